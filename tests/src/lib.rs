@@ -1,0 +1,1 @@
+//! Black-box tests of the `ramline` binary live in tests/.
