@@ -1,0 +1,132 @@
+"""Guest kernels: fetched as Debian packages, unpacked, never installed; with the few modules a guest here can need.
+
+A kernel in the cache is a folder cache/kernels/NAME holding `vmlinuz`, `config`, `release` and `modules/lib/modules/RELEASE`
+with uncompressed modules and depmod's tables, so that busybox's and kmod's modprobe both work on it.
+
+Example: kernel("6.12").modules_root
+"""
+
+import lzma
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from .host import CACHE, VM, Failure, digest, locked, run, say
+from .packages import Archive
+
+# What guests load or may ask for. Built-in ones and those a kernel does not have are left out silently.
+MODULES = """
+    virtio_pci virtio_mmio virtio_blk virtio_console virtio_rng virtio_balloon 9p 9pnet_virtio
+    ext4 crc32c_generic crc32c_intel libcrc32c xfs squashfs overlay fuse loop dm_mod
+    zram zsmalloc z3fold zbud lz4 lz4hc zstd lzo lzo_rle deflate 842 algif_hash
+""".split()
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the matrix."""
+
+    name: str
+    suite: str
+    architecture: str
+    package: str
+    always: bool
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel in the cache."""
+
+    entry: Entry
+    folder: Path
+
+    @property
+    def image(self):
+        return self.folder / "vmlinuz"
+
+    @property
+    def release(self):
+        return (self.folder / "release").read_text().strip()
+
+    @property
+    def modules_root(self):
+        return self.folder / "modules"
+
+
+def matrix():
+    """The lines of vm/matrix, by kernel name."""
+    entries = {}
+    for line in (VM / "matrix").read_text().splitlines():
+        if line.strip() and not line.startswith("#"):
+            name, suite, architecture, package, fetched, *_ = line.split()
+            entries[name] = Entry(name, suite, architecture, package, fetched == "always")
+    return entries
+
+
+def kernel(name):
+    """A kernel of the matrix, fetched when the cache does not have it."""
+    entry = matrix().get(name)
+    if entry is None:
+        raise Failure(f"no kernel {name} in vm/matrix\ntry: one of {', '.join(matrix())}")
+    folder = CACHE / "kernels" / name
+    recipe = digest(entry, *MODULES)
+    stamp = folder / "recipe"
+    with locked("kernels"):
+        if not stamp.exists() or stamp.read_text() != recipe:
+            _fetch(entry, folder)
+            stamp.write_text(recipe)
+    return Kernel(entry, folder)
+
+
+def _fetch(entry, folder):
+    archive = Archive(entry.suite, entry.architecture)
+    with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
+        root, kept = Path(scratch) / "unpacked", Path(scratch) / "kept"
+        deb = archive.unpack(archive.real_name(entry.package), root)
+        images = [path for path in (root / "boot").iterdir() if path.name.startswith("vmlinu")]
+        if len(images) != 1:
+            raise Failure(f"{deb} holds {len(images)} kernel images, expected one")
+        release = images[0].name.split("-", 1)[1]
+        say(f"kernel {entry.name} is {release}: picking modules")
+        # Merged-/usr packages put modules under usr/lib.
+        base = root if (root / "lib/modules").is_dir() else root / "usr"
+        kept.mkdir()
+        shutil.move(images[0], kept / "vmlinuz")
+        for name in (f"config-{release}", f"System.map-{release}"):
+            if (root / "boot" / name).exists():
+                shutil.move(root / "boot" / name, kept / name.split("-")[0])
+        (kept / "release").write_text(release + "\n")
+        _pick_modules(base, kept / "modules", release)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        kept.rename(folder)
+    say(f"kernel {entry.name} ready")
+
+
+def _pick_modules(base, target, release):
+    source, picked = base / "lib/modules" / release, target / "lib/modules" / release
+    picked.mkdir(parents=True)
+    for table in ("modules.builtin", "modules.builtin.modinfo", "modules.order"):
+        shutil.copy2(source / table, picked / table)
+    run(["depmod", "-b", base, release])
+    needs, paths = {}, {}
+    for line in (source / "modules.dep").read_text().splitlines():
+        path, _, rest = line.partition(":")
+        needs[path] = rest.split()
+        paths[Path(path).name.split(".")[0].replace("-", "_")] = path
+    wanted = set()
+    for name in MODULES:
+        if path := paths.get(name):
+            # modules.dep lists all transitive needs of a module.
+            wanted.update([path, *needs[path]])
+    for path in wanted:
+        plain = picked / path.removesuffix(".xz").removesuffix(".zst")
+        plain.parent.mkdir(parents=True, exist_ok=True)
+        if path.endswith(".xz"):
+            plain.write_bytes(lzma.decompress((source / path).read_bytes()))
+        elif path.endswith(".zst"):
+            run(["zstd", "-dqf", source / path, "-o", plain])
+        else:
+            shutil.copy2(source / path, plain)
+    run(["depmod", "-b", target, release])
