@@ -1,1 +1,46 @@
-//! Stub.
+//! What was seen: the files of the kernel as plain data, one section each.
+//!
+//! What it is: parsers (text in, struct out), the [`Snapshot`] they fill, the [`Window`] of two
+//! snapshots of one boot. What it is not: it opens no file and asks no clock; `ramline-kernel` reads,
+//! from the live machine or from a captured tree, and hands the text over.
+//!
+//! Rules of the parsers: unknown keys are kept and counted, missing keys are `None`, a malformed line is
+//! an error with path, line and text. Only [`Window`] subtracts counters.
+//!
+//! ```
+//! use ramline_snapshot::meminfo::Meminfo;
+//! let seen = Meminfo::parse("/proc/meminfo", "MemTotal: 1024 kB\nFuture: 7 kB\n")?;
+//! assert_eq!(seen.mem_total.map(|b| b.to_string()).as_deref(), Some("1.0 MiB"));
+//! assert_eq!(seen.mem_free, None);
+//! assert_eq!(seen.unknown["Future"], "7 kB");
+//! # Ok::<(), ramline_snapshot::Malformed>(())
+//! ```
+
+#[macro_use]
+mod table;
+
+pub mod blocks;
+pub mod buddyinfo;
+pub mod cgroup;
+pub mod dirs;
+pub mod evictors;
+pub mod machine;
+pub mod meminfo;
+pub mod mounts;
+pub mod pressure;
+mod redact;
+mod seen;
+mod snapshot;
+pub mod swaps;
+pub mod switches;
+pub mod sysctl;
+pub mod vmstat;
+mod window;
+pub mod zoneinfo;
+pub mod zram;
+pub mod zswap;
+
+pub use redact::redact;
+pub use seen::{Malformed, Seen, Unseen};
+pub use snapshot::{LoadError, SCHEMA_VERSION, Snapshot, Wanted};
+pub use window::{NotAWindow, Window};

@@ -1,1 +1,37 @@
-//! Stub.
+//! Units as types: [`Bytes`], [`Pages`], [`Ratio`], [`Limit`], [`Nanos`].
+//!
+//! What it is: parse, print and checked arithmetic for the quantities ramline shows. What it is not: a
+//! place for kernel knowledge; whoever reads a file of the kernel turns its "kB" (which is KiB) into
+//! [`Bytes`] there and then.
+//!
+//! ```
+//! use ramline_units::Bytes;
+//! let unit: Bytes = "32MiB".parse()?;
+//! assert_eq!(unit.to_string(), "32.0 MiB");
+//! assert_eq!(unit, Bytes::from_mib(32));
+//! # Ok::<(), ramline_units::UnitError>(())
+//! ```
+
+mod bytes;
+mod limit;
+mod nanos;
+mod pages;
+mod ratio;
+
+pub use bytes::Bytes;
+pub use limit::Limit;
+pub use nanos::Nanos;
+pub use pages::{PageSize, Pages};
+pub use ratio::Ratio;
+
+/// A text that is not a quantity; the message shows the grammar.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{text}' is not {what}; {grammar}")]
+pub struct UnitError {
+    /// The text as given.
+    pub text: String,
+    /// What was expected there.
+    pub what: &'static str,
+    /// How it is written.
+    pub grammar: &'static str,
+}

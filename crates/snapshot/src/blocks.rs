@@ -1,0 +1,72 @@
+//! `/sys/block`: block devices, their partitions and the queue settings that change what reads cost.
+
+use ramline_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A partition of a device.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Partition {
+    /// `sda1`.
+    pub name: String,
+    /// `major:minor`.
+    pub dev: String,
+}
+
+/// One whole block device.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct BlockDevice {
+    /// `vda`.
+    pub name: String,
+    /// `major:minor`.
+    pub dev: String,
+    /// Capacity.
+    pub size: Bytes,
+    /// What the device claims; virtual disks often claim wrongly.
+    pub rotational: Option<bool>,
+    /// `queue/read_ahead_kb`.
+    pub read_ahead: Option<Bytes>,
+    /// Chosen scheduler.
+    pub scheduler: Option<String>,
+    /// Smallest addressable block.
+    pub logical_block: Option<Bytes>,
+    /// Devices below (dm, md).
+    pub slaves: Vec<String>,
+    /// The file behind a loop device.
+    pub backing_file: Option<String>,
+    /// Partitions.
+    pub partitions: Vec<Partition>,
+}
+
+/// The whole device behind `major:minor`, be it the device itself or one of its partitions.
+#[must_use]
+pub fn behind<'a>(blocks: &'a [BlockDevice], dev: &str) -> Option<&'a BlockDevice> {
+    blocks.iter().find(|b| b.dev == dev || b.partitions.iter().any(|p| p.dev == dev))
+}
+
+/// The whole device behind a node name such as `/dev/sda2`.
+#[must_use]
+pub fn behind_node<'a>(blocks: &'a [BlockDevice], node: &str) -> Option<&'a BlockDevice> {
+    let name = node.strip_prefix("/dev/")?;
+    blocks.iter().find(|b| b.name == name || b.partitions.iter().any(|p| p.name == name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_partition_answers_with_the_queue_of_its_disk() {
+        let disk = BlockDevice {
+            name: "sda".into(),
+            dev: "8:0".into(),
+            partitions: vec![Partition { name: "sda2".into(), dev: "8:2".into() }],
+            ..BlockDevice::default()
+        };
+        let blocks = [disk];
+        assert_eq!(behind(&blocks, "8:2").map(|b| b.name.as_str()), Some("sda"));
+        assert_eq!(behind_node(&blocks, "/dev/sda2").map(|b| b.name.as_str()), Some("sda"));
+        assert_eq!(behind(&blocks, "0:42"), None);
+    }
+}

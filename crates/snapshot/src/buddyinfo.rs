@@ -1,0 +1,59 @@
+//! `/proc/buddyinfo`: free blocks of 2^order pages per zone.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Malformed;
+
+/// One zone's free blocks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ZoneBlocks {
+    /// NUMA node.
+    pub node: u32,
+    /// Zone name.
+    pub zone: String,
+    /// Free blocks of 2^i pages at index i; usually orders 0 to 10.
+    pub free: Vec<u64>,
+}
+
+/// `/proc/buddyinfo`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Buddyinfo {
+    /// Zones in the order of the file.
+    pub zones: Vec<ZoneBlocks>,
+}
+
+impl Buddyinfo {
+    /// Parses lines of `Node 0, zone Normal n0 n1 …`.
+    ///
+    /// # Errors
+    /// A line of another form, with path, line and text.
+    pub fn parse(path: &str, text: &str) -> Result<Self, Malformed> {
+        let zones = text
+            .lines()
+            .enumerate()
+            .map(|(index, line)| {
+                let bad = || Malformed::new(path, index, line);
+                let (node, rest) = line.strip_prefix("Node ").and_then(|l| l.split_once(", zone")).ok_or_else(bad)?;
+                let mut words = rest.split_ascii_whitespace();
+                let zone = words.next().ok_or_else(bad)?.to_owned();
+                let free = words.map(|w| w.parse().map_err(|_| bad())).collect::<Result<Vec<u64>, _>>()?;
+                Ok(ZoneBlocks { node: node.trim().parse().map_err(|_| bad())?, zone, free })
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Buddyinfo { zones })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn free_blocks_are_listed_per_order() {
+        let seen = Buddyinfo::parse("b", "Node 0, zone      DMA      0      1      3 \n").unwrap();
+        assert_eq!(seen.zones[0].zone, "DMA");
+        assert_eq!(seen.zones[0].free, [0, 1, 3]);
+        assert_eq!(Buddyinfo::parse("b", "Node 0, zone DMA x\n").unwrap_err().line, 1);
+    }
+}

@@ -1,0 +1,218 @@
+//! Memory files of control groups, version 1 and 2 under one set of names.
+
+use std::collections::BTreeMap;
+
+use ramline_units::{Bytes, Limit};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::pressure::Pressure;
+use crate::{Malformed, Unseen};
+
+/// Which interface carries the memory controller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Version {
+    /// `memory.limit_in_bytes` and friends.
+    V1,
+    /// `memory.max` and friends.
+    V2,
+}
+
+/// One group's memory.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Group {
+    /// Path below the hierarchy's mount.
+    pub path: String,
+    /// Memory charged. Gauge.
+    pub current: Option<Bytes>,
+    /// Hard limit.
+    pub max: Option<Limit>,
+    /// Throttling limit (version 2).
+    pub high: Option<Limit>,
+    /// Protected from reclaim while others have some (version 2).
+    pub low: Option<Bytes>,
+    /// Swap charged; on version 1 memory+swap less memory. Gauge.
+    pub swap_current: Option<Bytes>,
+    /// Swap limit; on version 1 the limit of memory and swap together less that of memory.
+    pub swap_max: Option<Limit>,
+    /// Compressed pool charged (version 2). Gauge.
+    pub zswap_current: Option<Bytes>,
+    /// The group's own swappiness (version 1).
+    pub swappiness: Option<u64>,
+    /// `memory.stat` as it is: bytes and counters.
+    pub stat: BTreeMap<String, u64>,
+    /// `memory.events`, or version 1's `failcnt` and kill counter. Counters.
+    pub events: BTreeMap<String, u64>,
+    /// The group's own memory pressure.
+    pub pressure: Option<Pressure>,
+}
+
+/// The memory hierarchy as seen from here.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cgroups {
+    /// Interface.
+    pub version: Version,
+    /// The root group.
+    pub root: Group,
+    /// Our own group, when it is not the root.
+    pub own: Option<Group>,
+    /// The tightest memory limit on the way from our group to the root.
+    pub effective_max: Limit,
+    /// Files that could not be used.
+    pub unseen: Vec<Unseen>,
+}
+
+/// Version 1 writes "no limit" as the largest page-aligned number.
+const V1_NO_LIMIT: u64 = 0x7fff_ffff_ffff_0000;
+
+/// A limit as either version writes it.
+///
+/// # Errors
+/// Neither "max" nor a number.
+pub fn limit(path: &str, text: &str) -> Result<Limit, Malformed> {
+    match text.trim() {
+        "max" => Ok(Limit::Max),
+        number => match number.parse::<u64>() {
+            Ok(n) if n >= V1_NO_LIMIT => Ok(Limit::Max),
+            Ok(n) => Ok(Limit::At(Bytes(n))),
+            Err(_) => Err(Malformed::new(path, 0, text.trim())),
+        },
+    }
+}
+
+/// Lines of `name value`; lines of another form are malformed.
+///
+/// # Errors
+/// The line, with path and number.
+pub fn flat(path: &str, text: &str) -> Result<BTreeMap<String, u64>, Malformed> {
+    text.lines()
+        .enumerate()
+        .map(|(index, line)| {
+            let bad = || Malformed::new(path, index, line);
+            let (key, value) = line.split_once(' ').ok_or_else(bad)?;
+            Ok((key.to_owned(), value.trim().parse().map_err(|_| bad())?))
+        })
+        .collect()
+}
+
+impl Group {
+    /// Builds a group from the texts of its files; what cannot be understood goes to `unseen`.
+    #[must_use]
+    pub fn from_files(
+        version: Version,
+        path: &str,
+        files: &BTreeMap<String, String>,
+        unseen: &mut Vec<Unseen>,
+    ) -> Self {
+        let mut texts = Texts { path, files, unseen };
+        let mut group = Group { path: path.to_owned(), stat: texts.table("memory.stat"), ..Group::default() };
+        match version {
+            Version::V2 => {
+                group.current = texts.bytes("memory.current");
+                group.max = texts.limit("memory.max");
+                group.high = texts.limit("memory.high");
+                group.low = texts.bytes("memory.low");
+                group.swap_current = texts.bytes("memory.swap.current");
+                group.swap_max = texts.limit("memory.swap.max");
+                group.zswap_current = texts.bytes("memory.zswap.current");
+                group.events = texts.table("memory.events");
+            }
+            Version::V1 => {
+                group.current = texts.bytes("memory.usage_in_bytes");
+                group.max = texts.limit("memory.limit_in_bytes");
+                let both = texts.bytes("memory.memsw.usage_in_bytes");
+                group.swap_current = both.zip(group.current).map(|(both, memory)| both - memory);
+                group.swap_max = match (texts.limit("memory.memsw.limit_in_bytes"), group.max) {
+                    (Some(Limit::At(both)), Some(Limit::At(memory))) => Some(Limit::At(both - memory)),
+                    (Some(_), _) => Some(Limit::Max),
+                    (None, _) => None,
+                };
+                group.swappiness = texts.bytes("memory.swappiness").map(|b| b.0);
+                group.events = texts.table("memory.oom_control");
+                if let Some(Bytes(failures)) = texts.bytes("memory.failcnt") {
+                    group.events.insert("failcnt".into(), failures);
+                }
+            }
+        }
+        group.pressure = texts.get("memory.pressure", Pressure::parse);
+        group
+    }
+}
+
+/// The texts of one group's files, and where to note what cannot be understood.
+struct Texts<'a> {
+    path: &'a str,
+    files: &'a BTreeMap<String, String>,
+    unseen: &'a mut Vec<Unseen>,
+}
+
+impl Texts<'_> {
+    fn get<T>(&mut self, name: &str, parse: impl Fn(&str, &str) -> Result<T, Malformed>) -> Option<T> {
+        let path = format!("{}/{name}", self.path);
+        parse(&path, self.files.get(name)?).map_err(|m| self.unseen.push(Unseen { path, reason: m.to_string() })).ok()
+    }
+
+    fn limit(&mut self, name: &str) -> Option<Limit> {
+        self.get(name, limit)
+    }
+
+    fn bytes(&mut self, name: &str) -> Option<Bytes> {
+        self.limit(name).and_then(Limit::bytes)
+    }
+
+    fn table(&mut self, name: &str) -> BTreeMap<String, u64> {
+        self.get(name, flat).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
+    }
+
+    #[test]
+    fn version_1_writes_no_limit_as_a_huge_number_and_swap_as_a_difference() {
+        let mut unseen = Vec::new();
+        let group = Group::from_files(
+            Version::V1,
+            "/g",
+            &files(&[
+                ("memory.limit_in_bytes", "9223372036854771712\n"),
+                ("memory.memsw.limit_in_bytes", "9223372036854771712\n"),
+                ("memory.usage_in_bytes", "4096\n"),
+                ("memory.memsw.usage_in_bytes", "12288\n"),
+                ("memory.swappiness", "60\n"),
+                ("memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n"),
+            ]),
+            &mut unseen,
+        );
+        assert_eq!((group.max, group.swap_max), (Some(Limit::Max), Some(Limit::Max)));
+        assert_eq!((group.swap_current, group.swappiness), (Some(Bytes(8192)), Some(60)));
+        assert_eq!(group.events["oom_kill"], 2);
+        assert!(unseen.is_empty());
+    }
+
+    #[test]
+    fn version_2_says_max_and_a_garbage_file_does_not_spoil_the_others() {
+        let mut unseen = Vec::new();
+        let group = Group::from_files(
+            Version::V2,
+            "/g",
+            &files(&[
+                ("memory.max", "max\n"),
+                ("memory.current", "x\n"),
+                ("memory.swap.max", "0\n"),
+                ("memory.stat", "anon 5\n"),
+            ]),
+            &mut unseen,
+        );
+        assert_eq!((group.max, group.swap_max), (Some(Limit::Max), Some(Limit::At(Bytes(0)))));
+        assert_eq!((group.current, group.stat["anon"]), (None, 5));
+        assert_eq!(unseen.len(), 1);
+    }
+}

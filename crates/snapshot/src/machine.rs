@@ -1,0 +1,51 @@
+//! What no file of /proc says by itself: page size, tick rate, who looks, and where.
+
+use ramline_units::{Nanos, PageSize};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The machine and the circumstances of a snapshot.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Machine {
+    /// Kernel release, for the record: abilities are probed, never derived from it.
+    pub kernel: String,
+    /// Architecture.
+    pub arch: String,
+    /// Base page size.
+    pub page_size: PageSize,
+    /// Clock ticks a second in /proc (`_SC_CLK_TCK`).
+    pub ticks_per_s: u64,
+    /// CPUs online.
+    pub cpus: u64,
+    /// Identifies one boot; a window needs two snapshots of the same.
+    pub boot_id: Option<String>,
+    /// Time since boot, suspended time included.
+    pub uptime: Option<Nanos>,
+    /// Wall clock, nanoseconds since 1970.
+    pub taken_unix_ns: Option<u64>,
+    /// The effective user is root.
+    pub root: bool,
+    /// Name of the container technology when inside one.
+    pub container: Option<String>,
+    /// Name of the hypervisor when known, "unknown" when there is one without a name.
+    pub hypervisor: Option<String>,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Machine {
+            kernel: String::new(),
+            arch: String::new(),
+            page_size: PageSize(4096),
+            ticks_per_s: 100,
+            cpus: 1,
+            boot_id: None,
+            uptime: None,
+            taken_unix_ns: None,
+            root: false,
+            container: None,
+            hypervisor: None,
+        }
+    }
+}

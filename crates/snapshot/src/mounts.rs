@@ -1,0 +1,108 @@
+//! `/proc/self/mountinfo` with the `statfs` results that belong to it.
+
+use ramline_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Malformed;
+use crate::swaps::unescape_octal;
+
+/// What `statfs` said of a mounted file system.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Capacity {
+    /// Size; 0 on file systems without one.
+    pub size: Bytes,
+    /// Unused, also by root.
+    pub free: Bytes,
+    /// Unused and open to ordinary users.
+    pub available: Bytes,
+    /// Inodes there can be; 0 where unlimited.
+    pub inodes: u64,
+    /// Inodes unused.
+    pub inodes_free: u64,
+}
+
+/// One mount.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Mount {
+    /// `major:minor` of the file system.
+    pub dev: String,
+    /// The part of the file system that is mounted.
+    pub root: String,
+    /// Where.
+    pub at: String,
+    /// Options of this mount.
+    pub options: String,
+    /// File-system type.
+    pub fs: String,
+    /// Device or source.
+    pub source: String,
+    /// Options of the file system.
+    pub super_options: String,
+    /// What `statfs` said; `None` where it was not asked (network, FUSE) or refused.
+    pub capacity: Option<Capacity>,
+}
+
+impl Mount {
+    /// An option's value: `size` in `rw,size=4k`.
+    #[must_use]
+    pub fn option(&self, key: &str) -> Option<&str> {
+        self.super_options.split(',').find_map(|o| o.strip_prefix(key)?.strip_prefix('='))
+    }
+}
+
+/// Parses `/proc/self/mountinfo`; capacities are filled in by the reader.
+///
+/// # Errors
+/// A line of another form, with path, line and text.
+pub fn parse(path: &str, text: &str) -> Result<Vec<Mount>, Malformed> {
+    text.lines()
+        .enumerate()
+        .map(|(index, line)| {
+            let bad = || Malformed::new(path, index, line);
+            let (left, right) = line.split_once(" - ").ok_or_else(bad)?;
+            let left: Vec<&str> = left.split(' ').collect();
+            let [_id, _parent, dev, root, at, options, ..] = left.as_slice() else { return Err(bad()) };
+            let mut right = right.splitn(3, ' ');
+            Ok(Mount {
+                dev: (*dev).to_owned(),
+                root: unescape_octal(root),
+                at: unescape_octal(at),
+                options: (*options).to_owned(),
+                fs: right.next().filter(|f| !f.is_empty()).ok_or_else(bad)?.to_owned(),
+                source: unescape_octal(right.next().unwrap_or_default()),
+                super_options: right.next().unwrap_or_default().to_owned(),
+                capacity: None,
+            })
+        })
+        .collect()
+}
+
+/// The mount that holds `path`: the last one mounted at the longest matching prefix.
+#[must_use]
+pub fn holding<'a>(mounts: &'a [Mount], path: &str) -> Option<&'a Mount> {
+    let covers = |at: &str| at == "/" || path == at || path.strip_prefix(at).is_some_and(|rest| rest.starts_with('/'));
+    mounts.iter().filter(|m| covers(&m.at)).max_by_key(|m| m.at.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "1 0 254:0 / / rw - ext4 /dev/vda rw,discard\n25 24 0:23 / /dev/shm rw,nosuid shared:2 - tmpfs tmpfs rw,size=24682416k\n26 1 0:30 / /a\\040b rw - tmpfs none rw\n27 1 0:31 / /tmp rw - tmpfs x rw,nr_inodes=9\n28 1 0:32 / /tmp rw - ext4 y rw\n";
+
+    #[test]
+    fn mounts_are_found_by_the_longest_prefix_and_the_top_of_a_stack_wins() {
+        let mounts = parse("m", TEXT).unwrap();
+        assert_eq!(holding(&mounts, "/dev/shm/x").map(|m| m.dev.as_str()), Some("0:23"));
+        assert_eq!(holding(&mounts, "/dev/shmem").map(|m| m.dev.as_str()), Some("254:0"));
+        assert_eq!(holding(&mounts, "/tmp").map(|m| m.dev.as_str()), Some("0:32"));
+        assert_eq!(mounts[2].at, "/a b");
+        assert_eq!((mounts[1].option("size"), mounts[1].option("rw")), (Some("24682416k"), None));
+    }
+
+    #[test]
+    fn a_line_without_the_separator_is_malformed() {
+        assert_eq!(parse("m", "1 0 254:0 / / rw ext4\n").unwrap_err().line, 1);
+    }
+}

@@ -1,0 +1,74 @@
+//! `/proc/pressure/*` (PSI): the share of time tasks stood still for want of a resource.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Malformed;
+
+/// One line of a pressure file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Stall {
+    /// Percent of the last 10 s.
+    pub avg10: f64,
+    /// Percent of the last 60 s.
+    pub avg60: f64,
+    /// Percent of the last 300 s.
+    pub avg300: f64,
+    /// Microseconds since boot. Counter.
+    pub total_us: u64,
+}
+
+/// One pressure file.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Pressure {
+    /// At least one task stood still.
+    pub some: Option<Stall>,
+    /// All tasks stood still at once.
+    pub full: Option<Stall>,
+}
+
+impl Pressure {
+    /// Parses `some avg10=… avg60=… avg300=… total=…` and the `full` line.
+    ///
+    /// # Errors
+    /// A line of another form, with path, line and text.
+    pub fn parse(path: &str, text: &str) -> Result<Self, Malformed> {
+        let mut out = Self::default();
+        for (index, line) in text.lines().enumerate() {
+            let bad = || Malformed::new(path, index, line);
+            let mut words = line.split_ascii_whitespace();
+            let kind = words.next().ok_or_else(bad)?;
+            let mut stall = Stall::default();
+            for word in words {
+                let (key, value) = word.split_once('=').ok_or_else(bad)?;
+                let average = || value.parse::<f64>().ok().filter(|v| v.is_finite()).ok_or_else(bad);
+                match key {
+                    "avg10" => stall.avg10 = average()?,
+                    "avg60" => stall.avg60 = average()?,
+                    "avg300" => stall.avg300 = average()?,
+                    "total" => stall.total_us = value.parse().map_err(|_| bad())?,
+                    _ => {}
+                }
+            }
+            match kind {
+                "some" => out.some = Some(stall),
+                "full" => out.full = Some(stall),
+                _ => return Err(bad()),
+            }
+        }
+        Ok(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn some_and_full_are_read_and_nan_is_refused() {
+        let seen = Pressure::parse("p", "some avg10=1.50 avg60=0.00 avg300=0.00 total=7\n").unwrap();
+        assert_eq!(seen.some.map(|s| (s.avg10, s.total_us)), Some((1.5, 7)));
+        assert_eq!(seen.full, None);
+        assert!(Pressure::parse("p", "some avg10=NaN total=7\n").is_err());
+    }
+}

@@ -1,0 +1,149 @@
+//! Removing names before a snapshot is shared: what may stay is listed, everything else goes.
+
+use crate::{Seen, Snapshot, Unseen};
+
+/// Mount points and directories whose names say nothing about their owner.
+const PLACES: &[&str] = &[
+    "/",
+    "/boot",
+    "/boot/efi",
+    "/dev",
+    "/dev/hugepages",
+    "/dev/mqueue",
+    "/dev/pts",
+    "/dev/shm",
+    "/home",
+    "/opt",
+    "/proc",
+    "/root",
+    "/run",
+    "/run/lock",
+    "/srv",
+    "/sys",
+    "/sys/fs/cgroup",
+    "/tmp",
+    "/usr",
+    "/var",
+    "/var/lib",
+    "/var/log",
+    "/var/tmp",
+];
+
+/// Node names of block devices: kind and number, nothing else.
+const DEVICES: &[&str] = &["sd", "vd", "xvd", "nvme", "mmcblk", "zram", "loop", "dm-", "md", "sr", "ram", "nbd", "hd"];
+
+/// Mount options that are numbers or switches.
+const OPTIONS: &[&str] = &[
+    "rw",
+    "ro",
+    "nosuid",
+    "nodev",
+    "noexec",
+    "relatime",
+    "noatime",
+    "nodiratime",
+    "discard",
+    "size",
+    "nr_inodes",
+    "mode",
+    "huge",
+    "noswap",
+];
+
+/// Returns the snapshot with every name replaced that is not on the allow-list.
+#[must_use]
+pub fn redact(mut snapshot: Snapshot) -> Snapshot {
+    snapshot.machine.boot_id = snapshot.machine.boot_id.map(|_| "redacted".to_owned());
+    if let Seen::Seen { data, .. } = &mut snapshot.mounts {
+        for (index, mount) in data.iter_mut().enumerate() {
+            mount.at = place(&mount.at, index);
+            mount.root = place(&mount.root, index);
+            mount.source = device(&mount.source, index);
+            mount.options = options(&mount.options);
+            mount.super_options = options(&mount.super_options);
+        }
+    }
+    if let Seen::Seen { data, .. } = &mut snapshot.swaps {
+        for (index, area) in data.iter_mut().enumerate() {
+            area.path = device(&area.path, index);
+        }
+    }
+    if let Seen::Seen { data, .. } = &mut snapshot.blocks {
+        for (index, block) in data.iter_mut().enumerate() {
+            block.backing_file = block.backing_file.take().map(|_| format!("redacted-{index}"));
+            block.name = device(&block.name, index);
+            for partition in &mut block.partitions {
+                partition.name = device(&partition.name, index);
+            }
+            for slave in &mut block.slaves {
+                *slave = device(slave, index);
+            }
+        }
+    }
+    if let Seen::Seen { data, .. } = &mut snapshot.cgroups {
+        data.root.path = place(&data.root.path, 0);
+        if let Some(own) = &mut data.own {
+            own.path = "redacted".to_owned();
+        }
+        unseen(&mut data.unseen);
+    }
+    if let Seen::Seen { data, .. } = &mut snapshot.zram {
+        unseen(&mut data.unseen);
+        for device in &mut data.devices {
+            device.backing_dev = device.backing_dev.take().map(|name| self::device(&name, 0));
+        }
+    }
+    if let Seen::Seen { data, .. } = &mut snapshot.dirs {
+        for (index, dir) in data.iter_mut().enumerate() {
+            dir.path = place(&dir.path, index);
+        }
+    }
+    snapshot
+}
+
+fn unseen(list: &mut [Unseen]) {
+    for entry in list {
+        "redacted".clone_into(&mut entry.path);
+        "redacted".clone_into(&mut entry.reason);
+    }
+}
+
+fn place(path: &str, index: usize) -> String {
+    if PLACES.contains(&path) { path.to_owned() } else { format!("redacted-{index}") }
+}
+
+fn device(name: &str, index: usize) -> String {
+    let node = name.strip_prefix("/dev/").unwrap_or(name);
+    let known = DEVICES.iter().any(|kind| {
+        node.strip_prefix(kind).is_some_and(|rest| rest.len() <= 8 && rest.chars().all(|c| c.is_ascii_alphanumeric()))
+    });
+    let virtual_fs = ["tmpfs", "proc", "sysfs", "devtmpfs", "cgroup", "cgroup2", "none", "overlay"].contains(&node);
+    if known || virtual_fs { name.to_owned() } else { format!("redacted-{index}") }
+}
+
+fn options(list: &str) -> String {
+    let keep = |option: &&str| {
+        let (key, value) = option.split_once('=').unwrap_or((option, ""));
+        OPTIONS.contains(&key) && value.chars().all(|c| c.is_ascii_alphanumeric() || c == '%' || c == '_')
+    };
+    list.split(',').filter(keep).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Machine;
+    use crate::{mounts, swaps};
+
+    #[test]
+    fn names_go_unless_they_are_on_the_list() {
+        let mut snapshot = Snapshot::new(Machine { boot_id: Some("b-1".into()), ..Machine::default() });
+        let text = "1 0 8:1 / /home/alice/secret rw - ext4 /dev/mapper/alice rw,size=4k,context=alice\n2 0 8:1 / /tmp rw - tmpfs tmpfs rw\n";
+        snapshot.mounts = Seen::of(mounts::parse("m", text).unwrap());
+        let text = "head\n/dev/sda2 partition 4 0 -2\n/home/alice/swap file 4 0 -3\n";
+        snapshot.swaps = Seen::of(swaps::parse("s", text).unwrap());
+        let redacted = serde_json::to_string(&redact(snapshot)).unwrap();
+        assert!(!redacted.contains("alice") && !redacted.contains("b-1"), "{redacted}");
+        assert!(redacted.contains("/tmp") && redacted.contains("/dev/sda2") && redacted.contains("size=4k"));
+    }
+}

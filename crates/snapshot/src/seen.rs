@@ -1,0 +1,98 @@
+//! Whether a section was seen, and if not, why: "what I could not see" falls out of the type.
+
+use ramline_units::Nanos;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A line that does not have the form the kernel documents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
+#[error("{path}, line {line}: cannot read '{}'", text.escape_debug())]
+pub struct Malformed {
+    /// The file.
+    pub path: String,
+    /// The line, counted from 1; 0 when the whole file is meant.
+    pub line: usize,
+    /// The line's text, at most 120 characters.
+    pub text: String,
+}
+
+impl Malformed {
+    /// A malformed line; `index` counts from 0.
+    #[must_use]
+    pub fn new(path: &str, index: usize, text: &str) -> Self {
+        Malformed { path: path.to_owned(), line: index + 1, text: text.chars().take(120).collect() }
+    }
+}
+
+/// One file inside a section that could not be used; the rest of the section works.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Unseen {
+    /// The file.
+    pub path: String,
+    /// Why, in words: "permission denied", "line 3: cannot read 'x'".
+    pub reason: String,
+}
+
+/// A section of a snapshot.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum Seen<T> {
+    /// Read and understood.
+    Seen {
+        /// What was read.
+        data: T,
+        /// When, on the machine's boot-time clock; `None` for a captured tree.
+        at: Option<Nanos>,
+        /// How long reading took; `None` for a captured tree.
+        cost: Option<Nanos>,
+    },
+    /// The kernel refused it to this user.
+    Denied {
+        /// The file that was refused.
+        path: String,
+    },
+    /// This kernel, or this capture, does not have it.
+    Absent {
+        /// The file that is missing.
+        path: String,
+    },
+    /// The file is there but one line of it makes no sense.
+    Malformed(Malformed),
+    /// This command did not need it.
+    #[default]
+    Unread,
+}
+
+impl<T> Seen<T> {
+    /// The data, if it was seen.
+    pub const fn data(&self) -> Option<&T> {
+        match self {
+            Seen::Seen { data, .. } => Some(data),
+            _ => None,
+        }
+    }
+
+    /// A seen section without a clock, for tests and captured trees.
+    pub const fn of(data: T) -> Self {
+        Seen::Seen { data, at: None, cost: None }
+    }
+
+    /// Why it was not seen: `None` when it was, or was not asked for.
+    #[must_use]
+    pub fn unseen(&self) -> Option<Unseen> {
+        match self {
+            Seen::Seen { .. } | Seen::Unread => None,
+            Seen::Denied { path } => Some(Unseen { path: path.clone(), reason: "permission denied".into() }),
+            Seen::Absent { path } => Some(Unseen { path: path.clone(), reason: "not there".into() }),
+            Seen::Malformed(m) => Some(Unseen {
+                path: m.path.clone(),
+                reason: format!("line {}: cannot read '{}'", m.line, m.text.escape_debug()),
+            }),
+        }
+    }
+
+    /// True when the file is there but cannot be understood: the exit status tells.
+    pub const fn is_malformed(&self) -> bool {
+        matches!(self, Seen::Malformed(_))
+    }
+}

@@ -1,0 +1,218 @@
+//! The snapshot: independent sections, and the one JSON document that carries them.
+
+use ramline_units::Bytes;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::blocks::BlockDevice;
+use crate::buddyinfo::Buddyinfo;
+use crate::cgroup::Cgroups;
+use crate::dirs::DirUse;
+use crate::evictors::Evictors;
+use crate::machine::Machine;
+use crate::meminfo::Meminfo;
+use crate::mounts::Mount;
+use crate::pressure::Pressure;
+use crate::swaps::SwapArea;
+use crate::switches::{LruGen, Thp};
+use crate::sysctl::VmSettings;
+use crate::vmstat::Vmstat;
+use crate::zoneinfo::Zoneinfo;
+use crate::zram::Zram;
+use crate::zswap::Zswap;
+use crate::{Malformed, Seen, Unseen};
+
+/// Version of the JSON document.
+pub const SCHEMA_VERSION: u64 = 1;
+
+macro_rules! sections {
+    ($($(#[$doc:meta])* $field:ident : $ty:ty),* $(,)?) => {
+        /// One machine at one moment, as far as it was asked and allowed to be seen.
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        pub struct Snapshot {
+            /// Version of this document.
+            pub schema_version: u64,
+            /// Page size, boot, circumstances.
+            pub machine: Machine,
+            $($(#[$doc])* pub $field: Seen<$ty>,)*
+        }
+
+        /// Which sections a command needs; it reads only those.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct Wanted { $(#[doc = concat!("`", stringify!($field), "`")] pub $field: bool,)* }
+
+        impl Wanted {
+            /// No section.
+            pub const NOTHING: Wanted = Wanted { $($field: false,)* };
+            /// Every section.
+            pub const ALL: Wanted = Wanted { $($field: true,)* };
+        }
+
+        impl Snapshot {
+            /// Names of all sections, in order.
+            pub const SECTIONS: &'static [&'static str] = &[$(stringify!($field)),*];
+
+            /// What was asked for and not seen, by section name.
+            #[must_use]
+            pub fn unseen(&self) -> Vec<(&'static str, Unseen)> {
+                let mut out = Vec::new();
+                $(if let Some(why) = self.$field.unseen() { out.push((stringify!($field), why)); })*
+                out
+            }
+
+            /// True when a file is there and makes no sense: the exit status tells.
+            #[must_use]
+            pub fn is_malformed(&self) -> bool {
+                false $(|| self.$field.is_malformed())*
+            }
+
+            fn fill(&mut self, document: &mut Map<String, Value>) {
+                $(self.$field = section(stringify!($field), document.remove(stringify!($field)));)*
+            }
+        }
+    };
+}
+
+sections! {
+    /// `/proc/meminfo`.
+    meminfo: Meminfo,
+    /// `/proc/vmstat`.
+    vmstat: Vmstat,
+    /// `/proc/zoneinfo`.
+    zoneinfo: Zoneinfo,
+    /// `/proc/buddyinfo`.
+    buddyinfo: Buddyinfo,
+    /// `/proc/pressure/memory`.
+    pressure_memory: Pressure,
+    /// `/proc/pressure/io`.
+    pressure_io: Pressure,
+    /// `/proc/pressure/cpu`.
+    pressure_cpu: Pressure,
+    /// `/proc/swaps`.
+    swaps: Vec<SwapArea>,
+    /// `/proc/self/mountinfo` and `statfs`.
+    mounts: Vec<Mount>,
+    /// `/sys/block`.
+    blocks: Vec<BlockDevice>,
+    /// zram devices and support.
+    zram: Zram,
+    /// zswap's parameters.
+    zswap: Zswap,
+    /// Memory control groups: the root and our own.
+    cgroups: Cgroups,
+    /// `/proc/sys/vm`.
+    settings: VmSettings,
+    /// DAMON and its kin.
+    evictors: Evictors,
+    /// `/sys/kernel/mm/lru_gen`.
+    lru_gen: LruGen,
+    /// `/sys/kernel/mm/transparent_hugepage`.
+    thp: Thp,
+    /// /tmp and the directories like it, walked.
+    dirs: Vec<DirUse>,
+}
+
+/// A snapshot file that cannot be used at all.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// Not JSON, or cut off.
+    #[error("{path} is not a ramline snapshot: {cause}; try: ramline snapshot > FILE")]
+    NotJson {
+        /// The file.
+        path: String,
+        /// What the JSON reader said.
+        cause: String,
+    },
+    /// Written by a later version.
+    #[error("{path} has schema version {found}, this ramline reads up to {SCHEMA_VERSION}; try a newer ramline")]
+    TooNew {
+        /// The file.
+        path: String,
+        /// Its version.
+        found: u64,
+    },
+}
+
+impl Snapshot {
+    /// An empty snapshot of the current version.
+    #[must_use]
+    pub fn new(machine: Machine) -> Self {
+        Snapshot { schema_version: SCHEMA_VERSION, machine, ..Snapshot::default() }
+    }
+
+    /// Reads the JSON document. A section that does not fit is malformed by itself; the others work.
+    ///
+    /// # Errors
+    /// The document is no JSON object with a `schema_version` this version knows.
+    pub fn from_json(path: &str, text: &str) -> Result<Self, LoadError> {
+        let not = |cause: String| LoadError::NotJson { path: path.to_owned(), cause };
+        let value: Value = serde_json::from_str(text).map_err(|e| not(e.to_string()))?;
+        let Value::Object(mut document) = value else { return Err(not("it is not a JSON object".into())) };
+        let version = document.get("schema_version").and_then(Value::as_u64);
+        let found = version.ok_or_else(|| not("it has no schema_version".into()))?;
+        if found > SCHEMA_VERSION {
+            return Err(LoadError::TooNew { path: path.to_owned(), found });
+        }
+        let machine = document.remove("machine").unwrap_or_default();
+        let machine = serde_json::from_value(machine).map_err(|e| not(format!("machine: {e}")))?;
+        let mut snapshot = Snapshot::new(machine);
+        snapshot.fill(&mut document);
+        Ok(snapshot)
+    }
+
+    /// RAM the kernel manages.
+    #[must_use]
+    pub fn mem_total(&self) -> Option<Bytes> {
+        self.meminfo.data()?.mem_total
+    }
+}
+
+fn section<T: DeserializeOwned>(name: &str, value: Option<Value>) -> Seen<T> {
+    let Some(value) = value else { return Seen::Absent { path: name.to_owned() } };
+    serde_json::from_value(value).unwrap_or_else(|e| {
+        Seen::Malformed(Malformed { path: name.to_owned(), line: 0, text: e.to_string().chars().take(120).collect() })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Snapshot {
+        let mut snapshot = Snapshot::new(Machine::default());
+        let meminfo = Meminfo::parse("m", "MemTotal: 8 kB\nNew: 3 kB\n").unwrap();
+        snapshot.meminfo = Seen::of(meminfo);
+        snapshot.vmstat = Seen::Denied { path: "/proc/vmstat".into() };
+        snapshot
+    }
+
+    #[test]
+    fn a_snapshot_survives_the_way_through_json() {
+        let snapshot = sample();
+        let text = serde_json::to_string(&snapshot).unwrap();
+        assert_eq!(Snapshot::from_json("f", &text).unwrap(), snapshot);
+    }
+
+    #[test]
+    fn a_garbage_section_is_malformed_alone_and_a_missing_one_absent() {
+        let mut value = serde_json::to_value(sample()).unwrap();
+        value["meminfo"] = serde_json::json!({"state": "seen", "data": 7});
+        value.as_object_mut().unwrap().remove("swaps");
+        let snapshot = Snapshot::from_json("f", &value.to_string()).unwrap();
+        assert!(snapshot.is_malformed());
+        assert!(matches!(snapshot.swaps, Seen::Absent { .. }));
+        assert_eq!(snapshot.vmstat, sample().vmstat);
+        assert_eq!(snapshot.unseen().len(), 3);
+    }
+
+    #[test]
+    fn a_cut_off_file_and_a_future_version_are_refused_with_the_way_out() {
+        let text = serde_json::to_string(&sample()).unwrap();
+        assert!(Snapshot::from_json("f", &text[..text.len() / 2]).unwrap_err().to_string().contains("try:"));
+        assert!(Snapshot::from_json("f", "[]").is_err());
+        let future = text.replacen("\"schema_version\":1", "\"schema_version\":99", 1);
+        assert!(matches!(Snapshot::from_json("f", &future), Err(LoadError::TooNew { found: 99, .. })));
+    }
+}

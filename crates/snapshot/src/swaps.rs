@@ -1,0 +1,90 @@
+//! `/proc/swaps`: the swap areas in use.
+
+use ramline_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Malformed;
+
+/// One swap area.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SwapArea {
+    /// Device or file, unescaped.
+    pub path: String,
+    /// `partition` or `file`.
+    pub kind: String,
+    /// Capacity, in original (uncompressed) bytes.
+    pub size: Bytes,
+    /// In use.
+    pub used: Bytes,
+    /// The higher the sooner.
+    pub priority: i32,
+}
+
+impl SwapArea {
+    /// The zram device's name (`zram0`) when the area is one.
+    #[must_use]
+    pub fn zram(&self) -> Option<&str> {
+        self.path.rsplit('/').next().filter(|n| n.starts_with("zram"))
+    }
+}
+
+/// Parses `/proc/swaps`.
+///
+/// # Errors
+/// A line without the five columns, with path, line and text.
+pub fn parse(path: &str, text: &str) -> Result<Vec<SwapArea>, Malformed> {
+    text.lines()
+        .enumerate()
+        .skip(1)
+        .map(|(index, line)| {
+            let bad = || Malformed::new(path, index, line);
+            // The name may hold "\040(deleted)" but never a raw space: columns count from the right.
+            let words: Vec<&str> = line.split_ascii_whitespace().collect();
+            let [name, kind, size, used, priority] = words.as_slice() else { return Err(bad()) };
+            Ok(SwapArea {
+                path: unescape_octal(name),
+                kind: (*kind).to_owned(),
+                size: Bytes::from_kib(size.parse().map_err(|_| bad())?),
+                used: Bytes::from_kib(used.parse().map_err(|_| bad())?),
+                priority: priority.parse().map_err(|_| bad())?,
+            })
+        })
+        .collect()
+}
+
+/// Undoes the kernel's `\040` escapes (space, tab, newline, backslash).
+pub(crate) fn unescape_octal(text: &str) -> String {
+    let mut out = Vec::with_capacity(text.len());
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let octal = (bytes[at] == b'\\').then(|| bytes.get(at + 1..at + 4)).flatten();
+        match octal.and_then(|d| std::str::from_utf8(d).ok()).and_then(|d| u8::from_str_radix(d, 8).ok()) {
+            Some(byte) => {
+                out.push(byte);
+                at += 4;
+            }
+            None => {
+                out.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unescaped_and_negative_priorities_kept() {
+        let text = "Filename\tType\tSize\tUsed\tPriority\n/swap\\040file\\040(deleted) file 1048572 8 -2\n/dev/zram0 partition 4 0 100\n";
+        let areas = parse("s", text).unwrap();
+        assert_eq!(areas[0].path, "/swap file (deleted)");
+        assert_eq!((areas[0].priority, areas[0].used), (-2, Bytes(8192)));
+        assert_eq!((areas[0].zram(), areas[1].zram()), (None, Some("zram0")));
+        assert_eq!(parse("s", "head\n/dev/sda1 partition x 0 1\n").unwrap_err().line, 2);
+    }
+}

@@ -1,0 +1,82 @@
+//! Switches the kernel prints as `a [b] c`: transparent huge pages, MGLRU, and the choice between them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Splits `lzo [lz4] zstd` into the chosen word and all words.
+#[must_use]
+pub fn bracketed(text: &str) -> (Option<String>, Vec<String>) {
+    let mut chosen = None;
+    let all = text
+        .split_ascii_whitespace()
+        .map(|word| match word.strip_prefix('[').and_then(|w| w.strip_suffix(']')) {
+            Some(inner) => {
+                chosen = Some(inner.to_owned());
+                inner.to_owned()
+            }
+            None => word.to_owned(),
+        })
+        .collect();
+    (chosen, all)
+}
+
+/// Transparent huge pages.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Thp {
+    /// `enabled`: always, madvise, never.
+    pub enabled: Option<String>,
+    /// `defrag`.
+    pub defrag: Option<String>,
+    /// `shmem_enabled`.
+    pub shmem_enabled: Option<String>,
+}
+
+/// The multi-generational LRU. Absent means the classic LRU.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct LruGen {
+    /// Bits of `enabled`; bit 0 is the main switch.
+    pub enabled: u64,
+    /// Working set protected for this long; an early kill rather than thrashing. 0 is off.
+    pub min_ttl_ms: Option<u64>,
+}
+
+impl LruGen {
+    /// Parses `enabled` (`0x0007` or `y`/`n`).
+    #[must_use]
+    pub fn from_texts(enabled: &str, min_ttl_ms: Option<&str>) -> Self {
+        let text = enabled.trim();
+        let bits = match text.strip_prefix("0x") {
+            Some(hex) => u64::from_str_radix(hex, 16).unwrap_or(0),
+            None if text.eq_ignore_ascii_case("y") => 7,
+            None => text.parse().unwrap_or(0),
+        };
+        LruGen { enabled: bits, min_ttl_ms: min_ttl_ms.and_then(|t| t.trim().parse().ok()) }
+    }
+
+    /// True when reclaim goes by generations.
+    #[must_use]
+    pub const fn is_on(&self) -> bool {
+        self.enabled & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bracketed_word_is_the_choice() {
+        assert_eq!(bracketed("always [madvise] never").0.as_deref(), Some("madvise"));
+        assert_eq!(bracketed("lzo lz4").0, None);
+    }
+
+    #[test]
+    fn mglru_is_on_by_its_lowest_bit() {
+        assert!(LruGen::from_texts("0x0007\n", Some("0\n")).is_on());
+        assert!(!LruGen::from_texts("0x0000\n", None).is_on());
+        assert!(LruGen::from_texts("y", None).is_on());
+        assert!(!LruGen::from_texts("garbage", None).is_on());
+    }
+}

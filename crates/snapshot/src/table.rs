@@ -1,0 +1,30 @@
+//! The macro behind sections that are a list of named counters: one line a counter.
+
+/// Declares a struct of optional fields filled by key, with every unknown key kept as text.
+macro_rules! counters {
+    ($(#[$meta:meta])* $name:ident of $unit:ty { $($(#[$doc:meta])* $field:ident = $key:literal),* $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(default)]
+        pub struct $name {
+            $($(#[$doc])*
+            #[doc = concat!("`", $key, "`")]
+            pub $field: Option<$unit>,)*
+            /// Keys this version does not know, with their text: kept, never dropped.
+            pub unknown: std::collections::BTreeMap<String, String>,
+        }
+
+        impl $name {
+            /// Every key this version knows, in the order of the fields.
+            pub const KEYS: &'static [&'static str] = &[$($key),*];
+
+            /// Stores one value; an unknown key is kept as text.
+            fn store(&mut self, key: &str, value: $unit, text: &str) {
+                match key {
+                    $($key => self.$field = Some(value),)*
+                    _ => { self.unknown.insert(key.to_owned(), text.to_owned()); }
+                }
+            }
+        }
+    };
+}
