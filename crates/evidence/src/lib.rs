@@ -1,1 +1,26 @@
-//! Stub.
+//! What was measured: values with n, spread, method and conditions; raw records of lab runs; and the study that turns
+//! records into results.
+//!
+//! What it is not: a way to measure. It has no files, clock or randomness other than a seed it is given; `lab` measures
+//! and writes the raw record first, and everything shown is a function of records.
+//!
+//! ```
+//! use ramline_evidence::{Measurement, study};
+//! let with_swap = Measurement::of(&[2.8, 2.7, 2.9, 2.8, 3.0], "s", "wall clock", &["swap:60"]).unwrap();
+//! let without = Measurement::of(&[18.0, 19.5, 21.0, 18.5, 20.0], "s", "wall clock", &["no-swap"]).unwrap();
+//! let compared = study::compare(&with_swap, &without);
+//! assert!(compared.separated);
+//! assert_eq!(with_swap.to_string(), "2.8 s (n 5, range 2.7 to 3)");
+//! ```
+
+mod measurement;
+mod record;
+pub mod rng;
+mod sample;
+pub mod study;
+mod tiers;
+
+pub use measurement::{Interval, LatencyStats, Measurement, Spread};
+pub use record::{Arm, Machine, PoolBalance, Reclaim, RoundTime, RunRecord, SwapKind, Verdict, Workload};
+pub use sample::{HostPicture, Phase, Sample};
+pub use tiers::{TierMeasurement, TierReport};

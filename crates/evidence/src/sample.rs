@@ -1,0 +1,86 @@
+//! The picture every 100 ms while a run goes on.
+//!
+//! What it is not: a Snapshot of the machine; it holds what `free`, `top` and the group's files show of one run.
+
+use ramline_units::{Bytes, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Where the workload is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Started, waiting to be let go.
+    #[default]
+    Start,
+    /// Mapping the code file and reading its first byte.
+    Map,
+    /// Writing the data for the first time.
+    Fill,
+    /// The rounds.
+    Rounds,
+    /// All rounds done.
+    Done,
+}
+
+/// What `free` would show of the whole machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct HostPicture {
+    /// MemFree.
+    pub free: Bytes,
+    /// Buffers + Cached + SReclaimable, as procps 4 counts buff/cache.
+    pub buff_cache: Bytes,
+    /// MemAvailable.
+    pub available: Bytes,
+    /// SwapTotal - SwapFree.
+    pub swap_used: Bytes,
+}
+
+/// One sample of a run. Gauges unless said.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Sample {
+    /// Since the workload was let go.
+    pub at: Nanos,
+    /// What it is doing.
+    pub phase: Phase,
+    /// Rounds completed.
+    pub rounds: u32,
+    /// Share of the present phase (fill) or round that is done, 0 to 1.
+    pub fraction: f64,
+    /// What the group is charged for.
+    pub usage: Bytes,
+    /// Its limit now (it follows the pool in arms with zram).
+    pub limit: Bytes,
+    /// Anonymous memory of the group, without shmem.
+    pub anon: Bytes,
+    /// Page cache of the group, including shmem.
+    pub file: Bytes,
+    /// Of which shmem and tmpfs.
+    pub shmem: Bytes,
+    /// Swap the group uses.
+    pub swap: Bytes,
+    /// Memory of the zram pool, which no group is charged for.
+    pub pool: Option<Bytes>,
+    /// R, S, D, Z as ps shows it.
+    pub state: Option<char>,
+    /// Resident set of the workload.
+    pub rss: Bytes,
+    /// Of which shared (file mappings and shmem).
+    pub rss_shared: Bytes,
+    /// Major faults since the workload started. Counter.
+    pub major_faults: u64,
+    /// User time of the workload. Counter.
+    pub user: Nanos,
+    /// System time of the workload (direct reclaim is in here). Counter.
+    pub system: Nanos,
+    /// Refaults of file pages in the group since the run began. Counter.
+    pub refault_file: u64,
+    /// Refaults of anonymous pages in the group since the run began. Counter.
+    pub refault_anon: u64,
+    /// PSI of the host, `full avg10` in per cent; absent where PSI is off.
+    pub psi_full_avg10: Option<f64>,
+    /// The machine.
+    pub host: HostPicture,
+}
