@@ -1,0 +1,105 @@
+//! The shape of a finding, of the rule that makes it, and of what a rule may look at.
+
+use ramline_evidence::{RunRecord, TierReport};
+use ramline_snapshot::{Snapshot, Window};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a rule may look at. Everything but the snapshot may be missing; a rule that needs it is then silent.
+#[derive(Debug, Clone, Copy)]
+pub struct Inputs<'a> {
+    /// The machine now.
+    pub snapshot: &'a Snapshot,
+    /// Two snapshots of one boot, for rates.
+    pub window: Option<Window<'a>>,
+    /// What the tiers cost here.
+    pub tiers: Option<&'a TierReport>,
+    /// Runs of the proof in the sandbox.
+    pub runs: &'a [RunRecord],
+}
+
+/// How much a finding matters. Findings are ranked by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Weight {
+    /// Good to know; costs little or nothing.
+    Note,
+    /// Costs time or memory now, or will under load.
+    Warning,
+    /// Work is being lost or stalled now.
+    Critical,
+}
+
+/// How sure a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// From a formula or a single measurement.
+    Low,
+    /// Seen over a window, or by two sources.
+    Medium,
+    /// Read directly from the kernel's state, or proved by an arm of the lab.
+    High,
+}
+
+/// One number or state a finding rests on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// What: "file refaults".
+    pub what: String,
+    /// The value with its unit and scope: "412 pages/s over 2.0 s".
+    pub value: String,
+    /// Where it was read or measured: "/proc/vmstat workingset_refault_file".
+    pub source: String,
+}
+
+/// A change and the way back, as the commands an administrator would run. Shown, not applied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Change {
+    /// What it does, in one line.
+    pub what: String,
+    /// Commands, in order.
+    pub commands: Vec<String>,
+    /// Commands that undo it, in order.
+    pub undo: Vec<String>,
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// Stable name, also of its docs page: `swap-outranked`.
+    pub id: String,
+    /// One sentence with the deciding number.
+    pub title: String,
+    /// How much it matters.
+    pub weight: Weight,
+    /// What it is worth, in the reader's units: "up to 3.1 GiB", "saves about 40 ms a fault".
+    pub effect: String,
+    /// What it rests on.
+    pub evidence: Vec<Evidence>,
+    /// How sure.
+    pub confidence: Confidence,
+    /// What is already in place and therefore not advised.
+    pub already: Vec<String>,
+    /// What happens if the advice is wrong.
+    pub cost_if_wrong: String,
+    /// The change; `None` where looking closer is the advice.
+    pub change: Option<Change>,
+    /// The `explain` topic that tells the mechanism.
+    pub explain: String,
+    /// Docs page, relative to the project: `docs/findings/swap-outranked.md`.
+    pub docs: String,
+}
+
+/// A rule: one file, one line in the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
+    /// Stable name; the findings it makes carry it.
+    pub id: &'static str,
+    /// What it looks for, in one line.
+    pub looks_for: &'static str,
+    /// The `explain` topic it links to.
+    pub explain: &'static str,
+    /// Looks; `None` when there is nothing to say or not enough was seen.
+    pub check: fn(&Inputs<'_>) -> Option<Finding>,
+}

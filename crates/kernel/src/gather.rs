@@ -1,0 +1,158 @@
+//! Filling a [`Snapshot`]: from this machine, or from a captured tree.
+//!
+//! What it is: which files make which section. What it is not: a parser; texts go to
+//! `ramline-snapshot`. Only the sections a command wants are read.
+//!
+//! ```no_run
+//! use ramline_kernel::{Root, gather::gather};
+//! use ramline_snapshot::Wanted;
+//! let seen = gather(&Root::live(), Wanted { meminfo: true, ..Wanted::NOTHING });
+//! println!("{:?}", seen.mem_total());
+//! ```
+
+mod blocks;
+mod cgroups;
+mod dirs;
+mod evictors;
+mod machine;
+mod meta;
+mod mounts;
+mod reader;
+mod zram;
+
+use std::path::Path;
+
+use ramline_snapshot::buddyinfo::Buddyinfo;
+use ramline_snapshot::meminfo::Meminfo;
+use ramline_snapshot::pressure::Pressure;
+use ramline_snapshot::switches::{LruGen, Thp, bracketed};
+use ramline_snapshot::sysctl::VmSettings;
+use ramline_snapshot::vmstat::Vmstat;
+use ramline_snapshot::zoneinfo::Zoneinfo;
+use ramline_snapshot::zswap::Zswap;
+use ramline_snapshot::{Seen, Snapshot, Wanted, swaps};
+
+use crate::error::Result;
+use crate::root::Root;
+pub use dirs::walk;
+pub use meta::Meta;
+use reader::Reader;
+
+/// Reads the wanted sections. Never fails: what cannot be seen says so in its section.
+#[must_use]
+pub fn gather(root: &Root, want: Wanted) -> Snapshot {
+    fill(&Reader::new(root), want)
+}
+
+/// Reads everything and writes the texts as a tree below `dir`, with `meta.json` for what /proc does not hold.
+///
+/// # Errors
+/// `dir` exists and is not empty, or cannot be written.
+pub fn capture(root: &Root, dir: &Path) -> Result<Snapshot> {
+    let reader = Reader::recording(root);
+    let snapshot = fill(&reader, Wanted::ALL);
+    meta::write_tree(&reader, &snapshot, dir)?;
+    Ok(snapshot)
+}
+
+fn fill(reader: &Reader<'_>, want: Wanted) -> Snapshot {
+    let mut out = Snapshot::new(machine::machine(reader));
+    // The files of the ledger are read one right after the other: what moves in between is its drift.
+    if want.meminfo {
+        out.meminfo = reader.section("/proc/meminfo", Meminfo::parse);
+    }
+    if want.zoneinfo {
+        out.zoneinfo = reader.section("/proc/zoneinfo", Zoneinfo::parse);
+    }
+    if want.vmstat {
+        out.vmstat = reader.section("/proc/vmstat", Vmstat::parse);
+    }
+    if want.buddyinfo {
+        out.buddyinfo = reader.section("/proc/buddyinfo", Buddyinfo::parse);
+    }
+    if want.pressure_memory {
+        out.pressure_memory = reader.section("/proc/pressure/memory", Pressure::parse);
+    }
+    if want.pressure_io {
+        out.pressure_io = reader.section("/proc/pressure/io", Pressure::parse);
+    }
+    if want.pressure_cpu {
+        out.pressure_cpu = reader.section("/proc/pressure/cpu", Pressure::parse);
+    }
+    if want.swaps {
+        out.swaps = reader.section("/proc/swaps", swaps::parse);
+    }
+    if want.mounts {
+        out.mounts = mounts::mounts(reader);
+    }
+    if want.blocks {
+        out.blocks = blocks::blocks(reader);
+    }
+    if want.zram {
+        out.zram = reader.timed("/sys/block", || zram::zram(reader));
+    }
+    if want.zswap {
+        out.zswap = directory(reader, "/sys/module/zswap/parameters", |files| Zswap::from_files(&files));
+    }
+    if want.cgroups {
+        out.cgroups = cgroups::cgroups(reader);
+    }
+    if want.settings {
+        out.settings = directory(reader, "/proc/sys/vm", settings);
+    }
+    if want.evictors {
+        out.evictors = evictors::evictors(reader);
+    }
+    if want.lru_gen {
+        out.lru_gen = reader.section("/sys/kernel/mm/lru_gen/enabled", |_, enabled| {
+            let ttl = reader.text("/sys/kernel/mm/lru_gen/min_ttl_ms").ok();
+            Ok(LruGen::from_texts(enabled, ttl.as_deref()))
+        });
+    }
+    if want.thp {
+        let dir = "/sys/kernel/mm/transparent_hugepage";
+        out.thp = reader.section(&format!("{dir}/enabled"), |_, enabled| {
+            let other = |name: &str| reader.text(&format!("{dir}/{name}")).ok().and_then(|t| bracketed(&t).0);
+            Ok(Thp { enabled: bracketed(enabled).0, defrag: other("defrag"), shmem_enabled: other("shmem_enabled") })
+        });
+    }
+    if want.dirs {
+        out.dirs = dirs::dirs(reader);
+    }
+    out
+}
+
+type Files = std::collections::BTreeMap<String, String>;
+
+/// A section made of all files of one directory: absent or denied as a whole, otherwise what could be read.
+fn directory<T>(reader: &Reader<'_>, dir: &str, make: impl Fn(Files) -> T) -> Seen<T> {
+    let names = match dir {
+        "/proc/sys/vm" => VmSettings::KEYS.iter().map(|k| (*k).to_owned()).collect(),
+        _ => reader.names(dir),
+    };
+    let mut refused = false;
+    let mut files = Files::new();
+    let seen = reader.timed(dir, || {
+        for name in names {
+            match reader.text(&format!("{dir}/{name}")) {
+                Ok(text) => drop(files.insert(name, text)),
+                Err(reader::NotRead::Denied) => refused = true,
+                Err(_) => {}
+            }
+        }
+        make(files.clone())
+    });
+    match (files.is_empty(), refused) {
+        (false, _) => seen,
+        (true, true) => Seen::Denied { path: dir.to_owned() },
+        (true, false) => Seen::Absent { path: dir.to_owned() },
+    }
+}
+
+fn settings(files: Files) -> VmSettings {
+    let mut out = VmSettings::default();
+    for (key, text) in &files {
+        out.put(key, text);
+    }
+    out
+}

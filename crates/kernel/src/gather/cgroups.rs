@@ -1,0 +1,128 @@
+//! The memory hierarchy: where it is mounted, which version, the root group, our own, and the limits between.
+
+use std::collections::BTreeMap;
+
+use ramline_snapshot::cgroup::{Cgroups, Group, Version, limit};
+use ramline_snapshot::mounts::{self, Mount};
+use ramline_snapshot::{Seen, Unseen};
+use ramline_units::Limit;
+
+use super::reader::{NotRead, Reader};
+
+const V1_FILES: &[&str] = &[
+    "memory.limit_in_bytes", "memory.usage_in_bytes", "memory.memsw.limit_in_bytes", "memory.memsw.usage_in_bytes",
+    "memory.swappiness", "memory.stat", "memory.oom_control", "memory.failcnt",
+];
+const V2_FILES: &[&str] = &[
+    "memory.current", "memory.max", "memory.high", "memory.low", "memory.swap.current", "memory.swap.max",
+    "memory.zswap.current", "memory.stat", "memory.events", "memory.pressure",
+];
+
+pub fn cgroups(reader: &Reader<'_>) -> Seen<Cgroups> {
+    let absent = || Seen::Absent { path: "a mounted cgroup hierarchy with the memory controller".to_owned() };
+    let Ok(text) = reader.text("/proc/self/mountinfo") else { return absent() };
+    let Ok(mounts) = mounts::parse("/proc/self/mountinfo", &text) else { return absent() };
+    let Some((version, mount)) = hierarchy(reader, &mounts) else { return absent() };
+    let own_path = reader.text("/proc/self/cgroup").ok().and_then(|text| own_path(&text, version, &mount.root));
+    reader.timed("cgroup", || {
+        let mut unseen = Vec::new();
+        let own_path = own_path.filter(|path| path != "/");
+        let own = own_path.as_ref().map(|path| group(reader, version, &mount.at, path, &mut unseen));
+        Cgroups {
+            version,
+            effective_max: effective(reader, version, &mount.at, own_path.as_deref().unwrap_or("/")),
+            root: group(reader, version, &mount.at, "/", &mut unseen),
+            own,
+            unseen,
+        }
+    })
+}
+
+/// The mount that carries the memory controller; a version 2 mount beside a version 1 one may not.
+fn hierarchy<'a>(reader: &Reader<'_>, mounts: &'a [Mount]) -> Option<(Version, &'a Mount)> {
+    let v1 = mounts.iter().find(|m| m.fs == "cgroup" && m.super_options.split(',').any(|o| o == "memory"));
+    let v2 = || {
+        mounts.iter().find(|m| {
+            m.fs == "cgroup2"
+                && reader
+                    .word(&format!("{}/cgroup.controllers", m.at))
+                    .is_some_and(|c| c.split_ascii_whitespace().any(|c| c == "memory"))
+        })
+    };
+    v1.map(|m| (Version::V1, m)).or_else(|| v2().map(|m| (Version::V2, m)))
+}
+
+/// Our group below the mount, from `/proc/self/cgroup`.
+fn own_path(text: &str, version: Version, mount_root: &str) -> Option<String> {
+    let path = text.lines().find_map(|line| {
+        let mut parts = line.splitn(3, ':');
+        let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
+        let ours = match version {
+            Version::V1 => controllers.split(',').any(|c| c == "memory"),
+            Version::V2 => controllers.is_empty(),
+        };
+        ours.then_some(path)
+    })?;
+    let below = if mount_root == "/" { path } else { path.strip_prefix(mount_root).unwrap_or("/") };
+    Some(if below.is_empty() { "/".to_owned() } else { below.to_owned() })
+}
+
+fn group(reader: &Reader<'_>, version: Version, mount: &str, path: &str, unseen: &mut Vec<Unseen>) -> Group {
+    let dir = format!("{mount}{}", path.trim_end_matches('/'));
+    let names = match version {
+        Version::V1 => V1_FILES,
+        Version::V2 => V2_FILES,
+    };
+    let mut files = BTreeMap::new();
+    for name in names {
+        let file = format!("{dir}/{name}");
+        match reader.text(&file) {
+            Ok(text) => drop(files.insert((*name).to_owned(), text)),
+            Err(NotRead::Absent) => {}
+            Err(NotRead::Denied) => unseen.push(Unseen { path: file, reason: "permission denied".into() }),
+            // Version 1 answers some files with EOPNOTSUPP when swap accounting is off.
+            Err(NotRead::Unusable(reason)) => unseen.push(Unseen { path: file, reason }),
+        }
+    }
+    let mut group = Group::from_files(version, &dir, &files, unseen);
+    path.clone_into(&mut group.path);
+    group
+}
+
+/// The tightest limit from our group up to the root.
+fn effective(reader: &Reader<'_>, version: Version, mount: &str, own: &str) -> Limit {
+    let file = match version {
+        Version::V1 => "memory.limit_in_bytes",
+        Version::V2 => "memory.max",
+    };
+    let mut tightest = Limit::Max;
+    let mut path = own.trim_end_matches('/');
+    loop {
+        let name = format!("{mount}{path}/{file}");
+        if let Some(Limit::At(here)) = reader.text(&name).ok().and_then(|t| limit(&name, &t).ok()) {
+            tightest = match tightest {
+                Limit::At(known) if known <= here => tightest,
+                _ => Limit::At(here),
+            };
+        }
+        match path.rfind('/') {
+            Some(cut) => path = &path[..cut],
+            None => return tightest,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_group_is_found_under_either_version_and_below_a_shifted_mount() {
+        let v1 = "9:name=systemd:/\n4:memory:/a/b\n0::/x\n";
+        assert_eq!(own_path(v1, Version::V1, "/").as_deref(), Some("/a/b"));
+        assert_eq!(own_path(v1, Version::V2, "/").as_deref(), Some("/x"));
+        assert_eq!(own_path(v1, Version::V1, "/a").as_deref(), Some("/b"));
+        assert_eq!(own_path(v1, Version::V1, "/a/b").as_deref(), Some("/"));
+        assert_eq!(own_path("garbage", Version::V2, "/"), None);
+    }
+}

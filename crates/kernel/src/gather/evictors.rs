@@ -1,0 +1,64 @@
+//! DAMON's schemes, its kernel threads, and the modules built on it.
+
+use std::collections::BTreeMap;
+
+use ramline_snapshot::Seen;
+use ramline_snapshot::evictors::{DamonScheme, Evictors};
+
+use super::reader::{NotRead, Reader};
+
+const ADMIN: &str = "/sys/kernel/mm/damon/admin/kdamonds";
+
+pub fn evictors(reader: &Reader<'_>) -> Seen<Evictors> {
+    let count = reader.text(&format!("{ADMIN}/nr_kdamonds"));
+    let parameters = |module: &str| {
+        let dir = format!("/sys/module/{module}/parameters");
+        let read = |name: String| Some((name.clone(), reader.word(&format!("{dir}/{name}"))?));
+        reader.names(&dir).into_iter().filter_map(read).collect::<BTreeMap<_, _>>()
+    };
+    let (reclaim, lru_sort) = (parameters("damon_reclaim"), parameters("damon_lru_sort"));
+    let threads = kdamond_threads(reader);
+    match count {
+        Err(NotRead::Denied) if reclaim.is_empty() => Seen::Denied { path: ADMIN.to_owned() },
+        Err(NotRead::Absent) if reclaim.is_empty() && threads.is_none() => Seen::Absent { path: ADMIN.to_owned() },
+        _ => reader.timed(ADMIN, || Evictors {
+            schemes: schemes(reader),
+            kdamond_threads: threads,
+            damon_reclaim: reclaim,
+            damon_lru_sort: lru_sort,
+        }),
+    }
+}
+
+fn schemes(reader: &Reader<'_>) -> Vec<DamonScheme> {
+    let mut out = Vec::new();
+    for kdamond in 0..reader.number(&format!("{ADMIN}/nr_kdamonds")).unwrap_or(0).min(1024) {
+        let dir = format!("{ADMIN}/{kdamond}");
+        let state = reader.word(&format!("{dir}/state")).unwrap_or_default();
+        for context in 0..reader.number(&format!("{dir}/contexts/nr_contexts")).unwrap_or(0).min(64) {
+            let schemes = format!("{dir}/contexts/{context}/schemes");
+            for scheme in 0..reader.number(&format!("{schemes}/nr_schemes")).unwrap_or(0).min(64) {
+                out.push(DamonScheme {
+                    kdamond,
+                    state: state.clone(),
+                    action: reader.word(&format!("{schemes}/{scheme}/action")).unwrap_or_default(),
+                    applied_bytes: reader.number(&format!("{schemes}/{scheme}/stats/sz_applied")),
+                });
+            }
+        }
+    }
+    out
+}
+
+/// Kernel threads are the children of process 2; asking only them keeps this cheap beside many processes.
+fn kdamond_threads(reader: &Reader<'_>) -> Option<u64> {
+    if let Some(meta) = reader.meta() {
+        return meta.kdamond_threads;
+    }
+    let children = std::fs::read_to_string(reader.root().path("/proc/2/task/2/children")).ok()?;
+    let named = |pid: &&str| {
+        let comm = std::fs::read_to_string(reader.root().path(format!("/proc/{pid}/comm")));
+        comm.is_ok_and(|name| name.starts_with("kdamond"))
+    };
+    u64::try_from(children.split_ascii_whitespace().filter(named).count()).ok()
+}

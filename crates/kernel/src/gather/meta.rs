@@ -1,0 +1,89 @@
+//! `meta.json` of a captured tree: what the files of /proc and /sys do not hold by themselves.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+
+use ramline_snapshot::Snapshot;
+use ramline_snapshot::dirs::DirUse;
+use ramline_snapshot::machine::Machine;
+use ramline_snapshot::mounts::Capacity;
+use ramline_snapshot::zram::ZramSupport;
+use serde::{Deserialize, Serialize};
+
+use super::reader::Reader;
+use crate::error::{KernelError, Result};
+use crate::root::Root;
+
+/// What goes with a captured tree.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Meta {
+    /// Page size, boot, circumstances, as they were.
+    pub machine: Machine,
+    /// `statfs` results by mount point.
+    pub capacities: BTreeMap<String, Capacity>,
+    /// Whether a zram device carried a swap header.
+    pub formatted: BTreeMap<String, bool>,
+    /// What the kernel offered of zram.
+    pub zram_support: ZramSupport,
+    /// Walked directories.
+    pub dirs: Vec<DirUse>,
+    /// Kernel threads of DAMON.
+    pub kdamond_threads: Option<u64>,
+    /// Files the kernel refused to the user who captured.
+    pub denied: Vec<String>,
+}
+
+impl Meta {
+    /// The meta file of a tree; defaults where it is missing or garbage (the machine then has no kernel name).
+    pub fn load(root: &Root) -> Meta {
+        let text = fs::read_to_string(root.path("/meta.json")).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    fn of(snapshot: &Snapshot, denied: Vec<String>) -> Meta {
+        let zram = snapshot.zram.data();
+        let devices = zram.map(|z| z.devices.as_slice()).unwrap_or_default();
+        let mounts = snapshot.mounts.data().map(Vec::as_slice).unwrap_or_default();
+        Meta {
+            machine: snapshot.machine.clone(),
+            capacities: mounts.iter().filter_map(|m| Some((m.at.clone(), m.capacity?))).collect(),
+            formatted: devices.iter().filter_map(|d| Some((d.name.clone(), d.formatted?))).collect(),
+            zram_support: zram.map(|z| z.support.clone()).unwrap_or_default(),
+            dirs: snapshot.dirs.data().cloned().unwrap_or_default(),
+            kdamond_threads: snapshot.evictors.data().and_then(|e| e.kdamond_threads),
+            denied,
+        }
+    }
+}
+
+/// Writes everything a reader has recorded as a tree.
+pub fn write_tree(reader: &Reader<'_>, snapshot: &Snapshot, dir: &Path) -> Result<()> {
+    let failed = |path: &Path, e: io::Error| KernelError::io("write the captured tree", path, e);
+    if fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(KernelError::refused("capture", dir, "the directory is not empty", "")
+            .hint("ramline snapshot --tree NEW_DIR"));
+    }
+    let make = |path: &Path| {
+        fs::DirBuilder::new().recursive(true).mode(0o755).create(path).map_err(|e| failed(path, e))
+    };
+    make(dir)?;
+    let mut denied = Vec::new();
+    for (path, text) in reader.recorded() {
+        let Some(text) = text else {
+            denied.push(path);
+            continue;
+        };
+        let full = dir.join(path.trim_start_matches('/'));
+        if let Some(parent) = full.parent() {
+            make(parent)?;
+        }
+        fs::write(&full, text).map_err(|e| failed(&full, e))?;
+    }
+    let meta = dir.join("meta.json");
+    let text = serde_json::to_string_pretty(&Meta::of(snapshot, denied)).map_err(|e| failed(&meta, e.into()))?;
+    fs::write(&meta, text + "\n").map_err(|e| failed(&meta, e))
+}

@@ -1,0 +1,150 @@
+//! Reads files below the root: bounded, regular files only, and, when asked, on record.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Read};
+
+use ramline_snapshot::{Malformed, Seen};
+use ramline_units::Nanos;
+
+use super::meta::Meta;
+use crate::root::Root;
+
+/// No file of the kernel that we read is larger; a captured one that is, is not a capture.
+const LARGEST: u64 = 32 << 20;
+
+/// Why a file gave no text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotRead {
+    Denied,
+    Absent,
+    /// There, but not a regular file, too large, or an I/O error.
+    Unusable(String),
+}
+
+pub struct Reader<'a> {
+    root: &'a Root,
+    meta: Option<Meta>,
+    tape: Option<RefCell<BTreeMap<String, Option<String>>>>,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(root: &'a Root) -> Self {
+        Reader { root, meta: if root.is_live() { None } else { Some(Meta::load(root)) }, tape: None }
+    }
+
+    pub fn recording(root: &'a Root) -> Self {
+        Reader { tape: Some(RefCell::default()), ..Reader::new(root) }
+    }
+
+    /// What a captured tree knows beyond its files; `None` on the live machine.
+    pub const fn meta(&self) -> Option<&Meta> {
+        self.meta.as_ref()
+    }
+
+    pub const fn root(&self) -> &Root {
+        self.root
+    }
+
+    /// Files read so far; `None` as text where the kernel refused.
+    pub fn recorded(&self) -> BTreeMap<String, Option<String>> {
+        self.tape.as_ref().map(|t| t.borrow().clone()).unwrap_or_default()
+    }
+
+    pub fn text(&self, path: &str) -> Result<String, NotRead> {
+        let read = self.read(path);
+        if let (Some(tape), Ok(_) | Err(NotRead::Denied)) = (&self.tape, &read) {
+            tape.borrow_mut().insert(path.to_owned(), read.clone().ok());
+        }
+        read
+    }
+
+    fn read(&self, path: &str) -> Result<String, NotRead> {
+        if self.meta.as_ref().is_some_and(|m| m.denied.iter().any(|d| d == path)) {
+            return Err(NotRead::Denied);
+        }
+        let full = self.root.path(path);
+        let classify = |e: std::io::Error| match e.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => NotRead::Absent,
+            ErrorKind::PermissionDenied => NotRead::Denied,
+            _ => NotRead::Unusable(e.to_string()),
+        };
+        if !self.root.is_live() {
+            // A captured tree is somebody's data: a FIFO or a link to a device in it must not hang us.
+            let kind = std::fs::symlink_metadata(&full).map_err(classify)?.file_type();
+            if !kind.is_file() {
+                return Err(NotRead::Unusable("not a regular file".to_owned()));
+            }
+        }
+        let file = std::fs::File::open(&full).map_err(classify)?;
+        let mut bytes = Vec::new();
+        file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(classify)?;
+        if bytes.len() as u64 > LARGEST {
+            return Err(NotRead::Unusable(format!("larger than {} MiB", LARGEST >> 20)));
+        }
+        Ok(String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
+    }
+
+    /// Trimmed text of a file, if there is one.
+    pub fn word(&self, path: &str) -> Option<String> {
+        self.text(path).ok().map(|t| t.trim().to_owned())
+    }
+
+    pub fn number(&self, path: &str) -> Option<u64> {
+        self.word(path)?.parse().ok()
+    }
+
+    /// Names in a directory, sorted; empty when there is none.
+    pub fn names(&self, dir: &str) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(self.root.path(dir)) else { return Vec::new() };
+        let mut names: Vec<String> =
+            entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    /// True when the path exists below the root.
+    pub fn exists(&self, path: &str) -> bool {
+        self.root.path(path).exists()
+    }
+
+    /// One section from one file.
+    pub fn section<T>(&self, path: &str, parse: impl FnOnce(&str, &str) -> Result<T, Malformed>) -> Seen<T> {
+        let start = self.clock();
+        match self.text(path) {
+            Ok(text) => match parse(path, &text) {
+                Ok(data) => self.seen(data, start),
+                Err(malformed) => Seen::Malformed(malformed),
+            },
+            Err(NotRead::Denied) => Seen::Denied { path: path.to_owned() },
+            Err(NotRead::Absent) => Seen::Absent { path: path.to_owned() },
+            Err(NotRead::Unusable(why)) => {
+                Seen::Malformed(Malformed { path: path.to_owned(), line: 0, text: why })
+            }
+        }
+    }
+
+    /// A section that is always seen, with its time and cost.
+    pub fn timed<T>(&self, _what: &str, make: impl FnOnce() -> T) -> Seen<T> {
+        let start = self.clock();
+        let data = make();
+        self.seen(data, start)
+    }
+
+    fn seen<T>(&self, data: T, start: Option<Nanos>) -> Seen<T> {
+        let cost = self.clock().zip(start).map(|(end, start)| Nanos(end.0.saturating_sub(start.0)));
+        Seen::Seen { data, at: start, cost }
+    }
+
+    /// Boot-time clock; none in a captured tree, whose answers must not depend on when they are asked.
+    fn clock(&self) -> Option<Nanos> {
+        self.root.is_live().then(boottime)
+    }
+}
+
+/// Time since boot, suspended time included.
+pub fn boottime() -> Nanos {
+    let t = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let part = |n: i64| u64::try_from(n).unwrap_or(0);
+    Nanos(part(t.tv_sec).saturating_mul(1_000_000_000).saturating_add(part(t.tv_nsec)))
+}
