@@ -1,1 +1,24 @@
-//! Stub.
+//! How the machine is touched.
+
+pub mod cgroup;
+pub mod direct;
+pub mod error;
+pub mod gather;
+pub mod hardware;
+pub mod loopdev;
+pub mod map;
+pub mod mount;
+pub mod place;
+pub mod process;
+pub mod quiet;
+pub mod residency;
+pub mod root;
+pub mod scratch;
+pub mod signals;
+pub mod swap;
+mod sys;
+pub mod write;
+pub mod zram;
+
+pub use error::{Cause, KernelError, Result};
+pub use root::Root;
