@@ -1,0 +1,213 @@
+//! Memory cgroups, version 1 and 2: find the hierarchy, make a group, limit it, read it, kill it, remove it.
+//!
+//! What it is not: a view of all groups of the machine (a section of the snapshot), and not a manager: it touches only
+//! groups named `ramline-<pid>-<n>`.
+//!
+//! ```no_run
+//! use ramline_kernel::{Root, cgroup::{Group, Hierarchy}};
+//! use ramline_units::{Bytes, Limit};
+//! let hierarchy = Hierarchy::detect(&Root::live())?;
+//! let group = Group::create(&hierarchy, &Hierarchy::group_name(0))?;
+//! group.set_memory_limit(Limit::At(Bytes::from_mib(256)))?;
+//! group.set_swap_limit(Limit::At(Bytes::ZERO))?;
+//! group.add(std::process::id())?;
+//! println!("{:?}", group.stat()?);
+//! # Ok::<(), ramline_kernel::KernelError>(())
+//! ```
+
+mod hierarchy;
+mod stat;
+mod v1;
+mod v2;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use ramline_units::Limit;
+
+pub use hierarchy::{Hierarchy, Version};
+pub use stat::GroupStat;
+
+use crate::error::{KernelError, Result};
+use crate::process;
+use crate::sys::{read_text, retry_busy};
+use crate::write::{Change, write_knob};
+
+/// The names of our groups begin with this; nothing else is ever killed or removed.
+pub const PREFIX: &str = "ramline-";
+
+/// One group of ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    version: Version,
+    dir: PathBuf,
+}
+
+impl Group {
+    /// Makes the group `name` below the right parent of `hierarchy`.
+    ///
+    /// # Errors
+    /// `Refused` for a name without our prefix, `Denied` without the privilege, `Io` (EEXIST) when it is there already;
+    /// version 2: `Unsupported` when no ancestor gives the memory controller to its children and we may not change that.
+    pub fn create(hierarchy: &Hierarchy, name: &str) -> Result<Group> {
+        let parent = hierarchy.parent()?;
+        let dir = parent.join(name);
+        refuse_foreign("make the cgroup", &dir)?;
+        if hierarchy.version() == Version::V2 {
+            v2::enable_memory(&parent)?;
+        }
+        std::fs::create_dir(&dir)
+            .map_err(|error| KernelError::io("make the cgroup", &dir, error).hint("sudo ramline lab run code-plus-data"))?;
+        Ok(Group { version: hierarchy.version(), dir })
+    }
+
+    /// A group of ours that exists, by its directory (a journal knows it). The version is read off its files.
+    ///
+    /// # Errors
+    /// `Absent` when it is gone, `Refused` when its name is not one of ours.
+    pub fn open(dir: &Path) -> Result<Group> {
+        refuse_foreign("open the cgroup", dir)?;
+        let version = match (dir.join("memory.limit_in_bytes").exists(), dir.join("cgroup.procs").exists()) {
+            (true, _) => Version::V1,
+            (false, true) => Version::V2,
+            (false, false) => return Err(KernelError::new("open the cgroup", dir, crate::Cause::Absent)),
+        };
+        Ok(Group { version, dir: dir.to_owned() })
+    }
+
+    /// Its directory.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Version 1 or 2.
+    #[must_use]
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// The file a pid is written to.
+    #[must_use]
+    pub fn procs_file(&self) -> PathBuf {
+        self.dir.join("cgroup.procs")
+    }
+
+    /// Limits memory (version 1: keeping the swap allowance as it is).
+    ///
+    /// # Errors
+    /// EBUSY when the group cannot be brought below the limit.
+    pub fn set_memory_limit(&self, limit: Limit) -> Result<Vec<Change>> {
+        match self.version {
+            Version::V1 => v1::set_memory_limit(&self.dir, limit),
+            Version::V2 => v2::write_limit(&self.dir.join("memory.max"), limit).map(|change| vec![change]),
+        }
+    }
+
+    /// Limits swap, on top of the memory limit in both versions.
+    ///
+    /// # Errors
+    /// `Unsupported` on a kernel without swap accounting.
+    pub fn set_swap_limit(&self, limit: Limit) -> Result<Vec<Change>> {
+        match self.version {
+            Version::V1 => v1::set_swap_limit(&self.dir, limit),
+            Version::V2 => v2::set_swap_limit(&self.dir, limit).map(|change| vec![change]),
+        }
+    }
+
+    /// Sets the swappiness of this group only; version 1 only.
+    ///
+    /// # Errors
+    /// `Unsupported` in version 2, where only the machine's `vm.swappiness` exists.
+    pub fn set_swappiness(&self, value: u8) -> Result<Change> {
+        match self.version {
+            Version::V1 => write_knob(&self.dir.join("memory.swappiness"), &value.to_string()),
+            Version::V2 => Err(KernelError::unsupported(
+                "set the swappiness of",
+                &self.dir,
+                "cgroup v2 has no swappiness per group, only vm.swappiness of the whole machine",
+            )
+            .hint("sysctl vm.swappiness")),
+        }
+    }
+
+    /// Moves a process into the group. What it has touched before stays charged elsewhere.
+    ///
+    /// # Errors
+    /// `Io` (ESRCH) when the process is gone.
+    pub fn add(&self, pid: u32) -> Result<()> {
+        // Reading a list of pids back proves nothing about one that may have ended: the write's own answer counts.
+        write_knob(&self.procs_file(), &pid.to_string()).map(drop)
+    }
+
+    /// The processes in the group.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn pids(&self) -> Result<Vec<u32>> {
+        Ok(read_text(&self.procs_file())?.lines().filter_map(|line| line.trim().parse().ok()).collect())
+    }
+
+    /// The counters of the group; what this kernel does not have is `None`.
+    ///
+    /// # Errors
+    /// When memory.stat cannot be read.
+    pub fn stat(&self) -> Result<GroupStat> {
+        stat::read(&self.dir, self.version)
+    }
+
+    /// Kills everything in the group (cgroup.kill from Linux 5.14, else SIGKILL one by one) and waits up to 2 s until it
+    /// is empty.
+    ///
+    /// # Errors
+    /// EBUSY when processes are left after that.
+    pub fn kill_all(&self) -> Result<()> {
+        let begin = Instant::now();
+        loop {
+            let pids = self.pids()?;
+            if pids.is_empty() {
+                return Ok(());
+            }
+            if begin.elapsed() > Duration::from_secs(2) {
+                let error = std::io::Error::from_raw_os_error(libc::EBUSY);
+                return Err(KernelError::io(format!("kill {} processes in", pids.len()), &self.dir, error));
+            }
+            let at_once = self.dir.join("cgroup.kill");
+            if !at_once.exists() || write_knob(&at_once, "1").is_err() {
+                self.kill_one_by_one(&pids);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn kill_one_by_one(&self, pids: &[u32]) {
+        for &pid in pids {
+            // The handle first, membership second: a pid that was used again in between is not in our group.
+            let Some(handle) = process::pidfd(pid) else { continue };
+            if self.pids().is_ok_and(|members| members.contains(&pid)) {
+                // Gone already is what we want; anything else shows in the next round.
+                drop(process::pidfd_kill(&handle));
+            }
+        }
+    }
+
+    /// Removes the empty group; waits up to 2 s for processes that are still ending. Gone already is success.
+    ///
+    /// # Errors
+    /// EBUSY when processes or child groups are left.
+    pub fn remove(&self) -> Result<()> {
+        refuse_foreign("remove the cgroup", &self.dir)?;
+        retry_busy(Duration::from_secs(2), || match std::fs::remove_dir(&self.dir) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            other => other.map_err(|error| KernelError::io("remove the cgroup", &self.dir, error)),
+        })
+    }
+}
+
+fn refuse_foreign(operation: &str, dir: &Path) -> Result<()> {
+    let ours = dir.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(PREFIX));
+    if ours {
+        return Ok(());
+    }
+    Err(KernelError::refused(operation, dir, format!("only groups named {PREFIX}* are ours"), ""))
+}

@@ -1,0 +1,169 @@
+//! Which cgroup hierarchy has the memory controller, where it is mounted, where we are in it, and where a new group goes.
+
+use std::path::{Path, PathBuf};
+
+use super::{v1, v2};
+use crate::Root;
+use crate::error::{KernelError, Result};
+use crate::mount::{self, Mounted};
+use crate::sys::read_text;
+
+/// The two interfaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    /// One mount per controller.
+    V1,
+    /// One tree for all.
+    V2,
+}
+
+/// The hierarchy that has the memory controller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hierarchy {
+    version: Version,
+    mount: PathBuf,
+    own: PathBuf,
+}
+
+impl Hierarchy {
+    /// Finds it. With both versions mounted, a controller is in exactly one of them.
+    ///
+    /// # Errors
+    /// `Unsupported` when no mounted hierarchy has the memory controller.
+    pub fn detect(root: &Root) -> Result<Hierarchy> {
+        let mounts = mount::list(root)?;
+        let memberships = memberships(root)?;
+        let own_in = |mounted: &Mounted, controllers: &str| {
+            let at = root.path(&mounted.at);
+            let own = memberships.iter().find(|(names, _)| names.split(',').any(|name| name == controllers));
+            below(&at, &mounted.subtree, own.map_or("/", |(_, path)| path))
+        };
+        let has_memory = |mounted: &&Mounted| mounted.super_options.split(',').any(|option| option == "memory");
+        if let Some(mounted) = mounts.iter().filter(|mounted| mounted.fs_type == "cgroup").find(has_memory) {
+            let own = own_in(mounted, "memory");
+            return Ok(Hierarchy { version: Version::V1, mount: root.path(&mounted.at), own });
+        }
+        let unified = mounts.iter().filter(|mounted| mounted.fs_type == "cgroup2").find(|mounted| {
+            let listed = read_text(&root.path(&mounted.at).join("cgroup.controllers"));
+            listed.is_ok_and(|text| text.split_whitespace().any(|name| name == "memory"))
+        });
+        match unified {
+            // In /proc/self/cgroup the line of version 2 names no controller.
+            Some(mounted) => Ok(Hierarchy { version: Version::V2, mount: root.path(&mounted.at), own: own_in(mounted, "") }),
+            None => Err(KernelError::unsupported(
+                "find the memory controller in",
+                "/sys/fs/cgroup",
+                "no mounted cgroup hierarchy has the memory controller",
+            )
+            .hint("cat /proc/cgroups")),
+        }
+    }
+
+    /// Version 1 or 2.
+    #[must_use]
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// Where it is mounted.
+    #[must_use]
+    pub fn mount_point(&self) -> &Path {
+        &self.mount
+    }
+
+    /// The group this process is in.
+    #[must_use]
+    pub fn own(&self) -> &Path {
+        &self.own
+    }
+
+    /// The name of our n-th group.
+    #[must_use]
+    pub fn group_name(n: u32) -> String {
+        format!("{}{}-{n}", super::PREFIX, std::process::id())
+    }
+
+    /// The directory [`super::Group::create`] would make, for a journal that must know before.
+    ///
+    /// # Errors
+    /// As [`Hierarchy::parent`].
+    pub fn planned(&self, name: &str) -> Result<PathBuf> {
+        Ok(self.parent()?.join(name))
+    }
+
+    /// The group a new one goes below: the highest that does not take us out of a limit set on us.
+    ///
+    /// # Errors
+    /// Version 2: `Unsupported` when no ancestor can give the memory controller to its children.
+    pub fn parent(&self) -> Result<PathBuf> {
+        match self.version {
+            Version::V1 => Ok(v1::parent(&self.mount, &self.own)),
+            Version::V2 => v2::parent(&self.mount, &self.own),
+        }
+    }
+}
+
+/// The lines `id:controllers:path` of /proc/self/cgroup as (controllers, path).
+fn memberships(root: &Root) -> Result<Vec<(String, String)>> {
+    let text = match read_text(&root.path("/proc/self/cgroup")) {
+        Err(error) if error.is_absent() && !root.is_live() => String::new(),
+        other => other?,
+    };
+    Ok(text
+        .lines()
+        .filter_map(|line| {
+            let (_, rest) = line.split_once(':')?;
+            let (controllers, path) = rest.split_once(':')?;
+            Some((controllers.to_owned(), path.to_owned()))
+        })
+        .collect())
+}
+
+/// Our group's directory: its path, less what the mount leaves out. Outside of what is mounted (a container without a
+/// namespace of its own) it is the mount point itself.
+fn below(at: &Path, subtree: &str, path: &str) -> PathBuf {
+    let inside = Path::new(path).strip_prefix(subtree).unwrap_or(Path::new(""));
+    let dir = at.join(inside.strip_prefix("/").unwrap_or(inside));
+    if dir.exists() { dir } else { at.to_owned() }
+}
+
+/// `own` and its ancestors up to and including `mount`, nearest first.
+pub(super) fn ancestors<'a>(mount: &'a Path, own: &'a Path) -> impl Iterator<Item = &'a Path> {
+    own.ancestors().take_while(move |dir| dir.starts_with(mount))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn with_both_versions_mounted_the_one_with_memory_is_found() {
+        let tree = tempfile::tempdir().unwrap();
+        let at = |path: &str| tree.path().join(path);
+        for dir in ["proc/self", "sys/fs/cgroup/memory/user/x", "sys/fs/cgroup/unified"] {
+            std::fs::create_dir_all(at(dir)).unwrap();
+        }
+        let mountinfo = "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\
+                         41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+        std::fs::write(at("proc/self/mountinfo"), mountinfo).unwrap();
+        std::fs::write(at("proc/self/cgroup"), "4:memory:/user/x\n0::/\n").unwrap();
+        std::fs::write(at("sys/fs/cgroup/unified/cgroup.controllers"), "hugetlb\n").unwrap();
+        let root = Root::new(tree.path());
+        let found = Hierarchy::detect(&root).unwrap();
+        assert_eq!((found.version(), found.own()), (Version::V1, at("sys/fs/cgroup/memory/user/x").as_path()));
+
+        std::fs::write(at("proc/self/mountinfo"), mountinfo.lines().nth(1).unwrap()).unwrap();
+        assert!(Hierarchy::detect(&root).unwrap_err().is_unsupported());
+        std::fs::write(at("sys/fs/cgroup/unified/cgroup.controllers"), "cpu memory\n").unwrap();
+        assert_eq!(Hierarchy::detect(&root).unwrap().version(), Version::V2);
+    }
+
+    #[test]
+    fn a_container_sees_its_own_subtree_as_the_mount() {
+        let tree = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(tree.path().join("sub")).unwrap();
+        assert_eq!(below(tree.path(), "/docker/x", "/docker/x"), tree.path());
+        assert_eq!(below(tree.path(), "/docker/x", "/docker/x/sub"), tree.path().join("sub"));
+        assert_eq!(below(tree.path(), "/docker/x", "/elsewhere"), tree.path());
+    }
+}

@@ -1,0 +1,176 @@
+//! The counters of one group, with one name for both versions. A file or line this kernel lacks is `None`, never zero.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use ramline_units::Bytes;
+
+use super::Version;
+use crate::error::Result;
+use crate::sys::{read_text, read_u64};
+
+/// Gauges in bytes, counters since the group was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct GroupStat {
+    /// All memory charged (memory.usage_in_bytes, memory.current).
+    pub current: Option<Bytes>,
+    /// The most it ever was (memory.max_usage_in_bytes, memory.peak from Linux 5.19).
+    pub peak: Option<Bytes>,
+    /// Anonymous memory, huge pages included (v1 `rss`).
+    pub anon: Option<Bytes>,
+    /// Page cache, shmem included (v1 `cache`).
+    pub file: Option<Bytes>,
+    /// tmpfs and shared anonymous memory, inside `file`.
+    pub shmem: Option<Bytes>,
+    /// Page cache that is mapped.
+    pub mapped_file: Option<Bytes>,
+    /// Swap in use.
+    pub swap: Option<Bytes>,
+    /// Swapped-in pages whose slot is kept.
+    pub swapcached: Option<Bytes>,
+    /// The four lists, and what cannot be reclaimed.
+    pub inactive_anon: Option<Bytes>,
+    pub active_anon: Option<Bytes>,
+    pub inactive_file: Option<Bytes>,
+    pub active_file: Option<Bytes>,
+    pub unevictable: Option<Bytes>,
+    /// Waiting to be written.
+    pub dirty: Option<Bytes>,
+    pub writeback: Option<Bytes>,
+    /// Kernel memory of the group (v2 `kernel`, v1 memory.kmem.usage_in_bytes).
+    pub kernel: Option<Bytes>,
+    /// Faults, and those that needed I/O.
+    pub pgfault: Option<u64>,
+    pub pgmajfault: Option<u64>,
+    /// Refaults of evicted pages (Linux 5.9 counts anonymous ones apart).
+    pub refault_file: Option<u64>,
+    pub refault_anon: Option<u64>,
+    /// Pages scanned and reclaimed; version 2 only.
+    pub pgscan: Option<u64>,
+    pub pgsteal: Option<u64>,
+    pub pgscan_direct: Option<u64>,
+    pub pgsteal_direct: Option<u64>,
+    /// Pages swapped in and out; version 2 from Linux 6.11.
+    pub pswpin: Option<u64>,
+    pub pswpout: Option<u64>,
+    /// Processes killed because the group was out of memory.
+    pub oom_kills: Option<u64>,
+    /// How often the limit was hit (memory.failcnt, `max` of memory.events).
+    pub limit_hits: Option<u64>,
+    /// Microseconds in which some or all tasks of the group waited for memory; version 2 with PSI only.
+    pub psi_some_us: Option<u64>,
+    pub psi_full_us: Option<u64>,
+}
+
+type Table = HashMap<String, u64>;
+
+pub fn read(dir: &Path, version: Version) -> Result<GroupStat> {
+    let stat = table(&read_text(&dir.join("memory.stat"))?);
+    let number = |file: &str| read_u64(&dir.join(file)).ok();
+    let events = |file: &str| read_text(&dir.join(file)).map(|text| table(&text)).unwrap_or_default();
+    let common = from_table(&stat, version);
+    Ok(match version {
+        Version::V1 => GroupStat {
+            current: number("memory.usage_in_bytes").map(Bytes),
+            peak: number("memory.max_usage_in_bytes").map(Bytes),
+            kernel: number("memory.kmem.usage_in_bytes").map(Bytes),
+            oom_kills: events("memory.oom_control").get("oom_kill").copied(),
+            limit_hits: number("memory.failcnt"),
+            ..common
+        },
+        Version::V2 => {
+            let events = events("memory.events");
+            let psi = read_text(&dir.join("memory.pressure")).unwrap_or_default();
+            GroupStat {
+                current: number("memory.current").map(Bytes),
+                peak: number("memory.peak").map(Bytes),
+                swap: number("memory.swap.current").map(Bytes),
+                oom_kills: events.get("oom_kill").copied(),
+                limit_hits: events.get("max").copied(),
+                psi_some_us: psi_total(&psi, "some"),
+                psi_full_us: psi_total(&psi, "full"),
+                ..common
+            }
+        }
+    })
+}
+
+fn table(text: &str) -> Table {
+    text.lines()
+        .filter_map(|line| {
+            let (key, value) = line.split_once(' ')?;
+            Some((key.to_owned(), value.trim().parse().ok()?))
+        })
+        .collect()
+}
+
+fn psi_total(text: &str, kind: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(kind)?.strip_prefix(' '))?;
+    line.split_whitespace().find_map(|word| word.strip_prefix("total=")?.parse().ok())
+}
+
+fn from_table(stat: &Table, version: Version) -> GroupStat {
+    let count = |key: &str| stat.get(key).copied();
+    let bytes = |key: &str| count(key).map(Bytes);
+    let by_version = |v1: &str, v2: &str| bytes(if version == Version::V1 { v1 } else { v2 });
+    GroupStat {
+        anon: by_version("rss", "anon"),
+        file: by_version("cache", "file"),
+        mapped_file: by_version("mapped_file", "file_mapped"),
+        dirty: by_version("dirty", "file_dirty"),
+        writeback: by_version("writeback", "file_writeback"),
+        shmem: bytes("shmem"),
+        swap: bytes("swap"),
+        swapcached: bytes("swapcached"),
+        inactive_anon: bytes("inactive_anon"),
+        active_anon: bytes("active_anon"),
+        inactive_file: bytes("inactive_file"),
+        active_file: bytes("active_file"),
+        unevictable: bytes("unevictable"),
+        kernel: bytes("kernel"),
+        pgfault: count("pgfault"),
+        pgmajfault: count("pgmajfault"),
+        // Before 5.9 one counter, which was of file pages only.
+        refault_file: count("workingset_refault_file").or_else(|| count("workingset_refault")),
+        refault_anon: count("workingset_refault_anon"),
+        pgscan: count("pgscan"),
+        pgsteal: count("pgsteal"),
+        pgscan_direct: count("pgscan_direct"),
+        pgsteal_direct: count("pgsteal_direct"),
+        pswpin: count("pswpin"),
+        pswpout: count("pswpout"),
+        ..GroupStat::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_version_does_not_count_is_unknown_and_not_zero() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |file: &str, text: &str| std::fs::write(dir.path().join(file), text).unwrap();
+        write("memory.stat", "cache 8192\nrss 4096\nshmem 0\nswap 12288\npgmajfault 7\nworkingset_refault_file 3\n");
+        write("memory.usage_in_bytes", "16384\n");
+        write("memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
+        let stat = read(dir.path(), Version::V1).unwrap();
+        assert_eq!((stat.anon, stat.file, stat.swap), (Some(Bytes(4096)), Some(Bytes(8192)), Some(Bytes(12288))));
+        assert_eq!((stat.oom_kills, stat.pgmajfault, stat.refault_file), (Some(2), Some(7), Some(3)));
+        assert_eq!((stat.pgscan, stat.psi_full_us, stat.peak), (None, None, None));
+    }
+
+    #[test]
+    fn version_two_reads_its_own_names() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |file: &str, text: &str| std::fs::write(dir.path().join(file), text).unwrap();
+        write("memory.stat", "anon 4096\nfile 8192\nkernel 512\nfile_mapped 4096\nfile_dirty 0\npgscan 9\npgsteal 8\npswpin 1\n");
+        write("memory.current", "12800\n");
+        write("memory.swap.current", "4096\n");
+        write("memory.events", "low 0\nhigh 0\nmax 5\noom 1\noom_kill 1\n");
+        write("memory.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=17\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=9\n");
+        let stat = read(dir.path(), Version::V2).unwrap();
+        assert_eq!((stat.anon, stat.swap, stat.mapped_file), (Some(Bytes(4096)), Some(Bytes(4096)), Some(Bytes(4096))));
+        assert_eq!((stat.oom_kills, stat.limit_hits, stat.psi_full_us), (Some(1), Some(5), Some(9)));
+    }
+}

@@ -1,0 +1,188 @@
+//! Reading and writing past the page cache (O_DIRECT), and plain pread for comparison.
+//!
+//! What it is not: asynchronous: one request at a time, which is what a page fault waits for.
+//!
+//! ```no_run
+//! use ramline_kernel::direct::{Buffer, Direct};
+//! let disk = Direct::open("/dev/vda".as_ref())?;
+//! let mut page = Buffer::new(4096)?;
+//! disk.read_at(&mut page, 0)?;
+//! # Ok::<(), ramline_kernel::KernelError>(())
+//! ```
+
+#![expect(unsafe_code, reason = "BLKSSZGET and BLKFLSBUF")]
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use ramline_units::Bytes;
+
+use crate::error::{KernelError, Result};
+use crate::map::{Map, Sharing};
+use crate::sys::{ioctl_with, is_block_device, size_of_target};
+
+const BLKSSZGET: libc::Ioctl = 0x1268;
+/// Every disk with logical blocks up to 4 KiB accepts it, and a file system asks for no more than its block.
+const SAFE_ALIGNMENT: u64 = 4096;
+
+/// A buffer aligned to a page, as direct I/O needs it.
+#[derive(Debug)]
+pub struct Buffer {
+    map: Map,
+    length: usize,
+}
+
+impl Buffer {
+    /// `length` bytes, zeroed and touched.
+    ///
+    /// # Errors
+    /// ENOMEM, or EINVAL for length 0.
+    pub fn new(length: usize) -> Result<Buffer> {
+        let size = u64::try_from(length).unwrap_or(u64::MAX);
+        let mut map = Map::anonymous(Bytes(size), Sharing::Private)?;
+        if let Some(bytes) = map.as_mut_slice() {
+            // Faults belong here, not into the first timed request.
+            bytes.fill(0);
+        }
+        Ok(Buffer { map, length })
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.map.as_slice()[..self.length]
+    }
+
+    /// Its bytes, to fill.
+    #[must_use]
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        // An anonymous mapping is always writable.
+        self.map.as_mut_slice().unwrap_or_default()
+    }
+}
+
+/// A file or block device opened with O_DIRECT.
+#[derive(Debug)]
+pub struct Direct {
+    file: File,
+    path: PathBuf,
+    size: Bytes,
+    alignment: u64,
+}
+
+impl Direct {
+    /// Opens for reading.
+    ///
+    /// # Errors
+    /// `Unsupported` when the file system has no direct I/O (EINVAL on open).
+    pub fn open(path: &Path) -> Result<Direct> {
+        Direct::open_with(path, false)
+    }
+
+    /// Opens for reading and writing; never creates.
+    ///
+    /// # Errors
+    /// As [`Direct::open`].
+    pub fn open_writable(path: &Path) -> Result<Direct> {
+        Direct::open_with(path, true)
+    }
+
+    fn open_with(path: &Path, write: bool) -> Result<Direct> {
+        let file = OpenOptions::new().read(true).write(write).custom_flags(libc::O_DIRECT).open(path).map_err(|error| {
+            if error.raw_os_error() == Some(libc::EINVAL) {
+                return KernelError::unsupported("open past the page cache", path, "direct I/O on this file system");
+            }
+            KernelError::io("open past the page cache", path, error)
+        })?;
+        let size = Bytes(size_of_target(&file, path)?);
+        let alignment = block_size(&file).max(SAFE_ALIGNMENT);
+        Ok(Direct { file, path: path.to_owned(), size, alignment })
+    }
+
+    /// Size of the file or device.
+    #[must_use]
+    pub fn size(&self) -> Bytes {
+        self.size
+    }
+
+    /// Offsets and lengths must be multiples of this many bytes.
+    #[must_use]
+    pub fn alignment(&self) -> u64 {
+        self.alignment
+    }
+
+    /// Fills `buffer` from `offset`; both must be aligned.
+    ///
+    /// # Errors
+    /// EINVAL when not aligned, UnexpectedEof beyond the end.
+    pub fn read_at(&self, buffer: &mut Buffer, offset: u64) -> Result<()> {
+        self.file
+            .read_exact_at(buffer.bytes_mut(), offset)
+            .map_err(|error| KernelError::io(format!("read at {offset} of"), &self.path, error))
+    }
+
+    /// Writes `buffer` at `offset`; both must be aligned.
+    ///
+    /// # Errors
+    /// EINVAL when not aligned, ENOSPC or EIO as the device says.
+    pub fn write_at(&self, buffer: &Buffer, offset: u64) -> Result<()> {
+        self.file
+            .write_all_at(buffer.bytes(), offset)
+            .map_err(|error| KernelError::io(format!("write at {offset} of"), &self.path, error))
+    }
+}
+
+/// The logical block size of a device; 512 for a file, whose needs the file system hides.
+fn block_size(file: &File) -> u64 {
+    if !is_block_device(file) {
+        return 512;
+    }
+    let mut size: libc::c_int = 0;
+    // SAFETY: BLKSSZGET (linux/fs.h) writes one int.
+    let done = unsafe { ioctl_with(file, BLKSSZGET, &mut size) };
+    done.ok().and_then(|_| u64::try_from(size).ok()).unwrap_or(512)
+}
+
+/// Through the page cache with pread(2), into a buffer of the caller.
+///
+/// # Errors
+/// UnexpectedEof beyond the end.
+pub fn pread(file: &File, path: &Path, buffer: &mut [u8], offset: u64) -> Result<()> {
+    file.read_exact_at(buffer, offset).map_err(|error| KernelError::io(format!("read at {offset} of"), path, error))
+}
+
+/// Opens an ordinary file or device for reading, telling the kernel that access will be random (no read-ahead).
+///
+/// # Errors
+/// When it cannot be opened.
+pub fn open_random(path: &Path) -> Result<File> {
+    let failed = |error: io::Error| KernelError::io("open", path, error);
+    let file = File::open(path).map_err(failed)?;
+    crate::sys::fadvise(std::os::fd::AsRawFd::as_raw_fd(&file), 0, 0, libc::POSIX_FADV_RANDOM).map_err(failed)?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn direct_reads_see_what_direct_writes_wrote() {
+        let dir = tempfile::tempdir_in(".").unwrap();
+        let path = dir.path().join("ramline-direct");
+        std::fs::write(&path, vec![0u8; 16384]).unwrap();
+        let direct = match Direct::open_writable(&path) {
+            Err(error) if error.is_unsupported() => return eprintln!("skipped: {error}"),
+            other => other.unwrap(),
+        };
+        let mut page = Buffer::new(4096).unwrap();
+        page.bytes_mut().fill(9);
+        direct.write_at(&page, 8192).unwrap();
+        page.bytes_mut().fill(0);
+        direct.read_at(&mut page, 8192).unwrap();
+        assert!(page.bytes().iter().all(|byte| *byte == 9));
+        assert!(direct.read_at(&mut page, 16384).is_err());
+    }
+}

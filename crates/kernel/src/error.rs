@@ -1,0 +1,178 @@
+//! The one error of this crate: what was tried, on which object, the cause, and one command to try.
+//!
+//! What it is not: a place where causes are flattened to text; callers decide by [`Cause`].
+//!
+//! ```
+//! use ramline_kernel::KernelError;
+//! let error = KernelError::io("open", "/dev/zram1", std::io::Error::from_raw_os_error(13)).hint("sudo ramline lab run");
+//! assert!(error.is_denied());
+//! assert_eq!(error.to_string(), "cannot open /dev/zram1: permission denied\n  try: sudo ramline lab run");
+//! ```
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+/// What every function of this crate returns.
+pub type Result<T> = std::result::Result<T, KernelError>;
+
+/// Why the kernel (or we ourselves) did not do it.
+#[derive(Debug)]
+pub enum Cause {
+    /// EACCES or EPERM: more privilege would help.
+    Denied,
+    /// The object does not exist (ENOENT, ENODEV, ENXIO).
+    Absent,
+    /// We refused before touching anything: the rule and the numbers it was judged by.
+    Refused { rule: String, numbers: String },
+    /// Any other error of a system call.
+    Io(io::Error),
+    /// This kernel, file system or program lacks the feature.
+    Unsupported { feature: String },
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cause::Denied => f.write_str("permission denied"),
+            Cause::Absent => f.write_str("it does not exist"),
+            Cause::Refused { rule, numbers } if numbers.is_empty() => write!(f, "refused: {rule}"),
+            Cause::Refused { rule, numbers } => write!(f, "refused: {rule} ({numbers})"),
+            Cause::Io(error) => error.fmt(f),
+            Cause::Unsupported { feature } => write!(f, "not supported here: {feature}"),
+        }
+    }
+}
+
+/// An operation on an object that did not succeed.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {operation} {object}: {cause}{}", hint_line(.try_hint.as_deref()))]
+pub struct KernelError {
+    /// A verb: `open`, `attach a loop device to`.
+    pub operation: String,
+    /// What it was done to, usually a path.
+    pub object: String,
+    /// Why not.
+    pub cause: Cause,
+    /// One command that helps, if we know one.
+    pub try_hint: Option<String>,
+}
+
+fn hint_line(hint: Option<&str>) -> String {
+    hint.map(|hint| format!("\n  try: {hint}")).unwrap_or_default()
+}
+
+impl KernelError {
+    /// Classifies an error of a system call.
+    pub fn io(operation: impl Into<String>, object: impl AsRef<Path>, error: io::Error) -> KernelError {
+        let cause = match error.raw_os_error() {
+            Some(libc::EACCES | libc::EPERM) => Cause::Denied,
+            Some(libc::ENOENT | libc::ENODEV | libc::ENXIO) => Cause::Absent,
+            Some(libc::ENOSYS | libc::EOPNOTSUPP) => Cause::Unsupported { feature: error.to_string() },
+            _ => Cause::Io(error),
+        };
+        KernelError::new(operation, object, cause)
+    }
+
+
+    /// Refused by a rule of ours, before anything was touched.
+    pub fn refused(
+        operation: impl Into<String>,
+        object: impl AsRef<Path>,
+        rule: impl Into<String>,
+        numbers: impl Into<String>,
+    ) -> KernelError {
+        KernelError::new(operation, object, Cause::Refused { rule: rule.into(), numbers: numbers.into() })
+    }
+
+    /// A feature is missing; `feature` names it.
+    pub fn unsupported(operation: impl Into<String>, object: impl AsRef<Path>, feature: impl Into<String>) -> KernelError {
+        KernelError::new(operation, object, Cause::Unsupported { feature: feature.into() })
+    }
+
+    /// The object holds text we cannot read.
+    pub fn malformed(operation: impl Into<String>, object: impl AsRef<Path>, text: &str) -> KernelError {
+        let error = io::Error::new(io::ErrorKind::InvalidData, format!("unexpected text '{}'", text.escape_debug()));
+        KernelError::new(operation, object, Cause::Io(error))
+    }
+
+    /// From its parts.
+    pub fn new(operation: impl Into<String>, object: impl AsRef<Path>, cause: Cause) -> KernelError {
+        KernelError {
+            operation: operation.into(),
+            object: object.as_ref().to_string_lossy().into_owned(),
+            cause,
+            try_hint: None,
+        }
+    }
+
+    /// Adds one command that helps.
+    #[must_use]
+    pub fn hint(mut self, command: impl Into<String>) -> KernelError {
+        self.try_hint = Some(command.into());
+        self
+    }
+
+    /// More privilege would help.
+    #[must_use]
+    pub fn is_denied(&self) -> bool {
+        matches!(self.cause, Cause::Denied)
+    }
+
+    /// The object does not exist.
+    #[must_use]
+    pub fn is_absent(&self) -> bool {
+        matches!(self.cause, Cause::Absent)
+    }
+
+    /// The kernel lacks a feature.
+    #[must_use]
+    pub fn is_unsupported(&self) -> bool {
+        matches!(self.cause, Cause::Unsupported { .. })
+    }
+
+    /// A rule of ours said no.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        matches!(self.cause, Cause::Refused { .. })
+    }
+
+    /// The number of the system's error, where the cause is one that keeps it.
+    #[must_use]
+    pub fn errno(&self) -> Option<i32> {
+        match &self.cause {
+            Cause::Io(error) => error.raw_os_error(),
+            _ => None,
+        }
+    }
+
+    /// Somebody still uses the object: worth trying again shortly.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.errno() == Some(libc::EBUSY)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_operation_object_cause_and_one_command() {
+        let error = KernelError::refused("swap on", "/scratch/swap", "memory is short", "120 MiB available, 512 MiB needed")
+            .hint("ramline lab run --unit 16MiB");
+        assert_eq!(
+            error.to_string(),
+            "cannot swap on /scratch/swap: refused: memory is short (120 MiB available, 512 MiB needed)\n  try: ramline lab run --unit 16MiB"
+        );
+    }
+
+    #[test]
+    fn denied_absent_and_unsupported_are_told_apart() {
+        let of = |errno| KernelError::io("open", "x", io::Error::from_raw_os_error(errno));
+        assert!(of(libc::EPERM).is_denied() && of(libc::EACCES).is_denied());
+        assert!(of(libc::ENOENT).is_absent() && of(libc::ENODEV).is_absent());
+        assert!(of(libc::ENOSYS).is_unsupported());
+        assert!(of(libc::EBUSY).is_busy() && !of(libc::EBUSY).is_denied());
+    }
+}

@@ -1,0 +1,296 @@
+//! Loop devices: a scratch file as a block device with a queue of its own, so that read-ahead can be set for it
+//! without touching the queues of the host.
+//!
+//! What it is not: losetup. Only whole files are attached, and only devices whose backing file we name are detached.
+//!
+//! ```no_run
+//! use ramline_kernel::{Root, loopdev};
+//! let root = Root::live();
+//! let device = loopdev::attach(&root, "/var/tmp/ramline-1/code.img".as_ref(), loopdev::Options::default())?;
+//! device.set_read_ahead_kb(128)?;
+//! device.detach()?;
+//! # Ok::<(), ramline_kernel::KernelError>(())
+//! ```
+
+#![expect(unsafe_code, reason = "LOOP_CONFIGURE takes a struct")]
+
+use std::fs::{File, OpenOptions};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::Root;
+use crate::error::{KernelError, Result};
+use crate::sys::{ioctl_int, ioctl_with, read_text, read_u64, retry_busy, unescape_octal};
+use crate::write::{Change, write_knob};
+
+// linux/loop.h
+const LOOP_SET_FD: libc::Ioctl = 0x4C00;
+const LOOP_CLR_FD: libc::Ioctl = 0x4C01;
+const LOOP_SET_STATUS64: libc::Ioctl = 0x4C04;
+const LOOP_SET_DIRECT_IO: libc::Ioctl = 0x4C08;
+const LOOP_SET_BLOCK_SIZE: libc::Ioctl = 0x4C09;
+const LOOP_CONFIGURE: libc::Ioctl = 0x4C0A;
+const LOOP_CTL_GET_FREE: libc::Ioctl = 0x4C82;
+const LO_FLAGS_READ_ONLY: u32 = 1;
+const LO_FLAGS_AUTOCLEAR: u32 = 4;
+const LO_FLAGS_DIRECT_IO: u32 = 16;
+
+#[repr(C)]
+struct LoopInfo64 {
+    lo_device: u64,
+    lo_inode: u64,
+    lo_rdevice: u64,
+    lo_offset: u64,
+    lo_sizelimit: u64,
+    lo_number: u32,
+    lo_encrypt_type: u32,
+    lo_encrypt_key_size: u32,
+    lo_flags: u32,
+    lo_file_name: [u8; 64],
+    lo_crypt_name: [u8; 64],
+    lo_encrypt_key: [u8; 32],
+    lo_init: [u64; 2],
+}
+
+#[repr(C)]
+struct LoopConfig {
+    fd: u32,
+    block_size: u32,
+    info: LoopInfo64,
+    reserved: [u64; 8],
+}
+
+/// How a file is attached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Go past the page cache of the backing file; where the file system cannot, the kernel falls back and
+    /// [`LoopDevice::direct_io`] says so.
+    pub direct_io: bool,
+    /// The kernel detaches the device when its last user closes it.
+    pub autoclear: bool,
+    /// Writes are refused.
+    pub read_only: bool,
+    /// Logical block size in bytes; when the kernel refuses it, 512 is used.
+    pub block_size: u32,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { direct_io: true, autoclear: false, read_only: false, block_size: 4096 }
+    }
+}
+
+/// An attached loop device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoopDevice {
+    /// N of `/dev/loopN`.
+    pub number: u32,
+    node: PathBuf,
+    queue: PathBuf,
+    sysfs: PathBuf,
+}
+
+/// Attaches `file` to a free loop device.
+///
+/// # Errors
+/// `Absent` without the loop driver, `Denied` when not root, EBUSY when others take every device we are offered.
+pub fn attach(root: &Root, file: &Path, options: Options) -> Result<LoopDevice> {
+    const TRIES: u32 = 16;
+    let tried = "attach a loop device to";
+    let backing = OpenOptions::new()
+        .read(true)
+        .write(!options.read_only)
+        .custom_flags(libc::O_NOFOLLOW)
+        .open(file)
+        .map_err(|error| KernelError::io(tried, file, error))?;
+    let control_path = root.path("/dev/loop-control");
+    let control = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(&control_path)
+        .map_err(|error| KernelError::io("open", &control_path, error).hint("modprobe loop"))?;
+    let mut last = None;
+    for _ in 0..TRIES {
+        let free = ioctl_int(&control, LOOP_CTL_GET_FREE, 0).map_err(|error| KernelError::io("find a free loop device at", &control_path, error))?;
+        let number = u32::try_from(free).map_err(|_| KernelError::malformed("find a free loop device at", &control_path, &free.to_string()))?;
+        let device = LoopDevice::open(root, number);
+        let node = OpenOptions::new()
+            .read(true)
+            .write(!options.read_only)
+            .open(&device.node)
+            .map_err(|error| KernelError::io("open", &device.node, error))?;
+        match configure(&node, &backing, file, options) {
+            Ok(()) => return Ok(device),
+            // Between the question and the answer somebody else took it: ask again.
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => last = Some(error),
+            Err(error) => return Err(KernelError::io(tried, file, error)),
+        }
+    }
+    let error = last.unwrap_or_else(|| std::io::Error::from_raw_os_error(libc::EBUSY));
+    Err(KernelError::io(tried, file, error))
+}
+
+fn configure(node: &File, backing: &File, path: &Path, options: Options) -> std::io::Result<()> {
+    for block_size in [options.block_size, 0] {
+        let mut config = LoopConfig {
+            fd: u32::try_from(backing.as_raw_fd()).unwrap_or_default(),
+            block_size,
+            info: info(path, options),
+            reserved: [0; 8],
+        };
+        // SAFETY: LOOP_CONFIGURE (Linux 5.8) takes a struct loop_config; LoopConfig mirrors linux/loop.h.
+        match unsafe { ioctl_with(node, LOOP_CONFIGURE, &mut config) } {
+            Ok(_) => return Ok(()),
+            Err(error) => match error.raw_os_error() {
+                Some(libc::EINVAL) if block_size != 0 => {}
+                Some(libc::EINVAL | libc::ENOTTY) => return configure_before_5_8(node, backing, path, options),
+                _ => return Err(error),
+            },
+        }
+    }
+    Ok(())
+}
+
+/// The three calls that LOOP_CONFIGURE replaced.
+fn configure_before_5_8(node: &File, backing: &File, path: &Path, options: Options) -> std::io::Result<()> {
+    let fd = libc::c_ulong::try_from(backing.as_raw_fd()).unwrap_or_default();
+    ioctl_int(node, LOOP_SET_FD, fd)?;
+    let mut status = info(path, options);
+    // Neither can be changed through LOOP_SET_STATUS64; read-only follows from how the file was opened.
+    status.lo_flags &= LO_FLAGS_AUTOCLEAR;
+    // SAFETY: LOOP_SET_STATUS64 takes a struct loop_info64; LoopInfo64 mirrors linux/loop.h.
+    if let Err(error) = unsafe { ioctl_with(node, LOOP_SET_STATUS64, &mut status) } {
+        // Half attached is worse than not at all; the first error is the one to report.
+        drop(ioctl_int(node, LOOP_CLR_FD, 0));
+        return Err(error);
+    }
+    // Both are wishes: the device works without, and the caller reads back what it got.
+    drop(ioctl_int(node, LOOP_SET_BLOCK_SIZE, libc::c_ulong::from(options.block_size)));
+    if options.direct_io {
+        drop(ioctl_int(node, LOOP_SET_DIRECT_IO, 1));
+    }
+    Ok(())
+}
+
+fn info(path: &Path, options: Options) -> LoopInfo64 {
+    use std::os::unix::ffi::OsStrExt;
+    let mut name = [0u8; 64];
+    // The last byte stays NUL.
+    for (to, from) in name.iter_mut().take(63).zip(path.as_os_str().as_bytes()) {
+        *to = *from;
+    }
+    let flag = |set: bool, bit: u32| if set { bit } else { 0 };
+    LoopInfo64 {
+        lo_device: 0,
+        lo_inode: 0,
+        lo_rdevice: 0,
+        lo_offset: 0,
+        lo_sizelimit: 0,
+        lo_number: 0,
+        lo_encrypt_type: 0,
+        lo_encrypt_key_size: 0,
+        lo_flags: flag(options.direct_io, LO_FLAGS_DIRECT_IO)
+            | flag(options.autoclear, LO_FLAGS_AUTOCLEAR)
+            | flag(options.read_only, LO_FLAGS_READ_ONLY),
+        lo_file_name: name,
+        lo_crypt_name: [0; 64],
+        lo_encrypt_key: [0; 32],
+        lo_init: [0; 2],
+    }
+}
+
+/// The loop devices whose backing file is `file`, also when it has been unlinked.
+#[must_use]
+pub fn attached_to(root: &Root, file: &Path) -> Vec<LoopDevice> {
+    let mut found: Vec<LoopDevice> = std::fs::read_dir(root.path("/sys/block"))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.strip_prefix("loop")?.parse().ok())
+        .map(|number| LoopDevice::open(root, number))
+        .filter(|device| device.backing_file().as_deref() == Some(file))
+        .collect();
+    found.sort_by_key(|device| device.number);
+    found
+}
+
+impl LoopDevice {
+    /// `/dev/loopN`, whether or not it is attached.
+    #[must_use]
+    pub fn open(root: &Root, number: u32) -> LoopDevice {
+        let sysfs = root.path(format!("/sys/block/loop{number}"));
+        LoopDevice { number, node: root.path(format!("/dev/loop{number}")), queue: sysfs.join("queue"), sysfs }
+    }
+
+    /// The device node.
+    #[must_use]
+    pub fn node(&self) -> &Path {
+        &self.node
+    }
+
+    /// The backing file, without the "(deleted)" the kernel adds; `None` when nothing is attached.
+    #[must_use]
+    pub fn backing_file(&self) -> Option<PathBuf> {
+        let text = read_text(&self.sysfs.join("loop/backing_file")).ok()?;
+        let name = text.strip_suffix('\n').unwrap_or(&text);
+        Some(PathBuf::from(unescape_octal(name.strip_suffix(" (deleted)").unwrap_or(name))))
+    }
+
+    /// Whether the device really goes past the page cache of its backing file; `None` when the kernel does not say.
+    #[must_use]
+    pub fn direct_io(&self) -> Option<bool> {
+        read_u64(&self.sysfs.join("loop/dio")).ok().map(|value| value != 0)
+    }
+
+    /// The logical block size in bytes.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn block_size(&self) -> Result<u64> {
+        read_u64(&self.queue.join("logical_block_size"))
+    }
+
+    /// The knob of the queue's read-ahead, in KiB.
+    #[must_use]
+    pub fn read_ahead_knob(&self) -> PathBuf {
+        self.queue.join("read_ahead_kb")
+    }
+
+    /// Sets the read-ahead of this device only. The setting outlives the attachment: put it back.
+    ///
+    /// # Errors
+    /// When the write fails or the kernel keeps another value.
+    pub fn set_read_ahead_kb(&self, kib: u64) -> Result<Change> {
+        let change = write_knob(&self.read_ahead_knob(), &kib.to_string())?;
+        match change.after.as_deref() {
+            Some(after) if after != kib.to_string() => Err(KernelError::unsupported(
+                format!("set the read-ahead to {kib} KiB at"),
+                self.read_ahead_knob(),
+                format!("the kernel kept {after} KiB"),
+            )),
+            _ => Ok(change),
+        }
+    }
+
+    /// Detaches; nothing happens when nothing is attached. Waits up to 2 s until the device is really free: with a
+    /// user left, the kernel only marks it to be cleared later.
+    ///
+    /// # Errors
+    /// EBUSY when somebody still has it open after that.
+    pub fn detach(&self) -> Result<()> {
+        let tried = "detach";
+        let node = File::open(&self.node).map_err(|error| KernelError::io(tried, &self.node, error))?;
+        match ioctl_int(&node, LOOP_CLR_FD, 0) {
+            Ok(_) => {}
+            Err(error) if error.raw_os_error() == Some(libc::ENXIO) => return Ok(()),
+            Err(error) => return Err(KernelError::io(tried, &self.node, error)),
+        }
+        drop(node);
+        retry_busy(Duration::from_secs(2), || match self.backing_file() {
+            None => Ok(()),
+            Some(_) => Err(KernelError::io(tried, &self.node, std::io::Error::from_raw_os_error(libc::EBUSY))),
+        })
+    }
+}

@@ -1,0 +1,257 @@
+//! Memory mappings with safe access: anonymous (the data of a workload) and of a file (its code).
+//!
+//! What it is not: a way to share memory between processes; whoever maps a file trusts nobody to shorten it (a page
+//! beyond its end is SIGBUS, which ends the process). Memory is reserved by the kernel's own rules (no MAP_NORESERVE).
+//!
+//! ```
+//! use ramline_kernel::map::{Map, Sharing};
+//! use ramline_units::Bytes;
+//! let mut map = Map::anonymous(Bytes::from_mib(1), Sharing::Private)?;
+//! map.write_at(4096, &[7, 8])?;
+//! assert_eq!(map.touch_read(4097)?, 8);
+//! # Ok::<(), ramline_kernel::KernelError>(())
+//! ```
+
+#![expect(unsafe_code, reason = "mmap and access through its pointer")]
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+use ramline_units::Bytes;
+
+use crate::error::{KernelError, Result};
+use crate::sys::{check, size_of_target};
+
+/// Private pages are anonymous memory; shared anonymous pages are shmem, which the kernel treats like tmpfs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sharing {
+    /// MAP_PRIVATE.
+    Private,
+    /// MAP_SHARED.
+    Shared,
+}
+
+/// madvise(2) for the whole mapping.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Advice {
+    /// Small pages only.
+    NoHugePages,
+    /// Huge pages where the kernel is set to `madvise`.
+    HugePages,
+    /// No read-ahead around faults.
+    Random,
+    /// The kernel's default.
+    Normal,
+    /// Read ahead generously.
+    Sequential,
+    /// Reclaim now (Linux 5.4).
+    PageOut,
+    /// Drop the pages: private anonymous ones read as zeros afterwards.
+    DontNeed,
+}
+
+/// A mapping; unmapped when dropped.
+#[derive(Debug)]
+pub struct Map {
+    start: *mut u8,
+    length: usize,
+    writable: bool,
+}
+
+// SAFETY: the mapping belongs to this value alone; a pointer into it may be used from any thread.
+unsafe impl Send for Map {}
+// SAFETY: shared access only reads; writing needs `&mut`.
+unsafe impl Sync for Map {}
+
+impl Map {
+    /// Anonymous memory of `size` bytes, readable and writable, all zeros and not yet touched.
+    ///
+    /// # Errors
+    /// ENOMEM when the kernel will not commit that much, EINVAL for size 0.
+    pub fn anonymous(size: Bytes, sharing: Sharing) -> Result<Map> {
+        let object = format!("{size} of anonymous memory");
+        let flags = libc::MAP_ANONYMOUS
+            | match sharing {
+                Sharing::Private => libc::MAP_PRIVATE,
+                Sharing::Shared => libc::MAP_SHARED,
+            };
+        map(size.0, libc::PROT_READ | libc::PROT_WRITE, flags, -1)
+            .map(|(start, length)| Map { start, length, writable: true })
+            .map_err(|error| KernelError::io("map", object, error))
+    }
+
+    /// The whole file, read-only and shared: its pages are those of the page cache.
+    ///
+    /// # Errors
+    /// EINVAL for an empty file.
+    pub fn file(file: &File, path: &Path) -> Result<Map> {
+        let size = size_of_target(file, path)?;
+        map(size, libc::PROT_READ, libc::MAP_SHARED, file.as_raw_fd())
+            .map(|(start, length)| Map { start, length, writable: false })
+            .map_err(|error| KernelError::io("map", path, error))
+    }
+
+    /// Its length in bytes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Never true: an empty mapping cannot be made.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Reads one byte, and with it touches its page; the compiler cannot leave it out.
+    ///
+    /// # Errors
+    /// EFAULT beyond the end.
+    #[inline]
+    pub fn touch_read(&self, offset: usize) -> Result<u8> {
+        if offset >= self.length {
+            return Err(out_of_bounds("read", offset, self.length));
+        }
+        // SAFETY: the offset is inside the mapping, which lives as long as `self`.
+        Ok(unsafe { self.start.add(offset).read_volatile() })
+    }
+
+    /// Copies `bytes` to `offset`.
+    ///
+    /// # Errors
+    /// EFAULT beyond the end or in a mapping that is read-only.
+    #[inline]
+    pub fn write_at(&mut self, offset: usize, bytes: &[u8]) -> Result<()> {
+        let end = offset.checked_add(bytes.len());
+        if !self.writable || end.is_none_or(|end| end > self.length) {
+            return Err(out_of_bounds("write", offset, self.length));
+        }
+        // SAFETY: the range is inside the mapping, which is writable and exclusively borrowed; a caller's slice cannot
+        // overlap it, because slices of it borrow `self`.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.add(offset), bytes.len()) };
+        Ok(())
+    }
+
+    /// The mapping as bytes. Of a file that others change meanwhile the contents are whatever they wrote.
+    #[must_use]
+    pub fn as_slice(&self) -> &[u8] {
+        // SAFETY: the mapping is readable, initialised (zeros or file contents) and lives as long as the borrow.
+        unsafe { std::slice::from_raw_parts(self.start, self.length) }
+    }
+
+    /// The mapping as bytes to write; `None` when it is read-only.
+    #[must_use]
+    pub fn as_mut_slice(&mut self) -> Option<&mut [u8]> {
+        // SAFETY: writable, initialised, and exclusively borrowed for as long as the slice lives.
+        self.writable.then(|| unsafe { std::slice::from_raw_parts_mut(self.start, self.length) })
+    }
+
+    /// Gives the kernel advice on the whole mapping. `DontNeed` and `PageOut` need the exclusive borrow because the
+    /// former changes the contents.
+    ///
+    /// # Errors
+    /// EINVAL when this kernel does not know it: `Unsupported` for huge pages on a kernel built without them.
+    pub fn advise(&mut self, advice: Advice) -> Result<()> {
+        let number = match advice {
+            Advice::NoHugePages => libc::MADV_NOHUGEPAGE,
+            Advice::HugePages => libc::MADV_HUGEPAGE,
+            Advice::Random => libc::MADV_RANDOM,
+            Advice::Normal => libc::MADV_NORMAL,
+            Advice::Sequential => libc::MADV_SEQUENTIAL,
+            Advice::PageOut => libc::MADV_PAGEOUT,
+            Advice::DontNeed => libc::MADV_DONTNEED,
+        };
+        // SAFETY: the range is exactly our mapping; none of these advices unmaps it.
+        match check(unsafe { libc::madvise(self.start.cast(), self.length, number) }) {
+            Ok(_) => Ok(()),
+            // A kernel without huge pages cannot give any: the wish is granted.
+            Err(error) if advice == Advice::NoHugePages && error.raw_os_error() == Some(libc::EINVAL) => Ok(()),
+            Err(error) => Err(KernelError::io("advise the kernel on", format!("a mapping of {} bytes", self.length), error)),
+        }
+    }
+
+    /// Locks the whole mapping in memory; meant for small buffers.
+    ///
+    /// # Errors
+    /// `Denied` or ENOMEM beyond RLIMIT_MEMLOCK.
+    pub fn lock(&self) -> Result<()> {
+        // SAFETY: the range is exactly our mapping; munmap unlocks it.
+        check(unsafe { libc::mlock(self.start.cast(), self.length) })
+            .map(drop)
+            .map_err(|error| KernelError::io("lock in memory", format!("a mapping of {} bytes", self.length), error))
+    }
+
+    /// How many pages of the mapping are resident (mincore).
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn resident_pages(&self) -> Result<u64> {
+        let page = usize::try_from(crate::sys::page_size()).unwrap_or(4096);
+        let mut present = vec![0u8; self.length.div_ceil(page)];
+        // SAFETY: the range is our mapping and `present` has one byte per page of it.
+        check(unsafe { libc::mincore(self.start.cast(), self.length, present.as_mut_ptr()) })
+            .map_err(|error| KernelError::io("count the resident pages of", format!("a mapping of {} bytes", self.length), error))?;
+        Ok(present.iter().filter(|byte| *byte & 1 == 1).map(|_| 1u64).sum())
+    }
+}
+
+fn map(size: u64, protection: libc::c_int, flags: libc::c_int, fd: libc::c_int) -> io::Result<(*mut u8, usize)> {
+    let length = usize::try_from(size).map_err(|_| io::Error::from_raw_os_error(libc::EFBIG))?;
+    // SAFETY: no address is asked for, so no mapping of ours is replaced.
+    let start = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, flags, fd, 0) };
+    if start == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok((start.cast(), length)) }
+}
+
+#[cold]
+fn out_of_bounds(operation: &str, offset: usize, length: usize) -> KernelError {
+    let object = format!("offset {offset} of a mapping of {length} bytes");
+    KernelError::io(operation, object, io::Error::from_raw_os_error(libc::EFAULT))
+}
+
+impl Drop for Map {
+    fn drop(&mut self) {
+        // SAFETY: exactly the range that was mapped; no slice of it outlives `self`.
+        unsafe { libc::munmap(self.start.cast(), self.length) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn beyond_the_end_is_an_error_and_not_a_crash() {
+        let mut map = Map::anonymous(Bytes(8192), Sharing::Shared).unwrap();
+        assert!(map.touch_read(8192).is_err());
+        assert!(map.write_at(8191, &[1, 2]).is_err());
+        assert!(map.write_at(usize::MAX, &[1, 2]).is_err());
+        map.write_at(8190, &[1, 2]).unwrap();
+        assert_eq!(map.as_slice()[8191], 2);
+    }
+
+    #[test]
+    fn only_touched_pages_of_anonymous_memory_are_resident() {
+        let page = usize::try_from(crate::process::page_size()).unwrap();
+        let mut map = Map::anonymous(Bytes::from_mib(1), Sharing::Private).unwrap();
+        map.advise(Advice::NoHugePages).unwrap();
+        for index in 0..3 {
+            map.write_at(index * page, &[1]).unwrap();
+        }
+        assert_eq!(map.resident_pages().unwrap(), 3);
+        map.advise(Advice::DontNeed).unwrap();
+        assert_eq!(map.resident_pages().unwrap(), 0);
+    }
+
+    #[test]
+    fn a_file_is_mapped_read_only() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"code").unwrap();
+        let mut map = Map::file(&file, Path::new("code")).unwrap();
+        assert_eq!(map.as_slice(), b"code");
+        assert!(map.write_at(0, b"x").is_err());
+        assert!(map.as_mut_slice().is_none());
+    }
+}

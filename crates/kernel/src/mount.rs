@@ -1,0 +1,162 @@
+//! Mounting scratch file systems, and what is mounted where.
+//!
+//! What it is not: a general mount(8): ext4 images and tmpfs for the lab, always nosuid, nodev.
+//!
+//! ```no_run
+//! use ramline_kernel::mount;
+//! mount::mkfs_ext4("/var/tmp/ramline-1/code.img".as_ref())?;
+//! mount::ext4("/dev/loop0".as_ref(), "/var/tmp/ramline-1/mnt".as_ref(), false)?;
+//! mount::unmount("/var/tmp/ramline-1/mnt".as_ref())?;
+//! # Ok::<(), ramline_kernel::KernelError>(())
+//! ```
+
+#![expect(unsafe_code, reason = "mount and umount2")]
+
+use std::ffi::CString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use ramline_units::Bytes;
+
+use crate::Root;
+use crate::error::{KernelError, Result};
+use crate::sys::{c_path, check, read_text, retry_busy, unescape_octal};
+
+/// One line of /proc/self/mountinfo, as far as we need it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mounted {
+    /// Where.
+    pub at: PathBuf,
+    /// Which part of the file system (`/` unless a bind mount or a cgroup namespace).
+    pub subtree: String,
+    /// Type of the file system.
+    pub fs_type: String,
+    /// The device or whatever the file system calls its source.
+    pub source: String,
+    /// Options of the file system (not of the mount), comma separated.
+    pub super_options: String,
+}
+
+/// Everything mounted in our namespace, in the order of mounting.
+///
+/// # Errors
+/// When /proc/self/mountinfo cannot be read.
+pub fn list(root: &Root) -> Result<Vec<Mounted>> {
+    let text = match read_text(&root.path("/proc/self/mountinfo")) {
+        // A captured tree has no `self`; its capture keeps the same text under pid 1.
+        Err(error) if error.is_absent() && !root.is_live() => read_text(&root.path("/proc/1/mountinfo"))?,
+        other => other?,
+    };
+    Ok(text.lines().filter_map(parse).collect())
+}
+
+fn parse(line: &str) -> Option<Mounted> {
+    // id parent major:minor root mount-point options [optional...] - type source super-options
+    let (left, right) = line.split_once(" - ")?;
+    let left: Vec<&str> = left.split(' ').collect();
+    let mut right = right.split(' ');
+    Some(Mounted {
+        subtree: unescape_octal(left.get(3)?),
+        at: PathBuf::from(unescape_octal(left.get(4)?)),
+        fs_type: right.next()?.to_owned(),
+        source: unescape_octal(right.next()?),
+        super_options: right.next().unwrap_or_default().to_owned(),
+    })
+}
+
+/// What is mounted exactly at `at` (the topmost), if anything.
+#[must_use]
+pub fn at(root: &Root, at: &Path) -> Option<Mounted> {
+    list(root).ok()?.into_iter().rev().find(|mounted| mounted.at == at)
+}
+
+/// The mount a path is on: the last one whose mount point is the longest prefix.
+#[must_use]
+pub fn containing(root: &Root, path: &Path) -> Option<Mounted> {
+    let mounts = list(root).ok()?;
+    mounts.into_iter().filter(|mounted| path.starts_with(&mounted.at)).max_by_key(|mounted| mounted.at.components().count())
+}
+
+/// Makes an ext4 file system in an image or on a device with `mke2fs`, without lazy initialisation (which would write
+/// later, into a measurement) and without a journal.
+///
+/// # Errors
+/// `Unsupported` when mke2fs is not installed; `Io` with its message when it fails.
+pub fn mkfs_ext4(target: &Path) -> Result<()> {
+    let tried = "make an ext4 file system in";
+    let options = ["-q", "-F", "-t", "ext4", "-O", "^has_journal", "-m", "0", "-b", "4096", "-E", "lazy_itable_init=0,nodiscard"];
+    let output = ["mke2fs", "/sbin/mke2fs", "/usr/sbin/mke2fs"].iter().find_map(|program| {
+        let run = Command::new(program).args(options).arg(target).stdin(Stdio::null()).output();
+        match run {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            other => Some(other),
+        }
+    });
+    match output {
+        None => Err(KernelError::unsupported(tried, target, "the program mke2fs is not installed").hint("apt install e2fsprogs")),
+        Some(Err(error)) => Err(KernelError::io(tried, target, error)),
+        Some(Ok(output)) if output.status.success() => Ok(()),
+        Some(Ok(output)) => {
+            let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            Err(KernelError::io(tried, target, std::io::Error::other(format!("mke2fs: {message}"))))
+        }
+    }
+}
+
+/// Mounts an ext4 device: nosuid, nodev, noatime.
+///
+/// # Errors
+/// `Denied` when not root, `Io` when the kernel refuses.
+pub fn ext4(device: &Path, at: &Path, read_only: bool) -> Result<()> {
+    let read_only = if read_only { libc::MS_RDONLY } else { 0 };
+    mount(device, at, "ext4", libc::MS_NOATIME | read_only, "")
+}
+
+/// Mounts a tmpfs of at most `size` bytes, mode 0700: nosuid, nodev.
+///
+/// # Errors
+/// `Denied` when not root, `Io` when the kernel refuses.
+pub fn tmpfs(at: &Path, size: Bytes) -> Result<()> {
+    mount(Path::new("ramline"), at, "tmpfs", 0, &format!("size={},mode=0700", size.0))
+}
+
+fn mount(what: &Path, at: &Path, fs_type: &str, flags: libc::c_ulong, data: &str) -> Result<()> {
+    let tried = format!("mount {} at", what.display());
+    let source = c_path(&tried, what)?;
+    let target = c_path(&tried, at)?;
+    let text = |text: &str| CString::new(text).map_err(|_| KernelError::malformed(tried.clone(), at, text));
+    let (fs_type, data) = (text(fs_type)?, text(data)?);
+    let flags = flags | libc::MS_NOSUID | libc::MS_NODEV;
+    // SAFETY: all strings are NUL-terminated and live through the call.
+    check(unsafe { libc::mount(source.as_ptr(), target.as_ptr(), fs_type.as_ptr(), flags, data.as_ptr().cast()) })
+        .map(drop)
+        .map_err(|error| KernelError::io(tried.clone(), at, error))
+}
+
+/// Unmounts; waits up to 2 s while it is busy. No link is followed and nothing is detached lazily.
+///
+/// # Errors
+/// EBUSY when somebody still uses it after that, EINVAL when nothing is mounted there.
+pub fn unmount(at: &Path) -> Result<()> {
+    let target = c_path("unmount", at)?;
+    retry_busy(Duration::from_secs(2), || {
+        // SAFETY: the string is NUL-terminated and lives through the call.
+        check(unsafe { libc::umount2(target.as_ptr(), libc::UMOUNT_NOFOLLOW) })
+            .map(drop)
+            .map_err(|error| KernelError::io("unmount", at, error))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mountinfo_line_with_optional_fields_is_read() {
+        let line = "35 31 0:32 /docker/x /sys/fs/cgroup/memory rw,relatime shared:9 master:1 - cgroup cgroup rw,memory";
+        let mounted = parse(line).unwrap();
+        assert_eq!(mounted.subtree, "/docker/x");
+        assert_eq!((mounted.fs_type.as_str(), mounted.super_options.as_str()), ("cgroup", "rw,memory"));
+    }
+}

@@ -1,0 +1,443 @@
+//! Processes: who they are (pid and start time), children that die with us, what a child has used, clocks and syncs.
+//!
+//! What it is not: a list of the machine's processes; that is a section of the snapshot.
+//!
+//! ```
+//! use ramline_kernel::process;
+//! let root = ramline_kernel::Root::live();
+//! let me = std::process::id();
+//! let start = process::start_time(&root, me)?;
+//! assert!(process::is_same_process(&root, me, start));
+//! assert!(!process::is_same_process(&root, me, start + 1));
+//! # Ok::<(), ramline_kernel::KernelError>(())
+//! ```
+
+#![expect(unsafe_code, reason = "prctl, kill, wait4, clock_gettime")]
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+use ramline_units::{Bytes, Nanos};
+
+use crate::Root;
+use crate::cgroup::Group;
+use crate::error::{KernelError, Result};
+use crate::sys::{check, read_text};
+
+/// The size of a page of this machine in bytes.
+#[must_use]
+pub fn page_size() -> u64 {
+    crate::sys::page_size()
+}
+
+/// The effective user.
+#[must_use]
+pub fn uid() -> u32 {
+    // SAFETY: always succeeds.
+    unsafe { libc::geteuid() }
+}
+
+/// The id of this boot.
+///
+/// # Errors
+/// When /proc/sys/kernel/random/boot_id cannot be read.
+pub fn boot_id(root: &Root) -> Result<String> {
+    Ok(read_text(&root.path("/proc/sys/kernel/random/boot_id"))?.trim().to_owned())
+}
+
+/// The program that is running, to start it again as a worker.
+///
+/// # Errors
+/// When /proc/self/exe cannot be read.
+pub fn own_exe() -> Result<PathBuf> {
+    std::env::current_exe().map_err(|error| KernelError::io("find", "/proc/self/exe", error))
+}
+
+/// A few fields of /proc/PID/stat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stat {
+    /// `R`, `S`, `D`, `Z`, …
+    pub state: char,
+    /// Parent.
+    pub parent: u32,
+    /// Major faults so far.
+    pub majflt: u64,
+    /// Clock ticks after boot at which it started.
+    pub start_ticks: u64,
+}
+
+/// Reads /proc/PID/stat.
+///
+/// # Errors
+/// `Absent` when there is no such process.
+pub fn stat(root: &Root, pid: u32) -> Result<Stat> {
+    let path = root.path(format!("/proc/{pid}/stat"));
+    // A process that ends while its file is read gives ESRCH.
+    let text = read_text(&path).map_err(|error| match error.errno() {
+        Some(libc::ESRCH) => KernelError::new("read", &path, crate::Cause::Absent),
+        _ => error,
+    })?;
+    parse_stat(&text).ok_or_else(|| KernelError::malformed("read", &path, &text))
+}
+
+fn parse_stat(text: &str) -> Option<Stat> {
+    // The command may hold blanks and parentheses: count from the last one.
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    Some(Stat {
+        state: fields.first()?.chars().next()?,
+        parent: fields.get(1)?.parse().ok()?,
+        majflt: fields.get(9)?.parse().ok()?,
+        start_ticks: fields.get(19)?.parse().ok()?,
+    })
+}
+
+/// Start of a process in clock ticks after boot; with the pid and the boot id it names a process for good.
+///
+/// # Errors
+/// `Absent` when there is no such process.
+pub fn start_time(root: &Root, pid: u32) -> Result<u64> {
+    stat(root, pid).map(|stat| stat.start_ticks)
+}
+
+/// True when `pid` is alive (not a zombie) and is the process that started at `start`.
+#[must_use]
+pub fn is_same_process(root: &Root, pid: u32, start: u64) -> bool {
+    stat(root, pid).is_ok_and(|stat| stat.start_ticks == start && !matches!(stat.state, 'Z' | 'X'))
+}
+
+/// Memory of a process from /proc/PID/statm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Memory {
+    /// Resident, all kinds.
+    pub rss: Bytes,
+    /// Of it, file-backed and shmem.
+    pub shared: Bytes,
+}
+
+/// Reads /proc/PID/statm.
+///
+/// # Errors
+/// `Absent` when there is no such process.
+pub fn memory(root: &Root, pid: u32) -> Result<Memory> {
+    let path = root.path(format!("/proc/{pid}/statm"));
+    let text = read_text(&path)?;
+    let pages: Vec<u64> = text.split_whitespace().map_while(|word| word.parse().ok()).collect();
+    match pages.as_slice() {
+        [_, rss, shared, ..] => {
+            let bytes = |pages: &u64| Bytes(pages.saturating_mul(page_size()));
+            Ok(Memory { rss: bytes(rss), shared: bytes(shared) })
+        }
+        _ => Err(KernelError::malformed("read", &path, &text)),
+    }
+}
+
+/// SIGKILL to `pid`, only if it is the process that started at `start`. Returns whether a signal was sent.
+///
+/// # Errors
+/// `Denied` when it is not ours.
+pub fn kill_pid(root: &Root, pid: u32, start: u64) -> Result<bool> {
+    let object = format!("process {pid}");
+    let Some(handle) = pidfd(pid) else {
+        // A kernel before 5.3: the check and the signal cannot be one step.
+        if !is_same_process(root, pid, start) {
+            return Ok(false);
+        }
+        return signal(pid, libc::SIGKILL).map(|()| true).map_err(|error| KernelError::io("kill", object, error));
+    };
+    // Opened first, checked second: from here on the number cannot come to mean another process.
+    if !is_same_process(root, pid, start) {
+        return Ok(false);
+    }
+    match pidfd_kill(&handle) {
+        Ok(()) => Ok(true),
+        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(false),
+        Err(error) => Err(KernelError::io("kill", object, error)),
+    }
+}
+
+/// A handle on a process; `None` when it is gone or the kernel has none.
+pub(crate) fn pidfd(pid: u32) -> Option<OwnedFd> {
+    let pid = libc::pid_t::try_from(pid).ok()?;
+    // SAFETY: pidfd_open touches no memory of ours.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+    let fd = i32::try_from(fd).ok().filter(|fd| *fd >= 0)?;
+    // SAFETY: a descriptor the kernel just gave us, owned by nobody else.
+    Some(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// SIGKILL through a handle.
+pub(crate) fn pidfd_kill(handle: &OwnedFd) -> io::Result<()> {
+    // SAFETY: a null siginfo is allowed and means "as kill(2)".
+    let result = unsafe {
+        libc::syscall(libc::SYS_pidfd_send_signal, handle.as_raw_fd(), libc::SIGKILL, std::ptr::null::<libc::siginfo_t>(), 0)
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+fn signal(pid: u32, number: libc::c_int) -> io::Result<()> {
+    let pid = libc::pid_t::try_from(pid).map_err(|_| io::Error::from_raw_os_error(libc::ESRCH))?;
+    // SAFETY: kill touches no memory of ours; pid is positive, so it is one process.
+    check(unsafe { libc::kill(pid, number) }).map(drop)
+}
+
+/// Kills this process as `kill -9` would: for fault injection. Nothing is cleaned up.
+pub fn kill_self() -> ! {
+    drop(signal(std::process::id(), libc::SIGKILL));
+    // SIGKILL cannot be handled; should the call have failed, end all the same without running destructors.
+    std::process::abort();
+}
+
+/// Waits until the process is gone (or a zombie); false when it is still there after `limit`.
+#[must_use]
+pub fn wait_gone(root: &Root, pid: u32, start: u64, limit: Duration) -> bool {
+    let begin = Instant::now();
+    while is_same_process(root, pid, start) {
+        if begin.elapsed() > limit {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    true
+}
+
+/// Asks the kernel to kill this process when its parent **thread** ends, and ends it now when that has happened already:
+/// call at the very start of a child with the pid of the expected parent.
+///
+/// # Errors
+/// When prctl fails, or the parent is gone (`Absent`).
+pub fn die_with_parent(parent: u32) -> Result<()> {
+    set_death_signal(parent).map_err(|error| KernelError::io("tie this process to", format!("process {parent}"), error))
+}
+
+/// Async-signal-safe: only two system calls.
+fn set_death_signal(parent: u32) -> io::Result<()> {
+    // SAFETY: prctl with PR_SET_PDEATHSIG takes an integer.
+    check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) })?;
+    // Between fork and prctl the parent may have died without the signal coming.
+    // SAFETY: getppid always succeeds.
+    let now = unsafe { libc::getppid() };
+    if u32::try_from(now) == Ok(parent) { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ESRCH)) }
+}
+
+/// Starts a child that dies with the calling **thread** (keep it alive) and is inside `group` before its first
+/// instruction of its own, so that all it touches is charged there.
+///
+/// # Errors
+/// When the program cannot be started or the group cannot be entered.
+pub fn spawn_tied(command: &mut Command, group: Option<&Group>) -> Result<Child> {
+    let program = command.get_program().to_owned();
+    let entry = match group {
+        None => None,
+        Some(group) => {
+            let path = group.procs_file();
+            Some(OpenOptions::new().write(true).open(&path).map_err(|error| KernelError::io("open", path, error))?)
+        }
+    };
+    let parent = std::process::id();
+    let fd = entry.as_ref().map(AsRawFd::as_raw_fd);
+    // SAFETY: between fork and exec only prctl, getppid and write are called, all async-signal-safe; nothing allocates.
+    unsafe {
+        command.pre_exec(move || {
+            set_death_signal(parent)?;
+            match fd {
+                // "0" is the writing process itself, in both versions of cgroups.
+                Some(fd) if libc::write(fd, c"0".as_ptr().cast(), 1) != 1 => Err(io::Error::last_os_error()),
+                _ => Ok(()),
+            }
+        });
+    }
+    let child = command.spawn().map_err(|error| KernelError::io("start", Path::new(&program), error));
+    drop(entry);
+    child
+}
+
+/// What a child has used, from wait4(2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Usage {
+    /// CPU time in user mode.
+    pub user: Nanos,
+    /// CPU time in the kernel.
+    pub system: Nanos,
+    /// Faults that needed I/O.
+    pub majflt: u64,
+    /// Faults that did not.
+    pub minflt: u64,
+    /// The most it ever had resident.
+    pub max_rss: Bytes,
+}
+
+/// Waits for a child to end and returns its status and usage. The child must not be waited for again.
+///
+/// # Errors
+/// When it is not our child.
+pub fn wait_with_usage(child: &Child) -> Result<(ExitStatus, Usage)> {
+    wait4(child.id(), 0)?.ok_or_else(|| KernelError::io("wait for", format!("process {}", child.id()), io::Error::from_raw_os_error(libc::ECHILD)))
+}
+
+/// The same, but returns `None` at once while the child is still running.
+///
+/// # Errors
+/// When it is not our child.
+pub fn poll_with_usage(child: &Child) -> Result<Option<(ExitStatus, Usage)>> {
+    wait4(child.id(), libc::WNOHANG)
+}
+
+fn wait4(pid: u32, options: libc::c_int) -> Result<Option<(ExitStatus, Usage)>> {
+    let object = format!("process {pid}");
+    let id = libc::pid_t::try_from(pid).unwrap_or(libc::pid_t::MAX);
+    let mut status = 0;
+    loop {
+        // SAFETY: status and usage are valid for writing; a zeroed rusage is valid.
+        let (got, usage) = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            (libc::wait4(id, &raw mut status, options, &raw mut usage), usage)
+        };
+        match got {
+            -1 => {
+                let error = io::Error::last_os_error();
+                if error.kind() != io::ErrorKind::Interrupted || crate::signals::interrupted() {
+                    return Err(KernelError::io("wait for", object, error));
+                }
+            }
+            0 => return Ok(None),
+            _ => return Ok(Some((ExitStatus::from_raw(status), usage_of(&usage)))),
+        }
+    }
+}
+
+fn usage_of(usage: &libc::rusage) -> Usage {
+    let nanos = |time: libc::timeval| {
+        let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
+        let micros = u64::try_from(time.tv_usec).unwrap_or_default();
+        Nanos(seconds.saturating_mul(1_000_000_000).saturating_add(micros.saturating_mul(1000)))
+    };
+    let count = |value: libc::c_long| u64::try_from(value).unwrap_or_default();
+    Usage {
+        user: nanos(usage.ru_utime),
+        system: nanos(usage.ru_stime),
+        majflt: count(usage.ru_majflt),
+        minflt: count(usage.ru_minflt),
+        max_rss: Bytes::from_kib(count(usage.ru_maxrss)),
+    }
+}
+
+/// What this process has used so far.
+///
+/// # Errors
+/// Never in practice.
+pub fn own_usage() -> Result<Usage> {
+    // SAFETY: a zeroed rusage is valid and filled by the call.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        check(libc::getrusage(libc::RUSAGE_SELF, &raw mut usage)).map_err(|error| KernelError::io("read the usage of", "this process", error))?;
+        usage
+    };
+    Ok(usage_of(&usage))
+}
+
+/// CLOCK_MONOTONIC: comparable between processes of one boot.
+#[must_use]
+pub fn monotonic() -> Nanos {
+    clock(libc::CLOCK_MONOTONIC)
+}
+
+/// CPU time of the calling thread.
+#[must_use]
+pub fn thread_cpu() -> Nanos {
+    clock(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// CPU time of this process.
+#[must_use]
+pub fn process_cpu() -> Nanos {
+    clock(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+fn clock(which: libc::clockid_t) -> Nanos {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes one timespec; the clocks used exist on every Linux.
+    unsafe { libc::clock_gettime(which, &raw mut time) };
+    let part = |value| u64::try_from(value).unwrap_or_default();
+    Nanos(part(time.tv_sec).saturating_mul(1_000_000_000).saturating_add(part(time.tv_nsec)))
+}
+
+/// Writes back a directory entry after creating, renaming or removing in it.
+///
+/// # Errors
+/// When the directory cannot be opened or synced.
+pub fn sync_dir(dir: &Path) -> Result<()> {
+    File::open(dir).and_then(|file| file.sync_all()).map_err(|error| KernelError::io("sync", dir, error))
+}
+
+/// Writes back all of the file system `file` is on.
+///
+/// # Errors
+/// When writing fails.
+pub fn sync_fs(file: &File, path: &Path) -> Result<()> {
+    // SAFETY: syncfs touches no memory of ours.
+    check(unsafe { libc::syncfs(file.as_raw_fd()) }).map(drop).map_err(|error| KernelError::io("sync the file system of", path, error))
+}
+
+/// Starts and awaits write-back of a file's dirty pages, without its metadata (sync_file_range).
+///
+/// # Errors
+/// When writing fails.
+pub fn write_back(file: &File, path: &Path) -> Result<()> {
+    let flags = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+    // SAFETY: sync_file_range touches no memory of ours.
+    check(unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, flags) })
+        .map(drop)
+        .map_err(|error| KernelError::io("write back", path, error))
+}
+
+/// Prefers this process when the kernel must kill one: `adjust` up to 1000 (raising needs no privilege).
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn prefer_oom_kill(root: &Root, adjust: u16) -> Result<()> {
+    crate::write::write_knob(&root.path("/proc/self/oom_score_adj"), &adjust.min(1000).to_string()).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_with_blanks_and_parentheses_does_not_shift_the_fields() {
+        let text = "12 (a) b (c) S 1 12 12 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 777 9";
+        assert_eq!(parse_stat(text), Some(Stat { state: 'S', parent: 1, majflt: 3, start_ticks: 777 }));
+    }
+
+    #[test]
+    fn a_process_is_killed_only_when_pid_and_start_agree() {
+        let root = Root::live();
+        let mut child = spawn_tied(Command::new("sleep").arg("60"), None).unwrap();
+        let start = start_time(&root, child.id()).unwrap();
+        assert!(!kill_pid(&root, child.id(), start + 1).unwrap());
+        assert!(is_same_process(&root, child.id(), start));
+        assert!(kill_pid(&root, child.id(), start).unwrap());
+        assert!(wait_gone(&root, child.id(), start, Duration::from_secs(5)));
+        let (status, _) = wait_with_usage(&child).unwrap();
+        assert_eq!(status.signal(), Some(libc::SIGKILL));
+        drop(child.try_wait());
+    }
+
+    #[test]
+    fn a_tied_child_dies_with_the_thread_that_started_it() {
+        let root = Root::live();
+        let (pid, start, child) = std::thread::spawn(move || {
+            let child = spawn_tied(Command::new("sleep").arg("60"), None).unwrap();
+            let start = start_time(&Root::live(), child.id()).unwrap();
+            (child.id(), start, child)
+        })
+        .join()
+        .unwrap();
+        assert!(wait_gone(&root, pid, start, Duration::from_secs(5)));
+        wait_with_usage(&child).unwrap();
+    }
+}

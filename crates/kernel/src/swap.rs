@@ -1,0 +1,319 @@
+//! Swap areas: make one in a file or on a block device, switch it on and off, and what /proc/swaps says.
+//!
+//! What it is not: a policy. A swap area is global; whether the host may have one is decided above.
+//! The header is written by ourselves (no mkswap needed) and carries the label `ramline` and a random UUID, by which a
+//! later run recognises its own.
+//!
+//! ```no_run
+//! use ramline_kernel::{Root, swap};
+//! use ramline_units::Bytes;
+//! let file = "/var/tmp/ramline-1/swap".as_ref();
+//! swap::create_file(file, Bytes::from_mib(16))?;
+//! let uuid = swap::make(file, 4096)?;
+//! swap::swapon(file, Some(-1))?;
+//! assert_eq!(swap::label(file, 4096)?.map(|label| label.uuid), Some(uuid));
+//! swap::swapoff(file)?;
+//! # Ok::<(), ramline_kernel::KernelError>(())
+//! ```
+
+#![expect(unsafe_code, reason = "swapon, swapoff, fallocate, getrandom")]
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use ramline_units::Bytes;
+
+use crate::Root;
+use crate::error::{KernelError, Result};
+use crate::place;
+use crate::sys::{c_path, check, is_block_device, offset, read_text, size_of_target, unescape_octal};
+
+/// The label of every area we make.
+pub const LABEL: &str = "ramline";
+const SIGNATURE: &[u8; 10] = b"SWAPSPACE2";
+// union swap_header in linux/swap.h: 1024 bytes for boot code, then version, last_page, nr_badpages, uuid, label.
+const HEADER_AT: usize = 1024;
+const UUID_AT: usize = HEADER_AT + 12;
+const LABEL_AT: usize = UUID_AT + 16;
+
+/// What the header of a swap area says about its owner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label {
+    /// The label, up to the first NUL.
+    pub label: String,
+    /// The UUID as 32 hex digits in the usual groups.
+    pub uuid: String,
+}
+
+/// One line of /proc/swaps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Area {
+    /// The file or device.
+    pub path: PathBuf,
+    /// Usable size, without the header page.
+    pub size: Bytes,
+    /// Bytes in use.
+    pub used: Bytes,
+    /// Higher is used first.
+    pub priority: i64,
+}
+
+/// Creates a file without holes for a swap area: mode 0600, never an existing one, no link followed.
+///
+/// # Errors
+/// `Refused` on a file system where a swap file cannot work (btrfs, overlay, tmpfs, network) or when less than twice
+/// the size is free; `Io` (EEXIST) when the name is taken.
+pub fn create_file(path: &Path, size: Bytes) -> Result<()> {
+    let tried = "create the swap file";
+    let place = place::describe(path.parent().unwrap_or(Path::new(".")))?;
+    place.refuse_unless_disk(tried)?;
+    if place.fs_type == "btrfs" {
+        return Err(KernelError::refused(tried, path, "a swap file on btrfs must not be copy-on-write", place.fs_type.clone()));
+    }
+    if place.available.0 / 2 < size.0 {
+        let numbers = format!("{} needed, {} available", size, place.available);
+        return Err(KernelError::refused(tried, path, "twice its size must be free", numbers));
+    }
+    let failed = |error| KernelError::io(tried, path, error);
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .custom_flags(libc::O_NOFOLLOW)
+        .open(path)
+        .map_err(failed)?;
+    let filled = allocate(&file, size).and_then(|()| file.sync_all());
+    filled.map_err(|error| {
+        // The caller has no file to clean up when this function fails.
+        drop(std::fs::remove_file(path));
+        failed(error)
+    })
+}
+
+/// Blocks for the whole file: by fallocate (no bytes are written), else by writing zeros.
+fn allocate(mut file: &File, size: Bytes) -> io::Result<()> {
+    const CHUNK: u64 = 1 << 20;
+    let length = offset(size.0)?;
+    // SAFETY: fallocate touches no memory of ours.
+    match check(unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, length) }) {
+        Ok(_) => return Ok(()),
+        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {}
+        Err(error) => return Err(error),
+    }
+    let zeros = vec![0u8; usize::try_from(CHUNK).unwrap_or(1 << 20)];
+    let mut left = size.0;
+    while left > 0 {
+        let step = usize::try_from(left.min(CHUNK)).unwrap_or(zeros.len());
+        file.write_all(&zeros[..step])?;
+        left -= left.min(CHUNK);
+    }
+    Ok(())
+}
+
+/// Writes the header of a swap area over the first page of a file or block device and returns its UUID.
+///
+/// # Errors
+/// `Refused` below ten pages (the kernel's own minimum), `Io` when the target cannot be written.
+pub fn make(path: &Path, page_size: u64) -> Result<String> {
+    let tried = "write a swap header to";
+    let failed = |error| KernelError::io(tried, path, error);
+    let file =
+        OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(path).map_err(failed)?;
+    let size = size_of_target(&file, path)?;
+    let pages = size / page_size.max(1);
+    if pages < 10 || page_size < 4096 {
+        return Err(KernelError::refused(tried, path, "a swap area has at least 10 pages", format!("{pages} pages of {page_size} B")));
+    }
+    let uuid = random_uuid().map_err(failed)?;
+    let page = header(pages, page_size, &uuid);
+    file.write_all_at(&page, 0).and_then(|()| file.sync_all()).map_err(failed)?;
+    Ok(format_uuid(&uuid))
+}
+
+fn header(pages: u64, page_size: u64, uuid: &[u8; 16]) -> Vec<u8> {
+    let size = usize::try_from(page_size).unwrap_or(4096);
+    let mut page = vec![0u8; size];
+    let mut put = |at: usize, bytes: &[u8]| page[at..at + bytes.len()].copy_from_slice(bytes);
+    // last_page is a u32: a larger area is used up to that page, as mkswap does.
+    let last_page = u32::try_from(pages - 1).unwrap_or(u32::MAX);
+    put(HEADER_AT, &1u32.to_ne_bytes());
+    put(HEADER_AT + 4, &last_page.to_ne_bytes());
+    put(UUID_AT, uuid);
+    put(LABEL_AT, LABEL.as_bytes());
+    put(size - SIGNATURE.len(), SIGNATURE);
+    page
+}
+
+fn random_uuid() -> io::Result<[u8; 16]> {
+    let mut uuid = [0u8; 16];
+    // SAFETY: the buffer is valid for its length.
+    let got = unsafe { libc::getrandom(uuid.as_mut_ptr().cast(), uuid.len(), 0) };
+    if usize::try_from(got) != Ok(uuid.len()) {
+        return Err(io::Error::last_os_error());
+    }
+    uuid[6] = (uuid[6] & 0x0f) | 0x40;
+    uuid[8] = (uuid[8] & 0x3f) | 0x80;
+    Ok(uuid)
+}
+
+fn format_uuid(uuid: &[u8]) -> String {
+    let hex: String = uuid.iter().map(|byte| format!("{byte:02x}")).collect();
+    [(0, 8), (8, 12), (12, 16), (16, 20), (20, 32)].map(|(from, to)| hex.get(from..to).unwrap_or_default()).join("-")
+}
+
+/// The label and UUID of the swap area at `path`; `None` when there is no swap header of that page size.
+///
+/// # Errors
+/// When the target cannot be opened or read.
+pub fn label(path: &Path, page_size: u64) -> Result<Option<Label>> {
+    let failed = |error| KernelError::io("read the swap header of", path, error);
+    let file = File::open(path).map_err(failed)?;
+    let size = usize::try_from(page_size).unwrap_or(4096);
+    if size_of_target(&file, path)? < page_size || size < 4096 {
+        return Ok(None);
+    }
+    let mut page = vec![0u8; size];
+    file.read_exact_at(&mut page, 0).map_err(failed)?;
+    if !page.ends_with(SIGNATURE) {
+        return Ok(None);
+    }
+    let label: Vec<u8> = page[LABEL_AT..LABEL_AT + 16].iter().copied().take_while(|byte| *byte != 0).collect();
+    Ok(Some(Label { label: String::from_utf8_lossy(&label).into_owned(), uuid: format_uuid(&page[UUID_AT..UUID_AT + 16]) }))
+}
+
+/// Switches a swap area on. `priority` 0 to 32767 is as given; `None` or a negative one lets the kernel choose, which is
+/// below every area that has a priority.
+///
+/// # Errors
+/// EINVAL when the header or the file is not usable, EBUSY when it is on already.
+pub fn swapon(path: &Path, priority: Option<i32>) -> Result<()> {
+    const SWAP_FLAG_PREFER: libc::c_int = 0x8000;
+    const SWAP_FLAG_PRIO_MASK: libc::c_int = 0x7fff;
+    let name = c_path("swap on", path)?;
+    let flags = match priority {
+        Some(priority) if priority >= 0 => SWAP_FLAG_PREFER | (priority & SWAP_FLAG_PRIO_MASK),
+        _ => 0,
+    };
+    // SAFETY: the string is NUL-terminated and lives through the call.
+    check(unsafe { libc::swapon(name.as_ptr(), flags) }).map(drop).map_err(|error| KernelError::io("swap on", path, error))
+}
+
+/// Switches a swap area off; its pages are read back into memory first, so ask [`swapoff_preflight`] before.
+///
+/// # Errors
+/// ENOMEM when memory would not hold its pages, EINVAL when it is not on.
+pub fn swapoff(path: &Path) -> Result<()> {
+    let name = c_path("swap off", path)?;
+    // SAFETY: the string is NUL-terminated and lives through the call.
+    check(unsafe { libc::swapoff(name.as_ptr()) }).map(drop).map_err(|error| KernelError::io("swap off", path, error))
+}
+
+/// The numbers by which a swapoff is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Preflight {
+    /// What must go back into memory or into other areas.
+    pub used: Bytes,
+    /// MemAvailable.
+    pub available: Bytes,
+    /// What other areas still hold.
+    pub other_free: Bytes,
+}
+
+/// Reads the numbers and refuses when the pages of `path` would take more than half of MemAvailable.
+///
+/// # Errors
+/// `Refused` with the numbers; `Absent` when the area is not on.
+pub fn swapoff_preflight(root: &Root, path: &Path) -> Result<Preflight> {
+    let areas = areas(root)?;
+    let area = areas
+        .iter()
+        .find(|area| area.path == path)
+        .ok_or_else(|| KernelError::new("swap off", path, crate::Cause::Absent))?;
+    let other_free = areas.iter().filter(|other| other.path != path).map(|other| other.size - other.used).sum();
+    let preflight = Preflight { used: area.used, available: mem_available(root)?, other_free };
+    if preflight.used.0 > preflight.available.0 / 2 {
+        let numbers = format!("{} in use, {} available", preflight.used, preflight.available);
+        return Err(KernelError::refused("swap off", path, "its pages must fit into half of the available memory", numbers)
+            .hint("ramline show swap"));
+    }
+    Ok(preflight)
+}
+
+/// MemAvailable of /proc/meminfo.
+///
+/// # Errors
+/// When the file cannot be read or lacks the line.
+pub fn mem_available(root: &Root) -> Result<Bytes> {
+    let path = root.path("/proc/meminfo");
+    let text = read_text(&path)?;
+    text.lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:")?.split_whitespace().next()?.parse().ok())
+        .map(Bytes::from_kib)
+        .ok_or_else(|| KernelError::malformed("read MemAvailable from", &path, text.lines().next().unwrap_or_default()))
+}
+
+/// The areas that are on, in the order of /proc/swaps.
+///
+/// # Errors
+/// When the file cannot be read; a kernel without swap has no file, which is an empty list.
+pub fn areas(root: &Root) -> Result<Vec<Area>> {
+    match read_text(&root.path("/proc/swaps")) {
+        Ok(text) => Ok(text.lines().skip(1).filter_map(parse_area).collect()),
+        Err(error) if error.is_absent() => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+fn parse_area(line: &str) -> Option<Area> {
+    // From the right: the name may hold anything, also "(deleted)" with an escaped blank.
+    let mut words = line.split_whitespace().rev();
+    let priority = words.next()?.parse().ok()?;
+    let used = words.next()?.parse().map(Bytes::from_kib).ok()?;
+    let size = words.next()?.parse().map(Bytes::from_kib).ok()?;
+    let name = unescape_octal(line.split_whitespace().next()?);
+    let name = name.strip_suffix(" (deleted)").unwrap_or(&name);
+    Some(Area { path: PathBuf::from(name), size, used, priority })
+}
+
+/// True while `path` is on.
+///
+/// # Errors
+/// When /proc/swaps cannot be read.
+pub fn is_on(root: &Root, path: &Path) -> Result<bool> {
+    Ok(areas(root)?.iter().any(|area| area.path == path))
+}
+
+/// True when `path` is a block device (and not a file).
+///
+/// # Errors
+/// When it cannot be opened.
+pub fn is_device(path: &Path) -> Result<bool> {
+    File::open(path).map(|file| is_block_device(&file)).map_err(|error| KernelError::io("open", path, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_is_the_one_of_linux_swap_h() {
+        let page = header(4096, 4096, &[7; 16]);
+        assert_eq!(page.len(), 4096);
+        assert_eq!(&page[1024..1028], &1u32.to_ne_bytes());
+        assert_eq!(&page[1028..1032], &4095u32.to_ne_bytes());
+        assert_eq!(&page[1036..1052], &[7; 16]);
+        assert_eq!(&page[1052..1059], b"ramline");
+        assert_eq!(&page[4086..], b"SWAPSPACE2");
+        assert_eq!(&header(100, 65536, &[0; 16])[65526..], b"SWAPSPACE2");
+    }
+
+    #[test]
+    fn a_name_with_a_blank_in_proc_swaps_is_read_whole() {
+        let area = parse_area("/data/my\\040swap\\040(deleted)   file\t\t16380\t\t8\t\t-2").unwrap();
+        assert_eq!(area.path, Path::new("/data/my swap"));
+        assert_eq!((area.size, area.used, area.priority), (Bytes::from_kib(16380), Bytes::from_kib(8), -2));
+    }
+}

@@ -1,0 +1,137 @@
+//! Small helpers around system calls that several modules share. Not public.
+
+#![expect(unsafe_code, reason = "the thin layer over libc")]
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::error::{KernelError, Result};
+
+/// The path as C wants it; a NUL byte inside is an error of ours, not undefined behaviour.
+pub fn c_path(operation: &str, path: &Path) -> Result<CString> {
+    CString::new(path.as_os_str().as_bytes())
+        .map_err(|_| KernelError::io(operation, path, io::Error::from_raw_os_error(libc::EINVAL)))
+}
+
+/// The size of a page of this machine in bytes.
+#[must_use]
+pub fn page_size() -> u64 {
+    // SAFETY: sysconf reads no memory of ours.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    u64::try_from(size).unwrap_or(4096)
+}
+
+/// ioctl with an integer argument.
+pub fn ioctl_int(file: &impl AsRawFd, request: libc::Ioctl, argument: libc::c_ulong) -> io::Result<libc::c_int> {
+    // SAFETY: the requests of this crate that come here take an integer and touch no memory of ours.
+    check(unsafe { libc::ioctl(file.as_raw_fd(), request, argument) })
+}
+
+/// ioctl that reads or writes one value of `T`.
+///
+/// # Safety
+/// `T` must be the type the kernel documents for `request`, `repr(C)` and valid for any bits.
+pub unsafe fn ioctl_with<T>(file: &File, request: libc::Ioctl, argument: &mut T) -> io::Result<libc::c_int> {
+    // SAFETY: the caller vouches for the type; the reference is valid for the whole call.
+    check(unsafe { libc::ioctl(file.as_raw_fd(), request, std::ptr::from_mut(argument)) })
+}
+
+/// -1 to the error of the last call.
+pub fn check(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result == -1 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+/// Whole text of a small file.
+pub fn read_text(path: &Path) -> Result<String> {
+    let bytes = std::fs::read(path).map_err(|error| KernelError::io("read", path, error))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The one number in a small file.
+pub fn read_u64(path: &Path) -> Result<u64> {
+    let text = read_text(path)?;
+    text.trim().parse().map_err(|_| KernelError::malformed("read", path, &text))
+}
+
+/// Calls `attempt` until it is not busy any more or `limit` has passed; the last error is returned.
+pub fn retry_busy<T>(limit: Duration, mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
+    let start = Instant::now();
+    loop {
+        match attempt() {
+            Err(error) if error.is_busy() && start.elapsed() < limit => std::thread::sleep(Duration::from_millis(20)),
+            other => return other,
+        }
+    }
+}
+
+/// `\040` and friends, as /proc/mounts and /proc/swaps write blanks, back to bytes.
+#[must_use]
+pub fn unescape_octal(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let code = (byte == b'\\')
+            .then(|| bytes.get(at + 1..at + 4))
+            .flatten()
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        match code {
+            Some(code) => {
+                out.push(code);
+                at += 4;
+            }
+            None => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// A usable offset for the calls that take a signed one.
+pub fn offset(value: u64) -> io::Result<libc::off_t> {
+    libc::off_t::try_from(value).map_err(|_| io::Error::from_raw_os_error(libc::EOVERFLOW))
+}
+
+/// True when `fd` is a block device.
+pub fn is_block_device(file: &File) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    file.metadata().is_ok_and(|meta| meta.file_type().is_block_device())
+}
+
+/// The size in bytes of a file or block device.
+pub fn size_of_target(file: &File, path: &Path) -> Result<u64> {
+    const BLKGETSIZE64: libc::Ioctl = 0x8008_1272;
+    if is_block_device(file) {
+        let mut size = 0u64;
+        // SAFETY: BLKGETSIZE64 (linux/fs.h) writes one u64.
+        unsafe { ioctl_with(file, BLKGETSIZE64, &mut size) }.map_err(|error| KernelError::io("size", path, error))?;
+        return Ok(size);
+    }
+    Ok(file.metadata().map_err(|error| KernelError::io("size", path, error))?.len())
+}
+
+/// fsync-like advice on a range of the page cache.
+pub fn fadvise(fd: RawFd, start: u64, len: u64, advice: libc::c_int) -> io::Result<()> {
+    // SAFETY: posix_fadvise touches no memory of ours; a bad descriptor is an error.
+    let result = unsafe { libc::posix_fadvise(fd, offset(start)?, offset(len)?, advice) };
+    if result == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(result)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unescape_octal;
+
+    #[test]
+    fn blanks_in_names_are_unescaped() {
+        assert_eq!(unescape_octal("/mnt/a\\040b\\134c"), "/mnt/a b\\c");
+        assert_eq!(unescape_octal("/plain\\"), "/plain\\");
+    }
+}
