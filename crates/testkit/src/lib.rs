@@ -1,1 +1,148 @@
-//! Stub.
+//! For tests only: the binary under test, captured trees built in place, and honest skips.
+//!
+//! A skip says why and how to force it; with `RAMLINE_FORCE=1` it is a failure. `make test` counts the
+//! lines that start with `SKIP:` and prints them at the end.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Skips a test: prints why and returns true, or panics when skips are forced to run.
+///
+/// # Panics
+/// When `RAMLINE_FORCE=1`.
+#[must_use]
+pub fn skip_if(condition: bool, test: &str, why: &str) -> bool {
+    if condition {
+        assert!(std::env::var("RAMLINE_FORCE").as_deref() != Ok("1"), "{test} must run here: {why}");
+        println!("SKIP: {test}: {why} (force: RAMLINE_FORCE=1)");
+    }
+    condition
+}
+
+/// The top of the checkout.
+#[must_use]
+pub fn project() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).map(Path::to_owned).unwrap_or_default()
+}
+
+/// The binary under test: `RAMLINE_BIN`, or the one built beside the test.
+///
+/// # Panics
+/// When it has not been built.
+#[must_use]
+pub fn binary() -> PathBuf {
+    let beside = || {
+        let test = std::env::current_exe().ok()?;
+        Some(test.parent()?.parent()?.join("ramline"))
+    };
+    let path = std::env::var_os("RAMLINE_BIN").map(PathBuf::from).or_else(beside).unwrap_or_default();
+    assert!(path.is_file(), "{} is not built; try: cargo build", path.display());
+    path
+}
+
+/// Runs the binary with no environment that changes its output.
+///
+/// # Panics
+/// When it cannot be started.
+#[must_use]
+pub fn ramline(args: &[&str]) -> Run {
+    let output = Command::new(binary()).args(args).env("NO_COLOR", "1").output();
+    Run::of(output.unwrap_or_else(|e| panic!("cannot start ramline: {e}")))
+}
+
+/// What a run of the binary gave.
+#[derive(Debug)]
+pub struct Run {
+    /// Exit code; -1 when a signal ended it.
+    pub code: i32,
+    /// Data.
+    pub stdout: String,
+    /// Messages.
+    pub stderr: String,
+}
+
+impl Run {
+    /// From a finished process.
+    #[must_use]
+    pub fn of(output: Output) -> Self {
+        Run {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+/// A captured tree built file by file in a temporary directory, removed on drop.
+#[derive(Debug)]
+pub struct Tree {
+    dir: PathBuf,
+}
+
+impl Tree {
+    /// A copy of a tree under `fixtures/`, or an empty one for `""`.
+    ///
+    /// # Panics
+    /// When the fixture does not exist or cannot be copied.
+    #[must_use]
+    pub fn of(fixture: &str) -> Tree {
+        use std::sync::atomic::{AtomicU64, Ordering};
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let name = format!("ramline-tree-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let dir = std::env::temp_dir().join(name);
+        copy(&project().join("fixtures").join(fixture), &dir, fixture.is_empty());
+        Tree { dir }
+    }
+
+    /// Writes one file, with its directories.
+    ///
+    /// # Panics
+    /// When it cannot be written.
+    #[must_use]
+    pub fn file(self, path: &str, text: impl AsRef<[u8]>) -> Tree {
+        let full = self.dir.join(path.trim_start_matches('/'));
+        let parent = full.parent().unwrap_or(&self.dir);
+        std::fs::create_dir_all(parent).and_then(|()| std::fs::write(&full, text)).unwrap_or_else(|e| panic!("{}: {e}", full.display()));
+        self
+    }
+
+    /// Removes one file or directory.
+    ///
+    /// # Panics
+    /// When it is not there.
+    #[must_use]
+    pub fn without(self, path: &str) -> Tree {
+        let full = self.dir.join(path.trim_start_matches('/'));
+        let gone = if full.is_dir() { std::fs::remove_dir_all(&full) } else { std::fs::remove_file(&full) };
+        gone.unwrap_or_else(|e| panic!("{}: {e}", full.display()));
+        self
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        self.dir.to_str().unwrap_or_default()
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.dir));
+    }
+}
+
+fn copy(from: &Path, to: &Path, only_top: bool) {
+    std::fs::create_dir_all(to).unwrap_or_else(|e| panic!("{}: {e}", to.display()));
+    if only_top {
+        return;
+    }
+    let entries = std::fs::read_dir(from).unwrap_or_else(|e| panic!("{}: {e}", from.display()));
+    for entry in entries.flatten() {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target, false);
+        } else {
+            std::fs::copy(entry.path(), &target).unwrap_or_else(|e| panic!("{}: {e}", target.display()));
+        }
+    }
+}

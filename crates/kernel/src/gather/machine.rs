@@ -33,6 +33,10 @@ pub fn machine(reader: &Reader<'_>) -> Machine {
 
 /// The marker files container managers leave, by manager.
 fn container(reader: &Reader<'_>) -> Option<String> {
+    // Images made from containers keep the marker; where the kernel's own threads are visible, this is no container.
+    if reader.word("/proc/2/comm").as_deref() == Some("kthreadd") {
+        return None;
+    }
     let named = reader.word("/run/systemd/container").filter(|name| !name.is_empty());
     let marker = |path: &str, name: &str| reader.exists(path).then(|| name.to_owned());
     named.or_else(|| marker("/.dockerenv", "docker")).or_else(|| marker("/run/.containerenv", "podman"))

@@ -1,0 +1,62 @@
+//! Exit codes, documented in `ramline --help` and docs/exit-codes.md.
+
+use std::process::ExitCode;
+
+/// Done. Findings do not change it, unless `--exit-code` was given.
+pub const DONE: u8 = 0;
+/// Something failed that has no code of its own.
+pub const FAILED: u8 = 1;
+/// The command line makes no sense.
+pub const USAGE: u8 = 2;
+/// More privilege is needed.
+pub const PRIVILEGE: u8 = 3;
+/// The kernel lacks what is needed.
+pub const KERNEL: u8 = 4;
+/// Refused before anything was started.
+pub const REFUSED: u8 = 5;
+/// Started, ended early, put back as it was.
+pub const ROLLED_BACK: u8 = 6;
+/// Done, but a file that is there made no sense: part of the answer is missing.
+pub const PARTLY: u8 = 7;
+/// With `--exit-code`: there are findings.
+pub const FINDINGS: u8 = 10;
+
+/// What `--help` says of them.
+pub const HELP: &str = "Exit codes: 0 done, also when there are findings; 1 failed; 2 usage; 3 more privilege needed; \
+4 kernel feature missing; 5 refused before anything was started; 6 ended early and put back; 7 a file made no sense, \
+part of the answer is missing; 10 there are findings (only with --exit-code)";
+
+/// An error with the exit code that belongs to it.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    /// The exit code.
+    pub code: u8,
+    /// What goes to stderr.
+    pub message: String,
+}
+
+impl Failure {
+    /// A failure with its code.
+    pub fn new(code: u8, message: impl Into<String>) -> Self {
+        Failure { code, message: message.into() }
+    }
+}
+
+/// The exit code of an error, by the most specific cause in its chain.
+#[must_use]
+pub fn of(error: &anyhow::Error) -> ExitCode {
+    let code = error.chain().find_map(|cause| {
+        if let Some(failure) = cause.downcast_ref::<Failure>() {
+            return Some(failure.code);
+        }
+        let kernel = cause.downcast_ref::<ramline_kernel::KernelError>()?;
+        Some(match kernel.cause {
+            ramline_kernel::Cause::Denied => PRIVILEGE,
+            ramline_kernel::Cause::Unsupported { .. } => KERNEL,
+            ramline_kernel::Cause::Refused { .. } => REFUSED,
+            _ => FAILED,
+        })
+    });
+    ExitCode::from(code.unwrap_or(FAILED))
+}

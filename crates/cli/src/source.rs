@@ -1,0 +1,72 @@
+//! Where the data comes from: this machine, a captured tree (`--root`), or a file of `ramline snapshot`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use ramline_kernel::{Root, gather};
+use ramline_snapshot::{Snapshot, Wanted};
+
+/// The options that choose the source.
+#[derive(Debug, Clone, Args)]
+pub struct Source {
+    /// Read a captured tree instead of this machine
+    #[arg(long, value_name = "DIR", global = true, conflicts_with = "file")]
+    pub root: Option<PathBuf>,
+    /// Read a file of `ramline snapshot` instead of this machine
+    #[arg(long = "snapshot", value_name = "FILE", global = true)]
+    pub file: Option<PathBuf>,
+}
+
+impl Source {
+    /// True when the answer is about the machine this runs on.
+    pub const fn is_live(&self) -> bool {
+        self.root.is_none() && self.file.is_none()
+    }
+
+    /// The root for the kernel's files.
+    ///
+    /// # Errors
+    /// `--root` names no directory.
+    pub fn kernel_root(&self) -> Result<Root> {
+        let Some(dir) = &self.root else { return Ok(Root::live()) };
+        anyhow::ensure!(
+            dir.is_dir(),
+            crate::exit::Failure::new(
+                crate::exit::USAGE,
+                format!("--root {}: not a directory\n  try: ramline snapshot --tree DIR", dir.display()),
+            )
+        );
+        Ok(Root::new(dir))
+    }
+
+    /// The snapshot, with the sections a command wants.
+    ///
+    /// # Errors
+    /// The file cannot be read or is no snapshot; `--root` names no directory.
+    pub fn snapshot(&self, want: Wanted) -> Result<Snapshot> {
+        match &self.file {
+            Some(path) => {
+                let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+                Ok(Snapshot::from_json(&path.display().to_string(), &text)?)
+            }
+            None => Ok(gather::gather(&self.kernel_root()?, want)),
+        }
+    }
+
+    /// Two snapshots `span` apart, for rates; only this machine has a second moment.
+    ///
+    /// # Errors
+    /// As [`Source::snapshot`].
+    pub fn window(&self, want: Wanted, span: Option<Duration>) -> Result<(Option<Snapshot>, Snapshot)> {
+        match span.filter(|_| self.is_live()) {
+            Some(span) => {
+                let before = self.snapshot(want)?;
+                std::thread::sleep(span);
+                Ok((Some(before), self.snapshot(want)?))
+            }
+            None => Ok((None, self.snapshot(want)?)),
+        }
+    }
+}

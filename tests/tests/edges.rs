@@ -1,0 +1,98 @@
+//! The structure holds: who may depend on whom, and what pure crates do not do.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use ramline_testkit::project;
+
+/// For each crate, the crates of ours it may depend on.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("units", &[]),
+    ("snapshot", &["units"]),
+    ("evidence", &["units"]),
+    ("model", &["units", "snapshot", "evidence"]),
+    ("advice", &["units", "snapshot", "evidence", "model"]),
+    ("view", &["units", "snapshot", "evidence", "model", "advice"]),
+    ("kernel", &["units", "snapshot"]),
+    ("act", &["units", "kernel"]),
+    ("lab", &["units", "snapshot", "evidence", "model", "kernel", "act"]),
+    ("cli", &["units", "snapshot", "evidence", "model", "advice", "view", "kernel", "act", "lab"]),
+    ("testkit", &[]),
+];
+
+const PURE: &[&str] = &["units", "snapshot", "evidence", "model", "advice", "view"];
+
+fn dependencies(name: &str) -> Vec<String> {
+    let manifest = fs::read_to_string(project().join("crates").join(name).join("Cargo.toml")).unwrap();
+    let real = manifest.split("[dev-dependencies]").next().unwrap_or_default();
+    real.lines().filter_map(|l| Some(l.strip_prefix("ramline-")?.split([' ', '=']).next()?.to_owned())).collect()
+}
+
+fn sources(dir: &Path, out: &mut Vec<(String, String)>) {
+    for entry in fs::read_dir(dir).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            sources(&path, out);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            out.push((path.display().to_string(), fs::read_to_string(&path).unwrap()));
+        }
+    }
+}
+
+/// The lines outside comments and tests.
+fn code(text: &str) -> String {
+    let before_tests = text.split("#[cfg(test)]").next().unwrap_or_default();
+    before_tests.lines().filter(|l| !l.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn crates_depend_only_on_those_before_them() {
+    let allowed: BTreeMap<_, _> = ALLOWED.iter().copied().collect();
+    for entry in fs::read_dir(project().join("crates")).unwrap().flatten() {
+        let name = entry.file_name().into_string().unwrap();
+        let may = allowed.get(name.as_str()).unwrap_or_else(|| panic!("crate {name} has no line in ALLOWED"));
+        for dependency in dependencies(&name) {
+            assert!(may.contains(&dependency.as_str()), "{name} must not depend on {dependency}");
+        }
+    }
+}
+
+#[test]
+fn pure_crates_touch_no_files_clock_environment_or_threads() {
+    for name in PURE {
+        let mut files = Vec::new();
+        sources(&project().join("crates").join(name).join("src"), &mut files);
+        for (path, text) in files {
+            let code = code(&text);
+            for effect in ["std::fs", "File::open", "std::env", "std::thread", "Instant::now", "SystemTime", "std::process"] {
+                assert!(!code.contains(effect), "{path} uses {effect}");
+            }
+        }
+    }
+}
+
+#[test]
+fn unsafe_stands_only_in_the_kernel_crate() {
+    for (name, _) in ALLOWED.iter().filter(|(name, _)| *name != "kernel") {
+        let mut files = Vec::new();
+        sources(&project().join("crates").join(name).join("src"), &mut files);
+        for (path, text) in files {
+            assert!(!code(&text).contains("unsafe {"), "{path}");
+        }
+    }
+}
+
+#[test]
+fn kernel_paths_are_opened_only_in_the_kernel_crate() {
+    for name in ["act", "lab", "cli"] {
+        let mut files = Vec::new();
+        sources(&project().join("crates").join(name).join("src"), &mut files);
+        for (path, text) in files {
+            let code = code(&text);
+            for call in ["read_to_string(\"/proc", "read_to_string(\"/sys", "open(\"/proc", "open(\"/sys", "write(\"/proc", "write(\"/sys"] {
+                assert!(!code.contains(call), "{path} opens a kernel file: {call}");
+            }
+        }
+    }
+}
