@@ -1,0 +1,103 @@
+//! Scratch files without a name: nothing can be left behind, whatever ends the process.
+//!
+//! What it is not: a scratch directory. A file here exists only as an open descriptor; the kernel frees it with the last one.
+//!
+//! ```no_run
+//! use ramline_kernel::scratch;
+//! let file = scratch::unnamed_file("/var/tmp".as_ref())?;
+//! # Ok::<(), ramline_kernel::KernelError>(())
+//! ```
+
+#![expect(unsafe_code, reason = "memfd_create and fcntl")]
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use crate::error::{KernelError, Result};
+use crate::sys::{c_path, check};
+
+/// A new file in `dir` that has no name (O_TMPFILE), mode 0600, open for reading and writing.
+///
+/// # Errors
+/// `Unsupported` where the file system has no O_TMPFILE; `Denied` or `Io` as open(2) says.
+pub fn unnamed_file(dir: &Path) -> Result<File> {
+    let tried = "create a scratch file in";
+    OpenOptions::new().read(true).write(true).mode(0o600).custom_flags(libc::O_TMPFILE).open(dir).map_err(|error| {
+        match error.raw_os_error() {
+            // Kernels and file systems without it see O_DIRECTORY with write access.
+            Some(libc::EISDIR | libc::EOPNOTSUPP) => KernelError::unsupported(tried, dir, "files without a name (O_TMPFILE)"),
+            _ => KernelError::io(tried, dir, error),
+        }
+    })
+}
+
+/// Switches direct I/O of an open file on or off (fcntl F_SETFL): the same scratch file serves for the disk and for the
+/// page cache. With direct I/O, buffers, lengths and offsets must be aligned.
+///
+/// # Errors
+/// `Unsupported` where the file system has no direct I/O.
+pub fn set_direct(file: &File, path: &Path, direct: bool) -> Result<()> {
+    let tried = if direct { "switch on direct I/O for" } else { "switch off direct I/O for" };
+    // SAFETY: F_GETFL takes no argument and touches no memory of ours.
+    let now = check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) }).map_err(|error| KernelError::io(tried, path, error))?;
+    let wanted = if direct { now | libc::O_DIRECT } else { now & !libc::O_DIRECT };
+    // SAFETY: F_SETFL takes an int and touches no memory of ours.
+    let done = check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, wanted) });
+    done.map(drop).map_err(|error| match error.raw_os_error() {
+        Some(libc::EINVAL) => KernelError::unsupported(tried, path, "direct I/O on this file system"),
+        _ => KernelError::io(tried, path, error),
+    })
+}
+
+/// A new file in memory (memfd_create): tmpfs without a mount, so without its size limit. `name` is only a label.
+///
+/// # Errors
+/// ENOSYS before Linux 3.17, or as memfd_create(2) says.
+pub fn memory_file(name: &str) -> Result<File> {
+    let label = c_path("create the memory file", Path::new(name))?;
+    // SAFETY: the label is NUL-terminated and lives through the call.
+    let fd = unsafe { libc::memfd_create(label.as_ptr(), libc::MFD_CLOEXEC) };
+    if fd < 0 {
+        return Err(KernelError::io("create the memory file", name, io::Error::last_os_error()));
+    }
+    // SAFETY: the descriptor is new and belongs to nobody else.
+    Ok(unsafe { File::from_raw_fd(fd) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn an_unnamed_file_leaves_its_directory_empty() {
+        let dir = tempfile::tempdir_in(".").unwrap();
+        let mut file = unnamed_file(dir.path()).unwrap();
+        file.write_all(b"x").unwrap();
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+        assert!(unnamed_file(&dir.path().join("missing")).unwrap_err().is_absent());
+    }
+
+    #[test]
+    fn direct_writes_reach_the_file_and_direct_io_can_be_switched_off_again() {
+        use crate::direct::Buffer;
+        use std::os::unix::fs::FileExt;
+        let file = unnamed_file(".".as_ref()).unwrap();
+        match set_direct(&file, ".".as_ref(), true) {
+            Err(error) if error.is_unsupported() => return eprintln!("skipped: {error}"),
+            other => other.unwrap(),
+        }
+        let mut page = Buffer::new(4096).unwrap();
+        page.bytes_mut().fill(5);
+        file.write_all_at(page.bytes(), 0).unwrap();
+        assert_eq!(crate::residency::of(&file, ".".as_ref()).unwrap().cached, 0);
+        set_direct(&file, ".".as_ref(), false).unwrap();
+        // Not aligned: only possible without direct I/O.
+        let mut odd = [0u8; 3];
+        file.read_exact_at(&mut odd, 1001).unwrap();
+        assert_eq!(odd, [5; 3]);
+    }
+}
