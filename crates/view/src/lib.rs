@@ -1,1 +1,15 @@
-//! Stub.
+//! Show it: view-models of everything ramline says, rendered as text and JSON.
+//!
+//! What it is: pure functions from what was seen, measured and concluded to text. Text and JSON are functions of the same
+//! structs. What it is not: a place where numbers are computed (`ramline-model`), advice is given (`ramline-advice`), or
+//! anything is written: callers print the strings.
+//!
+//! Every name that comes from the machine passes [`escape`]; every number carries its unit and scope.
+
+mod escape;
+mod proof;
+mod report;
+
+pub use escape::{escape, is_hostile};
+pub use proof::{Outcome, Point, ProofArm, ProofTable, Versus};
+pub use report::{CheckupReport, Cost, Drift, Mode, Moved, SCHEMA_VERSION, Skipped, UnseenSection};

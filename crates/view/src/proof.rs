@@ -1,0 +1,350 @@
+//! The proof in the sandbox as one table: a pure function of the raw records.
+//!
+//! What it is: for each arm, how often it ran, how it ended, the time per round with its spread, what reclaim did, and how
+//! it compares with the first arm. What it is not: a claim beyond the records; where intervals overlap it says so, and
+//! where the clock ran out before any progress the time is a lower bound.
+//!
+//! ```
+//! use ramline_evidence::RunRecord;
+//! let run = RunRecord::parse(r#"{"format":1,"experiment":"code-plus-data","arm":{"name":"as configured"},
+//!     "verdict":"completed","rounds":[{"took":2000000000}],"elapsed":2000000000}"#)?;
+//! let table = ramline_view::ProofTable::of(&[run]).ok_or("no runs")?;
+//! assert_eq!(table.arms[0].seconds_per_round.as_ref().map(|m| m.median), Some(2.0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use ramline_evidence::{Machine, Measurement, Phase, RunRecord, Sample, SwapKind, Verdict, study};
+use ramline_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// At most this many points of a run are kept for its chart.
+const POINTS: usize = 60;
+
+/// How the runs of an arm ended: the worst of them. In order, from good to bad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// All rounds were done.
+    Completed,
+    /// No verdict was recorded: the run was cut short.
+    #[default]
+    Unfinished,
+    /// The clock or the watchdog ended it while it was still going.
+    Thrashing,
+    /// The kernel killed it.
+    Killed,
+    /// It could not be run.
+    Failed,
+}
+
+impl Outcome {
+    /// The word in tables.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Outcome::Completed => "completed",
+            Outcome::Unfinished => "unfinished",
+            Outcome::Thrashing => "thrashing",
+            Outcome::Killed => "killed",
+            Outcome::Failed => "failed",
+        }
+    }
+
+    fn of(verdict: &Verdict) -> (Outcome, Option<&str>) {
+        match verdict {
+            Verdict::Completed => (Outcome::Completed, None),
+            Verdict::Unfinished => (Outcome::Unfinished, None),
+            Verdict::Thrashing(why) => (Outcome::Thrashing, Some(why)),
+            Verdict::Killed(why) => (Outcome::Killed, Some(why)),
+            Verdict::Failed(why) => (Outcome::Failed, Some(why)),
+        }
+    }
+}
+
+/// One point of a run's progress.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Point {
+    /// Seconds since the rounds began.
+    pub at_s: f64,
+    /// Rounds done by then, with the fraction of the running one.
+    pub rounds: f64,
+}
+
+/// How an arm compares with the first one, in time per round.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Versus {
+    /// This arm's time over the first arm's.
+    pub ratio: f64,
+    /// The clock ran out before any progress: the true ratio is larger.
+    pub at_least: bool,
+    /// The intervals do not overlap, so the difference may be claimed.
+    pub separated: bool,
+    /// The claim in words, with what it rests on.
+    pub sentence: String,
+}
+
+/// One arm: all its runs taken together. Counts are medians over runs, in pages unless the unit says otherwise.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ProofArm {
+    /// As given on the command line.
+    pub name: String,
+    /// The swap it had.
+    pub swap: SwapKind,
+    /// vm.swappiness of the group; `None`: as it was.
+    pub swappiness: Option<u32>,
+    /// Fill of the data: `zeros`, `text`, `random`.
+    pub fill: String,
+    /// Runs.
+    pub n: u64,
+    /// Runs that completed all rounds.
+    pub completed: u64,
+    /// The worst outcome.
+    pub outcome: Outcome,
+    /// The reason of that outcome, where it has one.
+    pub why: Option<String>,
+    /// Seconds per round.
+    pub seconds_per_round: Option<Measurement>,
+    /// Where the clock ran out without any progress: a round takes longer than this many seconds.
+    pub more_than_s: Option<f64>,
+    /// Rounds done.
+    pub rounds: Option<Measurement>,
+    /// Seconds of user time.
+    pub user_s: Option<Measurement>,
+    /// Seconds of system time; direct reclaim is in here.
+    pub system_s: Option<Measurement>,
+    /// Major faults per run.
+    pub major_faults: Option<Measurement>,
+    /// Refaulted file pages per run.
+    pub refault_file: Option<Measurement>,
+    /// Refaulted anonymous pages per run.
+    pub refault_anon: Option<Measurement>,
+    /// Pages swapped in per run.
+    pub swap_in: Option<Measurement>,
+    /// Pages swapped out per run.
+    pub swap_out: Option<Measurement>,
+    /// Bytes read from disks per run.
+    pub read_bytes: Option<Measurement>,
+    /// Largest deviation of limit plus pool from nominal, as a share; arms with zram only.
+    pub pool_deviation: Option<f64>,
+    /// Against the first arm; `None` for the first itself and where nothing can be compared.
+    pub versus_first: Option<Versus>,
+    /// Progress of the first run.
+    pub timeline: Vec<Point>,
+    /// What qualifies the runs: bystanders hurt, settings that did not take.
+    pub notes: Vec<String>,
+}
+
+/// All arms of one experiment.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ProofTable {
+    /// Which experiment.
+    pub experiment: String,
+    /// The machine of the first run.
+    pub machine: Option<Machine>,
+    /// One unit of the workload.
+    pub unit: Bytes,
+    /// Data and code together, ballast included.
+    pub demand: Bytes,
+    /// Nominal limit of the group.
+    pub limit: Bytes,
+    /// Demand less limit: what cannot stay in RAM.
+    pub excess: Bytes,
+    /// Rounds asked for.
+    pub rounds: u32,
+    /// Data in shared instead of private anonymous memory.
+    pub shared: bool,
+    /// Read-ahead of the scratch device.
+    pub read_ahead: Bytes,
+    /// The arms, in the order first run.
+    pub arms: Vec<ProofArm>,
+}
+
+impl ProofTable {
+    /// The table of these runs; `None` without runs. Runs of one arm are told by its name.
+    #[must_use]
+    pub fn of(runs: &[RunRecord]) -> Option<ProofTable> {
+        let first = runs.first()?;
+        let mut names: Vec<&str> = Vec::new();
+        for run in runs {
+            if !names.contains(&run.arm.name.as_str()) {
+                names.push(&run.arm.name);
+            }
+        }
+        let mut arms: Vec<ProofArm> = names
+            .into_iter()
+            .filter_map(|name| arm(&runs.iter().filter(|run| run.arm.name == name).collect::<Vec<_>>()))
+            .collect();
+        if let Some((base, others)) = arms.split_first_mut() {
+            for other in others {
+                other.versus_first = versus(base, other);
+            }
+        }
+        let work = &first.workload;
+        let excess = first.excess();
+        Some(ProofTable {
+            experiment: first.experiment.clone(),
+            machine: Some(first.machine.clone()),
+            unit: work.unit,
+            demand: excess + work.limit,
+            limit: work.limit,
+            excess,
+            rounds: work.rounds,
+            shared: work.shared,
+            read_ahead: work.read_ahead,
+            arms,
+        })
+    }
+}
+
+fn measured(runs: &[&RunRecord], unit: &str, value: impl Fn(&RunRecord) -> Option<f64>) -> Option<Measurement> {
+    let values: Vec<f64> = runs.iter().filter_map(|run| value(run)).collect();
+    Measurement::of(&values, unit, "counters and clock of the run's record", &[])
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a median of counts does not need the last bits")]
+fn count(value: u64) -> f64 {
+    value as f64
+}
+
+fn arm(runs: &[&RunRecord]) -> Option<ProofArm> {
+    let first = runs.first()?;
+    // A run that failed to start says nothing about time or counts.
+    let ran: Vec<&RunRecord> = runs.iter().copied().filter(|run| !matches!(run.verdict, Verdict::Failed(_))).collect();
+    let ended = runs.iter().map(|run| Outcome::of(&run.verdict));
+    let (outcome, why) = ended.max_by_key(|(outcome, _)| *outcome)?;
+    let stuck = ran.iter().filter(|run| run.seconds_per_round().is_none()).map(|run| run.elapsed.as_secs_f64());
+    let mut notes: Vec<String> = runs.iter().flat_map(|run| run.notes.iter().cloned()).collect();
+    notes.sort();
+    notes.dedup();
+    let pages = |value: fn(&RunRecord) -> Option<u64>| measured(&ran, "pages", move |run| value(run).map(count));
+    Some(ProofArm {
+        name: first.arm.name.clone(),
+        swap: first.arm.swap.clone(),
+        swappiness: first.arm.swappiness,
+        fill: first.arm.fill.clone(),
+        n: u64::try_from(runs.len()).ok()?,
+        completed: u64::try_from(runs.iter().filter(|run| run.verdict == Verdict::Completed).count()).ok()?,
+        outcome,
+        why: why.map(str::to_owned),
+        seconds_per_round: measured(&ran, "s", RunRecord::seconds_per_round),
+        more_than_s: stuck.filter(|s| *s > 0.0).reduce(f64::max),
+        rounds: measured(&ran, "rounds", |run| Some(run.rounds_done())),
+        user_s: measured(&ran, "s", |run| Some(run.user.as_secs_f64())),
+        system_s: measured(&ran, "s", |run| Some(run.system.as_secs_f64())),
+        major_faults: measured(&ran, "faults", |run| Some(count(run.reclaim.major_faults))),
+        refault_file: pages(|run| run.reclaim.refault_file),
+        refault_anon: pages(|run| run.reclaim.refault_anon),
+        swap_in: pages(|run| run.reclaim.swap_in),
+        swap_out: pages(|run| run.reclaim.swap_out),
+        read_bytes: measured(&ran, "bytes", |run| run.reclaim.read_bytes.map(Bytes::as_f64)),
+        pool_deviation: ran.iter().filter_map(|run| run.pool?.deviation()).reduce(f64::max),
+        versus_first: None,
+        timeline: ran.first().map(|run| timeline(&run.samples)).unwrap_or_default(),
+        notes,
+    })
+}
+
+fn versus(base: &ProofArm, other: &ProofArm) -> Option<Versus> {
+    let base = base.seconds_per_round.as_ref()?;
+    // A run without any progress is slower than every run with some: its bound alone is what can be said.
+    if let Some(bound) = other.more_than_s.filter(|bound| *bound > 0.0 && base.median > 0.0) {
+        let ratio = bound / base.median;
+        let sentence = format!("more than {ratio:.1} times as much; not one round was done before the clock ran out");
+        return Some(Versus { ratio, at_least: true, separated: base.n > 1 && bound > base.max, sentence });
+    }
+    let compared = study::compare(base, other.seconds_per_round.as_ref()?);
+    let ratio = compared.ratio_of_medians?;
+    Some(Versus { ratio, at_least: false, separated: compared.separated, sentence: compared.sentence() })
+}
+
+/// Rounds over time, thinned to at most [`POINTS`] points; the last one is always kept.
+fn timeline(samples: &[Sample]) -> Vec<Point> {
+    let rounds: Vec<&Sample> = samples.iter().filter(|s| matches!(s.phase, Phase::Rounds | Phase::Done)).collect();
+    let Some(start) = rounds.first().map(|s| s.at) else { return Vec::new() };
+    let step = rounds.len().div_ceil(POINTS).max(1);
+    let last = rounds.len() - 1;
+    let kept = rounds.iter().enumerate().filter(|(index, _)| index % step == 0 || *index == last);
+    kept.map(|(_, s)| {
+        let fraction = if s.phase == Phase::Rounds { s.fraction } else { 0.0 };
+        Point { at_s: s.at.as_secs_f64() - start.as_secs_f64(), rounds: f64::from(s.rounds) + fraction }
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ramline_evidence::{Arm, Reclaim, RoundTime};
+    use ramline_units::Nanos;
+
+    pub fn run(name: &str, seconds: &[f64], verdict: Verdict) -> RunRecord {
+        let nanos = |s: f64| Nanos(format!("{:.0}", s * 1e9).parse().unwrap());
+        RunRecord {
+            arm: Arm { name: name.into(), ..Arm::default() },
+            rounds: seconds.iter().map(|s| RoundTime { took: nanos(*s), checksum: 0 }).collect(),
+            elapsed: nanos(seconds.iter().sum()),
+            verdict,
+            reclaim: Reclaim { major_faults: 100, refault_file: Some(7), ..Reclaim::default() },
+            ..RunRecord::default()
+        }
+    }
+
+    #[test]
+    fn arms_come_in_the_order_first_run_and_are_compared_with_the_first() {
+        let runs = [
+            run("swap", &[1.0, 1.0], Verdict::Completed),
+            run("none", &[4.0, 4.0], Verdict::Completed),
+            run("swap", &[1.2, 1.2], Verdict::Completed),
+            run("none", &[5.0, 5.0], Verdict::Completed),
+        ];
+        let table = ProofTable::of(&runs).unwrap();
+        assert_eq!(table.arms.iter().map(|a| a.name.as_str()).collect::<Vec<_>>(), ["swap", "none"]);
+        assert_eq!((table.arms[0].n, table.arms[0].completed), (2, 2));
+        assert_eq!(table.arms[0].versus_first, None);
+        let versus = table.arms[1].versus_first.clone().unwrap();
+        assert!(versus.separated && !versus.at_least);
+        assert!((versus.ratio - 4.5 / 1.1).abs() < 1e-9);
+        assert_eq!(table.arms[0].swap_in, None);
+        assert_eq!(table.arms[0].refault_file.as_ref().map(|m| m.median), Some(7.0));
+    }
+
+    #[test]
+    fn without_one_round_the_ratio_is_a_lower_bound() {
+        let mut stuck = run("none", &[], Verdict::Thrashing("20 s passed".into()));
+        stuck.elapsed = Nanos(20_000_000_000);
+        let runs = [run("swap", &[2.0], Verdict::Completed), run("swap", &[2.0], Verdict::Completed), stuck];
+        let table = ProofTable::of(&runs).unwrap();
+        let arm = &table.arms[1];
+        assert_eq!((arm.outcome, arm.why.as_deref()), (Outcome::Thrashing, Some("20 s passed")));
+        assert_eq!((arm.seconds_per_round.clone(), arm.more_than_s), (None, Some(20.0)));
+        let versus = arm.versus_first.clone().unwrap();
+        assert!(versus.at_least && versus.separated);
+        assert!((versus.ratio - 10.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_run_that_failed_to_start_counts_as_a_run_but_not_as_a_time() {
+        let runs = [run("zram", &[], Verdict::Failed("no module".into())), run("zram", &[3.0], Verdict::Completed)];
+        let arm = &ProofTable::of(&runs).unwrap().arms[0];
+        assert_eq!((arm.n, arm.completed, arm.outcome), (2, 1, Outcome::Failed));
+        assert_eq!(arm.seconds_per_round.as_ref().map(|m| m.n), Some(1));
+        assert_eq!(arm.more_than_s, None);
+    }
+
+    #[test]
+    fn the_timeline_starts_with_the_rounds_and_is_thinned_but_keeps_its_end() {
+        let sample = |index: u64, phase| Sample { at: Nanos(index * 100_000_000), phase, rounds: 3, fraction: 0.5, ..Sample::default() };
+        let mut samples = vec![sample(0, Phase::Fill)];
+        samples.extend((1..=500).map(|i| sample(i, Phase::Rounds)));
+        let points = timeline(&samples);
+        assert!(points.len() <= POINTS + 1, "{}", points.len());
+        assert_eq!(points[0], Point { at_s: 0.0, rounds: 3.5 });
+        assert!((points.last().unwrap().at_s - 49.9).abs() < 1e-9);
+        assert_eq!(timeline(&[]), Vec::new());
+    }
+}

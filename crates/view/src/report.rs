@@ -1,0 +1,186 @@
+//! The report of a checkup: the JSON contract that text, HTML and `--compare` are functions of.
+//!
+//! What it is: plain data, complete in itself, so that a report read a year later on another machine shows the same.
+//! What it is not: a renderer, or a place for conclusions of its own: they come from the model, the study and the advice.
+//!
+//! Every field has a default, so that reports of older versions stay readable.
+//!
+//! ```
+//! let old: ramline_view::CheckupReport = serde_json::from_str(r#"{"schema_version":1,"sentence":"All is well."}"#)?;
+//! assert_eq!(old.sentence, "All is well.");
+//! assert!(old.ledger.is_none() && old.findings.is_empty());
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+
+use ramline_advice::Finding;
+use ramline_evidence::TierReport;
+use ramline_model::SignedBytes;
+use ramline_model::ledger::{Ledger, Term};
+use ramline_model::watermarks::Watermarks;
+use ramline_snapshot::machine::Machine;
+use ramline_snapshot::{Snapshot, Unseen};
+use ramline_units::{Bytes, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::ProofTable;
+
+/// Version of the JSON documents of this crate.
+pub const SCHEMA_VERSION: u64 = 1;
+
+/// How thorough a checkup was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// At most 15 s, reads only.
+    Quick,
+    /// At most 60 s.
+    #[default]
+    Default,
+    /// At most 5 min.
+    Full,
+}
+
+impl Mode {
+    /// The word on the command line.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Mode::Quick => "quick",
+            Mode::Default => "default",
+            Mode::Full => "full",
+        }
+    }
+}
+
+/// How far one line of the ledger moved between two readings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Moved {
+    /// The line.
+    pub id: Term,
+    /// Later less earlier.
+    pub bytes: SignedBytes,
+}
+
+/// How far the ledger moved while it was looked at: numbers closer than this are not different.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Drift {
+    /// Time between the two readings.
+    pub span: Nanos,
+    /// Lines that moved, the largest movement first.
+    pub lines: Vec<Moved>,
+    /// Movement of the leftover.
+    pub leftover: SignedBytes,
+}
+
+impl Drift {
+    /// The drift between two readings of one machine. A line that only one of them has counts as moved by all of it.
+    #[must_use]
+    pub fn between(before: &Ledger, after: &Ledger, span: Nanos) -> Drift {
+        let mut terms: Vec<Term> = before.lines.iter().chain(&after.lines).map(|line| line.id).collect();
+        terms.sort_unstable();
+        terms.dedup();
+        let moved = |id: Term| Moved { id, bytes: SignedBytes::difference(after.bytes(id), before.bytes(id)) };
+        let mut lines: Vec<Moved> = terms.into_iter().map(moved).filter(|m| m.bytes.0 != 0).collect();
+        lines.sort_by_key(|m| std::cmp::Reverse(m.bytes.magnitude()));
+        Drift { span, lines, leftover: SignedBytes(after.leftover.0.saturating_sub(before.leftover.0)) }
+    }
+
+    /// Movement of one line.
+    #[must_use]
+    pub fn of(&self, id: Term) -> SignedBytes {
+        self.lines.iter().find(|m| m.id == id).map_or(SignedBytes(0), |m| m.bytes)
+    }
+
+    /// The largest movement of any line, without its sign.
+    #[must_use]
+    pub fn largest(&self) -> Bytes {
+        self.lines.first().map_or(Bytes::ZERO, |m| m.bytes.magnitude())
+    }
+}
+
+/// A step that was not done, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Skipped {
+    /// What: "the proof".
+    pub what: String,
+    /// Why: "needs root".
+    pub why: String,
+    /// The command that would do it; `None` where nothing helps.
+    pub fix: Option<String>,
+}
+
+/// A section that was asked for and not seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UnseenSection {
+    /// Which section.
+    pub section: String,
+    /// The file and the reason.
+    #[serde(flatten)]
+    pub why: Unseen,
+}
+
+impl UnseenSection {
+    /// All of a snapshot.
+    #[must_use]
+    pub fn of(snapshot: &Snapshot) -> Vec<UnseenSection> {
+        let unseen = snapshot.unseen().into_iter();
+        unseen.map(|(section, why)| UnseenSection { section: section.to_owned(), why }).collect()
+    }
+}
+
+/// What the checkup itself cost the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Cost {
+    /// From start to report.
+    pub wall: Nanos,
+    /// User and system time, children included.
+    pub cpu: Nanos,
+    /// Largest resident set of the program itself. Peak.
+    pub peak_memory: Bytes,
+    /// Written to disks, scratch files included.
+    pub written: Bytes,
+}
+
+/// The report.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CheckupReport {
+    /// Version of this document.
+    pub schema_version: u64,
+    /// Version of ramline.
+    pub ramline: String,
+    /// How thorough it was.
+    pub mode: Mode,
+    /// The machine.
+    pub machine: Machine,
+    /// When, in nanoseconds since 1970.
+    pub taken_unix_ns: Option<u64>,
+    /// Length of the window rates come from; `None`: counters since boot only.
+    pub window: Option<Nanos>,
+    /// The verdict in one sentence.
+    pub sentence: String,
+    /// Where MemTotal is.
+    pub ledger: Option<Ledger>,
+    /// How far the ledger moved over the window.
+    pub drift: Option<Drift>,
+    /// What the tiers cost, as measured.
+    pub measured: Option<TierReport>,
+    /// Zones, watermarks, distances.
+    pub watermarks: Option<Watermarks>,
+    /// The proof in the sandbox.
+    pub proof: Option<ProofTable>,
+    /// What to do, ranked by effect.
+    pub findings: Vec<Finding>,
+    /// What was not done, and why.
+    pub skipped: Vec<Skipped>,
+    /// What could not be seen, and why.
+    pub unseen: Vec<UnseenSection>,
+    /// What the checkup cost.
+    pub cost: Cost,
+    /// What an earlier run left behind, in words.
+    pub leftovers: Vec<String>,
+}
