@@ -8,6 +8,7 @@ Example:
 import fcntl
 import hashlib
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -56,7 +57,8 @@ def run(command, **options):
 def locked(name):
     """Takes cache/NAME.lock until the returned file is closed; says so when it has to wait."""
     CACHE.mkdir(parents=True, exist_ok=True)
-    handle = open(CACHE / f"{name}.lock", "w", encoding="ascii")  # noqa: SIM115 - the caller keeps it open
+    # Only ever read: the file may be another user's (`sudo vm/debian build`), and a lock needs no more.
+    handle = os.fdopen(os.open(CACHE / f"{name}.lock", os.O_RDONLY | os.O_CREAT, 0o644))
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -86,6 +88,8 @@ def size(text):
 
 def guarded(main):
     """Runs a command's main; a Failure becomes a message and the documented exit status."""
+    # An ordinary end, so that temporary folders go; QEMU goes by itself.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         status = main()
     except Failure as error:

@@ -16,6 +16,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -81,6 +82,7 @@ def boot(guest):
     """Runs the guest to its end; the console goes to share/console.log."""
     with locked("guest"), contextlib.ExitStack() as cleanup:
         words, ours, theirs = command(guest), {}, []
+        complaints = cleanup.enter_context(tempfile.TemporaryFile("w+", errors="replace"))
         for name in ("console", "stdout", "stderr"):
             near, far = socket.socketpair()
             cleanup.callback(near.close)
@@ -93,10 +95,10 @@ def boot(guest):
                 words += ["-device", f"virtserialport,chardev={name},name={name}"]
         start = time.monotonic()
         try:
-            qemu = subprocess.Popen(  # noqa: S603
+            qemu = subprocess.Popen(
                 words,
                 stdin=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
+                stderr=complaints,
                 pass_fds=[far.fileno() for far in theirs],
                 preexec_fn=_die_with_parent,
             )
@@ -108,14 +110,14 @@ def boot(guest):
         with open(guest.share / "console.log", "wb") as log:
             kind = _follow(guest, qemu, ours, log, start + guest.timeout)
         if kind == "ended" and qemu.wait() != 0:
-            raise Failure(f"{words[0]} failed with status {qemu.returncode}: {qemu.stderr.read().decode(errors='replace')}")
+            complaints.seek(0)
+            raise Failure(f"{words[0]} failed with status {qemu.returncode}: {complaints.read().strip()}")
         return Outcome(kind, time.monotonic() - start)
 
 
 def _reap(qemu):
     qemu.kill()
     qemu.wait()
-    qemu.stderr.close()
 
 
 def _follow(guest, qemu, streams, log, deadline):
