@@ -1,1 +1,34 @@
-//! Stub.
+//! What it means: the ledger, watermarks, tiers, pressure and settings of one machine, as plain data.
+//!
+//! What it is: pure functions from [`ramline_snapshot::Snapshot`] (and [`ramline_snapshot::Window`] where a
+//! rate is needed) to structs that text, JSON and HTML render alike. What it is not: it reads no file and
+//! asks no clock; it gives no advice (`ramline-advice`) and prints nothing (`ramline-view`).
+//!
+//! Rules: absent is `None` and is named, never shown as zero; a counter since boot is never judged as a
+//! rate; sizes are [`ramline_units::Bytes`], differences [`SignedBytes`].
+//!
+//! ```
+//! use ramline_model::ledger::{Ledger, Term};
+//! use ramline_snapshot::{Seen, Snapshot, machine::Machine, meminfo::Meminfo};
+//! let mut seen = Snapshot::new(Machine::default());
+//! seen.meminfo = Seen::of(Meminfo::parse("meminfo", "MemTotal: 4096 kB\nMemFree: 1024 kB\n")?);
+//! let ledger = Ledger::of(&seen).ok_or("no MemTotal")?;
+//! assert_eq!(ledger.line(Term::Free).map(|l| l.bytes.to_string()).as_deref(), Some("1.0 MiB"));
+//! assert_eq!(ledger.leftover.to_string(), "3.0 MiB");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod balance;
+pub mod fragmentation;
+pub mod ledger;
+pub mod pressure;
+pub mod settings;
+mod signed;
+pub mod swap;
+pub mod tiers;
+pub mod tmpfs;
+pub mod verdict;
+pub mod watermarks;
+pub mod zram;
+
+pub use signed::SignedBytes;

@@ -1,0 +1,83 @@
+//! The words of the ledger: label, owner, and what frees a line at what cost. One row a term.
+
+use ramline_snapshot::meminfo::Meminfo;
+use ramline_units::Bytes;
+
+use super::{Freeable, Line, Term};
+use Freeable::{AtCost, No, Now, Partly};
+
+/// A line without children. `meminfo` tells whether there is swap to move anonymous pages to.
+pub fn line(id: Term, bytes: Bytes, meminfo: &Meminfo) -> Line {
+    let (label, owner, freeable, by_what, at_cost) = row(id);
+    let mut line = Line {
+        id,
+        label: label.into(),
+        bytes,
+        owner: owner.into(),
+        freeable,
+        by_what: by_what.into(),
+        at_cost: at_cost.into(),
+        children: Vec::new(),
+    };
+    match id {
+        Term::Anon | Term::Shmem | Term::AnonHuge => by_swap(&mut line, meminfo.swap_free.unwrap_or_default()),
+        Term::Hugetlb if meminfo.count("HugePages_Free") == Some(0) => line.freeable = No,
+        _ => {}
+    }
+    line
+}
+
+/// Without free swap, anonymous pages stay where they are; with less than they are, only some can go.
+fn by_swap(line: &mut Line, swap_free: Bytes) {
+    if swap_free == Bytes::ZERO {
+        line.freeable = No;
+        line.by_what = match line.id {
+            Term::Shmem => "deleting the file or ending its users: there is no free swap".into(),
+            _ => "ending the process: there is no free swap".into(),
+        };
+        line.at_cost = "the data itself".into();
+    } else if swap_free < line.bytes {
+        line.freeable = Partly;
+    }
+}
+
+type Row = (&'static str, &'static str, Freeable, &'static str, &'static str);
+
+/// Label, owner, whether it can be freed, by what, at what cost.
+#[rustfmt::skip]
+const fn row(id: Term) -> Row {
+    match id {
+        Term::Free => ("free", "nobody", Now, "any allocation", "nothing"),
+        Term::CpuLists => ("free, in the lists of the CPUs", "nobody; MemFree leaves it out", Now, "any allocation; drained when memory is short", "nothing"),
+        Term::Anon => ("process memory", "processes: heap, stack, data", AtCost, "swapping out", "a write now, a swap-in for what is touched again"),
+        Term::Shmem => ("tmpfs and shared memory", "files in tmpfs, shared segments, memfd, some graphics buffers", AtCost, "swapping out, or deleting the files", "a write now, a swap-in for what is touched again"),
+        Term::FileClean => ("page cache, clean", "files read or written lately", Now, "reclaim, as memory is needed", "a read from disk for what is needed again; refaults tell how often"),
+        Term::FileDirty => ("page cache, to be written", "files written lately", AtCost, "writeback, then reclaim", "a write to disk first"),
+        Term::Unevictable => ("locked memory", "mlock, ramfs, secret memory", No, "unlocking it, or ending its owner", "the guarantee it was locked for"),
+        Term::Isolated => ("in transit", "reclaim, compaction or migration at work", Partly, "whoever took it off its list", "nothing more than is being paid"),
+        Term::SlabReclaimable => ("kernel objects, reclaimable", "cached directory entries and inodes above all", Partly, "shrinkers; a page goes when its last object does", "looking names up again"),
+        Term::SlabUnreclaimable => ("kernel objects, in use", "the kernel", No, "whatever holds them: open files, sockets, groups", "their owner's end"),
+        Term::KernelReclaimable => ("other reclaimable kernel memory", "drivers and file systems", Partly, "shrinkers", "filling those caches again"),
+        Term::Vmalloc => ("vmalloc", "the kernel: modules, large buffers, stacks of threads", No, "ending threads, unloading modules", "their owner's end"),
+        Term::KernelStacks => ("kernel stacks", "threads", No, "ending threads", "their owner's end"),
+        Term::PageTables => ("page tables", "processes: the map of their memory", No, "ending or shrinking processes", "their owner's end"),
+        Term::SecPageTables => ("page tables of guests and IOMMUs", "virtual machines, devices", No, "ending their users", "their owner's end"),
+        Term::Percpu => ("per-CPU data", "the kernel: statistics, control groups, networking", No, "removing control groups and devices", "their owner's end"),
+        Term::Hugetlb => ("huge-page pool", "whoever reserved it; nobody else can use it", Partly, "lowering nr_hugepages; unused pages only", "huge pages for those who asked for them"),
+        Term::CompressedPool => ("compressed pool", "pages swapped to zram or zswap: RAM holding compressed pages", Partly, "reading them back, or writeback where there is a backing device", "more RAM for what is read back, a write for what is written back"),
+        Term::ZswapPool => ("compressed pool of zswap", "pages swapped out and kept compressed", AtCost, "writeback to the swap area", "a write now, a disk read when touched again"),
+        Term::GpuActive => ("graphics memory in use", "graphics drivers and their users", No, "ending the programs that draw", "their owner's end"),
+        Term::GpuReclaim => ("graphics memory kept for reuse", "graphics drivers", Partly, "the driver's shrinker", "allocating it again"),
+        Term::CmaFree => ("reserved for contiguous allocations", "nobody; movable pages may use it", Now, "movable allocations", "nothing"),
+        Term::Unaccepted => ("not yet accepted from the hypervisor", "nobody", Now, "any allocation, after accepting it", "a call to the hypervisor"),
+        Term::SwapCache => ("also on swap", "processes; unchanged since it was read back", Now, "dropping the copy in RAM", "a swap-in when touched again"),
+        Term::AnonHuge => ("in transparent huge pages", "processes", AtCost, "splitting and swapping out", "a write now, a swap-in for what is touched again"),
+        Term::FileActive => ("used at least twice lately", "files in steady use", Now, "reclaim, after the rest of the cache", "most likely a read from disk soon"),
+        Term::FileMapped => ("mapped into processes", "program code and mapped data", Now, "reclaim", "a major fault when touched again"),
+        Term::Buffers => ("blocks of devices", "file-system metadata", Now, "reclaim", "a read from disk when needed again"),
+        Term::Mlocked => ("locked with mlock", "processes that asked", No, "munlock, or ending them", "the guarantee it was locked for"),
+        Term::ZswapShare => ("zswap", "pages swapped out and kept compressed", AtCost, "writeback to the swap area", "a write now, a disk read when touched again"),
+        Term::ZramShare => ("zram", "pages or files stored on zram devices", No, "reading them back, or resetting the device", "more RAM than it frees"),
+        Term::HugetlbFree => ("unused huge pages", "nobody, yet reserved", Now, "lowering nr_hugepages", "huge pages for those who asked for them"),
+    }
+}

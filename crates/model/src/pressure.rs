@@ -1,0 +1,185 @@
+//! Whether anything waits for memory: PSI, refaults, and what reclaim does, over a window.
+//!
+//! What it is: the typed judgement and its numbers. What it is not: a judgement by "available" or "used": a
+//! machine can thrash with a tenth of its memory available.
+//!
+//! PSI's averages are rates by themselves (the kernel averages over 10, 60 and 300 s); every other counter needs a
+//! [`Window`]. A refault is a page that was needed again so soon after eviction that it would have stayed, had the
+//! lists been a little longer.
+//!
+//! Worked example: PSI some 0, 3 file refaults a second: calm. PSI full 22 %: thrashing, whatever "available" says.
+
+use ramline_snapshot::pressure::{Pressure, Stall};
+use ramline_snapshot::vmstat::Vmstat;
+use ramline_snapshot::{Seen, Snapshot, Window};
+use ramline_units::Nanos;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// From here on some task stood still for memory noticeably: one hundredth of the time.
+pub const STALL_PERCENT: f64 = 1.0;
+/// From here on everything stood still for memory for a tenth of the time.
+pub const THRASH_PERCENT: f64 = 10.0;
+/// So many refaults a second are 1 % of one thread's time at 100 us each, a common flash read.
+pub const REFAULTS_PER_S: f64 = 100.0;
+
+/// One resource's stall times.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Psi {
+    /// At least one task stood still: the kernel's averages and total.
+    pub some: Option<Stall>,
+    /// All stood still at once.
+    pub full: Option<Stall>,
+    /// `some` over the window, in percent of it.
+    pub some_percent: Option<f64>,
+    /// `full` over the window, in percent of it.
+    pub full_percent: Option<f64>,
+}
+
+impl Psi {
+    /// Percent for judging: over the window, else the average of the last 10 s.
+    #[must_use]
+    pub fn some_now(&self) -> Option<f64> {
+        self.some_percent.or(self.some.map(|s| s.avg10))
+    }
+
+    /// The same for `full`.
+    #[must_use]
+    pub fn full_now(&self) -> Option<f64> {
+        self.full_percent.or(self.full.map(|s| s.avg10))
+    }
+}
+
+/// What reclaim did, per second, over a window. Pages a second unless said.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Rates {
+    /// File pages read again soon after eviction.
+    pub refault_file: Option<f64>,
+    /// Anonymous pages needed again soon after swapping out.
+    pub refault_anon: Option<f64>,
+    /// File pages put straight back among the active ones.
+    pub restore_file: Option<f64>,
+    /// Faults that had to read, events a second.
+    pub major_faults: Option<f64>,
+    /// Pages reclaim looked at, anonymous and file.
+    pub scanned: Option<f64>,
+    /// Pages it freed.
+    pub stolen: Option<f64>,
+    /// `stolen / scanned`; `None` when nothing was scanned. Below one half reclaim works hard for little.
+    pub efficiency: Option<f64>,
+    /// Share of scanning done by tasks themselves, not by kswapd; `None` where only control groups reclaimed.
+    pub direct_share: Option<f64>,
+    /// Times an allocation had to reclaim by itself, events a second.
+    pub allocstall: Option<f64>,
+    /// Processes killed for memory in the window.
+    pub oom_kills: Option<u64>,
+}
+
+/// The judgement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PressureState {
+    /// Neither PSI nor a window: nothing can be said.
+    Unknown,
+    /// Nothing waits.
+    Calm,
+    /// Reclaim works and nothing waits noticeably.
+    Reclaiming,
+    /// Pages come back that were just evicted: the working set does not fit.
+    Refaulting,
+    /// Tasks wait for memory.
+    Stalling,
+    /// Everything waits for memory.
+    Thrashing,
+}
+
+/// Pressure on this machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PressureModel {
+    /// Memory; `None` where PSI is off or not built.
+    pub memory: Option<Psi>,
+    /// Block I/O.
+    pub io: Option<Psi>,
+    /// CPU.
+    pub cpu: Option<Psi>,
+    /// Rates; `None` without a window: since boot, no rate.
+    pub rates: Option<Rates>,
+    /// The window's length.
+    pub span: Option<Nanos>,
+    /// The judgement.
+    pub state: PressureState,
+}
+
+/// Pressure; `window` supplies the rates.
+#[must_use]
+pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> PressureModel {
+    let memory = psi(snapshot, window, |s| &s.pressure_memory);
+    let rates = window.map(rates);
+    PressureModel {
+        io: psi(snapshot, window, |s| &s.pressure_io),
+        cpu: psi(snapshot, window, |s| &s.pressure_cpu),
+        span: window.map(|w| w.span),
+        state: state(memory.as_ref(), rates.as_ref()),
+        memory,
+        rates,
+    }
+}
+
+/// The judgement: PSI first, then refaults, then whether reclaim works at all.
+#[must_use]
+pub fn state(memory: Option<&Psi>, rates: Option<&Rates>) -> PressureState {
+    let (some, full) = (memory.and_then(Psi::some_now), memory.and_then(Psi::full_now));
+    if full.is_some_and(|p| p >= THRASH_PERCENT) {
+        return PressureState::Thrashing;
+    }
+    if some.is_some_and(|p| p >= STALL_PERCENT) || rates.is_some_and(|r| r.oom_kills > Some(0)) {
+        return PressureState::Stalling;
+    }
+    let Some(rates) = rates else {
+        return if some.is_some() { PressureState::Calm } else { PressureState::Unknown };
+    };
+    let refaults = [rates.refault_file, rates.refault_anon].into_iter().flatten().reduce(|a, b| a + b);
+    if refaults.is_some_and(|n| n >= REFAULTS_PER_S) {
+        PressureState::Refaulting
+    } else if [rates.scanned, rates.allocstall].into_iter().flatten().any(|n| n > 0.0) {
+        PressureState::Reclaiming
+    } else if some.is_none() && refaults.is_none() {
+        PressureState::Unknown
+    } else {
+        PressureState::Calm
+    }
+}
+
+fn psi(snapshot: &Snapshot, window: Option<Window<'_>>, of: fn(&Snapshot) -> &Seen<Pressure>) -> Option<Psi> {
+    let now = of(snapshot).data()?;
+    let percent = |line: fn(&Pressure) -> Option<Stall>| {
+        // Microseconds a second, of 1,000,000: a ten-thousandth is a percent.
+        Some(window?.per_second(|s| Some(line(of(s).data()?)?.total_us))? / 10_000.0)
+    };
+    Some(Psi { some: now.some, full: now.full, some_percent: percent(|p| p.some), full_percent: percent(|p| p.full) })
+}
+
+fn rates(window: Window<'_>) -> Rates {
+    let rate = |counter: fn(&Vmstat) -> Option<u64>| window.per_second(|s| counter(s.vmstat.data()?));
+    // By type first: the counters by caller stay at 0 when only control groups reclaim.
+    let scanned =
+        rate(|v| Some(v.pgscan_anon? + v.pgscan_file?)).or_else(|| rate(|v| Some(v.pgscan_kswapd? + v.pgscan_direct?)));
+    let stolen = rate(|v| Some(v.pgsteal_anon? + v.pgsteal_file?))
+        .or_else(|| rate(|v| Some(v.pgsteal_kswapd? + v.pgsteal_direct?)));
+    let ratio = |part: Option<f64>, whole: Option<f64>| Some(part? / whole.filter(|w| *w > 0.0)?);
+    Rates {
+        refault_file: rate(Vmstat::refault_file),
+        refault_anon: rate(|v| v.workingset_refault_anon),
+        restore_file: rate(|v| v.workingset_restore_file),
+        major_faults: rate(|v| v.pgmajfault),
+        scanned,
+        stolen,
+        efficiency: ratio(stolen, scanned),
+        direct_share: ratio(rate(|v| v.pgscan_direct), rate(|v| Some(v.pgscan_direct? + v.pgscan_kswapd?))),
+        allocstall: rate(Vmstat::allocstall),
+        oom_kills: window.delta(|s| s.vmstat.data()?.oom_kill),
+    }
+}
+
+#[cfg(test)]
+mod tests;

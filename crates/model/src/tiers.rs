@@ -1,0 +1,177 @@
+//! The tiers memory moves between, with capacity, use, measured cost, and the order in which they give way.
+//!
+//! What it is: one list from processes to the disk. What it is not: a simulation of reclaim; the order says what
+//! the kernel turns to first, swappiness and age decide page by page.
+//!
+//! Worked example: with zram at priority 100 and a partition at -2 the list is processes, page cache, tmpfs, zram0,
+//! the partition, disk; the page cache gives way first, then idle process and tmpfs pages go to zram, and to the
+//! partition once zram is full.
+
+use ramline_snapshot::Snapshot;
+use ramline_units::{Bytes, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::ledger::{Ledger, Term};
+use crate::swap::{self, AreaKind};
+
+/// What a tier is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TierKind {
+    /// Anonymous memory of processes.
+    Processes,
+    /// Pages of files.
+    PageCache,
+    /// tmpfs and shared memory.
+    Tmpfs,
+    /// Compressed RAM as a block device.
+    Zram,
+    /// Compressed RAM in front of a swap area.
+    Zswap,
+    /// A swap area on disk.
+    SwapArea,
+    /// The files on disk.
+    Disk,
+}
+
+/// What one access of 4 KiB costs, where it was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Measured {
+    /// Median.
+    pub ns_p50: Nanos,
+    /// 99th percentile.
+    pub ns_p99: Nanos,
+}
+
+/// One tier.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Tier {
+    /// What it is.
+    pub kind: TierKind,
+    /// Its name: `zram0`, `/dev/sda2`, `page cache`.
+    pub name: String,
+    /// What it can hold, in original (uncompressed) bytes; `None` where it shares RAM with the others.
+    pub capacity: Option<Bytes>,
+    /// What it holds, in original bytes; `None` where not known.
+    pub used: Option<Bytes>,
+    /// RAM it takes now; for swap areas on disk nothing.
+    pub ram: Option<Bytes>,
+    /// What an access costs; filled in from measurements.
+    pub cost: Option<Measured>,
+    /// Its place in the order of giving way, from 1; equal places are balanced by swappiness and age. `None`: it does not.
+    pub gives_way: Option<u32>,
+    /// How it gives way, or why it does not.
+    pub how: String,
+}
+
+/// The tiers, fastest first. Without meminfo only what else was seen.
+#[must_use]
+pub fn of(snapshot: &Snapshot) -> Vec<Tier> {
+    let ledger = Ledger::of(snapshot);
+    let held = |terms: &[Term]| {
+        let ledger = ledger.as_ref()?;
+        Some(terms.iter().map(|t| ledger.bytes(*t)).sum::<Bytes>())
+    };
+    let swap = snapshot.meminfo.data().and_then(|m| m.swap_free).is_some_and(|free| free.0 > 0);
+    let to_swap = if swap { Some(2) } else { None };
+    let swaps = if swap {
+        "idle pages are swapped out, balanced against the page cache by swappiness"
+    } else {
+        "stays: there is no free swap"
+    };
+    let mut out = vec![
+        in_ram(TierKind::Processes, "process memory", held(&[Term::Anon]), to_swap, swaps),
+        in_ram(
+            TierKind::PageCache,
+            "page cache",
+            held(&[Term::FileClean, Term::FileDirty]),
+            Some(1),
+            "clean pages are dropped, dirty ones written first",
+        ),
+        in_ram(TierKind::Tmpfs, "tmpfs and shared memory", held(&[Term::Shmem]), to_swap, swaps),
+    ];
+    out.extend(zswap(snapshot));
+    let areas = swap::of(snapshot, None).map(|s| s.areas).unwrap_or_default();
+    let zram = snapshot.zram.data();
+    for area in &areas {
+        let name = area.path.rsplit('/').next().unwrap_or(&area.path);
+        let device =
+            zram.and_then(|z| z.devices.iter().find(|d| d.name == name)).filter(|_| area.kind == AreaKind::Zram);
+        let writeback = device.and_then(|d| d.backing_dev.as_deref()).is_some_and(|b| b != "none");
+        let (kind, how) = match (area.kind, writeback) {
+            (AreaKind::Zram, true) => {
+                (TierKind::Zram, "gives way only when told to write back; full, it passes new pages to the next area")
+            }
+            (AreaKind::Zram, false) => {
+                (TierKind::Zram, "keeps what it has, however old; full, it passes new pages to the next area")
+            }
+            _ => (
+                TierKind::SwapArea,
+                "keeps what it has until it is read back; full, it passes new pages to the next area",
+            ),
+        };
+        out.push(Tier {
+            kind,
+            name: area.path.clone(),
+            capacity: Some(area.size),
+            used: Some(area.used),
+            ram: if kind == TierKind::Zram {
+                device.and_then(|d| Some(d.mm.as_ref()?.mem_used_total))
+            } else {
+                Some(Bytes::ZERO)
+            },
+            cost: None,
+            gives_way: None,
+            how: how.to_owned(),
+        });
+    }
+    out.push(disk(snapshot));
+    out
+}
+
+fn in_ram(kind: TierKind, name: &str, used: Option<Bytes>, gives_way: Option<u32>, how: &str) -> Tier {
+    Tier { kind, name: name.to_owned(), capacity: None, used, ram: used, cost: None, gives_way, how: how.to_owned() }
+}
+
+/// zswap where it is on. Its capacity is that of its pool at the ratio reached so far.
+fn zswap(snapshot: &Snapshot) -> Option<Tier> {
+    let zswap = snapshot.zswap.data().filter(|z| z.enabled)?;
+    let meminfo = snapshot.meminfo.data();
+    let (pool, stored) = (meminfo.and_then(|m| m.zswap), meminfo.and_then(|m| m.zswapped));
+    let limit = snapshot.mem_total().zip(zswap.max_pool_percent).and_then(|(ram, percent)| ram.scale(percent, 100));
+    let ratio = stored.zip(pool).filter(|(_, pool)| pool.0 > 0);
+    Some(Tier {
+        kind: TierKind::Zswap,
+        name: "zswap".to_owned(),
+        capacity: limit.and_then(|limit| ratio.and_then(|(stored, pool)| limit.scale(stored.0, pool.0))),
+        used: stored,
+        ram: pool,
+        cost: None,
+        gives_way: Some(3),
+        how: match zswap.shrinker {
+            Some(true) => {
+                "its coldest pages are written to the swap area under pressure, and when the pool is full".to_owned()
+            }
+            _ => "its coldest pages are written to the swap area when the pool is full".to_owned(),
+        },
+    })
+}
+
+fn disk(snapshot: &Snapshot) -> Tier {
+    let root = snapshot.mounts.data().and_then(|m| m.iter().rev().find(|m| m.at == "/"));
+    let capacity = root.and_then(|m| m.capacity);
+    Tier {
+        kind: TierKind::Disk,
+        name: root.map_or("files on disk", |m| m.source.as_str()).to_owned(),
+        capacity: capacity.map(|c| c.size),
+        used: capacity.map(|c| c.size - c.free),
+        ram: Some(Bytes::ZERO),
+        cost: None,
+        gives_way: None,
+        how: "holds the files; what was dropped from the page cache is read from here".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

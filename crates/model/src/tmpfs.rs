@@ -1,0 +1,253 @@
+//! tmpfs: what the mounts hold and may hold, and whether a directory would fit into RAM.
+//!
+//! What it is: one line a mount, and four models of "would /tmp fit". What it is not: a promise. Data in tmpfs does
+//! not survive a reboot, and reaches the swap device unencrypted.
+//!
+//! The models: half of RAM (what tmpfs allows by default), half of free memory, available memory, and free memory
+//! plus free swap; margin = model − need, where need is every file rounded up to pages. Inodes are held against
+//! tmpfs's default, one for every two pages of RAM (`shmem_default_max_inodes`, mm/shmem.c).
+//!
+//! Worked example: 3 GiB in /tmp on a machine of 8 GiB with 4 free: half of RAM leaves 1 GiB, half of free lacks 1.
+
+use ramline_snapshot::Snapshot;
+use ramline_snapshot::dirs::DirUse;
+use ramline_snapshot::mounts::{self, Mount};
+use ramline_units::{Bytes, Limit};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::SignedBytes;
+use crate::ledger::{Ledger, Term};
+
+/// One file system in RAM.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TmpfsMount {
+    /// Where it is mounted first.
+    pub at: String,
+    /// Other places that show the same file system.
+    pub also_at: Vec<String>,
+    /// tmpfs, devtmpfs or ramfs.
+    pub fs: String,
+    /// What it may hold: ramfs has no limit. `None` where it was not asked.
+    pub size: Option<Limit>,
+    /// What it holds; `None` for ramfs, which does not say.
+    pub used: Option<Bytes>,
+    /// Share of its limit.
+    pub share: Option<f64>,
+    /// What it holds as a share of RAM.
+    pub share_of_ram: Option<f64>,
+    /// Inodes there can be; `None` where unlimited or unknown.
+    pub inodes: Option<u64>,
+    /// Inodes in use.
+    pub inodes_used: Option<u64>,
+    /// Share of inodes in use.
+    pub inode_share: Option<f64>,
+    /// May go to swap: not ramfs, not mounted with `noswap`.
+    pub swappable: bool,
+}
+
+/// All of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TmpfsState {
+    /// One entry a file system.
+    pub mounts: Vec<TmpfsMount>,
+    /// What they hold together.
+    pub used: Bytes,
+    /// What they may hold together, limits added up.
+    pub limits: Bytes,
+    /// `limits` over RAM: above 1 they could fill it.
+    pub limits_over_ram: Option<f64>,
+    /// `Shmem` less `used`: shared memory in no visible mount (segments, memfd, graphics, other name spaces).
+    /// Negative when tmpfs pages are on swap.
+    pub elsewhere: Option<SignedBytes>,
+}
+
+/// File systems in RAM; `None` where mounts were not seen.
+#[must_use]
+pub fn of(snapshot: &Snapshot) -> Option<TmpfsState> {
+    let all = snapshot.mounts.data()?;
+    let ram = snapshot.mem_total();
+    let mut seen: Vec<(&str, TmpfsMount)> = Vec::new();
+    for mount in all.iter().filter(|m| in_ram(&m.fs)) {
+        match seen.iter_mut().find(|(dev, _)| *dev == mount.dev) {
+            Some((_, first)) => first.also_at.push(mount.at.clone()),
+            None => seen.push((&mount.dev, line(mount, ram))),
+        }
+    }
+    let mounts: Vec<TmpfsMount> = seen.into_iter().map(|(_, line)| line).collect();
+    let used = mounts.iter().filter_map(|m| m.used).sum();
+    let limits: Bytes = mounts.iter().filter_map(|m| m.size?.bytes()).sum();
+    let shmem = snapshot.meminfo.data().and_then(|m| m.shmem);
+    let limits_over_ram = ram.and_then(|ram| limits.share_of(ram));
+    Some(TmpfsState {
+        used,
+        limits,
+        limits_over_ram,
+        elsewhere: shmem.map(|s| SignedBytes::difference(s, used)),
+        mounts,
+    })
+}
+
+fn in_ram(fs: &str) -> bool {
+    matches!(fs, "tmpfs" | "devtmpfs" | "ramfs")
+}
+
+fn line(mount: &Mount, ram: Option<Bytes>) -> TmpfsMount {
+    let ramfs = mount.fs == "ramfs";
+    let capacity = mount.capacity.filter(|_| !ramfs);
+    // A tmpfs without limit reports a size of 0.
+    let size = capacity.map(|c| if c.size.0 == 0 { Limit::Max } else { Limit::At(c.size) });
+    let limit = size.and_then(Limit::bytes);
+    let used = limit.and(capacity).map(|c| c.size - c.free);
+    let inodes = capacity.map(|c| c.inodes).filter(|n| *n > 0);
+    let inodes_used = inodes.and(capacity).map(|c| c.inodes.saturating_sub(c.inodes_free));
+    TmpfsMount {
+        at: mount.at.clone(),
+        also_at: Vec::new(),
+        fs: mount.fs.clone(),
+        size: if ramfs { Some(Limit::Max) } else { size },
+        used,
+        share: used.zip(limit).and_then(|(used, limit)| used.share_of(limit)),
+        share_of_ram: used.zip(ram).and_then(|(used, ram)| used.share_of(ram)),
+        inodes,
+        inodes_used,
+        inode_share: inodes_used.zip(inodes).and_then(|(used, all)| Bytes(used).share_of(Bytes(all))),
+        swappable: !ramfs && !mount.super_options.split(',').any(|o| o == "noswap"),
+    }
+}
+
+/// A limit a directory is held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Model {
+    /// Half of RAM: what tmpfs allows by default.
+    HalfOfRam,
+    /// Half of free memory: nothing else has to move.
+    HalfOfFree,
+    /// Available memory: clean cache gives way.
+    Available,
+    /// Free memory and free swap.
+    FreePlusSwap,
+    /// tmpfs's default number of inodes.
+    Inodes,
+}
+
+/// One model's answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Margin {
+    /// The model.
+    pub model: Model,
+    /// What it allows.
+    pub limit: Bytes,
+    /// What is left of it; negative when the directory does not fit.
+    pub margin: SignedBytes,
+}
+
+/// What a directory in tmpfs would push out of RAM.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PushedOut {
+    /// Clean page cache dropped.
+    pub cache: Bytes,
+    /// Moved to swap.
+    pub swap: Bytes,
+    /// With no place to go: this is where the killing starts.
+    pub nowhere: Bytes,
+}
+
+/// Whether a directory would fit into RAM.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fit {
+    /// The directory.
+    pub path: String,
+    /// Bytes a tmpfs would need.
+    pub need: Bytes,
+    /// Inodes it would need.
+    pub inodes: u64,
+    /// tmpfs's default number of inodes here.
+    pub inode_limit: u64,
+    /// What is left of it; negative when there are too many files.
+    pub inode_margin: i64,
+    /// The four models, as far as their terms were seen.
+    pub margins: Vec<Margin>,
+    /// The limit of which it needs the largest share: the first to break as it grows.
+    pub breaks_first: Model,
+    /// Every model and the inodes have room.
+    pub fits: bool,
+    /// It is in RAM already; free memory is then counted as if it were emptied.
+    pub already_tmpfs: bool,
+    /// Of `need`, in the page cache already: moving it costs no memory.
+    pub cached: Option<Bytes>,
+    /// What would have to leave; `None` where it is in RAM already.
+    pub pushed_out: Option<PushedOut>,
+    /// The walk was cut short or refused in places: the need is a lower bound.
+    pub lower_bound: bool,
+}
+
+/// tmpfs's default number of inodes: one for every two pages of RAM.
+#[must_use]
+pub fn default_inodes(ram: Bytes, page: ramline_units::PageSize) -> u64 {
+    ram.0.checked_div(page.0).unwrap_or(0) / 2
+}
+
+/// Holds a directory against the four models and the inodes; `None` without MemTotal and MemFree.
+#[must_use]
+pub fn would_fit(dir: &DirUse, snapshot: &Snapshot) -> Option<Fit> {
+    let meminfo = snapshot.meminfo.data()?;
+    let (ram, free) = (meminfo.mem_total?, meminfo.mem_free?);
+    let mounted = snapshot.mounts.data().map(Vec::as_slice).unwrap_or_default();
+    let already_tmpfs = mounts::holding(mounted, &dir.path).is_some_and(|m| in_ram(&m.fs));
+    let need = dir.on_tmpfs;
+    let own = if already_tmpfs { need } else { Bytes::ZERO };
+    let half = |whole: Bytes| Bytes(whole.0 / 2);
+    let limits = [
+        (Model::HalfOfRam, Some(half(ram))),
+        (Model::HalfOfFree, Some(half(free + own))),
+        (Model::Available, meminfo.mem_available.map(|a| a + own)),
+        (Model::FreePlusSwap, meminfo.swap_free.map(|s| free + own + s)),
+    ];
+    let margins: Vec<Margin> = limits
+        .into_iter()
+        .filter_map(|(model, limit)| {
+            Some(Margin { model, limit: limit?, margin: SignedBytes::difference(limit?, need) })
+        })
+        .collect();
+    let inode_limit = default_inodes(ram, snapshot.machine.page_size);
+    let inode_margin = SignedBytes::difference(Bytes(inode_limit), Bytes(dir.inodes)).0;
+    let mut first = (Model::Inodes, dir.inodes, inode_limit);
+    for margin in &margins {
+        // need_a / limit_a against need_b / limit_b, without dividing; at a tie bytes break before inodes.
+        let (here, there) =
+            (u128::from(need.0) * u128::from(first.2), u128::from(first.1) * u128::from(margin.limit.0));
+        if here > there || (here == there && first.0 == Model::Inodes) {
+            first = (margin.model, need.0, margin.limit.0);
+        }
+    }
+    let cached = dir.cached.map(|c| c.min(need));
+    Some(Fit {
+        path: dir.path.clone(),
+        need,
+        inodes: dir.inodes,
+        inode_limit,
+        inode_margin,
+        fits: inode_margin >= 0 && margins.iter().all(|m| !m.margin.is_negative()),
+        margins,
+        breaks_first: first.0,
+        already_tmpfs,
+        cached,
+        pushed_out: (!already_tmpfs).then(|| pushed_out(need - cached.unwrap_or_default(), free, snapshot)),
+        lower_bound: !dir.complete || dir.refused > 0,
+    })
+}
+
+/// `extra` bytes take free memory first, then clean cache, then push anonymous pages to swap.
+fn pushed_out(extra: Bytes, free: Bytes, snapshot: &Snapshot) -> PushedOut {
+    let clean = Ledger::of(snapshot).map_or(Bytes::ZERO, |l| l.bytes(Term::FileClean));
+    let swap_free = snapshot.meminfo.data().and_then(|m| m.swap_free).unwrap_or_default();
+    let beyond = extra - free;
+    let cache = beyond.min(clean);
+    let swap = (beyond - cache).min(swap_free);
+    PushedOut { cache, swap, nowhere: beyond - cache - swap }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,313 @@
+//! How far each zone is from the moment reclaim begins: the watermarks in bytes, bands, and minutes.
+//!
+//! What it is: the answer to "why is swap (or zram) not used?". kswapd wakes when free pages fall to `low`,
+//! sleeps again above `high`; at `min` allocations reclaim by themselves. What it is not: a forecast beyond
+//! "at the present rate".
+//!
+//! Formulas (`__setup_per_zone_wmarks`, mm/page_alloc.c):
+//! `min = min_free_pages · managed / Σ managed`, `gap = max(min/4, managed · watermark_scale_factor / 10000)`,
+//! `low = min + gap`, `high = low + gap`. Below `wsf* = 2500 · min_free_kbytes / managed_kB` the scale factor has
+//! no effect, because min/4 is larger.
+//!
+//! The reserve (`protection`) keeps low zones for allocations that can use no other: an ordinary allocation
+//! sees a zone's free pages less its reserve. The node's distances are sums over zones of what is left above.
+//!
+//! Worked example: min 10187, low 12733, high 15279 pages and 20000 free: 28.4 MiB above waking kswapd.
+
+use ramline_snapshot::zoneinfo::{Zone, Zoneinfo};
+use ramline_snapshot::{Snapshot, Window};
+use ramline_units::{Bytes, PageSize, Pages};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::SignedBytes;
+use crate::fragmentation::{self, Order};
+
+/// Where free pages stand against the watermarks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Band {
+    /// At `min` or below.
+    BelowMin,
+    /// Above `min`, at `low` or below.
+    MinToLow,
+    /// Above `low`, at `high` or below.
+    LowToHigh,
+    /// Above `high`.
+    AboveHigh,
+}
+
+impl Band {
+    /// The band; at a watermark counts as below it, as in the kernel's test `free <= mark`.
+    #[must_use]
+    pub fn of(free: Pages, min: Pages, low: Pages, high: Pages) -> Band {
+        if free <= min {
+            Band::BelowMin
+        } else if free <= low {
+            Band::MinToLow
+        } else if free <= high {
+            Band::LowToHigh
+        } else {
+            Band::AboveHigh
+        }
+    }
+
+    /// What the kernel does in this band.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Band::BelowMin => "allocations stop and reclaim by themselves, compact, and in the end something is killed",
+            Band::MinToLow => "kswapd is awake and reclaims in the background",
+            Band::LowToHigh => "kswapd reclaims only if it is already awake",
+            Band::AboveHigh => "kswapd sleeps: nothing is reclaimed, so nothing is swapped",
+        }
+    }
+}
+
+/// Bytes to a watermark, and how long they last.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Distance {
+    /// Free above the watermark; negative below it.
+    pub bytes: SignedBytes,
+    /// Minutes until it is reached at the present rate; `None` without a window, or when free memory is steady or
+    /// grows, or the watermark is behind already.
+    pub minutes: Option<f64>,
+}
+
+/// One populated zone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ZoneMarks {
+    /// NUMA node.
+    pub node: u32,
+    /// DMA, DMA32, Normal, Movable.
+    pub name: String,
+    /// Memory the allocator manages here.
+    pub managed: Bytes,
+    /// Free here; the lists of the CPUs are not in it.
+    pub free: Bytes,
+    /// The watermarks, boost included.
+    pub min: Bytes,
+    /// kswapd wakes here.
+    pub low: Bytes,
+    /// kswapd sleeps above this.
+    pub high: Bytes,
+    /// Temporary addition to all three.
+    pub boost: Option<Bytes>,
+    /// Kept from ordinary allocations, which could use a higher zone.
+    pub reserve: Bytes,
+    /// Where `free` stands.
+    pub band: Band,
+    /// To waking kswapd.
+    pub to_low: Distance,
+    /// To stalls.
+    pub to_min: Distance,
+    /// On the active lists, anonymous and file.
+    pub active: Option<Bytes>,
+    /// On the inactive lists, anonymous and file.
+    pub inactive: Option<Bytes>,
+    /// On the unevictable list.
+    pub unevictable: Option<Bytes>,
+    /// Free blocks by order with the fragmentation index; empty where buddyinfo was not seen.
+    pub orders: Vec<Order>,
+}
+
+/// One NUMA node: sums over its populated zones.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeMarks {
+    /// Its number.
+    pub node: u32,
+    /// Managed memory.
+    pub managed: Bytes,
+    /// Free memory.
+    pub free: Bytes,
+    /// Sum of `min`.
+    pub min: Bytes,
+    /// Sum of `low`.
+    pub low: Bytes,
+    /// Sum of `high`.
+    pub high: Bytes,
+    /// The band of the zone that is best off for ordinary allocations: they go there before anything is reclaimed.
+    pub band: Band,
+    /// What ordinary allocations can take before kswapd wakes: over zones, free − low − reserve where positive.
+    pub to_low: Distance,
+    /// The same until they stall.
+    pub to_min: Distance,
+    /// Its populated zones.
+    pub zones: Vec<ZoneMarks>,
+}
+
+/// What `watermark_scale_factor` does here.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ScaleFactor {
+    /// Its value.
+    pub value: u64,
+    /// `min_free_kbytes` in bytes.
+    pub min_free: Bytes,
+    /// Below this value it changes nothing.
+    pub crossover: f64,
+    /// `value > crossover`.
+    pub has_effect: bool,
+    /// The gap between two watermarks, all zones together, at this value.
+    pub gap: Bytes,
+}
+
+/// Watermarks of the whole machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Watermarks {
+    /// By node.
+    pub nodes: Vec<NodeMarks>,
+    /// RAM that no zone manages yet: some kernels hand it out only when it is needed, so the real distance is longer.
+    pub not_handed_out: Bytes,
+    /// `None` where the settings were not seen.
+    pub scale: Option<ScaleFactor>,
+    /// `vm.extfrag_threshold`: the kernel compacts when the fragmentation index is above it.
+    pub extfrag_threshold: Option<i64>,
+}
+
+/// `min` of a zone in pages: its share of `min_free_kbytes` by size; `None` without managed pages.
+#[must_use]
+pub fn min_pages(min_free_kbytes: u64, managed: Pages, all_managed: Pages, page: PageSize) -> Option<Pages> {
+    let pages = min_free_kbytes.saturating_mul(1024).checked_div(page.0)?;
+    let wide = u128::from(pages) * u128::from(managed.0);
+    u64::try_from(wide.checked_div(u128::from(all_managed.0))?).ok().map(Pages)
+}
+
+/// The gap between two watermarks of a zone in pages: `max(min/4, managed · wsf / 10000)`.
+#[must_use]
+pub fn gap_pages(min: Pages, managed: Pages, scale_factor: u64) -> Pages {
+    let scaled = u128::from(managed.0) * u128::from(scale_factor) / 10_000;
+    Pages((min.0 / 4).max(u64::try_from(scaled).unwrap_or(u64::MAX)))
+}
+
+/// The scale factor below which it has no effect: `2500 · min_free / managed`; `None` without managed memory.
+#[must_use]
+pub fn crossover(min_free: Bytes, managed: Bytes) -> Option<f64> {
+    Some(2500.0 * min_free.share_of(managed)?)
+}
+
+/// The watermarks; `window` supplies minutes. `None` without zoneinfo.
+#[must_use]
+pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Watermarks> {
+    let zoneinfo = snapshot.zoneinfo.data()?;
+    let page = snapshot.machine.page_size;
+    let settings = snapshot.settings.data();
+    let threshold = settings.and_then(|s| s.extfrag_threshold);
+    let mut nodes: Vec<NodeMarks> = Vec::new();
+    for zone in zoneinfo.zones.iter().filter(|z| z.managed.0 > 0) {
+        let free = |z: &Zoneinfo| z.zones.iter().find(|z| z.node == zone.node && z.name == zone.name).map(|z| z.free.0);
+        let slope = window.and_then(|w| w.slope(|s| free(s.zoneinfo.data()?)));
+        let blocks =
+            snapshot.buddyinfo.data().and_then(|b| b.zones.iter().find(|b| b.node == zone.node && b.zone == zone.name));
+        let orders = blocks.map(|b| fragmentation::orders(&b.free, threshold)).unwrap_or_default();
+        let marks = zone_marks(zone, zoneinfo, page, slope, orders);
+        match nodes.iter_mut().find(|n| n.node == zone.node) {
+            Some(node) => node.zones.push(marks),
+            None => nodes.push(empty_node(marks)),
+        }
+    }
+    for node in &mut nodes {
+        let free = |z: &Zoneinfo| z.zones.iter().filter(|z| z.node == node.node).map(|z| z.free.0).sum();
+        let slope = window.and_then(|w| w.slope(|s| s.zoneinfo.data().map(free)));
+        total(node, page, slope);
+    }
+    let managed: Bytes = nodes.iter().map(|n| n.managed).sum();
+    let scale = settings.and_then(|s| {
+        let value = u64::try_from(s.watermark_scale_factor?).ok()?;
+        scale_factor(zoneinfo, page, value, Bytes::from_kib(u64::try_from(s.min_free_kbytes?).ok()?))
+    });
+    let not_handed_out = snapshot.mem_total().map_or(Bytes::ZERO, |total| total - managed);
+    Some(Watermarks { nodes, not_handed_out, scale, extfrag_threshold: threshold })
+}
+
+fn zone_marks(zone: &Zone, all: &Zoneinfo, page: PageSize, slope: Option<f64>, orders: Vec<Order>) -> ZoneMarks {
+    let stat = |a: &str, b: &str| Some((zone.stat(a)? + zone.stat(b)?).bytes(page));
+    let distance =
+        |mark: Pages| distance(SignedBytes::difference(zone.free.bytes(page), mark.bytes(page)), page, slope);
+    ZoneMarks {
+        node: zone.node,
+        name: zone.name.clone(),
+        managed: zone.managed.bytes(page),
+        free: zone.free.bytes(page),
+        min: zone.min.bytes(page),
+        low: zone.low.bytes(page),
+        high: zone.high.bytes(page),
+        boost: zone.boost.map(|b| b.bytes(page)),
+        reserve: reserve(zone, all).bytes(page),
+        band: Band::of(zone.free, zone.min, zone.low, zone.high),
+        to_low: distance(zone.low),
+        to_min: distance(zone.min),
+        active: stat("nr_zone_active_anon", "nr_zone_active_file"),
+        inactive: stat("nr_zone_inactive_anon", "nr_zone_inactive_file"),
+        unevictable: zone.stat("nr_zone_unevictable").map(|n| n.bytes(page)),
+        orders,
+    }
+}
+
+/// The entry of `protection` that movable user memory meets: that of the zone Movable, or the last.
+fn reserve(zone: &Zone, all: &Zoneinfo) -> Pages {
+    let index = all.zones.iter().filter(|z| z.node == zone.node).position(|z| z.name == "Movable");
+    Pages(index.and_then(|i| zone.protection.get(i)).or(zone.protection.last()).copied().unwrap_or(0))
+}
+
+fn distance(bytes: SignedBytes, page: PageSize, pages_per_s: Option<f64>) -> Distance {
+    let loss_per_s = pages_per_s.map_or(0.0, |slope| -slope) * Bytes(page.0).as_f64();
+    let left = bytes.or_zero();
+    let minutes = (loss_per_s > 0.0 && left.0 > 0).then(|| left.as_f64() / loss_per_s / 60.0);
+    Distance { bytes, minutes }
+}
+
+fn empty_node(first: ZoneMarks) -> NodeMarks {
+    let nothing = Distance { bytes: SignedBytes(0), minutes: None };
+    NodeMarks {
+        node: first.node,
+        managed: Bytes::ZERO,
+        free: Bytes::ZERO,
+        min: Bytes::ZERO,
+        low: Bytes::ZERO,
+        high: Bytes::ZERO,
+        band: Band::BelowMin,
+        to_low: nothing,
+        to_min: nothing,
+        zones: vec![first],
+    }
+}
+
+fn total(node: &mut NodeMarks, page: PageSize, slope: Option<f64>) {
+    let sum = |part: fn(&ZoneMarks) -> Bytes| node.zones.iter().map(part).sum::<Bytes>();
+    let above = |mark: fn(&ZoneMarks) -> Bytes| node.zones.iter().map(|z| z.free - mark(z) - z.reserve).sum::<Bytes>();
+    let below = |mark: fn(&ZoneMarks) -> Bytes| node.zones.iter().map(|z| mark(z) - z.free).sum::<Bytes>();
+    let net = |mark: fn(&ZoneMarks) -> Bytes| {
+        let above = above(mark);
+        // With nothing left above, say how far below the node is.
+        let bytes = if above.0 > 0 {
+            SignedBytes::difference(above, Bytes::ZERO)
+        } else {
+            SignedBytes::difference(Bytes::ZERO, below(mark))
+        };
+        distance(bytes, page, slope)
+    };
+    let usable = |z: &ZoneMarks| Pages((z.free - z.reserve).0);
+    let band = |z: &ZoneMarks| Band::of(usable(z), Pages(z.min.0), Pages(z.low.0), Pages(z.high.0));
+    let (to_low, to_min) = (net(|z| z.low), net(|z| z.min));
+    let band = node.zones.iter().map(band).max().unwrap_or(Band::BelowMin);
+    let (managed, free) = (sum(|z| z.managed), sum(|z| z.free));
+    let (min, low, high) = (sum(|z| z.min), sum(|z| z.low), sum(|z| z.high));
+    *node = NodeMarks { managed, free, min, low, high, band, to_low, to_min, ..node.clone() };
+}
+
+fn scale_factor(all: &Zoneinfo, page: PageSize, value: u64, min_free: Bytes) -> Option<ScaleFactor> {
+    let managed: Pages = all.zones.iter().map(|z| z.managed).sum();
+    let crossover = crossover(min_free, managed.bytes(page))?;
+    let gap = |z: &Zone| Some(gap_pages(min_pages(min_free.0 / 1024, z.managed, managed, page)?, z.managed, value));
+    let gap: Pages = all.zones.iter().filter_map(gap).sum();
+    Some(ScaleFactor {
+        value,
+        min_free,
+        crossover,
+        has_effect: Bytes(value).as_f64() > crossover,
+        gap: gap.bytes(page),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,295 @@
+//! zram: how far it is set up (a ladder), what every field means, and what it gains.
+//!
+//! What it is: the rung reached and the next step; per device all fields of mm_stat, bd_stat and io_stat with
+//! unit and scope; true and effective ratio, net gain, capacity. What it is not: a choice of algorithm or size.
+//!
+//! Formulas (fields as in `zram_drv.c`; `same` and `huge` are pages, `bd_count` is 4 KiB units, here bytes):
+//! `resident = orig − page·same − bd_count`, `true ratio = resident / compr`, `efficiency = compr / mem_used`,
+//! `effective ratio = resident / mem_used`, `slot table = 16 B · disksize / page` (not in mem_used),
+//! `net saved = orig − mem_used − slot table`, `incompressible = huge / (orig/page − same − bd_count/page)`,
+//! `capacity = RAM − zram/ratio + zram`.
+//!
+//! Worked example: 60 GB RAM with a 30 GB device at 2:1 hold 60 − 15 + 30 = 75 GB.
+
+mod fields;
+
+use ramline_snapshot::Snapshot;
+use ramline_snapshot::swaps::SwapArea;
+use ramline_snapshot::zram::{ZramDevice, ZramSupport};
+use ramline_units::{Bytes, Limit, PageSize, Ratio};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::SignedBytes;
+pub use fields::{Field, FieldValue, Scope, Unit, fields};
+
+/// Bytes of the slot table per page of disksize, allocated when the size is set.
+pub const SLOT_BYTES: u64 = 16;
+
+/// How far zram is set up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Rung {
+    /// No module for this kernel was found.
+    NotBuilt,
+    /// A module is installed and not loaded.
+    ModulePresent,
+    /// Loaded or built in; no device.
+    Loaded,
+    /// A device without size.
+    DeviceExists,
+    /// Sized; no swap header was found on it (or it could not be looked for).
+    Sized,
+    /// It holds a swap header and is not in use as swap.
+    Formatted,
+    /// In use as swap.
+    Active,
+    /// In use as swap, yet an area that is not zram comes first.
+    Outranked,
+}
+
+impl Rung {
+    /// Position on the ladder, for comparing devices: outranked is short of active.
+    const fn height(self) -> u8 {
+        match self {
+            Rung::NotBuilt => 0,
+            Rung::ModulePresent => 1,
+            Rung::Loaded => 2,
+            Rung::DeviceExists => 3,
+            Rung::Sized => 4,
+            Rung::Formatted => 5,
+            Rung::Outranked => 6,
+            Rung::Active => 7,
+        }
+    }
+}
+
+/// What comes next.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Step {
+    /// In words.
+    pub words: String,
+    /// As a command, where one command does it.
+    pub command: Option<String>,
+}
+
+/// One device.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Device {
+    /// `zram0`.
+    pub name: String,
+    /// How far it is set up.
+    pub rung: Rung,
+    /// The next step; `None` at the top.
+    pub next: Option<Step>,
+    /// Uncompressed capacity.
+    pub disksize: Bytes,
+    /// Chosen algorithm.
+    pub algorithm: Option<String>,
+    /// Algorithms to choose from.
+    pub algorithms: Vec<String>,
+    /// Its priority as swap.
+    pub priority: Option<i32>,
+    /// Every field of its statistics.
+    pub fields: Vec<Field>,
+    /// What it gains; `None` without mm_stat.
+    pub gain: Option<Gain>,
+    /// Writes that failed: the limit was hit or no memory was found. Counter.
+    pub failed_writes: Option<u64>,
+    /// Larger than twice the RAM: at 2:1 it cannot fill.
+    pub beyond_twice_ram: bool,
+}
+
+/// What a device gains, from its statistics.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Gain {
+    /// Stored, uncompressed, same-filled and written-back pages included.
+    pub stored: Bytes,
+    /// Of it, compressed in RAM.
+    pub resident: Bytes,
+    /// RAM it uses, slot table excluded.
+    pub mem_used: Bytes,
+    /// RAM of the slot table, used from the moment the size is set.
+    pub slot_table: Bytes,
+    /// Compression alone; `None` while nothing is compressed.
+    pub true_ratio: Option<Ratio>,
+    /// After the allocator's overhead.
+    pub effective_ratio: Option<Ratio>,
+    /// Payload over RAM used.
+    pub efficiency: Option<f64>,
+    /// RAM gained; negative when overhead exceeds the gain.
+    pub net_saved: SignedBytes,
+    /// Share of resident pages that did not compress and are kept whole.
+    pub incompressible: Option<f64>,
+    /// disksize not yet used.
+    pub headroom: Bytes,
+    /// RAM until the limit; `None` without one.
+    pub limit_headroom: Option<Bytes>,
+    /// Share of the limit in use; writes fail at 1.
+    pub limit_use: Option<f64>,
+    /// RAM a full device would use at the effective ratio, slot table included.
+    pub full_cost: Option<Bytes>,
+    /// What RAM and this device hold together at the effective ratio.
+    pub capacity: Option<Bytes>,
+}
+
+/// zram on this machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ZramState {
+    /// The highest rung any device reached.
+    pub rung: Rung,
+    /// The next step from there; `None` at the top.
+    pub next: Option<Step>,
+    /// In a container: zram belongs to the host, nothing can be set up here.
+    pub container: Option<String>,
+    /// Devices.
+    pub devices: Vec<Device>,
+    /// zswap is on as well: it stands in front and compresses first.
+    pub zswap_in_front: bool,
+    /// Every populated zone is at `min` or below: the pool itself may fail to get memory.
+    pub pool_starved: bool,
+}
+
+/// `RAM − zram/ratio + zram`: what fits when a device of this size is full. `None` for a ratio that is not positive.
+#[must_use]
+pub fn capacity(ram: Bytes, disksize: Bytes, ratio: Ratio) -> Option<Bytes> {
+    Some(ram - compressed(disksize, ratio)? + disksize)
+}
+
+/// `size / ratio`, rounded.
+fn compressed(size: Bytes, ratio: Ratio) -> Option<Bytes> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive; `as` saturates")]
+    (ratio.0.is_finite() && ratio.0 > 0.0).then(|| Bytes((size.as_f64() / ratio.0).round() as u64))
+}
+
+/// RAM of the slot table: 16 bytes a page of disksize.
+#[must_use]
+pub fn slot_table(disksize: Bytes, page: PageSize) -> Bytes {
+    disksize.scale(SLOT_BYTES, page.0).unwrap_or_default()
+}
+
+/// What a device gains; `None` without mm_stat.
+#[must_use]
+pub fn gain(device: &ZramDevice, page: PageSize, ram: Option<Bytes>) -> Option<Gain> {
+    let mm = device.mm.as_ref()?;
+    let (stored, mem_used) = (mm.orig_data_size, mm.mem_used_total);
+    let resident = stored - mm.same_pages.bytes(page) - device.bd.map_or(Bytes::ZERO, |b| b.count);
+    let effective_ratio = Ratio::of(resident, mem_used);
+    let slot_table = slot_table(device.disksize, page);
+    let limit = mm.mem_limit.and_then(Limit::bytes);
+    Some(Gain {
+        stored,
+        resident,
+        mem_used,
+        slot_table,
+        true_ratio: Ratio::of(resident, mm.compr_data_size),
+        effective_ratio,
+        efficiency: mm.compr_data_size.share_of(mem_used),
+        net_saved: SignedBytes::difference(stored, mem_used + slot_table),
+        incompressible: mm.huge_pages.and_then(|huge| huge.bytes(page).share_of(resident)),
+        headroom: device.disksize - stored,
+        limit_headroom: limit.map(|l| l - mem_used),
+        limit_use: limit.and_then(|l| mem_used.share_of(l)),
+        full_cost: effective_ratio.and_then(|r| Some(compressed(device.disksize, r)? + slot_table)),
+        capacity: ram.zip(effective_ratio).and_then(|(ram, ratio)| capacity(ram, device.disksize, ratio)),
+    })
+}
+
+/// The rung one device reached.
+#[must_use]
+pub fn device_rung(device: &ZramDevice, swaps: &[SwapArea]) -> Rung {
+    if let Some(own) = area(device, swaps) {
+        let first = swaps.iter().any(|a| a.zram().is_none() && a.priority > own.priority);
+        return if first { Rung::Outranked } else { Rung::Active };
+    }
+    match (device.initialised || device.disksize.0 > 0, device.formatted) {
+        (false, _) => Rung::DeviceExists,
+        (true, Some(true)) => Rung::Formatted,
+        (true, _) => Rung::Sized,
+    }
+}
+
+/// The rung without any device.
+#[must_use]
+pub fn support_rung(support: &ZramSupport) -> Rung {
+    if support.control || support.builtin == Some(true) {
+        Rung::Loaded
+    } else if support.module_installed == Some(true) {
+        Rung::ModulePresent
+    } else {
+        Rung::NotBuilt
+    }
+}
+
+fn area<'a>(device: &ZramDevice, swaps: &'a [SwapArea]) -> Option<&'a SwapArea> {
+    swaps.iter().find(|a| a.zram() == Some(device.name.as_str()))
+}
+
+/// The step after a rung. `size` is the size a new device would get, `name` the device meant.
+fn next(rung: Rung, name: &str, size: Bytes, swaps: &[SwapArea]) -> Option<Step> {
+    let mib = size.0 / (1024 * 1024);
+    let top = swaps.iter().map(|a| a.priority).max().unwrap_or(0).max(99);
+    let above = top.saturating_add(1).min(32767);
+    let (words, command) = match rung {
+        Rung::NotBuilt => ("this kernel comes without zram: another kernel or zswap would do", None),
+        Rung::ModulePresent => ("load the module", Some("modprobe zram".to_owned())),
+        Rung::Loaded => ("make a device of half the RAM", Some(format!("zramctl --find --size {mib}MiB"))),
+        Rung::DeviceExists => ("give it a size", Some(format!("zramctl --size {mib}MiB /dev/{name}"))),
+        Rung::Sized => ("format it as swap, unless it carries a file system", Some(format!("mkswap /dev/{name}"))),
+        Rung::Formatted => {
+            ("switch it on above the other areas", Some(format!("swapon --priority {above} /dev/{name}")))
+        }
+        Rung::Outranked => (
+            "give it a higher priority than the areas that come first",
+            Some(format!("swapoff /dev/{name} && swapon --priority {above} /dev/{name}")),
+        ),
+        Rung::Active => return None,
+    };
+    Some(Step { words: words.to_owned(), command })
+}
+
+/// zram on this machine; `None` where it was not looked for.
+#[must_use]
+pub fn of(snapshot: &Snapshot) -> Option<ZramState> {
+    let zram = snapshot.zram.data()?;
+    let swaps = snapshot.swaps.data().map(Vec::as_slice).unwrap_or_default();
+    let ram = snapshot.mem_total();
+    let half = ram.and_then(|r| r.scale(1, 2)).unwrap_or_default();
+    let devices: Vec<Device> = zram.devices.iter().map(|d| device(d, swaps, half, snapshot)).collect();
+    let best = devices.iter().max_by_key(|d| d.rung.height());
+    let rung = best.map_or_else(|| support_rung(&zram.support), |d| d.rung);
+    let own = best.map_or("zram0", |d| d.name.as_str());
+    Some(ZramState {
+        rung,
+        next: next(rung, own, half, swaps),
+        container: snapshot.machine.container.clone(),
+        zswap_in_front: snapshot.zswap.data().is_some_and(|z| z.enabled)
+            && devices.iter().any(|d| d.priority.is_some()),
+        pool_starved: snapshot.zoneinfo.data().is_some_and(|z| {
+            let mut populated = z.zones.iter().filter(|z| z.managed.0 > 0).peekable();
+            populated.peek().is_some() && populated.all(|z| z.free <= z.min)
+        }),
+        devices,
+    })
+}
+
+fn device(device: &ZramDevice, swaps: &[SwapArea], half: Bytes, snapshot: &Snapshot) -> Device {
+    let (page, ram) = (snapshot.machine.page_size, snapshot.mem_total());
+    let rung = device_rung(device, swaps);
+    Device {
+        name: device.name.clone(),
+        rung,
+        next: next(rung, &device.name, half, swaps),
+        disksize: device.disksize,
+        algorithm: device.algorithm.clone(),
+        algorithms: device.algorithms.clone(),
+        priority: area(device, swaps).map(|a| a.priority),
+        fields: fields(device),
+        gain: gain(device, page, ram),
+        failed_writes: device.io.map(|io| io.failed_writes),
+        beyond_twice_ram: ram.is_some_and(|ram| device.disksize > ram + ram),
+    }
+}
+
+#[cfg(test)]
+mod tests;
