@@ -16,7 +16,11 @@ use ramline_advice::Finding;
 use ramline_evidence::TierReport;
 use ramline_model::SignedBytes;
 use ramline_model::ledger::{Ledger, Term};
+use ramline_model::pressure::PressureModel;
+use ramline_model::swap::SwapState;
+use ramline_model::tmpfs::{Fit, TmpfsState};
 use ramline_model::watermarks::Watermarks;
+use ramline_model::zram::ZramState;
 use ramline_snapshot::machine::Machine;
 use ramline_snapshot::{Snapshot, Unseen};
 use ramline_units::{Bytes, Nanos};
@@ -171,6 +175,16 @@ pub struct CheckupReport {
     pub measured: Option<TierReport>,
     /// Zones, watermarks, distances.
     pub watermarks: Option<Watermarks>,
+    /// PSI, refaults, reclaim.
+    pub pressure: Option<PressureModel>,
+    /// Swap areas, stock against flow.
+    pub swap: Option<SwapState>,
+    /// zram: RAM holding compressed pages.
+    pub zram: Option<ZramState>,
+    /// File systems in RAM.
+    pub tmpfs: Option<TmpfsState>,
+    /// Directories held against the RAM: would they fit into a tmpfs?
+    pub would_fit: Vec<Fit>,
     /// The proof in the sandbox.
     pub proof: Option<ProofTable>,
     /// What to do, ranked by effect.
