@@ -1,0 +1,221 @@
+//! The steps of the lab by name: each records what it needs, refuses what is not ours to touch, and returns the object.
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+
+use ramline_kernel::cgroup::{Group, Hierarchy};
+use ramline_kernel::loopdev::LoopDevice;
+use ramline_kernel::write::{Change, read_knob, write_knob};
+use ramline_kernel::{KernelError, loopdev, mount, process, swap, zram};
+use ramline_units::Bytes;
+
+use crate::undo::has_our_name;
+use crate::{FileId, Result, Run, Step};
+
+impl Run {
+    /// Makes a directory, 0700. Its name, or that of the directory it is in, begins with `ramline`. Returns the real path.
+    ///
+    /// # Errors
+    /// `Refused` for a name that is not ours or is taken.
+    pub fn make_dir(&mut self, path: &Path) -> Result<PathBuf> {
+        let path = new_path("make the directory", path)?;
+        let step = |id| Step::MakeDir { path: path.clone(), id };
+        self.perform_learning(step(None), || {
+            let failed = |error| KernelError::io("make the directory", &path, error);
+            std::fs::DirBuilder::new().mode(0o700).create(&path).map_err(failed)?;
+            let id = FileId::of(&path).map_err(failed)?;
+            Ok((path.clone(), step(Some(id))))
+        })
+    }
+
+    /// Makes a file, 0600, and lets `fill` write it. Named as a directory is. Returns the real path.
+    ///
+    /// # Errors
+    /// `Refused` for a name that is not ours or is taken; those of `fill`.
+    pub fn make_file(&mut self, path: &Path, fill: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<PathBuf> {
+        self.make_file_with(path, |path| {
+            let failed = |error| KernelError::io("make the file", path, error);
+            // create_new follows no link: the last part of the name must not exist at all.
+            let mut file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
+            fill(&mut file).map_err(failed)
+        })
+    }
+
+    /// Makes a swap file without holes.
+    ///
+    /// # Errors
+    /// Those of [`swap::create_file`].
+    pub fn make_swap_file(&mut self, path: &Path, size: Bytes) -> Result<PathBuf> {
+        self.make_file_with(path, |path| swap::create_file(path, size))
+    }
+
+    fn make_file_with(&mut self, path: &Path, make: impl FnOnce(&Path) -> ramline_kernel::Result<()>) -> Result<PathBuf> {
+        let path = new_path("make the file", path)?;
+        let step = |id| Step::MakeFile { path: path.clone(), id };
+        self.perform_learning(step(None), || {
+            make(&path)?;
+            let id = FileId::of(&path).map_err(|error| KernelError::io("look at", &path, error))?;
+            Ok((path.clone(), step(Some(id))))
+        })
+    }
+
+    /// Attaches a loop device to a file this run made.
+    ///
+    /// # Errors
+    /// `Refused` for another file; those of [`loopdev::attach`].
+    pub fn attach_loop(&mut self, file: &Path, options: loopdev::Options) -> Result<LoopDevice> {
+        let file = real("attach a loop device to", file)?;
+        self.refuse_unless_made("attach a loop device to", &file)?;
+        let root = self.root().clone();
+        self.perform_learning(Step::AttachLoop { file: file.clone(), number: None }, || {
+            let device = loopdev::attach(&root, &file, options)?;
+            let number = Some(device.number);
+            Ok((device, Step::AttachLoop { file: file.clone(), number }))
+        })
+    }
+
+    /// Mounts an ext4 device at a directory this run made.
+    ///
+    /// # Errors
+    /// `Refused` for another directory; those of mount(2).
+    pub fn mount_ext4(&mut self, device: &Path, at: &Path, read_only: bool) -> Result<()> {
+        let at = self.mount_point(at)?;
+        let step = Step::Mount { what: device.to_owned(), at: at.clone(), fs: "ext4".to_owned() };
+        self.perform(step, || mount::ext4(device, &at, read_only))
+    }
+
+    /// Mounts a tmpfs at a directory this run made.
+    ///
+    /// # Errors
+    /// `Refused` for another directory; those of mount(2).
+    pub fn mount_tmpfs(&mut self, at: &Path, size: Bytes) -> Result<()> {
+        let at = self.mount_point(at)?;
+        let step = Step::Mount { what: "ramline".into(), at: at.clone(), fs: "tmpfs".to_owned() };
+        self.perform(step, || mount::tmpfs(&at, size))
+    }
+
+    fn mount_point(&self, at: &Path) -> Result<PathBuf> {
+        let at = real("mount at", at)?;
+        self.refuse_unless_made("mount at", &at)?;
+        Ok(at)
+    }
+
+    /// Makes the n-th memory cgroup of this process.
+    ///
+    /// # Errors
+    /// Those of [`Group::create`].
+    pub fn make_cgroup(&mut self, hierarchy: &Hierarchy, n: u32) -> Result<Group> {
+        let name = Hierarchy::group_name(n);
+        let path = hierarchy.planned(&name)?;
+        refuse_if_taken("make the cgroup", &path)?;
+        self.perform(Step::MakeCgroup { path }, || Group::create(hierarchy, &name))
+    }
+
+    /// Starts a child tied to this thread, inside `group` from its first instruction. The caller waits for it.
+    ///
+    /// # Errors
+    /// Those of [`process::spawn_tied`].
+    pub fn spawn_into(&mut self, group: Option<&Group>, command: &mut Command) -> Result<Child> {
+        let root = self.root().clone();
+        let step = |pid, start| Step::SpawnInto { group: group.map(|group| group.dir().to_owned()), pid, start };
+        self.perform_learning(step(None, None), || {
+            let child = process::spawn_tied(command, group)?;
+            // Not waited for, so it can be looked at even when it has ended.
+            let start = process::start_time(&root, child.id())?;
+            let done = step(Some(child.id()), Some(start));
+            Ok((child, done))
+        })
+    }
+
+    /// Adds a zram device.
+    ///
+    /// # Errors
+    /// Those of [`zram::hot_add`].
+    pub fn hot_add_zram(&mut self) -> Result<zram::Device> {
+        let root = self.root().clone();
+        let existing = zram::list(&root);
+        self.perform_learning(Step::HotAddZram { id: None, existing: existing.clone() }, || {
+            let device = zram::hot_add(&root)?;
+            let id = Some(device.id());
+            Ok((device, Step::HotAddZram { id, existing: existing.clone() }))
+        })
+    }
+
+    /// Writes a swap header to a file or device this run made, and switches it on.
+    ///
+    /// # Errors
+    /// `Refused` for another file or device; those of swapon(2).
+    pub fn swap_on(&mut self, path: &Path, priority: Option<i32>) -> Result<()> {
+        let path = real("swap on", path)?;
+        self.refuse_unless_made("swap on", &path)?;
+        let uuid = swap::make(&path, process::page_size())?;
+        let step = Step::SwapOn { path: path.clone(), priority, uuid };
+        self.perform(step, || swap::swapon(&path, priority))
+    }
+
+    /// Sets a knob of the kernel; put back when the run ends if it is still as we set it.
+    ///
+    /// # Errors
+    /// `Refused` for one that cannot be read: it could not be put back.
+    pub fn set_knob(&mut self, path: &Path, value: &str) -> Result<Change> {
+        let Some(before) = read_knob(path) else {
+            let error = if path.exists() {
+                KernelError::refused("set", path, "a knob that cannot be read cannot be put back", "")
+            } else {
+                KernelError::new("set", path, ramline_kernel::Cause::Absent)
+            };
+            return Err(error.into());
+        };
+        let step = |after: &str| Step::SetKnob { path: path.to_owned(), before: before.clone(), after: after.to_owned() };
+        self.perform_learning(step(value), || {
+            let change = write_knob(path, value)?;
+            let done = step(change.after.as_deref().unwrap_or(value));
+            Ok((change, done))
+        })
+    }
+
+    fn refuse_unless_made(&self, operation: &str, path: &Path) -> Result<()> {
+        let root = self.root().clone();
+        let made = self.has(|step| match step {
+            Step::MakeFile { path: made, .. } | Step::MakeDir { path: made, .. } => made == path,
+            Step::HotAddZram { id: Some(id), .. } => zram::Device::open(&root, *id).node() == path,
+            Step::AttachLoop { number: Some(number), .. } => LoopDevice::open(&root, *number).node() == path,
+            _ => false,
+        });
+        if made {
+            return Ok(());
+        }
+        Err(KernelError::refused(operation, path, "only what this run has made itself is touched", "").into())
+    }
+}
+
+/// The path without links in it, as the kernel reports it in /proc/swaps and for loop devices.
+fn real(operation: &str, path: &Path) -> Result<PathBuf> {
+    Ok(std::fs::canonicalize(path).map_err(|error| KernelError::io(operation, path, error))?)
+}
+
+/// The real path of something that is not there yet and has a name of ours.
+fn new_path(operation: &str, path: &Path) -> Result<PathBuf> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Some(name) = path.file_name() else {
+        return Err(KernelError::refused(operation, path, "it has no name", "").into());
+    };
+    let path = real(operation, parent)?.join(name);
+    if !has_our_name(&path) {
+        let rule = "its name, or that of the directory it is in, must begin with 'ramline'";
+        return Err(KernelError::refused(operation, &path, rule, "").into());
+    }
+    refuse_if_taken(operation, &path)?;
+    Ok(path)
+}
+
+/// Checked before the step is announced: whatever has the name afterwards is ours.
+fn refuse_if_taken(operation: &str, path: &Path) -> Result<()> {
+    match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(KernelError::io(operation, path, error).into()),
+        Ok(_) => Err(KernelError::refused(operation, path, "the name is taken", "").into()),
+    }
+}

@@ -1,0 +1,40 @@
+//! What can go wrong around a run, with one command to try.
+
+use std::path::PathBuf;
+
+use ramline_kernel::KernelError;
+
+/// What every function of this crate returns.
+pub type Result<T> = std::result::Result<T, ActError>;
+
+/// An error of a run.
+#[derive(Debug, thiserror::Error)]
+pub enum ActError {
+    /// A step, or the journal itself.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    /// Another run is alive; it is not touched.
+    #[error("cannot start: another ramline is running, process {pid} (lock {})\n  try: ps -p {pid}", lock.display())]
+    Busy { pid: u32, lock: PathBuf },
+    /// SIGINT or SIGTERM came; what was done is undone.
+    #[error("stopped by signal {signal}")]
+    Interrupted { signal: i32 },
+    /// Steps that could not be undone; the journal still names them.
+    #[error("cannot undo everything:\n{}\n  try: ramline lab clean", lines(errors))]
+    Undo { errors: Vec<KernelError> },
+}
+
+fn lines(errors: &[KernelError]) -> String {
+    errors.iter().map(|error| format!("  {}", error.to_string().replace('\n', "\n  "))).collect::<Vec<_>>().join("\n")
+}
+
+impl ActError {
+    /// The process that holds the lock, when that is the reason.
+    #[must_use]
+    pub fn busy_pid(&self) -> Option<u32> {
+        match self {
+            ActError::Busy { pid, .. } => Some(*pid),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! The journal: one file per run, one JSON line per record, synced before the step it announces is taken.
+//!
+//! What it is not: a log for people. A line cut short by a crash was never synced, so its step was never taken.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use ramline_kernel::{KernelError, process};
+use serde::{Deserialize, Serialize};
+
+use crate::{Owner, Result, StateDir, Step};
+
+/// Finished journals kept for questions afterwards.
+const KEEP: usize = 20;
+
+/// How far a step is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// About to be taken; may or may not have happened.
+    Intend,
+    /// Taken; the step now holds what only became known by taking it.
+    Done,
+    /// Undone, or found to be gone.
+    Undone,
+}
+
+/// One record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The run; also the name of the file.
+    pub run: String,
+    /// The process that started the run.
+    pub owner: Owner,
+    /// Counts records.
+    pub seq: u64,
+    /// Counts steps; the records of one step share it.
+    pub number: u64,
+    /// Milliseconds since 1970.
+    pub time_ms: u64,
+    /// How far it is.
+    pub phase: Phase,
+    /// What it is.
+    #[serde(flatten)]
+    pub step: Step,
+    /// Why it was undone or left alone, where that needs saying.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// A journal open for appending. It is locked while open, so that no other process recovers a run that is alive.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    path: PathBuf,
+    run: String,
+    owner: Owner,
+    seq: u64,
+    appended: u64,
+    crash_after: Option<u64>,
+}
+
+impl Journal {
+    /// Starts the journal of a new run. With `crash_after`, this process kills itself as soon as so many records have been
+    /// synced: how the tests prove that every moment is recoverable.
+    ///
+    /// # Errors
+    /// When the file cannot be made and synced.
+    pub fn create(state: &StateDir, owner: &Owner, crash_after: Option<u64>) -> Result<Journal> {
+        let dir = state.journals();
+        let mut time = now_ms();
+        let (file, run, path) = loop {
+            // Digits of fixed width: names in order are runs in order. Two runs of a process in one millisecond differ by it.
+            let run = format!("{time:013}-{}", owner.pid);
+            let path = dir.join(format!("{run}.jsonl"));
+            match OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path) {
+                Ok(file) => break (file, run, path),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => time += 1,
+                Err(error) => return Err(KernelError::io("start the journal", path, error).into()),
+            }
+        };
+        file.try_lock().map_err(|error| KernelError::io("lock the journal", &path, error.into()))?;
+        file.sync_all().map_err(|error| KernelError::io("sync the journal", &path, error))?;
+        process::sync_dir(&dir)?;
+        Ok(Journal { file, path, run, owner: owner.clone(), seq: 0, appended: 0, crash_after })
+    }
+
+    /// Opens the journal of a dead run to go on with it; `None` when its run is alive after all.
+    pub(crate) fn reopen(path: &Path) -> Result<Option<(Journal, Contents)>> {
+        let failed = |error| KernelError::io("open the journal", path, error);
+        let file = OpenOptions::new().append(true).read(true).open(path).map_err(failed)?;
+        if file.try_lock().is_err() {
+            return Ok(None);
+        }
+        let contents = read(path)?;
+        let Some(last) = contents.entries.last() else { return Ok(None) };
+        // What a crash left of a last line announced a step that was never taken; cut it, or the next line would join it.
+        file.set_len(contents.whole_bytes).map_err(failed)?;
+        let journal = Journal {
+            path: path.to_owned(),
+            run: last.run.clone(),
+            owner: last.owner.clone(),
+            seq: last.seq + 1,
+            appended: 0,
+            crash_after: None,
+            file,
+        };
+        Ok(Some((journal, contents)))
+    }
+
+    /// Appends a record, syncs it, and returns its time in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// When it cannot be written: then the step must not be taken.
+    pub fn append(&mut self, number: u64, step: &Step, phase: Phase, note: Option<&str>) -> Result<u64> {
+        let entry = Entry {
+            run: self.run.clone(),
+            owner: self.owner.clone(),
+            seq: self.seq,
+            number,
+            time_ms: now_ms(),
+            phase,
+            step: step.clone(),
+            note: note.map(str::to_owned),
+        };
+        let failed = |error| KernelError::io("append to the journal", &self.path, error);
+        let mut line = serde_json::to_vec(&entry).map_err(|error| failed(error.into()))?;
+        line.push(b'\n');
+        self.file.write_all(&line).and_then(|()| self.file.sync_data()).map_err(failed)?;
+        self.seq += 1;
+        self.appended += 1;
+        if self.crash_after == Some(self.appended) {
+            process::kill_self();
+        }
+        Ok(entry.time_ms)
+    }
+
+    /// How many records this process has appended.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.appended
+    }
+
+    /// The name of the run.
+    #[must_use]
+    pub fn run(&self) -> &str {
+        &self.run
+    }
+}
+
+/// What a journal says.
+#[derive(Debug, Default)]
+pub(crate) struct Contents {
+    pub entries: Vec<Entry>,
+    /// Complete lines nobody can read (not the one cut short), by number and text.
+    pub malformed: Vec<(usize, String)>,
+    /// Bytes of the complete lines.
+    pub whole_bytes: u64,
+}
+
+/// A step that is not undone yet.
+#[derive(Debug, Clone)]
+pub(crate) struct Pending {
+    pub number: u64,
+    pub step: Step,
+    pub intended_ms: u64,
+}
+
+impl Contents {
+    /// Steps intended or done and not undone, in the order they were taken.
+    pub fn pending(&self) -> Vec<Pending> {
+        let mut pending: Vec<Pending> = Vec::new();
+        for entry in &self.entries {
+            match entry.phase {
+                Phase::Intend => pending.push(Pending {
+                    number: entry.number,
+                    step: entry.step.clone(),
+                    intended_ms: entry.time_ms,
+                }),
+                Phase::Done => {
+                    for known in pending.iter_mut().filter(|known| known.number == entry.number) {
+                        known.step = entry.step.clone();
+                    }
+                }
+                Phase::Undone => pending.retain(|known| known.number != entry.number),
+            }
+        }
+        pending
+    }
+}
+
+/// Reads a journal; a last line without its end is left out.
+pub(crate) fn read(path: &Path) -> Result<Contents> {
+    let bytes = std::fs::read(path).map_err(|error| KernelError::io("read the journal", path, error))?;
+    let mut contents = Contents::default();
+    for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let Some(text) = line.strip_suffix(b"\n") else { break };
+        contents.whole_bytes += u64::try_from(line.len()).unwrap_or_default();
+        match serde_json::from_slice(text) {
+            Ok(entry) => contents.entries.push(entry),
+            // After a power cut a file system may leave zeros where the last record should be.
+            Err(_) if text.iter().all(|byte| *byte == 0) => {}
+            Err(_) => contents.malformed.push((index + 1, String::from_utf8_lossy(text).into_owned())),
+        }
+    }
+    Ok(contents)
+}
+
+/// All journals of a state directory, oldest first.
+pub(crate) fn list(state: &StateDir) -> Result<Vec<PathBuf>> {
+    let dir = state.journals();
+    let entries = match std::fs::read_dir(&dir) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(|error| KernelError::io("list the journals in", &dir, error))?,
+    };
+    let mut paths: Vec<PathBuf> =
+        entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "jsonl")).collect();
+    paths.sort();
+    Ok(paths)
+}
+
+/// Removes finished journals but the last 20. An unfinished or unreadable one is never removed.
+pub(crate) fn prune(state: &StateDir) -> Result<()> {
+    let mut finished = Vec::new();
+    for path in list(state)? {
+        let done = read(&path).is_ok_and(|contents| contents.malformed.is_empty() && contents.pending().is_empty());
+        // A run that has just begun is finished in this sense; its lock says otherwise.
+        let alive = File::open(&path).is_ok_and(|file| file.try_lock_shared().is_err());
+        if done && !alive {
+            finished.push(path);
+        }
+    }
+    let surplus = finished.len().saturating_sub(KEEP);
+    for path in finished.into_iter().take(surplus) {
+        std::fs::remove_file(&path).map_err(|error| KernelError::io("remove the old journal", &path, error))?;
+    }
+    Ok(())
+}
+
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state() -> (tempfile::TempDir, StateDir) {
+        let dir = tempfile::tempdir().unwrap();
+        let state = StateDir::open(&dir.path().join("state")).unwrap();
+        (dir, state)
+    }
+
+    fn owner() -> Owner {
+        Owner { pid: 1_000_000_000, start: 1, boot_id: "gone".into() }
+    }
+
+    fn file(name: &str) -> Step {
+        Step::MakeFile { path: name.into(), id: None }
+    }
+
+    #[test]
+    fn a_step_is_pending_from_its_intention_until_it_is_undone() {
+        let (_dir, state) = state();
+        let mut journal = Journal::create(&state, &owner(), None).unwrap();
+        journal.append(0, &file("a"), Phase::Intend, None).unwrap();
+        journal.append(0, &file("a"), Phase::Done, None).unwrap();
+        journal.append(1, &file("b"), Phase::Intend, None).unwrap();
+        journal.append(0, &file("a"), Phase::Undone, None).unwrap();
+        let pending = read(&journal.path).unwrap().pending();
+        assert_eq!(pending.iter().map(|pending| pending.number).collect::<Vec<_>>(), [1]);
+        assert_eq!(journal.records(), 4);
+    }
+
+    #[test]
+    fn a_last_line_cut_short_is_left_out_and_the_next_record_does_not_join_it() {
+        let (_dir, state) = state();
+        let mut journal = Journal::create(&state, &owner(), None).unwrap();
+        journal.append(0, &file("a"), Phase::Intend, None).unwrap();
+        let path = journal.path.clone();
+        drop(journal);
+        let mut raw = OpenOptions::new().append(true).open(&path).unwrap();
+        raw.write_all(b"{\"run\":\"x\",\"own").unwrap();
+        let (mut again, contents) = Journal::reopen(&path).unwrap().unwrap();
+        assert_eq!((contents.entries.len(), contents.malformed.len()), (1, 0));
+        again.append(0, &file("a"), Phase::Undone, None).unwrap();
+        let contents = read(&path).unwrap();
+        assert_eq!(contents.entries.iter().map(|entry| entry.seq).collect::<Vec<_>>(), [0, 1]);
+        assert!(contents.pending().is_empty() && contents.malformed.is_empty());
+    }
+
+    #[test]
+    fn only_the_last_twenty_finished_journals_are_kept_and_no_unfinished_one_is_lost() {
+        let (_dir, state) = state();
+        let mut first = Journal::create(&state, &owner(), None).unwrap();
+        first.append(0, &file("a"), Phase::Intend, None).unwrap();
+        let unfinished = first.path.clone();
+        drop(first);
+        for _ in 0..25 {
+            Journal::create(&state, &owner(), None).unwrap();
+        }
+        prune(&state).unwrap();
+        assert_eq!(list(&state).unwrap().len(), 21);
+        assert!(unfinished.exists());
+    }
+
+    #[test]
+    fn a_journal_of_a_live_run_is_not_reopened() {
+        let (_dir, state) = state();
+        let mut journal = Journal::create(&state, &owner(), None).unwrap();
+        journal.append(0, &file("a"), Phase::Intend, None).unwrap();
+        assert!(Journal::reopen(&journal.path).unwrap().is_none());
+    }
+}

@@ -1,0 +1,87 @@
+//! One run at a time: a lock on a file, which the kernel lets go when its holder ends, however it ends.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::sync::Arc;
+
+use ramline_kernel::{KernelError, Root};
+
+use crate::{ActError, Owner, Result, StateDir};
+
+/// The lock, held until the last clone is dropped.
+#[derive(Debug, Clone)]
+pub struct RunLock {
+    held: Arc<Held>,
+}
+
+#[derive(Debug)]
+struct Held {
+    state: StateDir,
+    owner: Owner,
+    // The kernel releases the lock when this closes.
+    _file: File,
+}
+
+impl RunLock {
+    /// Takes the lock.
+    ///
+    /// # Errors
+    /// [`ActError::Busy`] naming the process that holds it.
+    pub fn take(state: &StateDir, root: &Root) -> Result<RunLock> {
+        let path = state.lock_file();
+        let failed = |error| KernelError::io("lock", &path, error);
+        let owner = Owner::current(root)?;
+        let mut options = OpenOptions::new();
+        // The directory is private and checked: nobody else can have put a link there.
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let mut file = options.open(&path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let pid = holder(&mut file).map_or(0, |owner| owner.pid);
+                return Err(ActError::Busy { pid, lock: path });
+            }
+            Err(TryLockError::Error(error)) => return Err(failed(error).into()),
+        }
+        // Who holds it is a courtesy for the message above; the lock itself is the kernel's.
+        let text = serde_json::to_string(&owner).map_err(|error| failed(error.into()))?;
+        file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes())).map_err(failed)?;
+        Ok(RunLock { held: Arc::new(Held { state: state.clone(), owner, _file: file }) })
+    }
+
+    /// The directory it locks.
+    #[must_use]
+    pub fn state(&self) -> &StateDir {
+        &self.held.state
+    }
+
+    /// Who holds it: this process.
+    #[must_use]
+    pub fn owner(&self) -> &Owner {
+        &self.held.owner
+    }
+}
+
+fn holder(file: &mut File) -> Option<Owner> {
+    let mut text = String::new();
+    file.read_to_string(&mut text).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_run_is_refused_and_told_the_pid_of_the_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = StateDir::open(&dir.path().join("state")).unwrap();
+        let root = Root::live();
+        let first = RunLock::take(&state, &root).unwrap();
+        let refused = RunLock::take(&state, &root).unwrap_err();
+        assert_eq!(refused.busy_pid(), Some(std::process::id()));
+        drop(first);
+        RunLock::take(&state, &root).unwrap();
+    }
+}

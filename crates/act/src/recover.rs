@@ -1,0 +1,90 @@
+//! Undoing what dead runs have left: after `kill -9`, a crash, a power cut.
+
+use ramline_kernel::{KernelError, Root};
+
+use crate::journal::{self, Journal, Phase};
+use crate::undo::{Context, Outcome, undo};
+use crate::{Result, StateDir};
+
+/// What a recovery did.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Runs that had something left, oldest first.
+    pub runs: Vec<RunReport>,
+}
+
+/// What was done about one run.
+#[derive(Debug)]
+pub struct RunReport {
+    /// Its name.
+    pub run: String,
+    /// The process it was.
+    pub pid: u32,
+    /// What was removed or put back.
+    pub removed: Vec<String>,
+    /// What is there but not ours any more, with the reason.
+    pub left_alone: Vec<String>,
+    /// What could not be undone; it stays in the journal for the next recovery.
+    pub errors: Vec<KernelError>,
+}
+
+impl Report {
+    /// True when nothing is left.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.runs.iter().all(|run| run.errors.is_empty())
+    }
+
+    /// True when there was nothing to do.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+}
+
+/// Undoes, in reverse, all pending steps of all runs whose process is dead. After a reboot only files and directories
+/// are left to remove. A run that is alive is not touched.
+///
+/// # Errors
+/// When the journals cannot be listed; errors of single steps are in the report.
+pub fn recover(state: &StateDir, root: &Root) -> Result<Report> {
+    let mut report = Report::default();
+    for path in journal::list(state)? {
+        // Most journals are of finished runs: those are not even opened for writing.
+        let contents = journal::read(&path)?;
+        let Some(owner) = contents.entries.last().map(|entry| entry.owner.clone()) else { continue };
+        if contents.pending().is_empty() && contents.malformed.is_empty() || owner.is_alive(root) {
+            continue;
+        }
+        let Some((mut journal, contents)) = Journal::reopen(&path)? else { continue };
+        let mut run =
+            RunReport { run: journal.run().to_owned(), pid: owner.pid, removed: vec![], left_alone: vec![], errors: vec![] };
+        for (line, text) in &contents.malformed {
+            let object = format!("{}:{line}", path.display());
+            run.errors.push(KernelError::malformed("read the journal record", object, text));
+        }
+        let same_boot = owner.is_this_boot(root);
+        for pending in contents.pending().iter().rev() {
+            let context = Context { root, same_boot, intended_ms: pending.intended_ms };
+            let what = pending.step.describe();
+            let note = match undo(&pending.step, context) {
+                Ok(Outcome::Removed) => {
+                    run.removed.push(what);
+                    None
+                }
+                Ok(Outcome::AlreadyGone) => None,
+                Ok(Outcome::LeftAlone(reason)) => {
+                    run.left_alone.push(format!("{what}: {reason}"));
+                    Some(reason)
+                }
+                Err(error) => {
+                    run.errors.push(error);
+                    continue;
+                }
+            };
+            journal.append(pending.number, &pending.step, Phase::Undone, note.as_deref())?;
+        }
+        report.runs.push(run);
+    }
+    Ok(report)
+}

@@ -1,0 +1,121 @@
+//! The state directory: ours, private, no link on the way in.
+
+use std::ffi::OsStr;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use ramline_kernel::{KernelError, process};
+
+use crate::Result;
+
+/// A checked state directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateDir {
+    dir: PathBuf,
+}
+
+impl StateDir {
+    /// Where it belongs: `/var/lib/ramline` for root, else `$XDG_STATE_HOME/ramline` or `~/.local/state/ramline`; `None`
+    /// for a user without a home. The environment is read by the caller.
+    #[must_use]
+    pub fn default_path(uid: u32, xdg_state_home: Option<&OsStr>, home: Option<&OsStr>) -> Option<PathBuf> {
+        if uid == 0 {
+            return Some(PathBuf::from("/var/lib/ramline"));
+        }
+        // The specification: a relative path in the variable is to be ignored.
+        let xdg = xdg_state_home.map(PathBuf::from).filter(|path| path.is_absolute());
+        let base = xdg.or_else(|| home.map(|home| Path::new(home).join(".local/state")).filter(|path| path.is_absolute()));
+        base.map(|base| base.join("ramline"))
+    }
+
+    /// Opens it, making it (0700) and what is missing above it.
+    ///
+    /// # Errors
+    /// `Refused` when it is a link, not a directory, or not ours; `Denied` when it cannot be made.
+    pub fn open(dir: &Path) -> Result<StateDir> {
+        let failed = |error| KernelError::io("make the state directory", dir, error);
+        if let Some(parent) = dir.parent() {
+            std::fs::create_dir_all(parent).map_err(failed)?;
+        }
+        match std::fs::DirBuilder::new().mode(0o700).create(dir) {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(failed(error).into()),
+            _ => {}
+        }
+        let state = StateDir::check(dir)?;
+        // A mode left too wide by somebody's umask or chmod; the directory is ours, so this may be mended.
+        std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700)).map_err(failed)?;
+        std::fs::DirBuilder::new().mode(0o700).recursive(true).create(state.journals()).map_err(failed)?;
+        Ok(state)
+    }
+
+    /// Opens it without changing anything; `None` when it is not there.
+    ///
+    /// # Errors
+    /// As [`StateDir::open`].
+    pub fn open_existing(dir: &Path) -> Result<Option<StateDir>> {
+        match StateDir::check(dir) {
+            Err(error) if error.is_absent() => Ok(None),
+            other => Ok(Some(other?)),
+        }
+    }
+
+    fn check(dir: &Path) -> std::result::Result<StateDir, KernelError> {
+        let tried = "use the state directory";
+        let meta = std::fs::symlink_metadata(dir).map_err(|error| KernelError::io(tried, dir, error))?;
+        let refuse = |rule: &str, numbers: String| Err(KernelError::refused(tried, dir, rule, numbers));
+        if !meta.is_dir() {
+            return refuse("it must be a directory and no link", String::new());
+        }
+        if meta.uid() != process::uid() {
+            return refuse("it must be ours", format!("owner {}, we are {}", meta.uid(), process::uid()));
+        }
+        if meta.mode() & 0o022 != 0 {
+            return refuse("nobody else may write to it", format!("mode {:03o}", meta.mode() & 0o777));
+        }
+        Ok(StateDir { dir: dir.to_owned() })
+    }
+
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    pub(crate) fn lock_file(&self) -> PathBuf {
+        self.dir.join("lock")
+    }
+
+    pub(crate) fn journals(&self) -> PathBuf {
+        self.dir.join("journal")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_and_users_have_their_own_place() {
+        let of = |uid, xdg: Option<&str>, home: Option<&str>| {
+            StateDir::default_path(uid, xdg.map(OsStr::new), home.map(OsStr::new)).map(|path| path.display().to_string())
+        };
+        assert_eq!(of(0, Some("/x"), Some("/root")).as_deref(), Some("/var/lib/ramline"));
+        assert_eq!(of(7, Some("/x"), Some("/home/a")).as_deref(), Some("/x/ramline"));
+        assert_eq!(of(7, Some("relative"), Some("/home/a")).as_deref(), Some("/home/a/.local/state/ramline"));
+        assert_eq!(of(7, None, None), None);
+    }
+
+    #[test]
+    fn a_link_or_a_directory_others_can_write_to_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let real = dir.path().join("real");
+        assert!(StateDir::open_existing(&real).unwrap().is_none());
+        StateDir::open(&real).unwrap();
+        assert_eq!(std::fs::metadata(&real).unwrap().mode() & 0o777, 0o700);
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        assert!(StateDir::open(&link).unwrap_err().to_string().contains("no link"));
+        std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(StateDir::open(&real).unwrap_err().to_string().contains("mode 777"));
+    }
+}

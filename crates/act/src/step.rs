@@ -1,0 +1,71 @@
+//! The steps a run can take. A step holds what is needed to undo it, and to recognise that what is undone is ours.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// A file or directory by device and inode: a name can come to mean another file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileId {
+    /// Number of the device; may differ after a reboot.
+    pub device: u64,
+    /// Number of the inode.
+    pub inode: u64,
+}
+
+impl FileId {
+    /// Of the file at `path` itself, a link not followed.
+    ///
+    /// # Errors
+    /// When it cannot be looked at.
+    pub fn of(path: &Path) -> std::io::Result<FileId> {
+        let meta = std::fs::symlink_metadata(path)?;
+        Ok(FileId { device: meta.dev(), inode: meta.ino() })
+    }
+}
+
+/// One change to the machine. What is known only afterwards is `None` in the record written before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "snake_case")]
+pub enum Step {
+    /// A directory of ours.
+    MakeDir { path: PathBuf, id: Option<FileId> },
+    /// A file of ours.
+    MakeFile { path: PathBuf, id: Option<FileId> },
+    /// `/dev/loop<number>` over `file`.
+    AttachLoop { file: PathBuf, number: Option<u32> },
+    /// `what` mounted at `at`.
+    Mount { what: PathBuf, at: PathBuf, fs: String },
+    /// A memory cgroup of ours.
+    MakeCgroup { path: PathBuf },
+    /// A process, in a group if one is named.
+    SpawnInto { group: Option<PathBuf>, pid: Option<u32>, start: Option<u64> },
+    /// `/dev/zram<id>`; `existing` were there before.
+    HotAddZram { id: Option<u32>, existing: Vec<u32> },
+    /// A swap area with a header of ours.
+    SwapOn { path: PathBuf, priority: Option<i32>, uuid: String },
+    /// A knob of the kernel; `after` is what was asked for until the kernel's own answer is known.
+    SetKnob { path: PathBuf, before: String, after: String },
+}
+
+impl Step {
+    /// The object in a few words, for messages.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        match self {
+            Step::MakeDir { path, .. } => format!("directory {}", path.display()),
+            Step::MakeFile { path, .. } => format!("file {}", path.display()),
+            Step::AttachLoop { file, number: Some(number) } => format!("loop device /dev/loop{number} over {}", file.display()),
+            Step::AttachLoop { file, number: None } => format!("loop device over {}", file.display()),
+            Step::Mount { at, fs, .. } => format!("{fs} mounted at {}", at.display()),
+            Step::MakeCgroup { path } => format!("cgroup {}", path.display()),
+            Step::SpawnInto { pid: Some(pid), .. } => format!("process {pid}"),
+            Step::SpawnInto { pid: None, .. } => "a process".to_owned(),
+            Step::HotAddZram { id: Some(id), .. } => format!("zram device /dev/zram{id}"),
+            Step::HotAddZram { id: None, .. } => "a zram device".to_owned(),
+            Step::SwapOn { path, .. } => format!("swap area {}", path.display()),
+            Step::SetKnob { path, before, after } => format!("{} at {after} (was {before})", path.display()),
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! How each step is undone: idempotent, and only where the evidence says that what is there is ours.
+//!
+//! What it is not: the order of undoing; that is the run's and the recovery's, always in reverse.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
+
+use ramline_kernel::cgroup::Group;
+use ramline_kernel::write::{read_knob, write_knob};
+use ramline_kernel::{KernelError, Result, Root, loopdev, mount, process, swap, zram};
+
+use crate::step::{FileId, Step};
+
+/// How an undo ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was there and is gone, or put back.
+    Removed,
+    /// There was nothing to do.
+    AlreadyGone,
+    /// It is there but not ours any more; the reason.
+    LeftAlone(String),
+}
+
+/// What the evidence is judged by.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'a> {
+    pub root: &'a Root,
+    /// False after a reboot: kernel objects are gone, and what has their names is somebody else's.
+    pub same_boot: bool,
+    /// When the step was announced, in milliseconds since 1970.
+    pub intended_ms: u64,
+}
+
+/// Undoes one step.
+pub fn undo(step: &Step, context: Context<'_>) -> Result<Outcome> {
+    let root = context.root;
+    match step {
+        Step::MakeDir { path, id } => remove_dir(path, *id, context),
+        Step::MakeFile { path, id } => remove_file(path, *id, context),
+        _ if !context.same_boot => Ok(Outcome::AlreadyGone),
+        Step::AttachLoop { file, .. } => detach(root, file),
+        Step::Mount { what, at, fs } => unmount(root, what, at, fs),
+        Step::MakeCgroup { path } => remove_cgroup(path),
+        Step::SpawnInto { pid, start, .. } => kill(root, *pid, *start),
+        Step::HotAddZram { id, existing } => remove_zram(context, *id, existing),
+        Step::SwapOn { path, uuid, .. } => swap_off(root, path, uuid),
+        Step::SetKnob { path, before, after } => put_back(path, before, after),
+    }
+}
+
+/// Files and directories of ours have a name, or lie in a directory with a name, that begins with `ramline`.
+pub fn has_our_name(path: &Path) -> bool {
+    let ours = |path: Option<&Path>| {
+        let name = path.and_then(Path::file_name).and_then(|name| name.to_str());
+        name.is_some_and(|name| name.starts_with("ramline"))
+    };
+    ours(Some(path)) || ours(path.parent())
+}
+
+/// Checks that what is at `path` is what we made: `None` when nothing is there, else whether it is ours and why not.
+fn ours(path: &Path, id: Option<FileId>, dir: bool, context: Context<'_>) -> Result<Option<std::result::Result<(), String>>> {
+    let meta = match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        other => other.map_err(|error| KernelError::io("look at", path, error))?,
+    };
+    // Device numbers are given out anew at every boot; inode numbers stay with the file system.
+    let same = |id: FileId| meta.ino() == id.inode && (meta.dev() == id.device || !context.same_boot);
+    let verdict = if meta.is_dir() != dir || meta.is_symlink() {
+        Err("something of another kind has its name now")
+    } else if meta.uid() != process::uid() {
+        Err("its owner is somebody else")
+    } else if !has_our_name(path) {
+        Err("its name is not one of ours")
+    } else if !id.is_none_or(same) {
+        Err("another file has its name now")
+    } else {
+        Ok(())
+    };
+    Ok(Some(verdict.map_err(str::to_owned)))
+}
+
+fn remove_dir(path: &Path, id: Option<FileId>, context: Context<'_>) -> Result<Outcome> {
+    match ours(path, id, true, context)? {
+        None => Ok(Outcome::AlreadyGone),
+        Some(Err(reason)) => Ok(Outcome::LeftAlone(reason)),
+        // Not recursive: only what the journal names is removed.
+        Some(Ok(())) => std::fs::remove_dir(path)
+            .map(|()| Outcome::Removed)
+            .map_err(|error| KernelError::io("remove the directory", path, error).hint(format!("ls -la {}", path.display()))),
+    }
+}
+
+fn remove_file(path: &Path, id: Option<FileId>, context: Context<'_>) -> Result<Outcome> {
+    match ours(path, id, false, context)? {
+        None => return Ok(Outcome::AlreadyGone),
+        Some(Err(reason)) => return Ok(Outcome::LeftAlone(reason)),
+        Some(Ok(())) => {}
+    }
+    // Without its file, neither could be found by name any more.
+    if swap::is_on(context.root, path)? {
+        return Err(KernelError::refused("remove the file", path, "it is still a swap area", "")
+            .hint(format!("swapoff {}", path.display())));
+    }
+    if let Some(device) = loopdev::attached_to(context.root, path).first() {
+        let numbers = format!("{}", device.node().display());
+        return Err(KernelError::refused("remove the file", path, "a loop device still uses it", numbers)
+            .hint(format!("losetup -d {}", device.node().display())));
+    }
+    std::fs::remove_file(path).map(|()| Outcome::Removed).map_err(|error| KernelError::io("remove the file", path, error))
+}
+
+/// By the backing file, whatever number the record has: it lies in a directory of ours.
+fn detach(root: &Root, file: &Path) -> Result<Outcome> {
+    let devices = loopdev::attached_to(root, file);
+    for device in &devices {
+        device.detach()?;
+    }
+    Ok(if devices.is_empty() { Outcome::AlreadyGone } else { Outcome::Removed })
+}
+
+fn unmount(root: &Root, what: &Path, at: &Path, fs: &str) -> Result<Outcome> {
+    match mount::at(root, at) {
+        None => Ok(Outcome::AlreadyGone),
+        Some(mounted) if mounted.fs_type == fs && Path::new(&mounted.source) == what => {
+            mount::unmount(at).map(|()| Outcome::Removed)
+        }
+        Some(other) => Ok(Outcome::LeftAlone(format!("{} of {} is mounted there now", other.fs_type, other.source))),
+    }
+}
+
+fn remove_cgroup(path: &Path) -> Result<Outcome> {
+    let group = match Group::open(path) {
+        Err(error) if error.is_absent() => return Ok(Outcome::AlreadyGone),
+        other => other?,
+    };
+    group.kill_all()?;
+    group.remove().map(|()| Outcome::Removed)
+}
+
+fn kill(root: &Root, pid: Option<u32>, start: Option<u64>) -> Result<Outcome> {
+    // Not known: it was tied to a thread that is dead, and it is in a group that is emptied when that is removed.
+    let (Some(pid), Some(start)) = (pid, start) else { return Ok(Outcome::AlreadyGone) };
+    if !process::kill_pid(root, pid, start)? {
+        return Ok(Outcome::AlreadyGone);
+    }
+    if process::wait_gone(root, pid, start, Duration::from_secs(2)) {
+        return Ok(Outcome::Removed);
+    }
+    Err(KernelError::refused("kill", format!("process {pid}"), "it is still there after SIGKILL", "waited 2 s"))
+}
+
+fn remove_zram(context: Context<'_>, id: Option<u32>, existing: &[u32]) -> Result<Outcome> {
+    let root = context.root;
+    let id = match id {
+        Some(id) => id,
+        // Killed between making the device and writing down its number, a moment of microseconds: it is then new, not
+        // set up, and as old as the record.
+        None => {
+            let fresh = |id: &u32| {
+                let device = zram::Device::open(root, *id);
+                matches!(device.is_initialised(), Ok(false)) && born_with(device.node(), context.intended_ms)
+            };
+            let candidates: Vec<u32> = zram::list(root).into_iter().filter(|id| !existing.contains(id)).filter(fresh).collect();
+            match candidates.as_slice() {
+                [] => return Ok(Outcome::AlreadyGone),
+                [only] => *only,
+                several => return Ok(Outcome::LeftAlone(format!("zram devices {several:?} appeared together: ours is not certain"))),
+            }
+        }
+    };
+    let device = zram::Device::open(root, id);
+    if !device.exists() {
+        return Ok(Outcome::AlreadyGone);
+    }
+    let node = device.node();
+    let in_use = |by: &str| {
+        Err(KernelError::refused("remove the zram device", node, format!("it is still in use as {by}"), "").hint("ramline show zram"))
+    };
+    if swap::is_on(root, node)? {
+        return in_use("a swap area");
+    }
+    if mount::list(root)?.iter().any(|mounted| Path::new(&mounted.source) == node) {
+        return in_use("a file system");
+    }
+    device.reset()?;
+    device.hot_remove()?;
+    Ok(Outcome::Removed)
+}
+
+/// The node's modification time is when devtmpfs made it.
+fn born_with(node: &Path, intended_ms: u64) -> bool {
+    const WITHIN_MS: u64 = 2_000;
+    // File times come from a clock that ticks, the record's from a finer one.
+    const COARSE_MS: u64 = 20;
+    let born = std::fs::symlink_metadata(node)
+        .and_then(|meta| meta.modified())
+        .ok()
+        .and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok())
+        .and_then(|since| u64::try_from(since.as_millis()).ok());
+    born.is_some_and(|born| born + COARSE_MS >= intended_ms && born <= intended_ms + WITHIN_MS)
+}
+
+fn swap_off(root: &Root, path: &Path, uuid: &str) -> Result<Outcome> {
+    if !swap::is_on(root, path)? {
+        return Ok(Outcome::AlreadyGone);
+    }
+    let ours = swap::label(path, process::page_size())?.is_some_and(|label| label.label == swap::LABEL && label.uuid == uuid);
+    if !ours {
+        return Ok(Outcome::LeftAlone("the swap area there has another header than ours".to_owned()));
+    }
+    swap::swapoff_preflight(root, path)?;
+    swap::swapoff(path).map(|()| Outcome::Removed)
+}
+
+fn put_back(path: &Path, before: &str, after: &str) -> Result<Outcome> {
+    match read_knob(path) {
+        None => Ok(Outcome::AlreadyGone),
+        Some(now) if now == before => Ok(Outcome::AlreadyGone),
+        Some(now) if now == after => {
+            let change = write_knob(path, before)?;
+            match change.after {
+                Some(kept) if kept != before => {
+                    let numbers = format!("wrote {before}, the kernel kept {kept}");
+                    Err(KernelError::refused("put back", path, "the kernel must take its old value", numbers)
+                        .hint(format!("cat {}", path.display())))
+                }
+                _ => Ok(Outcome::Removed),
+            }
+        }
+        Some(now) => Ok(Outcome::LeftAlone(format!("it is {now} now, neither {before} nor our {after}: somebody else set it"))),
+    }
+}
