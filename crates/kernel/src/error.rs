@@ -74,7 +74,6 @@ impl KernelError {
         KernelError::new(operation, object, cause)
     }
 
-
     /// Refused by a rule of ours, before anything was touched.
     pub fn refused(
         operation: impl Into<String>,

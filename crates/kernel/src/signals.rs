@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM as a flag that long work looks at, so that interruption cleans up.
+//! SIGINT, SIGTERM and SIGHUP as a flag that long work looks at, so that interruption cleans up.
 //!
 //! What it is not: a way to stop a blocking system call that restarts; loops must look at the flag.
 //!
@@ -21,13 +21,19 @@ extern "C" fn remember(signal: libc::c_int) {
     }
 }
 
-/// Makes SIGINT and SIGTERM set the flag. May be called more than once. The second signal ends the process at
-/// once; then the next `checkup`, `lab` or `lab clean` removes what is left.
+/// Makes SIGINT, SIGTERM and SIGHUP (the terminal is gone) set the flag; one that is ignored, as under nohup, stays
+/// ignored. May be called more than once. The second signal ends the process at once; then the next `checkup`, `lab` or
+/// `lab clean` removes what is left.
 pub fn install() {
-    for signal in [libc::SIGINT, libc::SIGTERM] {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: a zeroed sigaction is valid; the handler only touches an atomic and _exit.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(signal, std::ptr::null(), &raw mut action);
+            if action.sa_sigaction == libc::SIG_IGN {
+                continue;
+            }
+            action = std::mem::zeroed();
             let handler: extern "C" fn(libc::c_int) = remember;
             action.sa_sigaction = handler as libc::sighandler_t;
             libc::sigaction(signal, &raw const action, std::ptr::null_mut());
@@ -44,7 +50,7 @@ pub fn received() -> Option<i32> {
     }
 }
 
-/// True once SIGINT or SIGTERM has come.
+/// True once one of them has come.
 #[must_use]
 pub fn interrupted() -> bool {
     received().is_some()
