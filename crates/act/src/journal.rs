@@ -44,7 +44,6 @@ pub struct Entry {
     /// How far it is.
     pub phase: Phase,
     /// What it is.
-    #[serde(flatten)]
     pub step: Step,
     /// Why it was undone or left alone, where that needs saying.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -261,6 +260,30 @@ mod tests {
 
     fn file(name: &str) -> Step {
         Step::MakeFile { path: name.into(), id: None }
+    }
+
+    #[test]
+    fn every_kind_of_step_is_read_back_as_it_was_written() {
+        let (_dir, state) = state();
+        let id = Some(crate::FileId { device: 1, inode: 2 });
+        let steps = [
+            Step::MakeDir { path: "/a".into(), id: None },
+            Step::MakeFile { path: "/a/b".into(), id },
+            Step::AttachLoop { file: "/a/b".into(), number: Some(3) },
+            Step::Mount { what: "/dev/loop3".into(), at: "/a/m".into(), fs: "ext4".into() },
+            Step::MakeCgroup { path: "/c".into() },
+            Step::SpawnInto { group: Some("/c".into()), pid: Some(4), start: Some(5) },
+            Step::HotAddZram { id: Some(6), existing: vec![0, 1] },
+            Step::SwapOn { path: "/dev/zram6".into(), priority: Some(7), uuid: "u".into() },
+            Step::SetKnob { path: "/k".into(), before: "8".into(), after: "9\n".into() },
+        ];
+        let mut journal = Journal::create(&state, &owner(), None).unwrap();
+        for (number, step) in (0..).zip(&steps) {
+            journal.append(number, step, Phase::Intend, Some("why")).unwrap();
+        }
+        let contents = read(&journal.path).unwrap();
+        assert_eq!(contents.malformed, []);
+        assert_eq!(contents.entries.into_iter().map(|entry| entry.step).collect::<Vec<_>>(), steps);
     }
 
     #[test]

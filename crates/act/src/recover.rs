@@ -1,8 +1,10 @@
 //! Undoing what dead runs have left: after `kill -9`, a crash, a power cut.
 
+use std::path::Path;
+
 use ramline_kernel::{KernelError, Root};
 
-use crate::journal::{self, Journal, Phase};
+use crate::journal::{self, Contents, Journal, Phase};
 use crate::undo::{Context, Outcome, undo};
 use crate::{Result, StateDir};
 
@@ -52,17 +54,17 @@ pub fn recover(state: &StateDir, root: &Root) -> Result<Report> {
     for path in journal::list(state)? {
         // Most journals are of finished runs: those are not even opened for writing.
         let contents = journal::read(&path)?;
-        let Some(owner) = contents.entries.last().map(|entry| entry.owner.clone()) else { continue };
+        let Some(owner) = contents.entries.last().map(|entry| entry.owner.clone()) else {
+            report.runs.extend(unreadable(&path, &contents));
+            continue;
+        };
         if contents.pending().is_empty() && contents.malformed.is_empty() || owner.is_alive(root) {
             continue;
         }
         let Some((mut journal, contents)) = Journal::reopen(&path)? else { continue };
         let mut run =
             RunReport { run: journal.run().to_owned(), pid: owner.pid, removed: vec![], left_alone: vec![], errors: vec![] };
-        for (line, text) in &contents.malformed {
-            let object = format!("{}:{line}", path.display());
-            run.errors.push(KernelError::malformed("read the journal record", object, text));
-        }
+        run.errors.extend(malformed(&path, &contents));
         let same_boot = owner.is_this_boot(root);
         for pending in contents.pending().iter().rev() {
             let context = Context { root, same_boot, intended_ms: pending.intended_ms };
@@ -87,4 +89,21 @@ pub fn recover(state: &StateDir, root: &Root) -> Result<Report> {
         report.runs.push(run);
     }
     Ok(report)
+}
+
+/// One error for each record nobody can read: what it announced is not known, so a person must look.
+fn malformed(path: &Path, contents: &Contents) -> Vec<KernelError> {
+    let error = |(line, text): &(usize, String)| {
+        let object = format!("{}:{line}", path.display());
+        KernelError::malformed("read the journal record", object, text).hint(format!("less {}; rm it when nothing is left", path.display()))
+    };
+    contents.malformed.iter().map(error).collect()
+}
+
+/// A journal without one readable record: there is no owner to judge by, and nothing is guessed. An empty one is a run
+/// that ended before its first step.
+fn unreadable(path: &Path, contents: &Contents) -> Option<RunReport> {
+    let run = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let errors = malformed(path, contents);
+    (!errors.is_empty()).then(|| RunReport { run, pid: 0, removed: vec![], left_alone: vec![], errors })
 }

@@ -27,7 +27,7 @@ impl FileId {
 
 /// One change to the machine. What is known only afterwards is `None` in the record written before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "step", rename_all = "snake_case")]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Step {
     /// A directory of ours.
     MakeDir { path: PathBuf, id: Option<FileId> },

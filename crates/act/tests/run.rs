@@ -1,0 +1,247 @@
+//! Runs on ordinary files: what is undone, in which order, and what is left alone because it is not ours.
+
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+
+use ramline_act::{ActError, Run, RunLock, StateDir, leftovers, recover};
+use ramline_kernel::{KernelError, Root};
+
+struct Bench {
+    dir: tempfile::TempDir,
+    state: StateDir,
+    root: Root,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let dir = tempfile::Builder::new().prefix("ramline-test-").tempdir().unwrap();
+        let state = StateDir::open(&dir.path().join("state")).unwrap();
+        Bench { dir, state, root: Root::live() }
+    }
+
+    fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    fn run(&self) -> Run {
+        let lock = RunLock::take(&self.state, &self.root).unwrap();
+        Run::begin(&lock, &self.root, None).unwrap()
+    }
+
+    /// The phases and steps of the only journal, as `intend make_dir`.
+    fn journal(&self) -> Vec<String> {
+        let file = std::fs::read_dir(self.state.path().join("journal")).unwrap().next().unwrap().unwrap().path();
+        let text = std::fs::read_to_string(file).unwrap();
+        text.lines()
+            .map(|line| {
+                let entry: serde_json::Value = serde_json::from_str(line).unwrap();
+                format!("{} {}", entry["phase"].as_str().unwrap(), entry["step"]["kind"].as_str().unwrap())
+            })
+            .collect()
+    }
+}
+
+#[test]
+fn every_step_is_announced_before_and_undone_in_reverse() {
+    let bench = Bench::new();
+    let knob = bench.path().join("swappiness");
+    std::fs::write(&knob, "60\n").unwrap();
+    let mut run = bench.run();
+    let scratch = run.make_dir(&bench.path().join("ramline-x")).unwrap();
+    run.make_file(&scratch.join("data"), |file| file.set_len(10)).unwrap();
+    run.set_knob(&knob, "10").unwrap();
+    assert_eq!(std::fs::read_to_string(&knob).unwrap().trim(), "10");
+    run.finish().unwrap();
+    assert_eq!(std::fs::read_to_string(&knob).unwrap().trim(), "60");
+    assert!(!scratch.exists());
+    let expected = [
+        "intend make_dir",
+        "done make_dir",
+        "intend make_file",
+        "done make_file",
+        "intend set_knob",
+        "done set_knob",
+        "undone set_knob",
+        "undone make_file",
+        "undone make_dir",
+    ];
+    assert_eq!(bench.journal(), expected);
+}
+
+#[test]
+fn a_step_that_fails_leaves_nothing_and_the_steps_before_it_are_undone_when_the_run_is_dropped() {
+    let bench = Bench::new();
+    let mut run = bench.run();
+    let scratch = run.make_dir(&bench.path().join("ramline-x")).unwrap();
+    let half = scratch.join("half");
+    let error = run.make_file(&half, |_| Err(std::io::Error::other("the disk is full"))).unwrap_err();
+    assert!(error.to_string().contains("the disk is full"), "{error}");
+    assert!(!half.exists() && scratch.exists());
+    drop(run);
+    assert!(!scratch.exists());
+    assert_eq!(bench.journal().last().unwrap(), "undone make_dir");
+}
+
+#[test]
+fn a_panic_undoes_everything() {
+    let bench = Bench::new();
+    let scratch = bench.path().join("ramline-x");
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let mut run = bench.run();
+        run.make_dir(&scratch).unwrap();
+        let _: ramline_act::Result<()> = run
+            .perform(ramline_act::Step::MakeFile { path: scratch.join("f"), id: None }, || panic!("in the middle of a step"));
+    }));
+    assert!(result.is_err());
+    assert!(!scratch.exists());
+}
+
+#[test]
+fn an_arm_is_undone_alone() {
+    let bench = Bench::new();
+    let mut run = bench.run();
+    let scratch = run.make_dir(&bench.path().join("ramline-x")).unwrap();
+    let mark = run.mark();
+    let first = run.make_file(&scratch.join("arm"), |_| Ok(())).unwrap();
+    run.undo_to(mark).unwrap();
+    assert!(!first.exists() && scratch.exists());
+    run.make_file(&scratch.join("arm"), |_| Ok(())).unwrap();
+    run.finish().unwrap();
+    assert!(!scratch.exists());
+}
+
+#[test]
+fn a_name_that_is_taken_or_not_ours_is_refused_before_anything_is_announced() {
+    let bench = Bench::new();
+    let mut run = bench.run();
+    let taken = bench.path().join("ramline-taken");
+    std::fs::create_dir(&taken).unwrap();
+    let foreign = bench.path().join("a/b");
+    std::fs::create_dir(bench.path().join("a")).unwrap();
+    let refused = |error: ActError| matches!(error, ActError::Kernel(error) if error.is_refused());
+    assert!(refused(run.make_dir(&taken).unwrap_err()));
+    assert!(refused(run.make_dir(&foreign).unwrap_err()));
+    assert!(refused(run.swap_on(&bench.path().join("a"), None).unwrap_err()), "only what the run made itself");
+    assert!(refused(run.mount_tmpfs(&taken, ramline_units::Bytes::from_mib(1)).unwrap_err()));
+    assert_eq!(run.records(), 0);
+    run.finish().unwrap();
+    assert!(taken.exists());
+}
+
+#[test]
+fn a_knob_somebody_else_has_set_since_is_left_alone() {
+    let bench = Bench::new();
+    let knob = bench.path().join("knob");
+    std::fs::write(&knob, "1\n").unwrap();
+    let mut run = bench.run();
+    run.set_knob(&knob, "2").unwrap();
+    std::fs::write(&knob, "3\n").unwrap();
+    run.finish().unwrap();
+    assert_eq!(std::fs::read_to_string(&knob).unwrap(), "3\n");
+}
+
+#[test]
+fn a_file_that_took_the_name_of_ours_is_left_alone() {
+    let bench = Bench::new();
+    let mut run = bench.run();
+    let file = run.make_file(&bench.path().join("ramline-f"), |_| Ok(())).unwrap();
+    std::fs::write(bench.path().join("other"), "precious").unwrap();
+    std::fs::rename(bench.path().join("other"), &file).unwrap();
+    run.finish().unwrap();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious");
+}
+
+#[test]
+fn what_cannot_be_undone_is_reported_and_the_rest_is_undone_all_the_same() {
+    let bench = Bench::new();
+    let mut run = bench.run();
+    let first = run.make_file(&bench.path().join("ramline-f"), |_| Ok(())).unwrap();
+    let scratch = run.make_dir(&bench.path().join("ramline-x")).unwrap();
+    std::fs::write(scratch.join("not in the journal"), "").unwrap();
+    let error = run.finish().unwrap_err();
+    assert!(error.to_string().contains("ramline lab clean") && error.to_string().contains("ramline-x"), "{error}");
+    assert!(!first.exists() && scratch.exists());
+}
+
+/// The journal of a run whose process is dead, written by hand.
+fn dead_run(bench: &Bench, boot_id: &str, steps: &[String]) {
+    let path = bench.state.path().join("journal/0000000000001-999999999.jsonl");
+    let line = |(seq, step): (usize, &String)| {
+        format!(
+            r#"{{"run":"0000000000001-999999999","owner":{{"pid":999999999,"start":1,"boot_id":"{boot_id}"}},"seq":{seq},"number":{seq},"time_ms":1,"phase":"done","step":{{{step}}}}}"#
+        )
+    };
+    let intend = |text: String| text.replace("\"phase\":\"done\"", "\"phase\":\"intend\"");
+    let lines: Vec<String> = steps.iter().enumerate().flat_map(|step| [intend(line(step)), line(step)]).collect();
+    std::fs::write(path, lines.join("\n") + "\n{\"run\":\"cut sho").unwrap();
+}
+
+#[test]
+fn after_a_reboot_only_files_are_removed_and_no_kernel_object_is_touched() {
+    let bench = Bench::new();
+    let scratch = bench.path().join("ramline-x");
+    std::fs::DirBuilder::new().mode(0o700).create(&scratch).unwrap();
+    let knob = bench.path().join("knob");
+    std::fs::write(&knob, "10\n").unwrap();
+    let steps = [
+        format!(r#""kind":"make_dir","path":"{}","id":null"#, scratch.display()),
+        format!(r#""kind":"set_knob","path":"{}","before":"60","after":"10""#, knob.display()),
+        r#""kind":"hot_add_zram","id":0,"existing":[]"#.to_owned(),
+    ];
+    dead_run(&bench, "another boot", &steps);
+    let left = leftovers(&bench.state, &bench.root).unwrap();
+    assert_eq!(left.iter().map(|left| left.what.clone()).collect::<Vec<_>>(), [format!("directory {}", scratch.display())]);
+    let line = ramline_act::one_line(&left).unwrap();
+    assert!(line.contains("process 999999999") && line.ends_with("try: ramline lab clean"), "{line}");
+    let report = recover(&bench.state, &bench.root).unwrap();
+    assert!(report.is_clean());
+    assert_eq!(report.runs[0].removed, [format!("directory {}", scratch.display())]);
+    assert!(!scratch.exists());
+    assert_eq!(std::fs::read_to_string(&knob).unwrap(), "10\n");
+    assert!(recover(&bench.state, &bench.root).unwrap().is_empty(), "the second time there is nothing to do");
+    assert!(leftovers(&bench.state, &bench.root).unwrap().is_empty());
+}
+
+#[test]
+fn in_the_same_boot_a_knob_is_put_back_only_if_it_is_still_as_we_set_it() {
+    let bench = Bench::new();
+    let boot = ramline_kernel::process::boot_id(&bench.root).unwrap();
+    let (ours, theirs) = (bench.path().join("ours"), bench.path().join("theirs"));
+    std::fs::write(&ours, "10\n").unwrap();
+    std::fs::write(&theirs, "42\n").unwrap();
+    let step = |path: &Path| format!(r#""kind":"set_knob","path":"{}","before":"60","after":"10""#, path.display());
+    dead_run(&bench, &boot, &[step(&ours), step(&theirs)]);
+    let report = recover(&bench.state, &bench.root).unwrap();
+    assert_eq!(std::fs::read_to_string(&ours).unwrap().trim(), "60");
+    assert_eq!(std::fs::read_to_string(&theirs).unwrap().trim(), "42");
+    assert!(report.runs[0].left_alone[0].contains("somebody else set it"), "{report:?}");
+}
+
+#[test]
+fn a_run_that_is_alive_is_not_touched() {
+    let bench = Bench::new();
+    let mut run = bench.run();
+    let file = run.make_file(&bench.path().join("ramline-f"), |_| Ok(())).unwrap();
+    assert!(recover(&bench.state, &bench.root).unwrap().is_empty());
+    assert!(leftovers(&bench.state, &bench.root).unwrap().is_empty());
+    assert!(file.exists());
+    let busy = RunLock::take(&bench.state, &bench.root).unwrap_err();
+    assert_eq!(busy.busy_pid(), Some(std::process::id()));
+    run.finish().unwrap();
+}
+
+#[test]
+fn a_journal_record_nobody_can_read_is_reported_with_its_line() {
+    let bench = Bench::new();
+    std::fs::write(bench.state.path().join("journal/0000000000001-1.jsonl"), "garbage\n").unwrap();
+    let report = recover(&bench.state, &bench.root).unwrap();
+    assert!(!report.is_clean() && report.runs.len() == 1, "{report:?}");
+    std::fs::remove_file(bench.state.path().join("journal/0000000000001-1.jsonl")).unwrap();
+    dead_run(&bench, "another boot", &[r#""kind":"make_cgroup","path":"/x""#.to_owned()]);
+    let path = bench.state.path().join("journal/0000000000001-999999999.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("garbage\n{text}")).unwrap();
+    let report = recover(&bench.state, &bench.root).unwrap();
+    let errors: Vec<String> = report.runs[0].errors.iter().map(KernelError::to_string).collect();
+    assert!(errors[0].contains(".jsonl:1") && errors[0].contains("garbage"), "{errors:?}");
+}
