@@ -294,3 +294,42 @@ impl LoopDevice {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_before_5_8_attach_in_three_calls_with_the_same_result() {
+        let root = Root::live();
+        let not_root = crate::process::uid() != 0 || !root.path("/dev/loop-control").exists();
+        if ramline_testkit::skip_if(not_root, "LOOP_SET_FD", "needs root and the loop driver") {
+            return;
+        }
+        let dir = tempfile::tempdir_in(".").unwrap();
+        let path = std::fs::canonicalize(dir.path()).unwrap().join("image");
+        std::fs::write(&path, vec![0; 1 << 20]).unwrap();
+        let backing = OpenOptions::new().read(true).write(true).open(&path).unwrap();
+        let control = File::open("/dev/loop-control").unwrap();
+        let options = Options::default();
+        let device = loop {
+            let free = ioctl_int(&control, LOOP_CTL_GET_FREE, 0).unwrap();
+            let device = LoopDevice::open(&root, u32::try_from(free).unwrap());
+            let node = OpenOptions::new().read(true).write(true).open(device.node()).unwrap();
+            match configure_before_5_8(&node, &backing, &path, options) {
+                Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {}
+                other => {
+                    other.unwrap();
+                    break device;
+                }
+            }
+        };
+        let seen = (device.block_size(), device.direct_io(), attached_to(&root, &path));
+        device.detach().unwrap();
+        assert_eq!(seen.0.unwrap(), 4096);
+        assert_eq!(seen.2, [device]);
+        if crate::place::describe(dir.path()).unwrap().fs_type == "ext4" {
+            assert_eq!(seen.1, Some(true));
+        }
+    }
+}

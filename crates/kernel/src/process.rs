@@ -1,4 +1,4 @@
-//! Processes: who they are (pid and start time), children that die with us, what a child has used, clocks and syncs.
+//! Processes: who they are (pid and start time), what they hold, ending them; children that die with us.
 //!
 //! What it is not: a list of the machine's processes; that is a section of the snapshot.
 //!
@@ -12,17 +12,23 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-#![expect(unsafe_code, reason = "prctl, kill, wait4, clock_gettime")]
+#![expect(unsafe_code, reason = "prctl, kill, pidfd, pre_exec")]
 
-use std::fs::{File, OpenOptions};
+mod clock;
+mod usage;
+
+use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-use ramline_units::{Bytes, Nanos};
+use ramline_units::Bytes;
+
+pub use clock::{monotonic, process_cpu, sync_dir, sync_fs, thread_cpu, write_back};
+pub use usage::{Usage, own_usage, poll_with_usage, wait_with_usage};
 
 use crate::Root;
 use crate::cgroup::Group;
@@ -256,145 +262,6 @@ pub fn spawn_tied(command: &mut Command, group: Option<&Group>) -> Result<Child>
     child
 }
 
-/// What a child has used, from wait4(2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Usage {
-    /// CPU time in user mode.
-    pub user: Nanos,
-    /// CPU time in the kernel.
-    pub system: Nanos,
-    /// Faults that needed I/O.
-    pub majflt: u64,
-    /// Faults that did not.
-    pub minflt: u64,
-    /// The most it ever had resident.
-    pub max_rss: Bytes,
-}
-
-/// Waits for a child to end and returns its status and usage. The child must not be waited for again.
-///
-/// # Errors
-/// When it is not our child.
-pub fn wait_with_usage(child: &Child) -> Result<(ExitStatus, Usage)> {
-    wait4(child.id(), 0)?.ok_or_else(|| KernelError::io("wait for", format!("process {}", child.id()), io::Error::from_raw_os_error(libc::ECHILD)))
-}
-
-/// The same, but returns `None` at once while the child is still running.
-///
-/// # Errors
-/// When it is not our child.
-pub fn poll_with_usage(child: &Child) -> Result<Option<(ExitStatus, Usage)>> {
-    wait4(child.id(), libc::WNOHANG)
-}
-
-fn wait4(pid: u32, options: libc::c_int) -> Result<Option<(ExitStatus, Usage)>> {
-    let object = format!("process {pid}");
-    let id = libc::pid_t::try_from(pid).unwrap_or(libc::pid_t::MAX);
-    let mut status = 0;
-    loop {
-        // SAFETY: status and usage are valid for writing; a zeroed rusage is valid.
-        let (got, usage) = unsafe {
-            let mut usage: libc::rusage = std::mem::zeroed();
-            (libc::wait4(id, &raw mut status, options, &raw mut usage), usage)
-        };
-        match got {
-            -1 => {
-                let error = io::Error::last_os_error();
-                if error.kind() != io::ErrorKind::Interrupted || crate::signals::interrupted() {
-                    return Err(KernelError::io("wait for", object, error));
-                }
-            }
-            0 => return Ok(None),
-            _ => return Ok(Some((ExitStatus::from_raw(status), usage_of(&usage)))),
-        }
-    }
-}
-
-fn usage_of(usage: &libc::rusage) -> Usage {
-    let nanos = |time: libc::timeval| {
-        let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
-        let micros = u64::try_from(time.tv_usec).unwrap_or_default();
-        Nanos(seconds.saturating_mul(1_000_000_000).saturating_add(micros.saturating_mul(1000)))
-    };
-    let count = |value: libc::c_long| u64::try_from(value).unwrap_or_default();
-    Usage {
-        user: nanos(usage.ru_utime),
-        system: nanos(usage.ru_stime),
-        majflt: count(usage.ru_majflt),
-        minflt: count(usage.ru_minflt),
-        max_rss: Bytes::from_kib(count(usage.ru_maxrss)),
-    }
-}
-
-/// What this process has used so far.
-///
-/// # Errors
-/// Never in practice.
-pub fn own_usage() -> Result<Usage> {
-    // SAFETY: a zeroed rusage is valid and filled by the call.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        check(libc::getrusage(libc::RUSAGE_SELF, &raw mut usage)).map_err(|error| KernelError::io("read the usage of", "this process", error))?;
-        usage
-    };
-    Ok(usage_of(&usage))
-}
-
-/// CLOCK_MONOTONIC: comparable between processes of one boot.
-#[must_use]
-pub fn monotonic() -> Nanos {
-    clock(libc::CLOCK_MONOTONIC)
-}
-
-/// CPU time of the calling thread.
-#[must_use]
-pub fn thread_cpu() -> Nanos {
-    clock(libc::CLOCK_THREAD_CPUTIME_ID)
-}
-
-/// CPU time of this process.
-#[must_use]
-pub fn process_cpu() -> Nanos {
-    clock(libc::CLOCK_PROCESS_CPUTIME_ID)
-}
-
-fn clock(which: libc::clockid_t) -> Nanos {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: writes one timespec; the clocks used exist on every Linux.
-    unsafe { libc::clock_gettime(which, &raw mut time) };
-    let part = |value| u64::try_from(value).unwrap_or_default();
-    Nanos(part(time.tv_sec).saturating_mul(1_000_000_000).saturating_add(part(time.tv_nsec)))
-}
-
-/// Writes back a directory entry after creating, renaming or removing in it.
-///
-/// # Errors
-/// When the directory cannot be opened or synced.
-pub fn sync_dir(dir: &Path) -> Result<()> {
-    File::open(dir).and_then(|file| file.sync_all()).map_err(|error| KernelError::io("sync", dir, error))
-}
-
-/// Writes back all of the file system `file` is on.
-///
-/// # Errors
-/// When writing fails.
-pub fn sync_fs(file: &File, path: &Path) -> Result<()> {
-    // SAFETY: syncfs touches no memory of ours.
-    check(unsafe { libc::syncfs(file.as_raw_fd()) }).map(drop).map_err(|error| KernelError::io("sync the file system of", path, error))
-}
-
-/// Starts and awaits write-back of a file's dirty pages, without its metadata (sync_file_range).
-///
-/// # Errors
-/// When writing fails.
-pub fn write_back(file: &File, path: &Path) -> Result<()> {
-    let flags = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
-    // SAFETY: sync_file_range touches no memory of ours.
-    check(unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, flags) })
-        .map(drop)
-        .map_err(|error| KernelError::io("write back", path, error))
-}
-
 /// Prefers this process when the kernel must kill one: `adjust` up to 1000 (raising needs no privilege).
 ///
 /// # Errors
@@ -406,6 +273,7 @@ pub fn prefer_oom_kill(root: &Root, adjust: u16) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::process::ExitStatusExt;
 
     #[test]
     fn a_command_with_blanks_and_parentheses_does_not_shift_the_fields() {

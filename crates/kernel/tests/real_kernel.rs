@@ -214,6 +214,34 @@ fn a_group_limits_counts_kills_and_is_removed() {
 }
 
 #[test]
+fn in_version_two_everything_in_a_group_is_killed_at_once() {
+    let test = "cgroup.kill";
+    let unified = mount::list(&root()).unwrap().into_iter().find(|mounted| mounted.fs_type == "cgroup2");
+    if not_root(test) || skip_if(unified.is_none(), test, "cgroup2 is not mounted") {
+        return;
+    }
+    let dir = unified.unwrap().at.join(Hierarchy::group_name(8));
+    std::fs::create_dir(&dir).unwrap();
+    // Works without the memory controller too: only its own files are used.
+    let group = Group::open(&dir).unwrap();
+    let _gone = Finally(|| {
+        drop(group.kill_all());
+        drop(group.remove());
+    });
+    assert_eq!(group.version(), Version::V2);
+    let mut shell = Command::new("sh");
+    let child = process::spawn_tied(shell.args(["-c", "sleep 60 & sleep 60 & wait"]), Some(&group)).unwrap();
+    while group.pids().unwrap().len() < 3 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    group.kill_all().unwrap();
+    process::wait_with_usage(&child).unwrap();
+    group.remove().unwrap();
+    assert!(!dir.exists());
+    assert!(Group::open(&dir).unwrap_err().is_absent());
+}
+
+#[test]
 fn a_group_that_is_not_ours_is_neither_opened_nor_made() {
     assert!(Group::open("/sys/fs/cgroup".as_ref()).unwrap_err().is_refused());
     if let Ok(hierarchy) = Hierarchy::detect(&root())

@@ -1,0 +1,96 @@
+//! What a child, or this process, has used.
+
+#![expect(unsafe_code, reason = "wait4 and getrusage")]
+
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ExitStatus};
+
+use ramline_units::{Bytes, Nanos};
+
+use crate::error::{KernelError, Result};
+use crate::sys::check;
+
+/// What a child has used, from wait4(2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Usage {
+    /// CPU time in user mode.
+    pub user: Nanos,
+    /// CPU time in the kernel.
+    pub system: Nanos,
+    /// Faults that needed I/O.
+    pub majflt: u64,
+    /// Faults that did not.
+    pub minflt: u64,
+    /// The most it ever had resident.
+    pub max_rss: Bytes,
+}
+
+/// Waits for a child to end and returns its status and usage. The child must not be waited for again.
+///
+/// # Errors
+/// When it is not our child.
+pub fn wait_with_usage(child: &Child) -> Result<(ExitStatus, Usage)> {
+    wait4(child.id(), 0)?.ok_or_else(|| KernelError::io("wait for", format!("process {}", child.id()), io::Error::from_raw_os_error(libc::ECHILD)))
+}
+
+/// The same, but returns `None` at once while the child is still running.
+///
+/// # Errors
+/// When it is not our child.
+pub fn poll_with_usage(child: &Child) -> Result<Option<(ExitStatus, Usage)>> {
+    wait4(child.id(), libc::WNOHANG)
+}
+
+fn wait4(pid: u32, options: libc::c_int) -> Result<Option<(ExitStatus, Usage)>> {
+    let object = format!("process {pid}");
+    let id = libc::pid_t::try_from(pid).unwrap_or(libc::pid_t::MAX);
+    let mut status = 0;
+    loop {
+        // SAFETY: status and usage are valid for writing; a zeroed rusage is valid.
+        let (got, usage) = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            (libc::wait4(id, &raw mut status, options, &raw mut usage), usage)
+        };
+        match got {
+            -1 => {
+                let error = io::Error::last_os_error();
+                if error.kind() != io::ErrorKind::Interrupted || crate::signals::interrupted() {
+                    return Err(KernelError::io("wait for", object, error));
+                }
+            }
+            0 => return Ok(None),
+            _ => return Ok(Some((ExitStatus::from_raw(status), usage_of(&usage)))),
+        }
+    }
+}
+
+fn usage_of(usage: &libc::rusage) -> Usage {
+    let nanos = |time: libc::timeval| {
+        let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
+        let micros = u64::try_from(time.tv_usec).unwrap_or_default();
+        Nanos(seconds.saturating_mul(1_000_000_000).saturating_add(micros.saturating_mul(1000)))
+    };
+    let count = |value: libc::c_long| u64::try_from(value).unwrap_or_default();
+    Usage {
+        user: nanos(usage.ru_utime),
+        system: nanos(usage.ru_stime),
+        majflt: count(usage.ru_majflt),
+        minflt: count(usage.ru_minflt),
+        max_rss: Bytes::from_kib(count(usage.ru_maxrss)),
+    }
+}
+
+/// What this process has used so far.
+///
+/// # Errors
+/// Never in practice.
+pub fn own_usage() -> Result<Usage> {
+    // SAFETY: a zeroed rusage is valid and filled by the call.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        check(libc::getrusage(libc::RUSAGE_SELF, &raw mut usage)).map_err(|error| KernelError::io("read the usage of", "this process", error))?;
+        usage
+    };
+    Ok(usage_of(&usage))
+}
