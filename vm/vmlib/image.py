@@ -1,6 +1,6 @@
 """The Debian guest's disks: an image built by debootstrap and mke2fs, a swap partition, and an initial RAM disk per kernel.
 
-The image is named after a hash of its recipe (this file, the guest's files, the kernels' releases), so a change of recipe
+The image is named after a hash of its recipe (this file, the guest's files, the kernels), so a change of recipe
 rebuilds it, and an overlay made on an older image says so instead of reading another one's blocks. No loop device is used
 and nothing stays mounted: debootstrap runs in its own mount and process namespace.
 
@@ -63,7 +63,7 @@ class Image:
 def recipe():
     """The hash that names an image."""
     guest = [VM / "guest" / name for name, _ in GUEST_FILES.values()]
-    return digest(Path(__file__), *guest, *(kernel(name).release for name in KERNELS))
+    return digest(Path(__file__), *guest, *(kernel(name).folder / "recipe" for name in KERNELS))
 
 
 def image():
