@@ -7,9 +7,14 @@
 //! Every name that comes from the machine passes [`escape`]; every number carries its unit and scope.
 
 mod escape;
+pub mod measured;
 mod proof;
 mod report;
+mod show;
+pub mod text;
 
 pub use escape::{escape, is_hostile};
+pub use measured::CostRatio;
 pub use proof::{Outcome, Point, ProofArm, ProofTable, Versus};
 pub use report::{CheckupReport, Cost, Drift, Mode, Moved, SCHEMA_VERSION, Skipped, UnseenSection};
+pub use show::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};

@@ -282,8 +282,8 @@ mod tests {
     use ramline_evidence::{Arm, Reclaim, RoundTime};
     use ramline_units::Nanos;
 
-    pub fn run(name: &str, seconds: &[f64], verdict: Verdict) -> RunRecord {
-        let nanos = |s: f64| Nanos(format!("{:.0}", s * 1e9).parse().unwrap());
+    fn run(name: &str, seconds: &[f64], verdict: Verdict) -> RunRecord {
+        let nanos = |s: f64| Nanos(format!("{:.0}", (s * 1e9).abs()).parse().unwrap());
         RunRecord {
             arm: Arm { name: name.into(), ..Arm::default() },
             rounds: seconds.iter().map(|s| RoundTime { took: nanos(*s), checksum: 0 }).collect(),

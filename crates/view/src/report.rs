@@ -18,7 +18,9 @@ use ramline_model::SignedBytes;
 use ramline_model::ledger::{Ledger, Term};
 use ramline_model::pressure::PressureModel;
 use ramline_model::swap::SwapState;
+use ramline_model::tiers::Tier;
 use ramline_model::tmpfs::{Fit, TmpfsState};
+use ramline_model::verdict::Verdict;
 use ramline_model::watermarks::Watermarks;
 use ramline_model::zram::ZramState;
 use ramline_snapshot::machine::Machine;
@@ -28,6 +30,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ProofTable;
+use crate::measured::CostRatio;
 
 /// Version of the JSON documents of this crate.
 pub const SCHEMA_VERSION: u64 = 1;
@@ -167,12 +170,18 @@ pub struct CheckupReport {
     pub window: Option<Nanos>,
     /// The verdict in one sentence.
     pub sentence: String,
+    /// What that sentence is made of.
+    pub verdict: Option<Verdict>,
     /// Where MemTotal is.
     pub ledger: Option<Ledger>,
     /// How far the ledger moved over the window.
     pub drift: Option<Drift>,
+    /// The tiers, fastest first, with the cost of an access where it was measured.
+    pub tiers: Vec<Tier>,
     /// What the tiers cost, as measured.
     pub measured: Option<TierReport>,
+    /// What those costs alone imply for swappiness.
+    pub cost_ratio: Option<CostRatio>,
     /// Zones, watermarks, distances.
     pub watermarks: Option<Watermarks>,
     /// PSI, refaults, reclaim.

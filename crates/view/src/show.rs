@@ -1,0 +1,51 @@
+//! `show`: what the machine is like now, one view-model a question, each as text and as JSON.
+//!
+//! What it is: [`ShowMemory`] (the answer on one screen), [`ShowTiers`], [`ShowZram`], [`ShowSwap`], [`ShowTmpfs`] and
+//! [`ShowPressure`]. What it is not: advice; see the findings.
+//!
+//! ```
+//! use ramline_snapshot::{Seen, Snapshot, machine::Machine, meminfo::Meminfo};
+//! use ramline_view::{ShowMemory, text::Style};
+//! let mut seen = Snapshot::new(Machine::default());
+//! seen.meminfo = Seen::of(Meminfo::parse("meminfo", "MemTotal: 4096 kB\nMemFree: 1024 kB\n")?);
+//! let text = ShowMemory::new(&seen, None).text(&Style::default());
+//! assert!(text.contains("MemTotal"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod memory;
+mod pressure;
+mod swap;
+mod tiers;
+mod tmpfs;
+mod zram;
+
+pub use memory::ShowMemory;
+pub use pressure::ShowPressure;
+pub use swap::ShowSwap;
+pub use tiers::ShowTiers;
+pub use tmpfs::ShowTmpfs;
+pub use zram::ShowZram;
+
+pub(crate) use memory::{letter, segments_of};
+pub(crate) use pressure::{marks_table, psi_table, state_words};
+pub(crate) use tmpfs::model_words;
+
+use crate::UnseenSection;
+use crate::text::Page;
+
+/// Names what could not be seen, and why; nothing when all was.
+pub(crate) fn unseen(page: &mut Page<'_>, sections: &[UnseenSection]) {
+    if sections.is_empty() {
+        return;
+    }
+    page.heading("Could not be seen");
+    for section in sections {
+        page.point("  ", &format!("{}: {} ({})", section.section, section.why.path, section.why.reason));
+    }
+}
+
+/// The sections of these names that could not be seen.
+pub(crate) fn unseen_of(snapshot: &ramline_snapshot::Snapshot, names: &[&str]) -> Vec<UnseenSection> {
+    UnseenSection::of(snapshot).into_iter().filter(|s| names.contains(&s.section.as_str())).collect()
+}

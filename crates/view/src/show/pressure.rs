@@ -1,0 +1,295 @@
+//! `show pressure`: whether anything waits for memory, and how far each zone is from reclaim, in MiB and minutes.
+//!
+//! What it is not: a judgement by "available". Counters since boot are not shown as rates.
+
+use ramline_model::fragmentation::Index;
+use ramline_model::pressure::{self, PressureModel, PressureState, Psi, Rates};
+use ramline_model::watermarks::{self, Band, Distance, NodeMarks, Watermarks, ZoneMarks};
+use ramline_snapshot::{Snapshot, Window};
+use ramline_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::report::{SCHEMA_VERSION, UnseenSection};
+use crate::text::{Cell, Column, Page, Paint, Style, Table, number};
+
+/// Pressure and the distance to it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ShowPressure {
+    /// Version of this document.
+    pub schema_version: u64,
+    /// PSI, refaults, reclaim.
+    pub pressure: Option<PressureModel>,
+    /// Zones, watermarks, distances; `None` without zoneinfo.
+    pub watermarks: Option<Watermarks>,
+    /// What could not be seen, and why.
+    pub unseen: Vec<UnseenSection>,
+}
+
+impl ShowPressure {
+    /// From a snapshot; the window supplies rates and minutes.
+    #[must_use]
+    pub fn new(snapshot: &Snapshot, window: Option<&Window<'_>>) -> Self {
+        let sections = ["pressure_memory", "pressure_io", "pressure_cpu", "vmstat", "zoneinfo", "buddyinfo", "settings"];
+        ShowPressure {
+            schema_version: SCHEMA_VERSION,
+            pressure: Some(pressure::of(snapshot, window.copied())),
+            watermarks: watermarks::of(snapshot, window.copied()),
+            unseen: super::unseen_of(snapshot, &sections),
+        }
+    }
+
+    /// The screen.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        let mut page = Page::new(style);
+        if let Some(pressure) = &self.pressure {
+            let (paint, words) = state_words(pressure.state);
+            page.painted(paint, words);
+            pressure_text(&mut page, pressure);
+        }
+        if let Some(marks) = &self.watermarks {
+            marks_text(&mut page, marks);
+        }
+        super::unseen(&mut page, &self.unseen);
+        if self.pressure.as_ref().is_some_and(|p| p.rates.is_none()) {
+            page.blank();
+            page.dim("Next: ramline show pressure --for 2s (rates and minutes need two readings)");
+        }
+        page.finish()
+    }
+}
+
+/// The judgement in a sentence.
+pub(crate) fn state_words(state: PressureState) -> (Paint, &'static str) {
+    match state {
+        PressureState::Unknown => (Paint::Bold, "Whether anything waits for memory is not known."),
+        PressureState::Calm => (Paint::Good, "Nothing waits for memory."),
+        PressureState::Reclaiming => (Paint::Bold, "The kernel is reclaiming; nothing waits noticeably."),
+        PressureState::Refaulting => (Paint::Warn, "Pages come back that were just evicted: the working set does not fit."),
+        PressureState::Stalling => (Paint::Bad, "Tasks wait for memory."),
+        PressureState::Thrashing => (Paint::Bad, "Everything waits for memory: the machine is thrashing."),
+    }
+}
+
+/// PSI of the three resources.
+pub(crate) fn psi_table(pressure: &PressureModel) -> Table {
+    let over = pressure.span.map_or_else(String::new, |span| format!("over {span}"));
+    let mut table = Table::new(vec![
+        Column::left("stalled (PSI)"),
+        Column::left(""),
+        Column::right(&over),
+        Column::right("last 10 s"),
+        Column::right("60 s"),
+        Column::right("300 s"),
+        Column::right("since boot"),
+    ]);
+    for (name, psi) in [("memory", pressure.memory), ("io", pressure.io), ("cpu", pressure.cpu)] {
+        for (kind, line, window) in psi.iter().flat_map(lines) {
+            let Some(line) = line else { continue };
+            let percent = |v: f64| Cell::from(format!("{v:.2} %"));
+            table.row([
+                name.into(),
+                kind.into(),
+                window.map(percent).unwrap_or_default(),
+                percent(line.avg10),
+                percent(line.avg60),
+                percent(line.avg300),
+                format!("{:.1} s", Bytes(line.total_us).as_f64() / 1e6).into(),
+            ]);
+        }
+    }
+    table
+}
+
+type PsiLine = (&'static str, Option<ramline_snapshot::pressure::Stall>, Option<f64>);
+
+fn lines(psi: &Psi) -> [PsiLine; 2] {
+    [("some task", psi.some, psi.some_percent), ("all tasks", psi.full, psi.full_percent)]
+}
+
+fn pressure_text(page: &mut Page<'_>, pressure: &PressureModel) {
+    let table = psi_table(pressure);
+    if table.is_empty() {
+        page.line("PSI is off or not built here: add psi=1 to the kernel's command line to have it.");
+    } else {
+        page.blank();
+        page.table(&table);
+    }
+    match &pressure.rates {
+        Some(rates) => rates_text(page, rates, pressure),
+        None => page.line("Refaults and reclaim: counters since boot only, no rate."),
+    }
+}
+
+fn rates_text(page: &mut Page<'_>, rates: &Rates, pressure: &PressureModel) {
+    page.heading(&format!("Reclaim, per second, {}", number::over(pressure.span)));
+    let mut table = Table::new(vec![Column::right(""), Column::left(""), Column::wrapped("")]).indented(2);
+    let mut add = |value: Option<f64>, unit: &str, what: &str| {
+        if let Some(value) = value {
+            table.row([number::figure(value).into(), unit.into(), what.into()]);
+        }
+    };
+    add(rates.refault_file, "pages/s", "of files read again soon after eviction (refaults)");
+    add(rates.refault_anon, "pages/s", "of processes needed again soon after swapping out (refaults)");
+    add(rates.restore_file, "pages/s", "of files put straight back among the active ones");
+    add(rates.major_faults, "faults/s", "had to read a device (major faults)");
+    add(rates.scanned, "pages/s", "looked at by reclaim");
+    add(rates.stolen, "pages/s", "freed by reclaim");
+    add(rates.allocstall, "times/s", "an allocation had to reclaim by itself");
+    page.table(&table);
+    if let Some(efficiency) = rates.efficiency {
+        let direct = rates.direct_share.map(|share| format!("; {} of the scanning was done by waiting tasks", number::percent(share)));
+        page.line(&format!("{} of the scanned pages were freed{}.", number::percent(efficiency), direct.unwrap_or_default()));
+    }
+    if let Some(kills) = rates.oom_kills.filter(|n| *n > 0) {
+        page.painted(Paint::Bad, &format!("{kills} killed for want of memory in this window."));
+    }
+}
+
+/// MiB, as watermarks are told, with one decimal.
+fn mib(bytes: Bytes) -> String {
+    format!("{:.1}", bytes.as_mib())
+}
+
+fn distance(distance: &Distance) -> String {
+    let sign = if distance.bytes.is_negative() { "-" } else { "" };
+    let minutes = distance.minutes.map(|m| format!(" ({})", number::minutes(m))).unwrap_or_default();
+    format!("{sign}{}{minutes}", mib(distance.bytes.magnitude()))
+}
+
+/// Zones with their watermarks, in MiB.
+pub(crate) fn marks_table(marks: &Watermarks) -> Table {
+    let mut table = Table::new(vec![
+        Column::left("MiB"),
+        Column::right("managed"),
+        Column::right("free"),
+        Column::right("min"),
+        Column::right("low"),
+        Column::right("high"),
+        Column::right("reserve"),
+        Column::right("to waking kswapd"),
+        Column::right("to stalls"),
+        Column::left("band"),
+    ]);
+    for node in &marks.nodes {
+        for zone in &node.zones {
+            table.row(zone_row(zone));
+        }
+        if node.zones.len() > 1 || marks.nodes.len() > 1 {
+            table.row(node_row(node));
+        }
+    }
+    table
+}
+
+fn zone_row(zone: &ZoneMarks) -> [Cell; 10] {
+    [
+        format!("node {} {}", zone.node, zone.name).into(),
+        mib(zone.managed).into(),
+        mib(zone.free).into(),
+        mib(zone.min).into(),
+        mib(zone.low).into(),
+        mib(zone.high).into(),
+        mib(zone.reserve).into(),
+        distance(&zone.to_low).into(),
+        distance(&zone.to_min).into(),
+        band_cell(zone.band),
+    ]
+}
+
+fn node_row(node: &NodeMarks) -> [Cell; 10] {
+    [
+        Cell::painted(Paint::Bold, &format!("node {} for programs", node.node)),
+        mib(node.managed).into(),
+        mib(node.free).into(),
+        mib(node.min).into(),
+        mib(node.low).into(),
+        mib(node.high).into(),
+        "".into(),
+        Cell::painted(Paint::Bold, &distance(&node.to_low)),
+        Cell::painted(Paint::Bold, &distance(&node.to_min)),
+        band_cell(node.band),
+    ]
+}
+
+fn band_cell(band: Band) -> Cell {
+    match band {
+        Band::BelowMin => Cell::painted(Paint::Bad, "below min"),
+        Band::MinToLow => Cell::painted(Paint::Warn, "min to low"),
+        Band::LowToHigh => "low to high".into(),
+        Band::AboveHigh => "above high".into(),
+    }
+}
+
+fn marks_text(page: &mut Page<'_>, marks: &Watermarks) {
+    page.heading("Distance to reclaim (gauges; free less watermark less what is reserved for other allocations)");
+    page.table(&marks_table(marks));
+    let mut bands: Vec<Band> = marks.nodes.iter().map(|n| n.band).collect();
+    bands.sort_unstable();
+    bands.dedup();
+    for band in bands {
+        let name = match band {
+            Band::BelowMin => "Below min",
+            Band::MinToLow => "Between min and low",
+            Band::LowToHigh => "Between low and high",
+            Band::AboveHigh => "Above high",
+        };
+        page.line(&format!("{name}: {}.", band.meaning()));
+    }
+    if marks.not_handed_out.0 > 0 {
+        page.line(&format!("{} of MemTotal are in no zone yet: the kernel hands them out when they are needed.", marks.not_handed_out));
+    }
+    if let Some(scale) = &marks.scale {
+        let effect = if scale.has_effect { "it widens the gaps" } else { "it changes nothing here" };
+        page.line(&format!(
+            "vm.watermark_scale_factor is {} (setting); it works only above {:.1} (2500 x min_free / managed), so {effect}; the gap \
+             between two watermarks is {} over all zones.",
+            scale.value, scale.crossover, scale.gap
+        ));
+    }
+    lists(page, marks);
+    orders(page, marks);
+}
+
+fn lists(page: &mut Page<'_>, marks: &Watermarks) {
+    let mut table = Table::new(vec![
+        Column::left("MiB"),
+        Column::right("active"),
+        Column::right("inactive"),
+        Column::right("unevictable"),
+        Column::right("boost"),
+    ]);
+    let cell = |bytes: Option<Bytes>| bytes.map(mib).unwrap_or_default().into();
+    for zone in marks.nodes.iter().flat_map(|n| &n.zones).filter(|z| z.active.is_some()) {
+        let boost = zone.boost.filter(|b| b.0 > 0);
+        table.row([format!("node {} {}", zone.node, zone.name).into(), cell(zone.active), cell(zone.inactive), cell(zone.unevictable), cell(boost)]);
+    }
+    if !table.is_empty() {
+        page.heading("Pages reclaim can look at (gauges)");
+        page.table(&table);
+    }
+}
+
+/// Free blocks by order: shown for the zone with most memory, since the others are small.
+fn orders(page: &mut Page<'_>, marks: &Watermarks) {
+    let zones = marks.nodes.iter().flat_map(|n| &n.zones);
+    let Some(zone) = zones.filter(|z| !z.orders.is_empty()).max_by_key(|z| z.managed) else { return };
+    let threshold = marks.extfrag_threshold.map(|t| format!("; the kernel compacts above {t}")).unwrap_or_default();
+    page.heading(&format!("Free blocks of node {} {} (gauges; index in thousandths: 0 lack of memory, 1000 fragmentation{threshold})", zone.node, zone.name));
+    let mut columns = vec![Column::left("order")];
+    columns.extend(zone.orders.iter().map(|o| Column::right(&o.order.to_string())));
+    let mut table = Table::new(columns);
+    let mut blocks: Vec<Cell> = vec!["blocks".into()];
+    blocks.extend(zone.orders.iter().map(|o| Cell::from(number::count(o.free_blocks))));
+    let mut index: Vec<Cell> = vec!["index".into()];
+    index.extend(zone.orders.iter().map(|o| match o.index {
+        Index::Suitable => Cell::from("fits"),
+        Index::NoFreeBlock => Cell::from("none"),
+        Index::Thousandths(n) => Cell::from(n.to_string()),
+    }));
+    table.cells(blocks);
+    table.cells(index);
+    page.table(&table);
+}

@@ -1,0 +1,182 @@
+//! `show swap`: the areas in the order the kernel uses them, and what lies there apart from what moves.
+//!
+//! What it is not: a judgement by "swap used": pages parked long ago and never touched again cost nothing.
+
+use ramline_model::balance::{self, Balance};
+use ramline_model::swap::{self, Area, AreaKind, Flow, SwapState, SwapVerdict};
+use ramline_snapshot::switches::LruGen;
+use ramline_snapshot::zswap::Zswap;
+use ramline_snapshot::{Snapshot, Window};
+use ramline_units::{Bytes, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::tiers::balance_words;
+use crate::report::{SCHEMA_VERSION, UnseenSection};
+use crate::text::{Column, Page, Paint, Style, Table, number};
+
+/// Swap on this machine.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ShowSwap {
+    /// Version of this document.
+    pub schema_version: u64,
+    /// Areas, stock and flow; `None` where `/proc/swaps` was not seen.
+    pub swap: Option<SwapState>,
+    /// What the flow was measured over.
+    pub span: Option<Nanos>,
+    /// The scan balance; `None` where swappiness was not seen.
+    pub balance: Option<Balance>,
+    /// Pages read ahead on a swap-in: `2^page_cluster`; `None` where the setting was not seen.
+    pub read_ahead_pages: Option<u64>,
+    /// zswap's parameters.
+    pub zswap: Option<Zswap>,
+    /// What could not be seen, and why.
+    pub unseen: Vec<UnseenSection>,
+}
+
+impl ShowSwap {
+    /// From a snapshot; the window supplies the flow.
+    #[must_use]
+    pub fn new(snapshot: &Snapshot, window: Option<&Window<'_>>) -> Self {
+        let settings = snapshot.settings.data();
+        let swappiness = settings.and_then(|s| u64::try_from(s.swappiness?).ok());
+        let cluster = settings.and_then(|s| u32::try_from(s.page_cluster?).ok());
+        ShowSwap {
+            schema_version: SCHEMA_VERSION,
+            swap: swap::of(snapshot, window.copied()),
+            span: window.map(|w| w.span),
+            balance: swappiness.map(|s| balance::of(s, snapshot.lru_gen.data().is_some_and(LruGen::is_on))),
+            read_ahead_pages: cluster.and_then(|c| 1u64.checked_shl(c)),
+            zswap: snapshot.zswap.data().cloned(),
+            unseen: super::unseen_of(snapshot, &["swaps", "vmstat", "settings", "zswap", "blocks"]),
+        }
+    }
+
+    /// The screen.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        let mut page = Page::new(style);
+        match &self.swap {
+            Some(state) => self.state(&mut page, state),
+            None => page.bold("Nothing is known about swap here."),
+        }
+        if let Some(zswap) = self.zswap.as_ref().filter(|z| z.enabled) {
+            let compressor = zswap.compressor.as_deref().unwrap_or("a compressor not known");
+            let pool = zswap.max_pool_percent.map(|p| format!(", pool at most {p} % of RAM (setting)")).unwrap_or_default();
+            page.line(&format!("zswap is on ({compressor}{pool}): it keeps compressed pages in RAM before they reach an area."));
+        }
+        if let Some(balance) = &self.balance {
+            page.blank();
+            page.line(&balance_words(balance));
+        }
+        if let Some(pages) = self.read_ahead_pages {
+            page.line(&format!("A swap-in reads {pages} pages at once (2^vm.page-cluster, setting); zram is read page by page."));
+        }
+        super::unseen(&mut page, &self.unseen);
+        page.finish()
+    }
+
+    fn state(&self, page: &mut Page<'_>, state: &SwapState) {
+        let (paint, words) = verdict_words(&state.verdict, self.span);
+        page.painted(paint, &words);
+        if state.areas.is_empty() {
+            return;
+        }
+        page.heading("Areas in the order of use (gauges, uncompressed bytes)");
+        page.table(&areas(&state.areas));
+        for area in &state.areas {
+            if let Some(first) = &area.outranked_by {
+                page.painted(Paint::Warn, &format!("{} is used after {first}, which is a slower kind of device.", area.path));
+            }
+        }
+        page.heading("Stock and flow");
+        page.point("  stock  ", &format!("{} of {} lie in swap (gauge)", state.used, state.total));
+        match &state.flow {
+            Some(flow) => flow_text(page, flow, self.span),
+            None => page.point("  flow   ", "since boot only, no rate; try: ramline show swap --for 2s"),
+        }
+    }
+}
+
+/// The verdict on swap in a sentence.
+pub(crate) fn verdict_words(verdict: &SwapVerdict, span: Option<Nanos>) -> (Paint, String) {
+    let over = number::over(span);
+    match verdict {
+        SwapVerdict::NoSwap => (Paint::Bold, "There is no swap: idle process memory must stay, and only the page cache can give way.".to_owned()),
+        SwapVerdict::Unused => (Paint::Good, format!("Swap is empty and nothing moves ({over}).")),
+        SwapVerdict::Harmless { stock } => {
+            (Paint::Good, format!("{stock} lie in swap and next to nothing moves ({over}): parked pages, harmless."))
+        }
+        SwapVerdict::MovingOut { out_per_s } => (
+            Paint::Bold,
+            format!("{} are written to swap and none come back ({over}): memory is being made, nobody waits for swap.", number::per_second(*out_per_s)),
+        ),
+        SwapVerdict::Active { in_per_s, out_per_s } => (
+            Paint::Warn,
+            format!(
+                "Pages come back from swap at {} and leave at {} ({over}): somebody waits for them.",
+                number::per_second(*in_per_s),
+                number::per_second(*out_per_s)
+            ),
+        ),
+        SwapVerdict::Unknown { stock } => {
+            (Paint::Bold, format!("{stock} lie in swap (gauge); whether they move is not known: counters since boot give no rate."))
+        }
+    }
+}
+
+pub(crate) fn kind_words(kind: AreaKind) -> &'static str {
+    match kind {
+        AreaKind::Zram => "zram: compressed RAM",
+        AreaKind::Flash => "does not rotate",
+        AreaKind::Rotating => "says it rotates",
+        AreaKind::Unknown => "device not known",
+    }
+}
+
+fn areas(areas: &[Area]) -> Table {
+    let mut table = Table::new(vec![
+        Column::right("turn"),
+        Column::wrapped("area"),
+        Column::left("device"),
+        Column::right("priority"),
+        Column::right("size"),
+        Column::right("holds"),
+        Column::right("share"),
+        Column::left(""),
+    ]);
+    for area in areas {
+        let device = if area.is_file { format!("file; {}", kind_words(area.kind)) } else { kind_words(area.kind).to_owned() };
+        let striped = if area.striped_with.is_empty() { "" } else { "in turn with its equals" };
+        table.row([
+            area.turn.to_string().into(),
+            area.path.as_str().into(),
+            device.into(),
+            area.priority.to_string().into(),
+            area.size.to_string().into(),
+            area.used.to_string().into(),
+            area.share.map(number::percent).unwrap_or_default().into(),
+            striped.into(),
+        ]);
+    }
+    table
+}
+
+fn flow_text(page: &mut Page<'_>, flow: &Flow, span: Option<Nanos>) {
+    let over = number::over(span);
+    let pair = |read: Option<Bytes>, written: Option<Bytes>| {
+        let words = |b: Option<Bytes>| b.map_or_else(|| "not known".to_owned(), number::per_second);
+        format!("{} in, {} out, {over}", words(read), words(written))
+    };
+    page.point("  flow   ", &format!("areas: {}", pair(flow.in_per_s, flow.out_per_s)));
+    if flow.zswap_in_per_s.or(flow.zswap_out_per_s).is_some_and(|b| b.0 > 0) {
+        page.point("         ", &format!("zswap: {}", pair(flow.zswap_in_per_s, flow.zswap_out_per_s)));
+    }
+    if flow.zero_in_per_s.or(flow.zero_out_per_s).is_some_and(|b| b.0 > 0) {
+        page.point("         ", &format!("zero-filled pages, kept by a note instead of a device: {}", pair(flow.zero_in_per_s, flow.zero_out_per_s)));
+    }
+    if let Some(n) = flow.refaults_per_s {
+        page.point("         ", &format!("refaults: {} process pages/s needed again soon after they left, {over}", number::figure(n)));
+    }
+}

@@ -1,0 +1,124 @@
+//! `show tiers`: the tiers memory moves between, what they hold and cost, and the order in which they give way.
+//!
+//! What it is not: a simulation of reclaim.
+
+use ramline_evidence::TierReport;
+use ramline_model::balance::{self, Balance};
+use ramline_model::tiers::{self, Tier};
+use ramline_snapshot::Snapshot;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::measured::priced;
+use crate::report::{SCHEMA_VERSION, UnseenSection};
+use crate::text::{Column, Page, Style, Table, number};
+
+/// The tiers, fastest first.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ShowTiers {
+    /// Version of this document.
+    pub schema_version: u64,
+    /// The tiers.
+    pub tiers: Vec<Tier>,
+    /// Under which conditions the costs were measured; empty where they were not.
+    pub conditions: Vec<String>,
+    /// The scan balance between process memory and page cache; `None` where swappiness was not seen.
+    pub balance: Option<Balance>,
+    /// What could not be seen, and why.
+    pub unseen: Vec<UnseenSection>,
+}
+
+impl ShowTiers {
+    /// From a snapshot, with the costs of a tier report where there is one.
+    #[must_use]
+    pub fn new(snapshot: &Snapshot, report: Option<&TierReport>) -> Self {
+        let tiers = tiers::of(snapshot);
+        let swappiness = snapshot.settings.data().and_then(|s| u64::try_from(s.swappiness?).ok());
+        let mglru = snapshot.lru_gen.data().is_some_and(ramline_snapshot::switches::LruGen::is_on);
+        ShowTiers {
+            schema_version: SCHEMA_VERSION,
+            tiers: match report {
+                Some(report) => priced(snapshot, tiers, report),
+                None => tiers,
+            },
+            conditions: report.map(|r| r.conditions.clone()).unwrap_or_default(),
+            balance: swappiness.map(|s| balance::of(s, mglru)),
+            unseen: super::unseen_of(snapshot, &["meminfo", "swaps", "zram", "zswap", "mounts", "settings"]),
+        }
+    }
+
+    /// The screen.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        let mut page = Page::new(style);
+        page.bold("The tiers, fastest first (gauges; capacity and content in uncompressed bytes)");
+        page.table(&table(&self.tiers));
+        let mut order: Vec<&Tier> = self.tiers.iter().filter(|t| t.gives_way.is_some()).collect();
+        order.sort_by_key(|t| t.gives_way);
+        page.heading("When memory runs short, in this order");
+        for tier in order {
+            page.point(&format!("  {}. ", tier.gives_way.unwrap_or_default()), &format!("{}: {}", tier.name, tier.how));
+        }
+        for tier in self.tiers.iter().filter(|t| t.gives_way.is_none()) {
+            page.point("  -  ", &format!("{}: {}", tier.name, tier.how));
+        }
+        if let Some(balance) = &self.balance {
+            page.blank();
+            page.line(&balance_words(balance));
+        }
+        if !self.conditions.is_empty() {
+            page.blank();
+            page.dim(&format!("Costs measured: {}.", self.conditions.join("; ")));
+        }
+        super::unseen(&mut page, &self.unseen);
+        if self.tiers.iter().all(|t| t.cost.is_none()) {
+            page.blank();
+            page.dim("Next: ramline measure tiers (what an access to each costs here)");
+        }
+        page.finish()
+    }
+}
+
+pub(crate) fn table(tiers: &[Tier]) -> Table {
+    let mut table = Table::new(vec![
+        Column::wrapped("tier"),
+        Column::right("holds"),
+        Column::right("of"),
+        Column::right("RAM it takes"),
+        Column::right("4 KiB: median"),
+        Column::right("99 % within"),
+        Column::right("gives way"),
+    ]);
+    for tier in tiers {
+        table.row([
+            tier.name.as_str().into(),
+            tier.used.map(|b| b.to_string()).unwrap_or_else(|| "not known".into()).into(),
+            tier.capacity.map(|b| b.to_string()).unwrap_or_default().into(),
+            tier.ram.map(|b| b.to_string()).unwrap_or_else(|| "not known".into()).into(),
+            tier.cost.map(|c| c.ns_p50.to_string()).unwrap_or_default().into(),
+            tier.cost.map(|c| c.ns_p99.to_string()).unwrap_or_default().into(),
+            tier.gives_way.map_or_else(|| "no".to_owned(), |n| format!("{n}.")).into(),
+        ]);
+    }
+    table
+}
+
+/// What a swappiness means in shares of scanning.
+pub(crate) fn balance_words(balance: &Balance) -> String {
+    if balance.mglru {
+        return format!(
+            "vm.swappiness is {} (setting, 0 to 200). Reclaim goes by generations (MGLRU): the classic shares do not apply, a \
+             higher value still means more process and tmpfs memory.",
+            balance.swappiness
+        );
+    }
+    format!(
+        "vm.swappiness is {} (setting, 0 to 200): at equal costs {} of scanning goes to process and tmpfs memory, between {} \
+         and {} as file or swap reads get cheaper; the kernel does not export the costs it sees.",
+        balance.swappiness,
+        number::percent(balance.equal_costs),
+        number::percent(balance.file_costless),
+        number::percent(balance.anon_costless)
+    )
+}

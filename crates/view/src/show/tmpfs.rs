@@ -1,0 +1,179 @@
+//! `show tmpfs`: what the file systems in RAM hold and may hold, and whether a directory would fit into one.
+//!
+//! What it is not: a promise. What lies in tmpfs is lost at a reboot and may reach swap unencrypted.
+
+use ramline_model::tmpfs::{self, Fit, Model, TmpfsMount, TmpfsState};
+use ramline_snapshot::Snapshot;
+use ramline_units::Limit;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::report::{SCHEMA_VERSION, UnseenSection};
+use crate::text::{Cell, Column, Page, Paint, Style, Table, number};
+
+/// File systems in RAM, and directories held against it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ShowTmpfs {
+    /// Version of this document.
+    pub schema_version: u64,
+    /// The mounts; `None` where they were not seen.
+    pub tmpfs: Option<TmpfsState>,
+    /// The directories that were walked.
+    pub would_fit: Vec<Fit>,
+    /// What could not be seen, and why.
+    pub unseen: Vec<UnseenSection>,
+}
+
+impl ShowTmpfs {
+    /// From a snapshot; its `dirs` section supplies the directories.
+    #[must_use]
+    pub fn new(snapshot: &Snapshot) -> Self {
+        let dirs = snapshot.dirs.data().map(Vec::as_slice).unwrap_or_default();
+        ShowTmpfs {
+            schema_version: SCHEMA_VERSION,
+            tmpfs: tmpfs::of(snapshot),
+            would_fit: dirs.iter().filter_map(|dir| tmpfs::would_fit(dir, snapshot)).collect(),
+            unseen: super::unseen_of(snapshot, &["mounts", "meminfo", "dirs"]),
+        }
+    }
+
+    /// The screen.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        let mut page = Page::new(style);
+        match &self.tmpfs {
+            Some(state) => mounts(&mut page, state),
+            None => page.bold("Which file systems are in RAM is not known: the mounts were not seen."),
+        }
+        for fit in &self.would_fit {
+            fit_text(&mut page, fit);
+        }
+        if !self.would_fit.is_empty() {
+            page.blank();
+            page.dim("What lies in tmpfs does not survive a reboot, and under pressure it reaches the swap area unencrypted.");
+        }
+        super::unseen(&mut page, &self.unseen);
+        page.finish()
+    }
+}
+
+fn mounts(page: &mut Page<'_>, state: &TmpfsState) {
+    let over = state.limits_over_ram.map(|share| format!(", {} of RAM", number::percent(share))).unwrap_or_default();
+    page.bold(&format!(
+        "File systems in RAM hold {} (gauge); together they may hold {}{over}.",
+        state.used, state.limits
+    ));
+    if state.limits_over_ram.is_some_and(|share| share > 1.0) {
+        page.painted(Paint::Warn, "Their limits add up to more than the RAM: filling them all would end in swap or kills.");
+    }
+    let mut table = Table::new(vec![
+        Column::wrapped("mount"),
+        Column::left("type"),
+        Column::right("holds"),
+        Column::right("may hold"),
+        Column::right("share"),
+        Column::right("of RAM"),
+        Column::right("inodes"),
+        Column::left("may go to swap"),
+    ]);
+    for mount in &state.mounts {
+        table.row(mount_row(mount));
+    }
+    page.blank();
+    page.table(&table);
+    if let Some(elsewhere) = state.elsewhere {
+        page.line(&if elsewhere.is_negative() {
+            format!("The mounts hold {} more than Shmem counts in RAM (gauges): as much of them is on swap.", elsewhere.magnitude())
+        } else {
+            format!("{elsewhere} of Shmem are in no mount seen here (gauge): shared segments, memfd, graphics, other name spaces.")
+        });
+    }
+}
+
+fn mount_row(mount: &TmpfsMount) -> [Cell; 8] {
+    let also = if mount.also_at.is_empty() { String::new() } else { format!(" (also {})", mount.also_at.join(", ")) };
+    let limit = match mount.size {
+        Some(Limit::At(bytes)) => bytes.to_string(),
+        Some(Limit::Max) => "no limit".to_owned(),
+        None => "not known".to_owned(),
+    };
+    let inodes = mount.inodes_used.zip(mount.inodes).map(|(used, all)| format!("{} of {}", number::count(used), number::count(all)));
+    [
+        format!("{}{also}", mount.at).into(),
+        mount.fs.as_str().into(),
+        mount.used.map_or_else(|| "not told".to_owned(), |b| b.to_string()).into(),
+        limit.into(),
+        mount.share.map(number::percent).unwrap_or_default().into(),
+        mount.share_of_ram.map(number::percent).unwrap_or_default().into(),
+        inodes.unwrap_or_else(|| "no limit".to_owned()).into(),
+        if mount.swappable { "yes" } else { "no" }.into(),
+    ]
+}
+
+/// The model in words.
+pub(crate) fn model_words(model: Model) -> &'static str {
+    match model {
+        Model::HalfOfRam => "half of RAM (the size a tmpfs gets by default)",
+        Model::HalfOfFree => "half of free memory (nothing else has to move)",
+        Model::Available => "available memory (clean page cache gives way)",
+        Model::FreePlusSwap => "free memory and free swap",
+        Model::Inodes => "inodes (the number a tmpfs gets by default)",
+    }
+}
+
+/// The answer for one directory in one sentence.
+pub(crate) fn fit_sentence(fit: &Fit) -> String {
+    let need = if fit.lower_bound { format!("at least {}", fit.need) } else { fit.need.to_string() };
+    let place = if fit.already_tmpfs { "is in RAM already and needs" } else { "would need" };
+    let answer = match (fit.fits, fit.lower_bound) {
+        (true, false) => "fits by every model".to_owned(),
+        (true, true) => "fits by every model as far as it was walked".to_owned(),
+        (false, _) => {
+            let broken: Vec<&str> = fit.margins.iter().filter(|m| m.margin.is_negative()).map(|m| short(m.model)).collect();
+            let inodes = if fit.inode_margin < 0 { vec!["inodes"] } else { vec![] };
+            format!("does not fit by: {}", [broken, inodes].concat().join(", "))
+        }
+    };
+    let files = number::count(fit.inodes);
+    format!("{} {place} {need} and {files} inodes: {answer}; {} breaks first as it grows", fit.path, short(fit.breaks_first))
+}
+
+fn short(model: Model) -> &'static str {
+    match model {
+        Model::HalfOfRam => "half of RAM",
+        Model::HalfOfFree => "half of free",
+        Model::Available => "available",
+        Model::FreePlusSwap => "free plus swap",
+        Model::Inodes => "inodes",
+    }
+}
+
+fn fit_text(page: &mut Page<'_>, fit: &Fit) {
+    page.heading(&format!("Would {} fit into RAM?", fit.path));
+    page.painted(if fit.fits { Paint::Good } else { Paint::Warn }, &format!("{}.", fit_sentence(fit)));
+    let mut table = Table::new(vec![Column::left("held against"), Column::right("limit"), Column::right("margin")]).indented(2);
+    for margin in &fit.margins {
+        let paint = if margin.margin.is_negative() { Paint::Warn } else { Paint::Plain };
+        table.row([
+            model_words(margin.model).into(),
+            margin.limit.to_string().into(),
+            Cell::painted(paint, &margin.margin.to_string()),
+        ]);
+    }
+    let sign = if fit.inode_margin < 0 { "-" } else { "" };
+    table.row([
+        model_words(Model::Inodes).into(),
+        number::count(fit.inode_limit).into(),
+        format!("{sign}{}", number::count(fit.inode_margin.unsigned_abs())).into(),
+    ]);
+    page.table(&table);
+    if let Some(cached) = fit.cached {
+        page.line(&format!("{cached} of it are in the page cache already (gauge): moving them costs no memory."));
+    }
+    if let Some(out) = fit.pushed_out {
+        let parts = [(out.cache, "of clean page cache"), (out.swap, "of process memory to swap"), (out.nowhere, "with no place to go")];
+        let moved: Vec<String> = parts.iter().filter(|(b, _)| b.0 > 0).map(|(b, what)| format!("{b} {what}")).collect();
+        page.line(&if moved.is_empty() { "It would push nothing out.".to_owned() } else { format!("It would push out {}.", moved.join(", ")) });
+    }
+}

@@ -1,0 +1,199 @@
+//! `show zram`: how far it is set up, every field with unit and scope, what it gains, and the capacity formula.
+//!
+//! What it is not: a choice of algorithm or size. zram is RAM holding compressed pages; its size is no memory.
+
+use ramline_model::zram::{self, Device, Field, FieldValue, Gain, Rung, Scope, Step, Unit, ZramState};
+use ramline_snapshot::Snapshot;
+use ramline_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::report::{SCHEMA_VERSION, UnseenSection};
+use crate::text::{Column, Page, Paint, Style, Table, number};
+
+/// zram on this machine.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ShowZram {
+    /// Version of this document.
+    pub schema_version: u64,
+    /// The state; `None` where it was not seen.
+    pub zram: Option<ZramState>,
+    /// MemTotal, for the capacity formula.
+    pub ram: Option<Bytes>,
+    /// What could not be seen, and why.
+    pub unseen: Vec<UnseenSection>,
+}
+
+const LADDER: [(Rung, &str); 7] = [
+    (Rung::NotBuilt, "not built"),
+    (Rung::ModulePresent, "module present"),
+    (Rung::Loaded, "loaded"),
+    (Rung::DeviceExists, "device exists"),
+    (Rung::Sized, "sized"),
+    (Rung::Formatted, "formatted"),
+    (Rung::Active, "active as swap"),
+];
+
+impl ShowZram {
+    /// From a snapshot.
+    #[must_use]
+    pub fn new(snapshot: &Snapshot) -> Self {
+        ShowZram {
+            schema_version: SCHEMA_VERSION,
+            zram: zram::of(snapshot),
+            ram: snapshot.mem_total(),
+            unseen: super::unseen_of(snapshot, &["zram", "swaps", "zswap"]),
+        }
+    }
+
+    /// The screen.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        let mut page = Page::new(style);
+        match &self.zram {
+            Some(state) => state_text(&mut page, state, self.ram),
+            None => page.bold("Nothing is known about zram here."),
+        }
+        super::unseen(&mut page, &self.unseen);
+        page.finish()
+    }
+}
+
+/// The rung in words.
+pub(crate) fn rung_words(rung: Rung) -> &'static str {
+    match rung {
+        Rung::Outranked => "active as swap, but outranked by an area that is not zram",
+        rung => LADDER.iter().find(|(r, _)| *r == rung).map_or("not known", |(_, words)| words),
+    }
+}
+
+fn ladder(rung: Rung) -> String {
+    let reached = LADDER.iter().position(|(r, _)| *r == rung).unwrap_or(LADDER.len() - 1);
+    let steps: Vec<String> = LADDER
+        .iter()
+        .enumerate()
+        .skip(1)
+        .map(|(at, (_, words))| if at <= reached && rung != Rung::NotBuilt { format!("[x] {words}") } else { format!("[ ] {words}") })
+        .collect();
+    steps.join("  ")
+}
+
+fn state_text(page: &mut Page<'_>, state: &ZramState, ram: Option<Bytes>) {
+    page.bold(&format!("zram: {}.", rung_words(state.rung)));
+    page.line(&ladder(state.rung));
+    if let Some(container) = &state.container {
+        page.line(&format!("This is a container ({container}): zram belongs to the host and nothing can be set up here."));
+    }
+    if state.rung == Rung::Outranked {
+        page.painted(Paint::Warn, "An area that is not zram has a higher priority, so zram is written to last.");
+    }
+    if state.zswap_in_front {
+        page.painted(Paint::Warn, "zswap is on as well and stands in front: pages are compressed there first, and again here.");
+    }
+    if state.pool_starved {
+        page.painted(Paint::Bad, "Every zone is at its min watermark: zram itself may fail to get memory for new pages.");
+    }
+    if let Some(step) = state.next.as_ref().filter(|_| state.container.is_none()) {
+        next(page, step);
+    }
+    for device in &state.devices {
+        device_text(page, device, ram);
+    }
+}
+
+fn next(page: &mut Page<'_>, step: &Step) {
+    page.point("Next step: ", &step.words);
+    if let Some(command) = &step.command {
+        page.command(2, command);
+    }
+}
+
+fn device_text(page: &mut Page<'_>, device: &Device, ram: Option<Bytes>) {
+    let algorithm = device.algorithm.as_deref().unwrap_or("algorithm not known");
+    let priority = device.priority.map(|p| format!(", swap priority {p}")).unwrap_or_default();
+    page.heading(&format!("{}: {}, {algorithm}{priority}", device.name, rung_words(device.rung)));
+    if device.algorithms.len() > 1 {
+        page.dim(&format!("Algorithms this kernel offers here: {}.", device.algorithms.join(", ")));
+    }
+    if device.beyond_twice_ram {
+        page.painted(Paint::Warn, "It is larger than twice the RAM: at 2:1 it cannot fill, and its slot table costs RAM meanwhile.");
+    }
+    if let Some(n) = device.failed_writes.filter(|n| *n > 0) {
+        page.painted(Paint::Bad, &format!("{} writes failed since the device was made: its limit was hit, or no memory was found.", number::count(n)));
+    }
+    if let Some(gain) = device.gain.as_ref().filter(|_| device.disksize.0 > 0) {
+        gain_text(page, device, gain, ram);
+    }
+    page.blank();
+    page.table(&fields(&device.fields));
+}
+
+fn gain_text(page: &mut Page<'_>, device: &Device, gain: &Gain, ram: Option<Bytes>) {
+    if gain.stored.0 == 0 {
+        page.line(&format!(
+            "It holds nothing yet (gauge). Its slot table alone takes {} of RAM (16 bytes a page of its size).",
+            gain.slot_table
+        ));
+        return;
+    }
+    page.line(&format!(
+        "It holds {} of pages in {} of RAM, plus {} slot table (gauges): net gain {}.",
+        gain.stored, gain.mem_used, gain.slot_table, gain.net_saved
+    ));
+    let mut table = Table::new(vec![Column::left(""), Column::right(""), Column::wrapped("")]).indented(2);
+    let mut add = |name: &str, value: Option<String>, how: &str| {
+        if let Some(value) = value {
+            table.row([name.into(), value.into(), how.into()]);
+        }
+    };
+    add("true ratio", gain.true_ratio.map(|r| r.to_string()), "compressed pages over their payload; same-filled and written-back pages left out");
+    add("effective ratio", gain.effective_ratio.map(|r| r.to_string()), "the same over the RAM used, allocator overhead included");
+    add("allocator efficiency", gain.efficiency.map(number::percent), "payload over RAM used");
+    add("incompressible", gain.incompressible.map(number::percent), "of compressed pages are kept whole and gain nothing");
+    add("room left", Some(gain.headroom.to_string()), "of its size, uncompressed");
+    add("until its limit", gain.limit_headroom.map(|b| b.to_string()), "of RAM; writes fail there");
+    add("limit in use", gain.limit_use.map(number::percent), "writes fail at 100 %");
+    add("RAM when full", gain.full_cost.map(|b| b.to_string()), "at the effective ratio, slot table included");
+    page.table(&table);
+    if let (Some(ram), Some(ratio), Some(capacity)) = (ram, gain.effective_ratio, gain.capacity) {
+        let size = device.disksize;
+        page.line(&format!("Capacity when full = RAM - zram/ratio + zram = {ram} - {size}/{:.2} + {size} = {capacity}, at the ratio so far.", ratio.0));
+    }
+}
+
+fn fields(fields: &[Field]) -> Table {
+    let mut table = Table::new(vec![
+        Column::left("field"),
+        Column::left("zramctl"),
+        Column::right("value"),
+        Column::left("scope"),
+        Column::wrapped("meaning"),
+    ]);
+    for field in fields {
+        let unit = match field.unit {
+            Unit::Bytes => "",
+            Unit::Pages => " pages",
+            Unit::Events => " events",
+        };
+        let value = match field.value {
+            FieldValue::Bytes(bytes) => bytes.to_string(),
+            FieldValue::Limit(limit) => limit.to_string(),
+            FieldValue::Count(n) => format!("{}{unit}", number::count(n)),
+        };
+        let scope = match field.scope {
+            Scope::Gauge => "gauge",
+            Scope::Counter => "counter since made",
+            Scope::Peak => "peak",
+            Scope::Setting => "setting",
+        };
+        table.row([
+            field.name.as_str().into(),
+            field.zramctl.as_deref().unwrap_or("").into(),
+            value.into(),
+            scope.into(),
+            field.meaning.as_str().into(),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,155 @@
+//! Text for a terminal: pages made of headings, wrapped sentences, tables and bars of plain characters.
+//!
+//! What it is: layout. Everything that enters a [`Page`] or a [`Table`] is escaped there, so no renderer can forget it.
+//! What it is not: the words; those are in `show` and `screen`.
+//!
+//! ```
+//! use ramline_view::text::{Page, Style};
+//! let style = Style { colour: false, width: 20 };
+//! let mut page = Page::new(&style);
+//! page.line("one two three four five");
+//! assert_eq!(page.finish(), "one two three four\nfive\n");
+//! ```
+
+mod bar;
+pub mod number;
+mod page;
+mod table;
+
+pub use bar::{Segment, bar, chart, segments};
+pub use page::Page;
+pub use table::{Cell, Column, Table};
+
+use unicode_width::UnicodeWidthStr;
+
+/// How to draw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// With colours. Nothing is said by colour alone.
+    pub colour: bool,
+    /// Columns of the terminal; lines are kept below it where words allow.
+    pub width: usize,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Style { colour: false, width: 100 }
+    }
+}
+
+/// What a piece of text is, for colouring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Paint {
+    /// As it comes.
+    #[default]
+    Plain,
+    /// A heading or the deciding word.
+    Bold,
+    /// Beside the point.
+    Dim,
+    /// As it should be.
+    Good,
+    /// Costs something.
+    Warn,
+    /// Hurts now.
+    Bad,
+}
+
+impl Style {
+    /// Colours a text that holds no control characters; unchanged without colour.
+    #[must_use]
+    pub fn paint(&self, paint: Paint, text: &str) -> String {
+        let code = match paint {
+            _ if !self.colour => return text.to_owned(),
+            Paint::Plain => return text.to_owned(),
+            Paint::Bold => "1",
+            Paint::Dim => "2",
+            Paint::Good => "32",
+            Paint::Warn => "33",
+            Paint::Bad => "31",
+        };
+        format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    }
+}
+
+/// Columns a text takes on a terminal; it must not hold colour codes.
+#[must_use]
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// Breaks a text into lines of at most `columns`; a word longer than that is cut.
+#[must_use]
+pub fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let columns = columns.max(8);
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let mut word = word.to_owned();
+        loop {
+            let Some(last) = lines.last_mut() else { break };
+            let gap = usize::from(!last.is_empty());
+            if width(last) + gap + width(&word) <= columns {
+                if gap == 1 {
+                    last.push(' ');
+                }
+                last.push_str(&word);
+                break;
+            }
+            if !last.is_empty() {
+                lines.push(String::new());
+                continue;
+            }
+            let rest = cut(&mut word, columns);
+            last.push_str(&word);
+            lines.push(String::new());
+            word = rest;
+        }
+    }
+    if lines.len() > 1 && lines.last().is_some_and(String::is_empty) {
+        lines.pop();
+    }
+    lines
+}
+
+/// Leaves at most `columns` in `word` and returns the rest.
+fn cut(word: &mut String, columns: usize) -> String {
+    let mut used = 0;
+    let fits = |c: char, used: usize| used + width(c.encode_utf8(&mut [0; 4])) <= columns;
+    let mut at = word.len();
+    for (index, c) in word.char_indices() {
+        if !fits(c, used) {
+            at = index;
+            break;
+        }
+        used += width(c.encode_utf8(&mut [0; 4]));
+    }
+    word.split_off(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_kept_whole_and_longer_ones_cut() {
+        assert_eq!(wrap("a bb ccc", 8), ["a bb ccc"]);
+        assert_eq!(wrap("aaaa bbbb cccc", 9), ["aaaa bbbb", "cccc"]);
+        assert_eq!(wrap("abcdefghijklmnop", 8), ["abcdefgh", "ijklmnop"]);
+        assert_eq!(wrap("", 8), [""]);
+    }
+
+    #[test]
+    fn width_is_that_of_the_terminal_not_of_the_bytes() {
+        assert_eq!(wrap("メモリメモリ", 8), ["メモリメ", "モリ"]);
+        assert_eq!((width("größe"), width("メモリ")), (5, 6));
+    }
+
+    #[test]
+    fn colour_is_an_addition_and_never_the_text() {
+        let plain = Style::default();
+        let colour = Style { colour: true, ..plain };
+        assert_eq!(plain.paint(Paint::Bad, "stalls"), "stalls");
+        assert_eq!(colour.paint(Paint::Bad, "stalls"), "\u{1b}[31mstalls\u{1b}[0m");
+        assert_eq!(colour.paint(Paint::Plain, "x"), "x");
+    }
+}

@@ -1,0 +1,128 @@
+//! Numbers as sentences need them: shares, counts, rates, distances; each with its unit.
+//!
+//! What it is not: arithmetic of the model.
+//!
+//! ```
+//! use ramline_view::text::number;
+//! assert_eq!(number::percent(0.0612), "6.1 %");
+//! assert_eq!(number::count(1234567), "1,234,567");
+//! assert_eq!(number::minutes(130.0), "2 h 10 min");
+//! ```
+
+use ramline_units::{Bytes, Nanos};
+
+/// A share as a percentage with one decimal; two below 1 %.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    match value.abs() {
+        v if v >= 99.95 => format!("{value:.0} %"),
+        v if v >= 0.995 || v == 0.0 => format!("{value:.1} %"),
+        v if v < 0.005 => format!("{}< 0.01 %", if value < 0.0 { "-" } else { "" }),
+        _ => format!("{value:.2} %"),
+    }
+}
+
+/// A count with thousands apart.
+#[must_use]
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A measured count, which may be a mean or a median: whole from 100 on.
+#[must_use]
+pub fn figure(value: f64) -> String {
+    match value.abs() {
+        v if v >= 1000.0 => {
+            let whole = format!("{:.0}", v);
+            let text = whole.parse::<u64>().map_or(whole, count);
+            if value < 0.0 { format!("-{text}") } else { text }
+        }
+        v if v >= 100.0 || v == 0.0 => format!("{value:.0}"),
+        v if v >= 10.0 => format!("{value:.1}"),
+        v if v >= 0.01 => format!("{value:.2}"),
+        _ => "0.00".to_owned(),
+    }
+}
+
+/// Seconds with the digits that matter.
+#[must_use]
+pub fn seconds(value: f64) -> String {
+    match value {
+        v if v >= 10.0 => format!("{value:.1} s"),
+        v if v >= 0.1 => format!("{value:.2} s"),
+        _ => format!("{:.2} ms", value * 1e3),
+    }
+}
+
+/// A time to go, in minutes; hours and days when it is long.
+#[must_use]
+pub fn minutes(minutes: f64) -> String {
+    if minutes < 1.0 {
+        return format!("{:.0} s", minutes * 60.0);
+    }
+    let whole = format!("{minutes:.0}").parse::<u64>().unwrap_or(u64::MAX);
+    match whole {
+        0..90 => format!("{whole} min"),
+        90..2880 => format!("{} h {} min", whole / 60, whole % 60),
+        _ => format!("{} days", count(whole / 1440)),
+    }
+}
+
+/// A rate of bytes: `3.2 MiB/s`.
+#[must_use]
+pub fn per_second(bytes: Bytes) -> String {
+    format!("{bytes}/s")
+}
+
+/// The bytes of a floating-point result, for printing only.
+#[must_use]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped; printed with one decimal")]
+pub fn bytes(value: f64) -> Bytes {
+    Bytes(if value.is_finite() { value.clamp(0.0, 1.8e19) as u64 } else { 0 })
+}
+
+/// What a rate was measured over: `over 2.0 s`, or what is said without a window.
+#[must_use]
+pub fn over(span: Option<Nanos>) -> String {
+    span.map_or_else(|| "since boot, no rate".to_owned(), |span| format!("over {span}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_keep_the_digits_that_matter() {
+        for (share, text) in
+            [(0.0, "0.0 %"), (0.5, "50.0 %"), (1.0, "100 %"), (0.0006, "0.06 %"), (0.000_01, "< 0.01 %"), (-0.02, "-2.0 %")]
+        {
+            assert_eq!(percent(share), text);
+        }
+    }
+
+    #[test]
+    fn a_time_to_go_is_told_in_the_unit_people_plan_in() {
+        for (m, text) in [(0.5, "30 s"), (7.2, "7 min"), (89.0, "89 min"), (120.0, "2 h 0 min"), (14_400.0, "10 days")] {
+            assert_eq!(minutes(m), text);
+        }
+    }
+
+    #[test]
+    fn counts_are_grouped_and_means_rounded() {
+        for (n, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(count(n), text);
+        }
+        for (v, text) in [(0.0, "0"), (0.5, "0.50"), (12.34, "12.3"), (123.4, "123"), (54_321.5, "54,322"), (-2000.0, "-2,000")] {
+            assert_eq!(figure(v), text);
+        }
+    }
+}
