@@ -146,7 +146,8 @@ fn sentence(verdict: &Verdict, pressure: &PressureModel) -> String {
         }
     };
     if let Some(minutes) = verdict.to_low.and_then(|d| d.minutes).filter(|m| *m < SOON_MINUTES) {
-        text.push_str(&format!("; at the present rate reclaim begins in {minutes:.0} min"));
+        let when = if minutes < 1.0 { "within a minute".to_owned() } else { format!("in {minutes:.0} min") };
+        text.push_str(&format!("; at the present rate reclaim begins {when}"));
     }
     if verdict.basis == Basis::Averages {
         text.push_str(" (by the last 10 s; refaults are not known without a window)");
