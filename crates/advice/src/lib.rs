@@ -5,7 +5,24 @@
 //!
 //! A rule fires only on what it saw: a counter since boot is never judged as a rate, a section that was
 //! not seen makes a rule silent, and nothing is recommended that is already on.
+//!
+//! ```
+//! use ramline_advice::{Inputs, explain, findings};
+//! use ramline_snapshot::{Seen, Snapshot, machine::Machine, meminfo::Meminfo};
+//! let mut seen = Snapshot::new(Machine::default());
+//! seen.meminfo = Seen::of(Meminfo::parse("meminfo", "MemTotal: 4096 kB\nMemAvailable: 3072 kB\n")?);
+//! let inputs = Inputs { snapshot: &seen, window: None, tiers: None, runs: &[] };
+//! assert_eq!(findings(&inputs)[0].id, "nothing-to-change");
+//! assert!(explain("avialable", &inputs).unwrap_err().to_string().contains("ramline explain available"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+mod explain;
 mod finding;
+mod findings;
+mod look;
+mod text;
 
+pub use explain::{Answer, Explanation, TOPICS, Topic, UnknownTopic, explain};
 pub use finding::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
+pub use findings::{RULES, findings};

@@ -1,0 +1,187 @@
+//! Explanations: a question, answered with this machine's numbers, the mechanism in plain words, one next command.
+//!
+//! What it is: one file a topic, one line in the table. What it is not: advice; a finding links here for the why. What
+//! was not seen is named in the answer instead of being left out.
+
+mod available;
+mod buff_cache;
+mod evictors;
+mod no_swap;
+mod pressure;
+mod read_ahead;
+mod swap_in_use;
+mod swap_order;
+mod swappiness;
+mod tmpfs;
+mod used;
+mod watermarks;
+mod zram_limit;
+mod zram_ratio;
+mod zram_unused;
+mod zswap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::text::{evidence, list};
+use crate::{Evidence, Inputs};
+
+/// A topic: one file, one line in the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Topic {
+    /// Its name on the command line.
+    pub id: &'static str,
+    /// The question it answers.
+    pub question: &'static str,
+    /// Answers it.
+    pub answer: fn(&Inputs<'_>) -> Answer,
+}
+
+/// What a topic says of one machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// One or two sentences with the deciding number.
+    pub short: String,
+    /// The numbers.
+    pub numbers: Vec<Evidence>,
+    /// How it works, a sentence or two each.
+    pub mechanism: Vec<String>,
+    /// What is often said and not so.
+    pub myth: Option<String>,
+    /// One command to go on with.
+    pub next: String,
+}
+
+/// A question answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Explanation {
+    /// The topic.
+    pub topic: String,
+    /// The question.
+    pub question: String,
+    /// The answer in one or two sentences, with this machine's deciding number.
+    pub answer_short: String,
+    /// This machine's numbers.
+    pub numbers: Vec<Evidence>,
+    /// How it works, in plain words.
+    pub mechanism: Vec<String>,
+    /// What is often said and not so.
+    pub myth: Option<String>,
+    /// One command to go on with.
+    pub next_command: String,
+}
+
+/// Every topic, the general ones first.
+pub const TOPICS: &[Topic] = &[
+    used::TOPIC,
+    available::TOPIC,
+    buff_cache::TOPIC,
+    pressure::TOPIC,
+    watermarks::TOPIC,
+    no_swap::TOPIC,
+    swap_in_use::TOPIC,
+    swap_order::TOPIC,
+    swappiness::TOPIC,
+    zram_unused::TOPIC,
+    zram_ratio::TOPIC,
+    zram_limit::TOPIC,
+    zswap::TOPIC,
+    read_ahead::TOPIC,
+    tmpfs::TOPIC,
+    evictors::TOPIC,
+];
+
+/// There is no such topic.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("cannot explain '{}': no such topic; there are {}\ntry: ramline explain {closest}", topic.escape_debug(), list(&all()))]
+pub struct UnknownTopic {
+    /// As asked.
+    pub topic: String,
+    /// The topic whose name is most like it.
+    pub closest: &'static str,
+}
+
+fn all() -> Vec<String> {
+    TOPICS.iter().map(|topic| topic.id.to_owned()).collect()
+}
+
+/// Answers a topic's question with the numbers of this machine.
+///
+/// # Errors
+/// There is no such topic: the error lists all and names the closest.
+pub fn explain(topic: &str, inputs: &Inputs<'_>) -> Result<Explanation, UnknownTopic> {
+    let Some(found) = TOPICS.iter().find(|t| t.id == topic) else {
+        let closest = TOPICS.iter().min_by_key(|t| distance(t.id, topic)).map_or("used", |t| t.id);
+        return Err(UnknownTopic { topic: topic.chars().take(60).collect(), closest });
+    };
+    let Answer { short, numbers, mechanism, myth, next } = (found.answer)(inputs);
+    Ok(Explanation {
+        topic: found.id.to_owned(),
+        question: found.question.to_owned(),
+        answer_short: short,
+        numbers,
+        mechanism,
+        myth,
+        next_command: next,
+    })
+}
+
+/// Insertions, deletions and replacements between two names (Levenshtein), of the first 60 characters.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().take(60).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = i;
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+        let mut left = i + 1;
+        for (cell, y) in row.iter_mut().skip(1).zip(&b) {
+            let here = (diagonal + usize::from(x != *y)).min(left + 1).min(*cell + 1);
+            diagonal = *cell;
+            *cell = here;
+            left = here;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+/// Collects numbers and skips those that were not seen.
+#[derive(Default)]
+struct Numbers(Vec<Evidence>);
+
+impl Numbers {
+    fn add(&mut self, what: &str, value: Option<impl std::fmt::Display>, source: &str) {
+        if let Some(value) = value {
+            self.0.push(evidence(what, value.to_string(), source));
+        }
+    }
+}
+
+/// Sentences from text.
+fn sentences<const N: usize>(lines: [&str; N]) -> Vec<String> {
+    lines.map(str::to_owned).into()
+}
+
+/// What an answer says when the file it needs was not seen.
+fn unseen(inputs: &Inputs<'_>, section: &str) -> String {
+    let why = inputs.snapshot.unseen().into_iter().find(|(name, _)| *name == section);
+    match why {
+        Some((_, why)) => format!("Cannot tell for this machine: {} ({}).", why.path, why.reason),
+        None => format!("Cannot tell for this machine: {section} was not read."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_compared_by_the_letters_that_differ() {
+        assert_eq!(distance("swappiness", "swapiness"), 1);
+        assert_eq!(distance("used", "used"), 0);
+        assert_eq!(distance("used", ""), 4);
+        assert_eq!(distance("", "ab"), 2);
+        assert_eq!(distance("kitten", "sitting"), 3);
+    }
+}

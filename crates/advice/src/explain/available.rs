@@ -1,0 +1,44 @@
+//! `available`: what MemAvailable promises, and what it does not.
+
+use super::{Answer, Numbers, Topic, sentences, unseen};
+use crate::Inputs;
+use crate::look;
+use crate::text::rate;
+use ramline_model::watermarks;
+
+pub(super) const TOPIC: Topic = Topic { id: "available", question: "How much memory could a new program get?", answer };
+
+fn answer(inputs: &Inputs<'_>) -> Answer {
+    let meminfo = inputs.snapshot.meminfo.data();
+    let mut numbers = Numbers::default();
+    let available = meminfo.and_then(|m| m.mem_available);
+    numbers.add("available", available, "/proc/meminfo MemAvailable");
+    numbers.add("free", meminfo.and_then(|m| m.mem_free), "/proc/meminfo MemFree");
+    let lists = inputs.snapshot.zoneinfo.data().map(|z| z.cpu_lists().bytes(inputs.snapshot.machine.page_size));
+    numbers.add("free, in the lists of the CPUs (not in MemFree)", lists, "/proc/zoneinfo count, all CPUs");
+    let cache = meminfo.and_then(|m| Some(m.active_file? + m.inactive_file?));
+    numbers.add("page cache on the lists", cache, "/proc/meminfo Active(file) + Inactive(file)");
+    numbers.add("kernel objects that can go", meminfo.and_then(|m| m.s_reclaimable), "/proc/meminfo SReclaimable");
+    let marks = watermarks::of(inputs.snapshot, inputs.window);
+    let low = marks.map(|m| m.nodes.iter().map(|n| n.low).sum::<ramline_units::Bytes>());
+    numbers.add("kept back: kswapd wakes below", low, "/proc/zoneinfo low, all zones");
+    let refaults = inputs.window.as_ref().and_then(look::refaults);
+    numbers.add("file refaults", refaults.map(|r| rate(r.per_second, "pages", r.span)), "/proc/vmstat workingset_refault_file");
+    let short = match available.zip(meminfo.and_then(|m| m.mem_total)) {
+        Some((available, total)) => {
+            format!("About {available} of {total}, by dropping clean cache; the part of that cache in use would have to be read again.")
+        }
+        None => unseen(inputs, "meminfo"),
+    };
+    Answer {
+        short,
+        numbers: numbers.0,
+        mechanism: sentences([
+            "MemAvailable is an estimate: free memory above the watermarks, plus the page cache less a reserve, plus the kernel objects that can go.",
+            "It does not know which cached pages are in use. A machine whose programs and data files fill the cache can freeze with a seventh of its memory \"available\".",
+            "Whether cache is spare shows in the refault rate: pages that were evicted and had to be read again. Zero means spare; hundreds a second mean the working set does not fit.",
+        ]),
+        myth: Some("Available memory means the machine is fine: judge by refaults and stall times, not by a stock.".into()),
+        next: "ramline show pressure --for 2s".into(),
+    }
+}

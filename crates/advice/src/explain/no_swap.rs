@@ -1,0 +1,86 @@
+//! `no-swap`: what a machine without swap can and cannot do, and what taking swap away would cost this one.
+
+use ramline_units::{Bytes, Nanos};
+
+use super::{Answer, Numbers, Topic, sentences, unseen};
+use crate::Inputs;
+use crate::look;
+use crate::text::{nanos_of, rate};
+
+pub(super) const TOPIC: Topic = Topic { id: "no-swap", question: "What does it cost to have no swap here?", answer };
+
+fn answer(inputs: &Inputs<'_>) -> Answer {
+    let meminfo = inputs.snapshot.meminfo.data();
+    let areas = look::areas(inputs.snapshot);
+    let swapped = areas.as_deref().map(look::swap_used);
+    let mut numbers = Numbers::default();
+    numbers.add("swapped out now", swapped.filter(|_| areas.as_ref().is_some_and(|a| !a.is_empty())), "/proc/swaps Used");
+    numbers.add("anonymous memory: without swap it can only stay or be killed", meminfo.and_then(|m| Some(m.active_anon? + m.inactive_anon?)), "/proc/meminfo Active(anon) + Inactive(anon)");
+    numbers.add("of it not used lately", meminfo.and_then(|m| m.inactive_anon), "/proc/meminfo Inactive(anon)");
+    let cache = meminfo.and_then(|m| Some(m.active_file? + m.inactive_file?));
+    numbers.add("file pages: all that can be dropped", cache, "/proc/meminfo Active(file) + Inactive(file)");
+    let mapped = meminfo.and_then(|m| m.mapped);
+    numbers.add("of them mapped: program code and data files in use", mapped, "/proc/meminfo Mapped");
+    numbers.add("available", meminfo.and_then(|m| m.mem_available), "/proc/meminfo MemAvailable");
+    let refaults = inputs.window.as_ref().and_then(look::refaults);
+    numbers.add("file refaults", refaults.map(|r| rate(r.per_second, "pages", r.span)), "/proc/vmstat workingset_refault_file");
+    let reread = mapped.and_then(|mapped| reread(inputs, mapped));
+    let source = "Mapped in pages times the measured random read of disk:/";
+    numbers.add("to read the mapped pages again, one by one", reread, source);
+    let short = match areas.as_deref() {
+        None => unseen(inputs, "swaps"),
+        Some([]) => without(cache, mapped),
+        Some(areas) => taking_away(inputs, areas, look::swap_used(areas)),
+    };
+    Answer {
+        short,
+        numbers: numbers.0,
+        mechanism: sentences([
+            "Without swap the kernel has one way to make room: drop file pages, program code included. When too few remain it kills.",
+            "The cache is spare only up to the working set. Beyond that every page dropped is read again at once, and the refault rate tells; programs then wait for their own code.",
+            "Swap turns that round: pages no one has touched for hours leave instead, and the files in use stay. Virtual and resident sizes describe the present, not what a program will need.",
+            "Near the limit the answer is more RAM or compressed swap (zram, zswap), never swapoff.",
+            "vm.swappiness=0 does not turn swap off: a machine whose file pages run out still swaps. Only swapoff, or a limit of zero on a group, does.",
+        ]),
+        myth: Some("No swap means no waiting: the waiting moves to re-reading program code, where no counter named swap shows it.".into()),
+        next: "ramline lab run code-plus-data".into(),
+    }
+}
+
+fn without(cache: Option<Bytes>, mapped: Option<Bytes>) -> String {
+    match cache.zip(mapped) {
+        Some((cache, mapped)) => format!(
+            "There is no swap here: to make room the kernel can only drop from {cache} of file pages, of which {mapped} are mapped (program code above all), and then kill."
+        ),
+        None => "There is no swap here: to make room the kernel can only drop file pages, program code included, and then kill.".into(),
+    }
+}
+
+/// What would come back into RAM, and whether there is room.
+fn taking_away(inputs: &Inputs<'_>, areas: &[&ramline_snapshot::swaps::SwapArea], swapped: Bytes) -> String {
+    let freed: Bytes = areas
+        .iter()
+        .filter_map(|area| Some(look::zram_of(inputs.snapshot, area)?.mm.as_ref()?.mem_used_total))
+        .sum();
+    let back = swapped - freed;
+    let Some(available) = inputs.snapshot.meminfo.data().and_then(|m| m.mem_available) else {
+        return format!("Taking swap away would bring {swapped} back into RAM and leave only dropping file pages, and then killing.");
+    };
+    let pool = if freed.0 > 0 { format!(", less {freed} of compressed pool it frees") } else { String::new() };
+    if back > available {
+        return format!(
+            "Taking swap away would bring {swapped} back into RAM{pool}, but only {available} are available: it would end in the out-of-memory killer."
+        );
+    }
+    format!(
+        "Taking swap away would bring {swapped} back into RAM{pool} and leave {} of {available} available, all of it file pages that are read again when dropped.",
+        available - back
+    )
+}
+
+/// Time to read so many bytes page by page at the measured median.
+fn reread(inputs: &Inputs<'_>, bytes: Bytes) -> Option<Nanos> {
+    let page = Bytes(inputs.snapshot.machine.page_size.0);
+    let pages = bytes.share_of(page)?;
+    Some(nanos_of(pages * look::reload_cost(inputs)?.p50()))
+}

@@ -1,0 +1,53 @@
+//! `read-ahead`: what one fault reads.
+
+use super::{Answer, Numbers, Topic, unseen};
+use crate::Inputs;
+use crate::look;
+use crate::text::{bytes_of, evidence, rate};
+use ramline_units::Bytes;
+
+pub(super) const TOPIC: Topic = Topic { id: "read-ahead", question: "How much does one page fault read here?", answer };
+
+fn answer(inputs: &Inputs<'_>) -> Answer {
+    let snapshot = inputs.snapshot;
+    let mut numbers = Numbers::default();
+    let mut named: Vec<&str> = Vec::new();
+    for mount in snapshot.mounts.data().into_iter().flatten() {
+        let Some(disk) = look::disk_under(snapshot, &mount.at).filter(|disk| !named.contains(&disk.name.as_str())) else { continue };
+        named.push(&disk.name);
+        if let Some(size) = disk.read_ahead {
+            let source = format!("/sys/block/{}/queue/read_ahead_kb", disk.name);
+            numbers.0.push(evidence(&format!("read-ahead of {}, under {}", disk.name, mount.at), size.to_string(), source));
+        }
+    }
+    if let Some(window) = inputs.window {
+        let faults = window.per_second(|s| s.vmstat.data()?.pgmajfault);
+        // pgpgin counts KiB.
+        let read = window.per_second(|s| s.vmstat.data()?.pgpgin).map(|kib| kib * 1024.0);
+        numbers.add("major faults", faults.map(|f| rate(f, "faults", window.span)), "/proc/vmstat pgmajfault");
+        numbers.add("read from disks", read.map(|r| format!("{}/s over {}", bytes_of(r), window.span)), "/proc/vmstat pgpgin");
+        let refaults = look::refaults(&window);
+        numbers.add("file refaults", refaults.map(|r| rate(r.per_second, "pages", r.span)), "/proc/vmstat workingset_refault_file");
+    }
+    let root = look::disk_under(snapshot, "/").and_then(|disk| Some((disk, disk.read_ahead?)));
+    let short = match root {
+        Some((disk, size)) => format!(
+            "Up to {size} at a time from {} ({} pages for the one that was asked for).",
+            disk.name,
+            size.0.checked_div(snapshot.machine.page_size.0).unwrap_or(0)
+        ),
+        None if snapshot.blocks.data().is_none() => unseen(inputs, "blocks"),
+        None => "The device under / does not show here (a container, or a file system without one).".into(),
+    };
+    Answer {
+        short,
+        numbers: numbers.0,
+        mechanism: vec![
+            format!("A fault on a mapped file reads a window around the page, as large as the device's read-ahead (the kernel's default is {}).", Bytes::from_kib(128)),
+            "With memory to spare that is a gain: the neighbours are used soon. Under pressure they are evicted before they are used, and each fault pays for a whole window.".into(),
+            "So a large read-ahead turns a shortage into a standstill: the same load without swap did a third of a round in 40 s at 8 MiB and five rounds in 20 s at 128 KiB.".into(),
+        ],
+        myth: Some("More read-ahead is always faster: it helps long sequential reads, and hurts random faults under pressure.".into()),
+        next: "ramline show pressure --for 2s".into(),
+    }
+}

@@ -1,0 +1,51 @@
+//! `swap-order`: which area is used first.
+
+use super::{Answer, Numbers, Topic, sentences, unseen};
+use crate::Inputs;
+use crate::look;
+use crate::text::evidence;
+use ramline_model::swap::{self, AreaKind};
+
+pub(super) const TOPIC: Topic = Topic { id: "swap-order", question: "Which swap area is used first?", answer };
+
+fn answer(inputs: &Inputs<'_>) -> Answer {
+    let state = swap::of(inputs.snapshot, inputs.window);
+    let mut numbers = Numbers::default();
+    let areas = state.as_ref().map(|s| s.areas.as_slice()).unwrap_or_default();
+    for area in areas {
+        let kind = match area.kind {
+            AreaKind::Zram => "compressed RAM",
+            AreaKind::Flash => "says it does not rotate",
+            AreaKind::Rotating => "says it rotates",
+            AreaKind::Unknown => "device not known",
+        };
+        let value = format!("turn {}, priority {}, {} of {} used, {kind}", area.turn, area.priority, area.used, area.size);
+        numbers.0.push(evidence(&area.path, value, "/proc/swaps, /sys/block"));
+    }
+    for area in look::areas(inputs.snapshot).unwrap_or_default() {
+        if let Some(cost) = look::swap_in_cost(inputs, area) {
+            numbers.0.push(cost.evidence(&format!("a swap-in from {}", area.path)));
+        }
+    }
+    let short = match (state.is_some(), areas) {
+        (false, _) => unseen(inputs, "swaps"),
+        (true, []) => "There is no swap area here.".into(),
+        (true, [only]) => format!("There is only {}.", only.path),
+        (true, [first, ..]) => match areas.iter().find(|a| a.outranked_by.is_some()) {
+            Some(behind) => format!("{} comes first, and {} stands behind a slower one.", first.path, behind.path),
+            None if !first.striped_with.is_empty() => format!("{} and others of its priority, {}, in turn.", first.path, first.priority),
+            None => format!("{}, at priority {}; the next one only when it is full.", first.path, first.priority),
+        },
+    };
+    Answer {
+        short,
+        numbers: numbers.0,
+        mechanism: sentences([
+            "The area with the highest priority is filled until it is full, then the next. Areas of equal priority take turns.",
+            "Areas enabled without a priority get negative ones in the order they came (or one common one on later kernels), so whatever came first wins, fast or not.",
+            "Pages stay where they are: a fast area full of old pages sends the newer, warmer ones to the slow area. zram does not hand pages on by itself; zswap does.",
+        ]),
+        myth: Some("Priorities make tiers: they decide where a page goes at first, and nothing moves it later.".into()),
+        next: "ramline show swap".into(),
+    }
+}

@@ -1,0 +1,60 @@
+//! `swappiness`: what the value does here, and what the measured costs would imply.
+
+use super::{Answer, Numbers, Topic, sentences, unseen};
+use crate::Inputs;
+use crate::look;
+use crate::text::percent;
+use ramline_model::balance;
+
+pub(super) const TOPIC: Topic = Topic { id: "swappiness", question: "What does vm.swappiness do here?", answer };
+
+fn answer(inputs: &Inputs<'_>) -> Answer {
+    let snapshot = inputs.snapshot;
+    let current = snapshot.settings.data().and_then(|s| u64::try_from(s.swappiness?).ok());
+    let mglru = snapshot.lru_gen.data().is_some_and(ramline_snapshot::switches::LruGen::is_on);
+    let areas = look::areas(snapshot);
+    let mut numbers = Numbers::default();
+    numbers.add("vm.swappiness", current, "/proc/sys/vm/swappiness");
+    let own = snapshot.cgroups.data().and_then(|c| c.own.as_ref()?.swappiness);
+    numbers.add("swappiness of our own group", own, "memory.swappiness");
+    if let Some(now) = current.map(|s| balance::of(s, mglru)).filter(|_| !mglru) {
+        numbers.add("anonymous share of scanning, equal costs", Some(percent(now.equal_costs)), "s/200");
+        let band = format!("{} to {}", percent(now.file_costless), percent(now.anon_costless));
+        numbers.add("it moves between", Some(band), "s/(400-s), if re-reading costs nothing, and 2s/(200+s), if swapping does");
+    }
+    numbers.add("MGLRU", mglru.then_some("on: the shares do not apply, the direction does"), "/sys/kernel/mm/lru_gen/enabled");
+    let costs = areas.as_ref().and_then(|a| look::swap_in_cost(inputs, a.first()?)).zip(look::reload_cost(inputs));
+    let mut implied = None;
+    if let Some((swap_in, reload)) = costs {
+        let r = reload.p50() / swap_in.p50();
+        numbers.0.push(reload.evidence("a random re-read of a file"));
+        numbers.0.push(swap_in.evidence("a swap-in"));
+        implied = balance::swappiness_for_ratio(r);
+        numbers.add("implied by these costs", implied.map(|s| format!("{s} (r = {r:.2})")), "200·r/(1+r), r = re-read over swap-in");
+    }
+    let short = match (current, areas.as_deref()) {
+        (None, _) => unseen(inputs, "settings"),
+        (Some(s), Some([])) => format!("Nothing: it is {s}, but there is no swap area, so only file pages can be reclaimed."),
+        (Some(s), _) => {
+            let words = match s {
+                0 => "anonymous pages are spared until file pages have nearly run out".to_owned(),
+                _ if mglru => format!("under MGLRU it weighs refaults of the two kinds, {s} against {}", 200_u64.saturating_sub(s)),
+                _ => format!("at equal costs {} of scanning goes to anonymous pages", percent(balance::of(s, false).equal_costs)),
+            };
+            let implied = implied.map(|i| format!("; the measured costs imply about {i}")).unwrap_or_default();
+            format!("It is {s}: {words}{implied}.")
+        }
+    };
+    Answer {
+        short,
+        numbers: numbers.0,
+        mechanism: sentences([
+            "When the kernel needs room it looks at anonymous pages (which would be swapped) and at file pages (which would be dropped). swappiness s, from 0 to 200, is how cheap a swap-in is against a re-read: 100 means the same.",
+            "Anonymous pages get s·(3T+1)/(T+a+1) of the scanning, file pages (200−s)·(3T+1)/(T+f+1), with a and f the costs the kernel counted lately and T = a+f. It does not show a and f, so the share is a band, not a number.",
+            "With plenty of file pages used only once and none missed, only those go, whatever the value. With hardly any file pages left, anonymous ones go, even at 0.",
+            "With the multi-generational LRU (MGLRU) the kernel compares refaults of the two kinds instead; 0 and 1 mean files first, 200 anonymous first.",
+        ]),
+        myth: Some("It is a percentage of RAM at which swapping begins, or 0 turns swap off: neither. Lower is not faster either: it is faster only where swapping really costs more than reading.".into()),
+        next: "ramline measure tiers".into(),
+    }
+}

@@ -1,0 +1,69 @@
+//! `tmpfs`: what lies in RAM as files, and whether /tmp would fit.
+
+use super::{Answer, Numbers, Topic, sentences, unseen};
+use crate::Inputs;
+use crate::text::evidence;
+use ramline_model::tmpfs::{self, Fit, Model, would_fit};
+
+pub(super) const TOPIC: Topic = Topic { id: "tmpfs", question: "What do tmpfs mounts hold, and would /tmp fit?", answer };
+
+fn answer(inputs: &Inputs<'_>) -> Answer {
+    let state = tmpfs::of(inputs.snapshot);
+    let mut numbers = Numbers::default();
+    for mount in state.iter().flat_map(|s| &s.mounts).filter(|m| m.fs == "tmpfs") {
+        if let Some((used, size)) = mount.used.zip(mount.size) {
+            numbers.0.push(evidence(&format!("tmpfs on {}", mount.at), format!("{used} of {size}"), "statfs"));
+        }
+    }
+    numbers.add("together", state.as_ref().map(|s| s.used), "sum");
+    numbers.add("shared memory in no mount seen here", state.as_ref().and_then(|s| s.elsewhere), "/proc/meminfo Shmem less the sum");
+    let tmp = inputs.snapshot.dirs.data().and_then(|dirs| dirs.iter().find(|dir| dir.path == "/tmp"));
+    let fit = tmp.and_then(|dir| would_fit(dir, inputs.snapshot));
+    if let Some(fit) = &fit {
+        numbers.add("/tmp would need", Some(format!("{} and {} inodes", fit.need, fit.inodes)), "walk of /tmp, rounded up to pages");
+        numbers.add("of it in the page cache already", fit.cached, "cachestat or mincore");
+        for margin in &fit.margins {
+            let value = format!("{}, margin {}", margin.limit, margin.margin);
+            numbers.0.push(evidence(words(margin.model), value, "/proc/meminfo"));
+        }
+        numbers.add("inodes of a default tmpfs", Some(format!("{}, margin {}", fit.inode_limit, fit.inode_margin)), "one for every two pages of RAM");
+    }
+    let short = match (&fit, &state) {
+        (Some(fit), _) => sentence(fit),
+        (None, Some(state)) => format!("tmpfs holds {} here; /tmp was not walked.", state.used),
+        (None, None) => unseen(inputs, "mounts"),
+    };
+    Answer {
+        short,
+        numbers: numbers.0,
+        mechanism: sentences([
+            "tmpfs keeps files as shared memory. They are never dropped like cache: they stay in RAM or go to swap, so without swap they take memory until they are deleted.",
+            "The limit of a mount is a promise, not a reservation: half of RAM by default, and several mounts may promise more than there is.",
+            "What lies in tmpfs is gone after a reboot, and reaches the swap device unencrypted.",
+            "fsync protects nothing there: there is nothing behind it.",
+        ]),
+        myth: Some("/tmp in tmpfs is always faster: what is in the page cache is already as fast, and is written later anyway.".into()),
+        next: "ramline show tmpfs".into(),
+    }
+}
+
+fn words(model: Model) -> &'static str {
+    match model {
+        Model::HalfOfRam => "against half of RAM",
+        Model::HalfOfFree => "against half of free memory",
+        Model::Available => "against available memory",
+        Model::FreePlusSwap => "against free memory and free swap",
+        Model::Inodes => "against inodes",
+    }
+}
+
+fn sentence(fit: &Fit) -> String {
+    let least = if fit.lower_bound { "at least " } else { "" };
+    if fit.already_tmpfs {
+        return format!("/tmp is in tmpfs already and holds {least}{}.", fit.need);
+    }
+    if fit.fits {
+        return format!("/tmp would fit: it needs {least}{}, and every model has room.", fit.need);
+    }
+    format!("/tmp would not fit by every model: it needs {least}{}; the first limit to break is {}.", fit.need, words(fit.breaks_first).trim_start_matches("against "))
+}

@@ -1,0 +1,55 @@
+//! `used`: two programs, two definitions, and who holds the memory that cannot simply be dropped.
+
+use ramline_model::ledger::{Freeable, Ledger};
+use ramline_units::Bytes;
+
+use super::{Answer, Numbers, Topic, sentences, unseen};
+use crate::Inputs;
+use crate::text::{evidence, percent};
+
+pub(super) const TOPIC: Topic = Topic { id: "used", question: "How much memory is used, and by whom?", answer };
+
+/// Lines of the ledger worth naming: those that hold memory no one else can have.
+const MOST: usize = 5;
+
+fn answer(inputs: &Inputs<'_>) -> Answer {
+    let meminfo = inputs.snapshot.meminfo.data();
+    let mut numbers = Numbers::default();
+    let total = meminfo.and_then(|m| m.mem_total);
+    let by_available = meminfo.and_then(|m| Some(m.mem_total? - m.mem_available?));
+    let by_cache = meminfo.and_then(|m| {
+        let cache = m.buffers? + m.cached? + m.s_reclaimable.unwrap_or_default();
+        Some(m.mem_total? - m.mem_free? - cache)
+    });
+    numbers.add("used, as free of procps 4 counts", by_available, "/proc/meminfo MemTotal - MemAvailable");
+    numbers.add("used, as free of procps 3.3 and top count", by_cache, "/proc/meminfo MemTotal - MemFree - Buffers - Cached - SReclaimable");
+    let ledger = Ledger::of(inputs.snapshot);
+    let mut held = Bytes::ZERO;
+    if let Some(ledger) = &ledger {
+        let mut lines: Vec<_> = ledger.lines.iter().filter(|l| l.freeable != Freeable::Now && l.bytes.0 > 0).collect();
+        lines.sort_by_key(|line| std::cmp::Reverse(line.bytes));
+        held = lines.iter().map(|line| line.bytes).sum();
+        for line in lines.iter().take(MOST) {
+            numbers.0.push(evidence(&line.label, format!("{}, held by {}", line.bytes, line.owner), "the ledger: ramline show"));
+        }
+        numbers.add("in no line", Some(format!("{} (bound {})", ledger.leftover, ledger.bound)), "the ledger: MemTotal less all lines");
+    }
+    let short = match (total, ledger) {
+        (Some(total), Some(_)) => format!(
+            "{held} of {total} ({}) cannot simply be dropped: it belongs to processes, tmpfs and the kernel.",
+            percent(held.share_of(total).unwrap_or(0.0))
+        ),
+        _ => unseen(inputs, "meminfo"),
+    };
+    Answer {
+        short,
+        numbers: numbers.0,
+        mechanism: sentences([
+            "There is no single \"used\": one definition subtracts what the kernel guesses it could free (MemAvailable), the other subtracts free memory and all cache.",
+            "tmpfs and shared memory count as cache in /proc/meminfo although they cannot be dropped; the ledger gives them a line of their own.",
+            "Compressed swap (zram, zswap) is RAM holding compressed pages: it is used memory, not memory saved, until you set it against what it holds.",
+        ]),
+        myth: Some("The sum of RSS over all processes is the memory in use: shared pages are in it once for every process that maps them.".into()),
+        next: "ramline show".into(),
+    }
+}

@@ -1,0 +1,59 @@
+//! `watermarks`: when the kernel begins to reclaim, per zone, in MiB and minutes.
+
+use super::{Answer, Numbers, Topic, sentences, unseen};
+use crate::Inputs;
+use crate::text::evidence;
+use ramline_model::watermarks::{self, Distance, ZoneMarks};
+
+pub(super) const TOPIC: Topic = Topic { id: "watermarks", question: "When does the kernel begin to reclaim?", answer };
+
+fn answer(inputs: &Inputs<'_>) -> Answer {
+    let seen = watermarks::of(inputs.snapshot, inputs.window);
+    let mut numbers = Numbers::default();
+    for zone in seen.iter().flat_map(|marks| &marks.nodes).flat_map(|node| &node.zones) {
+        numbers.0.push(evidence(&format!("node {} zone {}", zone.node, zone.name), line(zone), "/proc/zoneinfo"));
+    }
+    let scale = seen.as_ref().and_then(|marks| marks.scale);
+    numbers.add("vm.min_free_kbytes", scale.map(|s| s.min_free), "/proc/sys/vm/min_free_kbytes");
+    let words = scale.map(|s| format!("{}, takes effect above {:.1}; gap {}", s.value, s.crossover, s.gap));
+    numbers.add("vm.watermark_scale_factor", words, "/proc/sys/vm/watermark_scale_factor");
+    let nearest = seen.as_ref().and_then(|m| m.nodes.iter().min_by_key(|n| n.to_low.bytes));
+    let short = match nearest {
+        Some(node) if node.to_low.bytes.is_negative() => {
+            format!("It does already: node {} is {} below the mark at which kswapd wakes.", node.node, node.to_low.bytes.magnitude())
+        }
+        Some(node) => format!("When {} more are taken on node {}{}.", node.to_low.bytes, node.node, minutes(&node.to_low)),
+        None => unseen(inputs, "zoneinfo"),
+    };
+    Answer {
+        short,
+        numbers: numbers.0,
+        mechanism: sentences([
+            "Every zone has three marks for its free pages. Below low kswapd wakes and reclaims in the background, above high it sleeps again, at min allocations stop and reclaim by themselves.",
+            "min comes from vm.min_free_kbytes, by the zone's size; the gap to low and from low to high is the larger of min/4 and size · watermark_scale_factor / 10000.",
+            "So a small scale factor does nothing: below 2500 · min_free_kbytes / memory (in KiB) the quarter of min decides.",
+        ]),
+        myth: Some("Swapping begins when RAM is nearly full: it begins when free pages reach low, and most RAM is full of cache by then.".into()),
+        next: "ramline show pressure".into(),
+    }
+}
+
+/// `5.2 GiB free of 8.0 GiB; min 41.5 MiB, low …, high …; 5.1 GiB above low`.
+pub(super) fn line(zone: &ZoneMarks) -> String {
+    let side = if zone.to_low.bytes.is_negative() { "below" } else { "above" };
+    format!(
+        "{} free of {}; min {}, low {}, high {}; {} {side} low{}",
+        zone.free,
+        zone.managed,
+        zone.min,
+        zone.low,
+        zone.high,
+        zone.to_low.bytes.magnitude(),
+        minutes(&zone.to_low)
+    )
+}
+
+/// `, in 12 min at the present rate`, or nothing.
+pub(super) fn minutes(distance: &Distance) -> String {
+    distance.minutes.map(|m| format!(", in {m:.0} min at the present rate")).unwrap_or_default()
+}

@@ -1,0 +1,125 @@
+//! `zram-unused`: why zram, or swap at all, is not used; every step from the device to the balance.
+
+use super::watermarks::{line, minutes};
+use super::{Answer, Numbers, Topic, unseen};
+use crate::Inputs;
+use crate::look;
+use crate::text::{evidence, percent};
+use ramline_model::fragmentation::Remedy;
+use ramline_model::watermarks::{self, Band, NodeMarks, Watermarks};
+use ramline_model::zram::{self, Rung, ZramState};
+use ramline_model::{balance, fragmentation::COSTLY_ORDER};
+use ramline_snapshot::swaps::SwapArea;
+
+pub(super) const TOPIC: Topic = Topic { id: "zram-unused", question: "Why is zram (or swap) not used?", answer };
+
+fn answer(inputs: &Inputs<'_>) -> Answer {
+    let state = zram::of(inputs.snapshot);
+    let areas = look::areas(inputs.snapshot);
+    let marks = watermarks::of(inputs.snapshot, inputs.window);
+    let mut numbers = Numbers::default();
+    numbers.add("1. zram is", state.as_ref().map(|s| rung(s.rung)), "/sys/block/zram*, /proc/swaps");
+    let step = state.as_ref().and_then(|s| s.next.clone());
+    numbers.add("next step", step.map(|s| s.command.map_or(s.words.clone(), |c| format!("{}: {c}", s.words))), "the zram ladder");
+    for area in areas.iter().flatten() {
+        let value = format!("priority {}, {} of {} used", area.priority, area.used, area.size);
+        numbers.0.push(evidence(&format!("2. {}", area.path), value, "/proc/swaps, in order of use"));
+    }
+    for node in marks.iter().flat_map(|m| &m.nodes) {
+        zones(node, &mut numbers);
+    }
+    balance_numbers(inputs, &mut numbers);
+    let starved = state.as_ref().is_some_and(|s| s.pool_starved);
+    numbers.add("5. could zram get memory itself", state.as_ref().map(|_| if starved { "hardly: every zone is at min" } else { "yes" }), "/proc/zoneinfo free, min");
+    Answer {
+        short: short(inputs, state.as_ref(), areas.as_deref(), marks.as_ref()),
+        numbers: numbers.0,
+        mechanism: mechanism(),
+        myth: Some("An idle zram device is broken or wasted: it costs about 0.4 % of its size for its table, and waits for the day memory is short.".into()),
+        next: "ramline show pressure --for 2s".into(),
+    }
+}
+
+fn mechanism() -> Vec<String> {
+    super::sentences([
+        "A page goes to zram only if all of this holds: the device is set up as swap; no area of higher priority has room; reclaim runs at all; and it picks anonymous pages rather than file pages.",
+        "Reclaim runs when free pages of a zone fall to low: kswapd wakes. Above high it sleeps, and nothing is swapped, whatever is configured. At min, allocations stall and reclaim by themselves; then they compact, and in the end something is killed.",
+        "Which pages go is decided by vm.swappiness and by what the kernel saw lately: while there are file pages that were used once and are not missed, they go first.",
+        "zram needs memory to store what it takes: if every zone is at min, it can fail at the very moment it is needed.",
+        "Large blocks: where none is free, the kernel compacts when the fragmentation index is above vm.extfrag_threshold, and reclaims when it is below.",
+    ])
+}
+
+fn rung(rung: Rung) -> &'static str {
+    match rung {
+        Rung::NotBuilt => "not available in this kernel",
+        Rung::ModulePresent => "a module that is not loaded",
+        Rung::Loaded => "loaded, without a device",
+        Rung::DeviceExists => "a device without a size",
+        Rung::Sized => "a device with a size, not formatted as swap",
+        Rung::Formatted => "formatted as swap and not enabled",
+        Rung::Active => "in use as swap",
+        Rung::Outranked => "enabled as swap, behind an area of higher priority",
+    }
+}
+
+/// The zones with their marks, the node's distance, and what fragmentation would do.
+fn zones(node: &NodeMarks, numbers: &mut Numbers) {
+    for zone in &node.zones {
+        numbers.0.push(evidence(&format!("3. node {} zone {}", zone.node, zone.name), line(zone), "/proc/zoneinfo"));
+    }
+    let value = format!("{}; to low {}{}, to min {}", node.band.meaning(), node.to_low.bytes, minutes(&node.to_low), node.to_min.bytes);
+    numbers.0.push(evidence(&format!("3. node {}, after reserves", node.node), value, "/proc/zoneinfo, summed"));
+    let compacts = node.zones.iter().flat_map(|zone| zone.orders.iter().map(move |order| (zone, order))).find(|(_, order)| {
+        order.order > COSTLY_ORDER && order.remedy == Some(Remedy::Compact)
+    });
+    if let Some((zone, order)) = compacts {
+        let value = format!("no free block of order {}, and free memory is in pieces: the kernel would compact", order.order);
+        numbers.0.push(evidence(&format!("3. node {} zone {}", zone.node, zone.name), value, "/proc/buddyinfo, vm.extfrag_threshold"));
+    }
+}
+
+fn balance_numbers(inputs: &Inputs<'_>, numbers: &mut Numbers) {
+    let mglru = inputs.snapshot.lru_gen.data().is_some_and(ramline_snapshot::switches::LruGen::is_on);
+    let Some(s) = inputs.snapshot.settings.data().and_then(|s| u64::try_from(s.swappiness?).ok()) else { return };
+    let now = balance::of(s, mglru);
+    let weights = balance::weights(s, 1, 1);
+    let value = if mglru {
+        format!("vm.swappiness {s}; MGLRU compares refaults, so no share can be told")
+    } else {
+        format!(
+            "vm.swappiness {s}: {}:{} for anonymous against file pages at equal costs (estimated: the kernel does not show its costs), {} to {} at the extremes",
+            weights.anon,
+            weights.file,
+            percent(now.file_costless),
+            percent(now.anon_costless)
+        )
+    };
+    numbers.add("4. the balance", Some(value), "s·(3T+1)/(T+a+1) against (200−s)·(3T+1)/(T+f+1)");
+    let meminfo = inputs.snapshot.meminfo.data();
+    numbers.add("file pages used once, first to go", meminfo.and_then(|m| m.inactive_file), "/proc/meminfo Inactive(file)");
+    numbers.add("anonymous pages not used lately", meminfo.and_then(|m| m.inactive_anon), "/proc/meminfo Inactive(anon)");
+}
+
+fn short(inputs: &Inputs<'_>, state: Option<&ZramState>, areas: Option<&[&SwapArea]>, marks: Option<&Watermarks>) -> String {
+    let Some(areas) = areas else { return unseen(inputs, "swaps") };
+    if areas.iter().any(|area| area.used.0 > 0 && area.zram().is_some()) {
+        return format!("zram is used: {} of pages lie there.", look::swap_used(&areas.iter().copied().filter(|a| a.zram().is_some()).collect::<Vec<_>>()));
+    }
+    if areas.is_empty() {
+        let rung = state.map_or("not seen", |s| rung(s.rung));
+        return format!("No area is enabled as swap; zram is {rung}.");
+    }
+    if state.is_some_and(|s| s.rung == Rung::Outranked) {
+        return "An area of higher priority takes the pages first.".into();
+    }
+    let nearest = marks.and_then(|m| m.nodes.iter().min_by_key(|n| n.to_low.bytes));
+    match nearest {
+        Some(node) if node.band == Band::AboveHigh => format!(
+            "Nothing has to be reclaimed: {} can still be taken on node {} before kswapd wakes{}.",
+            node.to_low.bytes, node.node, minutes(&node.to_low)
+        ),
+        Some(node) => format!("Node {} is low on free pages: {}. What goes then is file pages first, by the balance below.", node.node, node.band.meaning()),
+        None => unseen(inputs, "zoneinfo"),
+    }
+}

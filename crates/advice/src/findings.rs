@@ -1,0 +1,95 @@
+//! The findings: one file a rule, one line in the table.
+//!
+//! A rule answers `None` when there is nothing to say or not enough was seen. What is found is ranked by weight, then by
+//! confidence, then by the order of the table. When no rule fires, that is a finding too: `nothing-to-change` says what
+//! was looked at and what could not be seen.
+
+mod no_swap_and_refaults;
+mod nothing_to_change;
+mod other_evictor;
+mod read_ahead_amplifies_faults;
+mod swap_outranked;
+mod swap_slower_than_reload;
+mod swappiness_against_costs;
+mod tmp_near_limit;
+mod tmpfs_near_limit;
+mod watermark_scale_factor_without_effect;
+mod zram_and_zswap;
+mod zram_incompressible;
+mod zram_limit_fails_writes;
+
+use std::cmp::Reverse;
+
+use crate::text;
+use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
+
+/// Every rule. [`findings`] asks them in this order.
+pub const RULES: &[Rule] = &[
+    no_swap_and_refaults::RULE,
+    swap_outranked::RULE,
+    swap_slower_than_reload::RULE,
+    zram_and_zswap::RULE,
+    zram_limit_fails_writes::RULE,
+    zram_incompressible::RULE,
+    other_evictor::RULE,
+    read_ahead_amplifies_faults::RULE,
+    tmpfs_near_limit::RULE,
+    tmp_near_limit::RULE,
+    swappiness_against_costs::RULE,
+    watermark_scale_factor_without_effect::RULE,
+    nothing_to_change::RULE,
+];
+
+/// What to do here: never empty, the weightiest and surest first.
+#[must_use]
+pub fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
+    let mut found: Vec<Finding> = RULES.iter().filter_map(|rule| (rule.check)(inputs)).collect();
+    if let Some(container) = &inputs.snapshot.machine.container {
+        found.iter_mut().filter(|finding| finding.change.is_some()).for_each(|finding| not_from_here(finding, container));
+    }
+    found.sort_by_key(|finding| Reverse((finding.weight, finding.confidence)));
+    found
+}
+
+/// Inside a container the host's settings are seen and cannot be changed: the finding stays, its commands do not.
+fn not_from_here(finding: &mut Finding, container: &str) {
+    finding.change = None;
+    let value = format!("this is a container ({container}); settings of memory and swap belong to its host");
+    finding.evidence.push(text::evidence("no change offered", value, "container marker"));
+}
+
+/// A finding without what its rule already says.
+struct Draft {
+    title: String,
+    weight: Weight,
+    effect: String,
+    evidence: Vec<Evidence>,
+    confidence: Confidence,
+    already: Vec<String>,
+    cost_if_wrong: String,
+    change: Option<Change>,
+}
+
+impl Draft {
+    fn of(self, rule: &Rule) -> Finding {
+        let Draft { title, weight, effect, evidence, confidence, already, cost_if_wrong, change } = self;
+        Finding {
+            id: rule.id.to_owned(),
+            title,
+            weight,
+            effect,
+            evidence,
+            confidence,
+            already,
+            cost_if_wrong,
+            change,
+            explain: rule.explain.to_owned(),
+            docs: format!("docs/findings/{}.md", rule.id),
+        }
+    }
+}
+
+/// Commands from anything that is text.
+fn commands<const N: usize>(lines: [String; N]) -> Vec<String> {
+    lines.into()
+}

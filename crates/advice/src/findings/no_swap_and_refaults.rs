@@ -1,0 +1,117 @@
+//! No swap area, and file pages are evicted and read again at a rate: memory is short, and only the cache pays.
+//!
+//! Needs a window. Fires when at least [`REFAULTS_PER_S`] pages/s come back, some of them so soon that room would have
+//! kept them, and there is idle anonymous memory that swap could take instead. A backup that reads past the cache
+//! refaults too, but its pages are not activated: then this is silent.
+
+use ramline_model::pressure::REFAULTS_PER_S;
+use ramline_units::{Bytes, Pages};
+
+use super::{Draft, commands};
+use crate::look::{self, Proof, Refaults};
+use crate::text::{evidence, percent, rate};
+use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
+
+pub(super) const RULE: Rule = Rule {
+    id: "no-swap-and-refaults",
+    looks_for: "no swap area while file pages are evicted and read again",
+    explain: "no-swap",
+    check,
+};
+
+/// Share of the refaults the kernel itself must have judged as working set (activated at once).
+const LEAST_ACTIVATED: f64 = 0.1;
+
+/// Idle anonymous memory, as a share of RAM, below which swap could give nothing back worth having.
+const LEAST_IDLE: f64 = 0.02;
+
+fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+    let snapshot = inputs.snapshot;
+    let window = inputs.window?;
+    if !look::areas(snapshot)?.is_empty() {
+        return None;
+    }
+    let seen = look::refaults(&window)?;
+    let working_set = seen.activated.is_none_or(|activated| activated >= seen.per_second * LEAST_ACTIVATED);
+    let meminfo = snapshot.meminfo.data()?;
+    let (total, idle) = (meminfo.mem_total?, meminfo.inactive_anon?);
+    if seen.per_second < REFAULTS_PER_S || !working_set || idle.share_of(total)? < LEAST_IDLE {
+        return None;
+    }
+    let proof = look::prove(inputs.runs, "with swap against without, in the sandbox", look::has_swap, |run| !look::has_swap(run));
+    let (confidence, proved) = match proof {
+        Some(Proof::Faster(seen)) => (Confidence::High, Some(seen)),
+        Some(Proof::NotFaster(_)) => return None,
+        None => (Confidence::Medium, None),
+    };
+    let stalls = snapshot.pressure_memory.data().and_then(|p| p.some).map_or(0.0, |stall| stall.avg10);
+    let weight = if stalls >= 10.0 { Weight::Critical } else { Weight::Warning };
+    let back = Pages(1).bytes(snapshot.machine.page_size).as_f64() * seen.per_second / (1024.0 * 1024.0);
+    let finding = Draft {
+        title: format!("No swap, and {:.0} file pages a second ({back:.1} MiB/s) are evicted and read again", seen.per_second),
+        weight,
+        effect: effect(inputs, seen, idle),
+        evidence: grounds(inputs, seen, idle, total).into_iter().chain(proved).collect(),
+        confidence,
+        already: vec![],
+        cost_if_wrong: "a swap area that is not needed stays empty: zram then costs about 0.4 % of its size in RAM".into(),
+        change: change(inputs, total),
+    };
+    Some(finding.of(&RULE))
+}
+
+fn effect(inputs: &Inputs<'_>, seen: Refaults, idle: Bytes) -> String {
+    let moved = format!("up to {idle} of idle anonymous memory could move out and leave its room to the files in use");
+    match look::reload_cost(inputs) {
+        Some(cost) => {
+            let waiting = look::time_per_second(seen.per_second, &cost);
+            format!("{moved}; re-reading now costs about {waiting} a second at this disk's median")
+        }
+        None => moved,
+    }
+}
+
+fn grounds(inputs: &Inputs<'_>, seen: Refaults, idle: Bytes, total: Bytes) -> Vec<Evidence> {
+    let mut out = vec![
+        evidence("swap areas", "none", "/proc/swaps"),
+        evidence("file refaults", rate(seen.per_second, "pages", seen.span), "/proc/vmstat workingset_refault_file"),
+    ];
+    if let Some(activated) = seen.activated {
+        let value = rate(activated, "pages", seen.span);
+        out.push(evidence("of these, working set by the kernel's own test", value, "/proc/vmstat workingset_activate_file"));
+    }
+    let value = format!("{idle}, {} of {total}", percent(idle.share_of(total).unwrap_or(0.0)));
+    out.push(evidence("anonymous memory not used lately", value, "/proc/meminfo Inactive(anon)"));
+    if let Some(stall) = inputs.snapshot.pressure_memory.data().and_then(|p| p.some) {
+        out.push(evidence("tasks waiting for memory", format!("{:.2} % of the last 10 s", stall.avg10), "/proc/pressure/memory some"));
+    }
+    out
+}
+
+/// Half of RAM as zram where the kernel has it, a swap file otherwise.
+fn change(inputs: &Inputs<'_>, total: Bytes) -> Option<Change> {
+    let size = (total.0 / 2) >> 20;
+    let support = inputs.snapshot.zram.data().map(|zram| zram.support.clone()).unwrap_or_default();
+    if support.control || support.builtin == Some(true) || support.module_installed == Some(true) {
+        return Some(Change {
+            what: format!("adds {size} MiB of compressed swap until the next boot (the docs page has the way that lasts)"),
+            commands: commands([
+                "modprobe zram".into(),
+                format!("dev=$(zramctl --find --size {size}MiB)"),
+                "mkswap \"$dev\"".into(),
+                "swapon -p 100 \"$dev\"".into(),
+            ]),
+            undo: commands(["swapoff \"$dev\"".into(), "zramctl --reset \"$dev\"".into()]),
+        });
+    }
+    Some(Change {
+        what: format!("adds a swap file of {size} MiB until the next boot (the docs page has the way that lasts)"),
+        commands: commands([
+            format!("fallocate -l {size}MiB /swapfile"),
+            "chmod 600 /swapfile".into(),
+            "mkswap /swapfile".into(),
+            "swapon -p 10 /swapfile".into(),
+        ]),
+        undo: commands(["swapoff /swapfile".into(), "rm /swapfile".into()]),
+    })
+}

@@ -1,0 +1,114 @@
+//! No rule fires: the settings fit, as far as they could be seen.
+//!
+//! What it is not: a promise. It names the evidence each rule had, and what could not be judged for want of it.
+
+use ramline_snapshot::Snapshot;
+
+use super::{Draft, RULES};
+use crate::look::{areas, refaults, swap_ins};
+use crate::text::{evidence, list, rate};
+use crate::{Confidence, Evidence, Finding, Inputs, Rule, Weight};
+
+pub(super) const RULE: Rule = Rule {
+    id: "nothing-to-change",
+    looks_for: "no other rule fires",
+    explain: "pressure",
+    check,
+};
+
+fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+    let others = || RULES.iter().filter(|rule| rule.id != RULE.id);
+    if others().any(|rule| (rule.check)(inputs).is_some()) {
+        return None;
+    }
+    let blind = blind_spots(inputs);
+    let confidence = match (inputs.snapshot.meminfo.data(), inputs.window) {
+        (None, _) => Confidence::Low,
+        (Some(_), None) => Confidence::Medium,
+        (Some(_), Some(_)) if inputs.snapshot.unseen().is_empty() => Confidence::High,
+        _ => Confidence::Medium,
+    };
+    let title = match inputs.snapshot.meminfo.data().and_then(|m| m.mem_available.zip(m.mem_total)) {
+        Some((available, total)) => {
+            format!("Nothing to change: {} rules looked, none fired; {available} of {total} are available", others().count())
+        }
+        None => format!("Nothing to change: {} rules looked, none fired", others().count()),
+    };
+    let finding = Draft {
+        title,
+        weight: Weight::Note,
+        effect: "none: any change would be a guess".into(),
+        evidence: seen(inputs).into_iter().chain(blind).collect(),
+        confidence,
+        already: in_place(inputs.snapshot),
+        cost_if_wrong: "a load that was not running while ramline looked stays untreated; look again while it runs".into(),
+        change: None,
+    };
+    Some(finding.of(&RULE))
+}
+
+/// The numbers the rules had.
+fn seen(inputs: &Inputs<'_>) -> Vec<Evidence> {
+    let mut out = Vec::new();
+    let snapshot = inputs.snapshot;
+    if let Some(stall) = snapshot.pressure_memory.data().and_then(|p| p.some) {
+        let value = format!("{:.2} % of the last 10 s, {:.2} % of the last 300 s", stall.avg10, stall.avg300);
+        out.push(evidence("tasks waiting for memory", value, "/proc/pressure/memory some"));
+    }
+    if let Some(seen) = inputs.window.as_ref().and_then(refaults) {
+        out.push(evidence(
+            "file refaults",
+            rate(seen.per_second, "pages", seen.span),
+            "/proc/vmstat workingset_refault_file",
+        ));
+    }
+    if let Some((pages, window)) = inputs.window.and_then(|w| Some((swap_ins(&w)?, w))) {
+        out.push(evidence("swap-ins", format!("{pages} pages over {}", window.span), "/proc/vmstat pswpin + swpin_zero + zswpin"));
+    }
+    match areas(snapshot).as_deref() {
+        Some([]) => out.push(evidence("swap areas", "none", "/proc/swaps")),
+        Some(areas) => {
+            for area in areas {
+                let value = format!("priority {}, {} of {} used", area.priority, area.used, area.size);
+                out.push(evidence(&format!("swap area {}", area.path), value, "/proc/swaps"));
+            }
+        }
+        None => {}
+    }
+    if let Some(report) = inputs.tiers {
+        out.push(evidence("tiers measured", report.tiers.len().to_string(), "measure tiers"));
+    }
+    if !inputs.runs.is_empty() {
+        out.push(evidence("runs in the sandbox", inputs.runs.len().to_string(), "lab run code-plus-data"));
+    }
+    out
+}
+
+/// What could not be judged.
+fn blind_spots(inputs: &Inputs<'_>) -> Vec<Evidence> {
+    let mut out = Vec::new();
+    let unseen: Vec<String> = inputs.snapshot.unseen().into_iter().map(|(section, why)| format!("{section} ({})", why.reason)).collect();
+    if !unseen.is_empty() {
+        out.push(evidence("not seen", list(&unseen), "snapshot"));
+    }
+    if inputs.window.is_none() {
+        out.push(evidence("not judged", "rates: refaults, swap-ins, failing writes need two looks", "try: ramline show --for 2s"));
+    }
+    if inputs.tiers.is_none() {
+        out.push(evidence("not judged", "swap against re-reading: costs were not measured", "try: ramline measure tiers"));
+    }
+    out
+}
+
+/// What is in place and therefore not advised.
+fn in_place(snapshot: &Snapshot) -> Vec<String> {
+    let mut out = Vec::new();
+    for area in areas(snapshot).unwrap_or_default() {
+        let kind = if area.zram().is_some() { "compressed swap" } else { "swap" };
+        out.push(format!("{kind} on {} at priority {}", area.path, area.priority));
+    }
+    if snapshot.zswap.data().is_some_and(|zswap| zswap.enabled) {
+        out.push("zswap".into());
+    }
+    out
+}

@@ -1,0 +1,117 @@
+//! A faster swap area that a slower one outranks, or zram and a disk at one priority.
+//!
+//! The kernel fills the area of the highest priority first and spreads pages over areas of equal priority in turn. So a
+//! fast area behind a slow one is used only when the slow one is full; and zram level with a disk sends every other
+//! page to the disk. Two disks of one kind at one priority are a stripe, which is fine.
+
+use ramline_snapshot::swaps::SwapArea;
+
+use super::{Draft, commands};
+use crate::look;
+use crate::text::{evidence, word};
+use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
+
+pub(super) const RULE: Rule = Rule {
+    id: "swap-outranked",
+    looks_for: "a faster swap area at or below the priority of a slower one",
+    explain: "swap-order",
+    check,
+};
+
+/// How much slower, by measured medians, an area must be before two disks are told apart.
+const CLEARLY_SLOWER: f64 = 3.0;
+
+/// Why the second of two areas counts as slower.
+enum Because {
+    Kind,
+    Rotational,
+    Measured(Vec<Evidence>),
+}
+
+fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+    let areas = look::areas(inputs.snapshot)?;
+    let pairs = areas.iter().flat_map(|fast| areas.iter().map(move |slow| (*fast, *slow)));
+    let (fast, slow, because) = pairs
+        .filter(|(fast, slow)| fast.path != slow.path && fast.priority <= slow.priority)
+        .find_map(|(fast, slow)| Some((fast, slow, slower(inputs, fast, slow)?)))?;
+    let equal = fast.priority == slow.priority;
+    let mut grounds: Vec<Evidence> = [fast, slow]
+        .iter()
+        .map(|a| evidence(&a.path, format!("priority {}, {} of {} used", a.priority, a.used, a.size), "/proc/swaps"))
+        .collect();
+    let confidence = match because {
+        Because::Kind => {
+            grounds.push(evidence("what they are", format!("{} is compressed RAM, {} is not", fast.path, slow.path), "/sys/block"));
+            Confidence::High
+        }
+        Because::Rotational => {
+            let value = format!("{} says it rotates, {} that it does not", slow.path, fast.path);
+            grounds.push(evidence("what they are", value, "/sys/block queue/rotational; virtual disks often say so wrongly"));
+            Confidence::Low
+        }
+        Because::Measured(measured) => {
+            grounds.extend(measured);
+            Confidence::Medium
+        }
+    };
+    let relation = if equal { "has the same priority as" } else { "is outranked by" };
+    let finding = Draft {
+        title: format!("The faster swap area {} (priority {}) {relation} {} (priority {})", fast.path, fast.priority, slow.path, slow.priority),
+        weight: Weight::Warning,
+        effect: effect(fast, slow, equal),
+        evidence: grounds,
+        confidence,
+        already: vec![format!("{} and {} are both in use as swap", fast.path, slow.path)],
+        cost_if_wrong: "while an area is off its pages come back to RAM or move to the other area, which takes time and room".into(),
+        change: change(fast, slow),
+    };
+    Some(finding.of(&RULE))
+}
+
+fn slower(inputs: &Inputs<'_>, fast: &SwapArea, slow: &SwapArea) -> Option<Because> {
+    match (fast.zram().is_some(), slow.zram().is_some()) {
+        (true, false) => return Some(Because::Kind),
+        // Which of two zram devices goes first is a choice between speed and density.
+        (_, true) => return None,
+        (false, false) => {}
+    }
+    if let Some((a, b)) = look::swap_in_cost(inputs, fast).zip(look::swap_in_cost(inputs, slow)) {
+        let measured = || Because::Measured(vec![a.evidence("a swap-in from the faster"), b.evidence("a swap-in from the slower")]);
+        return (b.p50() >= a.p50() * CLEARLY_SLOWER).then(measured);
+    }
+    let turns = |area| look::disk_of(inputs.snapshot, area)?.rotational;
+    (turns(fast)? < turns(slow)?).then_some(Because::Rotational)
+}
+
+fn effect(fast: &SwapArea, slow: &SwapArea, equal: bool) -> String {
+    let free = fast.size - fast.used;
+    match (slow.used.0, equal) {
+        (0, _) => format!("once swapping starts, pages go to {} while {free} on {} stay unused", slow.path, fast.path),
+        (_, true) => format!("every other page goes to {}: {} lie there while {free} on {} are free", slow.path, slow.used, fast.path),
+        (_, false) => format!("{} lie on {} while {free} on {} are free", slow.used, slow.path, fast.path),
+    }
+}
+
+/// Moves the area with less to move: the faster one up, or the slower one down.
+fn change(fast: &SwapArea, slow: &SwapArea) -> Option<Change> {
+    // Negative priorities are the kernel's own and cannot be asked for: `swapon` without -p gives one.
+    let flag = |priority: i32| if priority < 0 { String::new() } else { format!("-p {priority} ") };
+    let on = |area: &SwapArea, priority: i32| format!("swapon {}{}", flag(priority), word(&area.path));
+    let off = |area: &SwapArea| format!("swapoff {}", word(&area.path));
+    let keep = if fast.zram().is_some() {
+        "to keep it: swap-priority= in zram-generator.conf, or pri= in /etc/fstab"
+    } else {
+        "to keep it: pri= in /etc/fstab"
+    };
+    let raised = slow.priority.max(99).checked_add(1).filter(|p| *p <= 32767);
+    let (area, new) = match raised {
+        Some(raised) if fast.priority < 1 || fast.used <= slow.used => (fast, raised),
+        _ if fast.priority >= 1 => (slow, fast.priority - 1),
+        _ => (fast, raised?),
+    };
+    Some(Change {
+        what: format!("takes {} out and puts it back at priority {new}; {keep}", area.path),
+        commands: commands([off(area), on(area, new)]),
+        undo: commands([off(area), on(area, area.priority)]),
+    })
+}

@@ -1,0 +1,71 @@
+//! Swapping in from a disk was measured as slower than reading the same amount of a file again.
+//!
+//! Then every anonymous page the kernel parks to keep a file page is a loss. Two areas on one device are not judged:
+//! what differs between them is noise. Needs the measured tiers.
+
+use super::{Draft, commands};
+use crate::look;
+use crate::text::{evidence, rate};
+use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};
+use ramline_model::balance;
+
+pub(super) const RULE: Rule = Rule {
+    id: "swap-slower-than-reload",
+    looks_for: "swap-ins measured slower than re-reading a file",
+    explain: "swappiness",
+    check,
+};
+
+/// Medians of a few hundred reads of one idle device differ by less.
+const CLEARLY_SLOWER: f64 = 2.0;
+
+/// Fewer operations than this have no median worth judging.
+const LEAST_OPERATIONS: u64 = 50;
+
+fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+    let snapshot = inputs.snapshot;
+    let first = *look::areas(snapshot)?.first()?;
+    let (swap_in, reload) = (look::swap_in_cost(inputs, first)?, look::reload_cost(inputs)?);
+    let enough = swap_in.latency.n.min(reload.latency.n) >= LEAST_OPERATIONS;
+    let times = swap_in.p50() / reload.p50();
+    if !enough || !times.is_finite() || times < CLEARLY_SLOWER {
+        return None;
+    }
+    let (disk, root) = (look::disk_of(snapshot, first), look::disk_under(snapshot, "/"));
+    if disk.is_some() && disk == root {
+        return None;
+    }
+    let current = u64::try_from(snapshot.settings.data()?.swappiness?).ok()?;
+    let advised = balance::swappiness_for_ratio(1.0 / times)?.max(1);
+    if current <= advised {
+        return None;
+    }
+    let mut grounds = vec![
+        swap_in.evidence(&format!("a swap-in from {}", first.path)),
+        reload.evidence("a random re-read of a file"),
+        evidence("vm.swappiness", current.to_string(), "/proc/sys/vm/swappiness"),
+    ];
+    let flow = inputs.window.and_then(|w| Some((w.per_second(|s| s.vmstat.data()?.pswpin)?, w.span)));
+    let flows = flow.is_some_and(|(per_second, _)| per_second >= 1.0);
+    if let Some((per_second, span)) = flow {
+        grounds.push(evidence("swap-ins", rate(per_second, "pages", span), "/proc/vmstat pswpin"));
+    }
+    let finding = Draft {
+        title: format!("A swap-in from {} takes {times:.1} times as long as reading a file again", first.path),
+        weight: if flows { Weight::Warning } else { Weight::Note },
+        effect: format!(
+            "about {} lost on each page that is swapped in to keep a file page",
+            crate::text::nanos_of(swap_in.p50() - reload.p50())
+        ),
+        evidence: grounds,
+        confidence: Confidence::Medium,
+        already: vec![format!("swap on {} at priority {}", first.path, first.priority)],
+        cost_if_wrong: "too low a value drops program code and data files that are in use; watch workingset_refault_file".into(),
+        change: Some(Change {
+            what: format!("prefers dropping file pages to swapping, by the measured ratio: 200·r/(1+r) with r = {:.2}", 1.0 / times),
+            commands: commands([format!("sysctl -w vm.swappiness={advised}")]),
+            undo: commands([format!("sysctl -w vm.swappiness={current}")]),
+        }),
+    };
+    Some(finding.of(&RULE))
+}

@@ -1,0 +1,113 @@
+//! vm.swappiness weighs swapping against re-reading otherwise than the measured costs do.
+//!
+//! r = cost of a random file re-read / cost of a swap-in; the value that matches it is 200·r/(1+r). It is a formula, so
+//! the confidence is low; where the sandbox ran arms near both values it decides: faster makes this certain, not faster
+//! makes it silent. A disk area behind a fast one caps the value at 100, since what spills there is slow. Under MGLRU
+//! only the direction of the formula holds, and 200 would mean "never files": 199 is the most that is named.
+
+use ramline_evidence::RunRecord;
+use ramline_model::balance;
+use ramline_units::Nanos;
+
+use super::{Draft, commands};
+use crate::look::{self, Cost, Proof};
+use crate::text::{evidence, percent};
+use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
+
+pub(super) const RULE: Rule = Rule {
+    id: "swappiness-against-costs",
+    looks_for: "vm.swappiness far from what measured costs imply",
+    explain: "swappiness",
+    check,
+};
+
+/// Factor between the cost ratio that swappiness stands for and the measured one, below which nothing is said: costs
+/// vary by about half from run to run, and the kernel corrects for the rest by itself.
+const FAR: f64 = 4.0;
+
+/// An arm counts as being at a value when it is this near.
+const NEAR_VALUE: u64 = 20;
+
+fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+    let snapshot = inputs.snapshot;
+    let areas = look::areas(snapshot)?;
+    let first = *areas.first()?;
+    let current = u64::try_from(snapshot.settings.data()?.swappiness?).ok()?;
+    let (swap_in, reload) = (look::swap_in_cost(inputs, first)?, look::reload_cost(inputs)?);
+    let r = reload.p50() / swap_in.p50();
+    let mglru = snapshot.lru_gen.data().is_some_and(ramline_snapshot::switches::LruGen::is_on);
+    let spills = first.zram().is_some() && areas.iter().any(|area| area.zram().is_none());
+    let advised = balance::swappiness_for_ratio(r.is_finite().then_some(r)?)?;
+    let advised = if spills { advised.min(balance::TWO_TIER_CEILING) } else { advised };
+    let advised = if mglru { advised.clamp(2, 199) } else { advised };
+    let far = stands_for(current).max(stands_for(advised)) / stands_for(current).min(stands_for(advised)).max(1e-6);
+    if far < FAR {
+        return None;
+    }
+    let near = |value: u64| move |run: &RunRecord| look::has_swap(run) && run.arm.swappiness.is_some_and(|s| value.abs_diff(u64::from(s)) <= NEAR_VALUE);
+    let what = format!("swappiness about {advised} against about {current}, in the sandbox");
+    let (confidence, proved) = match look::prove(inputs.runs, &what, near(advised), near(current)) {
+        Some(Proof::Faster(seen)) => (Confidence::High, Some(seen)),
+        Some(Proof::NotFaster(_)) => return None,
+        None => (Confidence::Low, None),
+    };
+    let mut grounds = costs(&swap_in, &reload, r, current, advised);
+    if spills {
+        grounds.push(evidence("a slower area behind it", "caps the value at 100: what spills over is read from disk", "/proc/swaps"));
+    }
+    if mglru {
+        grounds.push(evidence("MGLRU", "on: only the direction of the formula holds", "/sys/kernel/mm/lru_gen/enabled"));
+    }
+    grounds.extend(proved);
+    let finding = Draft {
+        title: format!("vm.swappiness is {current}; the measured costs imply about {advised}"),
+        weight: if confidence == Confidence::High { Weight::Warning } else { Weight::Note },
+        effect: effect(&swap_in, &reload, current < advised),
+        evidence: grounds,
+        confidence,
+        already: vec![format!("swap on {} at priority {}", first.path, first.priority)],
+        cost_if_wrong: if current < advised {
+            "more swap-ins of anonymous pages that are in use; watch pswpin and workingset_refault_anon".into()
+        } else {
+            "more re-reads of files that are in use, program code included; watch workingset_refault_file".into()
+        },
+        change: Some(Change {
+            what: "sets it until the next boot; to keep it: vm.swappiness in /etc/sysctl.d/90-swappiness.conf".into(),
+            commands: commands([format!("sysctl -w vm.swappiness={advised}")]),
+            undo: commands([format!("sysctl -w vm.swappiness={current}")]),
+        }),
+    };
+    Some(finding.of(&RULE))
+}
+
+/// The cost ratio a value stands for: s/(200−s); kept off the ends, where it would be nothing or without bound.
+#[expect(clippy::cast_precision_loss, reason = "1 to 199")]
+fn stands_for(swappiness: u64) -> f64 {
+    let s = swappiness.clamp(1, balance::MAX - 1) as f64;
+    s / (200.0 - s)
+}
+
+fn costs(swap_in: &Cost<'_>, reload: &Cost<'_>, r: f64, current: u64, advised: u64) -> Vec<Evidence> {
+    let now = balance::of(current, false);
+    vec![
+        reload.evidence("a random re-read of a file"),
+        swap_in.evidence("a swap-in"),
+        evidence("r, re-read over swap-in", format!("{r:.2}"), "of the two medians"),
+        evidence("implied", format!("{advised}"), "200·r/(1+r)"),
+        evidence(
+            "vm.swappiness",
+            format!("{current}: {} of scanning goes to anonymous pages at equal costs", percent(now.equal_costs)),
+            "/proc/sys/vm/swappiness",
+        ),
+    ]
+}
+
+fn effect(swap_in: &Cost<'_>, reload: &Cost<'_>, raise: bool) -> String {
+    let Nanos(gap) = crate::text::nanos_of((reload.p50() - swap_in.p50()).abs());
+    let gap = Nanos(gap);
+    if raise {
+        format!("about {gap} for each file page that stays because an idle anonymous page went instead")
+    } else {
+        format!("about {gap} for each anonymous page that stays because a file page went instead")
+    }
+}

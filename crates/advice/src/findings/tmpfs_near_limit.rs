@@ -1,0 +1,131 @@
+//! A tmpfs that is nearly full, or whose limit promises more than RAM and swap together hold.
+//!
+//! A limit of half of RAM is tmpfs's own default, and several such mounts whose limits add up to more than RAM are
+//! normal: nothing is said about sums. A single limit above RAM plus swap can never be honoured: filling it ends with
+//! the out-of-memory killer, which cannot free tmpfs pages. /tmp has a rule of its own.
+
+use ramline_model::tmpfs::{self, TmpfsMount};
+use ramline_snapshot::Snapshot;
+use ramline_units::{Bytes, Limit};
+
+use super::{Draft, commands};
+use crate::text::{evidence, percent, word};
+use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
+
+pub(super) const RULE: Rule = Rule {
+    id: "tmpfs-near-limit",
+    looks_for: "a tmpfs nearly full, or allowed more than RAM and swap hold",
+    explain: "tmpfs",
+    check,
+};
+
+/// Share of bytes or inodes from which the next program fails to write.
+pub(super) const NEAR: f64 = 0.9;
+
+/// Smaller mounts are placeholders (container runtimes mount them over what is to be hidden).
+const LEAST_SIZE: Bytes = Bytes::from_mib(1);
+
+fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+    let state = tmpfs::of(inputs.snapshot)?;
+    let mounts = || state.mounts.iter().filter(|m| m.fs == "tmpfs" && m.at != "/tmp" && writable(inputs.snapshot, m));
+    let full = mounts().find_map(|m| Some((m, fullness(m)?)));
+    if let Some((mount, (what, share))) = full {
+        return Some(nearly_full(inputs, mount, what, share));
+    }
+    let meminfo = inputs.snapshot.meminfo.data()?;
+    let (ram, swap) = (meminfo.mem_total?, meminfo.swap_total?);
+    let too_large = |m: &&TmpfsMount| limit(m).is_some_and(|limit| limit > ram + swap);
+    mounts().find(too_large).and_then(|mount| oversized(mount, ram, swap))
+}
+
+fn limit(mount: &TmpfsMount) -> Option<Bytes> {
+    mount.size.and_then(Limit::bytes).filter(|limit| *limit >= LEAST_SIZE)
+}
+
+fn writable(snapshot: &Snapshot, mount: &TmpfsMount) -> bool {
+    let read_only = |text: &str| text.split(',').any(|option| option == "ro");
+    let all = snapshot.mounts.data().map(Vec::as_slice).unwrap_or_default();
+    all.iter().filter(|m| m.at == mount.at).any(|m| !read_only(&m.options) && !read_only(&m.super_options))
+}
+
+/// What is nearly used up, and how far.
+pub(super) fn fullness(mount: &TmpfsMount) -> Option<(&'static str, f64)> {
+    limit(mount)?;
+    let bytes = mount.share.filter(|share| *share >= NEAR).map(|share| ("space", share));
+    bytes.or_else(|| mount.inode_share.filter(|share| *share >= NEAR).map(|share| ("inodes", share)))
+}
+
+/// The numbers of one mount.
+pub(super) fn grounds(mount: &TmpfsMount) -> Vec<Evidence> {
+    let source = format!("statfs {}", mount.at);
+    let mut out = Vec::new();
+    if let Some((used, limit)) = mount.used.zip(mount.size) {
+        out.push(evidence("space", format!("{used} of {limit}"), source.clone()));
+    }
+    if let Some((used, all)) = mount.inodes_used.zip(mount.inodes) {
+        out.push(evidence("inodes", format!("{used} of {all}"), source));
+    }
+    out
+}
+
+/// A remount to twice the limit, as long as that stays within half of RAM.
+pub(super) fn enlarge(mount: &TmpfsMount, what: &str, ram: Bytes) -> Option<Change> {
+    let at = word(&mount.at);
+    let remount = |option: String| format!("mount -o remount,{option} {at}");
+    let (new, old) = match what {
+        "inodes" => (format!("nr_inodes={}", mount.inodes?.saturating_mul(2)), format!("nr_inodes={}", mount.inodes?)),
+        _ => {
+            let limit = limit(mount)?;
+            let twice = Bytes(limit.0.saturating_mul(2));
+            if twice.0 > ram.0 / 2 {
+                return None;
+            }
+            (format!("size={}k", twice.0 >> 10), format!("size={}k", limit.0 >> 10))
+        }
+    };
+    Some(Change {
+        what: format!("doubles the limit on {what}; to keep it: the same option in /etc/fstab or the mount unit's Options="),
+        commands: commands([remount(new)]),
+        undo: commands([remount(old)]),
+    })
+}
+
+fn nearly_full(inputs: &Inputs<'_>, mount: &TmpfsMount, what: &str, share: f64) -> Finding {
+    let ram = inputs.snapshot.mem_total().unwrap_or_default();
+    let draft = Draft {
+        title: format!("The tmpfs on {} has used {} of its {what}", mount.at, percent(share)),
+        weight: Weight::Warning,
+        effect: format!("writers to {} fail with \"no space left on device\" when it is full, whatever memory is free", mount.at),
+        evidence: grounds(mount),
+        confidence: Confidence::High,
+        already: vec![],
+        cost_if_wrong: "what fills it may be a leak: then a larger limit only moves the failure to memory itself; look what lies there first".into(),
+        change: enlarge(mount, what, ram),
+    };
+    draft.of(&RULE)
+}
+
+fn oversized(mount: &TmpfsMount, ram: Bytes, swap: Bytes) -> Option<Finding> {
+    let limit = limit(mount)?;
+    let half = Bytes(ram.0 / 2);
+    let fits = mount.used.is_some_and(|used| used < half);
+    let at = word(&mount.at);
+    let draft = Draft {
+        title: format!("The tmpfs on {} may grow to {limit}, more than RAM and swap together ({})", mount.at, ram + swap),
+        weight: Weight::Note,
+        effect: "a program that fills it takes the machine down instead of getting an error: the killer cannot free tmpfs pages".into(),
+        evidence: grounds(mount)
+            .into_iter()
+            .chain([evidence("RAM and swap", format!("{ram} and {swap}"), "/proc/meminfo MemTotal, SwapTotal")])
+            .collect(),
+        confidence: Confidence::High,
+        already: vec![],
+        cost_if_wrong: format!("a program that really needs more than {half} there gets an error; it could not have had {limit} either"),
+        change: fits.then(|| Change {
+            what: "sets the limit to half of RAM, tmpfs's own default; to keep it: size=50% in /etc/fstab or the mount unit".into(),
+            commands: commands([format!("mount -o remount,size=50% {at}")]),
+            undo: commands([format!("mount -o remount,size={}k {at}", limit.0 >> 10)]),
+        }),
+    };
+    Some(draft.of(&RULE))
+}
