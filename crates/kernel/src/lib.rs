@@ -11,6 +11,7 @@ pub mod mount;
 pub mod place;
 pub mod process;
 pub mod quiet;
+pub mod requests;
 pub mod residency;
 pub mod root;
 pub mod scratch;
