@@ -1,0 +1,84 @@
+//! A large file that is already there, for measurements that must not write.
+//!
+//! What it is not: a search of the whole disk. Ordinary places are looked through for a short time, on one file system,
+//! without following links; only files without holes count, because a hole is read from nowhere.
+
+use std::fs::File;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use ramline_units::Bytes;
+
+/// Where large files of an installed system are.
+const PLACES: &[&str] = &["/usr/lib", "/usr/lib64", "/usr/bin", "/usr/share", "/var/lib", "/var/cache", "/opt", "/boot", "/home", "/srv"];
+/// Below this a file says little about its disk.
+pub const LEAST: Bytes = Bytes::from_mib(8);
+/// Large enough to stop looking.
+const PLENTY: Bytes = Bytes::from_mib(512);
+const TIME: Duration = Duration::from_millis(250);
+const DEEPEST: usize = 4;
+
+/// The largest readable file without holes on the file system of `dir`: below `dir`, or in the usual places for `/`.
+pub fn largest(dir: &Path) -> Option<(File, PathBuf, Bytes)> {
+    let device = std::fs::metadata(dir).ok()?.dev();
+    let mut folders: Vec<(PathBuf, usize)> =
+        if dir == Path::new("/") { PLACES.iter().rev().map(|place| (PathBuf::from(place), 0)).collect() } else { vec![(dir.to_owned(), 0)] };
+    let start = Instant::now();
+    let mut best: Option<(File, PathBuf, Bytes)> = None;
+    while let Some((folder, depth)) = folders.pop() {
+        if start.elapsed() > TIME || best.as_ref().is_some_and(|(_, _, size)| *size >= PLENTY) {
+            break;
+        }
+        // Links to folders are skipped as well: `symlink_metadata` says of what kind the entry itself is.
+        if !std::fs::symlink_metadata(&folder).is_ok_and(|meta| meta.is_dir() && meta.dev() == device) {
+            continue;
+        }
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let Ok(meta) = entry.metadata() else { continue };
+            if meta.is_dir() && depth < DEEPEST {
+                folders.push((entry.path(), depth + 1));
+            }
+            let size = Bytes(meta.len());
+            let better = best.as_ref().map_or(LEAST, |(_, _, size)| *size);
+            let whole = meta.is_file() && meta.dev() == device && meta.blocks().saturating_mul(512) >= meta.len();
+            if whole && size > better {
+                best = open(&entry.path()).map(|file| (file, entry.path(), size)).or(best);
+            }
+        }
+    }
+    best
+}
+
+fn open(path: &Path) -> Option<File> {
+    // Without O_NOATIME reading would write the time of access later; only owner and root may ask for it.
+    let with = |flags| File::options().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | flags).open(path);
+    with(libc::O_NOATIME).or_else(|_| with(0)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_file_without_holes_is_found_and_links_are_not_followed() {
+        let dir = tempfile::tempdir_in(".").unwrap();
+        let inner = dir.path().join("inner");
+        std::fs::create_dir(&inner).unwrap();
+        std::fs::write(inner.join("whole"), vec![1u8; 9 << 20]).unwrap();
+        std::fs::write(dir.path().join("small"), vec![1u8; 1 << 20]).unwrap();
+        File::create(dir.path().join("hole")).unwrap().set_len(64 << 20).unwrap();
+        std::os::unix::fs::symlink(inner.join("whole"), dir.path().join("link")).unwrap();
+        // Delayed allocation: blocks are counted once they are allocated.
+        File::open(inner.join("whole")).unwrap().sync_all().unwrap();
+        let (_, path, size) = largest(dir.path()).unwrap();
+        assert_eq!((path, size), (inner.join("whole"), Bytes::from_mib(9)));
+    }
+
+    #[test]
+    fn small_files_are_not_enough() {
+        let dir = tempfile::tempdir_in(".").unwrap();
+        std::fs::write(dir.path().join("small"), vec![1u8; 1 << 20]).unwrap();
+        assert!(largest(dir.path()).is_none());
+    }
+}
