@@ -156,7 +156,7 @@ pub struct ScaleFactor {
 pub struct Watermarks {
     /// By node.
     pub nodes: Vec<NodeMarks>,
-    /// RAM that no zone manages yet: some kernels hand it out only when it is needed, so the real distance is longer.
+    /// RAM that no zone manages yet: some kernels hand it out only when it is needed. Minutes allow for it, bytes do not.
     pub not_handed_out: Bytes,
     /// `None` where the settings were not seen.
     pub scale: Option<ScaleFactor>,
@@ -192,10 +192,14 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Watermarks>
     let page = snapshot.machine.page_size;
     let settings = snapshot.settings.data();
     let threshold = settings.and_then(|s| s.extfrag_threshold);
+    let managed: Bytes = zoneinfo.zones.iter().map(|z| z.managed.bytes(page)).sum();
+    let not_handed_out = snapshot.mem_total().map_or(Bytes::ZERO, |total| total - managed);
+    // Until all RAM is handed out, free pages of a zone fall and rise without memory getting short or plenty.
+    let settled = window.filter(|_| not_handed_out.0 == 0);
     let mut nodes: Vec<NodeMarks> = Vec::new();
     for zone in zoneinfo.zones.iter().filter(|z| z.managed.0 > 0) {
         let free = |z: &Zoneinfo| z.zones.iter().find(|z| z.node == zone.node && z.name == zone.name).map(|z| z.free.0);
-        let slope = window.and_then(|w| w.slope(|s| free(s.zoneinfo.data()?)));
+        let slope = settled.and_then(|w| w.slope(|s| free(s.zoneinfo.data()?)));
         let blocks =
             snapshot.buddyinfo.data().and_then(|b| b.zones.iter().find(|b| b.node == zone.node && b.zone == zone.name));
         let orders = blocks.map(|b| fragmentation::orders(&b.free, threshold)).unwrap_or_default();
@@ -205,24 +209,27 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Watermarks>
             None => nodes.push(empty_node(marks)),
         }
     }
+    let single = nodes.len() == 1;
     for node in &mut nodes {
         let free = |z: &Zoneinfo| z.zones.iter().filter(|z| z.node == node.node).map(|z| z.free.0).sum();
-        let slope = window.and_then(|w| w.slope(|s| s.zoneinfo.data().map(free)));
-        total(node, page, slope);
+        let slope = settled.and_then(|w| w.slope(|s| s.zoneinfo.data().map(free)));
+        // MemFree counts what is not handed out; which node that belongs to is known only where there is one.
+        let unsettled = window.filter(|_| single && slope.is_none());
+        let all = unsettled.and_then(|w| w.slope(|s| s.meminfo.data()?.mem_free?.0.checked_div(page.0)));
+        total(node, page, slope.or(all), not_handed_out);
     }
-    let managed: Bytes = nodes.iter().map(|n| n.managed).sum();
     let scale = settings.and_then(|s| {
         let value = u64::try_from(s.watermark_scale_factor?).ok()?;
         scale_factor(zoneinfo, page, value, Bytes::from_kib(u64::try_from(s.min_free_kbytes?).ok()?))
     });
-    let not_handed_out = snapshot.mem_total().map_or(Bytes::ZERO, |total| total - managed);
     Some(Watermarks { nodes, not_handed_out, scale, extfrag_threshold: threshold })
 }
 
 fn zone_marks(zone: &Zone, all: &Zoneinfo, page: PageSize, slope: Option<f64>, orders: Vec<Order>) -> ZoneMarks {
     let stat = |a: &str, b: &str| Some((zone.stat(a)? + zone.stat(b)?).bytes(page));
-    let distance =
-        |mark: Pages| distance(SignedBytes::difference(zone.free.bytes(page), mark.bytes(page)), page, slope);
+    let distance = |mark: Pages| {
+        distance(SignedBytes::difference(zone.free.bytes(page), mark.bytes(page)), page, slope, Bytes::ZERO)
+    };
     ZoneMarks {
         node: zone.node,
         name: zone.name.clone(),
@@ -249,9 +256,9 @@ fn reserve(zone: &Zone, all: &Zoneinfo) -> Pages {
     Pages(index.and_then(|i| zone.protection.get(i)).or(zone.protection.last()).copied().unwrap_or(0))
 }
 
-fn distance(bytes: SignedBytes, page: PageSize, pages_per_s: Option<f64>) -> Distance {
+fn distance(bytes: SignedBytes, page: PageSize, pages_per_s: Option<f64>, spare: Bytes) -> Distance {
     let loss_per_s = pages_per_s.map_or(0.0, |slope| -slope) * Bytes(page.0).as_f64();
-    let left = bytes.or_zero();
+    let left = bytes.or_zero() + spare;
     let minutes = (loss_per_s > 0.0 && left.0 > 0).then(|| left.as_f64() / loss_per_s / 60.0);
     Distance { bytes, minutes }
 }
@@ -272,7 +279,7 @@ fn empty_node(first: ZoneMarks) -> NodeMarks {
     }
 }
 
-fn total(node: &mut NodeMarks, page: PageSize, slope: Option<f64>) {
+fn total(node: &mut NodeMarks, page: PageSize, slope: Option<f64>, spare: Bytes) {
     let sum = |part: fn(&ZoneMarks) -> Bytes| node.zones.iter().map(part).sum::<Bytes>();
     let above = |mark: fn(&ZoneMarks) -> Bytes| node.zones.iter().map(|z| z.free - mark(z) - z.reserve).sum::<Bytes>();
     let below = |mark: fn(&ZoneMarks) -> Bytes| node.zones.iter().map(|z| mark(z) - z.free).sum::<Bytes>();
@@ -284,7 +291,7 @@ fn total(node: &mut NodeMarks, page: PageSize, slope: Option<f64>) {
         } else {
             SignedBytes::difference(Bytes::ZERO, below(mark))
         };
-        distance(bytes, page, slope)
+        distance(bytes, page, slope, spare)
     };
     let usable = |z: &ZoneMarks| Pages((z.free - z.reserve).0);
     let band = |z: &ZoneMarks| Band::of(usable(z), Pages(z.min.0), Pages(z.low.0), Pages(z.high.0));
