@@ -1,0 +1,195 @@
+//! Numbers as the page prints them: three digits that matter, a unit that fits, and a space that does not break.
+//!
+//! What it is not: conversions that lose the unit; each function returns text with its unit.
+//!
+//! Worked example: `times(141_250.0)` is `141,000×`, `latency(Nanos(80_100))` is `80.1 µs`.
+
+use ramline_evidence::Measurement;
+use ramline_units::{Bytes, Nanos};
+
+use crate::text::number;
+
+/// Between a number and its unit.
+const GAP: char = '\u{a0}';
+
+/// Three digits that matter, thousands separated: `0.061`, `2.81`, `94.2`, `141,000`.
+pub fn digits(value: f64) -> String {
+    if !value.is_finite() {
+        return "unknown".to_owned();
+    }
+    let size = value.abs();
+    let decimals = match size {
+        v if v >= 99.95 || v == 0.0 => 0,
+        v if v >= 9.995 => 1,
+        v if v >= 0.9995 => 2,
+        _ => 3,
+    };
+    if size >= 999.5 {
+        let step = 10f64.powf(size.log10().floor() - 2.0);
+        let rounded = format!("{:.0}", (size / step).round() * step);
+        let whole = rounded.parse().map_or(rounded, number::count);
+        return if value < 0.0 { format!("-{whole}") } else { whole };
+    }
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// A whole number, exact: `1,234,567`.
+pub fn count(value: u64) -> String {
+    number::count(value)
+}
+
+/// A multiple: `3.2×`.
+pub fn times(value: f64) -> String {
+    format!("{}×", digits(value))
+}
+
+/// A share of one in percent: `6.1 %`.
+pub fn percent(share: f64) -> String {
+    number::percent(share).replace(' ', "\u{a0}")
+}
+
+/// A time to go: `2 h 10 min`.
+pub fn minutes(value: f64) -> String {
+    number::minutes(value).replace(' ', "\u{a0}")
+}
+
+/// A size in binary units.
+pub fn size(bytes: Bytes) -> String {
+    bytes.to_string().replace(' ', "\u{a0}")
+}
+
+/// A duration of one operation: `85 ns`, `80.1 µs`, `1.5 ms`, `12 s`.
+pub fn latency(ns: Nanos) -> String {
+    measured_ns(ns.as_secs_f64() * 1e9)
+}
+
+/// The same from a mean, in nanoseconds.
+pub fn measured_ns(ns: f64) -> String {
+    let seconds = ns / 1e9;
+    let (value, unit) = match seconds {
+        s if s >= 0.9995 => (s, "s"),
+        s if s >= 0.9995e-3 => (s * 1e3, "ms"),
+        s if s >= 0.9995e-6 => (s * 1e6, "µs"),
+        s => (s * 1e9, "ns"),
+    };
+    format!("{}{GAP}{unit}", digits(value))
+}
+
+/// Seconds: `2.81 s`.
+pub fn seconds(value: f64) -> String {
+    number::seconds(value).replace(' ', "\u{a0}")
+}
+
+/// A measured number of bytes, or bytes a second, in binary units.
+pub fn measured_size(value: f64) -> String {
+    let mut value = value;
+    let mut unit = "B";
+    for next in ["KiB", "MiB", "GiB", "TiB"] {
+        if value.abs() < 1023.5 {
+            break;
+        }
+        value /= 1024.0;
+        unit = next;
+    }
+    format!("{}{GAP}{unit}", digits(value))
+}
+
+/// A measurement with n and spread, its unit written so that it can be read.
+pub fn measured(m: &Measurement) -> String {
+    let (interval, spread) = m.interval();
+    let word = if spread == ramline_evidence::Spread::Ci95 { "95 % interval" } else { "range" };
+    let write: Box<dyn Fn(f64) -> String> = match m.unit.as_str() {
+        "bytes" => Box::new(measured_size),
+        "bytes/s" => Box::new(|v| format!("{}/s", measured_size(v))),
+        _ => Box::new(digits),
+    };
+    let unit = if m.unit.starts_with("bytes") { String::new() } else { format!("{GAP}{}", m.unit) };
+    let median = write(m.median);
+    if m.n < 2 {
+        return format!("{median}{unit} (n 1)");
+    }
+    format!("{median}{unit} (n {}, {word} {} to {})", count(m.n), write(interval.low), write(interval.high))
+}
+
+/// Nanoseconds since 1970 as `2026-11-21 20:24 UTC`.
+pub fn date(unix_ns: u64) -> String {
+    let minutes = unix_ns / 60_000_000_000;
+    let days = minutes / 1440;
+    // Days to a civil date, with years that begin in March: Howard Hinnant, "chrono-Compatible Low-Level Date
+    // Algorithms", civil_from_days.
+    let shifted = days + 719_468;
+    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02} {:02}:{:02} UTC", minutes % 1440 / 60, minutes % 60)
+}
+
+/// Days, hours or minutes: `41 days`, `3.2 hours`.
+pub fn long(ns: Nanos) -> String {
+    let seconds = ns.as_secs_f64();
+    let (value, unit) = match seconds {
+        s if s >= 2.0 * 86_400.0 => (s / 86_400.0, "days"),
+        s if s >= 2.0 * 3600.0 => (s / 3600.0, "hours"),
+        s if s >= 120.0 => (s / 60.0, "minutes"),
+        s => (s, "s"),
+    };
+    format!("{}{GAP}{unit}", digits(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_matter_and_thousands_are_separated() {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.0612, "0.061"),
+            (0.9996, "1"),
+            (2.814, "2.81"),
+            (94.23, "94.2"),
+            (141_250.0, "141,000"),
+            (999.6, "1,000"),
+            (-1234.0, "-1,230"),
+            (f64::NAN, "unknown"),
+        ] {
+            assert_eq!(digits(value), text, "{value}");
+        }
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!((count(0), count(999)), ("0".to_owned(), "999".to_owned()));
+    }
+
+    #[test]
+    fn a_unit_stays_with_its_number() {
+        assert_eq!(latency(Nanos(80_100)), "80.1\u{a0}µs");
+        assert_eq!(latency(Nanos(999_999)), "1\u{a0}ms");
+        assert_eq!(measured_size(1.5 * 1024.0 * 1024.0), "1.5\u{a0}MiB");
+        assert_eq!(percent(0.0006), "0.06\u{a0}%");
+        assert_eq!(long(Nanos(3_600_000_000_000 * 50)), "2.08\u{a0}days");
+    }
+
+    #[test]
+    fn a_measurement_names_n_and_what_its_spread_is() {
+        let m = Measurement::of(&[1e6, 2e6, 3e6], "bytes/s", "", &[]).unwrap();
+        assert_eq!(measured(&m).replace('\u{a0}', " "), "1.91 MiB/s (n 3, range 977 KiB/s to 2.86 MiB/s)");
+        let one = Measurement::of(&[2.0], "s", "", &[]).unwrap();
+        assert_eq!(measured(&one).replace('\u{a0}', " "), "2 s (n 1)");
+    }
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        for (seconds, text) in [
+            (0, "1970-01-01 00:00 UTC"),
+            (951_782_400, "2000-02-29 00:00 UTC"),
+            (1_798_761_599, "2026-12-31 23:59 UTC"),
+            (4_107_542_400, "2100-03-01 00:00 UTC"),
+        ] {
+            assert_eq!(date(seconds * 1_000_000_000), text);
+        }
+    }
+}

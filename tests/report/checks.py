@@ -1,0 +1,131 @@
+"""What must hold for a report, each check a function of an open browser and a file that returns complaints.
+
+What it is not: a test of the numbers; those are tested where they are made. Worked example: `complaints(browser, file)`
+returns pairs of a check's sentence and the list of what is wrong, empty where it holds.
+"""
+
+import re
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PROBES = (HERE / "probes.js").read_text()
+
+WIDTHS = (400, 1280)
+# WCAG 2.1, level AA, for text of ordinary size.
+LEAST_CONTRAST = 4.5
+MOST_BYTES = 300 * 1000
+
+# Bytes that steer a terminal, and characters that reorder or hide text. Tab and newline are layout.
+STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
+
+
+def probe(browser, name, *args):
+    return browser.run(PROBES, name, *args)
+
+
+def in_every_view(browser, file, look):
+    """What `look` finds at each width in each scheme, with the view named."""
+    found = []
+    for width in WIDTHS:
+        for dark in (False, True):
+            browser.view(width, dark)
+            found += [f"at {width} px, {'dark' if dark else 'light'}: {wrong}" for wrong in look()]
+    return found
+
+
+def size(_browser, file):
+    size = file.stat().st_size
+    return [] if size < MOST_BYTES else [f"{size} bytes, at most {MOST_BYTES}"]
+
+
+def steering(_browser, file):
+    text = file.read_text(encoding="utf-8")
+    return [f"U+{ord(m[0]):04X} at character {m.start()}: {text[max(0, m.start() - 30):m.start()]!r}" for m in STEERING.finditer(text)][:5]
+
+
+def console(browser, file):
+    browser.open(file)
+    return [f"{e['level']}: {e['message']}" for e in browser.logs("browser")]
+
+
+def requests(browser, file):
+    import json
+    browser.open(file)
+    events = [json.loads(e["message"])["message"] for e in browser.logs("performance")]
+    asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
+    own = file.resolve().as_uri()
+    if own not in asked:
+        return [f"the log shows no request for the file itself, so it proves nothing: {asked}"]
+    return [f"asked for {url[:80]}" for url in asked if url != own]
+
+
+def overflow(browser, file):
+    browser.open(file)
+    return in_every_view(browser, file, lambda: probe(browser, "overflow"))
+
+
+def contrast(browser, file):
+    browser.open(file)
+    return in_every_view(browser, file, lambda: probe(browser, "contrast", LEAST_CONTRAST))
+
+
+def figures(browser, file):
+    browser.open(file)
+    return in_every_view(browser, file, lambda: probe(browser, "figures"))
+
+
+def without_scripts(browser, file):
+    """The same things stand in the same places with scripts on and off."""
+    browser.view(1280)
+    browser.open(file)
+    with_scripts = probe(browser, "layout")
+    browser.scripts(False)
+    try:
+        browser.open(file)
+        found = probe(browser, "figures")
+        without = probe(browser, "layout")
+    finally:
+        browser.scripts(True)
+    return found + [f"with scripts {a}, without {b}" for a, b in zip(with_scripts, without) if a != b] + (
+        [] if len(with_scripts) == len(without) else ["parts are missing without scripts"])
+
+
+def inert(browser, file):
+    browser.open(file)
+    return probe(browser, "inert")
+
+
+def manners(browser, file):
+    browser.open(file)
+    return probe(browser, "manners")
+
+
+def planted(browser, file):
+    """Markup in names has not run. The planted scripts would set the title, open a dialog or leave a mark."""
+    browser.open(file)
+    found = [f"a dialog is open: {text}" for text in [browser.dialog()] if text is not None]
+    if found:
+        return found
+    if browser.run("return 'ramlinePwned' in window || /pwned/i.test(document.title)"):
+        found.append("a planted script ran")
+    return found
+
+
+# What the check says, and the function; in this order.
+CHECKS = [
+    ("is under 300 KB", size),
+    ("holds no character that steers a terminal or reorders text", steering),
+    ("logs nothing to the console", console),
+    ("asks the network for nothing", requests),
+    ("runs nothing, loads nothing and leads only to itself", inert),
+    ("runs nothing that is planted in a name", planted),
+    ("has language, title, viewport, policy and an order of headings", manners),
+    ("is nowhere wider than 400 or 1280 px and cuts no label off", overflow),
+    ("has a contrast of at least 4.5 for all text, light and dark", contrast),
+    ("shows every figure, with a title, a description and a caption", figures),
+    ("shows the same with scripts off", without_scripts),
+]
+
+
+def complaints(browser, file):
+    return [(sentence, check(browser, file)) for sentence, check in CHECKS]
