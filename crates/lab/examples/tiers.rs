@@ -72,8 +72,12 @@ fn print(measured: &Measured) {
         if let Some(charged) = cost.with_compression {
             println!("with the write charged as well: r = {:.1}, swappiness {}", charged.r, charged.swappiness);
         }
+        if let Some(zram) = cost.if_zram {
+            println!("with the fastest zram alone: r = {:.1}, swappiness {}", zram.r, zram.swappiness);
+        }
         for blend in &cost.blended {
-            println!("{:.0} % of swap-ins from zram, the rest from {}: r = {:.2}, swappiness {}", blend.fast_share * 100.0, blend.slow_tier, blend.r, blend.swappiness);
+            let share = blend.fast_share * 100.0;
+            println!("{share:.0} % of swap-ins from {}, the rest from {}: r = {:.2}, swappiness {}", blend.fast_tier, blend.slow_tier, blend.r, blend.swappiness);
         }
     }
 }

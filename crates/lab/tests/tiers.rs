@@ -1,5 +1,7 @@
 //! The tiers of this very machine: order, names for what was not measured, and nothing left behind.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -101,6 +103,34 @@ fn real_pages_can_be_passed_and_get_rows_of_their_own() {
     let options = Options { sample: Some(sample), ..Options::quick() };
     let measured = tiers::measure(&options, &mut Silent).unwrap();
     assert!(measured.report.tier("zram-lz4/sample").unwrap().method.contains("64 pages of zeros"));
+}
+
+#[test]
+fn swap_areas_that_cannot_be_read_cost_what_the_tier_they_are_on_costs() {
+    if !zram_possible() || !place::describe(".".as_ref()).unwrap().is_disk() {
+        return eprintln!("skipped: swap areas need root, the zram driver and a disk");
+    }
+    let dir = tempfile::tempdir_in(".").unwrap();
+    let lock = state(dir.path());
+    let mut run = ramline_act::Run::begin(&lock, &Root::live(), None).unwrap();
+    let scratch = run.make_dir(&dir.path().join("ramline-swap")).unwrap();
+    let file = run.make_swap_file(&scratch.join("swap"), Bytes::from_mib(32)).unwrap();
+    run.swap_on(&file, Some(1)).unwrap();
+    let device = run.hot_add_zram().unwrap();
+    device.set_algorithm("lz4").unwrap();
+    device.set_disksize(Bytes::from_mib(32)).unwrap();
+    run.swap_on(device.node(), Some(2)).unwrap();
+    let options = Options { dir: dir.path().to_owned(), scratch_zram: Some(lock), ..Options::full() };
+    let measured = tiers::measure(&options, &mut Silent).unwrap();
+    run.finish().unwrap();
+    assert!(!swap::is_on(&Root::live(), &file).unwrap() && !device.exists());
+    let row = |path: &Path| measured.report.tier(&format!("swap:{}", path.display())).unwrap();
+    // A fresh swap file holds nothing: the file system answers for its blocks in less time than RAM takes.
+    assert!(row(&file).method.starts_with("taken over from disk:"), "{}", row(&file).method);
+    assert!(row(device.node()).method.starts_with("taken over from zram-lz4: a device in use is left alone"), "{}", row(device.node()).method);
+    let cost = measured.cost.unwrap();
+    assert_eq!((cost.swap_tier, cost.hypothetical), (format!("swap:{}", device.node().display()), false));
+    assert!(cost.blended.iter().any(|blend| blend.slow_tier.ends_with("/swap") && blend.swappiness <= 100));
 }
 
 /// Started by the test below, in a process of its own, because a signal is for the whole process. By itself it does nothing.

@@ -22,11 +22,11 @@ pub struct CostRatio {
     pub file_tier: String,
     /// Mean, in ns.
     pub file_ns: f64,
-    /// The fastest tier swap could be on: an area in use, or zram that may not be set up.
+    /// The fastest swap area that is on (`swap:/dev/zram0`); without any, the fastest zram there could be (`zram-lz4`).
     pub swap_tier: String,
     /// Mean, in ns.
     pub swap_ns: f64,
-    /// True when no area in use is on that tier: it says what would be, not what is.
+    /// True when no swap area is on: it says what zram would mean, not what is.
     pub hypothetical: bool,
     /// `file_ns / swap_ns`.
     pub r: f64,
@@ -36,7 +36,9 @@ pub struct CostRatio {
     pub compress_ns: Option<f64>,
     /// r and swappiness with the write charged as well.
     pub with_compression: Option<Implied>,
-    /// zram in front of a slower area, by the share of swap-ins the fast tier serves.
+    /// With the fastest zram alone, where that is not what is in use.
+    pub if_zram: Option<Implied>,
+    /// A fast area (or zram, hypothetically) in front of the slowest one, by the share of swap-ins the fast tier serves.
     pub blended: Vec<Blend>,
     /// How it was computed.
     pub formula: String,
@@ -56,6 +58,8 @@ pub struct Implied {
 /// Two swap tiers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Blend {
+    /// The faster one.
+    pub fast_tier: String,
     /// The slower one.
     pub slow_tier: String,
     /// Share of swap-ins served by the fast one, 0 to 1.
@@ -65,9 +69,6 @@ pub struct Blend {
     /// At most 100, the cautious ceiling with two tiers.
     pub swappiness: u64,
 }
-
-/// How a report says, in `skipped`, that a zram device is a swap area.
-pub(super) const ZRAM_IN_USE: &str = "a zram device in use is left alone";
 
 /// Shares for which the blend is shown.
 const SHARES: [f64; 3] = [0.99, 0.9, 0.5];
@@ -88,31 +89,41 @@ fn is_zram_read(tier: &TierMeasurement) -> bool {
 pub fn cost_ratio(report: &TierReport) -> Option<CostRatio> {
     let file = report.tiers.iter().find(|tier| tier.tier.starts_with("disk:"))?;
     let file_ns = mean(file)?;
-    let cheapest = |choose: fn(&TierMeasurement) -> bool| {
-        let candidates = report.tiers.iter().filter(|tier| choose(tier)).filter_map(|tier| Some((tier, mean(tier)?)));
-        candidates.min_by(|a, b| a.1.total_cmp(&b.1))
+    let of = |choose: fn(&TierMeasurement) -> bool| {
+        let chosen = report.tiers.iter().filter(move |tier| choose(tier));
+        let mut found: Vec<(&str, f64)> = chosen.filter_map(|tier| Some((tier.tier.as_str(), mean(tier)?))).collect();
+        found.sort_by(|a, b| a.1.total_cmp(&b.1));
+        found
     };
-    let area = cheapest(|tier| tier.tier.starts_with("swap:"));
-    let zram = cheapest(is_zram_read);
-    let (swap, swap_ns) = [area, zram].into_iter().flatten().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let areas = of(|tier| tier.tier.starts_with("swap:"));
+    let zram = of(is_zram_read).first().copied();
+    let (swap, swap_ns) = areas.first().copied().or(zram)?;
     let r = file_ns / swap_ns;
-    let compress_ns = report.tier(&format!("{}/write", swap.tier)).and_then(mean);
+    let write = match swap.strip_prefix("swap:") {
+        Some(path) => format!("swap-write:{path}"),
+        None => format!("{swap}/write"),
+    };
+    let compress_ns = report.tier(&write).and_then(mean);
     let with_compression = compress_ns.and_then(|write| implied(file_ns / (swap_ns + write)));
-    let zram_in_use = report.skipped.iter().any(|line| line.starts_with("swap:") && line.contains(ZRAM_IN_USE));
-    let blended = match (area, zram) {
-        (Some((slow, slow_ns)), Some((_, fast_ns))) if slow_ns > fast_ns => blends(&slow.tier, file_ns, fast_ns, slow_ns),
+    let if_zram = zram.filter(|(_, ns)| *ns < swap_ns).and_then(|(_, ns)| implied(file_ns / ns));
+    // In front of a zram area zram makes no sense; only such areas have a row for writes.
+    let single_is_zram = areas.len() == 1 && compress_ns.is_some();
+    let fast = if areas.len() > 1 { areas.first().copied() } else { zram.filter(|_| !single_is_zram) };
+    let blended = match (fast, areas.last()) {
+        (Some(fast), Some(slow)) if fast.1 < slow.1 => blends(file_ns, fast, *slow),
         _ => Vec::new(),
     };
     Some(CostRatio {
         file_tier: file.tier.clone(),
         file_ns,
-        swap_tier: swap.tier.clone(),
+        swap_tier: swap.to_owned(),
         swap_ns,
-        hypothetical: is_zram_read(swap) && !zram_in_use,
+        hypothetical: areas.is_empty(),
         r,
         swappiness: balance::swappiness_for_ratio(r)?,
         compress_ns,
         with_compression,
+        if_zram,
         blended,
         formula: FORMULA.to_owned(),
         confidence: "low".to_owned(),
@@ -123,9 +134,10 @@ fn implied(r: f64) -> Option<Implied> {
     balance::swappiness_for_ratio(r).map(|swappiness| Implied { r, swappiness })
 }
 
-fn blends(slow_tier: &str, file: f64, fast: f64, slow: f64) -> Vec<Blend> {
+fn blends(file: f64, (fast_tier, fast): (&str, f64), (slow_tier, slow): (&str, f64)) -> Vec<Blend> {
     let blend = |fast_share| {
         Some(Blend {
+            fast_tier: fast_tier.to_owned(),
             slow_tier: slow_tier.to_owned(),
             fast_share,
             r: balance::blended_ratio(file, fast, slow, fast_share)?,
@@ -167,18 +179,28 @@ mod tests {
         let cost = cost_ratio(&report(&tiers)).unwrap();
         assert_eq!((cost.swap_tier.as_str(), cost.r, cost.swappiness, cost.hypothetical), ("zram-lz4", 40.0, 195, true));
         assert_eq!(cost.with_compression, Some(Implied { r: 10.0, swappiness: 182 }));
-        let mut in_use = report(&tiers);
-        in_use.skipped.push(format!("swap:/dev/zram0: {ZRAM_IN_USE}"));
-        assert!(!cost_ratio(&in_use).unwrap().hypothetical);
+    }
+
+    #[test]
+    fn what_is_in_use_counts_before_what_could_be() {
+        let tiers = [("disk:/", 80_000), ("zram-lz4", 2_000), ("zram-lzo-rle", 4_000), ("swap:/dev/zram0", 4_000), ("swap-write:/dev/zram0", 16_000)];
+        let cost = cost_ratio(&report(&tiers)).unwrap();
+        assert_eq!((cost.swap_tier.as_str(), cost.r, cost.hypothetical), ("swap:/dev/zram0", 20.0, false));
+        assert_eq!(cost.with_compression, Some(Implied { r: 4.0, swappiness: 160 }));
+        assert_eq!(cost.if_zram, Some(Implied { r: 40.0, swappiness: 195 }));
+        assert_eq!(cost.blended, []);
     }
 
     #[test]
     fn two_tiers_blend_by_the_share_of_swap_ins_and_stop_at_100() {
         let cost = cost_ratio(&report(&[("disk:/", 100_000), ("swap:/dev/sda2", 390_000), ("zram-lz4", 10_000)])).unwrap();
         let half = cost.blended.last().unwrap();
-        assert_eq!((half.fast_share, half.r, half.swappiness, half.slow_tier.as_str()), (0.5, 0.5, 67, "swap:/dev/sda2"));
+        assert_eq!((half.fast_share, half.r, half.swappiness), (0.5, 0.5, 67));
+        assert_eq!((half.fast_tier.as_str(), half.slow_tier.as_str()), ("zram-lz4", "swap:/dev/sda2"));
         assert!(cost.blended.iter().all(|blend| blend.swappiness <= 100));
-        assert_eq!(cost.swappiness, 182);
+        assert_eq!((cost.swap_tier.as_str(), cost.swappiness, cost.if_zram.unwrap().swappiness), ("swap:/dev/sda2", 41, 182));
+        let both = cost_ratio(&report(&[("disk:/", 100_000), ("swap:/dev/sda2", 390_000), ("swap:/dev/zram0", 10_000), ("zram-lz4", 5_000)])).unwrap();
+        assert_eq!(both.blended.last().unwrap().fast_tier, "swap:/dev/zram0");
     }
 
     #[test]

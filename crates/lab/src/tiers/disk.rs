@@ -1,23 +1,21 @@
-//! Disks: the one under the chosen directory and those under the swap areas, past the page cache.
+//! Disks, past the page cache: the one under the chosen directory, and the reads that `areas` uses as well.
 //!
 //! What it is not: a test of a drive's best. One request at a time: what a fault on a file or a swapped page waits for.
-//! Caches of the drive and of a hypervisor cannot be excluded; the notes name them. Swap areas are only read, by root;
-//! what is read is never looked at.
+//! Caches of the drive and of a hypervisor cannot be excluded; the notes name them.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use ramline_evidence::TierMeasurement;
 use ramline_evidence::rng::SplitMix64;
-use ramline_kernel::direct::{Buffer, Direct};
+use ramline_kernel::direct::Buffer;
 use ramline_kernel::place::{self, Place};
-use ramline_kernel::{KernelError, hardware, requests, scratch, signals, swap};
+use ramline_kernel::{KernelError, hardware, requests, scratch, signals};
 use ramline_units::Bytes;
 
 use super::timing::Plan;
-use super::{BLOCK, Options, PIECE, Run, Tier, TiersError, cost, existing};
+use super::{BLOCK, Options, PIECE, Run, Tier, TiersError, existing};
 
 /// The scratch file, when there is room and time for all of it.
 pub const SCRATCH: Bytes = Bytes::from_mib(256);
@@ -25,8 +23,6 @@ pub const SCRATCH: Bytes = Bytes::from_mib(256);
 const WRITE_TIME: Duration = Duration::from_millis(2000);
 /// A slow disk still gets this much.
 const LEAST_SCRATCH: u64 = 16 << 20;
-/// Swap areas beyond these are named and left out.
-const MOST_AREAS: usize = 3;
 
 /// A file to read from, without direct I/O until it is switched on.
 pub struct Source {
@@ -89,17 +85,17 @@ fn read_source(run: &mut Run<'_>, id: &str, source: &Source, place: &Place) -> R
 }
 
 /// What the reads of one place gave.
-struct Reads {
-    tier: Tier,
+pub struct Reads {
+    pub tier: Tier,
     /// Share of the requests that reached the device, at most 1; `None` where the device does not count.
-    reached: Option<f64>,
+    pub reached: Option<f64>,
 }
 
 /// Fewer than this and most of what was timed is the file system answering for blocks never written.
 const REACHED: f64 = 0.9;
 
 /// Also for swap areas: everything but the names. `millis`: for the random and for the sequential reads.
-fn random_and_sequential(
+pub fn random_and_sequential(
     run: &Run<'_>,
     disk: Option<&str>,
     size: Bytes,
@@ -127,7 +123,7 @@ fn share(part: u64, whole: u64) -> f64 {
 }
 
 /// Refused when the device did not see most of the requests.
-fn refuse_unless_reached(reached: Option<f64>, path: &Path) -> Result<(), KernelError> {
+pub fn refuse_unless_reached(reached: Option<f64>, path: &Path) -> Result<(), KernelError> {
     match reached {
         Some(share) if share < REACHED => {
             let rule = "at least 90 % of the requests must reach the device; blocks that were never written do not";
@@ -137,7 +133,7 @@ fn refuse_unless_reached(reached: Option<f64>, path: &Path) -> Result<(), Kernel
     }
 }
 
-fn disk_notes(run: &Run<'_>, device: &str, rotational: Option<bool>, fresh: bool) -> Vec<String> {
+pub fn disk_notes(run: &Run<'_>, device: &str, rotational: Option<bool>, fresh: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if hardware::read(&run.options.root).hypervisor.is_some() {
         // virtio_blk names its disks vda, vdb and so on.
@@ -205,67 +201,6 @@ fn write_scratch(run: &mut Run<'_>, dir: &Path, place: &Place) -> Result<Source,
     }
     file.sync_data().map_err(|error| KernelError::io("sync the scratch file in", dir, error))?;
     Ok(Source { file, path: dir.join("(scratch file without a name)"), size: Bytes(size), own: true })
-}
-
-pub fn swap_areas(run: &mut Run<'_>) -> Result<(), TiersError> {
-    let areas = swap::areas(&run.options.root)?;
-    if areas.is_empty() {
-        run.skip("swap: no swap area is on");
-    }
-    let mut measured = 0;
-    for area in areas {
-        let id = format!("swap:{}", area.path.display());
-        let name = area.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if name.starts_with("zram") {
-            run.skip(format!("{id}: {}; see the zram tiers", cost::ZRAM_IN_USE));
-        } else if measured == MOST_AREAS {
-            run.skip(format!("{id}: only {MOST_AREAS} areas are measured"));
-        } else {
-            measured += 1;
-            match swap_area(run, &id, &area) {
-                Err(TiersError::Kernel(error)) if error.is_denied() => run.skip(format!("{id}: not visible to this user: {error}")),
-                Err(TiersError::Kernel(error)) => run.skip(format!("{id}: {error}")),
-                other => other?,
-            }
-        }
-    }
-    Ok(())
-}
-
-fn swap_area(run: &mut Run<'_>, id: &str, area: &swap::Area) -> Result<(), TiersError> {
-    let direct = Direct::open(&area.path)?;
-    let size = Bytes(direct.size().0 / BLOCK * BLOCK);
-    if size == Bytes::ZERO {
-        return Err(KernelError::refused("read the swap area", &area.path, "it must hold at least one page", "0 bytes").into());
-    }
-    let disk = requests::disk_of(&run.options.root, &area.path);
-    let millis = (run.millis(600, 300), run.millis(300, 150));
-    let Reads { mut tier, reached } =
-        random_and_sequential(run, disk.as_deref(), size, millis, &|buffer, offset| direct.read_at(buffer, offset))?;
-    if let Err(error) = refuse_unless_reached(reached, &area.path) {
-        return take_over(run, id, area, disk.as_deref()).ok_or_else(|| error.into());
-    }
-    tier.id = id.to_owned();
-    tier.label = format!("swap area {} (priority {})", area.path.display(), area.priority);
-    tier.method = format!("direct reads of random 4 KiB in the {size} of the area, one at a time; 1 MiB at a time in order; nothing written");
-    tier.notes = disk_notes(run, disk.as_deref().unwrap_or("this device"), None, false);
-    run.add(tier);
-    Ok(())
-}
-
-/// An area without data on the disk that was measured costs what that disk costs: its row, named as such. `None` when no
-/// such disk was measured.
-fn take_over(run: &mut Run<'_>, id: &str, area: &swap::Area, disk: Option<&str>) -> Option<()> {
-    let same = requests::disk_of(&run.options.root, &run.options.dir).filter(|under| disk == Some(under.as_str()))?;
-    let measured = run.report.tiers.iter().find(|tier| tier.tier.starts_with("disk:"))?;
-    let tier = TierMeasurement {
-        tier: id.to_owned(),
-        label: format!("swap area {} (as {})", area.path.display(), measured.tier),
-        method: format!("taken over from {}: the area is on the same disk ({same}) and holds too few pages to be read itself", measured.tier),
-        ..measured.clone()
-    };
-    run.report.tiers.push(tier);
-    Some(())
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@
 //! # Ok::<(), ramline_lab::tiers::TiersError>(())
 //! ```
 
+mod areas;
 mod cache;
 mod codec;
 mod conditions;
@@ -182,7 +183,7 @@ const PARTS: &[(&str, Part)] = &[
     ("page cache", cache::page_cache),
     ("tmpfs", cache::tmpfs),
     ("zram", zram::measure),
-    ("swap areas", disk::swap_areas),
+    ("swap areas", areas::measure),
 ];
 
 /// A measurement in progress.
