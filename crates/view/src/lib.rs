@@ -7,9 +7,11 @@
 //! Every name that comes from the machine passes [`escape`]; every number carries its unit and scope.
 
 mod escape;
+pub mod html;
 pub mod measured;
 mod proof;
 mod report;
+pub mod screen;
 mod show;
 pub mod text;
 
@@ -17,4 +19,5 @@ pub use escape::{escape, is_hostile};
 pub use measured::CostRatio;
 pub use proof::{Outcome, Point, ProofArm, ProofTable, Versus};
 pub use report::{CheckupReport, Cost, Drift, Mode, Moved, SCHEMA_VERSION, Skipped, UnseenSection};
+pub use screen::Comparison;
 pub use show::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};

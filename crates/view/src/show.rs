@@ -27,9 +27,8 @@ pub use tiers::ShowTiers;
 pub use tmpfs::ShowTmpfs;
 pub use zram::ShowZram;
 
-pub(crate) use memory::{letter, segments_of};
-pub(crate) use pressure::{marks_table, psi_table, state_words};
-pub(crate) use tmpfs::model_words;
+pub(crate) use memory::{paint as verdict_paint, segments_of, signed};
+pub(crate) use tmpfs::fit_sentence;
 
 use crate::UnseenSection;
 use crate::text::Page;

@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::report::{Drift, SCHEMA_VERSION, UnseenSection};
 use crate::text::{Cell, Column, Page, Paint, Segment, Style, Table, number, segments};
 
+/// A part of a line smaller than this share of RAM is in the JSON only.
+const WORTH_A_LINE: f64 = 0.001;
+
 /// The machine's memory on one screen.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -81,7 +84,7 @@ fn next(verdict: Option<&Verdict>) -> &'static str {
 }
 
 /// The letter of a line in the bar; small shares of the kernel have one letter together.
-pub(crate) const fn letter(id: Term) -> char {
+const fn letter(id: Term) -> char {
     match id {
         Term::Free | Term::CpuLists => '.',
         Term::Anon => 'P',
@@ -109,24 +112,22 @@ fn lines(page: &mut Page<'_>, ledger: &Ledger, drift: Option<&Drift>) {
     page.dim("P processes, T tmpfs, L locked, H huge pages, Z compressed, k kernel, d dirty, c clean cache, . free");
     page.blank();
     let mut table = Table::new(vec![
-        Column::left("line"),
+        Column::wrapped("line").at_most(26),
         Column::right("bytes"),
         Column::right("share"),
-        Column::wrapped("owner"),
-        Column::wrapped("can be freed: by what, at what cost"),
+        Column::wrapped("whose; can it be freed, by what, at what cost"),
     ]);
     for line in ledger.lines.iter().filter(|l| l.bytes.0 > 0) {
-        row(&mut table, line, "", ledger.total);
-        for child in &line.children {
-            row(&mut table, child, "  of it ", ledger.total);
+        row(&mut table, line, ledger.total);
+        for child in line.children.iter().filter(|c| c.bytes.share_of(ledger.total).is_some_and(|s| s >= WORTH_A_LINE)) {
+            part(&mut table, child, ledger.total);
         }
     }
     table.row([
         "leftover".into(),
         ledger.leftover.to_string().into(),
         share(ledger.leftover_share),
-        "drivers, straight from the page allocator".into(),
-        format!("not known; the counters together may be off by {} either way", ledger.bound).into(),
+        bound(ledger).into(),
     ]);
     page.table(&table);
     let empty: Vec<&str> = ledger.lines.iter().filter(|l| l.bytes.0 == 0).map(|l| l.label.as_str()).collect();
@@ -147,31 +148,33 @@ fn lines(page: &mut Page<'_>, ledger: &Ledger, drift: Option<&Drift>) {
     }
 }
 
-fn row(table: &mut Table, line: &Line, prefix: &str, total: Bytes) {
-    let word = match line.freeable {
-        Freeable::Now => "yes",
-        Freeable::Partly => "partly",
-        Freeable::AtCost => "at a cost",
-        Freeable::No => "no",
-    };
-    // A part of a line repeats neither owner nor way out: its own line has them, unless it differs.
-    if !prefix.is_empty() {
-        let dim = |text: &str| Cell::painted(Paint::Dim, text);
-        let label = format!("{prefix}{}", line.label);
-        table.row([dim(&label), dim(&line.bytes.to_string()), dim(&number_of(line.bytes.share_of(total)))]);
-        return;
+/// What the leftover is, and how exact it is.
+fn bound(ledger: &Ledger) -> String {
+    let what = "drivers, straight from the page allocator; whether it can be freed is not known";
+    match ledger.bound.0 {
+        0 => format!("{what}; how far the counters are off is not known either"),
+        _ => format!("{what}; the {} counters together may be off by {} either way", ledger.counters, ledger.bound),
     }
+}
+
+fn row(table: &mut Table, line: &Line, total: Bytes) {
+    let Line { owner, by_what, at_cost, .. } = line;
     let how = match line.freeable {
-        Freeable::No => format!("{word}, short of {}; costs {}", line.by_what, line.at_cost),
-        _ => format!("{word}: {}; costs {}", line.by_what, line.at_cost),
+        Freeable::Now if at_cost == "nothing" => format!("{owner}; yes, by {by_what}"),
+        Freeable::Now => format!("{owner}; yes, by {by_what}; costs {at_cost}"),
+        Freeable::Partly => format!("{owner}; partly, by {by_what}; costs {at_cost}"),
+        Freeable::AtCost => format!("{owner}; by {by_what}; costs {at_cost}"),
+        Freeable::No => format!("{owner}; only by {by_what}; costs {at_cost}"),
     };
-    table.row([
-        line.label.as_str().into(),
-        line.bytes.to_string().into(),
-        share(line.bytes.share_of(total)),
-        line.owner.as_str().into(),
-        how.into(),
-    ]);
+    let label = line.label.as_str();
+    table.row([label.into(), line.bytes.to_string().into(), share(line.bytes.share_of(total)), how.into()]);
+}
+
+/// A part of a line: its line has said whose it is and how it is freed.
+fn part(table: &mut Table, line: &Line, total: Bytes) {
+    let dim = |text: &str| Cell::painted(Paint::Dim, text);
+    let label = format!("- {}", line.label);
+    table.row([dim(&label), dim(&line.bytes.to_string()), dim(&number_of(line.bytes.share_of(total)))]);
 }
 
 fn number_of(share: Option<f64>) -> String {
@@ -186,7 +189,7 @@ fn share(share: Option<f64>) -> Cell {
 fn moved(ledger: &Ledger, drift: &Drift) -> String {
     let label = |id: Term| ledger.line(id).map_or("a line that is gone", |l| l.label.as_str());
     let largest: Vec<String> = drift.lines.iter().take(3).map(|m| format!("{} {}", label(m.id), signed(m.bytes.0))).collect();
-    let lines = if largest.is_empty() { "no line".to_owned() } else { largest.join(", ") };
+    let lines = if largest.is_empty() { "no line".to_owned() } else { largest.join("; ") };
     format!("Drift over {}: {lines}; leftover {}.", drift.span, signed(drift.leftover.0))
 }
 

@@ -62,7 +62,7 @@ impl ShowPressure {
 }
 
 /// The judgement in a sentence.
-pub(crate) fn state_words(state: PressureState) -> (Paint, &'static str) {
+fn state_words(state: PressureState) -> (Paint, &'static str) {
     match state {
         PressureState::Unknown => (Paint::Bold, "Whether anything waits for memory is not known."),
         PressureState::Calm => (Paint::Good, "Nothing waits for memory."),
@@ -74,7 +74,7 @@ pub(crate) fn state_words(state: PressureState) -> (Paint, &'static str) {
 }
 
 /// PSI of the three resources.
-pub(crate) fn psi_table(pressure: &PressureModel) -> Table {
+fn psi_table(pressure: &PressureModel) -> Table {
     let over = pressure.span.map_or_else(String::new, |span| format!("over {span}"));
     let mut table = Table::new(vec![
         Column::left("stalled (PSI)"),
@@ -160,7 +160,7 @@ fn distance(distance: &Distance) -> String {
 }
 
 /// Zones with their watermarks, in MiB.
-pub(crate) fn marks_table(marks: &Watermarks) -> Table {
+fn marks_table(marks: &Watermarks) -> Table {
     let mut table = Table::new(vec![
         Column::left("MiB"),
         Column::right("managed"),

@@ -100,7 +100,7 @@ impl ShowSwap {
 }
 
 /// The verdict on swap in a sentence.
-pub(crate) fn verdict_words(verdict: &SwapVerdict, span: Option<Nanos>) -> (Paint, String) {
+fn verdict_words(verdict: &SwapVerdict, span: Option<Nanos>) -> (Paint, String) {
     let over = number::over(span);
     match verdict {
         SwapVerdict::NoSwap => (Paint::Bold, "There is no swap: idle process memory must stay, and only the page cache can give way.".to_owned()),
@@ -126,7 +126,7 @@ pub(crate) fn verdict_words(verdict: &SwapVerdict, span: Option<Nanos>) -> (Pain
     }
 }
 
-pub(crate) fn kind_words(kind: AreaKind) -> &'static str {
+fn kind_words(kind: AreaKind) -> &'static str {
     match kind {
         AreaKind::Zram => "zram: compressed RAM",
         AreaKind::Flash => "does not rotate",

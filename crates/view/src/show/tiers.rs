@@ -80,7 +80,7 @@ impl ShowTiers {
     }
 }
 
-pub(crate) fn table(tiers: &[Tier]) -> Table {
+fn table(tiers: &[Tier]) -> Table {
     let mut table = Table::new(vec![
         Column::wrapped("tier"),
         Column::right("holds"),

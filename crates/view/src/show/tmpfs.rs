@@ -46,9 +46,7 @@ impl ShowTmpfs {
             Some(state) => mounts(&mut page, state),
             None => page.bold("Which file systems are in RAM is not known: the mounts were not seen."),
         }
-        for fit in &self.would_fit {
-            fit_text(&mut page, fit);
-        }
+        fits(&mut page, &self.would_fit);
         if !self.would_fit.is_empty() {
             page.blank();
             page.dim("What lies in tmpfs does not survive a reboot, and under pressure it reaches the swap area unencrypted.");
@@ -112,7 +110,7 @@ fn mount_row(mount: &TmpfsMount) -> [Cell; 8] {
 }
 
 /// The model in words.
-pub(crate) fn model_words(model: Model) -> &'static str {
+fn model_words(model: Model) -> &'static str {
     match model {
         Model::HalfOfRam => "half of RAM (the size a tmpfs gets by default)",
         Model::HalfOfFree => "half of free memory (nothing else has to move)",
@@ -135,8 +133,8 @@ pub(crate) fn fit_sentence(fit: &Fit) -> String {
             format!("does not fit by: {}", [broken, inodes].concat().join(", "))
         }
     };
-    let files = number::count(fit.inodes);
-    format!("{} {place} {need} and {files} inodes: {answer}; {} breaks first as it grows", fit.path, short(fit.breaks_first))
+    let files = if fit.inodes == 1 { "1 inode".to_owned() } else { format!("{} inodes", number::count(fit.inodes)) };
+    format!("{} {place} {need} and {files}: {answer}; {} breaks first as it grows", fit.path, short(fit.breaks_first))
 }
 
 fn short(model: Model) -> &'static str {
@@ -149,31 +147,67 @@ fn short(model: Model) -> &'static str {
     }
 }
 
-fn fit_text(page: &mut Page<'_>, fit: &Fit) {
-    page.heading(&format!("Would {} fit into RAM?", fit.path));
-    page.painted(if fit.fits { Paint::Good } else { Paint::Warn }, &format!("{}.", fit_sentence(fit)));
-    let mut table = Table::new(vec![Column::left("held against"), Column::right("limit"), Column::right("margin")]).indented(2);
-    for margin in &fit.margins {
-        let paint = if margin.margin.is_negative() { Paint::Warn } else { Paint::Plain };
-        table.row([
-            model_words(margin.model).into(),
-            margin.limit.to_string().into(),
-            Cell::painted(paint, &margin.margin.to_string()),
-        ]);
+fn fits(page: &mut Page<'_>, fits: &[Fit]) {
+    if fits.is_empty() {
+        return;
     }
-    let sign = if fit.inode_margin < 0 { "-" } else { "" };
-    table.row([
-        model_words(Model::Inodes).into(),
-        number::count(fit.inode_limit).into(),
-        format!("{sign}{}", number::count(fit.inode_margin.unsigned_abs())).into(),
+    page.heading("Would these directories fit into RAM? What each limit would leave (negative: it breaks)");
+    let mut table = Table::new(vec![
+        Column::wrapped("directory"),
+        Column::right("needs"),
+        Column::right("half of RAM"),
+        Column::right("half of free"),
+        Column::right("available"),
+        Column::right("free + swap"),
+        Column::right("inodes"),
+        Column::right("inodes left"),
     ]);
+    for fit in fits {
+        table.cells(fit_row(fit));
+    }
     page.table(&table);
-    if let Some(cached) = fit.cached {
-        page.line(&format!("{cached} of it are in the page cache already (gauge): moving them costs no memory."));
+    for fit in fits {
+        let paint = if fit.fits { Paint::Plain } else { Paint::Warn };
+        page.painted(paint, &format!("{}.", fit_sentence(fit)));
+        let aside = aside(fit);
+        if !aside.is_empty() {
+            page.point("  ", &aside);
+        }
     }
-    if let Some(out) = fit.pushed_out {
-        let parts = [(out.cache, "of clean page cache"), (out.swap, "of process memory to swap"), (out.nowhere, "with no place to go")];
+    let limits: Vec<String> = fits.first().map(|f| &f.margins).into_iter().flatten().map(|m| format!("{} {}", model_words(m.model), m.limit)).collect();
+    page.dim(&format!("Limits: {}.", limits.join("; ")));
+}
+
+fn fit_row(fit: &Fit) -> Vec<Cell> {
+    let margin = |model: Model| {
+        let margin = fit.margins.iter().find(|m| m.model == model);
+        margin.map_or_else(|| Cell::from("not known"), |m| Cell::painted(if m.margin.is_negative() { Paint::Warn } else { Paint::Plain }, &m.margin.to_string()))
+    };
+    let sign = if fit.inode_margin < 0 { "-" } else { "" };
+    vec![
+        fit.path.as_str().into(),
+        format!("{}{}", if fit.lower_bound { ">= " } else { "" }, fit.need).into(),
+        margin(Model::HalfOfRam),
+        margin(Model::HalfOfFree),
+        margin(Model::Available),
+        margin(Model::FreePlusSwap),
+        number::count(fit.inodes).into(),
+        format!("{sign}{}", number::count(fit.inode_margin.unsigned_abs())).into(),
+    ]
+}
+
+/// What is cached already, and what would have to leave.
+fn aside(fit: &Fit) -> String {
+    let mut out = Vec::new();
+    if let Some(cached) = fit.cached.filter(|c| c.0 > 0 && !fit.already_tmpfs) {
+        out.push(format!("{cached} of it are in the page cache already, so moving them costs no memory"));
+    }
+    if let Some(gone) = fit.pushed_out {
+        let parts = [(gone.cache, "of clean page cache"), (gone.swap, "of process memory to swap"), (gone.nowhere, "with no place to go")];
         let moved: Vec<String> = parts.iter().filter(|(b, _)| b.0 > 0).map(|(b, what)| format!("{b} {what}")).collect();
-        page.line(&if moved.is_empty() { "It would push nothing out.".to_owned() } else { format!("It would push out {}.", moved.join(", ")) });
+        if !moved.is_empty() {
+            out.push(format!("it would push out {}", moved.join(", ")));
+        }
     }
+    if out.is_empty() { String::new() } else { format!("{}.", out.join("; ")) }
 }

@@ -61,7 +61,7 @@ impl ShowZram {
 }
 
 /// The rung in words.
-pub(crate) fn rung_words(rung: Rung) -> &'static str {
+fn rung_words(rung: Rung) -> &'static str {
     match rung {
         Rung::Outranked => "active as swap, but outranked by an area that is not zram",
         rung => LADDER.iter().find(|(r, _)| *r == rung).map_or("not known", |(_, words)| words),
@@ -124,6 +124,10 @@ fn device_text(page: &mut Page<'_>, device: &Device, ram: Option<Bytes>) {
     }
     if let Some(gain) = device.gain.as_ref().filter(|_| device.disksize.0 > 0) {
         gain_text(page, device, gain, ram);
+    }
+    if device.disksize.0 == 0 {
+        page.line("It has no size yet, so all its statistics are 0.");
+        return;
     }
     page.blank();
     page.table(&fields(&device.fields));

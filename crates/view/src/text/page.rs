@@ -55,9 +55,14 @@ impl<'a> Page<'a> {
 
     /// A point of a list: `label` hangs in front of the wrapped text.
     pub fn point(&mut self, label: &str, text: &str) {
+        self.painted_point(Paint::Plain, label, text);
+    }
+
+    /// The same in a colour.
+    pub fn painted_point(&mut self, paint: Paint, label: &str, text: &str) {
         let label = escape(label).into_owned();
         let rest = " ".repeat(super::width(&label));
-        self.put(Paint::Plain, &label, &rest, text);
+        self.put(paint, &label, &rest, text);
     }
 
     /// A command to copy: never wrapped.

@@ -24,25 +24,33 @@ pub struct Column {
     head: String,
     right: bool,
     wraps: bool,
+    most: usize,
 }
 
 impl Column {
     /// Words, to the left; never broken.
     #[must_use]
     pub fn left(head: &str) -> Self {
-        Column { head: head.to_owned(), right: false, wraps: false }
+        Column { head: head.to_owned(), right: false, wraps: false, most: usize::MAX }
     }
 
     /// Numbers, to the right.
     #[must_use]
     pub fn right(head: &str) -> Self {
-        Column { head: head.to_owned(), right: true, wraps: false }
+        Column { head: head.to_owned(), right: true, wraps: false, most: usize::MAX }
     }
 
     /// Sentences, wrapped when the table is too wide.
     #[must_use]
     pub fn wrapped(head: &str) -> Self {
-        Column { head: head.to_owned(), right: false, wraps: true }
+        Column { head: head.to_owned(), right: false, wraps: true, most: usize::MAX }
+    }
+
+    /// The same, never wider than this; only for wrapped columns.
+    #[must_use]
+    pub const fn at_most(mut self, columns: usize) -> Self {
+        self.most = columns;
+        self
     }
 }
 
@@ -124,7 +132,7 @@ impl Table {
     fn widths(&self, shown: &[usize], available: usize) -> Vec<usize> {
         let natural = |i: usize| {
             let cells = self.rows.iter().map(|r| width(text(r, i))).max().unwrap_or(0);
-            cells.max(width(&self.columns[i].head))
+            cells.max(width(&self.columns[i].head)).min(self.columns[i].most)
         };
         let mut widths: Vec<usize> = shown.iter().map(|i| natural(*i)).collect();
         let gaps = GAP * shown.len().saturating_sub(1);

@@ -1,0 +1,257 @@
+//! `checkup`: the summary on one screen, at most 40 lines at 100 columns.
+//!
+//! What it is not: the report; what does not fit here is there.
+
+use ramline_advice::Finding;
+use ramline_model::ledger::{Ledger, Term};
+use ramline_model::pressure::PressureModel;
+use ramline_model::tiers::Tier;
+use ramline_model::watermarks::{Distance, Watermarks};
+use ramline_units::Bytes;
+
+use super::findings::{confidence, weight};
+use super::lab::arms;
+use crate::report::CheckupReport;
+use crate::show::{fit_sentence, segments_of, verdict_paint};
+use crate::text::{Column, Page, Paint, Style, Table, number, segments};
+
+/// Lines of the summary.
+const LINES: usize = 40;
+
+/// The summary; `files` are the reports that were written, in words: `report.html`.
+#[must_use]
+pub fn checkup(report: &CheckupReport, files: &[String], style: &Style) -> String {
+    let mut top = Page::new(style);
+    top.painted(report.verdict.as_ref().map_or(Paint::Bold, |v| verdict_paint(v.state)), &report.sentence);
+    if let Some(ledger) = &report.ledger {
+        ledger_lines(&mut top, ledger, report);
+    }
+    pressure_line(&mut top, report.pressure.as_ref(), report.watermarks.as_ref());
+    tiers(&mut top, &report.tiers);
+    for fit in report.would_fit.iter().filter(|fit| fit.path == "/tmp" || !fit.fits).take(2) {
+        top.line(&format!("{}.", fit_sentence(fit)));
+    }
+    proof(&mut top, report);
+    let bottom = bottom(report, files, style);
+    let top = top.finish();
+    let room = LINES.saturating_sub(lines(&top) + lines(&bottom));
+    format!("{top}{}{bottom}", findings(&report.findings, room, style))
+}
+
+fn lines(text: &str) -> usize {
+    text.lines().count()
+}
+
+fn ledger_lines(page: &mut Page<'_>, ledger: &Ledger, report: &CheckupReport) {
+    page.raw(&[segments(&segments_of(ledger), page.style().width.min(100).saturating_sub(2))]);
+    let sum = |terms: &[Term]| terms.iter().map(|t| ledger.bytes(*t)).sum::<Bytes>();
+    let named = [Term::Free, Term::CpuLists, Term::Anon, Term::Shmem, Term::FileClean, Term::FileDirty, Term::CompressedPool];
+    let kernel: Bytes = ledger.lines.iter().filter(|l| !named.contains(&l.id)).map(|l| l.bytes).sum();
+    let drift = report.drift.as_ref().map(|d| format!("; largest drift {} over {}", d.largest(), d.span)).unwrap_or_default();
+    page.line(&format!(
+        "{} = P processes {} + T tmpfs {} + c page cache {} + Z compressed {} + k kernel and locked {} + . free {} + leftover {} \
+         ({}, counters within {}{drift})",
+        ledger.total,
+        sum(&[Term::Anon]),
+        sum(&[Term::Shmem]),
+        sum(&[Term::FileClean, Term::FileDirty]),
+        sum(&[Term::CompressedPool]),
+        kernel,
+        sum(&[Term::Free, Term::CpuLists]),
+        ledger.leftover,
+        ledger.leftover_share.map(number::percent).unwrap_or_default(),
+        ledger.bound,
+    ));
+}
+
+fn pressure_line(page: &mut Page<'_>, pressure: Option<&PressureModel>, marks: Option<&Watermarks>) {
+    let mut parts = Vec::new();
+    if let Some(pressure) = pressure {
+        let over = number::over(pressure.span);
+        parts.push(match pressure.memory.and_then(|m| m.some_now().zip(m.full_now())) {
+            Some((some, full)) if pressure.span.is_some() => {
+                format!("waiting for memory: some task {some:.1} %, all tasks {full:.1} % of the time {over}")
+            }
+            Some((some, full)) => format!("waiting for memory: some task {some:.1} %, all tasks {full:.1} % of the last 10 s"),
+            None => "PSI is off, so waiting for memory was not measured".to_owned(),
+        });
+        if let Some(rates) = pressure.rates {
+            let rate = |n: Option<f64>| n.map_or_else(|| "not known".to_owned(), number::figure);
+            parts.push(format!("refaults {} file, {} process pages/s", rate(rates.refault_file), rate(rates.refault_anon)));
+        }
+    }
+    let nearest = marks.and_then(|m| m.nodes.iter().min_by_key(|n| n.to_low.bytes));
+    if let Some(node) = nearest {
+        let away = |d: &Distance| {
+            let minutes = d.minutes.map(|m| format!(", {} at this rate", number::minutes(m))).unwrap_or_default();
+            format!("{:.0} MiB away{minutes}", Bytes(d.bytes.magnitude().0).as_mib() * if d.bytes.is_negative() { -1.0 } else { 1.0 })
+        };
+        parts.push(format!("kswapd {}, stalls {}", away(&node.to_low), away(&node.to_min)));
+    }
+    if !parts.is_empty() {
+        page.line(&format!("Pressure: {}.", parts.join("; ")));
+    }
+}
+
+fn tiers(page: &mut Page<'_>, tiers: &[Tier]) {
+    if tiers.is_empty() {
+        return;
+    }
+    let mut table = Table::new(vec![
+        Column::wrapped("tier"),
+        Column::right("holds"),
+        Column::right("of"),
+        Column::right("4 KiB: median"),
+        Column::right("99 % within"),
+        Column::right("gives way"),
+    ]);
+    // A machine with a dozen swap areas has them in the report.
+    for tier in tiers.iter().take(7) {
+        table.row([
+            tier.name.as_str().into(),
+            tier.used.map(|b| b.to_string()).unwrap_or_default().into(),
+            tier.capacity.map(|b| b.to_string()).unwrap_or_default().into(),
+            tier.cost.map(|c| c.ns_p50.to_string()).unwrap_or_default().into(),
+            tier.cost.map(|c| c.ns_p99.to_string()).unwrap_or_default().into(),
+            tier.gives_way.map(|n| format!("{n}.")).unwrap_or_default().into(),
+        ]);
+    }
+    page.table(&table);
+}
+
+fn proof(page: &mut Page<'_>, report: &CheckupReport) {
+    let Some(proof) = &report.proof else { return };
+    page.line(&format!("Proof in a sandbox: {}.", super::lab::head(proof)));
+    let mut short = proof.clone();
+    short.arms.truncate(4);
+    page.table(&arms(&short).indented(2));
+}
+
+/// As many findings in full as there is room for; the others by their titles, or counted.
+fn findings(all: &[Finding], room: usize, style: &Style) -> String {
+    let draw = |in_full: usize, titles: usize| {
+        let mut page = Page::new(style);
+        for (index, finding) in all.iter().enumerate().take(titles) {
+            let (paint, word) = weight(finding.weight);
+            let head = format!("{}. {} [{word}, {}]", index + 1, finding.title, confidence(finding.confidence));
+            page.painted(paint, &head);
+            if index < in_full {
+                detail(&mut page, finding);
+            }
+        }
+        if titles < all.len() {
+            page.dim(&format!("{} more findings are in the report.", all.len() - titles));
+        }
+        page.finish()
+    };
+    let candidates = (0..=all.len()).rev().map(|full| draw(full, all.len())).chain((0..all.len()).rev().map(|titles| draw(0, titles)));
+    let mut last = String::new();
+    for text in candidates {
+        if lines(&text) <= room {
+            return text;
+        }
+        last = text;
+    }
+    last
+}
+
+fn detail(page: &mut Page<'_>, finding: &Finding) {
+    if !finding.effect.is_empty() {
+        page.point("   worth:  ", &finding.effect);
+    }
+    let joined = |commands: &[String]| commands.join(" && ");
+    match &finding.change {
+        Some(change) => {
+            page.point("   change: ", &joined(&change.commands));
+            page.point("   undo:   ", &joined(&change.undo));
+        }
+        None if !finding.explain.is_empty() => page.point("   more:   ", &format!("ramline explain {}", finding.explain)),
+        None => {}
+    }
+}
+
+fn bottom(report: &CheckupReport, files: &[String], style: &Style) -> String {
+    let mut page = Page::new(style);
+    if !report.leftovers.is_empty() {
+        page.painted(Paint::Warn, &format!("Left behind earlier: {}; try: ramline lab clean", report.leftovers.join(", ")));
+    }
+    let skipped: Vec<String> = report
+        .skipped
+        .iter()
+        .map(|s| s.fix.as_ref().map_or_else(|| format!("{} ({})", s.what, s.why), |fix| format!("{} ({}; try: {fix})", s.what, s.why)))
+        .collect();
+    if !skipped.is_empty() {
+        page.dim(&clip(&format!("Not done: {}.", skipped.join("; ")), 3, style));
+    }
+    let unseen: Vec<&str> = report.unseen.iter().map(|u| u.section.as_str()).collect();
+    if !unseen.is_empty() {
+        page.dim(&clip(&format!("Not seen: {} (reasons in the report).", unseen.join(", ")), 2, style));
+    }
+    let cost = &report.cost;
+    page.dim(&format!(
+        "This {} checkup took {} wall, {} CPU, {} memory at its peak, and wrote {} to disk.",
+        report.mode.word(),
+        cost.wall,
+        cost.cpu,
+        cost.peak_memory,
+        cost.written
+    ));
+    if !files.is_empty() {
+        page.bold(&format!("Report: {}", files.join(", ")));
+    }
+    page.finish()
+}
+
+/// At most so many lines of a sentence.
+fn clip(text: &str, most: usize, style: &Style) -> String {
+    let lines = crate::text::wrap(&crate::escape(text), style.width.saturating_sub(4));
+    if lines.len() <= most { text.to_owned() } else { format!("{} ...", lines[..most].join(" ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Cost, Skipped};
+    use crate::screen::findings::tests::sample;
+    use ramline_units::Nanos;
+
+    fn report(findings: usize) -> CheckupReport {
+        let finding = |n: usize| Finding { title: format!("finding number {n}"), ..sample() };
+        CheckupReport {
+            sentence: "20.0 GiB of 23.5 GiB can be had without cost; nothing waits for memory.".into(),
+            findings: (1..=findings).map(finding).collect(),
+            skipped: vec![Skipped { what: "the proof".into(), why: "needs root".into(), fix: Some("sudo ramline checkup".into()) }],
+            cost: Cost { wall: Nanos(9_100_000_000), cpu: Nanos(2_000_000_000), peak_memory: Bytes::from_mib(7), written: Bytes::ZERO },
+            ..CheckupReport::default()
+        }
+    }
+
+    #[test]
+    fn the_summary_names_the_change_the_undo_what_was_not_done_and_what_it_cost() {
+        assert_eq!(
+            checkup(&report(1), &["report.html".into()], &Style::default()),
+            "\
+20.0 GiB of 23.5 GiB can be had without cost; nothing waits for memory.
+1. finding number 1 [warning, high confidence]
+   worth:  saves about 80 us a swap-in
+   change: swapoff /dev/zram0 && swapon -p 100 /dev/zram0
+   undo:   swapoff /dev/zram0 && swapon /dev/zram0
+Not done: the proof (needs root; try: sudo ramline checkup).
+This default checkup took 9.1 s wall, 2.0 s CPU, 7.0 MiB memory at its peak, and wrote 0 B to disk.
+Report: report.html
+"
+        );
+    }
+
+    #[test]
+    fn many_findings_lose_their_details_and_then_their_titles_but_the_screen_holds() {
+        for n in [0, 5, 9, 20, 60, 200] {
+            let text = checkup(&report(n), &[], &Style::default());
+            assert!(text.lines().count() <= LINES, "{n}: {}", text.lines().count());
+            assert!(text.lines().all(|l| crate::text::width(l) <= 100), "{n}");
+        }
+        assert!(checkup(&report(200), &[], &Style::default()).contains("more findings are in the report."));
+        let nine = checkup(&report(9), &[], &Style::default());
+        assert!(nine.contains("finding number 9") && nine.contains("undo:"), "{nine}");
+    }
+}

@@ -1,0 +1,329 @@
+//! `checkup --compare OLD NEW`: what moved between two reports, and which differences may be claimed.
+//!
+//! What it is not: a trend; two reports are two points. A difference is claimed only where spreads do not overlap.
+//!
+//! Worked example: median read 80 us (99 % within 120) then, 400 us now: apart, "5.0 times as much". 85 us now: not.
+
+use ramline_evidence::{LatencyStats, study};
+use ramline_model::SignedBytes;
+use ramline_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::report::{CheckupReport, SCHEMA_VERSION};
+use crate::show::signed;
+use crate::text::{Cell, Column, Page, Paint, Style, Table, number};
+
+/// A line of the ledger in both reports.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LineMove {
+    /// Its name.
+    pub label: String,
+    /// Then.
+    pub old: Bytes,
+    /// Now.
+    pub new: Bytes,
+    /// Now less then.
+    pub moved: SignedBytes,
+    /// The movement is larger than the line drifted while either report was made.
+    pub beyond_drift: bool,
+}
+
+/// A tier measured in both reports.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TierMove {
+    /// Its name.
+    pub label: String,
+    /// Median then and now, of what: `4 KiB access`, `sequential throughput`.
+    pub what: String,
+    /// Then, with its unit.
+    pub old: String,
+    /// Now, with its unit.
+    pub new: String,
+    /// Now over then.
+    pub ratio: Option<f64>,
+    /// The spreads do not overlap: the difference may be claimed.
+    pub separated: bool,
+}
+
+/// A finding by name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FindingRef {
+    /// Its stable name.
+    pub id: String,
+    /// Its sentence.
+    pub title: String,
+}
+
+/// Two reports side by side.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Comparison {
+    /// Version of this document.
+    pub schema_version: u64,
+    /// What makes the two hard to compare: another kernel, another amount of RAM, another mode.
+    pub cautions: Vec<String>,
+    /// The verdict then.
+    pub old_sentence: String,
+    /// The verdict now.
+    pub new_sentence: String,
+    /// Ledger lines that moved, the largest movement first.
+    pub ledger: Vec<LineMove>,
+    /// Tiers measured in both.
+    pub tiers: Vec<TierMove>,
+    /// Findings only the new report has.
+    pub appeared: Vec<FindingRef>,
+    /// Findings only the old report has.
+    pub gone: Vec<FindingRef>,
+    /// Findings in both.
+    pub stayed: Vec<FindingRef>,
+}
+
+impl Comparison {
+    /// The comparison.
+    #[must_use]
+    pub fn of(old: &CheckupReport, new: &CheckupReport) -> Comparison {
+        let only = |here: &CheckupReport, there: &CheckupReport, shared: bool| {
+            let kept = here.findings.iter().filter(|f| there.findings.iter().any(|other| other.id == f.id) == shared);
+            kept.map(|f| FindingRef { id: f.id.clone(), title: f.title.clone() }).collect::<Vec<_>>()
+        };
+        Comparison {
+            schema_version: SCHEMA_VERSION,
+            cautions: cautions(old, new),
+            old_sentence: old.sentence.clone(),
+            new_sentence: new.sentence.clone(),
+            ledger: ledger(old, new),
+            tiers: tiers(old, new),
+            appeared: only(new, old, false),
+            gone: only(old, new, false),
+            stayed: only(new, old, true),
+        }
+    }
+}
+
+fn cautions(old: &CheckupReport, new: &CheckupReport) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut differ = |what: &str, a: String, b: String| {
+        if a != b {
+            out.push(format!("{what}: {a} then, {b} now"));
+        }
+    };
+    differ("kernel", old.machine.kernel.clone(), new.machine.kernel.clone());
+    differ("CPUs", old.machine.cpus.to_string(), new.machine.cpus.to_string());
+    let total = |r: &CheckupReport| r.ledger.as_ref().map_or_else(|| "not known".to_owned(), |l| l.total.to_string());
+    differ("MemTotal", total(old), total(new));
+    differ("mode", old.mode.word().to_owned(), new.mode.word().to_owned());
+    differ("ramline", old.ramline.clone(), new.ramline.clone());
+    let user = |r: &CheckupReport| if r.machine.root { "root" } else { "an ordinary user" }.to_owned();
+    differ("run as", user(old), user(new));
+    out
+}
+
+fn ledger(old: &CheckupReport, new: &CheckupReport) -> Vec<LineMove> {
+    let (Some(before), Some(after)) = (&old.ledger, &new.ledger) else { return Vec::new() };
+    let mut terms: Vec<_> = before.lines.iter().chain(&after.lines).map(|l| (l.id, l.label.clone())).collect();
+    terms.sort();
+    terms.dedup_by_key(|(id, _)| *id);
+    let mut lines: Vec<LineMove> = terms
+        .into_iter()
+        .map(|(id, label)| {
+            let (then, now) = (before.bytes(id), after.bytes(id));
+            let moved = SignedBytes::difference(now, then);
+            let drift = |r: &CheckupReport| r.drift.as_ref().map_or(Bytes::ZERO, |d| d.of(id).magnitude());
+            LineMove { label, old: then, new: now, moved, beyond_drift: moved.magnitude() > drift(old) + drift(new) }
+        })
+        .filter(|line| line.moved.0 != 0)
+        .collect();
+    lines.sort_by_key(|line| std::cmp::Reverse(line.moved.magnitude()));
+    lines
+}
+
+fn tiers(old: &CheckupReport, new: &CheckupReport) -> Vec<TierMove> {
+    let (Some(before), Some(after)) = (&old.measured, &new.measured) else { return Vec::new() };
+    let mut out = Vec::new();
+    for tier in &after.tiers {
+        let Some(then) = before.tier(&tier.tier) else { continue };
+        if let (Some(a), Some(b)) = (then.latency, tier.latency) {
+            out.push(TierMove {
+                label: tier.label.clone(),
+                what: "4 KiB access".to_owned(),
+                old: a.p50_ns.to_string(),
+                new: b.p50_ns.to_string(),
+                ratio: (a.p50_ns.0 > 0).then(|| Bytes(b.p50_ns.0).as_f64() / Bytes(a.p50_ns.0).as_f64()),
+                separated: apart(&a, &b),
+            });
+        }
+        if let (Some(a), Some(b)) = (&then.throughput, &tier.throughput) {
+            let compared = study::compare(a, b);
+            out.push(TierMove {
+                label: tier.label.clone(),
+                what: "sequential".to_owned(),
+                old: number::per_second(number::bytes(a.median)),
+                new: number::per_second(number::bytes(b.median)),
+                ratio: compared.ratio_of_medians,
+                separated: compared.separated,
+            });
+        }
+    }
+    out
+}
+
+/// Neither median lies in the other's spread, from the shortest access to the 99th percentile. That is strict: medians of
+/// thousands of accesses can be told apart much closer, but two visits to one machine differ by more than sampling.
+fn apart(a: &LatencyStats, b: &LatencyStats) -> bool {
+    let inside = |x: &LatencyStats, of: &LatencyStats| (of.min_ns..=of.p99_ns).contains(&x.p50_ns);
+    !inside(a, b) && !inside(b, a)
+}
+
+/// The comparison as text.
+#[must_use]
+pub fn compare(comparison: &Comparison, style: &Style) -> String {
+    let mut page = Page::new(style);
+    page.point("then: ", &comparison.old_sentence);
+    page.point("now:  ", &comparison.new_sentence);
+    for caution in &comparison.cautions {
+        page.painted(Paint::Warn, &format!("Mind: {caution}."));
+    }
+    if !comparison.ledger.is_empty() {
+        page.heading("Ledger, the largest movements (gauges)");
+        page.table(&ledger_table(&comparison.ledger));
+    }
+    if !comparison.tiers.is_empty() {
+        page.heading("Tiers (medians)");
+        page.table(&tier_table(&comparison.tiers));
+    }
+    page.heading("Findings");
+    let mut any = false;
+    for (label, list, paint) in [
+        ("new:  ", &comparison.appeared, Paint::Warn),
+        ("gone: ", &comparison.gone, Paint::Good),
+        ("still:", &comparison.stayed, Paint::Plain),
+    ] {
+        for finding in list {
+            any = true;
+            page.painted_point(paint, &format!("  {label} "), &format!("{} [{}]", finding.title, finding.id));
+        }
+    }
+    if !any {
+        page.point("  ", "none, then and now");
+    }
+    page.finish()
+}
+
+fn ledger_table(lines: &[LineMove]) -> Table {
+    let mut table = Table::new(vec![
+        Column::wrapped("line"),
+        Column::right("then"),
+        Column::right("now"),
+        Column::right("moved"),
+        Column::left(""),
+    ]);
+    for line in lines.iter().take(10) {
+        let note = if line.beyond_drift { "" } else { "within the drift" };
+        table.row([
+            line.label.as_str().into(),
+            line.old.to_string().into(),
+            line.new.to_string().into(),
+            signed(line.moved.0).into(),
+            Cell::painted(Paint::Dim, note),
+        ]);
+    }
+    table
+}
+
+fn tier_table(tiers: &[TierMove]) -> Table {
+    let mut table = Table::new(vec![
+        Column::wrapped("tier"),
+        Column::left(""),
+        Column::right("then"),
+        Column::right("now"),
+        Column::right("ratio"),
+        Column::left(""),
+    ]);
+    for tier in tiers {
+        let claim = if tier.separated { Cell::painted(Paint::Bold, "spreads apart") } else { Cell::painted(Paint::Dim, "spreads overlap: no difference claimed") };
+        table.row([
+            tier.label.as_str().into(),
+            tier.what.as_str().into(),
+            tier.old.as_str().into(),
+            tier.new.as_str().into(),
+            tier.ratio.map(|r| format!("{r:.2}")).unwrap_or_default().into(),
+            claim,
+        ]);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screen::findings::tests::sample;
+    use ramline_evidence::{TierMeasurement, TierReport};
+    use ramline_model::ledger::Ledger;
+    use ramline_snapshot::{Seen, Snapshot, machine::Machine, meminfo::Meminfo};
+    use ramline_units::Nanos;
+
+    fn report(free_mib: u64, disk_us: u64) -> CheckupReport {
+        let mut seen = Snapshot::new(Machine::default());
+        let text = format!("MemTotal: 8388608 kB\nMemFree: {} kB\nPercpu: 1024 kB\n", free_mib * 1024);
+        seen.meminfo = Seen::of(Meminfo::parse("meminfo", &text).unwrap());
+        let disk = TierMeasurement {
+            tier: "disk:/".into(),
+            label: "disk under /".into(),
+            latency: LatencyStats::of(&[Nanos(disk_us * 900), Nanos(disk_us * 1000), Nanos(disk_us * 1200)]),
+            throughput: None,
+            method: String::new(),
+            notes: vec![],
+        };
+        CheckupReport {
+            sentence: format!("{free_mib} MiB free."),
+            ledger: Ledger::of(&seen),
+            measured: Some(TierReport { tiers: vec![disk], ..TierReport::default() }),
+            ..CheckupReport::default()
+        }
+    }
+
+    #[test]
+    fn movements_ratios_and_findings_stand_side_by_side() {
+        let (old, mut new) = (report(4096, 80), report(1024, 400));
+        new.findings.push(sample());
+        let comparison = Comparison::of(&old, &new);
+        assert!(comparison.tiers[0].separated && comparison.ledger[0].beyond_drift);
+        assert_eq!(
+            compare(&comparison, &Style::default()),
+            "\
+then: 4096 MiB free.
+now:  1024 MiB free.
+
+Ledger, the largest movements (gauges)
+line     then      now     moved
+free  4.0 GiB  1.0 GiB  -3.0 GiB
+
+Tiers (medians)
+tier                           then       now  ratio
+disk under /  4 KiB access  80.0 us  400.0 us   5.00  spreads apart
+
+Findings
+  new:   zram0 is used after /dev/vda2, which is slower [swap-outranked]
+"
+        );
+    }
+
+    #[test]
+    fn a_median_inside_the_others_spread_claims_no_difference() {
+        let comparison = Comparison::of(&report(1, 80), &report(1, 85));
+        assert!(!comparison.tiers[0].separated);
+        assert!(comparison.ledger.is_empty());
+        let text = compare(&comparison, &Style::default());
+        assert!(text.contains("no difference claimed") && text.contains("none, then and now"), "{text}");
+    }
+
+    #[test]
+    fn another_machine_is_named_as_a_caution() {
+        let (old, mut new) = (report(1, 80), report(1, 80));
+        new.machine.kernel = "6.12".into();
+        new.machine.root = true;
+        let cautions = Comparison::of(&old, &new).cautions;
+        assert_eq!(cautions, ["kernel:  then, 6.12 now", "run as: an ordinary user then, root now"]);
+    }
+}

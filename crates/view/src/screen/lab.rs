@@ -1,0 +1,264 @@
+//! The lab: the table of arms with its chart, and the one line that is drawn while a run goes on.
+//!
+//! What it is not: the study; the table is made by [`ProofTable::of`](crate::ProofTable::of).
+
+use ramline_evidence::{Measurement, Phase, Sample};
+use ramline_units::{Bytes, Nanos};
+
+use crate::escape;
+use crate::proof::{Outcome, ProofArm, ProofTable};
+use crate::text::{Cell, Column, Page, Paint, Style, Table, bar, chart, number};
+
+/// The table of arms, time per round as bars, and rounds over time.
+#[must_use]
+pub fn proof(table: &ProofTable, style: &Style) -> String {
+    let mut page = Page::new(style);
+    page.bold(&head(table));
+    page.table(&arms(table));
+    page.heading("Per run (medians of counters; pages unless said)");
+    page.table(&counts(table));
+    for arm in &table.arms {
+        if let Some(versus) = &arm.versus_first {
+            page.point(&format!("  {}: ", arm.name), &format!("{}.", versus.sentence));
+        }
+        if let Some(why) = &arm.why {
+            page.point(&format!("  {}: ", arm.name), &format!("{} ({why}).", arm.outcome.word()));
+        }
+        if let Some(deviation) = arm.pool_deviation {
+            page.point(&format!("  {}: ", arm.name), &format!("limit + pool stayed within {} of nominal.", number::percent(deviation)));
+        }
+        for note in &arm.notes {
+            page.point(&format!("  {}: ", arm.name), note);
+        }
+    }
+    times(&mut page, table);
+    rounds(&mut page, table);
+    page.finish()
+}
+
+/// The workload in a sentence.
+pub(crate) fn head(table: &ProofTable) -> String {
+    let sharing = if table.shared { "shared" } else { "private" };
+    format!(
+        "{}: {} of data ({sharing}) and code against a limit of {} ({} too much), {} rounds, read-ahead {}",
+        table.experiment, table.demand, table.limit, table.excess, table.rounds, table.read_ahead
+    )
+}
+
+/// The arms: how they ended, and their time.
+pub(crate) fn arms(table: &ProofTable) -> Table {
+    let mut out = Table::new(vec![
+        Column::wrapped("arm"),
+        Column::right("n"),
+        Column::left("ended"),
+        Column::right("s per round"),
+        Column::left(spread_head(table)),
+        Column::right("rounds"),
+        Column::right("x first"),
+        Column::right("major faults"),
+    ]);
+    for arm in &table.arms {
+        out.cells(row(arm));
+    }
+    out
+}
+
+/// What reclaim did, and the CPU it took.
+fn counts(table: &ProofTable) -> Table {
+    let mut out = Table::new(vec![
+        Column::wrapped("arm"),
+        Column::right("file refaults"),
+        Column::right("anon refaults"),
+        Column::right("swapped in"),
+        Column::right("swapped out"),
+        Column::right("read"),
+        Column::right("user s"),
+        Column::right("system s"),
+    ]);
+    for arm in &table.arms {
+        let figure = |m: &Option<Measurement>| Cell::from(m.as_ref().map(|m| number::figure(m.median)).unwrap_or_default());
+        let read = arm.read_bytes.as_ref().map(|m| number::bytes(m.median).to_string());
+        out.row([
+            arm.name.as_str().into(),
+            figure(&arm.refault_file),
+            figure(&arm.refault_anon),
+            figure(&arm.swap_in),
+            figure(&arm.swap_out),
+            read.unwrap_or_default().into(),
+            figure(&arm.user_s),
+            figure(&arm.system_s),
+        ]);
+    }
+    out
+}
+
+fn spread_head(table: &ProofTable) -> &'static str {
+    let exact = table.arms.iter().any(|arm| arm.seconds_per_round.as_ref().is_some_and(|m| m.ci95.is_some()));
+    if exact { "95 % interval" } else { "range" }
+}
+
+fn row(arm: &ProofArm) -> Vec<Cell> {
+    let paint = match arm.outcome {
+        Outcome::Completed => Paint::Good,
+        Outcome::Unfinished => Paint::Plain,
+        Outcome::Thrashing => Paint::Warn,
+        Outcome::Killed | Outcome::Failed => Paint::Bad,
+    };
+    let (time, spread) = match (&arm.seconds_per_round, arm.more_than_s) {
+        (Some(time), _) => (number::figure(time.median), interval(time)),
+        (None, Some(bound)) => (format!("> {}", number::figure(bound)), String::new()),
+        (None, None) => (String::new(), String::new()),
+    };
+    let versus = arm.versus_first.as_ref().map(|v| {
+        // A ratio that the spread does not bear out is marked as one.
+        let sign = if v.at_least { "> " } else if v.separated { "" } else { "~" };
+        format!("{sign}{:.1}", v.ratio)
+    });
+    vec![
+        arm.name.as_str().into(),
+        arm.n.to_string().into(),
+        Cell::painted(paint, arm.outcome.word()),
+        time.into(),
+        spread.into(),
+        arm.rounds.as_ref().map(|m| format!("{:.1}", m.median)).unwrap_or_default().into(),
+        versus.unwrap_or_default().into(),
+        arm.major_faults.as_ref().map(|m| number::figure(m.median)).unwrap_or_default().into(),
+    ]
+}
+
+fn interval(measured: &Measurement) -> String {
+    let (interval, _) = measured.interval();
+    if measured.n < 2 { String::new() } else { format!("{} to {}", number::figure(interval.low), number::figure(interval.high)) }
+}
+
+/// Time per round as bars: shorter is better.
+fn times(page: &mut Page<'_>, table: &ProofTable) {
+    let time = |arm: &ProofArm| arm.seconds_per_round.as_ref().map(|m| m.median).or(arm.more_than_s);
+    let Some(longest) = table.arms.iter().filter_map(time).reduce(f64::max).filter(|s| *s > 0.0) else { return };
+    let name_width = table.arms.iter().map(|arm| crate::text::width(&escape(&arm.name))).max().unwrap_or(0);
+    let room = page.style().width.saturating_sub(name_width + 24).clamp(10, 60);
+    page.heading("Seconds per round (median; shorter is better)");
+    let mut lines = Vec::new();
+    for arm in &table.arms {
+        let name = escape(&arm.name).into_owned();
+        let padding = " ".repeat(name_width - crate::text::width(&name));
+        let more = if arm.seconds_per_round.is_none() { "> " } else { "" };
+        let drawn = match time(arm) {
+            Some(s) => format!("{} {more}{}", bar(s / longest, room).trim_end_matches('.'), number::seconds(s)),
+            None => arm.outcome.word().to_owned(),
+        };
+        lines.push(format!("  {name}{padding}  {drawn}"));
+    }
+    page.raw(&lines);
+}
+
+/// Rounds over time of the first run of each arm.
+fn rounds(page: &mut Page<'_>, table: &ProofTable) {
+    let letters = ('a'..='z').zip(&table.arms).filter(|(_, arm)| arm.timeline.len() > 1);
+    let curves: Vec<_> = letters.clone().map(|(c, arm)| (c, arm.timeline.iter().map(|p| (p.at_s, p.rounds)).collect())).collect();
+    let lines = chart(&curves, "s", "Rounds done", page.style().width.saturating_sub(2).min(78), 12);
+    if lines.is_empty() {
+        return;
+    }
+    page.blank();
+    page.raw(&lines);
+    let legend: Vec<String> = letters.map(|(c, arm)| format!("{c} {}", arm.name)).collect();
+    page.dim(&legend.join(", "));
+}
+
+/// The line drawn while a run goes on, cut to the terminal's width: where it is, and the picture `free` and `ps` would show.
+#[must_use]
+pub fn live(arm: &str, order: u32, total: u32, rounds: u32, sample: &Sample, style: &Style) -> String {
+    let phase = match sample.phase {
+        Phase::Start => "starting".to_owned(),
+        Phase::Map => "mapping the code".to_owned(),
+        Phase::Fill => format!("filling {:.0} %", sample.fraction * 100.0),
+        Phase::Rounds => format!("round {:.2} of {rounds}", f64::from(sample.rounds) + sample.fraction),
+        Phase::Done => "done".to_owned(),
+    };
+    let state = sample.state.map(|c| format!(" {c}")).unwrap_or_default();
+    let pool = sample.pool.map(|b| format!(" pool {}", mib(b))).unwrap_or_default();
+    let text = format!(
+        "{}/{total} {}: {phase}, {}{state} | group {} of {}, swap {}{pool} | {} major faults, {} refaults | host free {}, cache {}, avail {}",
+        order + 1,
+        escape(arm),
+        seconds(sample.at),
+        mib(sample.usage),
+        mib(sample.limit),
+        mib(sample.swap),
+        number::count(sample.major_faults),
+        number::count(sample.refault_file.saturating_add(sample.refault_anon)),
+        mib(sample.host.free),
+        mib(sample.host.buff_cache),
+        mib(sample.host.available),
+    );
+    crate::text::wrap(&text, style.width).into_iter().next().unwrap_or_default()
+}
+
+fn mib(bytes: Bytes) -> String {
+    format!("{:.0}M", bytes.as_mib())
+}
+
+fn seconds(at: Nanos) -> String {
+    format!("{:.1} s", at.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ramline_evidence::{Arm, Reclaim, RoundTime, RunRecord, Verdict, Workload};
+
+    fn run(name: &str, seconds: u64, verdict: Verdict) -> RunRecord {
+        let rounds = if verdict == Verdict::Completed { vec![RoundTime { took: Nanos(seconds * 1_000_000_000), checksum: 0 }] } else { vec![] };
+        RunRecord {
+            experiment: "code-plus-data".into(),
+            arm: Arm { name: name.into(), ..Arm::default() },
+            workload: Workload { unit: Bytes::from_mib(32), data_units: 14, code_units: 3, rounds: 1, limit: Bytes::from_mib(480), read_ahead: Bytes::from_kib(128), ..Workload::default() },
+            verdict,
+            rounds,
+            elapsed: Nanos(seconds * 1_000_000_000),
+            reclaim: Reclaim { major_faults: 17_864, refault_file: Some(52_542), swap_in: Some(105_033), ..Reclaim::default() },
+            ..RunRecord::default()
+        }
+    }
+
+    #[test]
+    fn the_table_says_how_each_arm_ended_and_how_sure_the_ratio_is() {
+        let runs = [
+            run("as configured", 2, Verdict::Completed),
+            run("as configured", 3, Verdict::Completed),
+            run("no swap", 20, Verdict::Thrashing("20 s passed".into())),
+        ];
+        let text = proof(&ProofTable::of(&runs).unwrap(), &Style::default());
+        assert_eq!(
+            text,
+            "\
+code-plus-data: 544.0 MiB of data (private) and code against a limit of 480.0 MiB (64.0 MiB too
+much), 1 rounds, read-ahead 128.0 KiB
+arm            n  ended      s per round  range         rounds  x first  major faults
+as configured  2  completed         2.50  2.00 to 3.00     1.0                 17,864
+no swap        1  thrashing       > 20.0                   0.0    > 8.0        17,864
+
+Per run (medians of counters; pages unless said)
+arm            file refaults  swapped in  user s  system s
+as configured         52,542     105,033       0         0
+no swap               52,542     105,033       0         0
+  no swap: more than 8.0 times as much; not one round was done before the clock ran out.
+  no swap: thrashing (20 s passed).
+
+Seconds per round (median; shorter is better)
+  as configured  ######## 2.50 s
+  no swap        ############################################################ > 20.0 s
+"
+        );
+    }
+
+    #[test]
+    fn the_live_line_never_exceeds_the_terminal() {
+        let sample = Sample { phase: Phase::Rounds, rounds: 3, fraction: 0.25, at: Nanos(4_200_000_000), major_faults: 12_345, ..Sample::default() };
+        let style = Style { colour: false, width: 80 };
+        let line = live("no\nswap", 1, 4, 11, &sample, &style);
+        assert!(line.starts_with("2/4 no\\nswap: round 3.25 of 11, 4.2 s | group 0M of 0M"), "{line}");
+        assert!(crate::text::width(&line) <= 80);
+    }
+}
