@@ -12,6 +12,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let state = swap::of(inputs.snapshot, inputs.window);
     let mut numbers = Numbers::default();
     let areas = state.as_ref().map(|s| s.areas.as_slice()).unwrap_or_default();
+    numbers.add("swap areas", state.as_ref().map(|s| s.areas.len()), "/proc/swaps");
     for area in areas {
         let kind = match area.kind {
             AreaKind::Zram => "compressed RAM",

@@ -10,6 +10,8 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let zram = inputs.snapshot.zram.data();
     let devices = zram.map(|z| z.devices.as_slice()).unwrap_or_default();
     let mut numbers = Numbers::default();
+    let sized = zram.map(|_| devices.iter().filter(|device| device.initialised).count());
+    numbers.add("zram devices with a size", sized, "/sys/block/zram*/initstate");
     let mut short = None;
     for device in devices.iter().filter(|device| device.initialised) {
         let Some(mm) = &device.mm else { continue };

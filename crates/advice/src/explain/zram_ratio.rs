@@ -11,6 +11,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let state = zram::of(inputs.snapshot);
     let devices = state.as_ref().map(|s| s.devices.as_slice()).unwrap_or_default();
     let mut numbers = Numbers::default();
+    numbers.add("zram devices", state.as_ref().map(|_| devices.len()), "/sys/block/zram*");
     let mut short = None;
     for device in devices {
         let Some(gain) = &device.gain else { continue };

@@ -80,7 +80,7 @@ fn slower(inputs: &Inputs<'_>, fast: &SwapArea, slow: &SwapArea) -> Option<Becau
         return (b.p50() >= a.p50() * CLEARLY_SLOWER).then(measured);
     }
     let turns = |area| look::disk_of(inputs.snapshot, area)?.rotational;
-    (turns(fast)? < turns(slow)?).then_some(Because::Rotational)
+    (!turns(fast)? && turns(slow)?).then_some(Because::Rotational)
 }
 
 fn effect(fast: &SwapArea, slow: &SwapArea, equal: bool) -> String {

@@ -1,0 +1,95 @@
+//! Every topic answers with this machine's numbers, names what was not seen, and sends the reader on.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use crate::cases::{THRASHING, with_idle_anonymous, with_zram, without_swap};
+use ramline_advice::{TOPICS, explain};
+use ramline_snapshot::Snapshot;
+
+#[test]
+fn every_topic_answers_on_a_real_machine_with_numbers_and_sources() {
+    for case in [with_zram().window(THRASHING), without_swap()] {
+        for topic in TOPICS {
+            let told = case.inputs(|inputs| explain(topic.id, inputs)).unwrap();
+            assert!(told.question.ends_with('?') && told.answer_short.ends_with('.'), "{}: {}", topic.id, told.answer_short);
+            assert!(!told.answer_short.contains("Cannot tell"), "{}: {}", topic.id, told.answer_short);
+            assert!(!told.numbers.is_empty(), "{}: no numbers", topic.id);
+            assert!(told.numbers.iter().all(|n| !n.value.is_empty() && !n.source.is_empty()), "{}", topic.id);
+            assert!(told.mechanism.len() >= 3 && told.mechanism.iter().all(|s| s.ends_with('.')), "{}", topic.id);
+            assert!(told.next_command.starts_with("ramline "), "{}", topic.id);
+        }
+    }
+}
+
+#[test]
+fn a_topic_without_its_data_says_so_and_does_not_invent_numbers() {
+    let mut case = with_zram();
+    case.now = Snapshot::from_json("s", r#"{"schema_version":1,"machine":{}}"#).unwrap();
+    for topic in TOPICS {
+        let told = case.inputs(|inputs| explain(topic.id, inputs)).unwrap();
+        assert!(told.answer_short.contains("annot tell") || topic.id == "pressure", "{}: {}", topic.id, told.answer_short);
+    }
+}
+
+#[test]
+fn an_unknown_topic_is_an_error_that_lists_all_and_names_the_closest() {
+    let error = with_zram().inputs(|inputs| explain("swapiness\u{1b}[31m", inputs)).unwrap_err();
+    assert_eq!(error.closest, "swappiness");
+    let text = error.to_string();
+    assert!(!text.contains('\u{1b}') && text.contains("zram-unused") && text.contains("try: ramline explain swappiness"));
+}
+
+#[test]
+fn every_topic_of_the_issue_is_there_and_docs_list_them_all() {
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/explain.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    for id in ["used", "available", "buff-cache", "swap-in-use", "zram-unused", "swappiness", "no-swap"] {
+        assert!(TOPICS.iter().any(|topic| topic.id == id), "{id}");
+    }
+    for topic in TOPICS {
+        assert!(page.contains(&format!("| `{}` | {} |", topic.id, topic.question)), "docs/explain.md lacks {}", topic.id);
+    }
+}
+
+#[test]
+fn no_swap_tells_a_machine_without_swap_what_it_has_left_and_one_with_swap_what_would_come_back() {
+    let case = with_idle_anonymous(without_swap()).tier("disk:/", 100);
+    let without = case.inputs(|i| explain("no-swap", i)).unwrap();
+    assert!(without.answer_short.starts_with("There is no swap here: to make room the kernel can only drop from"));
+    let reread = without.numbers.iter().find(|n| n.what.starts_with("to read the mapped pages again")).unwrap();
+    // Pages of 4 KiB at 100 us each.
+    let mapped = case.now.meminfo.data().unwrap().mapped.unwrap();
+    assert_eq!(reread.value, ramline_units::Nanos(mapped.0 / 4096 * 100_000).to_string());
+    let with = with_zram().inputs(|i| explain("no-swap", i)).unwrap();
+    // 24576 KiB swapped, of which the pool of 6156288 B gives back 5.9 MiB.
+    assert!(with.answer_short.contains("bring 24.0 MiB back into RAM, less 5.9 MiB of compressed pool"), "{}", with.answer_short);
+    assert!(with.mechanism.iter().any(|s| s.contains("never swapoff")));
+}
+
+#[test]
+fn no_swap_warns_when_what_is_swapped_would_not_fit() {
+    let case = with_zram().swaps("/dev/vda2 partition 8388604 1048576 -2\n");
+    let told = case.inputs(|inputs| explain("no-swap", inputs)).unwrap();
+    assert!(told.answer_short.contains("out-of-memory killer"), "{}", told.answer_short);
+}
+
+#[test]
+fn zram_unused_walks_from_the_device_to_the_balance() {
+    let told = without_swap().inputs(|inputs| explain("zram-unused", inputs)).unwrap();
+    assert!(told.answer_short.starts_with("No area is enabled as swap"), "{}", told.answer_short);
+    let told = with_zram().mglru(0).swaps("/dev/zram0 partition 118812 0 100\n").inputs(|i| explain("zram-unused", i)).unwrap();
+    assert!(told.answer_short.starts_with("Nothing has to be reclaimed: "), "{}", told.answer_short);
+    assert!(told.answer_short.contains("MiB"), "the distance is in MiB: {}", told.answer_short);
+    for step in ["1. ", "2. ", "3. ", "4. ", "5. "] {
+        assert!(told.numbers.iter().any(|n| n.what.starts_with(step)), "step {step} is missing");
+    }
+    // Swappiness 60 at equal costs: 60·7/4 = 105 against 140·7/4 = 245.
+    assert!(told.numbers.iter().any(|n| n.value.contains("105:245")), "{:#?}", told.numbers);
+}
+
+#[test]
+fn swap_in_use_tells_stock_from_flow() {
+    let told = |case: crate::cases::Case| case.inputs(|inputs| explain("swap-in-use", inputs)).unwrap().answer_short;
+    assert!(told(with_zram()).contains("shows over a window only"));
+    assert!(told(with_zram().window(&[("pswpin", 5, 5), ("pswpout", 9, 9)])).contains("harmless"));
+    assert!(told(with_zram().window(&[("pswpin", 5, 2005), ("pswpout", 9, 9)])).contains("come back"));
+}

@@ -1,0 +1,5 @@
+//! Tests of the findings and of the explanations, on captured machines.
+
+mod cases;
+mod explain;
+mod findings;
