@@ -45,7 +45,10 @@ pub const RULES: &[Rule] = &[
 pub fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = RULES.iter().filter_map(|rule| (rule.check)(inputs)).collect();
     if let Some(container) = &inputs.snapshot.machine.container {
-        found.iter_mut().filter(|finding| finding.change.is_some()).for_each(|finding| not_from_here(finding, container));
+        found
+            .iter_mut()
+            .filter(|finding| finding.change.is_some())
+            .for_each(|finding| not_from_here(finding, container));
     }
     found.sort_by_key(|finding| Reverse((finding.weight, finding.confidence)));
     found

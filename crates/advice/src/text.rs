@@ -25,7 +25,11 @@ pub(crate) fn rate(per_second: f64, unit: &str, span: Nanos) -> String {
 }
 
 /// Bytes from a number of bytes that came out of floating-point arithmetic.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range of u64; printed with one decimal")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "clamped to the range of u64; printed with one decimal"
+)]
 pub(crate) fn bytes_of(value: f64) -> Bytes {
     Bytes(if value.is_finite() { value.clamp(0.0, 1.8e19) as u64 } else { 0 })
 }

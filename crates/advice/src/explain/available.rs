@@ -23,10 +23,16 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let low = marks.map(|m| m.nodes.iter().map(|n| n.low).sum::<ramline_units::Bytes>());
     numbers.add("kept back: kswapd wakes below", low, "/proc/zoneinfo low, all zones");
     let refaults = inputs.window.as_ref().and_then(look::refaults);
-    numbers.add("file refaults", refaults.map(|r| rate(r.per_second, "pages", r.span)), "/proc/vmstat workingset_refault_file");
+    numbers.add(
+        "file refaults",
+        refaults.map(|r| rate(r.per_second, "pages", r.span)),
+        "/proc/vmstat workingset_refault_file",
+    );
     let short = match available.zip(meminfo.and_then(|m| m.mem_total)) {
         Some((available, total)) => {
-            format!("About {available} of {total}, by dropping clean cache; the part of that cache in use would have to be read again.")
+            format!(
+                "About {available} of {total}, by dropping clean cache; the part of that cache in use would have to be read again."
+            )
         }
         None => unseen(inputs, "meminfo"),
     };
@@ -38,7 +44,9 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             "It does not know which cached pages are in use. A machine whose programs and data files fill the cache can freeze with a seventh of its memory \"available\".",
             "Whether cache is spare shows in the refault rate: pages that were evicted and had to be read again. Zero means spare; hundreds a second mean the working set does not fit.",
         ]),
-        myth: Some("Available memory means the machine is fine: judge by refaults and stall times, not by a stock.".into()),
+        myth: Some(
+            "Available memory means the machine is fine: judge by refaults and stall times, not by a stock.".into(),
+        ),
         next: "ramline show pressure --for 2s".into(),
     }
 }

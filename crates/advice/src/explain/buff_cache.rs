@@ -5,7 +5,8 @@ use crate::Inputs;
 use crate::look;
 use crate::text::rate;
 
-pub(super) const TOPIC: Topic = Topic { id: "buff-cache", question: "Why is buff/cache so large, and is it spare?", answer };
+pub(super) const TOPIC: Topic =
+    Topic { id: "buff-cache", question: "Why is buff/cache so large, and is it spare?", answer };
 
 fn answer(inputs: &Inputs<'_>) -> Answer {
     let meminfo = inputs.snapshot.meminfo.data();
@@ -14,15 +15,25 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     numbers.add("buff/cache, as free counts", column, "/proc/meminfo Buffers + Cached + SReclaimable");
     numbers.add("of it tmpfs and shared memory: not cache", meminfo.and_then(|m| m.shmem), "/proc/meminfo Shmem");
     numbers.add("of it mapped: program code above all", meminfo.and_then(|m| m.mapped), "/proc/meminfo Mapped");
-    numbers.add("of it to be written first", meminfo.and_then(|m| Some(m.dirty? + m.writeback?)), "/proc/meminfo Dirty + Writeback");
+    numbers.add(
+        "of it to be written first",
+        meminfo.and_then(|m| Some(m.dirty? + m.writeback?)),
+        "/proc/meminfo Dirty + Writeback",
+    );
     numbers.add("used at least twice lately", meminfo.and_then(|m| m.active_file), "/proc/meminfo Active(file)");
     numbers.add("used once", meminfo.and_then(|m| m.inactive_file), "/proc/meminfo Inactive(file)");
     let refaults = inputs.window.as_ref().and_then(look::refaults);
-    numbers.add("file refaults", refaults.map(|r| rate(r.per_second, "pages", r.span)), "/proc/vmstat workingset_refault_file");
+    numbers.add(
+        "file refaults",
+        refaults.map(|r| rate(r.per_second, "pages", r.span)),
+        "/proc/vmstat workingset_refault_file",
+    );
     let short = match column.zip(meminfo.and_then(|m| m.shmem)) {
         Some((column, shmem)) => {
             let verdict = match refaults {
-                Some(r) if r.per_second >= 1.0 => format!("{:.0} pages a second are missed after being evicted, so it is not all spare", r.per_second),
+                Some(r) if r.per_second >= 1.0 => {
+                    format!("{:.0} pages a second are missed after being evicted, so it is not all spare", r.per_second)
+                }
                 Some(_) => "nothing evicted is missed, so what is clean is spare".into(),
                 None => "whether it is spare shows over a window only".into(),
             };

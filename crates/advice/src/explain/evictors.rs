@@ -5,24 +5,37 @@ use crate::Inputs;
 use crate::text::{evidence, rate};
 use ramline_units::Bytes;
 
-pub(super) const TOPIC: Topic = Topic { id: "evictors", question: "What else evicts pages here, besides memory running short?", answer };
+pub(super) const TOPIC: Topic =
+    Topic { id: "evictors", question: "What else evicts pages here, besides memory running short?", answer };
 
 fn answer(inputs: &Inputs<'_>) -> Answer {
     let seen = inputs.snapshot.evictors.data();
     let mut numbers = Numbers::default();
     for scheme in seen.into_iter().flat_map(|e| &e.schemes) {
-        let applied = scheme.applied_bytes.map(|b| format!(", applied to {} since it started", Bytes(b))).unwrap_or_default();
+        let applied =
+            scheme.applied_bytes.map(|b| format!(", applied to {} since it started", Bytes(b))).unwrap_or_default();
         let value = format!("{}, {}{applied}", scheme.action, scheme.state);
-        numbers.0.push(evidence(&format!("DAMON scheme of kdamond {}", scheme.kdamond), value, "/sys/kernel/mm/damon/admin/kdamonds"));
+        numbers.0.push(evidence(
+            &format!("DAMON scheme of kdamond {}", scheme.kdamond),
+            value,
+            "/sys/kernel/mm/damon/admin/kdamonds",
+        ));
     }
     numbers.add("DAMON threads", seen.and_then(|e| e.kdamond_threads), "kernel threads named kdamond*");
-    numbers.add("damon_reclaim enabled", seen.and_then(|e| e.damon_reclaim.get("enabled")), "/sys/module/damon_reclaim/parameters/enabled");
-    let asked = inputs.window.and_then(|w| Some(rate(w.per_second(|s| s.vmstat.data()?.pgsteal_proactive)?, "pages", w.span)));
+    numbers.add(
+        "damon_reclaim enabled",
+        seen.and_then(|e| e.damon_reclaim.get("enabled")),
+        "/sys/module/damon_reclaim/parameters/enabled",
+    );
+    let asked =
+        inputs.window.and_then(|w| Some(rate(w.per_second(|s| s.vmstat.data()?.pgsteal_proactive)?, "pages", w.span)));
     let asked_for = asked.is_some();
     numbers.add("reclaimed on request", asked, "/proc/vmstat pgsteal_proactive");
     let short = match seen {
         Some(e) if e.damon_evicts() => "DAMON pages memory out here, whether memory is short or not.".to_owned(),
-        Some(e) if e.kdamond_threads.unwrap_or(0) > 0 => "A DAMON thread runs here whose scheme cannot be seen: it may only watch, or evict.".into(),
+        Some(e) if e.kdamond_threads.unwrap_or(0) > 0 => {
+            "A DAMON thread runs here whose scheme cannot be seen: it may only watch, or evict.".into()
+        }
         Some(_) => "Nothing that can be seen: no DAMON scheme pages out.".into(),
         None if asked_for => "No DAMON here; requests to reclaim show below.".into(),
         None => unseen(inputs, "evictors"),

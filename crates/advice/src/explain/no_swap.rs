@@ -14,8 +14,16 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let areas = look::areas(inputs.snapshot);
     let swapped = areas.as_deref().map(look::swap_used);
     let mut numbers = Numbers::default();
-    numbers.add("swapped out now", swapped.filter(|_| areas.as_ref().is_some_and(|a| !a.is_empty())), "/proc/swaps Used");
-    numbers.add("anonymous memory: without swap it can only stay or be killed", meminfo.and_then(|m| Some(m.active_anon? + m.inactive_anon?)), "/proc/meminfo Active(anon) + Inactive(anon)");
+    numbers.add(
+        "swapped out now",
+        swapped.filter(|_| areas.as_ref().is_some_and(|a| !a.is_empty())),
+        "/proc/swaps Used",
+    );
+    numbers.add(
+        "anonymous memory: without swap it can only stay or be killed",
+        meminfo.and_then(|m| Some(m.active_anon? + m.inactive_anon?)),
+        "/proc/meminfo Active(anon) + Inactive(anon)",
+    );
     numbers.add("of it not used lately", meminfo.and_then(|m| m.inactive_anon), "/proc/meminfo Inactive(anon)");
     let cache = meminfo.and_then(|m| Some(m.active_file? + m.inactive_file?));
     numbers.add("file pages: all that can be dropped", cache, "/proc/meminfo Active(file) + Inactive(file)");
@@ -23,7 +31,11 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     numbers.add("of them mapped: program code and data files in use", mapped, "/proc/meminfo Mapped");
     numbers.add("available", meminfo.and_then(|m| m.mem_available), "/proc/meminfo MemAvailable");
     let refaults = inputs.window.as_ref().and_then(look::refaults);
-    numbers.add("file refaults", refaults.map(|r| rate(r.per_second, "pages", r.span)), "/proc/vmstat workingset_refault_file");
+    numbers.add(
+        "file refaults",
+        refaults.map(|r| rate(r.per_second, "pages", r.span)),
+        "/proc/vmstat workingset_refault_file",
+    );
     let reread = mapped.and_then(|mapped| reread(inputs, mapped));
     let source = "Mapped in pages times the measured random read of disk:/";
     numbers.add("to read the mapped pages again, one by one", reread, source);
@@ -58,13 +70,13 @@ fn without(cache: Option<Bytes>, mapped: Option<Bytes>) -> String {
 
 /// What would come back into RAM, and whether there is room.
 fn taking_away(inputs: &Inputs<'_>, areas: &[&ramline_snapshot::swaps::SwapArea], swapped: Bytes) -> String {
-    let freed: Bytes = areas
-        .iter()
-        .filter_map(|area| Some(look::zram_of(inputs.snapshot, area)?.mm.as_ref()?.mem_used_total))
-        .sum();
+    let freed: Bytes =
+        areas.iter().filter_map(|area| Some(look::zram_of(inputs.snapshot, area)?.mm.as_ref()?.mem_used_total)).sum();
     let back = swapped - freed;
     let Some(available) = inputs.snapshot.meminfo.data().and_then(|m| m.mem_available) else {
-        return format!("Taking swap away would bring {swapped} back into RAM and leave only dropping file pages, and then killing.");
+        return format!(
+            "Taking swap away would bring {swapped} back into RAM and leave only dropping file pages, and then killing."
+        );
     };
     let pool = if freed.0 > 0 { format!(", less {freed} of compressed pool it frees") } else { String::new() };
     if back > available {

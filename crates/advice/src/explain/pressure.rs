@@ -12,16 +12,32 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let mut numbers = Numbers::default();
     let percent = |value: Option<f64>| value.map(|p| format!("{p:.2} % of the time"));
     let memory = seen.memory.as_ref();
-    numbers.add("some task waited for memory", percent(memory.and_then(pressure::Psi::some_now)), "/proc/pressure/memory some");
-    numbers.add("all tasks waited at once", percent(memory.and_then(pressure::Psi::full_now)), "/proc/pressure/memory full");
-    numbers.add("some task waited for I/O", percent(seen.io.as_ref().and_then(pressure::Psi::some_now)), "/proc/pressure/io some");
+    numbers.add(
+        "some task waited for memory",
+        percent(memory.and_then(pressure::Psi::some_now)),
+        "/proc/pressure/memory some",
+    );
+    numbers.add(
+        "all tasks waited at once",
+        percent(memory.and_then(pressure::Psi::full_now)),
+        "/proc/pressure/memory full",
+    );
+    numbers.add(
+        "some task waited for I/O",
+        percent(seen.io.as_ref().and_then(pressure::Psi::some_now)),
+        "/proc/pressure/io some",
+    );
     if let (Some(rates), Some(span)) = (seen.rates, seen.span) {
         let rate = |value: Option<f64>, unit: &str| value.map(|v| crate::text::rate(v, unit, span));
         numbers.add("file refaults", rate(rates.refault_file, "pages"), "/proc/vmstat workingset_refault_file");
         numbers.add("anonymous refaults", rate(rates.refault_anon, "pages"), "/proc/vmstat workingset_refault_anon");
         numbers.add("major faults", rate(rates.major_faults, "faults"), "/proc/vmstat pgmajfault");
         numbers.add("looked at by reclaim", rate(rates.scanned, "pages"), "/proc/vmstat pgscan_anon + pgscan_file");
-        numbers.add("allocations that reclaimed themselves", rate(rates.allocstall, "times"), "/proc/vmstat allocstall_*");
+        numbers.add(
+            "allocations that reclaimed themselves",
+            rate(rates.allocstall, "times"),
+            "/proc/vmstat allocstall_*",
+        );
     }
     let state = match seen.state {
         PressureState::Unknown => "Cannot tell: this kernel reports no stall times, and rates need two looks.",
@@ -40,7 +56,9 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             "The early sign is refaults: pages that were evicted and needed again at once. They cost a read each, long before anything shows as \"full\".",
             "Stocks (free, available, swap used) say how things are stored, not whether anyone waits.",
         ]),
-        myth: Some("Little free memory is a problem: a healthy machine keeps little free, because cache uses the rest.".into()),
+        myth: Some(
+            "Little free memory is a problem: a healthy machine keeps little free, because cache uses the rest.".into(),
+        ),
         next: "ramline show pressure --for 2s".into(),
     }
 }

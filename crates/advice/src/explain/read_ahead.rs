@@ -13,11 +13,18 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let mut numbers = Numbers::default();
     let mut named: Vec<&str> = Vec::new();
     for mount in snapshot.mounts.data().into_iter().flatten() {
-        let Some(disk) = look::disk_under(snapshot, &mount.at).filter(|disk| !named.contains(&disk.name.as_str())) else { continue };
+        let Some(disk) = look::disk_under(snapshot, &mount.at).filter(|disk| !named.contains(&disk.name.as_str()))
+        else {
+            continue;
+        };
         named.push(&disk.name);
         if let Some(size) = disk.read_ahead {
             let source = format!("/sys/block/{}/queue/read_ahead_kb", disk.name);
-            numbers.0.push(evidence(&format!("read-ahead of {}, under {}", disk.name, mount.at), size.to_string(), source));
+            numbers.0.push(evidence(
+                &format!("read-ahead of {}, under {}", disk.name, mount.at),
+                size.to_string(),
+                source,
+            ));
         }
     }
     if let Some(window) = inputs.window {
@@ -25,9 +32,17 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         // pgpgin counts KiB.
         let read = window.per_second(|s| s.vmstat.data()?.pgpgin).map(|kib| kib * 1024.0);
         numbers.add("major faults", faults.map(|f| rate(f, "faults", window.span)), "/proc/vmstat pgmajfault");
-        numbers.add("read from disks", read.map(|r| format!("{}/s over {}", bytes_of(r), window.span)), "/proc/vmstat pgpgin");
+        numbers.add(
+            "read from disks",
+            read.map(|r| format!("{}/s over {}", bytes_of(r), window.span)),
+            "/proc/vmstat pgpgin",
+        );
         let refaults = look::refaults(&window);
-        numbers.add("file refaults", refaults.map(|r| rate(r.per_second, "pages", r.span)), "/proc/vmstat workingset_refault_file");
+        numbers.add(
+            "file refaults",
+            refaults.map(|r| rate(r.per_second, "pages", r.span)),
+            "/proc/vmstat workingset_refault_file",
+        );
     }
     let root = look::disk_under(snapshot, "/").and_then(|disk| Some((disk, disk.read_ahead?)));
     let short = match root {

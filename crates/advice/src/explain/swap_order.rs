@@ -20,7 +20,8 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             AreaKind::Rotating => "says it rotates",
             AreaKind::Unknown => "device not known",
         };
-        let value = format!("turn {}, priority {}, {} of {} used, {kind}", area.turn, area.priority, area.used, area.size);
+        let value =
+            format!("turn {}, priority {}, {} of {} used, {kind}", area.turn, area.priority, area.used, area.size);
         numbers.0.push(evidence(&area.path, value, "/proc/swaps, /sys/block"));
     }
     for area in look::areas(inputs.snapshot).unwrap_or_default() {
@@ -34,7 +35,9 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         (true, [only]) => format!("There is only {}.", only.path),
         (true, [first, ..]) => match areas.iter().find(|a| a.outranked_by.is_some()) {
             Some(behind) => format!("{} comes first, and {} stands behind a slower one.", first.path, behind.path),
-            None if !first.striped_with.is_empty() => format!("{} and others of its priority, {}, in turn.", first.path, first.priority),
+            None if !first.striped_with.is_empty() => {
+                format!("{} and others of its priority, {}, in turn.", first.path, first.priority)
+            }
             None => format!("{}, at priority {}; the next one only when it is full.", first.path, first.priority),
         },
     };

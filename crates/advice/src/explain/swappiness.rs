@@ -20,9 +20,17 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     if let Some(now) = current.map(|s| balance::of(s, mglru)).filter(|_| !mglru) {
         numbers.add("anonymous share of scanning, equal costs", Some(percent(now.equal_costs)), "s/200");
         let band = format!("{} to {}", percent(now.file_costless), percent(now.anon_costless));
-        numbers.add("it moves between", Some(band), "s/(400-s), if re-reading costs nothing, and 2s/(200+s), if swapping does");
+        numbers.add(
+            "it moves between",
+            Some(band),
+            "s/(400-s), if re-reading costs nothing, and 2s/(200+s), if swapping does",
+        );
     }
-    numbers.add("MGLRU", mglru.then_some("on: the shares do not apply, the direction does"), "/sys/kernel/mm/lru_gen/enabled");
+    numbers.add(
+        "MGLRU",
+        mglru.then_some("on: the shares do not apply, the direction does"),
+        "/sys/kernel/mm/lru_gen/enabled",
+    );
     let costs = areas.as_ref().and_then(|a| look::swap_in_cost(inputs, a.first()?)).zip(look::reload_cost(inputs));
     let mut implied = None;
     if let Some((swap_in, reload)) = costs {
@@ -30,16 +38,28 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         numbers.0.push(reload.evidence("a random re-read of a file"));
         numbers.0.push(swap_in.evidence("a swap-in"));
         implied = balance::swappiness_for_ratio(r);
-        numbers.add("implied by these costs", implied.map(|s| format!("{s} (r = {r:.2})")), "200·r/(1+r), r = re-read over swap-in");
+        numbers.add(
+            "implied by these costs",
+            implied.map(|s| format!("{s} (r = {r:.2})")),
+            "200·r/(1+r), r = re-read over swap-in",
+        );
     }
     let short = match (current, areas.as_deref()) {
         (None, _) => unseen(inputs, "settings"),
-        (Some(s), Some([])) => format!("Nothing: it is {s}, but there is no swap area, so only file pages can be reclaimed."),
+        (Some(s), Some([])) => {
+            format!("Nothing: it is {s}, but there is no swap area, so only file pages can be reclaimed.")
+        }
         (Some(s), _) => {
             let words = match s {
                 0 => "anonymous pages are spared until file pages have nearly run out".to_owned(),
-                _ if mglru => format!("under MGLRU it weighs refaults of the two kinds, {s} against {}", 200_u64.saturating_sub(s)),
-                _ => format!("at equal costs {} of scanning goes to anonymous pages", percent(balance::of(s, false).equal_costs)),
+                _ if mglru => format!(
+                    "under MGLRU it weighs refaults of the two kinds, {s} against {}",
+                    200_u64.saturating_sub(s)
+                ),
+                _ => format!(
+                    "at equal costs {} of scanning goes to anonymous pages",
+                    percent(balance::of(s, false).equal_costs)
+                ),
             };
             let implied = implied.map(|i| format!("; the measured costs imply about {i}")).unwrap_or_default();
             format!("It is {s}: {words}{implied}.")

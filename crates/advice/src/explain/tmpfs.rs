@@ -5,7 +5,8 @@ use crate::Inputs;
 use crate::text::evidence;
 use ramline_model::tmpfs::{self, Fit, Model, would_fit};
 
-pub(super) const TOPIC: Topic = Topic { id: "tmpfs", question: "What do tmpfs mounts hold, and would /tmp fit?", answer };
+pub(super) const TOPIC: Topic =
+    Topic { id: "tmpfs", question: "What do tmpfs mounts hold, and would /tmp fit?", answer };
 
 fn answer(inputs: &Inputs<'_>) -> Answer {
     let state = tmpfs::of(inputs.snapshot);
@@ -16,17 +17,29 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         }
     }
     numbers.add("together", state.as_ref().map(|s| s.used), "sum");
-    numbers.add("shared memory in no mount seen here", state.as_ref().and_then(|s| s.elsewhere), "/proc/meminfo Shmem less the sum");
+    numbers.add(
+        "shared memory in no mount seen here",
+        state.as_ref().and_then(|s| s.elsewhere),
+        "/proc/meminfo Shmem less the sum",
+    );
     let tmp = inputs.snapshot.dirs.data().and_then(|dirs| dirs.iter().find(|dir| dir.path == "/tmp"));
     let fit = tmp.and_then(|dir| would_fit(dir, inputs.snapshot));
     if let Some(fit) = &fit {
-        numbers.add("/tmp would need", Some(format!("{} and {} inodes", fit.need, fit.inodes)), "walk of /tmp, rounded up to pages");
+        numbers.add(
+            "/tmp would need",
+            Some(format!("{} and {} inodes", fit.need, fit.inodes)),
+            "walk of /tmp, rounded up to pages",
+        );
         numbers.add("of it in the page cache already", fit.cached, "cachestat or mincore");
         for margin in &fit.margins {
             let value = format!("{}, margin {}", margin.limit, margin.margin);
             numbers.0.push(evidence(words(margin.model), value, "/proc/meminfo"));
         }
-        numbers.add("inodes of a default tmpfs", Some(format!("{}, margin {}", fit.inode_limit, fit.inode_margin)), "one for every two pages of RAM");
+        numbers.add(
+            "inodes of a default tmpfs",
+            Some(format!("{}, margin {}", fit.inode_limit, fit.inode_margin)),
+            "one for every two pages of RAM",
+        );
     }
     let short = match (&fit, &state) {
         (Some(fit), _) => sentence(fit),
@@ -65,5 +78,9 @@ fn sentence(fit: &Fit) -> String {
     if fit.fits {
         return format!("/tmp would fit: it needs {least}{}, and every model has room.", fit.need);
     }
-    format!("/tmp would not fit by every model: it needs {least}{}; the first limit to break is {}.", fit.need, words(fit.breaks_first).trim_start_matches("against "))
+    format!(
+        "/tmp would not fit by every model: it needs {least}{}; the first limit to break is {}.",
+        fit.need,
+        words(fit.breaks_first).trim_start_matches("against ")
+    )
 }

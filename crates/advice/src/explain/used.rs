@@ -22,7 +22,11 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         Some(m.mem_total? - m.mem_free? - cache)
     });
     numbers.add("used, as free of procps 4 counts", by_available, "/proc/meminfo MemTotal - MemAvailable");
-    numbers.add("used, as free of procps 3.3 and top count", by_cache, "/proc/meminfo MemTotal - MemFree - Buffers - Cached - SReclaimable");
+    numbers.add(
+        "used, as free of procps 3.3 and top count",
+        by_cache,
+        "/proc/meminfo MemTotal - MemFree - Buffers - Cached - SReclaimable",
+    );
     let ledger = Ledger::of(inputs.snapshot);
     let mut held = Bytes::ZERO;
     if let Some(ledger) = &ledger {
@@ -30,9 +34,17 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         lines.sort_by_key(|line| std::cmp::Reverse(line.bytes));
         held = lines.iter().map(|line| line.bytes).sum();
         for line in lines.iter().take(MOST) {
-            numbers.0.push(evidence(&line.label, format!("{}, held by {}", line.bytes, line.owner), "the ledger: ramline show"));
+            numbers.0.push(evidence(
+                &line.label,
+                format!("{}, held by {}", line.bytes, line.owner),
+                "the ledger: ramline show",
+            ));
         }
-        numbers.add("in no line", Some(format!("{} (bound {})", ledger.leftover, ledger.bound)), "the ledger: MemTotal less all lines");
+        numbers.add(
+            "in no line",
+            Some(format!("{} (bound {})", ledger.leftover, ledger.bound)),
+            "the ledger: MemTotal less all lines",
+        );
     }
     let short = match (total, ledger) {
         (Some(total), Some(_)) => format!(

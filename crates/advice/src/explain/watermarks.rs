@@ -20,9 +20,15 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let nearest = seen.as_ref().and_then(|m| m.nodes.iter().min_by_key(|n| n.to_low.bytes));
     let short = match nearest {
         Some(node) if node.to_low.bytes.is_negative() => {
-            format!("It does already: node {} is {} below the mark at which kswapd wakes.", node.node, node.to_low.bytes.magnitude())
+            format!(
+                "It does already: node {} is {} below the mark at which kswapd wakes.",
+                node.node,
+                node.to_low.bytes.magnitude()
+            )
         }
-        Some(node) => format!("When {} more are taken on node {}{}.", node.to_low.bytes, node.node, minutes(&node.to_low)),
+        Some(node) => {
+            format!("When {} more are taken on node {}{}.", node.to_low.bytes, node.node, minutes(&node.to_low))
+        }
         None => unseen(inputs, "zoneinfo"),
     };
     Answer {

@@ -4,7 +4,8 @@ use super::{Answer, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::{evidence, percent};
 
-pub(super) const TOPIC: Topic = Topic { id: "zram-limit", question: "What are zram's two sizes, and what happens at the limit?", answer };
+pub(super) const TOPIC: Topic =
+    Topic { id: "zram-limit", question: "What are zram's two sizes, and what happens at the limit?", answer };
 
 fn answer(inputs: &Inputs<'_>) -> Answer {
     let zram = inputs.snapshot.zram.data();
@@ -19,19 +20,33 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         let mut line = |what: &str, value: String, source: &str| {
             numbers.0.push(evidence(&format!("{}: {what}", device.name), value, format!("{dir}/{source}")));
         };
-        line("disksize, uncompressed capacity", format!("{}, {} stored", device.disksize, mm.orig_data_size), "disksize; mm_stat, field 1");
+        line(
+            "disksize, uncompressed capacity",
+            format!("{}, {} stored", device.disksize, mm.orig_data_size),
+            "disksize; mm_stat, field 1",
+        );
         let limit = mm.mem_limit.map_or("not reported".to_owned(), |limit| limit.to_string());
-        line("mem_limit, compressed RAM", format!("{limit}; {} taken, {} at most so far", mm.mem_used_total, mm.mem_used_max), "mm_stat, fields 3 to 5");
+        line(
+            "mem_limit, compressed RAM",
+            format!("{limit}; {} taken, {} at most so far", mm.mem_used_total, mm.mem_used_max),
+            "mm_stat, fields 3 to 5",
+        );
         if let Some(io) = device.io {
             line("failed writes", format!("{} since the device was made", io.failed_writes), "io_stat, field 2");
         }
         let share = mm.mem_limit.and_then(|l| mm.mem_used_total.share_of(l.bytes()?));
         short = short.or(Some(match share {
-            Some(share) => format!("{} has taken {} of its limit of {limit}; at the limit its writes fail.", device.name, percent(share)),
+            Some(share) => format!(
+                "{} has taken {} of its limit of {limit}; at the limit its writes fail.",
+                device.name,
+                percent(share)
+            ),
             None => format!("{} has no limit: it takes RAM until its {} are stored.", device.name, device.disksize),
         }));
     }
-    let short = short.unwrap_or_else(|| if zram.is_some() { "There is no zram device in use here.".into() } else { unseen(inputs, "zram") });
+    let short = short.unwrap_or_else(|| {
+        if zram.is_some() { "There is no zram device in use here.".into() } else { unseen(inputs, "zram") }
+    });
     Answer {
         short,
         numbers: numbers.0,

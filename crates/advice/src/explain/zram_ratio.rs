@@ -22,14 +22,29 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             }
         };
         line("stored, uncompressed", Some(gain.stored.to_string()), &format!("{dir}/mm_stat, field 1"));
-        line("RAM taken", Some(format!("{} and {} of slot table", gain.mem_used, gain.slot_table)), &format!("{dir}/mm_stat, field 3; 16 B a page of disksize"));
+        line(
+            "RAM taken",
+            Some(format!("{} and {} of slot table", gain.mem_used, gain.slot_table)),
+            &format!("{dir}/mm_stat, field 3; 16 B a page of disksize"),
+        );
         line("ratio of compression alone", gain.true_ratio.map(|r| r.to_string()), "resident pages over field 2");
-        line("ratio with the allocator's overhead", gain.effective_ratio.map(|r| r.to_string()), "resident pages over field 3");
+        line(
+            "ratio with the allocator's overhead",
+            gain.effective_ratio.map(|r| r.to_string()),
+            "resident pages over field 3",
+        );
         line("incompressible, kept whole", gain.incompressible.map(percent), &format!("{dir}/mm_stat, field 8"));
         line("RAM gained", Some(gain.net_saved.to_string()), "stored less RAM taken less slot table");
-        line("RAM and this device together hold", gain.capacity.map(|c| c.to_string()), "RAM - zram/ratio + zram at the effective ratio");
+        line(
+            "RAM and this device together hold",
+            gain.capacity.map(|c| c.to_string()),
+            "RAM - zram/ratio + zram at the effective ratio",
+        );
         if gain.stored.0 > 0 && short.is_none() {
-            short = Some(format!("{} holds {} in {} of RAM: {} gained.", device.name, gain.stored, gain.mem_used, gain.net_saved));
+            short = Some(format!(
+                "{} holds {} in {} of RAM: {} gained.",
+                device.name, gain.stored, gain.mem_used, gain.net_saved
+            ));
         }
     }
     let short = short.unwrap_or_else(|| match (state.is_some(), devices) {
@@ -45,7 +60,10 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             "Pages of one repeated word cost nothing. Kernels since 6.12 keep zero-filled pages out of swap altogether, so a demonstration with zeros flatters zram.",
             "The table of slots costs 16 bytes a page of disksize from the moment the size is set: about 0.4 %, used or not.",
         ]),
-        myth: Some("zramctl's ratio is the compression ratio: it counts same-filled and written-back pages as compressed.".into()),
+        myth: Some(
+            "zramctl's ratio is the compression ratio: it counts same-filled and written-back pages as compressed."
+                .into(),
+        ),
         next: "ramline show zram".into(),
     }
 }

@@ -20,7 +20,11 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let mut numbers = Numbers::default();
     numbers.add("1. zram is", state.as_ref().map(|s| rung(s.rung)), "/sys/block/zram*, /proc/swaps");
     let step = state.as_ref().and_then(|s| s.next.clone());
-    numbers.add("next step", step.map(|s| s.command.map_or(s.words.clone(), |c| format!("{}: {c}", s.words))), "the zram ladder");
+    numbers.add(
+        "next step",
+        step.map(|s| s.command.map_or(s.words.clone(), |c| format!("{}: {c}", s.words))),
+        "the zram ladder",
+    );
     for area in areas.iter().flatten() {
         let value = format!("priority {}, {} of {} used", area.priority, area.used, area.size);
         numbers.0.push(evidence(&format!("2. {}", area.path), value, "/proc/swaps, in order of use"));
@@ -30,7 +34,11 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     }
     balance_numbers(inputs, &mut numbers);
     let starved = state.as_ref().is_some_and(|s| s.pool_starved);
-    numbers.add("5. could zram get memory itself", state.as_ref().map(|_| if starved { "hardly: every zone is at min" } else { "yes" }), "/proc/zoneinfo free, min");
+    numbers.add(
+        "5. could zram get memory itself",
+        state.as_ref().map(|_| if starved { "hardly: every zone is at min" } else { "yes" }),
+        "/proc/zoneinfo free, min",
+    );
     Answer {
         short: short(inputs, state.as_ref(), areas.as_deref(), marks.as_ref()),
         numbers: numbers.0,
@@ -68,14 +76,27 @@ fn zones(node: &NodeMarks, numbers: &mut Numbers) {
     for zone in &node.zones {
         numbers.0.push(evidence(&format!("3. node {} zone {}", zone.node, zone.name), line(zone), "/proc/zoneinfo"));
     }
-    let value = format!("{}; to low {}{}, to min {}", node.band.meaning(), node.to_low.bytes, minutes(&node.to_low), node.to_min.bytes);
+    let value = format!(
+        "{}; to low {}{}, to min {}",
+        node.band.meaning(),
+        node.to_low.bytes,
+        minutes(&node.to_low),
+        node.to_min.bytes
+    );
     numbers.0.push(evidence(&format!("3. node {}, after reserves", node.node), value, "/proc/zoneinfo, summed"));
-    let compacts = node.zones.iter().flat_map(|zone| zone.orders.iter().map(move |order| (zone, order))).find(|(_, order)| {
-        order.order > COSTLY_ORDER && order.remedy == Some(Remedy::Compact)
-    });
+    let compacts = node
+        .zones
+        .iter()
+        .flat_map(|zone| zone.orders.iter().map(move |order| (zone, order)))
+        .find(|(_, order)| order.order > COSTLY_ORDER && order.remedy == Some(Remedy::Compact));
     if let Some((zone, order)) = compacts {
-        let value = format!("no free block of order {}, and free memory is in pieces: the kernel would compact", order.order);
-        numbers.0.push(evidence(&format!("3. node {} zone {}", zone.node, zone.name), value, "/proc/buddyinfo, vm.extfrag_threshold"));
+        let value =
+            format!("no free block of order {}, and free memory is in pieces: the kernel would compact", order.order);
+        numbers.0.push(evidence(
+            &format!("3. node {} zone {}", zone.node, zone.name),
+            value,
+            "/proc/buddyinfo, vm.extfrag_threshold",
+        ));
     }
 }
 
@@ -97,14 +118,30 @@ fn balance_numbers(inputs: &Inputs<'_>, numbers: &mut Numbers) {
     };
     numbers.add("4. the balance", Some(value), "s·(3T+1)/(T+a+1) against (200−s)·(3T+1)/(T+f+1)");
     let meminfo = inputs.snapshot.meminfo.data();
-    numbers.add("file pages used once, first to go", meminfo.and_then(|m| m.inactive_file), "/proc/meminfo Inactive(file)");
-    numbers.add("anonymous pages not used lately", meminfo.and_then(|m| m.inactive_anon), "/proc/meminfo Inactive(anon)");
+    numbers.add(
+        "file pages used once, first to go",
+        meminfo.and_then(|m| m.inactive_file),
+        "/proc/meminfo Inactive(file)",
+    );
+    numbers.add(
+        "anonymous pages not used lately",
+        meminfo.and_then(|m| m.inactive_anon),
+        "/proc/meminfo Inactive(anon)",
+    );
 }
 
-fn short(inputs: &Inputs<'_>, state: Option<&ZramState>, areas: Option<&[&SwapArea]>, marks: Option<&Watermarks>) -> String {
+fn short(
+    inputs: &Inputs<'_>,
+    state: Option<&ZramState>,
+    areas: Option<&[&SwapArea]>,
+    marks: Option<&Watermarks>,
+) -> String {
     let Some(areas) = areas else { return unseen(inputs, "swaps") };
     if areas.iter().any(|area| area.used.0 > 0 && area.zram().is_some()) {
-        return format!("zram is used: {} of pages lie there.", look::swap_used(&areas.iter().copied().filter(|a| a.zram().is_some()).collect::<Vec<_>>()));
+        return format!(
+            "zram is used: {} of pages lie there.",
+            look::swap_used(&areas.iter().copied().filter(|a| a.zram().is_some()).collect::<Vec<_>>())
+        );
     }
     if areas.is_empty() {
         let rung = state.map_or("not seen", |s| rung(s.rung));
@@ -117,9 +154,15 @@ fn short(inputs: &Inputs<'_>, state: Option<&ZramState>, areas: Option<&[&SwapAr
     match nearest {
         Some(node) if node.band == Band::AboveHigh => format!(
             "Nothing has to be reclaimed: {} can still be taken on node {} before kswapd wakes{}.",
-            node.to_low.bytes, node.node, minutes(&node.to_low)
+            node.to_low.bytes,
+            node.node,
+            minutes(&node.to_low)
         ),
-        Some(node) => format!("Node {} is low on free pages: {}. What goes then is file pages first, by the balance below.", node.node, node.band.meaning()),
+        Some(node) => format!(
+            "Node {} is low on free pages: {}. What goes then is file pages first, by the balance below.",
+            node.node,
+            node.band.meaning()
+        ),
         None => unseen(inputs, "zoneinfo"),
     }
 }

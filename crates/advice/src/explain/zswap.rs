@@ -18,21 +18,39 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         format!("{}, {compressor}", if z.enabled { "on" } else { "off" })
     });
     numbers.add("zswap", words, "/sys/module/zswap/parameters/enabled, compressor");
-    numbers.add("its pool, at most", zswap.and_then(|z| z.max_pool_percent).map(|p| format!("{p} % of RAM")), "/sys/module/zswap/parameters/max_pool_percent");
-    numbers.add("writes cold pages back under pressure", zswap.and_then(|z| z.shrinker).map(|on| if on { "yes" } else { "no" }), "/sys/module/zswap/parameters/shrinker_enabled");
+    numbers.add(
+        "its pool, at most",
+        zswap.and_then(|z| z.max_pool_percent).map(|p| format!("{p} % of RAM")),
+        "/sys/module/zswap/parameters/max_pool_percent",
+    );
+    numbers.add(
+        "writes cold pages back under pressure",
+        zswap.and_then(|z| z.shrinker).map(|on| if on { "yes" } else { "no" }),
+        "/sys/module/zswap/parameters/shrinker_enabled",
+    );
     let pool = meminfo.and_then(|m| m.zswap.zip(m.zswapped)).filter(|(_, stored)| stored.0 > 0);
-    let words = pool.map(|(pool, stored)| format!("{stored} in {pool}{}", Ratio::of(stored, pool).map(|r| format!(" ({r})")).unwrap_or_default()));
+    let words = pool.map(|(pool, stored)| {
+        format!("{stored} in {pool}{}", Ratio::of(stored, pool).map(|r| format!(" ({r})")).unwrap_or_default())
+    });
     numbers.add("kept by zswap", words, "/proc/meminfo Zswapped, Zswap");
     for area in &areas {
         let kind = if area.zram().is_some() { "zram" } else { "disk" };
-        numbers.0.push(evidence(&format!("{kind} area {}", area.path), format!("{} of {} used", area.used, area.size), "/proc/swaps"));
+        numbers.0.push(evidence(
+            &format!("{kind} area {}", area.path),
+            format!("{} of {} used", area.used, area.size),
+            "/proc/swaps",
+        ));
     }
     let zram = areas.iter().any(|area| area.zram().is_some());
     let short = match (zswap.map(|z| z.enabled), zram) {
         (None, false) => unseen(inputs, "zswap"),
         (Some(true), true) => "Both are on here: pages are compressed twice. One of them is enough.".into(),
-        (Some(true), false) if areas.is_empty() => "zswap is on but has no swap area behind it, so it does nothing.".into(),
-        (Some(true), false) => "zswap is on, in front of the disk area: compressed in RAM first, cold pages written back.".into(),
+        (Some(true), false) if areas.is_empty() => {
+            "zswap is on but has no swap area behind it, so it does nothing.".into()
+        }
+        (Some(true), false) => {
+            "zswap is on, in front of the disk area: compressed in RAM first, cold pages written back.".into()
+        }
         (_, true) => "zram is in use and zswap is not: one compressed tier, as it should be.".into(),
         (Some(false), false) => "Neither is in use here.".into(),
     };

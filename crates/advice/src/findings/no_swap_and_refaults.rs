@@ -38,7 +38,9 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     if seen.per_second < REFAULTS_PER_S || !working_set || idle.share_of(total)? < LEAST_IDLE {
         return None;
     }
-    let proof = look::prove(inputs.runs, "with swap against without, in the sandbox", look::has_swap, |run| !look::has_swap(run));
+    let proof = look::prove(inputs.runs, "with swap against without, in the sandbox", look::has_swap, |run| {
+        !look::has_swap(run)
+    });
     let (confidence, proved) = match proof {
         Some(Proof::Faster(seen)) => (Confidence::High, Some(seen)),
         Some(Proof::NotFaster(_)) => return None,
@@ -48,13 +50,17 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let weight = if stalls >= 10.0 { Weight::Critical } else { Weight::Warning };
     let back = Pages(1).bytes(snapshot.machine.page_size).as_f64() * seen.per_second / (1024.0 * 1024.0);
     let finding = Draft {
-        title: format!("No swap, and {:.0} file pages a second ({back:.1} MiB/s) are evicted and read again", seen.per_second),
+        title: format!(
+            "No swap, and {:.0} file pages a second ({back:.1} MiB/s) are evicted and read again",
+            seen.per_second
+        ),
         weight,
         effect: effect(inputs, seen, idle),
         evidence: grounds(inputs, seen, idle, total).into_iter().chain(proved).collect(),
         confidence,
         already: vec![],
-        cost_if_wrong: "a swap area that is not needed stays empty: zram then costs about 0.4 % of its size in RAM".into(),
+        cost_if_wrong: "a swap area that is not needed stays empty: zram then costs about 0.4 % of its size in RAM"
+            .into(),
         change: change(inputs, total),
     };
     Some(finding.of(&RULE))
@@ -78,12 +84,20 @@ fn grounds(inputs: &Inputs<'_>, seen: Refaults, idle: Bytes, total: Bytes) -> Ve
     ];
     if let Some(activated) = seen.activated {
         let value = rate(activated, "pages", seen.span);
-        out.push(evidence("of these, working set by the kernel's own test", value, "/proc/vmstat workingset_activate_file"));
+        out.push(evidence(
+            "of these, working set by the kernel's own test",
+            value,
+            "/proc/vmstat workingset_activate_file",
+        ));
     }
     let value = format!("{idle}, {} of {total}", percent(idle.share_of(total).unwrap_or(0.0)));
     out.push(evidence("anonymous memory not used lately", value, "/proc/meminfo Inactive(anon)"));
     if let Some(stall) = inputs.snapshot.pressure_memory.data().and_then(|p| p.some) {
-        out.push(evidence("tasks waiting for memory", format!("{:.2} % of the last 10 s", stall.avg10), "/proc/pressure/memory some"));
+        out.push(evidence(
+            "tasks waiting for memory",
+            format!("{:.2} % of the last 10 s", stall.avg10),
+            "/proc/pressure/memory some",
+        ));
     }
     out
 }
@@ -94,7 +108,9 @@ fn change(inputs: &Inputs<'_>, total: Bytes) -> Option<Change> {
     let support = inputs.snapshot.zram.data().map(|zram| zram.support.clone()).unwrap_or_default();
     if support.control || support.builtin == Some(true) || support.module_installed == Some(true) {
         return Some(Change {
-            what: format!("adds {size} MiB of compressed swap until the next boot (the docs page has the way that lasts)"),
+            what: format!(
+                "adds {size} MiB of compressed swap until the next boot (the docs page has the way that lasts)"
+            ),
             commands: commands([
                 "modprobe zram".into(),
                 format!("dev=$(zramctl --find --size {size}MiB)"),

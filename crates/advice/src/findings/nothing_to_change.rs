@@ -9,12 +9,8 @@ use crate::look::{areas, refaults, swap_ins};
 use crate::text::{evidence, list, rate};
 use crate::{Confidence, Evidence, Finding, Inputs, Rule, Weight};
 
-pub(super) const RULE: Rule = Rule {
-    id: "nothing-to-change",
-    looks_for: "no other rule fires",
-    explain: "pressure",
-    check,
-};
+pub(super) const RULE: Rule =
+    Rule { id: "nothing-to-change", looks_for: "no other rule fires", explain: "pressure", check };
 
 fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let others = || RULES.iter().filter(|rule| rule.id != RULE.id);
@@ -30,7 +26,10 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     };
     let title = match inputs.snapshot.meminfo.data().and_then(|m| m.mem_available.zip(m.mem_total)) {
         Some((available, total)) => {
-            format!("Nothing to change: {} rules looked, none fired; {available} of {total} are available", others().count())
+            format!(
+                "Nothing to change: {} rules looked, none fired; {available} of {total} are available",
+                others().count()
+            )
         }
         None => format!("Nothing to change: {} rules looked, none fired", others().count()),
     };
@@ -41,7 +40,8 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         evidence: seen(inputs).into_iter().chain(blind).collect(),
         confidence,
         already: in_place(inputs.snapshot),
-        cost_if_wrong: "a load that was not running while ramline looked stays untreated; look again while it runs".into(),
+        cost_if_wrong: "a load that was not running while ramline looked stays untreated; look again while it runs"
+            .into(),
         change: None,
     };
     Some(finding.of(&RULE))
@@ -63,7 +63,11 @@ fn seen(inputs: &Inputs<'_>) -> Vec<Evidence> {
         ));
     }
     if let Some((pages, window)) = inputs.window.and_then(|w| Some((swap_ins(&w)?, w))) {
-        out.push(evidence("swap-ins", format!("{pages} pages over {}", window.span), "/proc/vmstat pswpin + swpin_zero + zswpin"));
+        out.push(evidence(
+            "swap-ins",
+            format!("{pages} pages over {}", window.span),
+            "/proc/vmstat pswpin + swpin_zero + zswpin",
+        ));
     }
     match areas(snapshot).as_deref() {
         Some([]) => out.push(evidence("swap areas", "none", "/proc/swaps")),
@@ -87,15 +91,24 @@ fn seen(inputs: &Inputs<'_>) -> Vec<Evidence> {
 /// What could not be judged.
 fn blind_spots(inputs: &Inputs<'_>) -> Vec<Evidence> {
     let mut out = Vec::new();
-    let unseen: Vec<String> = inputs.snapshot.unseen().into_iter().map(|(section, why)| format!("{section} ({})", why.reason)).collect();
+    let unseen: Vec<String> =
+        inputs.snapshot.unseen().into_iter().map(|(section, why)| format!("{section} ({})", why.reason)).collect();
     if !unseen.is_empty() {
         out.push(evidence("not seen", list(&unseen), "snapshot"));
     }
     if inputs.window.is_none() {
-        out.push(evidence("not judged", "rates: refaults, swap-ins, failing writes need two looks", "try: ramline show --for 2s"));
+        out.push(evidence(
+            "not judged",
+            "rates: refaults, swap-ins, failing writes need two looks",
+            "try: ramline show --for 2s",
+        ));
     }
     if inputs.tiers.is_none() {
-        out.push(evidence("not judged", "swap against re-reading: costs were not measured", "try: ramline measure tiers"));
+        out.push(evidence(
+            "not judged",
+            "swap against re-reading: costs were not measured",
+            "try: ramline measure tiers",
+        ));
     }
     out
 }

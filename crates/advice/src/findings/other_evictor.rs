@@ -68,14 +68,17 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         evidence: found.evidence,
         confidence,
         already: vec![],
-        cost_if_wrong: "where it was set up on purpose (to pack more onto a machine), stopping it gives that memory back to caches".into(),
+        cost_if_wrong:
+            "where it was set up on purpose (to pack more onto a machine), stopping it gives that memory back to caches"
+                .into(),
         change,
     };
     Some(finding.of(&RULE))
 }
 
 fn schemes(inputs: &Inputs<'_>, evictors: &Evictors, found: &mut Culprits) {
-    for (index, scheme) in evictors.schemes.iter().enumerate().filter(|(_, s)| s.state == "on" && s.action == "pageout") {
+    for (index, scheme) in evictors.schemes.iter().enumerate().filter(|(_, s)| s.state == "on" && s.action == "pageout")
+    {
         let dir = format!("/sys/kernel/mm/damon/admin/kdamonds/{}", scheme.kdamond);
         let applied = |s: &ramline_snapshot::Snapshot| s.evictors.data()?.schemes.get(index)?.applied_bytes;
         let value = match inputs.window.and_then(|w| Some((w.delta(applied)?, w.span))) {
@@ -113,11 +116,18 @@ fn hidden_threads(evictors: &Evictors, found: &mut Culprits) {
     let modules = [&evictors.damon_reclaim, &evictors.damon_lru_sort];
     let modules = modules.iter().filter(|m| m.get("enabled").is_some_and(|v| v == "Y")).count();
     let known = u64::try_from(known.len() + modules).unwrap_or(u64::MAX);
-    let Some(hidden) = evictors.kdamond_threads.and_then(|threads| threads.checked_sub(known)).filter(|n| *n > 0) else { return };
+    let Some(hidden) = evictors.kdamond_threads.and_then(|threads| threads.checked_sub(known)).filter(|n| *n > 0)
+    else {
+        return;
+    };
     let noun = if hidden == 1 { "thread" } else { "threads" };
     found.add(
         format!("{hidden} DAMON {noun} whose scheme is not visible"),
-        evidence("DAMON threads without a visible scheme", format!("{hidden}; they may only be monitoring"), "kernel threads named kdamond*"),
+        evidence(
+            "DAMON threads without a visible scheme",
+            format!("{hidden}; they may only be monitoring"),
+            "kernel threads named kdamond*",
+        ),
         Confidence::Low,
     );
 }

@@ -42,20 +42,39 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     }
     let knob = format!("/sys/block/{}/queue/read_ahead_kb", word(&disk.name));
     let finding = Draft {
-        title: format!("Each major fault reads {} from disk, with a read-ahead of {read_ahead} on {}", bytes_of(per_fault), disk.name),
+        title: format!(
+            "Each major fault reads {} from disk, with a read-ahead of {read_ahead} on {}",
+            bytes_of(per_fault),
+            disk.name
+        ),
         weight: Weight::Warning,
-        effect: format!("at {DEFAULT} the {faults:.0} faults a second would read at most {}/s instead of {}/s", bytes_of(faults * DEFAULT.as_f64()), bytes_of(read)),
+        effect: format!(
+            "at {DEFAULT} the {faults:.0} faults a second would read at most {}/s instead of {}/s",
+            bytes_of(faults * DEFAULT.as_f64()),
+            bytes_of(read)
+        ),
         evidence: vec![
             evidence("major faults for files", rate(faults, "faults", window.span), "/proc/vmstat pgmajfault - pswpin"),
-            evidence("read from disks", format!("{}/s over {}", bytes_of(read), window.span), "/proc/vmstat pgpgin - pswpin"),
-            evidence("file refaults", rate(seen.per_second, "pages", window.span), "/proc/vmstat workingset_refault_file"),
+            evidence(
+                "read from disks",
+                format!("{}/s over {}", bytes_of(read), window.span),
+                "/proc/vmstat pgpgin - pswpin",
+            ),
+            evidence(
+                "file refaults",
+                rate(seen.per_second, "pages", window.span),
+                "/proc/vmstat workingset_refault_file",
+            ),
             evidence("read-ahead", read_ahead.to_string(), knob.clone()),
         ],
         confidence: Confidence::Medium,
         already: vec![],
         cost_if_wrong: "long sequential reads of this device get slower when no one else keeps its queue busy".into(),
         change: Some(Change {
-            what: format!("sets the read-ahead of {} to the kernel's default; to keep it: a udev rule with ATTR{{queue/read_ahead_kb}}", disk.name),
+            what: format!(
+                "sets the read-ahead of {} to the kernel's default; to keep it: a udev rule with ATTR{{queue/read_ahead_kb}}",
+                disk.name
+            ),
             commands: commands([format!("echo {} > {knob}", DEFAULT.0 >> 10)]),
             undo: commands([format!("echo {} > {knob}", read_ahead.0 >> 10)]),
         }),

@@ -41,12 +41,20 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         .collect();
     let confidence = match because {
         Because::Kind => {
-            grounds.push(evidence("what they are", format!("{} is compressed RAM, {} is not", fast.path, slow.path), "/sys/block"));
+            grounds.push(evidence(
+                "what they are",
+                format!("{} is compressed RAM, {} is not", fast.path, slow.path),
+                "/sys/block",
+            ));
             Confidence::High
         }
         Because::Rotational => {
             let value = format!("{} says it rotates, {} that it does not", slow.path, fast.path);
-            grounds.push(evidence("what they are", value, "/sys/block queue/rotational; virtual disks often say so wrongly"));
+            grounds.push(evidence(
+                "what they are",
+                value,
+                "/sys/block queue/rotational; virtual disks often say so wrongly",
+            ));
             Confidence::Low
         }
         Because::Measured(measured) => {
@@ -56,13 +64,18 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     };
     let relation = if equal { "has the same priority as" } else { "is outranked by" };
     let finding = Draft {
-        title: format!("The faster swap area {} (priority {}) {relation} {} (priority {})", fast.path, fast.priority, slow.path, slow.priority),
+        title: format!(
+            "The faster swap area {} (priority {}) {relation} {} (priority {})",
+            fast.path, fast.priority, slow.path, slow.priority
+        ),
         weight: Weight::Warning,
         effect: effect(fast, slow, equal),
         evidence: grounds,
         confidence,
         already: vec![format!("{} and {} are both in use as swap", fast.path, slow.path)],
-        cost_if_wrong: "while an area is off its pages come back to RAM or move to the other area, which takes time and room".into(),
+        cost_if_wrong:
+            "while an area is off its pages come back to RAM or move to the other area, which takes time and room"
+                .into(),
         change: change(fast, slow),
     };
     Some(finding.of(&RULE))
@@ -76,7 +89,9 @@ fn slower(inputs: &Inputs<'_>, fast: &SwapArea, slow: &SwapArea) -> Option<Becau
         (false, false) => {}
     }
     if let Some((a, b)) = look::swap_in_cost(inputs, fast).zip(look::swap_in_cost(inputs, slow)) {
-        let measured = || Because::Measured(vec![a.evidence("a swap-in from the faster"), b.evidence("a swap-in from the slower")]);
+        let measured = || {
+            Because::Measured(vec![a.evidence("a swap-in from the faster"), b.evidence("a swap-in from the slower")])
+        };
         return (b.p50() >= a.p50() * CLEARLY_SLOWER).then(measured);
     }
     let turns = |area| look::disk_of(inputs.snapshot, area)?.rotational;
@@ -87,7 +102,10 @@ fn effect(fast: &SwapArea, slow: &SwapArea, equal: bool) -> String {
     let free = fast.size - fast.used;
     match (slow.used.0, equal) {
         (0, _) => format!("once swapping starts, pages go to {} while {free} on {} stay unused", slow.path, fast.path),
-        (_, true) => format!("every other page goes to {}: {} lie there while {free} on {} are free", slow.path, slow.used, fast.path),
+        (_, true) => format!(
+            "every other page goes to {}: {} lie there while {free} on {} are free",
+            slow.path, slow.used, fast.path
+        ),
         (_, false) => format!("{} lie on {} while {free} on {} are free", slow.used, slow.path, fast.path),
     }
 }

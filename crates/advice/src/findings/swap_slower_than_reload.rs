@@ -60,9 +60,13 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         evidence: grounds,
         confidence: Confidence::Medium,
         already: vec![format!("swap on {} at priority {}", first.path, first.priority)],
-        cost_if_wrong: "too low a value drops program code and data files that are in use; watch workingset_refault_file".into(),
+        cost_if_wrong:
+            "too low a value drops program code and data files that are in use; watch workingset_refault_file".into(),
         change: Some(Change {
-            what: format!("prefers dropping file pages to swapping, by the measured ratio: 200·r/(1+r) with r = {:.2}", 1.0 / times),
+            what: format!(
+                "prefers dropping file pages to swapping, by the measured ratio: 200·r/(1+r) with r = {:.2}",
+                1.0 / times
+            ),
             commands: commands([format!("sysctl -w vm.swappiness={advised}")]),
             undo: commands([format!("sysctl -w vm.swappiness={current}")]),
         }),

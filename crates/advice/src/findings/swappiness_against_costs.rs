@@ -44,7 +44,11 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     if far < FAR {
         return None;
     }
-    let near = |value: u64| move |run: &RunRecord| look::has_swap(run) && run.arm.swappiness.is_some_and(|s| value.abs_diff(u64::from(s)) <= NEAR_VALUE);
+    let near = |value: u64| {
+        move |run: &RunRecord| {
+            look::has_swap(run) && run.arm.swappiness.is_some_and(|s| value.abs_diff(u64::from(s)) <= NEAR_VALUE)
+        }
+    };
     let what = format!("swappiness about {advised} against about {current}, in the sandbox");
     let (confidence, proved) = match look::prove(inputs.runs, &what, near(advised), near(current)) {
         Some(Proof::Faster(seen)) => (Confidence::High, Some(seen)),
@@ -53,10 +57,18 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     };
     let mut grounds = costs(&swap_in, &reload, r, current, advised);
     if spills {
-        grounds.push(evidence("a slower area behind it", "caps the value at 100: what spills over is read from disk", "/proc/swaps"));
+        grounds.push(evidence(
+            "a slower area behind it",
+            "caps the value at 100: what spills over is read from disk",
+            "/proc/swaps",
+        ));
     }
     if mglru {
-        grounds.push(evidence("MGLRU", "on: only the direction of the formula holds", "/sys/kernel/mm/lru_gen/enabled"));
+        grounds.push(evidence(
+            "MGLRU",
+            "on: only the direction of the formula holds",
+            "/sys/kernel/mm/lru_gen/enabled",
+        ));
     }
     grounds.extend(proved);
     let finding = Draft {

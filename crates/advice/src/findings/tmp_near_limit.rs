@@ -13,12 +13,8 @@ use super::{Draft, commands};
 use crate::text::{evidence, percent};
 use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
 
-pub(super) const RULE: Rule = Rule {
-    id: "tmp-near-limit",
-    looks_for: "/tmp nearly full, or too large for a tmpfs",
-    explain: "tmpfs",
-    check,
-};
+pub(super) const RULE: Rule =
+    Rule { id: "tmp-near-limit", looks_for: "/tmp nearly full, or too large for a tmpfs", explain: "tmpfs", check };
 
 /// On a disk it shares, /tmp is near its end only when so little is left in bytes as well.
 const LITTLE: Bytes = Bytes::from_gib(1);
@@ -66,8 +62,16 @@ fn full_disk(mount: &Mount) -> Option<Finding> {
         weight: Weight::Warning,
         effect: "programs that write temporary files fail with \"no space left on device\" when it is full".into(),
         evidence: vec![
-            evidence("space", format!("{} left of {}", capacity.available, capacity.size), format!("statfs {}", mount.at)),
-            evidence("inodes", format!("{} left of {}", capacity.inodes_free, capacity.inodes), format!("statfs {}", mount.at)),
+            evidence(
+                "space",
+                format!("{} left of {}", capacity.available, capacity.size),
+                format!("statfs {}", mount.at),
+            ),
+            evidence(
+                "inodes",
+                format!("{} left of {}", capacity.inodes_free, capacity.inodes),
+                format!("statfs {}", mount.at),
+            ),
         ],
         confidence: Confidence::High,
         already: vec![],
@@ -107,7 +111,8 @@ fn would_not_fit(snapshot: &Snapshot) -> Option<Finding> {
 }
 
 fn models(fit: &Fit) -> Vec<Evidence> {
-    let mut out = vec![evidence("a tmpfs would need", format!("{} and {} inodes", fit.need, fit.inodes), "walk of /tmp")];
+    let mut out =
+        vec![evidence("a tmpfs would need", format!("{} and {} inodes", fit.need, fit.inodes), "walk of /tmp")];
     for margin in &fit.margins {
         let name = match margin.model {
             Model::HalfOfRam => "half of RAM",

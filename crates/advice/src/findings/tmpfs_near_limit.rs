@@ -84,7 +84,9 @@ pub(super) fn enlarge(mount: &TmpfsMount, what: &str, ram: Bytes) -> Option<Chan
         }
     };
     Some(Change {
-        what: format!("doubles the limit on {what}; to keep it: the same option in /etc/fstab or the mount unit's Options="),
+        what: format!(
+            "doubles the limit on {what}; to keep it: the same option in /etc/fstab or the mount unit's Options="
+        ),
         commands: commands([remount(new)]),
         undo: commands([remount(old)]),
     })

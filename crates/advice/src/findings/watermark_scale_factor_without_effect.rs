@@ -35,12 +35,19 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let low: Bytes = marks.nodes.iter().map(|n| n.low).sum();
     let least = bytes_of(scale.crossover.floor() + 1.0).0;
     let finding = Draft {
-        title: format!("vm.watermark_scale_factor is {}, and below {:.1} it has no effect here", scale.value, scale.crossover),
+        title: format!(
+            "vm.watermark_scale_factor is {}, and below {:.1} it has no effect here",
+            scale.value, scale.crossover
+        ),
         weight: Weight::Note,
         effect: format!("none: the gap between watermarks stays {} through vm.min_free_kbytes", scale.gap),
         evidence: vec![
             evidence("vm.watermark_scale_factor", scale.value.to_string(), "/proc/sys/vm/watermark_scale_factor"),
-            evidence("takes effect above", format!("{:.1}", scale.crossover), "2500 · min_free_kbytes / managed memory"),
+            evidence(
+                "takes effect above",
+                format!("{:.1}", scale.crossover),
+                "2500 · min_free_kbytes / managed memory",
+            ),
             evidence("vm.min_free_kbytes", scale.min_free.to_string(), "/proc/sys/vm/min_free_kbytes"),
             evidence("kswapd wakes below", low.to_string(), "/proc/zoneinfo low, all zones"),
         ],

@@ -10,12 +10,8 @@ use crate::look;
 use crate::text::{evidence, list};
 use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};
 
-pub(super) const RULE: Rule = Rule {
-    id: "zram-and-zswap",
-    looks_for: "zswap enabled in front of a zram swap area",
-    explain: "zswap",
-    check,
-};
+pub(super) const RULE: Rule =
+    Rule { id: "zram-and-zswap", looks_for: "zswap enabled in front of a zram swap area", explain: "zswap", check };
 
 const SWITCH: &str = "/sys/module/zswap/parameters/enabled";
 
@@ -39,7 +35,9 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         grounds.push(evidence("in zswap's pool", format!("{stored} kept in {pool}"), "/proc/meminfo Zswapped, Zswap"));
     }
     let effect = match pool {
-        Some((pool, _)) if pool.0 > 0 => format!("{pool} of RAM in a pool that has to be unpacked and packed again for zram"),
+        Some((pool, _)) if pool.0 > 0 => {
+            format!("{pool} of RAM in a pool that has to be unpacked and packed again for zram")
+        }
         _ => format!("every page that zswap turns away is compressed a second time for {names}"),
     };
     let finding = Draft {

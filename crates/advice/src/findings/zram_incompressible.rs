@@ -38,7 +38,10 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let finding = Draft {
         title: format!("{} of what {} compresses does not: {kept_whole} are kept whole", percent(share), device.name),
         weight: if share >= 0.5 { Weight::Warning } else { Weight::Note },
-        effect: format!("{} stored take {} of RAM and {} of slot table: {} gained", gain.stored, gain.mem_used, gain.slot_table, gain.net_saved),
+        effect: format!(
+            "{} stored take {} of RAM and {} of slot table: {} gained",
+            gain.stored, gain.mem_used, gain.slot_table, gain.net_saved
+        ),
         evidence: grounds(device, page)?,
         confidence: Confidence::High,
         already: already(device),
@@ -74,7 +77,10 @@ fn backing(device: &ZramDevice) -> Option<&str> {
 fn change(device: &ZramDevice, kept_whole: Bytes) -> Option<Change> {
     let place = backing(device)?;
     Some(Change {
-        what: format!("writes the incompressible pages of {} to {place}, which frees up to {kept_whole} of RAM", device.name),
+        what: format!(
+            "writes the incompressible pages of {} to {place}, which frees up to {kept_whole} of RAM",
+            device.name
+        ),
         commands: commands([format!("echo huge > /sys/block/{}/writeback", device.name)]),
         undo: commands(["# none needed: a page that is used again comes back into RAM by itself".into()]),
     })

@@ -36,8 +36,15 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let failing = failed.filter(|n| *n > 0);
     let knob = format!("/sys/block/{}/mem_limit", device.name);
     let title = match (failing, inputs.window) {
-        (Some(n), Some(window)) => format!("{n} swap writes to {} failed in {} at its limit of {limit}", device.name, window.span),
-        _ => format!("{} holds {} of its limit of {limit} ({}): the next writes fail", device.name, mm.mem_used_total, percent(share)),
+        (Some(n), Some(window)) => {
+            format!("{n} swap writes to {} failed in {} at its limit of {limit}", device.name, window.span)
+        }
+        _ => format!(
+            "{} holds {} of its limit of {limit} ({}): the next writes fail",
+            device.name,
+            mm.mem_used_total,
+            percent(share)
+        ),
     };
     let finding = Draft {
         title,
@@ -51,7 +58,8 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
             device.disksize
         ),
         change: Some(Change {
-            what: "lifts the limit (0 is no limit); to keep it: drop zram-resident-limit from zram-generator.conf".into(),
+            what: "lifts the limit (0 is no limit); to keep it: drop zram-resident-limit from zram-generator.conf"
+                .into(),
             commands: commands([format!("echo 0 > {knob}")]),
             undo: commands([format!("echo {} > {knob}", limit.0)]),
         }),
@@ -68,11 +76,25 @@ fn effect(device: &ZramDevice, mm: &MmStat, limit: Bytes) -> String {
     format!("{unusable} of swap that /proc/swaps shows as free cannot be filled at this ratio within {limit}")
 }
 
-fn grounds(inputs: &Inputs<'_>, device: &ZramDevice, mm: &MmStat, limit: Bytes, failing: Option<u64>) -> Vec<crate::Evidence> {
+fn grounds(
+    inputs: &Inputs<'_>,
+    device: &ZramDevice,
+    mm: &MmStat,
+    limit: Bytes,
+    failing: Option<u64>,
+) -> Vec<crate::Evidence> {
     let dir = format!("/sys/block/{}", device.name);
     let mut out = vec![
-        evidence("compressed RAM in use", format!("{} of {limit}", mm.mem_used_total), format!("{dir}/mm_stat, fields 3 and 4")),
-        evidence("stored, uncompressed", format!("{} of {}", mm.orig_data_size, device.disksize), format!("{dir}/mm_stat, field 1; disksize")),
+        evidence(
+            "compressed RAM in use",
+            format!("{} of {limit}", mm.mem_used_total),
+            format!("{dir}/mm_stat, fields 3 and 4"),
+        ),
+        evidence(
+            "stored, uncompressed",
+            format!("{} of {}", mm.orig_data_size, device.disksize),
+            format!("{dir}/mm_stat, field 1; disksize"),
+        ),
     ];
     if let (Some(n), Some(window)) = (failing, inputs.window) {
         out.push(evidence("failed writes", format!("{n} over {}", window.span), format!("{dir}/io_stat, field 2")));

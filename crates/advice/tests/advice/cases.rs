@@ -160,10 +160,11 @@ pub fn silent(id: &str) -> Vec<Case> {
             without_swap().window(THRASHING),
             with_idle_anonymous(without_swap()).swaps(DISK).window(THRASHING),
             // The sandbox says that swap would not help.
-            with_idle_anonymous(without_swap())
-                .window(THRASHING)
-                .runs(SwapKind::None, None, &[3, 4, 5])
-                .runs(SwapKind::File, None, &[3, 4, 5]),
+            with_idle_anonymous(without_swap()).window(THRASHING).runs(SwapKind::None, None, &[3, 4, 5]).runs(
+                SwapKind::File,
+                None,
+                &[3, 4, 5],
+            ),
         ],
         "swap-slower-than-reload" => vec![
             without_swap().swaps(HDD).tier("disk:/", 80).tier("swap:/dev/sdb1", 150),
@@ -187,13 +188,16 @@ pub fn silent(id: &str) -> Vec<Case> {
             with_zram().tier("disk:/", 80).tier("zram-zstd", 4).swappiness(180),
             without_swap().swaps(DISK).tier("disk:/", 80).tier("swap:/dev/vda2", 80),
             // A disk behind zram: 100 at most, which is not far from 60.
-            with_zram().swaps("/dev/zram0 partition 118812 24576 100\n/dev/vda2 partition 8388604 0 -2\n").tier("disk:/", 80).tier("zram-zstd", 4),
-            // The sandbox found no difference.
             with_zram()
+                .swaps("/dev/zram0 partition 118812 24576 100\n/dev/vda2 partition 8388604 0 -2\n")
                 .tier("disk:/", 80)
-                .tier("zram-zstd", 4)
-                .runs(SwapKind::File, Some(60), &[3, 4, 5])
-                .runs(SwapKind::File, Some(190), &[3, 4, 5]),
+                .tier("zram-zstd", 4),
+            // The sandbox found no difference.
+            with_zram().tier("disk:/", 80).tier("zram-zstd", 4).runs(SwapKind::File, Some(60), &[3, 4, 5]).runs(
+                SwapKind::File,
+                Some(190),
+                &[3, 4, 5],
+            ),
         ],
         id => vec![Case::tree(&format!("findings/{id}/silent"))],
     }

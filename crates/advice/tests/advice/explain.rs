@@ -10,7 +10,12 @@ fn every_topic_answers_on_a_real_machine_with_numbers_and_sources() {
     for case in [with_zram().window(THRASHING), without_swap()] {
         for topic in TOPICS {
             let told = case.inputs(|inputs| explain(topic.id, inputs)).unwrap();
-            assert!(told.question.ends_with('?') && told.answer_short.ends_with('.'), "{}: {}", topic.id, told.answer_short);
+            assert!(
+                told.question.ends_with('?') && told.answer_short.ends_with('.'),
+                "{}: {}",
+                topic.id,
+                told.answer_short
+            );
             assert!(!told.answer_short.contains("Cannot tell"), "{}: {}", topic.id, told.answer_short);
             assert!(!told.numbers.is_empty(), "{}: no numbers", topic.id);
             assert!(told.numbers.iter().all(|n| !n.value.is_empty() && !n.source.is_empty()), "{}", topic.id);
@@ -26,7 +31,12 @@ fn a_topic_without_its_data_says_so_and_does_not_invent_numbers() {
     case.now = Snapshot::from_json("s", r#"{"schema_version":1,"machine":{}}"#).unwrap();
     for topic in TOPICS {
         let told = case.inputs(|inputs| explain(topic.id, inputs)).unwrap();
-        assert!(told.answer_short.contains("annot tell") || topic.id == "pressure", "{}: {}", topic.id, told.answer_short);
+        assert!(
+            told.answer_short.contains("annot tell") || topic.id == "pressure",
+            "{}: {}",
+            topic.id,
+            told.answer_short
+        );
     }
 }
 
@@ -35,7 +45,9 @@ fn an_unknown_topic_is_an_error_that_lists_all_and_names_the_closest() {
     let error = with_zram().inputs(|inputs| explain("swapiness\u{1b}[31m", inputs)).unwrap_err();
     assert_eq!(error.closest, "swappiness");
     let text = error.to_string();
-    assert!(!text.contains('\u{1b}') && text.contains("zram-unused") && text.contains("try: ramline explain swappiness"));
+    assert!(
+        !text.contains('\u{1b}') && text.contains("zram-unused") && text.contains("try: ramline explain swappiness")
+    );
 }
 
 #[test]
@@ -46,7 +58,11 @@ fn every_topic_of_the_issue_is_there_and_docs_list_them_all() {
         assert!(TOPICS.iter().any(|topic| topic.id == id), "{id}");
     }
     for topic in TOPICS {
-        assert!(page.contains(&format!("| `{}` | {} |", topic.id, topic.question)), "docs/explain.md lacks {}", topic.id);
+        assert!(
+            page.contains(&format!("| `{}` | {} |", topic.id, topic.question)),
+            "docs/explain.md lacks {}",
+            topic.id
+        );
     }
 }
 
@@ -61,7 +77,11 @@ fn no_swap_tells_a_machine_without_swap_what_it_has_left_and_one_with_swap_what_
     assert_eq!(reread.value, ramline_units::Nanos(mapped.0 / 4096 * 100_000).to_string());
     let with = with_zram().inputs(|i| explain("no-swap", i)).unwrap();
     // 24576 KiB swapped, of which the pool of 6156288 B gives back 5.9 MiB.
-    assert!(with.answer_short.contains("bring 24.0 MiB back into RAM, less 5.9 MiB of compressed pool"), "{}", with.answer_short);
+    assert!(
+        with.answer_short.contains("bring 24.0 MiB back into RAM, less 5.9 MiB of compressed pool"),
+        "{}",
+        with.answer_short
+    );
     assert!(with.mechanism.iter().any(|s| s.contains("never swapoff")));
 }
 
@@ -76,7 +96,11 @@ fn no_swap_warns_when_what_is_swapped_would_not_fit() {
 fn zram_unused_walks_from_the_device_to_the_balance() {
     let told = without_swap().inputs(|inputs| explain("zram-unused", inputs)).unwrap();
     assert!(told.answer_short.starts_with("No area is enabled as swap"), "{}", told.answer_short);
-    let told = with_zram().mglru(0).swaps("/dev/zram0 partition 118812 0 100\n").inputs(|i| explain("zram-unused", i)).unwrap();
+    let told = with_zram()
+        .mglru(0)
+        .swaps("/dev/zram0 partition 118812 0 100\n")
+        .inputs(|i| explain("zram-unused", i))
+        .unwrap();
     assert!(told.answer_short.starts_with("Nothing has to be reclaimed: "), "{}", told.answer_short);
     assert!(told.answer_short.contains("MiB"), "the distance is in MiB: {}", told.answer_short);
     for step in ["1. ", "2. ", "3. ", "4. ", "5. "] {

@@ -26,7 +26,9 @@ fn every_rule_has_a_docs_page_and_a_topic_and_a_name_of_its_own() {
         let page = std::fs::read_to_string(root.join(format!("docs/findings/{}.md", rule.id)));
         let page = page.unwrap_or_else(|e| panic!("docs/findings/{}.md: {e}", rule.id));
         assert!(page.starts_with(&format!("# {}\n", rule.id)), "{}: the page names another rule", rule.id);
-        for part in ["## What it means", "## Evidence", "## How sure", "## What to do", "## Undo", "## When it is wrong"] {
+        for part in
+            ["## What it means", "## Evidence", "## How sure", "## What to do", "## Undo", "## When it is wrong"]
+        {
             assert!(page.contains(part), "{}: no section '{part}'", rule.id);
         }
         assert!(TOPICS.iter().any(|topic| topic.id == rule.explain), "{}: no topic {}", rule.id, rule.explain);
@@ -38,7 +40,9 @@ fn every_rule_has_a_docs_page_and_a_topic_and_a_name_of_its_own() {
 fn every_finding_has_numbers_with_sources_and_a_way_back() {
     for rule in RULES {
         let found = fires(rule.id).finding(rule.id).unwrap();
-        assert!(!found.evidence.is_empty() && found.evidence.iter().all(|e| !e.source.is_empty() && !e.value.is_empty()));
+        assert!(
+            !found.evidence.is_empty() && found.evidence.iter().all(|e| !e.source.is_empty() && !e.value.is_empty())
+        );
         assert!(!found.title.is_empty() && !found.effect.is_empty() && !found.cost_if_wrong.is_empty());
         assert_eq!(found.docs, format!("docs/findings/{}.md", rule.id));
         if let Some(change) = found.change {
@@ -46,7 +50,11 @@ fn every_finding_has_numbers_with_sources_and_a_way_back() {
             assert_ne!(change.commands, change.undo, "{}: the undo does the same again", rule.id);
         }
         if rule.id != "nothing-to-change" {
-            assert!(found.title.chars().any(|c| c.is_ascii_digit()) || rule.id == "zram-and-zswap" || rule.id == "other-evictor");
+            assert!(
+                found.title.chars().any(|c| c.is_ascii_digit())
+                    || rule.id == "zram-and-zswap"
+                    || rule.id == "other-evictor"
+            );
         }
     }
 }
