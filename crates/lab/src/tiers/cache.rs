@@ -1,6 +1,6 @@
 //! Page cache and tmpfs: memory reached through a file.
 //!
-//! What it is not: disk. Residency is counted before and after; pages that went away meanwhile are in the notes. The
+//! What it is not: disk. Residency is counted before and after, and both counts are in the notes. The
 //! scratch file of the disk tier is read into the cache, so nothing more is written.
 
 use std::fs::File;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use ramline_evidence::rng::SplitMix64;
 use ramline_kernel::map::{Advice, Map};
-use ramline_kernel::{KernelError, hardware, process, residency, scratch, signals, swap};
+use ramline_kernel::{KernelError, hardware, process, residency, scratch, signals};
 use ramline_units::Bytes;
 
 use super::timing::{Plan, Series, nanos};
@@ -26,14 +26,14 @@ pub fn page_cache(run: &mut Run<'_>) -> Result<(), TiersError> {
         run.skip("page-cache: there is no file on a disk to read; see the disk tier");
         return Ok(());
     };
-    let buffer = ram::buffer_size(hardware::read(&run.options.root).last_level_cache, swap::mem_available(&run.options.root)?);
+    let buffer = ram::buffer_size(hardware::read(&run.options.root).last_level_cache, ram::room(&run.options.root)?);
     // A page read in is a page less for others: the cache gets no more than the RAM tier took.
     let size = warm(&source.file, &source.path, source.size.0.min(buffer.0))?;
     if size < PIECE {
         run.skip(format!("page-cache: only {} could be read in within {} ms", Bytes(size), WARM_TIME.as_millis()));
         return Ok(());
     }
-    let before = residency::of(&source.file, &source.path)?;
+    let before = resident(&source.file, &source.path)?;
     let mut notes = cache_size_note(run, size);
     let of = if source.own { "the scratch file".to_owned() } else { source.path.display().to_string() };
     let mut tier = by_read(run, &source.file, &source.path, size)?;
@@ -41,9 +41,12 @@ pub fn page_cache(run: &mut Run<'_>) -> Result<(), TiersError> {
     tier.label = "page cache, read(2) of 4 KiB".to_owned();
     tier.method = format!("pread of random 4 KiB in {} of {of}, resident; 1 MiB at a time in order", Bytes(size));
     let mapped = if source.own { Some(by_mmap(run, &source.file, &source.path, size)?) } else { None };
-    let after = residency::of(&source.file, &source.path)?;
+    let after = resident(&source.file, &source.path)?;
     let pages = size / process::page_size();
-    notes.push(format!("of {pages} pages, {} were resident before and {} after", before.cached.min(pages), after.cached.min(pages)));
+    notes.push(match (before, after) {
+        (Some(before), Some(after)) => format!("of {pages} pages, {} were resident before and {} after", before.min(pages), after.min(pages)),
+        _ => "only its owner may ask what is resident of this file; it was read just before".to_owned(),
+    });
     tier.notes.clone_from(&notes);
     run.add(tier);
     match mapped {
@@ -54,6 +57,14 @@ pub fn page_cache(run: &mut Run<'_>) -> Result<(), TiersError> {
         None => run.skip("page-cache-mmap: only a scratch file of our own is mapped (a file cut short by others would be fatal); a quick run makes none"),
     }
     Ok(())
+}
+
+/// Pages of the file in the cache; `None` when it is not ours to ask about.
+fn resident(file: &File, path: &Path) -> Result<Option<u64>, KernelError> {
+    match residency::of(file, path) {
+        Err(error) if error.is_denied() => Ok(None),
+        other => Ok(Some(other?.cached)),
+    }
 }
 
 /// Reads the first `size` bytes into the cache; returns how many were read before the time was over.
@@ -172,7 +183,7 @@ fn first_touches(run: &Run<'_>, map: &mut Map, windows: u64) -> Result<(Series, 
 
 pub fn tmpfs(run: &mut Run<'_>) -> Result<(), TiersError> {
     let machine = hardware::read(&run.options.root);
-    let size = ram::buffer_size(machine.last_level_cache, swap::mem_available(&run.options.root)?).0;
+    let size = ram::buffer_size(machine.last_level_cache, ram::room(&run.options.root)?).0;
     let label = Path::new("memfd");
     let file = scratch::memory_file("ramline-tiers")?;
     let piece = vec![0x5Au8; usize::try_from(PIECE).unwrap_or(1 << 20)];

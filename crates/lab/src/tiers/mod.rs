@@ -18,7 +18,7 @@ mod areas;
 mod cache;
 mod codec;
 mod conditions;
-pub mod cost;
+
 mod disk;
 mod existing;
 mod ram;
@@ -39,7 +39,7 @@ use serde::{Deserialize, Serialize};
 use crate::progress::Progress;
 
 pub use conditions::Trust;
-pub use cost::{Blend, CostRatio};
+pub use ramline_model::costs::{self as cost, CostRatio};
 pub use sample::PageSample;
 
 use timing::{Clock, Plan, Series};
@@ -117,7 +117,7 @@ pub enum TiersError {
     /// SIGINT or SIGTERM; everything made has been removed.
     #[error("the measurement was interrupted; nothing was left behind\n  try: ramline measure tiers")]
     Interrupted,
-    /// A tier that is always there could not be measured.
+    /// One tier could not be measured; [`measure`] turns it into a line of `report.skipped`.
     #[error(transparent)]
     Kernel(#[from] KernelError),
     /// A scratch device could not be removed; the journal names it.
@@ -131,8 +131,8 @@ pub enum TiersError {
 /// Measures all tiers.
 ///
 /// # Errors
-/// `Interrupted` by a signal (when [`signals::install`] has been called); `Kernel` when RAM, page cache or tmpfs could not
-/// be measured. A disk, swap area or zram that cannot be measured is named in `report.skipped` instead.
+/// `Interrupted` by a signal (when [`signals::install`] has been called); `Act` when a scratch device could not be removed;
+/// `NotLive` for a captured tree. A tier that cannot be measured is no error: it is named in `report.skipped`.
 pub fn measure(options: &Options, progress: &mut dyn Progress) -> Result<Measured, TiersError> {
     if !options.root.is_live() {
         return Err(TiersError::NotLive(options.root.path("/").display().to_string()));
@@ -152,7 +152,10 @@ pub fn measure(options: &Options, progress: &mut dyn Progress) -> Result<Measure
     run.tell_what_is_written();
     for (what, part) in PARTS {
         run.begin(what);
-        part(&mut run)?;
+        match part(&mut run) {
+            Err(TiersError::Kernel(error)) => run.skip(format!("{what}: {error}")),
+            other => other?,
+        }
     }
     run.begin("was the machine quiet?");
     let after = conditions::look(&options.root);

@@ -11,12 +11,12 @@ use ramline_act::{ActError, RunLock};
 use ramline_evidence::rng::SplitMix64;
 use ramline_kernel::direct::Buffer;
 use ramline_kernel::zram::{Device, MmStat};
-use ramline_kernel::{KernelError, process, swap, zram};
+use ramline_kernel::{KernelError, process, zram};
 use ramline_units::{Bytes, Ratio};
 
 use super::codec::{self, Codec, HUGE_PER_MILLE};
 use super::timing::{Plan, Series};
-use super::{PIECE, PageSample, Run, Tier, TiersError, sample};
+use super::{PIECE, PageSample, Run, Tier, TiersError, ram, sample};
 use crate::fill::Fill;
 
 /// Pages of each kind that are stored at one time.
@@ -72,7 +72,7 @@ fn kinds(run: &Run<'_>) -> Vec<Kind> {
 
 fn on_device(run: &mut Run<'_>, lock: &RunLock, kinds: &[Kind]) -> Result<(), TiersError> {
     let root = run.options.root.clone();
-    let available = swap::mem_available(&root)?;
+    let available = ram::room(&root)?;
     if available < LEAST_AVAILABLE {
         let numbers = format!("{available} available, {LEAST_AVAILABLE} wanted");
         return Err(KernelError::refused("make", "a scratch zram device", "memory is short", numbers).into());
