@@ -40,16 +40,19 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         );
     }
     let state = match seen.state {
-        PressureState::Unknown => "Cannot tell: this kernel reports no stall times, and rates need two looks.",
-        PressureState::Calm => "No: nothing waits for memory.",
-        PressureState::Reclaiming => "Not noticeably: the kernel reclaims, and nothing waits for it.",
-        PressureState::Refaulting => "Yes: the working set does not fit, pages come back just after they were evicted.",
-        PressureState::Stalling => "Yes: tasks wait for memory.",
-        PressureState::Thrashing => "Yes, badly: everything waits for memory.",
+        PressureState::Unknown => "Cannot tell, for no stall times were seen and rates need two looks",
+        PressureState::Calm => "No",
+        PressureState::Reclaiming => "Not noticeably",
+        PressureState::Refaulting => "Yes",
+        PressureState::Stalling => "Yes",
+        PressureState::Thrashing => "Yes, badly",
     };
-    let sentence = verdict::of(inputs.snapshot, inputs.window).map(|v| v.text).unwrap_or_default();
+    let short = match verdict::of(inputs.snapshot, inputs.window) {
+        Some(verdict) => format!("{state}: {}", verdict.text),
+        None => format!("{state}."),
+    };
     Answer {
-        short: format!("{state} {sentence}").trim_end().to_owned(),
+        short,
         numbers: numbers.0,
         mechanism: sentences([
             "Memory is short when work waits for it. The kernel measures that: the share of time in which some task, or all of them, stood still until memory was found (PSI).",

@@ -3,7 +3,8 @@
 use super::{Answer, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::evidence;
-use ramline_model::tmpfs::{self, Fit, Model, would_fit};
+use ramline_model::tmpfs::{self, Fit, Model, TmpfsMount, would_fit};
+use ramline_units::{Bytes, Limit};
 
 pub(super) const TOPIC: Topic =
     Topic { id: "tmpfs", question: "What do tmpfs mounts hold, and would /tmp fit?", answer };
@@ -11,7 +12,7 @@ pub(super) const TOPIC: Topic =
 fn answer(inputs: &Inputs<'_>) -> Answer {
     let state = tmpfs::of(inputs.snapshot);
     let mut numbers = Numbers::default();
-    for mount in state.iter().flat_map(|s| &s.mounts).filter(|m| m.fs == "tmpfs") {
+    for mount in state.iter().flat_map(|s| &s.mounts).filter(|m| m.fs == "tmpfs" && !placeholder(m)) {
         if let Some((used, size)) = mount.used.zip(mount.size) {
             numbers.0.push(evidence(&format!("tmpfs on {}", mount.at), format!("{used} of {size}"), "statfs"));
         }
@@ -58,6 +59,11 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         myth: Some("/tmp in tmpfs is always faster: what is in the page cache is already as fast, and is written later anyway.".into()),
         next: "ramline show tmpfs".into(),
     }
+}
+
+/// Container runtimes mount empty ones of a page over what is to be hidden.
+fn placeholder(mount: &TmpfsMount) -> bool {
+    mount.size.and_then(Limit::bytes).is_some_and(|size| size < Bytes::from_mib(1))
 }
 
 fn words(model: Model) -> &'static str {

@@ -17,11 +17,10 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     if others().any(|rule| (rule.check)(inputs).is_some()) {
         return None;
     }
-    let blind = blind_spots(inputs);
+    let blind = blind_sections(inputs.snapshot);
     let confidence = match (inputs.snapshot.meminfo.data(), inputs.window) {
         (None, _) => Confidence::Low,
-        (Some(_), None) => Confidence::Medium,
-        (Some(_), Some(_)) if inputs.snapshot.unseen().is_empty() => Confidence::High,
+        (Some(_), Some(_)) if blind.is_empty() => Confidence::High,
         _ => Confidence::Medium,
     };
     let title = match inputs.snapshot.meminfo.data().and_then(|m| m.mem_available.zip(m.mem_total)) {
@@ -37,7 +36,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         title,
         weight: Weight::Note,
         effect: "none: any change would be a guess".into(),
-        evidence: seen(inputs).into_iter().chain(blind).collect(),
+        evidence: seen(inputs).into_iter().chain(not_judged(inputs, &blind)).collect(),
         confidence,
         already: in_place(inputs.snapshot),
         cost_if_wrong: "a load that was not running while ramline looked stays untreated; look again while it runs"
@@ -88,13 +87,19 @@ fn seen(inputs: &Inputs<'_>) -> Vec<Evidence> {
     out
 }
 
+/// Sections that were looked for and not seen. A switch this kernel does not have is no gap: there is nothing to see.
+fn blind_sections(snapshot: &Snapshot) -> Vec<String> {
+    let switches = ["zswap", "evictors", "lru_gen", "thp"];
+    let there = |section: &str, reason: &str| reason != "not there" || !switches.contains(&section);
+    let unseen = snapshot.unseen().into_iter().filter(|(section, why)| there(section, &why.reason));
+    unseen.map(|(section, why)| format!("{section} ({})", why.reason)).collect()
+}
+
 /// What could not be judged.
-fn blind_spots(inputs: &Inputs<'_>) -> Vec<Evidence> {
+fn not_judged(inputs: &Inputs<'_>, blind: &[String]) -> Vec<Evidence> {
     let mut out = Vec::new();
-    let unseen: Vec<String> =
-        inputs.snapshot.unseen().into_iter().map(|(section, why)| format!("{section} ({})", why.reason)).collect();
-    if !unseen.is_empty() {
-        out.push(evidence("not seen", list(&unseen), "snapshot"));
+    if !blind.is_empty() {
+        out.push(evidence("not seen", list(blind), "snapshot"));
     }
     if inputs.window.is_none() {
         out.push(evidence(

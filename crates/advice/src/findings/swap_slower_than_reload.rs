@@ -28,11 +28,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let (swap_in, reload) = (look::swap_in_cost(inputs, first)?, look::reload_cost(inputs)?);
     let enough = swap_in.latency.n.min(reload.latency.n) >= LEAST_OPERATIONS;
     let times = swap_in.p50() / reload.p50();
-    if !enough || !times.is_finite() || times < CLEARLY_SLOWER {
-        return None;
-    }
-    let (disk, root) = (look::disk_of(snapshot, first), look::disk_under(snapshot, "/"));
-    if disk.is_some() && disk == root {
+    if !enough || !times.is_finite() || times < CLEARLY_SLOWER || look::on_root_disk(snapshot, first) {
         return None;
     }
     let current = u64::try_from(snapshot.settings.data()?.swappiness?).ok()?;

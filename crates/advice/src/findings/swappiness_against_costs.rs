@@ -41,12 +41,15 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let advised = if spills { advised.min(balance::TWO_TIER_CEILING) } else { advised };
     let advised = if mglru { advised.clamp(2, 199) } else { advised };
     let far = stands_for(current).max(stands_for(advised)) / stands_for(current).min(stands_for(advised)).max(1e-6);
-    if far < FAR {
+    // A swap area slower than the files has a rule of its own, which names the same knob.
+    let told = || (super::swap_slower_than_reload::RULE.check)(inputs).is_some();
+    if far < FAR || look::on_root_disk(snapshot, first) || told() {
         return None;
     }
     let near = |value: u64| {
         move |run: &RunRecord| {
-            look::has_swap(run) && run.arm.swappiness.is_some_and(|s| value.abs_diff(u64::from(s)) <= NEAR_VALUE)
+            look::swaps_like(first, run)
+                && run.arm.swappiness.is_some_and(|s| value.abs_diff(u64::from(s)) <= NEAR_VALUE)
         }
     };
     let what = format!("swappiness about {advised} against about {current}, in the sandbox");

@@ -36,7 +36,11 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     })?;
     let kept_whole = device.mm.as_ref()?.huge_pages?.bytes(page);
     let finding = Draft {
-        title: format!("{} of what {} compresses does not: {kept_whole} are kept whole", percent(share), device.name),
+        title: format!(
+            "{} of the data on {} does not compress: {kept_whole} are kept whole",
+            percent(share),
+            device.name
+        ),
         weight: if share >= 0.5 { Weight::Warning } else { Weight::Note },
         effect: format!(
             "{} stored take {} of RAM and {} of slot table: {} gained",

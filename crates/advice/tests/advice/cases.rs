@@ -77,9 +77,10 @@ impl Case {
 
     /// Runs of an arm, in seconds for one round each.
     pub fn runs(mut self, swap: SwapKind, swappiness: Option<u32>, seconds: &[u64]) -> Case {
+        let name = format!("{swap:?} {swappiness:?}");
         self.runs.extend(seconds.iter().map(|s| RunRecord {
             experiment: "code-plus-data".into(),
-            arm: Arm { name: "arm".into(), swap: swap.clone(), swappiness, fill: "random".into() },
+            arm: Arm { name: name.clone(), swap: swap.clone(), swappiness, fill: "random".into() },
             verdict: Verdict::Completed,
             rounds: vec![RoundTime { took: Nanos(s * 1_000_000_000), checksum: 1 }],
             elapsed: Nanos(s * 1_000_000_000),
@@ -132,6 +133,17 @@ pub fn with_idle_anonymous(mut case: Case) -> Case {
 
 const DISK: &str = "/dev/vda2 partition 8388604 1048576 -2\n";
 const HDD: &str = "/dev/sdb1 partition 8388604 1048576 -2\n";
+
+/// A scratch zram device with the kernel's own algorithm.
+pub const ZRAM: SwapKind = SwapKind::Zram { algorithm: None };
+
+/// Swap on a partition of the disk under the root file system.
+fn on_vda(mut case: Case) -> Case {
+    let Seen::Seen { data, .. } = &mut case.now.blocks else { panic!("no blocks") };
+    let vda = data.iter_mut().find(|b| b.name == "vda").unwrap();
+    vda.partitions.push(ramline_snapshot::blocks::Partition { name: "vda2".into(), dev: "254:2".into() });
+    case.swaps(DISK)
+}
 
 /// A case on which the rule fires.
 pub fn fires(id: &str) -> Case {

@@ -1,5 +1,4 @@
 //! Every topic answers with this machine's numbers, names what was not seen, and sends the reader on.
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::cases::{THRASHING, with_idle_anonymous, with_zram, without_swap};
 use ramline_advice::{TOPICS, explain};
