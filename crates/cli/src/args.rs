@@ -4,23 +4,28 @@ use clap::{Parser, Subcommand};
 
 use crate::commands;
 use crate::exit;
+use crate::output::Format;
 use crate::source::Source;
 
 /// Shows where memory is, measures what every tier costs, proves what another setting would do
 #[derive(Debug, Parser)]
-#[command(name = "ramline", version, max_term_width = 100, after_help = exit::HELP)]
+#[command(name = "ramline", version, max_term_width = 100, after_help = exit::HELP, args_conflicts_with_subcommands = false)]
 pub struct Cli {
     #[command(flatten)]
     pub source: Source,
-    /// Machine-readable output, sizes in bytes
-    #[arg(long, global = true)]
-    pub json: bool,
+    #[command(flatten)]
+    pub format: Format,
     #[command(subcommand)]
     pub command: Option<Command>,
 }
 
-/// One verb, one subcommand, one file.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Show(commands::show::Show),
+    Checkup(commands::checkup::Checkup),
+    Explain(commands::explain::Explain),
+    Measure(commands::measure::Measure),
+    Lab(commands::lab::Lab),
     Snapshot(commands::snapshot::Snapshot),
 }

@@ -2,6 +2,10 @@
 
 use std::process::ExitCode;
 
+use ramline_act::ActError;
+use ramline_kernel::{Cause, KernelError};
+use ramline_lab::LabError;
+
 /// Done. Findings do not change it, unless `--exit-code` was given.
 pub const DONE: u8 = 0;
 /// Something failed that has no code of its own.
@@ -50,13 +54,42 @@ pub fn of(error: &anyhow::Error) -> ExitCode {
         if let Some(failure) = cause.downcast_ref::<Failure>() {
             return Some(failure.code);
         }
-        let kernel = cause.downcast_ref::<ramline_kernel::KernelError>()?;
-        Some(match kernel.cause {
-            ramline_kernel::Cause::Denied => PRIVILEGE,
-            ramline_kernel::Cause::Unsupported { .. } => KERNEL,
-            ramline_kernel::Cause::Refused { .. } => REFUSED,
-            _ => FAILED,
-        })
+        if let Some(error) = cause.downcast_ref::<LabError>() {
+            return of_lab(error);
+        }
+        if let Some(error) = cause.downcast_ref::<ActError>() {
+            return Some(of_act(error));
+        }
+        cause.downcast_ref::<KernelError>().map(of_kernel)
     });
     ExitCode::from(code.unwrap_or(FAILED))
+}
+
+fn of_kernel(error: &KernelError) -> u8 {
+    match error.cause {
+        Cause::Denied => PRIVILEGE,
+        Cause::Unsupported { .. } => KERNEL,
+        Cause::Refused { .. } => REFUSED,
+        _ => FAILED,
+    }
+}
+
+fn of_act(error: &ActError) -> u8 {
+    match error {
+        ActError::Kernel(error) => of_kernel(error),
+        ActError::Busy { .. } => REFUSED,
+        ActError::Interrupted { .. } => ROLLED_BACK,
+        ActError::Undo { .. } => FAILED,
+    }
+}
+
+fn of_lab(error: &LabError) -> Option<u8> {
+    match error {
+        LabError::Usage { .. } => Some(USAGE),
+        LabError::Interrupted => Some(ROLLED_BACK),
+        LabError::Kernel(error) => Some(of_kernel(error)),
+        LabError::Act(error) => Some(of_act(error)),
+        error if error.is_refused() => Some(REFUSED),
+        _ => None,
+    }
 }

@@ -3,7 +3,27 @@
 use std::io::{self, IsTerminal, Write};
 
 use anyhow::Result;
+use clap::Args;
+use ramline_view::text::Style;
 use serde::Serialize;
+
+/// The option every command with data has.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Format {
+    /// Print one JSON document, sizes in bytes
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Format {
+    /// Prints a view-model as text or as JSON.
+    ///
+    /// # Errors
+    /// stdout cannot be written.
+    pub fn print<T: Serialize>(self, model: &T, render: impl FnOnce(&T, &Style) -> String) -> Result<()> {
+        if self.json { json(model) } else { text(&render(model, &style())) }
+    }
+}
 
 /// Writes text to stdout; a broken pipe ends the program quietly.
 ///
@@ -25,7 +45,10 @@ pub fn json(value: &impl Serialize) -> Result<()> {
     text(&(serde_json::to_string(value)? + "\n"))
 }
 
-/// Colour and progress are for terminals, and NO_COLOR is honoured.
-pub fn colour() -> bool {
-    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+/// Colour is for terminals, and NO_COLOR is honoured; text is at most 100 columns wide.
+pub fn style() -> Style {
+    let terminal = io::stdout().is_terminal();
+    let colour = terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
+    let columns = terminal_size::terminal_size_of(io::stdout()).map_or(100, |(w, _)| usize::from(w.0));
+    Style { colour, width: columns.clamp(40, 100) }
 }

@@ -25,6 +25,16 @@ impl Source {
         self.root.is_none() && self.file.is_none()
     }
 
+    /// Refuses commands that do something when the source is a capture.
+    ///
+    /// # Errors
+    /// The source is not this machine.
+    pub fn must_be_live(&self, command: &str) -> Result<()> {
+        let text = || format!("'{command}' works on a running machine, not on a capture\n  try: ramline {command}");
+        anyhow::ensure!(self.is_live(), crate::exit::Failure::new(crate::exit::USAGE, text()));
+        Ok(())
+    }
+
     /// The root for the kernel's files.
     ///
     /// # Errors

@@ -19,6 +19,7 @@
 //! ```
 
 pub mod balance;
+pub mod costs;
 pub mod fragmentation;
 pub mod ledger;
 pub mod pressure;

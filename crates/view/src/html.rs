@@ -18,10 +18,10 @@ mod format;
 mod parts;
 mod section;
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{DOCTYPE, Markup, html};
 
+use crate::escape;
 use crate::report::CheckupReport;
-use crate::{escape, is_hostile};
 use format::{date, percent, size, times};
 
 const STYLE: &str = include_str!("../assets/report.css");
@@ -32,19 +32,10 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src dat
 /// The page.
 #[must_use]
 pub fn page(report: &CheckupReport) -> String {
-    written_out(&document(report).into_string())
-}
-
-/// All that steers a terminal or turns text round, written out; line breaks are layout here.
-fn written_out(page: &str) -> String {
-    let mut out = String::with_capacity(page.len());
-    for (at, line) in page.split('\n').enumerate() {
-        if at > 0 {
-            out.push('\n');
-        }
-        if line.chars().any(is_hostile) { out.push_str(&escape(line)) } else { out.push_str(line) }
-    }
-    out
+    // Sections write no line breaks: those there are stand in names, and are written out like all that steers a
+    // terminal or turns text round. The first style element is ours: in a name it would be escaped.
+    let page = document(report).into_string();
+    escape(&page).replacen("<style></style>", &format!("<style>{STYLE}</style>"), 1)
 }
 
 fn document(report: &CheckupReport) -> Markup {
@@ -59,7 +50,7 @@ fn document(report: &CheckupReport) -> Markup {
                 meta name="color-scheme" content="light dark";
                 meta name="referrer" content="no-referrer";
                 title { "Memory of a machine with Linux " (report.machine.kernel) " · ramline checkup" }
-                style { (PreEscaped(STYLE)) }
+                style {}
             }
             body {
                 (draw::patterns())
@@ -115,21 +106,30 @@ fn facts(report: &CheckupReport) -> Markup {
         facts.push(("Memory", size(ledger.total), "MemTotal".to_owned()));
     }
     if let Some(verdict) = &report.verdict {
-        let share = verdict.without_cost.share_of(verdict.total).map_or_else(String::new, |share| format!(", {} of it", percent(share)));
-        facts.push(("To be had", size(verdict.without_cost), format!("without cost{share}")));
+        let share = verdict
+            .without_cost
+            .share_of(verdict.total)
+            .map_or_else(|| "can be had".to_owned(), |share| format!("can be had, {} of it", percent(share)));
+        facts.push(("Without cost", size(verdict.without_cost), share));
     }
     if let Some(model) = &report.pressure {
         let waiting = section::pressure::waiting(model.memory.as_ref());
-        let note = waiting.map_or_else(|| "no stall times".to_owned(), |share| format!("some task waits {share} of the time"));
+        let note =
+            waiting.map_or_else(|| "no stall times".to_owned(), |share| format!("some task waits {share} of the time"));
         facts.push(("Pressure", section::pressure::state(model.state).to_owned(), note));
     }
     if let Some(swap) = &report.swap {
         facts.push(("Swap used", size(swap.used), format!("of {} in {}", size(swap.total), areas(swap.areas.len()))));
     }
-    let slowest = report.proof.iter().flat_map(|proof| &proof.arms).filter_map(|arm| Some((arm, arm.versus_first.as_ref()?)));
+    let slowest =
+        report.proof.iter().flat_map(|proof| &proof.arms).filter_map(|arm| Some((arm, arm.versus_first.as_ref()?)));
     if let Some((arm, versus)) = slowest.filter(|(_, v)| v.separated).max_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio)) {
         let more = if versus.at_least { "> " } else { "" };
-        facts.push(("Proved", format!("{more}{}", times(versus.ratio)), format!("time of “{}”", draw::clip(&arm.name, 30))));
+        facts.push((
+            "Proved",
+            format!("{more}{}", times(versus.ratio)),
+            format!("time of “{}”", draw::clip(&arm.name, 30)),
+        ));
     }
     html! {
         @if !facts.is_empty() {

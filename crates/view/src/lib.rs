@@ -11,12 +11,13 @@ pub mod html;
 pub mod measured;
 mod proof;
 mod report;
+pub mod schema;
 pub mod screen;
 mod show;
 pub mod text;
 
 pub use escape::{escape, is_hostile};
-pub use measured::CostRatio;
+pub use ramline_model::costs::CostRatio;
 pub use proof::{Outcome, Point, ProofArm, ProofTable, Versus};
 pub use report::{CheckupReport, Cost, Drift, Mode, Moved, SCHEMA_VERSION, Skipped, UnseenSection};
 pub use screen::Comparison;

@@ -30,7 +30,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ProofTable;
-use crate::measured::CostRatio;
+use ramline_model::costs::CostRatio;
 
 /// Version of the JSON documents of this crate.
 pub const SCHEMA_VERSION: u64 = 1;

@@ -1,1 +1,8 @@
+//! One verb, one subcommand, one file.
+
+pub mod checkup;
+pub mod explain;
+pub mod lab;
+pub mod measure;
+pub mod show;
 pub mod snapshot;

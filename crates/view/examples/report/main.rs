@@ -7,9 +7,9 @@ mod advice;
 mod lab;
 mod machine;
 
-use ramline_view::{CheckupReport, Cost, Mode, SCHEMA_VERSION, Skipped, UnseenSection};
 use ramline_snapshot::Unseen;
 use ramline_units::{Bytes, Nanos};
+use ramline_view::{CheckupReport, Cost, Mode, SCHEMA_VERSION, Skipped, UnseenSection};
 
 fn full() -> Option<CheckupReport> {
     let seen = machine::snapshot()?;
@@ -43,7 +43,7 @@ fn full() -> Option<CheckupReport> {
         cost: Cost { wall: Nanos(58_200_000_000), cpu: Nanos(9_400_000_000), peak_memory: Bytes::from_kib(7_412), written: Bytes::from_mib(1_536) },
         tiers: ramline_model::tiers::of(&seen),
         verdict: ramline_model::verdict::of(&seen, None),
-        cost_ratio: Some(lab::cost_ratio()),
+        cost_ratio: ramline_model::costs::cost_ratio(&lab::tiers()),
         leftovers: vec!["a loop device /dev/loop3 of run 2026-11-20-1412; `ramline lab clean` removes it".into()],
         ..CheckupReport::default()
     })

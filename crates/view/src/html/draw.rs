@@ -106,10 +106,15 @@ pub fn swatch(fill: Fill) -> Markup {
     html! { svg.swatch width="14" height="14" aria-hidden="true" focusable="false" { (filled(fill, 0.0, 1.0, 0, 14)) } }
 }
 
-/// The line of text above a track: what it is on the left, its value on the right.
+/// The line of text above a track: what it is on the left, its value on the right. On a narrow screen names are cut.
 pub fn label(name: &str, value: &str, baseline: u32) -> Markup {
     html! {
-        text.name x="0" y=(baseline) { (clip(name, 24)) }
+        @let (short, long) = (clip(name, 24), clip(name, 72));
+        @if short == long { text.name x="0" y=(baseline) { (short) } }
+        @else {
+            text.name.narrow x="0" y=(baseline) { (short) }
+            text.name.wide x="0" y=(baseline) { (long) }
+        }
         text.value x="100%" y=(baseline) text-anchor="end" { (value) }
     }
 }
@@ -122,7 +127,13 @@ pub fn clip(name: &str, most: usize) -> String {
         return name.into_owned();
     }
     let mut used = 1;
-    let mut out: String = name.chars().take_while(|c| { used += columns(*c); used <= most }).collect();
+    let mut out: String = name
+        .chars()
+        .take_while(|c| {
+            used += columns(*c);
+            used <= most
+        })
+        .collect();
     out.push('…');
     out
 }
@@ -164,7 +175,10 @@ mod tests {
 
     #[test]
     fn a_share_that_is_no_number_draws_nothing() {
-        assert_eq!((at(f64::NAN), at(-1.0), at(2.0)), ("0.000%".to_owned(), "0.000%".to_owned(), "100.000%".to_owned()));
+        assert_eq!(
+            (at(f64::NAN), at(-1.0), at(2.0)),
+            ("0.000%".to_owned(), "0.000%".to_owned(), "100.000%".to_owned())
+        );
     }
 
     #[test]

@@ -11,7 +11,7 @@ use ramline_units::Bytes;
 
 use super::findings::{confidence, weight};
 use super::lab::arms;
-use crate::report::CheckupReport;
+use crate::report::{CheckupReport, Mode};
 use crate::show::{fit_sentence, segments_of, verdict_paint};
 use crate::text::{Column, Page, Paint, Style, Table, number, segments};
 
@@ -189,8 +189,8 @@ fn bottom(report: &CheckupReport, files: &[String], style: &Style) -> String {
     }
     let cost = &report.cost;
     page.dim(&format!(
-        "This {} checkup took {} wall, {} CPU, {} memory at its peak, and wrote {} to disk.",
-        report.mode.word(),
+        "This checkup{} took {} wall, {} CPU, {} memory at its peak, and wrote {} to disk.",
+        if report.mode == Mode::Default { String::new() } else { format!(" ({})", report.mode.word()) },
         cost.wall,
         cost.cpu,
         cost.peak_memory,
@@ -237,7 +237,7 @@ mod tests {
    change: swapoff /dev/zram0 && swapon -p 100 /dev/zram0
    undo:   swapoff /dev/zram0 && swapon /dev/zram0
 Not done: the proof (needs root; try: sudo ramline checkup).
-This default checkup took 9.1 s wall, 2.0 s CPU, 7.0 MiB memory at its peak, and wrote 0 B to disk.
+This checkup took 9.1 s wall, 2.0 s CPU, 7.0 MiB memory at its peak, and wrote 0 B to disk.
 Report: report.html
 "
         );

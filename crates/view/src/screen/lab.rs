@@ -40,8 +40,13 @@ pub fn proof(table: &ProofTable, style: &Style) -> String {
 pub(crate) fn head(table: &ProofTable) -> String {
     let sharing = if table.shared { "shared" } else { "private" };
     format!(
-        "{}: {} of data ({sharing}) and code against a limit of {} ({} too much), {} rounds, read-ahead {}",
-        table.experiment, table.demand, table.limit, table.excess, table.rounds, table.read_ahead
+        "{}: {} of data ({sharing}) and code against a limit of {} ({} too much), {}, read-ahead {}",
+        table.experiment,
+        table.demand,
+        table.limit,
+        table.excess,
+        number::things(u64::from(table.rounds), "round"),
+        table.read_ahead
     )
 }
 
@@ -234,7 +239,7 @@ mod tests {
             text,
             "\
 code-plus-data: 544.0 MiB of data (private) and code against a limit of 480.0 MiB (64.0 MiB too
-much), 1 rounds, read-ahead 128.0 KiB
+much), 1 round, read-ahead 128.0 KiB
 arm            n  ended      s per round  range         rounds  x first  major faults
 as configured  2  completed         2.50  2.00 to 3.00     1.0                 17,864
 no swap        1  thrashing       > 20.0                   0.0    > 8.0        17,864

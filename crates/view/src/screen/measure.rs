@@ -5,7 +5,7 @@
 use ramline_evidence::{Measurement, TierMeasurement, TierReport};
 use ramline_units::Nanos;
 
-use crate::measured::CostRatio;
+use ramline_model::costs::CostRatio;
 use crate::text::{Column, Page, Style, Table, number};
 
 /// The table of tiers, their notes and conditions, and the ratio.
@@ -106,9 +106,13 @@ fn ratio_text(page: &mut Page<'_>, ratio: &CostRatio) {
             implied.swappiness
         ));
     }
+    if let Some(zram) = ratio.if_zram {
+        page.line(&format!("With the fastest zram alone instead: r = {:.2}, swappiness {}.", zram.r, zram.swappiness));
+    }
     for blend in &ratio.blended {
         page.line(&format!(
-            "With {} behind it and {} of swap-ins served by the fast tier: r = {:.2}, swappiness {} (100 at most with two tiers).",
+            "With {} in front of {} and {} of swap-ins served by the first: r = {:.2}, swappiness {} (100 at most with two tiers).",
+            blend.fast_tier,
             blend.slow_tier,
             number::percent(blend.fast_share),
             blend.r,
@@ -116,7 +120,7 @@ fn ratio_text(page: &mut Page<'_>, ratio: &CostRatio) {
         ));
     }
     if ratio.hypothetical {
-        page.line("No area in use is on that tier: this says what would be, not what is.");
+        page.line("No swap area is on: this says what zram would mean, not what is.");
     }
     page.dim("r says nothing about how often either happens; only a run proves a setting. Next: ramline lab run code-plus-data");
 }

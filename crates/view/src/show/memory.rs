@@ -112,7 +112,7 @@ fn lines(page: &mut Page<'_>, ledger: &Ledger, drift: Option<&Drift>) {
     page.dim("P processes, T tmpfs, L locked, H huge pages, Z compressed, k kernel, d dirty, c clean cache, . free");
     page.blank();
     let mut table = Table::new(vec![
-        Column::wrapped("line").at_most(26),
+        Column::wrapped("line").at_most(28),
         Column::right("bytes"),
         Column::right("share"),
         Column::wrapped("whose; can it be freed, by what, at what cost"),

@@ -169,7 +169,7 @@ fn marks_table(marks: &Watermarks) -> Table {
         Column::right("low"),
         Column::right("high"),
         Column::right("reserve"),
-        Column::right("to waking kswapd"),
+        Column::right("to kswapd"),
         Column::right("to stalls"),
         Column::left("band"),
     ]);
@@ -201,7 +201,7 @@ fn zone_row(zone: &ZoneMarks) -> [Cell; 10] {
 
 fn node_row(node: &NodeMarks) -> [Cell; 10] {
     [
-        Cell::painted(Paint::Bold, &format!("node {} for programs", node.node)),
+        Cell::painted(Paint::Bold, &format!("node {}, usable", node.node)),
         mib(node.managed).into(),
         mib(node.free).into(),
         mib(node.min).into(),
@@ -224,8 +224,9 @@ fn band_cell(band: Band) -> Cell {
 }
 
 fn marks_text(page: &mut Page<'_>, marks: &Watermarks) {
-    page.heading("Distance to reclaim (gauges; free less watermark less what is reserved for other allocations)");
+    page.heading("Distance to reclaim, in MiB (gauges): kswapd wakes at low, allocations stall at min");
     page.table(&marks_table(marks));
+    page.dim("A zone's distance is free less watermark; a node's leaves out what zones reserve for other allocations.");
     let mut bands: Vec<Band> = marks.nodes.iter().map(|n| n.band).collect();
     bands.sort_unstable();
     bands.dedup();

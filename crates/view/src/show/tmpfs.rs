@@ -133,7 +133,7 @@ pub(crate) fn fit_sentence(fit: &Fit) -> String {
             format!("does not fit by: {}", [broken, inodes].concat().join(", "))
         }
     };
-    let files = if fit.inodes == 1 { "1 inode".to_owned() } else { format!("{} inodes", number::count(fit.inodes)) };
+    let files = number::things(fit.inodes, "inode");
     format!("{} {place} {need} and {files}: {answer}; {} breaks first as it grows", fit.path, short(fit.breaks_first))
 }
 
@@ -166,7 +166,7 @@ fn fits(page: &mut Page<'_>, fits: &[Fit]) {
         table.cells(fit_row(fit));
     }
     page.table(&table);
-    for fit in fits {
+    for fit in fits.iter().filter(|fit| fit.need.0 > 0 || !fit.fits) {
         let paint = if fit.fits { Paint::Plain } else { Paint::Warn };
         page.painted(paint, &format!("{}.", fit_sentence(fit)));
         let aside = aside(fit);

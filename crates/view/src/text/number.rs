@@ -37,6 +37,12 @@ pub fn count(n: u64) -> String {
     out
 }
 
+/// A count of things: `1 round`, `20,478 inodes`.
+#[must_use]
+pub fn things(n: u64, one: &str) -> String {
+    format!("{} {one}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
 /// A measured count, which may be a mean or a median: whole from 100 on.
 #[must_use]
 pub fn figure(value: f64) -> String {

@@ -39,5 +39,8 @@ pub fn bars(rows: &[Bar]) -> Drawing {
             }
         }
     };
-    Drawing { marks, height: ROW * u32::try_from(rows.len()).unwrap_or(u32::MAX / ROW) - 8 * u32::from(!rows.is_empty()) }
+    Drawing {
+        marks,
+        height: ROW * u32::try_from(rows.len()).unwrap_or(u32::MAX / ROW) - 8 * u32::from(!rows.is_empty()),
+    }
 }

@@ -32,7 +32,7 @@ pub fn latencies(spans: &[Span]) -> Option<Drawing> {
     let marks = html! {
         @for decade in first..=last {
             @let x = at(place(10f64.powi(decade)));
-            @for top in tops.clone().take(spans.len()) { line.grid x1=(x) x2=(x) y1=(top + 22) y2=(top + 40) {} }
+            @for top in tops.clone().take(spans.len()) { line.grid x1=(x) x2=(x) y1=(top + 25) y2=(top + 37) {} }
             @if (decade - first) % step == 0 {
                 @let anchor = if decade == first { "start" } else if decade == last { "end" } else { "middle" };
                 text.tick x=(x) y=(bottom + 16) text-anchor=(anchor) { (tick(decade)) }

@@ -40,7 +40,8 @@ pub fn progress(arms: &[Progress], seconds: f64, rounds: f64, end: &str) -> Draw
 }
 
 fn place(point: (f64, f64), seconds: f64, rounds: f64) -> (f64, f64) {
-    let share = |value: f64, most: f64| if most > 0.0 && value.is_finite() { (value / most).clamp(0.0, 1.0) } else { 0.0 };
+    let share =
+        |value: f64, most: f64| if most > 0.0 && value.is_finite() { (value / most).clamp(0.0, 1.0) } else { 0.0 };
     (share(point.0, seconds) * 1000.0, 1000.0 - share(point.1, rounds) * 1000.0)
 }
 

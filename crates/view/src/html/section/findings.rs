@@ -48,18 +48,25 @@ pub fn findings(findings: &[Finding]) -> Markup {
         return html! {};
     }
     let lead = html! { "Ranked by effect. Changes are shown, not applied; each comes with the way back." };
-    section("findings", "Findings", &lead, &html! { @for (number, finding) in (1..).zip(findings) { (one(number, finding)) } })
+    section(
+        "findings",
+        "Findings",
+        &lead,
+        &html! { @for (number, finding) in (1..).zip(findings) { (one(number, finding)) } },
+    )
 }
 
 fn one(number: usize, finding: &Finding) -> Markup {
     let (kind, word) = weight(finding.weight);
-    let rows: Vec<Vec<Markup>> = finding.evidence.iter().map(|evidence| vec![
-        html! { (evidence.what) },
-        html! { (evidence.value) },
-        html! { code { (evidence.source) } },
-    ]).collect();
+    let rows: Vec<Vec<Markup>> = finding
+        .evidence
+        .iter()
+        .map(|evidence| {
+            vec![html! { (evidence.what) }, html! { (evidence.value) }, html! { code { (evidence.source) } }]
+        })
+        .collect();
     html! {
-        article.finding class=(kind) id=(format!("finding-{number}")) {
+        article class=(format!("finding {kind}")) id=(format!("finding-{number}")) {
             h3 { span.number { (number) } (finding.title) }
             p { (tag(kind, word)) " " (tag("plain", confidence(finding.confidence))) " " b { (finding.effect) } }
             @if !rows.is_empty() {

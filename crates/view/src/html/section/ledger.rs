@@ -17,7 +17,9 @@ const WAYS: [(Freeable, Fill, &str); 4] = [
 ];
 
 fn way(freeable: Freeable) -> (Fill, &'static str) {
-    WAYS.iter().find(|(id, ..)| *id == freeable).map_or((Fill::Leftover, "not known"), |(_, fill, words)| (*fill, *words))
+    WAYS.iter()
+        .find(|(id, ..)| *id == freeable)
+        .map_or((Fill::Leftover, "not known"), |(_, fill, words)| (*fill, *words))
 }
 
 /// The lines with something on them, in the order of the bar: by way, then by size.
@@ -35,30 +37,41 @@ pub fn ledger(ledger: &Ledger, drift: Option<&Drift>) -> Markup {
         (size(ledger.sum(Freeable::Now))) " can be freed at once; "
         (size(ledger.sum(Freeable::No))) " only by its owner."
     };
-    section("ledger", "Where the memory is", &lead, &html! {
-        (bar(ledger, &lines))
-        (rows(ledger, &lines))
-        p.note {
-            "Sizes are gauges of one reading. The leftover is what drivers took straight from the page allocator, and what counters are late by: "
-            "each of the " (ledger.counters) " per-CPU counters in these lines may hold back a little, at most " (size(ledger.bound)) " together."
-            @if let Some(drift) = drift { " " (moved(drift)) }
-        }
-        @if !ledger.outside.is_empty() {
-            h3 { "Outside MemTotal" }
-            (table(&[text("What"), number("Size"), text("Why it is not counted")], &ledger.outside.iter().map(|outside| vec![
-                html! { (outside.label) }, html! { (size(outside.bytes)) }, html! { (outside.why) },
-            ]).collect::<Vec<_>>()))
-        }
-        (remarks("Not shown by this kernel or to this user, so part of the leftover", &ledger.missing_terms))
-    })
+    section(
+        "ledger",
+        "Where the memory is",
+        &lead,
+        &html! {
+            (bar(ledger, &lines))
+            (rows(ledger, &lines))
+            p.note {
+                "Sizes are gauges of one reading. The leftover is what drivers took straight from the page allocator, and what counters are late by: "
+                "each of the " (ledger.counters) " per-CPU counters in these lines may hold back a little, at most " (size(ledger.bound)) " together."
+                @if let Some(drift) = drift { " " (moved(drift)) }
+            }
+            @if !ledger.outside.is_empty() {
+                h3 { "Outside MemTotal" }
+                (table(&[text("What"), number("Size"), text("Why it is not counted")], &ledger.outside.iter().map(|outside| vec![
+                    html! { (outside.label) }, html! { (size(outside.bytes)) }, html! { (outside.why) },
+                ]).collect::<Vec<_>>()))
+            }
+            (remarks("Not shown by this kernel or to this user, so part of the leftover", &ledger.missing_terms))
+        },
+    )
 }
 
 fn bar(ledger: &Ledger, lines: &[&Line]) -> Markup {
     let share = |line: &Line| line.bytes.share_of(ledger.total).unwrap_or(0.0);
-    let mut parts: Vec<Part> =
-        (1..).zip(lines).map(|(number, line)| Part { number, share: share(line), fill: way(line.freeable).0 }).collect();
+    let mut parts: Vec<Part> = (1..)
+        .zip(lines)
+        .map(|(number, line)| Part { number, share: share(line), fill: way(line.freeable).0 })
+        .collect();
     let left = ledger.leftover.or_zero();
-    parts.push(Part { number: lines.len() + 1, share: left.share_of(ledger.total).unwrap_or(0.0), fill: Fill::Leftover });
+    parts.push(Part {
+        number: lines.len() + 1,
+        share: left.share_of(ledger.total).unwrap_or(0.0),
+        fill: Fill::Leftover,
+    });
     let words: Vec<String> = WAYS
         .iter()
         .map(|(id, _, words)| {
@@ -83,35 +96,44 @@ fn bar(ledger: &Ledger, lines: &[&Line]) -> Markup {
 }
 
 fn rows(ledger: &Ledger, lines: &[&Line]) -> Markup {
-    let columns =
-        [text("What"), number("Size"), number("Share"), text("Whose"), text("Can be freed"), text("By what"), text("At what cost")];
+    let columns = [
+        text("What"),
+        number("Size"),
+        number("Share"),
+        text("Whose"),
+        text("Can be freed, by what"),
+        text("At what cost"),
+    ];
     let mut rows: Vec<Vec<Markup>> = Vec::new();
     for (number, line) in (1..).zip(lines) {
-        rows.push(row(ledger, line, &html! { span.number { (number) } }));
-        rows.extend(line.children.iter().filter(|child| child.bytes.0 > 0).map(|child| row(ledger, child, &html! { span.of { "of which " } })));
+        rows.push(row(ledger, line, &what(number, way(line.freeable).0, &line.label)));
+        let children = line.children.iter().filter(|child| child.bytes.0 > 0);
+        rows.extend(children.map(|child| row(ledger, child, &html! { div.of { "of which " (child.label) } })));
     }
     let share = ledger.leftover_share.map_or_else(|| "not known".to_owned(), percent);
     rows.push(vec![
-        html! { span.number { (lines.len() + 1) } (swatch(Fill::Leftover)) " leftover" },
+        what(lines.len() + 1, Fill::Leftover, "leftover"),
         html! { (ledger.leftover.to_string().replace(' ', "\u{a0}")) },
         html! { (share) },
         html! { "drivers, and counters that lag" },
-        html! { "not known" },
         html! { "not known" },
         html! { "bound of the counters' error: " (size(ledger.bound)) },
     ]);
     table(&columns, &rows)
 }
 
-fn row(ledger: &Ledger, line: &Line, before: &Markup) -> Vec<Markup> {
-    let (fill, words) = way(line.freeable);
+/// The first cell: the number in the bar, its fill, the name.
+fn what(number: usize, fill: Fill, label: &str) -> Markup {
+    html! { div.what { span { (number) } (swatch(fill)) span { (label) } } }
+}
+
+fn row(ledger: &Ledger, line: &Line, first: &Markup) -> Vec<Markup> {
     vec![
-        html! { (before) (swatch(fill)) " " (line.label) },
+        first.clone(),
         html! { (size(line.bytes)) },
         html! { (line.bytes.share_of(ledger.total).map_or_else(|| "not known".to_owned(), percent)) },
         html! { (line.owner) },
-        html! { (words) },
-        html! { (line.by_what) },
+        html! { b { (way(line.freeable).1) } ": " (line.by_what) },
         html! { (line.at_cost) },
     ]
 }

@@ -18,10 +18,15 @@ pub fn pressure(model: Option<&PressureModel>, marks: Option<&Watermarks>) -> Ma
         @if let Some(model) = model { @let (kind, _, words) = judged(model.state); (words) " " (tag(kind, state(model.state))) }
         @else { "How far each zone is from the moment reclaim begins." }
     };
-    section("pressure", "Whether anything waits", &lead, &html! {
-        @if let Some(model) = model { (stalls(model)) (rates(model)) }
-        @if let Some(marks) = marks { (zones(marks)) }
-    })
+    section(
+        "pressure",
+        "Whether anything waits",
+        &lead,
+        &html! {
+            @if let Some(model) = model { (stalls(model)) (rates(model)) }
+            @if let Some(marks) = marks { (zones(marks)) }
+        },
+    )
 }
 
 /// One word for the state.
@@ -32,10 +37,14 @@ pub fn state(state: PressureState) -> &'static str {
 /// The class of its tag, one word, one sentence.
 const fn judged(state: PressureState) -> (&'static str, &'static str, &'static str) {
     match state {
-        PressureState::Unknown => ("plain", "unknown", "Neither stall times nor a window were seen, so nothing can be said."),
+        PressureState::Unknown => {
+            ("plain", "unknown", "Neither stall times nor a window were seen, so nothing can be said.")
+        }
         PressureState::Calm => ("good", "calm", "Nothing waits for memory."),
         PressureState::Reclaiming => ("good", "reclaiming", "Reclaim is at work, and nothing waits noticeably."),
-        PressureState::Refaulting => ("warn", "refaulting", "Pages come back that were just evicted: what is in use does not fit."),
+        PressureState::Refaulting => {
+            ("warn", "refaulting", "Pages come back that were just evicted: what is in use does not fit.")
+        }
         PressureState::Stalling => ("warn", "stalling", "Tasks wait for memory."),
         PressureState::Thrashing => ("bad", "thrashing", "Everything waits for memory."),
     }
@@ -103,31 +112,59 @@ fn listed(rates: &Rates) -> Vec<Vec<Markup>> {
 
 fn zones(marks: &Watermarks) -> Markup {
     let zones: Vec<&ZoneMarks> = marks.nodes.iter().flat_map(|node| &node.zones).collect();
-    let drawn: Vec<Marks> = zones.iter().map(|zone| Marks {
-        name: place(zone),
-        value: format!("{} free", size(zone.free)),
-        free: zone.free,
-        min: zone.min,
-        low: zone.low,
-        high: zone.high,
-    }).collect();
-    let told: Vec<String> = zones.iter().map(|zone| {
-        format!("{}: {} free against min {}, low {}, high {}", place(zone), size(zone.free), size(zone.min), size(zone.low), size(zone.high))
-    }).collect();
-    let columns = [text("Zone"), number("Managed"), number("Free"), number("min"), number("low"), number("high"),
-        number("To waking kswapd"), number("To stalls"), number("Reserve"), text("Now")];
-    let rows: Vec<Vec<Markup>> = zones.iter().map(|zone| vec![
-        html! { (place(zone)) },
-        html! { (size(zone.managed)) },
-        html! { (size(zone.free)) },
-        html! { (size(zone.min)) },
-        html! { (size(zone.low)) },
-        html! { (size(zone.high)) },
-        distance(&zone.to_low),
-        distance(&zone.to_min),
-        html! { (size(zone.reserve)) },
-        html! { (zone.band.meaning()) },
-    ]).collect();
+    let drawn: Vec<Marks> = zones
+        .iter()
+        .map(|zone| Marks {
+            name: place(zone),
+            value: format!("{} free", size(zone.free)),
+            free: zone.free,
+            min: zone.min,
+            low: zone.low,
+            high: zone.high,
+        })
+        .collect();
+    let told: Vec<String> = zones
+        .iter()
+        .map(|zone| {
+            format!(
+                "{}: {} free against min {}, low {}, high {}",
+                place(zone),
+                size(zone.free),
+                size(zone.min),
+                size(zone.low),
+                size(zone.high)
+            )
+        })
+        .collect();
+    let columns = [
+        text("Zone"),
+        number("Managed"),
+        number("Free"),
+        number("min"),
+        number("low"),
+        number("high"),
+        number("To waking kswapd"),
+        number("To stalls"),
+        number("Reserve"),
+        text("Now"),
+    ];
+    let rows: Vec<Vec<Markup>> = zones
+        .iter()
+        .map(|zone| {
+            vec![
+                html! { (place(zone)) },
+                html! { (size(zone.managed)) },
+                html! { (size(zone.free)) },
+                html! { (size(zone.min)) },
+                html! { (size(zone.low)) },
+                html! { (size(zone.high)) },
+                distance(&zone.to_low),
+                distance(&zone.to_min),
+                html! { (size(zone.reserve)) },
+                html! { (zone.band.meaning()) },
+            ]
+        })
+        .collect();
     html! {
         h3 { "Zones and watermarks" }
         @if drawn.is_empty() { p { "No populated zone was seen." } }
@@ -135,7 +172,7 @@ fn zones(marks: &Watermarks) -> Markup {
             (figure("zones-chart", "Free memory against the watermarks",
                 &format!("A bar of free memory for each zone with marks at min, low and high. {}.", told.join(". ")),
                 &watermarks(&drawn),
-                &html! { "Free memory (bar) against the watermarks, each zone on its own scale, which ends at 1.6 times high; an arrow means more than that. " (told.join("; ")) "." }))
+                &html! { "Free memory (bar) against the watermarks, each zone on its own scale, which ends at 1.6 times high; an arrow means more than that: " (told.join("; ")) "." }))
             (table(&columns, &rows))
             (totals(marks))
         }
@@ -158,7 +195,7 @@ fn totals(marks: &Watermarks) -> Markup {
         @for node in &marks.nodes {
             p.note {
                 b { "Node " (node.node) ": " } (size(node.free)) " free of " (size(node.managed)) "; ordinary allocations can take "
-                (distance(&node.to_low)) " before kswapd wakes and " (distance(&node.to_min)) " before they stall. Minutes are at the present rate."
+                (distance(&node.to_low)) " before kswapd wakes and " (distance(&node.to_min)) " before they stall." @if node.to_low.minutes.or(node.to_min.minutes).is_some() { " Minutes are at the present rate." }
             }
         }
         @if let Some(scale) = marks.scale {

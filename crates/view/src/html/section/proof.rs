@@ -18,26 +18,34 @@ pub fn proof(table: &ProofTable) -> Markup {
             @if !versus.separated { ", but the intervals overlap, so no difference is claimed" } "."
         }
     };
-    section("proof", "The proof", &lead, &html! {
-        (time(table))
-        (timelines(table))
-        (arms(table))
-        (reclaimed(table))
-        p.note {
-            "Experiment " code { (table.experiment) } ": " (table.rounds) " rounds, unit " (size(table.unit)) ", data "
-            @if table.shared { "shared" } @else { "private" } ", read-ahead of the scratch device " (size(table.read_ahead)) "."
-            @if let Some(machine) = &table.machine {
-                " Kernel " (machine.kernel) ", " (machine.cpus) " CPUs, " (size(machine.mem_total)) " RAM, control groups v" (machine.cgroup_version)
-                ", scratch place on " (machine.scratch_fs) @if let Some(disk) = &machine.scratch_disk { " on " (disk) } "."
+    section(
+        "proof",
+        "The proof",
+        &lead,
+        &html! {
+            (time(table))
+            (timelines(table))
+            (arms(table))
+            (reclaimed(table))
+            p.note {
+                "Experiment " code { (table.experiment) } ": " (table.rounds) " rounds, unit " (size(table.unit)) ", data "
+                @if table.shared { "shared" } @else { "private" } ", read-ahead of the scratch device " (size(table.read_ahead)) "."
+                @if let Some(machine) = &table.machine {
+                    " Kernel " (machine.kernel) ", " (machine.cpus) " CPUs, " (size(machine.mem_total)) " RAM, control groups v" (machine.cgroup_version)
+                    ", scratch place on " (machine.scratch_fs) @if let Some(disk) = &machine.scratch_disk { " on " (disk) } "."
+                }
             }
-        }
-        @for arm in &table.arms { (remarks(&format!("Notes on “{}”", arm.name), &arm.notes)) }
-    })
+            @for arm in &table.arms { (remarks(&format!("Notes on “{}”", arm.name), &arm.notes)) }
+        },
+    )
 }
 
 /// The longest time on the axis, in seconds.
 fn longest(table: &ProofTable) -> f64 {
-    let ends = table.arms.iter().flat_map(|arm| [arm.seconds_per_round.as_ref().map(|m| m.interval().0.high.max(m.median)), arm.more_than_s]);
+    let ends = table
+        .arms
+        .iter()
+        .flat_map(|arm| [arm.seconds_per_round.as_ref().map(|m| m.interval().0.high.max(m.median)), arm.more_than_s]);
     ends.flatten().fold(0.0, f64::max)
 }
 
@@ -54,64 +62,106 @@ fn time(table: &ProofTable) -> Markup {
     if end <= 0.0 {
         return html! {};
     }
-    let drawn: Vec<Bar> = table.arms.iter().enumerate().map(|(at, arm)| Bar {
-        name: arm.name.clone(),
-        value: taken(arm),
-        share: arm.more_than_s.or(arm.seconds_per_round.as_ref().map(|m| m.median)).unwrap_or(0.0) / end,
-        fill: if at == 0 { Fill::Now } else { Fill::AtCost },
-        interval: arm.seconds_per_round.as_ref().filter(|m| m.n > 1 && arm.more_than_s.is_none()).map(|m| (m.interval().0.low / end, m.interval().0.high / end)),
-        open: arm.more_than_s.is_some(),
-    }).collect();
-    let told: Vec<String> = table.arms.iter().map(|arm| match (&arm.seconds_per_round, arm.more_than_s) {
-        (Some(m), None) => format!("{}: {}", arm.name, measured(m)),
-        _ => format!("{}: {}", arm.name, taken(arm)),
-    }).collect();
-    figure("proof-chart", "Time per round in each arm", &format!("A bar for each arm from zero, with the interval as a thin line: {}.", told.join(", ")),
-        &bars(&drawn), &html! { "Time per round, from zero; shorter is better. The thin line is the interval over runs. " (told.join("; ")) "." })
+    let drawn: Vec<Bar> = table
+        .arms
+        .iter()
+        .enumerate()
+        .map(|(at, arm)| Bar {
+            name: arm.name.clone(),
+            value: taken(arm),
+            share: arm.more_than_s.or(arm.seconds_per_round.as_ref().map(|m| m.median)).unwrap_or(0.0) / end,
+            fill: if at == 0 { Fill::Now } else { Fill::AtCost },
+            interval: arm
+                .seconds_per_round
+                .as_ref()
+                .filter(|m| m.n > 1 && arm.more_than_s.is_none())
+                .map(|m| (m.interval().0.low / end, m.interval().0.high / end)),
+            open: arm.more_than_s.is_some(),
+        })
+        .collect();
+    let told: Vec<String> = table
+        .arms
+        .iter()
+        .map(|arm| match (&arm.seconds_per_round, arm.more_than_s) {
+            (Some(m), None) => format!("{}: {}", arm.name, measured(m)),
+            _ => format!("{}: {}", arm.name, taken(arm)),
+        })
+        .collect();
+    figure(
+        "proof-chart",
+        "Time per round in each arm",
+        &format!("A bar for each arm from zero, with the interval as a thin line: {}.", told.join(", ")),
+        &bars(&drawn),
+        &html! { "Time per round, from zero; shorter is better. The thin line is the interval over runs: " (told.join("; ")) "." },
+    )
 }
 
 fn timelines(table: &ProofTable) -> Markup {
     let last = |arm: &ProofArm| arm.timeline.last().copied();
-    let shown: Vec<&ProofArm> = table.arms.iter().filter(|arm| arm.timeline.len() > 1).collect();
+    let shown: Vec<&ProofArm> = table.arms.iter().filter(|arm| last(arm).is_some_and(|p| p.at_s > 0.0)).collect();
     let end = shown.iter().filter_map(|arm| last(arm)).map(|p| p.at_s).fold(0.0, f64::max);
     if end <= 0.0 {
         return html! {};
     }
     let most = shown.iter().filter_map(|arm| last(arm)).map(|p| p.rounds).fold(f64::from(table.rounds), f64::max);
-    let reached = |arm: &ProofArm| last(arm).map_or_else(String::new, |p| format!("{} rounds in {}", digits(p.rounds), seconds(p.at_s)));
-    let drawn: Vec<Progress> = shown.iter().map(|arm| Progress {
-        name: arm.name.clone(),
-        value: reached(arm),
-        points: arm.timeline.iter().map(|p| (p.at_s, p.rounds)).collect(),
-    }).collect();
+    let reached = |arm: &ProofArm| {
+        last(arm).map_or_else(String::new, |p| format!("{} rounds in {}", digits(p.rounds), seconds(p.at_s)))
+    };
+    let drawn: Vec<Progress> = shown
+        .iter()
+        .map(|arm| Progress {
+            name: arm.name.clone(),
+            value: reached(arm),
+            points: arm.timeline.iter().map(|p| (p.at_s, p.rounds)).collect(),
+        })
+        .collect();
     let told: Vec<String> = shown.iter().map(|arm| format!("{}: {}", arm.name, reached(arm))).collect();
-    figure("progress-chart", "Rounds done over time", &format!("One small chart for each arm on the same axes: {}.", told.join(", ")),
+    figure(
+        "progress-chart",
+        "Rounds done over time",
+        &format!("One small chart for each arm on the same axes: {}.", told.join(", ")),
         &progress(&drawn, end, most, &seconds(end)),
-        &html! { "Rounds done over time in the first run of each arm; all on the same axes, " (digits(most)) " rounds high. Steeper is better. " (told.join("; ")) "." })
+        &html! { "Rounds done over time in the first run of each arm; all on the same axes, " (digits(most)) " rounds high. Steeper is better: " (told.join("; ")) "." },
+    )
 }
 
 fn arms(table_of: &ProofTable) -> Markup {
-    let rows: Vec<Vec<Markup>> = table_of.arms.iter().map(|arm| {
-        let kind = match arm.outcome {
-            Outcome::Completed => "good",
-            Outcome::Unfinished => "plain",
-            Outcome::Thrashing => "warn",
-            Outcome::Killed | Outcome::Failed => "bad",
-        };
-        vec![
-            html! { (arm.name) },
-            html! { (swap(arm)) },
-            html! { (tag(kind, arm.outcome.word())) @if let Some(why) = &arm.why { " " (why) } },
-            html! { (arm.completed) " of " (arm.n) },
-            html! { @match &arm.seconds_per_round { Some(m) => { (measured(m)) }, None => { (taken(arm)) } } },
-            or_unknown(arm.rounds.as_ref().map(|m| digits(m.median))),
-            html! { @match &arm.versus_first {
-                Some(versus) => { @if versus.at_least { "> " } (times(versus.ratio)) ": " (versus.sentence) },
-                None => { "the first arm, or nothing to compare" },
-            } },
-        ]
-    }).collect();
-    table(&[text("Arm"), text("Swap"), text("How it ended"), number("Completed"), text("Time per round"), number("Rounds"), text("Against the first")], &rows)
+    let rows: Vec<Vec<Markup>> = table_of
+        .arms
+        .iter()
+        .map(|arm| {
+            let kind = match arm.outcome {
+                Outcome::Completed => "good",
+                Outcome::Unfinished => "plain",
+                Outcome::Thrashing => "warn",
+                Outcome::Killed | Outcome::Failed => "bad",
+            };
+            vec![
+                html! { (arm.name) },
+                html! { (swap(arm)) },
+                html! { (tag(kind, arm.outcome.word())) @if let Some(why) = &arm.why { " " (why) } },
+                html! { (arm.completed) " of " (arm.n) },
+                html! { @match &arm.seconds_per_round { Some(m) => { (measured(m)) }, None => { (taken(arm)) } } },
+                or_unknown(arm.rounds.as_ref().map(|m| digits(m.median))),
+                html! { @match &arm.versus_first {
+                    Some(versus) => { (versus.sentence) },
+                    None => { "the first arm, or nothing to compare" },
+                } },
+            ]
+        })
+        .collect();
+    table(
+        &[
+            text("Arm"),
+            text("Swap"),
+            text("How it ended"),
+            number("Completed"),
+            text("Time per round"),
+            number("Rounds"),
+            text("Against the first"),
+        ],
+        &rows,
+    )
 }
 
 fn swap(arm: &ProofArm) -> String {

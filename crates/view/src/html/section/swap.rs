@@ -14,11 +14,17 @@ pub fn swap(swap: Option<&SwapState>, zram: Option<&ZramState>) -> Markup {
     if swap.is_none() && zram.is_none() {
         return html! {};
     }
-    let lead = html! { @match swap { Some(state) => (verdict(&state.verdict)), None => "The swap areas were not seen." } };
-    section("swap", "Swap and zram", &lead, &html! {
-        @if let Some(state) = swap { (areas(state)) (flow(state.flow)) }
-        @if let Some(state) = zram { (ladder(state)) @for device in &state.devices { (device_part(device)) } }
-    })
+    let lead =
+        html! { @match swap { Some(state) => (verdict(&state.verdict)), None => "The swap areas were not seen." } };
+    section(
+        "swap",
+        "Swap and zram",
+        &lead,
+        &html! {
+            @if let Some(state) = swap { (areas(state)) (flow(state.flow)) }
+            @if let Some(state) = zram { (ladder(state)) @for device in &state.devices { (device_part(device)) } }
+        },
+    )
 }
 
 fn verdict(verdict: &SwapVerdict) -> String {
@@ -26,7 +32,9 @@ fn verdict(verdict: &SwapVerdict) -> String {
         SwapVerdict::NoSwap => "There is no swap area: memory of processes stays in RAM until they end.".to_owned(),
         SwapVerdict::Unused => "The areas are empty and nothing moves.".to_owned(),
         SwapVerdict::Harmless { stock } => format!("{} lie there and next to nothing moves: harmless.", size(*stock)),
-        SwapVerdict::MovingOut { out_per_s } => format!("{}/s are written and none come back: nobody waits for swap.", size(*out_per_s)),
+        SwapVerdict::MovingOut { out_per_s } => {
+            format!("{}/s are written and none come back: nobody waits for swap.", size(*out_per_s))
+        }
         SwapVerdict::Active { in_per_s, out_per_s } => {
             format!("Pages come back: {}/s read and {}/s written.", size(*in_per_s), size(*out_per_s))
         }
@@ -38,18 +46,26 @@ fn areas(state: &SwapState) -> Markup {
     if state.areas.is_empty() {
         return html! {};
     }
-    let drawn: Vec<Bar> = state.areas.iter().map(|area| Bar {
-        name: format!("{}. {}", area.turn, area.path),
-        value: format!("{} of {}", size(area.used), size(area.size)),
-        share: area.share.unwrap_or(0.0),
-        fill: if area.kind == AreaKind::Zram { Fill::Now } else { Fill::AtCost },
-        interval: None,
-        open: false,
-    }).collect();
-    let told: Vec<String> = state.areas.iter().map(|area| format!("{} holds {} of {}", area.path, size(area.used), size(area.size))).collect();
+    let drawn: Vec<Bar> = state
+        .areas
+        .iter()
+        .map(|area| Bar {
+            name: format!("{}. {}", area.turn, area.path),
+            value: format!("{} of {}", size(area.used), size(area.size)),
+            share: area.share.unwrap_or(0.0),
+            fill: if area.kind == AreaKind::Zram { Fill::Now } else { Fill::AtCost },
+            interval: None,
+            open: false,
+        })
+        .collect();
+    let told: Vec<String> = state
+        .areas
+        .iter()
+        .map(|area| format!("{} holds {} of {}", area.path, size(area.used), size(area.size)))
+        .collect();
     html! {
         (figure("swap-chart", "Use of each swap area", &format!("A bar for each area, as long as the share in use: {}.", told.join(", ")),
-            &bars(&drawn), &html! { "Share of each area in use, in the order in which the kernel fills them. " (told.join("; ")) "." }))
+            &bars(&drawn), &html! { "Share of each area in use, in the order in which the kernel fills them: " (told.join("; ")) "." }))
         (table(&[text("Area"), text("Turn"), text("Kind"), number("Priority"), number("Size"), number("Used"), text("Remarks")],
             &state.areas.iter().map(area_row).collect::<Vec<_>>()))
     }
@@ -118,7 +134,7 @@ fn device_part(device: &Device) -> Markup {
     html! {
         h4 { (device.name) " " (tag("plain", rung(device.rung))) }
         p { "Capacity " (size(device.disksize)) " uncompressed, algorithm " (algorithm)
-            @if let Some(priority) = device.priority { ", priority " (priority) } "." 
+            @if let Some(priority) = device.priority { ", priority " (priority) } "."
             @if device.beyond_twice_ram { " It is larger than twice the RAM: at 2:1 it cannot fill." } }
         @if let Some(gain) = &device.gain { (gained(&device.name, gain)) }
         @if !device.fields.is_empty() {
@@ -132,11 +148,22 @@ fn gained(name: &str, gain: &Gain) -> Markup {
     let cost = gain.mem_used + gain.slot_table;
     let longest = gain.stored.max(cost).as_f64().max(1.0);
     let bar = |name: &str, bytes: Bytes, fill| Bar {
-        name: name.to_owned(), value: size(bytes), share: bytes.as_f64() / longest, fill, interval: None, open: false,
+        name: name.to_owned(),
+        value: size(bytes),
+        share: bytes.as_f64() / longest,
+        fill,
+        interval: None,
+        open: false,
     };
     let ratio = gain.effective_ratio.map_or_else(|| "none yet, it is empty".to_owned(), |ratio| ratio.to_string());
-    let told = format!("{} are stored in {} of RAM ({} pool, {} slot table): {} saved",
-        size(gain.stored), size(cost), size(gain.mem_used), size(gain.slot_table), gain.net_saved);
+    let told = format!(
+        "{} are stored in {} of RAM ({} pool, {} slot table): {} saved",
+        size(gain.stored),
+        size(cost),
+        size(gain.mem_used),
+        size(gain.slot_table),
+        gain.net_saved
+    );
     let id: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
     html! {
         @if gain.stored.0 > 0 {
@@ -170,7 +197,7 @@ fn field(field: &Field) -> Vec<Markup> {
         Scope::Setting => "setting",
     };
     vec![
-        html! { code { (field.name) } },
+        html! { code.whole { (field.name) } },
         html! { @match &field.zramctl { Some(column) => { (column) }, None => { "none" } } },
         html! { (value) },
         html! { (scope) },

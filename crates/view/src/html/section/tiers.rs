@@ -2,12 +2,12 @@
 
 use maud::{Markup, html};
 use ramline_evidence::{LatencyStats, TierMeasurement, TierReport};
+use ramline_model::costs::CostRatio;
 use ramline_model::tiers::Tier;
 
 use crate::html::draw::{Span, latencies};
 use crate::html::format::{count, digits, latency, measured, measured_ns, percent, seconds, size, times};
 use crate::html::parts::{figure, number, or_unknown, remarks, section, table, tag, text};
-use crate::measured::CostRatio;
 
 /// The section; nothing where neither the tiers nor their costs were seen.
 pub fn tiers(tiers: &[Tier], measured: Option<&TierReport>, ratio: Option<&CostRatio>) -> Markup {
@@ -23,11 +23,16 @@ pub fn tiers(tiers: &[Tier], measured: Option<&TierReport>, ratio: Option<&CostR
             None => "Where memory is, and the order in which it gives way. Costs were not measured.",
         }
     };
-    section("tiers", "The tiers and what they cost", &lead, &html! {
-        @if let Some(report) = measured { (costs(report)) }
-        @if let Some(ratio) = ratio { (implied(ratio)) }
-        @if !tiers.is_empty() { (order(tiers)) }
-    })
+    section(
+        "tiers",
+        "The tiers and what they cost",
+        &lead,
+        &html! {
+            @if let Some(report) = measured { (costs(report)) }
+            @if let Some(ratio) = ratio { (implied(ratio, measured)) }
+            @if !tiers.is_empty() { (order(tiers)) }
+        },
+    )
 }
 
 fn costs(report: &TierReport) -> Markup {
@@ -42,36 +47,52 @@ fn costs(report: &TierReport) -> Markup {
     }
 }
 
-fn implied(ratio: &CostRatio) -> Markup {
-    let mean = |ns: f64| measured_ns(ns);
+fn implied(ratio: &CostRatio, report: Option<&TierReport>) -> Markup {
+    // The ratio names tiers by their stable names; the reader knows them by their labels.
+    let label = |id: &str| report.and_then(|r| r.tier(id)).map_or_else(|| id.to_owned(), |tier| tier.label.clone());
     html! {
         h3 { "What these costs alone imply" }
         p {
-            "Reading a page again from " (ratio.file_tier) " takes " (mean(ratio.file_ns)) ", bringing one back from " (ratio.swap_tier) " " (mean(ratio.swap_ns))
-            @if ratio.hypothetical { " (no area in use is on it: this is what would be)" }
-            ": r = " b { (digits(ratio.r)) } ", which implies " b { "swappiness " (ratio.swappiness) } ". " (tag("plain", &format!("{} confidence", ratio.confidence)))
+            "Reading a page again from " (label(&ratio.file_tier)) " takes " (measured_ns(ratio.file_ns))
+            ", bringing one back from " (label(&ratio.swap_tier)) " " (measured_ns(ratio.swap_ns))
+            @if ratio.hypothetical { " (no swap area is on: this is what would be)" }
+            ": r = " b { (digits(ratio.r)) } ", which implies " b { "swappiness " (ratio.swappiness) } ". "
+            (tag("plain", &format!("{} confidence", ratio.confidence)))
         }
         @if let Some((with, compress)) = ratio.with_compression.as_ref().zip(ratio.compress_ns) {
-            p { "With the write before it charged as well (" (mean(compress)) "): r = " (digits(with.r)) ", swappiness " (with.swappiness) "." }
+            p { "With the write before it charged as well (" (measured_ns(compress)) "): r = " (digits(with.r)) ", swappiness " (with.swappiness) "." }
+        }
+        @if let Some(zram) = &ratio.if_zram {
+            p { "With the fastest zram alone it would be r = " (digits(zram.r)) ", swappiness " (zram.swappiness) "." }
         }
         @if !ratio.blended.is_empty() {
-            (table(&[text("With this behind it"), number("Served by the fast tier"), number("r"), number("Swappiness")], &ratio.blended.iter().map(|blend| vec![
-                html! { (blend.slow_tier) }, html! { (percent(blend.fast_share)) }, html! { (digits(blend.r)) }, html! { (blend.swappiness) },
-            ]).collect::<Vec<_>>()))
+            (table(&[text("In front"), text("Behind it"), number("Served from the front"), number("r"), number("Swappiness")],
+                &ratio.blended.iter().map(|blend| vec![
+                    html! { (label(&blend.fast_tier)) },
+                    html! { (label(&blend.slow_tier)) },
+                    html! { (percent(blend.fast_share)) },
+                    html! { (digits(blend.r)) },
+                    html! { (blend.swappiness) },
+                ]).collect::<Vec<_>>()))
         }
-        p.note { (ratio.formula) ". Means, not medians: what all accesses cost together." }
+        p.note { (ratio.formula) ". It says nothing about how often either happens: only an experiment proves a setting." }
     }
 }
 
 fn order(tiers: &[Tier]) -> Markup {
-    let rows: Vec<Vec<Markup>> = tiers.iter().map(|tier| vec![
-        html! { (tier.name) },
-        html! { @match tier.gives_way { Some(place) => { (place) }, None => { "does not" } } },
-        html! { @match tier.used { Some(used) => { (size(used)) }, None => { (or_unknown(None)) } } },
-        html! { @match tier.capacity { Some(most) => { (size(most)) }, None => { "shares RAM" } } },
-        or_unknown(tier.ram.map(size)),
-        html! { (tier.how) },
-    ]).collect();
+    let rows: Vec<Vec<Markup>> = tiers
+        .iter()
+        .map(|tier| {
+            vec![
+                html! { (tier.name) },
+                html! { @match tier.gives_way { Some(place) => { (place) }, None => { "does not" } } },
+                html! { @match tier.used { Some(used) => { (size(used)) }, None => { (or_unknown(None)) } } },
+                html! { @match tier.capacity { Some(most) => { (size(most)) }, None => { "shares RAM" } } },
+                or_unknown(tier.ram.map(size)),
+                html! { (tier.how) },
+            ]
+        })
+        .collect();
     html! {
         h3 { "The order in which they give way" }
         (table(&[text("Tier"), number("Gives way"), number("Holds"), number("Can hold"), number("RAM it takes"), text("How")], &rows))
@@ -80,12 +101,14 @@ fn order(tiers: &[Tier]) -> Markup {
 }
 
 fn slowest(report: &TierReport) -> Option<(&str, f64)> {
-    let multiples = report.tiers.iter().filter_map(|tier| Some((tier.label.as_str(), report.multiple_of_ram(&tier.tier)?)));
+    let multiples =
+        report.tiers.iter().filter_map(|tier| Some((tier.label.as_str(), report.multiple_of_ram(&tier.tier)?)));
     multiples.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, multiple)| *multiple > 1.0)
 }
 
 fn chart(report: &TierReport) -> Markup {
-    let timed: Vec<(&TierMeasurement, LatencyStats)> = report.tiers.iter().filter_map(|tier| Some((tier, tier.latency?))).collect();
+    let timed: Vec<(&TierMeasurement, LatencyStats)> =
+        report.tiers.iter().filter_map(|tier| Some((tier, tier.latency?))).collect();
     let spans: Vec<Span> = timed
         .iter()
         .map(|(tier, stats)| {
@@ -103,7 +126,7 @@ fn chart(report: &TierReport) -> Markup {
         "Latency of each tier",
         &format!("A dot at the median and a line to the 99th percentile, on a logarithmic scale: {}.", told.join(", ")),
         &drawing,
-        &html! { "Median (dot) to 99th percentile (line) of one access, on a logarithmic scale; multiples are of RAM. " (told.join("; ")) "." },
+        &html! { "Median (dot) to 99th percentile (line) of one access, on a logarithmic scale; multiples are of RAM: " (told.join("; ")) "." },
     )
 }
 

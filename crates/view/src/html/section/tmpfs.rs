@@ -28,29 +28,37 @@ pub fn tmpfs(state: Option<&TmpfsState>, fits: &[Fit]) -> Markup {
             None => "The mounts were not seen.",
         }
     };
-    section("tmpfs", "Files in RAM", &lead, &html! {
-        @if let Some(state) = state { (mounts(state)) }
-        @for (number, fit) in (1..).zip(fits) { (would_fit(number, fit)) }
-    })
+    section(
+        "tmpfs",
+        "Files in RAM",
+        &lead,
+        &html! {
+            @if let Some(state) = state { (mounts(state)) }
+            @for (number, fit) in (1..).zip(fits) { (would_fit(number, fit)) }
+        },
+    )
 }
 
 fn mounts(state: &TmpfsState) -> Markup {
     let mut fullest: Vec<&TmpfsMount> = state.mounts.iter().filter(|mount| mount.share.is_some()).collect();
-    fullest.sort_by(|a, b| b.used.cmp(&a.used));
+    fullest.sort_by_key(|mount| std::cmp::Reverse(mount.used));
     fullest.truncate(DRAWN);
-    let drawn: Vec<Bar> = fullest.iter().map(|mount| Bar {
-        name: mount.at.clone(),
-        value: format!("{} · {}", or_nothing(mount.used), percent(mount.share.unwrap_or(0.0))),
-        share: mount.share.unwrap_or(0.0),
-        fill: Fill::AtCost,
-        interval: None,
-        open: false,
-    }).collect();
+    let drawn: Vec<Bar> = fullest
+        .iter()
+        .map(|mount| Bar {
+            name: mount.at.clone(),
+            value: format!("{} · {}", or_nothing(mount.used), percent(mount.share.unwrap_or(0.0))),
+            share: mount.share.unwrap_or(0.0),
+            fill: Fill::AtCost,
+            interval: None,
+            open: false,
+        })
+        .collect();
     let told: Vec<String> = drawn.iter().map(|bar| format!("{} {}", bar.name, bar.value.replace('·', "="))).collect();
     html! {
         @if !drawn.is_empty() {
             (figure("tmpfs-chart", "How full each file system in RAM is", &format!("A bar for each mount, as long as its share in use: {}.", told.join(", ")),
-                &bars(&drawn), &html! { "What the fullest hold, as a share of what each may hold. " (told.join("; ")) "." }))
+                &bars(&drawn), &html! { "What the fullest hold, as a share of what each may hold: " (told.join("; ")) "." }))
         }
         @if !state.mounts.is_empty() {
             (table(&[text("Mounted at"), text("Kind"), number("Used"), number("May hold"), number("Of RAM"), number("Inodes used"), text("Can go to swap")],
@@ -91,22 +99,34 @@ fn margin(margin: &Margin) -> String {
 }
 
 fn would_fit(number_of: usize, it: &Fit) -> Markup {
-    let longest = it.margins.iter().map(|m| m.limit).chain([it.need]).max().unwrap_or_default().as_f64().max(1.0) * 1.02;
-    let rooms: Vec<Room> = it.margins.iter().map(|m| Room {
-        name: model(m.model).0.to_owned(),
-        value: margin(m),
-        share: m.limit.as_f64() / longest,
-        fits: !m.margin.is_negative(),
-    }).collect();
+    let longest =
+        it.margins.iter().map(|m| m.limit).chain([it.need]).max().unwrap_or_default().as_f64().max(1.0) * 1.02;
+    let rooms: Vec<Room> = it
+        .margins
+        .iter()
+        .map(|m| Room {
+            name: model(m.model).0.to_owned(),
+            value: margin(m),
+            share: m.limit.as_f64() / longest,
+            fits: !m.margin.is_negative(),
+        })
+        .collect();
     let at_least = if it.lower_bound { "at least " } else { "" };
-    let told: Vec<String> = it.margins.iter().map(|m| format!("{} ({}): {}", model(m.model).0, size(m.limit), margin(m))).collect();
+    let told: Vec<String> =
+        it.margins.iter().map(|m| format!("{} ({}): {}", model(m.model).0, size(m.limit), margin(m))).collect();
     let heading = if it.already_tmpfs { "is in RAM already" } else { "in RAM?" };
-    let mut rows: Vec<Vec<Markup>> = it.margins.iter().map(|m| vec![
-        html! { (model(m.model).0) },
-        html! { (size(m.limit)) },
-        html! { (margin(m)) },
-        html! { (model(m.model).1) },
-    ]).collect();
+    let mut rows: Vec<Vec<Markup>> = it
+        .margins
+        .iter()
+        .map(|m| {
+            vec![
+                html! { (model(m.model).0) },
+                html! { (size(m.limit)) },
+                html! { (margin(m)) },
+                html! { (model(m.model).1) },
+            ]
+        })
+        .collect();
     rows.push(vec![
         html! { "inodes" },
         html! { (count(it.inode_limit)) },
@@ -122,7 +142,7 @@ fn would_fit(number_of: usize, it: &Fit) -> Markup {
             (figure(&format!("fit-chart-{number_of}"), &format!("Whether {} fits", it.path),
                 &format!("A bar for each limit and a line at the need of {}: {}.", size(it.need), told.join(", ")),
                 &fit(&rooms, it.need.as_f64() / longest, &format!("needs {}", size(it.need))),
-                &html! { "The line is the need, " (at_least) (size(it.need)) "; a bar that reaches it has room. " (told.join("; ")) "." }))
+                &html! { "The line is the need, " (at_least) (size(it.need)) "; a bar that reaches it has room: " (told.join("; ")) "." }))
         }
         (table(&[text("Model"), number("Allows"), number("Margin"), text("What it means")], &rows))
         @if let Some(out) = it.pushed_out {

@@ -1,0 +1,74 @@
+//! `ramline measure`: what things cost on this machine.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use ramline_kernel::{Root, signals};
+use ramline_lab::tiers::{self, Options};
+
+use crate::output::Format;
+use crate::progress::Terminal;
+use crate::source::Source;
+use crate::{consent, exit, state};
+
+/// Measure what this machine's memory costs
+#[derive(Debug, Args)]
+pub struct Measure {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    Tiers(Tiers),
+}
+
+/// Latency and throughput of RAM, page cache, tmpfs, zram and the disks, within 15 s
+#[derive(Debug, Args)]
+struct Tiers {
+    /// At most 6 s, and nothing is written to a disk
+    #[arg(long)]
+    quick: bool,
+    /// Make a scratch zram device without asking (as root; it is removed again)
+    #[arg(long, conflicts_with = "quick")]
+    prove: bool,
+    /// A directory on the disk to measure
+    #[arg(long, value_name = "DIR", default_value = "/")]
+    dir: PathBuf,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Measure {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// The source is not this machine, or a tier that is always there could not be measured.
+    pub fn run(&self, source: &Source) -> Result<u8> {
+        let What::Tiers(tiers) = &self.what;
+        tiers.run(source)
+    }
+}
+
+impl Tiers {
+    fn run(&self, source: &Source) -> Result<u8> {
+        source.must_be_live("measure tiers")?;
+        let root = Root::live();
+        signals::install();
+        let mut options = Options {
+            dir: self.dir.clone(),
+            root: root.clone(),
+            ..if self.quick { Options::quick() } else { Options::full() }
+        };
+        let wants_zram = !self.quick && ramline_kernel::process::uid() == 0 && ramline_kernel::zram::has_control(&root);
+        if wants_zram
+            && consent::given(self.prove, &["a scratch zram device (removed again; zram0 is not touched)".to_owned()])?
+        {
+            options.scratch_zram = Some(state::lock(&root)?);
+        }
+        let measured = tiers::measure(&options, &mut Terminal::new())?;
+        self.format.print(&measured, |m, style| ramline_view::screen::tiers(&m.report, m.cost.as_ref(), style))?;
+        Ok(exit::DONE)
+    }
+}

@@ -1,0 +1,27 @@
+//! Asking before anything global is made: on a terminal; otherwise only `--prove` is a yes.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+
+use anyhow::Result;
+
+/// True when the reader agreed, by `--prove` or by answering.
+///
+/// # Errors
+/// The terminal cannot be read.
+pub fn given(prove: bool, what: &[String]) -> Result<bool> {
+    if prove || what.is_empty() {
+        return Ok(true);
+    }
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Ok(false);
+    }
+    eprintln!("This would touch more than its own sandbox:");
+    for line in what {
+        eprintln!("  - {line}");
+    }
+    eprint!("Go on? It is put back afterwards. [y/N] ");
+    io::stderr().flush()?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}

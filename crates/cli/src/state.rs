@@ -1,0 +1,44 @@
+//! Where ramline keeps its journal and its records, and what earlier runs left behind.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use ramline_act::{RunLock, StateDir, leftovers, one_line};
+use ramline_kernel::{Root, process};
+
+use crate::source::Source;
+
+/// The state directory: `RAMLINE_STATE_DIR`, or the usual place of this user.
+///
+/// # Errors
+/// There is no such place: no HOME.
+pub fn path() -> Result<PathBuf> {
+    if let Some(dir) = std::env::var_os("RAMLINE_STATE_DIR") {
+        return Ok(PathBuf::from(dir));
+    }
+    let env = std::env::var_os;
+    StateDir::default_path(process::uid(), env("XDG_STATE_HOME").as_deref(), env("HOME").as_deref())
+        .context("there is no place for ramline's state: HOME is not set\n  try: RAMLINE_STATE_DIR=DIR ramline …")
+}
+
+/// Takes the run lock; a second live run is refused.
+///
+/// # Errors
+/// Another ramline is running, or the state directory cannot be used.
+pub fn lock(root: &Root) -> Result<RunLock> {
+    Ok(RunLock::take(&StateDir::open(&path()?)?, root)?)
+}
+
+/// One line naming what dead runs left behind; `None` when there is nothing, or when the source is not this machine.
+pub fn left_behind(source: &Source) -> Option<String> {
+    if !source.is_live() {
+        return None;
+    }
+    let state = StateDir::open_existing(&path().ok()?).ok()??;
+    one_line(&leftovers(&state, &Root::live()).ok()?)
+}
+
+/// For tests: die after so many journal records.
+pub fn crash_after() -> Option<u64> {
+    std::env::var("RAMLINE_TEST_KILL_AFTER_STEP").ok()?.parse().ok()
+}

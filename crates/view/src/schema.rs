@@ -1,0 +1,42 @@
+//! The JSON documents this project promises, as JSON schemas: the contract with anyone's scripts.
+//!
+//! What it is: one row a document. What it is not: files; those are under `schema/`, and a test holds them against this.
+//!
+//! ```
+//! let names: Vec<&str> = ramline_view::schema::schemas().into_iter().map(|(name, _)| name).collect();
+//! assert!(names.contains(&"snapshot") && names.contains(&"checkup"));
+//! ```
+
+use ramline_advice::{Explanation, Finding};
+use ramline_evidence::{RunRecord, TierReport};
+use ramline_snapshot::Snapshot;
+use schemars::{JsonSchema, schema_for};
+use serde_json::Value;
+
+use crate::{CheckupReport, Comparison, ProofTable};
+use crate::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
+
+fn schema<T: JsonSchema>() -> Value {
+    schema_for!(T).to_value()
+}
+
+/// Name and schema of every document; the file is `schema/NAME.json`.
+#[must_use]
+pub fn schemas() -> Vec<(&'static str, Value)> {
+    vec![
+        ("snapshot", schema::<Snapshot>()),
+        ("show-memory", schema::<ShowMemory>()),
+        ("show-tiers", schema::<ShowTiers>()),
+        ("show-zram", schema::<ShowZram>()),
+        ("show-swap", schema::<ShowSwap>()),
+        ("show-tmpfs", schema::<ShowTmpfs>()),
+        ("show-pressure", schema::<ShowPressure>()),
+        ("explanation", schema::<Explanation>()),
+        ("finding", schema::<Finding>()),
+        ("tier-report", schema::<TierReport>()),
+        ("run-record", schema::<RunRecord>()),
+        ("proof-table", schema::<ProofTable>()),
+        ("checkup", schema::<CheckupReport>()),
+        ("checkup-comparison", schema::<Comparison>()),
+    ]
+}
