@@ -1,0 +1,160 @@
+//! Every screen on every captured machine: it fits 100 columns, prints no control character, and survives hostile names.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ramline_advice::{Inputs, TOPICS, explain, findings};
+use ramline_kernel::{Root, gather::gather};
+use ramline_model::ledger::Ledger;
+use ramline_model::{pressure, swap, tiers, tmpfs, verdict, watermarks, zram};
+use ramline_snapshot::mounts::{Capacity, Mount};
+use ramline_snapshot::swaps::SwapArea;
+use ramline_snapshot::{Seen, Snapshot, Wanted, Window};
+use ramline_units::{Bytes, Nanos};
+use ramline_view::text::{Style, width};
+use ramline_view::{CheckupReport, ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram, UnseenSection, screen};
+
+const STYLE: Style = Style { colour: false, width: 100 };
+
+fn trees() -> Vec<PathBuf> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/healthy");
+    let mut trees: Vec<PathBuf> = fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()).collect();
+    trees.sort();
+    trees
+}
+
+fn machine(tree: &Path) -> Snapshot {
+    gather(&Root::new(tree), Wanted::ALL)
+}
+
+fn report(seen: &Snapshot) -> CheckupReport {
+    let inputs = Inputs { snapshot: seen, window: None, tiers: None, runs: &[] };
+    let verdict = verdict::of(seen, None);
+    CheckupReport {
+        machine: seen.machine.clone(),
+        sentence: verdict.as_ref().map(|v| v.text.clone()).unwrap_or_default(),
+        verdict,
+        ledger: Ledger::of(seen),
+        tiers: tiers::of(seen),
+        watermarks: watermarks::of(seen, None),
+        pressure: Some(pressure::of(seen, None)),
+        swap: swap::of(seen, None),
+        zram: zram::of(seen),
+        tmpfs: tmpfs::of(seen),
+        would_fit: ShowTmpfs::new(seen).would_fit,
+        findings: findings(&inputs),
+        unseen: UnseenSection::of(seen),
+        ..CheckupReport::default()
+    }
+}
+
+fn screens(seen: &Snapshot, window: Option<&Window<'_>>, style: &Style) -> Vec<(String, String)> {
+    let inputs = Inputs { snapshot: seen, window: window.copied(), tiers: None, runs: &[] };
+    let mut out = vec![
+        ("show memory".to_owned(), ShowMemory::new(seen, window).text(style)),
+        ("show tiers".to_owned(), ShowTiers::new(seen, None).text(style)),
+        ("show zram".to_owned(), ShowZram::new(seen).text(style)),
+        ("show swap".to_owned(), ShowSwap::new(seen, window).text(style)),
+        ("show tmpfs".to_owned(), ShowTmpfs::new(seen).text(style)),
+        ("show pressure".to_owned(), ShowPressure::new(seen, window).text(style)),
+        ("findings".to_owned(), screen::findings(&findings(&inputs), style)),
+        ("checkup".to_owned(), screen::checkup(&report(seen), &["report.html".to_owned()], style)),
+    ];
+    for topic in TOPICS {
+        out.push((format!("explain {}", topic.id), screen::explain(&explain(topic.id, &inputs).unwrap(), style)));
+    }
+    out
+}
+
+/// Commands to copy are never broken, so they alone may be longer.
+fn is_command(line: &str) -> bool {
+    line.starts_with("      ")
+}
+
+#[test]
+fn every_screen_of_every_captured_machine_fits_and_holds_only_text() {
+    assert!(trees().len() >= 5, "too few fixtures to say anything");
+    for tree in trees() {
+        for (name, text) in screens(&machine(&tree), None, &STYLE) {
+            let at = format!("{name} on {}", tree.display());
+            assert!(text.ends_with('\n') && text.len() > 20, "{at} says next to nothing: {text}");
+            for line in text.lines() {
+                assert!(width(line) <= 100 || is_command(line), "{at} is too wide: {line}");
+                assert!(!line.ends_with(' ') && !line.chars().any(char::is_control), "{at}: {line:?}");
+            }
+        }
+        assert!(screen::checkup(&report(&machine(&tree)), &[], &STYLE).lines().count() <= 40, "{}", tree.display());
+    }
+}
+
+#[test]
+fn a_report_comes_back_from_json_as_it_went() {
+    for tree in trees() {
+        let report = report(&machine(&tree));
+        let text = serde_json::to_string(&report).unwrap();
+        assert_eq!(serde_json::from_str::<CheckupReport>(&text).unwrap(), report, "{}", tree.display());
+    }
+}
+
+#[test]
+fn an_empty_snapshot_is_said_to_be_one_on_every_screen() {
+    let nothing = Snapshot::default();
+    for (name, text) in screens(&nothing, None, &STYLE) {
+        assert!(text.len() > 20, "{name}: {text:?}");
+        assert!(!text.contains("NaN") && !text.contains("inf "), "{name}: {text}");
+    }
+}
+
+#[test]
+fn hostile_names_of_mounts_areas_and_devices_reach_no_screen_raw() {
+    const EVIL: &str = "/mnt/\u{1b}[2J\u{202e}evil\n<script>alert(1)</script>\r\u{7}";
+    for tree in trees() {
+        let mut seen = machine(&tree);
+        let capacity = Capacity { size: Bytes(4096), free: Bytes(0), available: Bytes(0), inodes: 9, inodes_free: 1 };
+        let mount = |fs: &str, at: &str| Mount {
+            dev: format!("0:{at}"),
+            root: EVIL.into(),
+            at: at.into(),
+            options: EVIL.into(),
+            fs: fs.into(),
+            source: EVIL.into(),
+            super_options: EVIL.into(),
+            capacity: Some(capacity),
+        };
+        seen.mounts = Seen::of(vec![mount("ext4", "/"), mount("tmpfs", EVIL), mount("tmpfs", "/tmp")]);
+        let area = |path: &str, priority| SwapArea { path: path.into(), kind: EVIL.into(), size: Bytes(1 << 30), used: Bytes(1 << 20), priority };
+        seen.swaps = Seen::of(vec![area(EVIL, 5), area("/dev/zram0", 1)]);
+        seen.zswap = Seen::Denied { path: EVIL.into() };
+        seen.machine.kernel = EVIL.into();
+        seen.machine.container = Some(EVIL.into());
+        if let Seen::Seen { data, .. } = &mut seen.zram {
+            for device in &mut data.devices {
+                device.algorithm = Some(EVIL.into());
+                device.algorithms = vec![EVIL.into(), EVIL.into()];
+            }
+        }
+        for style in [STYLE, Style { colour: true, width: 60 }] {
+            for (name, text) in screens(&seen, None, &style) {
+                let own = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"];
+                let bare = own.iter().fold(text, |text, code| text.replace(code, ""));
+                let raw = bare.chars().find(|c| *c != '\n' && ramline_view::is_hostile(*c));
+                assert_eq!(raw, None, "{name} on {}", tree.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_window_gives_rates_and_its_length_and_none_says_so() {
+    let after = machine(&trees()[0]);
+    let mut before = after.clone();
+    let mut later = after;
+    (before.machine.boot_id, later.machine.boot_id) = (Some("x".into()), Some("x".into()));
+    (before.machine.uptime, later.machine.uptime) = (Some(Nanos(10_000_000_000)), Some(Nanos(12_000_000_000)));
+    let window = Window::new(&before, &later).unwrap();
+    let with = ShowPressure::new(&later, Some(&window)).text(&STYLE);
+    let without = ShowPressure::new(&later, None).text(&STYLE);
+    assert!(with.contains("Reclaim, per second, over 2.0 s"), "{with}");
+    assert!(without.contains("counters since boot only, no rate") && !without.contains("/s "), "{without}");
+    assert!(ShowMemory::new(&later, Some(&window)).text(&STYLE).contains("Drift over 2.0 s: no line; leftover +0 B."));
+}

@@ -1,0 +1,360 @@
+//! The screens of `show` on small machines made by hand: the expected text stands here.
+
+use ramline_snapshot::machine::Machine;
+use ramline_snapshot::meminfo::Meminfo;
+use ramline_snapshot::pressure::Pressure;
+use ramline_snapshot::sysctl::VmSettings;
+use ramline_snapshot::vmstat::Vmstat;
+use ramline_snapshot::zoneinfo::Zoneinfo;
+use ramline_snapshot::zram::{Zram, ZramDevice, ZramSupport};
+use ramline_snapshot::{Seen, Snapshot, Window, dirs::DirUse, mounts, swaps};
+use ramline_units::{Bytes, Nanos};
+use ramline_view::text::Style;
+use ramline_view::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
+
+const STYLE: Style = Style { colour: false, width: 100 };
+
+const MEMINFO: &str = "\
+MemTotal:        8388608 kB
+MemFree:         1048576 kB
+MemAvailable:    4194304 kB
+Buffers:          131072 kB
+SwapCached:        65536 kB
+Active(anon):    1048576 kB
+Inactive(anon):  1048576 kB
+Active(file):    1572864 kB
+Inactive(file):  2621440 kB
+Unevictable:           0 kB
+SwapTotal:       4194304 kB
+SwapFree:        3145728 kB
+Dirty:            102400 kB
+Writeback:             0 kB
+Mapped:           524288 kB
+Shmem:            524288 kB
+KReclaimable:     262144 kB
+SReclaimable:     262144 kB
+SUnreclaim:       131072 kB
+KernelStack:        8192 kB
+PageTables:        32768 kB
+VmallocUsed:       16384 kB
+Percpu:             4096 kB
+";
+
+const ZONEINFO: &str = "\
+Node 0, zone   Normal
+  pages free     262144
+        boost    0
+        min      10240
+        low      12800
+        high     15360
+        spanned  2097152
+        present  2097152
+        managed  2097152
+        protection: (0, 0)
+      nr_zone_inactive_anon 262144
+      nr_zone_active_anon 262144
+      nr_zone_inactive_file 655360
+      nr_zone_active_file 393216
+      nr_zone_unevictable 0
+  pagesets
+    cpu: 0
+              count: 2560
+              high:  5120
+              batch: 63
+  vm stats threshold: 64
+";
+
+fn machine(seconds: u64) -> Snapshot {
+    let boot = Machine { boot_id: Some("b".into()), uptime: Some(Nanos(seconds * 1_000_000_000)), ..Machine::default() };
+    let mut seen = Snapshot::new(boot);
+    seen.meminfo = Seen::of(Meminfo::parse("meminfo", MEMINFO).unwrap());
+    seen.zoneinfo = Seen::of(Zoneinfo::parse("zoneinfo", ZONEINFO).unwrap());
+    let vmstat = format!(
+        "nr_zspages 65536\nnr_isolated_anon 0\nnr_isolated_file 0\npswpin {}\npswpout 0\npgmajfault {}\nworkingset_refault_file {}\n\
+         workingset_refault_anon 0\npgscan_anon 0\npgscan_file 0\npgsteal_anon 0\npgsteal_file 0\n",
+        seconds * 100,
+        seconds * 3,
+        seconds * 50
+    );
+    seen.vmstat = Seen::of(Vmstat::parse("vmstat", &vmstat).unwrap());
+    let psi = format!("some avg10=0.50 avg60=0.20 avg300=0.10 total={}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n", seconds * 2000);
+    seen.pressure_memory = Seen::of(Pressure::parse("memory", &psi).unwrap());
+    let areas = "Filename\tType\tSize\tUsed\tPriority\n/dev/zram0 partition 2097152 1048576 100\n/dev/sda2 partition 2097152 0 -2\n";
+    seen.swaps = Seen::of(swaps::parse("swaps", areas).unwrap());
+    let mut settings = VmSettings::default();
+    for (key, value) in [("swappiness", "60"), ("page-cluster", "3"), ("min_free_kbytes", "40960"), ("watermark_scale_factor", "10")] {
+        settings.put(key, value);
+    }
+    seen.settings = Seen::of(settings);
+    let files = [
+        ("disksize", "2147483648"),
+        ("initstate", "1"),
+        ("comp_algorithm", "lzo [lz4] zstd"),
+        ("mm_stat", "1073741824 251658240 268435456 0 268435456 1024 0 2048 2100"),
+        ("io_stat", "0 5 0 12"),
+    ];
+    let files = files.map(|(k, v)| (k.to_owned(), v.to_owned())).into();
+    let device = ZramDevice::from_files("zram0", &files, &mut Vec::new());
+    seen.zram = Seen::of(Zram { support: ZramSupport { control: true, ..ZramSupport::default() }, devices: vec![device], unseen: vec![] });
+    seen
+}
+
+#[test]
+fn show_memory_puts_every_byte_on_a_line_with_its_owner_and_the_way_to_free_it() {
+    let (before, after) = (machine(100), machine(102));
+    let window = Window::new(&before, &after).unwrap();
+    assert_eq!(ShowMemory::new(&after, Some(&window)).text(&STYLE), "\
+3.4 GiB of 8.0 GiB can be had without cost; nothing waits for memory.
+
+Where MemTotal is: 8.0 GiB (gauges; they add up)
+PPPPPPPPPPPPPPPPPPTTTTTTTZZZkkkkkdcccccccccccccccccccccccccccccccccccccccccccccccc................
+P processes, T tmpfs, L locked, H huge pages, Z compressed, k kernel, d dirty, c clean cache, . free
+
+line                              bytes   share  whose; can it be freed, by what, at what cost
+free                            1.0 GiB  12.5 %  nobody; yes, by any allocation
+free, in the lists of the      10.0 MiB  0.12 %  nobody; MemFree leaves it out; yes, by any
+CPUs                                             allocation; drained when memory is short
+process memory                  1.5 GiB  18.8 %  processes: heap, stack, data; by swapping out;
+                                                 costs a write now, a swap-in for what is touched
+                                                 again
+- also on swap                 64.0 MiB  0.78 %
+tmpfs and shared memory       512.0 MiB   6.2 %  files in tmpfs, shared segments, memfd, some
+                                                 graphics buffers; by swapping out, or deleting the
+                                                 files; costs a write now, a swap-in for what is
+                                                 touched again
+page cache, clean               3.9 GiB  48.8 %  files read or written lately; yes, by reclaim, as
+                                                 memory is needed; costs a read from disk for what
+                                                 is needed again; refaults tell how often
+- used at least twice lately    1.5 GiB  18.8 %
+- mapped into processes       512.0 MiB   6.2 %
+- blocks of devices           128.0 MiB   1.6 %
+page cache, to be written     100.0 MiB   1.2 %  files written lately; by writeback, then reclaim;
+                                                 costs a write to disk first
+kernel objects, reclaimable   256.0 MiB   3.1 %  cached directory entries and inodes above all;
+                                                 partly, by shrinkers; a page goes when its last
+                                                 object does; costs looking names up again
+kernel objects, in use        128.0 MiB   1.6 %  the kernel; only by whatever holds them: open
+                                                 files, sockets, groups; costs their owner's end
+vmalloc                        16.0 MiB  0.20 %  the kernel: modules, large buffers, stacks of
+                                                 threads; only by ending threads, unloading modules;
+                                                 costs their owner's end
+page tables                    32.0 MiB  0.39 %  processes: the map of their memory; only by ending
+                                                 or shrinking processes; costs their owner's end
+per-CPU data                    4.0 MiB  0.05 %  the kernel: statistics, control groups, networking;
+                                                 only by removing control groups and devices; costs
+                                                 their owner's end
+compressed pool               256.0 MiB   3.1 %  pages swapped to zram or zswap: RAM holding
+                                                 compressed pages; partly, by reading them back, or
+                                                 writeback where there is a backing device; costs
+                                                 more RAM for what is read back, a write for what is
+                                                 written back
+- zram                        256.0 MiB   3.1 %
+leftover                      322.0 MiB   3.9 %  drivers, straight from the page allocator; whether
+                                                 it can be freed is not known; the 13 counters
+                                                 together may be off by 3.2 MiB either way
+Nothing in: locked memory, in transit, other reclaimable kernel memory.
+Not shown by this kernel, so in the leftover if there is any: SecPageTables, Hugetlb, GPUActive,
+GPUReclaim.
+Drift over 2.0 s: no line; leftover +0 B.
+
+Next: ramline show tiers
+");
+}
+
+#[test]
+fn show_tiers_tells_the_order_of_giving_way() {
+    assert_eq!(ShowTiers::new(&machine(100), None).text(&STYLE), "\
+The tiers, fastest first (gauges; capacity and content in uncompressed bytes)
+tier                         holds       of  RAM it takes  gives way
+process memory             1.5 GiB                1.5 GiB         2.
+page cache                 4.0 GiB                4.0 GiB         1.
+tmpfs and shared memory  512.0 MiB              512.0 MiB         2.
+/dev/zram0                 1.0 GiB  2.0 GiB     256.0 MiB         no
+/dev/sda2                      0 B  2.0 GiB           0 B         no
+files on disk            not known                    0 B         no
+
+When memory runs short, in this order
+  1. page cache: clean pages are dropped, dirty ones written first
+  2. process memory: idle pages are swapped out, balanced against the page cache by swappiness
+  2. tmpfs and shared memory: idle pages are swapped out, balanced against the page cache by
+     swappiness
+  -  /dev/zram0: keeps what it has, however old; full, it passes new pages to the next area
+  -  /dev/sda2: keeps what it has until it is read back; full, it passes new pages to the next area
+  -  files on disk: holds the files; what was dropped from the page cache is read from here
+
+vm.swappiness is 60 (setting, 0 to 200): at equal costs 30.0 % of scanning goes to process and tmpfs
+memory, between 17.6 % and 46.2 % as file or swap reads get cheaper; the kernel does not export the
+costs it sees.
+
+Next: ramline measure tiers (what an access to each costs here)
+");
+}
+
+#[test]
+fn show_zram_tells_the_ladder_every_field_with_unit_and_scope_and_the_capacity_formula() {
+    assert_eq!(ShowZram::new(&machine(100)).text(&STYLE), "\
+zram: active as swap.
+[x] module present  [x] loaded  [x] device exists  [x] sized  [x] formatted  [x] active as swap
+
+zram0: active as swap, lz4, swap priority 100
+Algorithms this kernel offers here: lzo, lz4, zstd.
+5 writes failed since the device was made: its limit was hit, or no memory was found.
+It holds 1.0 GiB of pages in 256.0 MiB of RAM, plus 8.0 MiB slot table (gauges): net gain 760.0 MiB.
+  true ratio               4.25:1  compressed pages over their payload; same-filled and written-back
+                                   pages left out
+  effective ratio          3.98:1  the same over the RAM used, allocator overhead included
+  allocator efficiency     93.8 %  payload over RAM used
+  incompressible           0.78 %  of compressed pages are kept whole and gain nothing
+  room left               1.0 GiB  of its size, uncompressed
+  RAM when full         522.0 MiB  at the effective ratio, slot table included
+Capacity when full = RAM - zram/ratio + zram = 8.0 GiB - 2.0 GiB/3.98 + 2.0 GiB = 9.5 GiB, at the
+ratio so far.
+
+field                     zramctl           value  scope               meaning
+disksize                  DISKSIZE        2.0 GiB  setting             uncompressed capacity, not
+                                                                       RAM
+mm_stat.orig_data_size    DATA            1.0 GiB  gauge               stored, uncompressed;
+                                                                       same-filled and written-back
+                                                                       pages included
+mm_stat.compr_data_size   COMPR         240.0 MiB  gauge               compressed payload
+mm_stat.mem_used_total    TOTAL         256.0 MiB  gauge               RAM used by the allocator;
+                                                                       slot table excluded
+mm_stat.mem_limit         MEM-LIMIT      no limit  setting             limit on mem_used_total;
+                                                                       writes fail at it
+mm_stat.mem_used_max      MEM-USED      256.0 MiB  peak                highest mem_used_total
+mm_stat.same_pages        ZERO-PAGES  1,024 pages  gauge               pages of one repeated word,
+                                                                       zero or not; they cost no
+                                                                       memory
+mm_stat.pages_compacted   MIGRATED        0 pages  counter since made  freed by compaction of the
+                                                                       pool
+mm_stat.huge_pages                    2,048 pages  gauge               incompressible, kept whole:
+                                                                       they gain nothing
+mm_stat.huge_pages_since              2,100 pages  counter since made  incompressible pages ever
+                                                                       stored
+io_stat.failed_reads                     0 events  counter since made  reads that failed
+io_stat.failed_writes                    5 events  counter since made  writes that failed: limit hit
+                                                                       or no memory
+io_stat.invalid_io                       0 events  counter since made  unaligned requests; always 0
+                                                                       on newer kernels
+io_stat.notify_free                     12 events  counter since made  slots freed by the swap layer
+");
+}
+
+#[test]
+fn zram_that_is_not_there_names_the_next_step() {
+    let mut seen = machine(100);
+    let support = ZramSupport { module_installed: Some(true), ..ZramSupport::default() };
+    seen.zram = Seen::of(Zram { support, ..Zram::default() });
+    assert_eq!(ShowZram::new(&seen).text(&STYLE), "\
+zram: module present.
+[x] module present  [ ] loaded  [ ] device exists  [ ] sized  [ ] formatted  [ ] active as swap
+Next step: load the module
+  modprobe zram
+");
+}
+
+#[test]
+fn show_swap_keeps_stock_and_flow_apart() {
+    let (before, after) = (machine(100), machine(102));
+    let window = Window::new(&before, &after).unwrap();
+    assert_eq!(ShowSwap::new(&after, Some(&window)).text(&STYLE), "\
+Pages come back from swap at 400.0 KiB/s and leave at 0 B/s (over 2.0 s): somebody waits for them.
+
+Areas in the order of use (gauges, uncompressed bytes)
+turn  area        device                priority     size    holds   share
+   1  /dev/zram0  zram: compressed RAM       100  2.0 GiB  1.0 GiB  50.0 %
+   2  /dev/sda2   device not known            -2  2.0 GiB      0 B   0.0 %
+
+Stock and flow
+  stock  1.0 GiB of 4.0 GiB lie in swap (gauge)
+  flow   areas: 400.0 KiB/s in, 0 B/s out, over 2.0 s
+         refaults: 0 process pages/s needed again soon after they left, over 2.0 s
+
+vm.swappiness is 60 (setting, 0 to 200): at equal costs 30.0 % of scanning goes to process and tmpfs
+memory, between 17.6 % and 46.2 % as file or swap reads get cheaper; the kernel does not export the
+costs it sees.
+A swap-in reads 8 pages at once (2^vm.page-cluster, setting); zram is read page by page.
+");
+    let alone = ShowSwap::new(&after, None).text(&STYLE);
+    assert!(alone.contains("since boot only, no rate; try: ramline show swap --for 2s"), "{alone}");
+}
+
+#[test]
+fn show_tmpfs_holds_directories_against_four_limits_with_margins() {
+    let mut seen = machine(100);
+    let text = "22 1 0:20 / / rw - ext4 /dev/sda1 rw\n23 22 0:21 / /dev/shm rw - tmpfs tmpfs rw\n24 22 0:22 / /run rw - tmpfs tmpfs rw,noswap\n";
+    let mut mounts = mounts::parse("mountinfo", text).unwrap();
+    for mount in mounts.iter_mut().filter(|m| m.fs == "tmpfs") {
+        let (size, free) = (Bytes::from_gib(4), Bytes::from_gib(3));
+        mount.capacity = Some(mounts::Capacity { size, free, available: free, inodes: 1000, inodes_free: 600 });
+    }
+    seen.mounts = Seen::of(mounts);
+    let dir = |path: &str, gib: u64, complete| DirUse {
+        path: path.into(),
+        allocated: Bytes::from_gib(gib),
+        on_tmpfs: Bytes::from_gib(gib),
+        inodes: 12_000,
+        cached: Some(Bytes::from_mib(100)),
+        refused: 0,
+        complete,
+    };
+    seen.dirs = Seen::of(vec![dir("/tmp", 3, true), dir("/var/tmp", 0, false)]);
+    assert_eq!(ShowTmpfs::new(&seen).text(&STYLE), "\
+File systems in RAM hold 2.0 GiB (gauge); together they may hold 8.0 GiB, 100 % of RAM.
+
+mount     type     holds  may hold   share  of RAM        inodes  may go to swap
+/dev/shm  tmpfs  1.0 GiB   4.0 GiB  25.0 %  12.5 %  400 of 1,000  yes
+/run      tmpfs  1.0 GiB   4.0 GiB  25.0 %  12.5 %  400 of 1,000  no
+The mounts hold 1.5 GiB more than Shmem counts in RAM (gauges): as much of them is on swap.
+
+Would these directories fit into RAM? What each limit would leave (negative: it breaks)
+directory    needs  half of RAM  half of free  available  free + swap  inodes  inodes left
+/tmp       3.0 GiB      1.0 GiB      -2.5 GiB    1.0 GiB      1.0 GiB  12,000    1,036,576
+/var/tmp    >= 0 B      4.0 GiB     512.0 MiB    4.0 GiB      4.0 GiB  12,000    1,036,576
+/tmp would need 3.0 GiB and 12,000 inodes: does not fit by: half of free; half of free breaks first
+as it grows.
+  100.0 MiB of it are in the page cache already, so moving them costs no memory; it would push out
+  1.9 GiB of clean page cache.
+Limits: half of RAM (the size a tmpfs gets by default) 4.0 GiB; half of free memory (nothing else
+has to move) 512.0 MiB; available memory (clean page cache gives way) 4.0 GiB; free memory and free
+swap 4.0 GiB.
+
+What lies in tmpfs does not survive a reboot, and under pressure it reaches the swap area
+unencrypted.
+");
+}
+
+#[test]
+fn show_pressure_tells_the_distance_in_mib_and_over_a_window_in_minutes() {
+    let (mut before, after) = (machine(100), machine(102));
+    let more = ZONEINFO.replace("pages free     262144", "pages free     264192");
+    before.zoneinfo = Seen::of(Zoneinfo::parse("zoneinfo", &more).unwrap());
+    let window = Window::new(&before, &after).unwrap();
+    assert_eq!(ShowPressure::new(&after, Some(&window)).text(&STYLE), "\
+Nothing waits for memory.
+
+stalled (PSI)             over 2.0 s  last 10 s    60 s   300 s  since boot
+memory         some task      0.20 %     0.50 %  0.20 %  0.10 %       0.2 s
+memory         all tasks      0.00 %     0.00 %  0.00 %  0.00 %       0.0 s
+
+Reclaim, per second, over 2.0 s
+  50.0  pages/s   of files read again soon after eviction (refaults)
+     0  pages/s   of processes needed again soon after swapping out (refaults)
+  3.00  faults/s  had to read a device (major faults)
+     0  pages/s   looked at by reclaim
+     0  pages/s   freed by reclaim
+
+Distance to reclaim, in MiB (gauges): kswapd wakes at low, allocations stall at min
+MiB            managed    free   min   low  high  reserve      to kswapd      to stalls  band
+node 0 Normal   8192.0  1024.0  40.0  50.0  60.0      0.0  974.0 (4 min)  984.0 (4 min)  above high
+A zone's distance is free less watermark; a node's leaves out what zones reserve for other
+allocations.
+Above high: kswapd sleeps: nothing is reclaimed, so nothing is swapped.
+vm.watermark_scale_factor is 10 (setting); it works only above 12.2 (2500 x min_free / managed), so
+it changes nothing here; the gap between two watermarks is 10.0 MiB over all zones.
+
+Pages reclaim can look at (gauges)
+MiB            active  inactive  unevictable
+node 0 Normal  2560.0    3584.0          0.0
+");
+}
