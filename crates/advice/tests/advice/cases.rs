@@ -205,11 +205,15 @@ pub fn silent(id: &str) -> Vec<Case> {
                 .tier("disk:/", 80)
                 .tier("zram-zstd", 4),
             // The sandbox found no difference.
-            with_zram().tier("disk:/", 80).tier("zram-zstd", 4).runs(SwapKind::File, Some(60), &[3, 4, 5]).runs(
-                SwapKind::File,
+            with_zram().tier("disk:/", 80).tier("zram-zstd", 4).runs(ZRAM, Some(60), &[3, 4, 5]).runs(
+                ZRAM,
                 Some(190),
                 &[3, 4, 5],
             ),
+            // Swap on the disk of the root file system: what differs is noise.
+            on_vda(without_swap()).tier("disk:/", 300).tier("swap:/dev/vda2", 80),
+            // The slower area has a rule of its own.
+            without_swap().swaps(HDD).tier("disk:/", 80).tier("swap:/dev/sdb1", 8000),
         ],
         id => vec![Case::tree(&format!("findings/{id}/silent"))],
     }
