@@ -21,6 +21,6 @@ pub mod study;
 mod tiers;
 
 pub use measurement::{Interval, LatencyStats, Measurement, Spread};
-pub use record::{Arm, Machine, PoolBalance, Reclaim, RoundTime, RunRecord, SwapKind, Verdict, Workload};
+pub use record::{Arm, FORMAT, Machine, PoolBalance, Reclaim, RoundTime, RunRecord, SwapKind, Verdict, Workload};
 pub use sample::{HostPicture, Phase, Sample};
 pub use tiers::{TierMeasurement, TierReport};

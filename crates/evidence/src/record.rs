@@ -172,10 +172,14 @@ pub struct PoolBalance {
     pub nominal: Bytes,
     /// Largest pool seen.
     pub pool_max: Bytes,
-    /// Largest of limit + pool over all samples during the rounds.
+    /// Largest of limit + pool, looked at every millisecond.
     pub sum_max: Bytes,
-    /// Smallest of limit + pool over all samples during the rounds.
+    /// Smallest of limit + pool.
     pub sum_min: Bytes,
+    /// Mean of limit + pool over the time of the run.
+    pub sum_mean: Bytes,
+    /// How long the workload was held until reclaim had made room for the pool, as an allocation on a whole machine waits.
+    pub held: Nanos,
     /// Times the limit could not be lowered at once because reclaim found nothing.
     pub refused: u32,
 }

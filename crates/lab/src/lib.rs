@@ -1,1 +1,42 @@
-//! Stub.
+//! Prove it: experiments in a sandbox that cannot hurt the machine, and measurements of its tiers.
+//!
+//! What it is: requirements, sandbox, workload, observer, raw records, results. What it is not: advice; and it changes
+//! nothing outside its sandbox without consent. Everything made goes through the journal of `ramline-act`.
+//!
+//! ```no_run
+//! use ramline_act::{RunLock, StateDir};
+//! use ramline_kernel::Root;
+//! use ramline_lab::{code_plus_data, preflight, progress::Silent, report, settings::Settings};
+//! let root = Root::live();
+//! let lock = RunLock::take(&StateDir::open("/var/lib/ramline".as_ref())?, &root)?;
+//! let plan = preflight::plan(&root, &Settings::default())?;
+//! let env = code_plus_data::Env { root: &root, lock: &lock, crash_after: None };
+//! let folder = code_plus_data::run(&env, &plan, code_plus_data::Consent::NotGiven, &mut Silent)?;
+//! for sentence in report::of(&folder.read()?.records).sentences {
+//!     println!("{sentence}");
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod arm;
+pub mod code_plus_data;
+mod error;
+pub mod experiments;
+pub mod fill;
+pub mod observe;
+pub mod pool;
+pub mod preflight;
+pub mod progress;
+pub mod protocol;
+pub mod report;
+mod runner;
+mod sandbox;
+mod scratch;
+pub mod settings;
+pub mod store;
+pub mod tiers;
+mod watch;
+pub mod watchdog;
+pub mod workload;
+
+pub use error::{LabError, Result};

@@ -1,0 +1,104 @@
+//! Arms of an experiment: what is varied between runs, as written on the command line.
+//!
+//! `as-configured` takes the machine as it is, `no-swap` forbids the group to swap, `swap:S` makes a swap file and sets
+//! swappiness S, `zram:S` and `zram:ALG:S` a zram device. The first two touch nothing outside the sandbox; the others
+//! make a swap area, which is global, and need consent.
+//!
+//! ```
+//! use ramline_lab::arm;
+//! let parsed = arm::parse("zram:lz4:100")?;
+//! assert_eq!(parsed.swappiness, Some(100));
+//! assert!(arm::needs_consent(&parsed));
+//! # Ok::<(), ramline_lab::LabError>(())
+//! ```
+
+use ramline_evidence::{Arm, SwapKind};
+
+use crate::error::{LabError, Result};
+use crate::fill::Fill;
+
+/// What runs without consent.
+pub const DEFAULT_ARMS: [&str; 2] = ["as-configured", "no-swap"];
+
+const GRAMMAR: &str = "ramline lab run code-plus-data --arms as-configured,no-swap,swap:60,zram:lz4:100";
+
+/// Reads one arm, without a fill.
+///
+/// # Errors
+/// Another text; swappiness is 0 to 200.
+pub fn parse(text: &str) -> Result<Arm> {
+    let bad = || LabError::usage(format!("'{text}' is not an arm"), GRAMMAR);
+    let words: Vec<&str> = text.split(':').collect();
+    let swappiness = |word: &str| word.parse().ok().filter(|value: &u32| *value <= 200).map(Some).ok_or_else(bad);
+    let (swap, swappiness) = match words.as_slice() {
+        ["as-configured"] => (SwapKind::AsConfigured, None),
+        ["no-swap"] => (SwapKind::None, None),
+        ["swap", value] => (SwapKind::File, swappiness(value)?),
+        ["zram", value] => (SwapKind::Zram { algorithm: None }, swappiness(value)?),
+        ["zram", algorithm, value] if is_algorithm(algorithm) => {
+            (SwapKind::Zram { algorithm: Some((*algorithm).to_owned()) }, swappiness(value)?)
+        }
+        _ => return Err(bad()),
+    };
+    Ok(Arm { name: text.to_owned(), swap, swappiness, fill: String::new() })
+}
+
+/// The name goes into a file of the kernel: letters, digits and a hyphen, as all algorithms have.
+fn is_algorithm(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+/// Every arm with every fill, arms first: `swap:60 text`, `no-swap text`, `swap:60 random`, …
+///
+/// # Errors
+/// No arm or no fill.
+pub fn cross(arms: &[Arm], fills: &[Fill]) -> Result<Vec<Arm>> {
+    if arms.is_empty() || fills.is_empty() {
+        return Err(LabError::usage("an experiment needs at least one arm and one fill", GRAMMAR));
+    }
+    let with = |arm: &Arm, fill: &Fill| Arm { name: format!("{} {fill}", arm.name), fill: fill.to_string(), ..arm.clone() };
+    Ok(fills.iter().flat_map(|fill| arms.iter().map(move |arm| with(arm, fill))).collect())
+}
+
+/// True when the arm makes or changes something outside its sandbox.
+#[must_use]
+pub fn needs_consent(arm: &Arm) -> bool {
+    arm.swappiness.is_some() || matches!(arm.swap, SwapKind::File | SwapKind::Zram { .. })
+}
+
+/// The order of runs: round after round, each arm once, the order of arms turned by one place each round so that no arm
+/// is always first after the set-up.
+#[must_use]
+pub fn interleaved(arms: usize, runs: u32) -> Vec<(u32, usize)> {
+    let turn = |repetition: u32| usize::try_from(repetition).unwrap_or_default();
+    (0..runs).flat_map(|run| (0..arms).map(move |place| (run, (place + turn(run)) % arms.max(1)))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arms_are_read_as_written_and_others_are_refused_with_an_example() {
+        assert_eq!(parse("swap:0").unwrap().swappiness, Some(0));
+        assert_eq!(parse("zram:180").unwrap().swap, SwapKind::Zram { algorithm: None });
+        for bad in ["", "swap", "swap:201", "swap:-1", "swap:x", "zram:../../x:60", "zram:lz4:60:1", "noswap"] {
+            let error = parse(bad).unwrap_err().to_string();
+            assert!(error.contains("swap:60") && error.contains(bad), "{error}");
+        }
+    }
+
+    #[test]
+    fn only_the_default_arms_need_no_consent() {
+        for text in DEFAULT_ARMS {
+            assert!(!needs_consent(&parse(text).unwrap()));
+        }
+        assert!(needs_consent(&parse("swap:60").unwrap()) && needs_consent(&parse("zram:60").unwrap()));
+    }
+
+    #[test]
+    fn every_arm_runs_once_per_repetition_and_each_is_first_in_turn() {
+        let order = interleaved(3, 3);
+        assert_eq!(order, [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (1, 0), (2, 2), (2, 0), (2, 1)]);
+    }
+}

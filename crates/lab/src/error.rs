@@ -1,0 +1,76 @@
+//! Errors of the lab: what was tried, on which object, the cause, then one command to try.
+//!
+//! What it is not: a verdict of a run; a run that thrashes or is killed is a result, not an error.
+
+use ramline_kernel::KernelError;
+
+/// What went wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// The request makes no sense.
+    #[error("{message}\n  try: {hint}")]
+    Usage {
+        /// What is wrong with it.
+        message: String,
+        /// One command or option that works.
+        hint: String,
+    },
+    /// Nothing was started: what is missing, with the numbers.
+    #[error("refused before anything was started:\n  - {}\n  try: {hint}", .reasons.join("\n  - "))]
+    Refused {
+        /// Every reason found, not only the first.
+        reasons: Vec<String>,
+        /// One command that helps.
+        hint: String,
+    },
+    /// The kernel said no.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    /// The journal or a journalled step failed.
+    #[error(transparent)]
+    Act(#[from] ramline_act::ActError),
+    /// A file of the run folder.
+    #[error("cannot {operation} {object}: {source}\n  try: {hint}")]
+    File {
+        /// A verb.
+        operation: &'static str,
+        /// The path.
+        object: String,
+        /// Why.
+        source: std::io::Error,
+        /// One command.
+        hint: String,
+    },
+    /// The workload did not do what it should.
+    #[error("the workload failed: {0}\n  try: ramline lab clean")]
+    Workload(String),
+    /// SIGINT or SIGTERM; everything was put back.
+    #[error("interrupted; everything was put back\n  try: ramline lab report")]
+    Interrupted,
+}
+
+impl LabError {
+    /// A request that makes no sense, and one that does.
+    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> LabError {
+        LabError::Usage { message: message.into(), hint: hint.into() }
+    }
+
+    /// A file that could not be read or written.
+    pub fn file(operation: &'static str, object: &std::path::Path, source: std::io::Error) -> LabError {
+        let hint = format!("ls -ld {}", object.parent().unwrap_or(object).display());
+        LabError::File { operation, object: object.display().to_string(), source, hint }
+    }
+
+    /// Nothing was started and nothing is wrong with ramline: the exit code for "refused".
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        match self {
+            LabError::Refused { .. } => true,
+            LabError::Kernel(error) => error.is_refused(),
+            _ => false,
+        }
+    }
+}
+
+/// What functions of the lab return.
+pub type Result<T> = std::result::Result<T, LabError>;

@@ -1,0 +1,184 @@
+//! Looking at a run from outside: the picture every 100 ms, and the counters before and after.
+//!
+//! What it is not: inside the sandbox. What looking costs is kept small and is not charged to the group. One cost cannot be
+//! avoided: reading memory.stat makes the kernel bring the group's statistics up to date, which reclaim then decides on;
+//! left alone it works on numbers up to 2 s old. So the group's files are read every [`STAT_EVERY`] only, the kernel's own
+//! rhythm, and the samples in between show what the process and the machine say.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use ramline_evidence::{HostPicture, Reclaim, Sample};
+use ramline_kernel::cgroup::{Group, GroupStat};
+use ramline_kernel::gather::gather;
+use ramline_kernel::{Root, process};
+use ramline_snapshot::Wanted;
+use ramline_units::{Bytes, Nanos};
+
+use crate::protocol::Line;
+
+/// Time between samples.
+pub const SAMPLE_EVERY: Duration = Duration::from_millis(100);
+/// Time between readings of the group's statistics: FLUSH_TIME of mm/memcontrol.c, 2 s.
+pub const STAT_EVERY: Duration = Duration::from_secs(2);
+/// One who looks at one run.
+#[derive(Debug)]
+pub struct Observer<'a> {
+    root: &'a Root,
+    group: &'a Group,
+    base: GroupStat,
+    last: GroupStat,
+    last_at: Nanos,
+    begin: Nanos,
+}
+
+impl<'a> Observer<'a> {
+    /// Begins now; `base` are the group's counters before the workload touched anything.
+    #[must_use]
+    pub fn new(root: &'a Root, group: &'a Group, base: GroupStat) -> Observer<'a> {
+        let now = process::monotonic();
+        Observer { root, group, base, last: base, last_at: now, begin: now }
+    }
+
+    /// The picture now. `line` is the last thing the workload said; `limit` and `pool` as in force.
+    pub fn sample(&mut self, pid: u32, line: &Line, limit: Bytes, pool: Option<Bytes>) -> Sample {
+        let now = process::monotonic();
+        if u128::from(now.0.saturating_sub(self.last_at.0)) >= STAT_EVERY.as_nanos() {
+            // A group that is going away has nothing to say; the last picture stands.
+            self.last = self.group.stat().unwrap_or(self.last);
+            self.last_at = now;
+        }
+        let stat = &self.last;
+        let seen = gather(self.root, Wanted { meminfo: true, pressure_memory: true, ..Wanted::NOTHING });
+        let host = seen.meminfo.data();
+        let of_host = |value: Option<Bytes>| value.unwrap_or_default();
+        let process = process::stat(self.root, pid).ok();
+        let memory = process::memory(self.root, pid).ok();
+        let since = |now: Option<u64>, base: Option<u64>| now.unwrap_or(0).saturating_sub(base.unwrap_or(0));
+        Sample {
+            at: Nanos(now.0.saturating_sub(self.begin.0)),
+            phase: line.phase,
+            rounds: line.rounds,
+            fraction: line.fraction,
+            usage: stat.current.unwrap_or_default(),
+            limit,
+            anon: stat.anon.unwrap_or_default(),
+            file: stat.file.unwrap_or_default(),
+            shmem: stat.shmem.unwrap_or_default(),
+            swap: stat.swap.unwrap_or_default(),
+            pool,
+            state: process.map(|stat| stat.state),
+            rss: memory.map(|memory| memory.rss).unwrap_or_default(),
+            rss_shared: memory.map(|memory| memory.shared).unwrap_or_default(),
+            major_faults: process.map_or(line.major_faults, |stat| stat.majflt),
+            user: line.user,
+            system: line.system,
+            refault_file: since(stat.refault_file, self.base.refault_file),
+            refault_anon: since(stat.refault_anon, self.base.refault_anon),
+            psi_full_avg10: seen.pressure_memory.data().and_then(|psi| psi.full.as_ref()).map(|full| full.avg10),
+            host: host.map_or_else(HostPicture::default, |m| HostPicture {
+                free: of_host(m.mem_free),
+                buff_cache: of_host(m.buffers) + of_host(m.cached) + of_host(m.s_reclaimable),
+                available: of_host(m.mem_available),
+                swap_used: of_host(m.swap_total).saturating_sub(of_host(m.swap_free)),
+            }),
+        }
+    }
+}
+
+/// Counters by name: `group.…` of the group, `vm.…` of the whole machine.
+#[must_use]
+pub fn counters(root: &Root, group: &GroupStat) -> BTreeMap<String, u64> {
+    let bytes = |value: Option<Bytes>| value.map(|bytes| bytes.0);
+    let mut out: BTreeMap<String, u64> = [
+        ("current_bytes", bytes(group.current)),
+        ("peak_bytes", bytes(group.peak)),
+        ("anon_bytes", bytes(group.anon)),
+        ("file_bytes", bytes(group.file)),
+        ("shmem_bytes", bytes(group.shmem)),
+        ("mapped_file_bytes", bytes(group.mapped_file)),
+        ("kernel_bytes", bytes(group.kernel)),
+        ("swap_bytes", bytes(group.swap)),
+        ("pgfault", group.pgfault),
+        ("pgmajfault", group.pgmajfault),
+        ("refault_file", group.refault_file),
+        ("refault_anon", group.refault_anon),
+        ("pgscan", group.pgscan),
+        ("pgsteal", group.pgsteal),
+        ("pswpin", group.pswpin),
+        ("pswpout", group.pswpout),
+        ("oom_kills", group.oom_kills),
+        ("limit_hits", group.limit_hits),
+        ("psi_some_us", group.psi_some_us),
+        ("psi_full_us", group.psi_full_us),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| Some((format!("group.{name}"), value?)))
+    .collect();
+    let seen = gather(root, Wanted { vmstat: true, pressure_memory: true, ..Wanted::NOTHING });
+    if let Some(serde_json::Value::Object(fields)) = seen.vmstat.data().and_then(|vmstat| serde_json::to_value(vmstat).ok()) {
+        out.extend(fields.iter().filter_map(|(name, value)| Some((format!("vm.{name}"), value.as_u64()?))));
+    }
+    if let Some(full) = seen.pressure_memory.data().and_then(|psi| psi.full.as_ref()) {
+        out.insert("vm.psi_full_us".to_owned(), full.total_us);
+    }
+    out
+}
+
+/// What reclaim did between two readings of [`counters`]. Swap and scan counts are those of the machine where the group
+/// has none (cgroup v1, or v2 before 6.11); the machine is required to be quiet.
+#[must_use]
+pub fn reclaim(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>, major_faults: u64, page_size: u64) -> Reclaim {
+    let delta = |name: &str| after.get(name)?.checked_sub(*before.get(name)?);
+    let either = |group: &str, machine: &str| delta(group).or_else(|| delta(machine));
+    let swap_in = either("group.pswpin", "vm.pswpin");
+    // vm.pgpgin counts KiB of every read request at every layer: what goes through the loop device is counted there and
+    // again at the disk below; swap-ins are counted once.
+    let swapped = Bytes(swap_in.unwrap_or(0).saturating_mul(page_size));
+    let read_bytes = delta("vm.pgpgin").map(|kib| {
+        let through_loop = Bytes::from_kib(kib).saturating_sub(swapped);
+        Bytes(through_loop.0 / 2) + swapped
+    });
+    Reclaim {
+        major_faults,
+        refault_file: delta("group.refault_file"),
+        refault_anon: delta("group.refault_anon"),
+        swap_in,
+        swap_out: either("group.pswpout", "vm.pswpout"),
+        swap_in_zero: delta("vm.swpin_zero"),
+        swap_out_zero: delta("vm.swpout_zero"),
+        read_bytes,
+        scanned_anon: delta("vm.pgscan_anon"),
+        stolen_anon: delta("vm.pgsteal_anon"),
+        scanned_file: delta("vm.pgscan_file"),
+        stolen_file: delta("vm.pgsteal_file"),
+        psi_full_us: either("group.psi_full_us", "vm.psi_full_us"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(pairs: &[(&str, u64)]) -> BTreeMap<String, u64> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+    }
+
+    #[test]
+    fn the_groups_own_counters_are_preferred_and_absent_ones_stay_unknown() {
+        let before = table(&[("vm.pswpin", 100), ("vm.pgpgin", 0), ("group.refault_file", 5)]);
+        let mut after = table(&[("vm.pswpin", 110), ("vm.pgpgin", 840), ("group.refault_file", 7)]);
+        let reclaimed = reclaim(&before, &after, 3, 4096);
+        assert_eq!((reclaimed.swap_in, reclaimed.refault_file, reclaimed.refault_anon), (Some(10), Some(2), None));
+        // 40 KiB of swap-ins, and 800 KiB counted twice.
+        assert_eq!(reclaimed.read_bytes, Some(Bytes::from_kib(440)));
+        after.insert("group.pswpin".to_owned(), 9);
+        assert_eq!(reclaim(&before, &after, 3, 4096).swap_in, Some(10), "no value before: not the group's");
+    }
+
+    #[test]
+    fn a_counter_that_went_backwards_is_unknown() {
+        let reclaimed = reclaim(&table(&[("vm.pswpin", 9)]), &table(&[("vm.pswpin", 3)]), 0, 4096);
+        assert_eq!(reclaimed.swap_in, None);
+    }
+}

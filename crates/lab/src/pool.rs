@@ -1,0 +1,168 @@
+//! Keeping limit + pool constant in an arm with zram.
+//!
+//! A zram pool is not charged to any memory cgroup, so a group with zram would own its limit and the pool as well. A
+//! thread of the observer lowers the limit as the pool grows and raises it again. Where data does not compress, reclaim
+//! into zram gains nothing: lowering the limit by a page makes the pool grow by a page. Then the workload is held until
+//! the sum is right again, as an allocation on a whole machine waits for reclaim; the time held counts.
+//! What it is not: exact. The pool is looked at every millisecond; what was missed is recorded.
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use ramline_evidence::PoolBalance;
+use ramline_kernel::cgroup::Group;
+use ramline_kernel::{process, zram};
+use ramline_units::{Bytes, Limit, Nanos};
+
+use crate::error::{LabError, Result};
+
+/// Time between looks at the pool.
+const POOL_EVERY: Duration = Duration::from_millis(1);
+/// The limit follows once the pool has moved by nominal / this (0.1 %), and is lowered by at most that much at a time: in
+/// cgroup v1 the old limit stays in force until the group has been brought below the new one, so a large step would leave
+/// the workload the memory of the pool for as long as that takes.
+const STEP: u64 = 1000;
+/// The workload is held above nominal + nominal / this (0.5 %) and let go within one step of nominal.
+const HOLD: u64 = 200;
+
+/// A thread that follows one pool.
+#[derive(Debug)]
+pub struct PoolKeeper {
+    stop: Arc<AtomicBool>,
+    now: Arc<[AtomicU64; 2]>,
+    thread: Option<JoinHandle<PoolBalance>>,
+}
+
+impl PoolKeeper {
+    /// Starts following; `hold` is the file by which the workload is held.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn start(group: Group, device: zram::Device, nominal: Bytes, hold: &Path) -> Result<PoolKeeper> {
+        let brake = OpenOptions::new().write(true).open(hold).map_err(|error| LabError::file("open", hold, error))?;
+        let follower = Follower {
+            group,
+            device,
+            brake,
+            limit: nominal,
+            held_since: None,
+            balance: PoolBalance { nominal, sum_max: nominal, sum_min: nominal, ..PoolBalance::default() },
+        };
+        follower.set_brake(0);
+        let stop = Arc::new(AtomicBool::new(false));
+        let now = Arc::new([AtomicU64::new(nominal.0), AtomicU64::new(0)]);
+        let (flag, shown) = (Arc::clone(&stop), Arc::clone(&now));
+        let thread = std::thread::spawn(move || follower.follow(&flag, &shown));
+        Ok(PoolKeeper { stop, now, thread: Some(thread) })
+    }
+
+    /// Limit and pool as last seen.
+    #[must_use]
+    pub fn now(&self) -> (Bytes, Bytes) {
+        (Bytes(self.now[0].load(Ordering::Relaxed)), Bytes(self.now[1].load(Ordering::Relaxed)))
+    }
+
+    /// Stops following, and returns once that is so: before the workload ends and its pool vanishes.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        while self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
+            std::thread::sleep(POOL_EVERY);
+        }
+    }
+
+    /// Stops following and tells how well it went; `None` if the thread died.
+    #[must_use]
+    pub fn finish(mut self) -> Option<PoolBalance> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take()?.join().ok()
+    }
+}
+
+impl Drop for PoolKeeper {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        // The group is removed next: nobody may write to its files any more.
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
+    }
+}
+
+struct Follower {
+    group: Group,
+    device: zram::Device,
+    brake: File,
+    limit: Bytes,
+    held_since: Option<Nanos>,
+    balance: PoolBalance,
+}
+
+impl Follower {
+    fn follow(mut self, stop: &AtomicBool, shown: &[AtomicU64; 2]) -> PoolBalance {
+        let nominal = self.balance.nominal;
+        let step = Bytes(nominal.0 / STEP);
+        let begin = process::monotonic();
+        // Nanoseconds times bytes do not fit into 64 bits.
+        let (mut area, mut last) = (0u128, begin);
+        while !stop.load(Ordering::Relaxed) {
+            let Ok(stat) = self.device.mm_stat() else { break };
+            let pool = stat.mem_used_total;
+            let sum = self.limit + pool;
+            let now = process::monotonic();
+            area += u128::from(sum.0) * u128::from(now.0.saturating_sub(last.0));
+            last = now;
+            self.balance.pool_max = self.balance.pool_max.max(pool);
+            self.balance.sum_max = self.balance.sum_max.max(sum);
+            self.balance.sum_min = self.balance.sum_min.min(sum);
+            self.hold_or_release(sum, step, now);
+            let wanted = nominal.saturating_sub(pool);
+            let moved = wanted.0.abs_diff(self.limit.0) >= step.0.max(1);
+            if moved {
+                self.move_limit(wanted.max(self.limit.saturating_sub(step)));
+            }
+            shown[0].store(self.limit.0, Ordering::Relaxed);
+            shown[1].store(pool.0, Ordering::Relaxed);
+            if !moved {
+                std::thread::sleep(POOL_EVERY);
+            }
+        }
+        let time = u128::from(last.0.saturating_sub(begin.0));
+        self.balance.sum_mean = area.checked_div(time).and_then(|mean| u64::try_from(mean).ok()).map_or(nominal, Bytes);
+        self.release(process::monotonic());
+        self.balance
+    }
+
+    fn move_limit(&mut self, next: Bytes) {
+        match self.group.set_memory_limit(Limit::At(next)) {
+            Ok(_) => self.limit = next,
+            Err(_) => self.balance.refused += 1,
+        }
+    }
+
+    fn hold_or_release(&mut self, sum: Bytes, step: Bytes, now: Nanos) {
+        let nominal = self.balance.nominal;
+        if self.held_since.is_none() && sum > nominal + Bytes(nominal.0 / HOLD) {
+            self.set_brake(1);
+            self.held_since = Some(now);
+        } else if self.held_since.is_some() && sum <= nominal + step {
+            self.release(now);
+        }
+    }
+
+    fn release(&mut self, now: Nanos) {
+        if let Some(since) = self.held_since.take() {
+            self.set_brake(0);
+            self.balance.held.0 += now.0.saturating_sub(since.0);
+        }
+    }
+
+    fn set_brake(&self, value: u8) {
+        // A brake that cannot be set shows as a deviation; one that cannot be released is ended by the watchdog.
+        drop(self.brake.write_all_at(&[value], 0));
+    }
+}

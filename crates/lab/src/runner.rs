@@ -1,0 +1,123 @@
+//! One run of one arm: cold code, a fresh sandbox, the workload, the record.
+//!
+//! What it is not: an experiment; [`crate::code_plus_data`] orders runs and keeps what they share.
+
+use ramline_act::Run;
+use ramline_evidence::{Arm, Machine, RunRecord, SwapKind};
+use ramline_kernel::Root;
+use ramline_units::Bytes;
+
+use crate::error::Result;
+use crate::observe;
+use crate::pool::PoolKeeper;
+use crate::preflight::Plan;
+use crate::progress::Progress;
+use crate::protocol::Task;
+use crate::sandbox::Sandbox;
+use crate::scratch::Scratch;
+use crate::settings::{CODE_UNITS, DATA_UNITS};
+use crate::watch::Watch;
+
+/// What all runs share.
+#[derive(Debug)]
+pub struct Bench<'a> {
+    /// The live machine.
+    pub root: &'a Root,
+    /// What is to be done.
+    pub plan: &'a Plan,
+    /// Where the code is.
+    pub scratch: &'a Scratch,
+    /// As recorded.
+    pub machine: Machine,
+}
+
+impl Bench<'_> {
+    /// Runs `arm` once, as repetition and order in `place`. A run that thrashes or is killed gives a record; only what
+    /// prevents a run is an error.
+    ///
+    /// # Errors
+    /// Setting up failed, or SIGINT or SIGTERM came. `run` undoes what was made.
+    pub fn once(&self, arm: &Arm, place: (u32, u32), run: &mut Run, progress: &mut dyn Progress) -> Result<RunRecord> {
+        let mut record = RunRecord {
+            format: ramline_evidence::FORMAT,
+            experiment: crate::code_plus_data::NAME.to_owned(),
+            repetition: place.0,
+            order: place.1,
+            started_unix_ms: unix_ms(),
+            machine: self.machine.clone(),
+            arm: arm.clone(),
+            workload: self.plan.settings.workload(),
+            ..RunRecord::default()
+        };
+        self.scratch.evict_code()?;
+        let mut sandbox = Sandbox::create(self.root, self.plan, self.scratch, arm, place.1, run)?;
+        record.verified = sandbox.verified.clone();
+        record.before = observe::counters(self.root, &sandbox.base);
+        let task = self.task(arm)?;
+        Watch::start(self.root, &sandbox, &task, run, &mut record)?.follow(progress)?;
+        record.pool = sandbox.keeper.take().and_then(PoolKeeper::finish);
+        if record.after.is_empty() {
+            // It did not come to its last line: the counters are those after its death.
+            record.after = observe::counters(self.root, &sandbox.group.stat()?);
+        }
+        self.who_paid(&mut record)?;
+        self.conclude(&mut record);
+        Ok(record)
+    }
+
+    fn task(&self, arm: &Arm) -> Result<Task> {
+        let settings = &self.plan.settings;
+        Ok(Task {
+            unit: settings.unit,
+            data_units: DATA_UNITS,
+            code_units: CODE_UNITS,
+            ballast_units: settings.ballast_units,
+            rounds: settings.rounds,
+            shared: settings.shared,
+            fill: arm.fill.parse()?,
+            seed: settings.seed,
+            code: self.scratch.code().to_owned(),
+            hold: matches!(arm.swap, SwapKind::Zram { .. }).then(|| self.scratch.hold().to_owned()),
+            timeout: settings.workload().timeout,
+            observer: std::process::id(),
+        })
+    }
+
+    /// The first toucher pays: pages of the code that are cached now must be charged to the group, or its limit was not one.
+    fn who_paid(&self, record: &mut RunRecord) -> Result<()> {
+        let cached = self.scratch.code_cached()?;
+        let after = |name: &str| Bytes(record.after.get(name).copied().unwrap_or_default());
+        let charged = after("group.file_bytes").saturating_sub(after("group.shmem_bytes"));
+        record.verified.insert("code cached at the end".to_owned(), cached.to_string());
+        record.verified.insert("file pages charged to the group at the end".to_owned(), charged.to_string());
+        // Statistics lag by up to 64 pages per CPU.
+        let lag = Bytes(u64::from(self.machine.cpus).saturating_mul(64 * self.machine.page_size));
+        if charged + lag < cached {
+            record.notes.push(format!("only {charged} of {cached} of cached code were charged to the sandbox: others paid for the rest"));
+        }
+        Ok(())
+    }
+
+    /// What follows from the counters, and what qualifies the run.
+    fn conclude(&self, record: &mut RunRecord) {
+        let faults = record.reclaim.major_faults;
+        record.reclaim = observe::reclaim(&record.before, &record.after, faults, self.machine.page_size);
+        if let Some(balance) = record.pool.filter(|balance| balance.deviation().is_some_and(|share| share > 0.02)) {
+            record.notes.push(format!(
+                "limit + pool was between {} and {}, nominal {}: more than 2 % off",
+                balance.sum_min, balance.sum_max, balance.nominal
+            ));
+        }
+        let delta = |name: &str| record.after.get(name).copied().unwrap_or(0).saturating_sub(record.before.get(name).copied().unwrap_or(0));
+        let strangers = delta("vm.oom_kill").saturating_sub(delta("group.oom_kills"));
+        if strangers > 0 {
+            record.notes.push(format!("bystanders: {strangers} processes outside the sandbox were killed by the kernel"));
+        }
+    }
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn unix_ms() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or_default()
+}

@@ -1,0 +1,104 @@
+//! The sandbox of one run: a memory cgroup with its limit, and the swap of the arm, all fresh.
+//!
+//! What it is not: a container. Only memory is limited; swap areas and, in cgroup v2, swappiness are the whole machine's.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use ramline_act::Run;
+use ramline_evidence::{Arm, SwapKind};
+use ramline_kernel::cgroup::{Group, GroupStat, Version};
+use ramline_kernel::{Root, swap, zram};
+use ramline_units::{Bytes, Limit};
+
+use crate::error::{LabError, Result};
+use crate::pool::PoolKeeper;
+use crate::preflight::{self, Plan};
+use crate::scratch::Scratch;
+
+/// What has been made for one run.
+#[derive(Debug)]
+pub struct Sandbox {
+    /// The group.
+    pub group: Group,
+    /// Its counters before anything was in it.
+    pub base: GroupStat,
+    /// Who follows the pool, with zram.
+    pub keeper: Option<PoolKeeper>,
+    /// Settings as read back, by name.
+    pub verified: BTreeMap<String, String>,
+}
+
+impl Sandbox {
+    /// Makes it; every step goes through the journal of `run`. `n` numbers the group.
+    ///
+    /// # Errors
+    /// The first step that fails; `run` undoes what was made before.
+    pub fn create(root: &Root, plan: &Plan, scratch: &Scratch, arm: &Arm, n: u32, run: &mut Run) -> Result<Sandbox> {
+        let limit = plan.settings.limit();
+        // Swap first: the undo goes backwards and empties the group before the area is switched off.
+        let zram = swap_of(plan, scratch, arm, run)?;
+        let group = run.make_cgroup(&plan.hierarchy, n)?;
+        let mut verified: BTreeMap<String, String> = scratch.verified().into_iter().collect();
+        for change in group.set_memory_limit(Limit::At(limit))? {
+            verified.insert(name_of(&change.path), change.after.unwrap_or_default());
+        }
+        if arm.swap == SwapKind::None {
+            // A kernel without swap accounting may still have no swap at all, which is as good.
+            match group.set_swap_limit(Limit::At(Bytes::ZERO)) {
+                Ok(changes) => verified.extend(changes.into_iter().map(|c| (name_of(&c.path), c.after.unwrap_or_default()))),
+                Err(error) if error.is_unsupported() && swap::areas(root)?.is_empty() => {
+                    verified.insert("swap areas".to_owned(), "none".to_owned());
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if let Some(value) = arm.swappiness {
+            let after = swappiness(root, &group, value, run)?;
+            verified.insert("swappiness".to_owned(), after.unwrap_or_else(|| "not readable".to_owned()));
+        }
+        let keeper = match zram {
+            None => None,
+            Some(device) => {
+                verified.insert("zram algorithm".to_owned(), device.algorithms()?.first().cloned().unwrap_or_default());
+                Some(PoolKeeper::start(group.clone(), device, limit, scratch.hold())?)
+            }
+        };
+        let base = group.stat()?;
+        Ok(Sandbox { group, base, keeper, verified })
+    }
+}
+
+fn swap_of(plan: &Plan, scratch: &Scratch, arm: &Arm, run: &mut Run) -> Result<Option<zram::Device>> {
+    let (size, priority) = (plan.settings.swap_size(), preflight::PRIORITY);
+    match &arm.swap {
+        SwapKind::AsConfigured | SwapKind::None => Ok(None),
+        SwapKind::File => {
+            let file = run.make_swap_file(&scratch.dir().join("swap"), size)?;
+            run.swap_on(&file, Some(priority))?;
+            Ok(None)
+        }
+        SwapKind::Zram { algorithm } => {
+            let device = run.hot_add_zram()?;
+            if let Some(name) = algorithm {
+                device.set_algorithm(name)?;
+            }
+            device.set_disksize(size)?;
+            run.swap_on(device.node(), Some(priority))?;
+            Ok(Some(device))
+        }
+    }
+}
+
+/// Of the group in version 1; in version 2 there is only that of the machine, which goes through the journal.
+fn swappiness(root: &Root, group: &Group, value: u32, run: &mut Run) -> Result<Option<String>> {
+    let byte = u8::try_from(value).map_err(|_| LabError::usage(format!("swappiness {value} is above 200"), "--arms swap:60"))?;
+    Ok(match group.version() {
+        Version::V1 => group.set_swappiness(byte)?.after,
+        Version::V2 => run.set_knob(&root.path("/proc/sys/vm/swappiness"), &byte.to_string())?.after,
+    })
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}

@@ -1,0 +1,123 @@
+//! The scratch place of an experiment: a private directory with an ext4 image on a loop device, and the code file in it.
+//!
+//! The loop device has a queue of its own, so its read-ahead is set without touching the queues of the host, and it goes
+//! past the page cache of its backing file (direct I/O), so a page of code is in memory once. What it is not: temporary
+//! in the sense of /tmp: memory and network file systems are refused, they would measure something else.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use ramline_evidence::rng::SplitMix64;
+use ramline_act::Run;
+use ramline_kernel::{loopdev, mount, process, residency};
+use ramline_units::Bytes;
+
+use crate::error::{LabError, Result};
+use crate::preflight::{self, Plan};
+use crate::settings::{CODE_UNITS, SEED};
+
+/// What has been set up.
+#[derive(Debug)]
+pub struct Scratch {
+    dir: PathBuf,
+    code: PathBuf,
+    hold: PathBuf,
+    device: loopdev::LoopDevice,
+}
+
+impl Scratch {
+    /// Makes directory, image, loop device, mount and code file; every step goes through the journal of `run`.
+    ///
+    /// # Errors
+    /// The first step that fails; what was made before is undone by `run`.
+    pub fn create(plan: &Plan, run: &mut Run) -> Result<Scratch> {
+        let settings = &plan.settings;
+        // Not guessable, and the name must not exist: the step refuses one that is taken.
+        let name = SplitMix64::new(process::monotonic().0 ^ u64::from(std::process::id()).rotate_left(40)).next_u64();
+        let dir = run.make_dir(&plan.place.dir.join(format!("ramline-{name:016x}")))?;
+        let image = run.make_swap_file(&dir.join("code.img"), preflight::image_size(settings))?;
+        mount::mkfs_ext4(&image)?;
+        let device = run.attach_loop(&image, loopdev::Options::default())?;
+        // Before the mount: a file takes the read-ahead of its device when it is opened.
+        run.set_knob(&device.read_ahead_knob(), &(settings.read_ahead.0 / 1024).to_string())?;
+        let at = run.make_dir(&dir.join("mnt"))?;
+        run.mount_ext4(device.node(), &at, false)?;
+        let code = at.join("code");
+        write_code(&code, settings.units(CODE_UNITS))?;
+        let hold = at.join("hold");
+        std::fs::write(&hold, [0]).map_err(|error| LabError::file("write", &hold, error))?;
+        Ok(Scratch { dir, code, hold, device })
+    }
+
+    /// The private directory, on the file system that was chosen.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The code file.
+    #[must_use]
+    pub fn code(&self) -> &Path {
+        &self.code
+    }
+
+    /// The file by which the workload is held.
+    #[must_use]
+    pub fn hold(&self) -> &Path {
+        &self.hold
+    }
+
+    /// What was asked of the device and what it does, by name.
+    #[must_use]
+    pub fn verified(&self) -> Vec<(String, String)> {
+        let knob = ramline_kernel::write::read_knob(&self.device.read_ahead_knob());
+        let direct = self.device.direct_io().map_or("unknown".to_owned(), |direct| direct.to_string());
+        vec![
+            ("scratch read-ahead KiB".to_owned(), knob.unwrap_or_else(|| "unknown".to_owned())),
+            ("scratch direct I/O".to_owned(), direct),
+        ]
+    }
+
+    /// How much of the code is in the page cache.
+    ///
+    /// # Errors
+    /// When the file cannot be opened or counted.
+    pub fn code_cached(&self) -> Result<Bytes> {
+        let file = File::open(&self.code).map_err(|error| LabError::file("open", &self.code, error))?;
+        Ok(Bytes(residency::of(&file, &self.code)?.cached.saturating_mul(process::page_size())))
+    }
+
+    /// Drops the code from the page cache and proves it.
+    ///
+    /// # Errors
+    /// When pages stay: then the run would begin warm, and the pages would be charged to whoever read them first.
+    pub fn evict_code(&self) -> Result<()> {
+        let file = File::open(&self.code).map_err(|error| LabError::file("open", &self.code, error))?;
+        let evicted = residency::evict(&file, &self.code)?;
+        if evicted.after.cached == 0 {
+            return Ok(());
+        }
+        Err(LabError::Workload(format!(
+            "{} of {} cached pages of the code file could not be evicted",
+            evicted.after.cached, evicted.before.cached
+        )))
+    }
+}
+
+/// Random bytes, so that no layer below can shorten or share them.
+fn write_code(path: &Path, size: Bytes) -> Result<()> {
+    const CHUNK: u64 = 1 << 20;
+    let failed = |error| LabError::file("write", path, error);
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
+    let mut rng = SplitMix64::new(SEED);
+    let mut left = size.0;
+    while left > 0 {
+        let length = left.min(CHUNK);
+        let chunk: Vec<u8> = (0..length.div_ceil(8)).flat_map(|_| rng.next_u64().to_le_bytes()).collect();
+        file.write_all(&chunk[..usize::try_from(length).unwrap_or(chunk.len())]).map_err(failed)?;
+        left -= length;
+    }
+    file.sync_all().map_err(failed)
+}

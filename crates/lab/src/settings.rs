@@ -1,0 +1,185 @@
+//! What a run of code-plus-data was asked to do, with the article's proportions as defaults.
+//!
+//! What it is not: checked against the machine; that is [`crate::preflight`].
+//!
+//! ```
+//! use ramline_lab::settings::Settings;
+//! let settings = Settings::default();
+//! assert_eq!(settings.demand().to_string(), "544.0 MiB"); // 14 units of data and 3 of code
+//! assert_eq!(settings.limit().to_string(), "480.0 MiB"); // 15 units
+//! ```
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ramline_evidence::{Arm, SwapKind, Workload};
+use ramline_units::{Bytes, Nanos};
+
+use crate::arm;
+use crate::error::{LabError, Result};
+use crate::fill::Fill;
+
+/// Units of data; all of it would just fit.
+pub const DATA_UNITS: u32 = 14;
+/// Units of code.
+pub const CODE_UNITS: u32 = 3;
+/// Units the group may have: RAM of the article's machine is 16, of which programs and the kernel took about one.
+pub const LIMIT_UNITS: u32 = 15;
+/// Data units less code units: round k reads from data unit k on, so the last round ends inside the data.
+pub const ROUNDS: u32 = DATA_UNITS - CODE_UNITS;
+/// Generator seed of the article.
+pub const SEED: u64 = 256;
+
+/// What was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// One unit; the article's RAM / 16.
+    pub unit: Bytes,
+    /// Limit of the group; `None`: 15 units.
+    pub limit: Option<Bytes>,
+    /// Units of other programs, 0 to 3.
+    pub ballast_units: u32,
+    /// Rounds, 1 to 11.
+    pub rounds: u32,
+    /// Data in shared anonymous memory.
+    pub shared: bool,
+    /// Contents of the data.
+    pub fills: Vec<Fill>,
+    /// What is varied, without fills.
+    pub arms: Vec<Arm>,
+    /// Runs of each arm.
+    pub runs: u32,
+    /// When the clock ends the rounds of a run.
+    pub timeout: Duration,
+    /// Read-ahead of the scratch device.
+    pub read_ahead: Bytes,
+    /// Scratch place; `None`: chosen.
+    pub dir: Option<PathBuf>,
+    /// Seed of the access pattern.
+    pub seed: u64,
+    /// Run although the machine is busy; the records say so.
+    pub allow_busy: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        let plain = |swap, name: &str| Arm { name: name.to_owned(), swap, ..Arm::default() };
+        Settings {
+            unit: Bytes::from_mib(32),
+            limit: None,
+            ballast_units: 0,
+            rounds: ROUNDS,
+            shared: false,
+            fills: vec![Fill::Text],
+            arms: vec![plain(SwapKind::AsConfigured, arm::DEFAULT_ARMS[0]), plain(SwapKind::None, arm::DEFAULT_ARMS[1])],
+            runs: 3,
+            timeout: Duration::from_secs(20),
+            read_ahead: Bytes::from_kib(128),
+            dir: None,
+            seed: SEED,
+            allow_busy: false,
+        }
+    }
+}
+
+impl Settings {
+    /// Refuses what makes no sense on any machine.
+    ///
+    /// # Errors
+    /// With what is wrong and what would work.
+    pub fn check(&self) -> Result<()> {
+        let wrong = |message: String, hint: &str| Err(LabError::usage(message, format!("ramline lab run code-plus-data {hint}")));
+        if self.unit < Bytes::from_mib(4) || !self.unit.0.is_multiple_of(1 << 20) {
+            return wrong(format!("a unit of {} is not a whole number of MiB from 4 on", self.unit), "--unit 32MiB");
+        }
+        if self.ballast_units > 3 {
+            return wrong(format!("{} units of ballast are more than 3", self.ballast_units), "--ballast 1");
+        }
+        if !(1..=ROUNDS).contains(&self.rounds) {
+            return wrong(format!("{} rounds are not 1 to {ROUNDS}", self.rounds), "--rounds 11");
+        }
+        if self.runs == 0 || self.runs > 100 {
+            return wrong(format!("{} runs are not 1 to 100", self.runs), "--runs 5");
+        }
+        if self.read_ahead > Bytes::from_mib(64) || !self.read_ahead.0.is_multiple_of(4096) {
+            return wrong(format!("a read-ahead of {} is not a multiple of 4 KiB up to 64 MiB", self.read_ahead), "--read-ahead 128KiB");
+        }
+        if self.timeout < Duration::from_secs(1) || self.timeout > Duration::from_secs(3600) {
+            return wrong("the timeout is not 1 s to 1 h".to_owned(), "--timeout 20s");
+        }
+        let (limit, least) = (self.limit(), Bytes::from_mib(16).max(self.units(CODE_UNITS)));
+        if limit < least {
+            return wrong(format!("a limit of {limit} is below {least}"), "--limit 480MiB");
+        }
+        arm::cross(&self.arms, &self.fills).map(drop)
+    }
+
+    /// So many units.
+    #[must_use]
+    pub fn units(&self, count: u32) -> Bytes {
+        Bytes(self.unit.0.saturating_mul(u64::from(count)))
+    }
+
+    /// Limit of the group.
+    #[must_use]
+    pub fn limit(&self) -> Bytes {
+        self.limit.unwrap_or_else(|| self.units(LIMIT_UNITS))
+    }
+
+    /// Everything the workload wants to keep: data, code, ballast.
+    #[must_use]
+    pub fn demand(&self) -> Bytes {
+        self.units(DATA_UNITS + CODE_UNITS + self.ballast_units)
+    }
+
+    /// Size of a swap area: all of data and ballast, and two units to spare (the article: 16 for 14).
+    #[must_use]
+    pub fn swap_size(&self) -> Bytes {
+        self.units(DATA_UNITS + self.ballast_units + 2)
+    }
+
+    /// As recorded.
+    #[must_use]
+    pub fn workload(&self) -> Workload {
+        Workload {
+            unit: self.unit,
+            data_units: DATA_UNITS,
+            code_units: CODE_UNITS,
+            ballast_units: self.ballast_units,
+            rounds: self.rounds,
+            shared: self.shared,
+            seed: self.seed,
+            limit: self.limit(),
+            read_ahead: self.read_ahead,
+            timeout: Nanos(u64::try_from(self.timeout.as_nanos()).unwrap_or(u64::MAX)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_round_ends_inside_the_data() {
+        let settings = Settings::default();
+        assert!(settings.units(ROUNDS - 1 + CODE_UNITS) <= settings.units(DATA_UNITS));
+        assert_eq!(settings.demand() - settings.limit(), settings.units(2));
+        settings.check().unwrap();
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_a_command_that_works() {
+        let with = |change: fn(&mut Settings)| {
+            let mut settings = Settings::default();
+            change(&mut settings);
+            settings.check().unwrap_err().to_string()
+        };
+        assert!(with(|s| s.unit = Bytes(1000)).contains("--unit 32MiB"));
+        assert!(with(|s| s.runs = 0).contains("--runs 5"));
+        assert!(with(|s| s.rounds = 12).contains("1 to 11"));
+        assert!(with(|s| s.ballast_units = 4).contains("more than 3"));
+        assert!(with(|s| s.limit = Some(Bytes::from_mib(64))).contains("is below 96.0 MiB"));
+        assert!(with(|s| s.arms.clear()).contains("at least one arm"));
+    }
+}
