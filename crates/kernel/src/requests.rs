@@ -30,11 +30,13 @@ pub fn disk_of(root: &Root, path: &Path) -> Option<String> {
     Some(disk.file_name()?.to_str()?.to_owned())
 }
 
-/// Reads completed by a disk since boot: the first field of its `stat`.
+/// Reads completed by a disk since boot: the first field of its `stat`. `None` where nobody counts: switched off in
+/// `queue/iostats`, or never moved (the heads of NVMe multipath on older kernels).
 #[must_use]
 pub fn reads_completed(root: &Root, disk: &str) -> Option<u64> {
     let text = read_text(&root.path(format!("/sys/block/{disk}/stat"))).ok()?;
-    text.split_whitespace().next()?.parse().ok()
+    let off = read_text(&root.path(format!("/sys/block/{disk}/queue/iostats"))).is_ok_and(|text| text.trim() == "0");
+    text.split_whitespace().next()?.parse().ok().filter(|count| *count > 0 && !off)
 }
 
 #[cfg(test)]
@@ -49,6 +51,18 @@ mod tests {
         let root = Root::new(dir.path());
         assert_eq!(reads_completed(&root, "vda"), Some(1207));
         assert_eq!(reads_completed(&root, "vdb"), None);
+    }
+
+    #[test]
+    fn a_disk_that_does_not_count_has_no_count() {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, block) = (Root::new(dir.path()), dir.path().join("sys/block/vda"));
+        std::fs::create_dir_all(block.join("queue")).unwrap();
+        std::fs::write(block.join("stat"), "0 0 0 0\n").unwrap();
+        assert_eq!(reads_completed(&root, "vda"), None);
+        std::fs::write(block.join("stat"), "9 0 0 0\n").unwrap();
+        std::fs::write(block.join("queue/iostats"), "0\n").unwrap();
+        assert_eq!(reads_completed(&root, "vda"), None);
     }
 
     #[test]
