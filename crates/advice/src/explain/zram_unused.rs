@@ -5,10 +5,10 @@ use super::{Answer, Numbers, Topic, unseen};
 use crate::Inputs;
 use crate::look;
 use crate::text::{evidence, percent};
-use ramline_model::fragmentation::Remedy;
-use ramline_model::watermarks::{self, Band, NodeMarks, Watermarks};
+use ramline_model::balance;
+use ramline_model::fragmentation::{Index, Order, Remedy};
+use ramline_model::watermarks::{self, Band, NodeMarks, Watermarks, ZoneMarks};
 use ramline_model::zram::{self, Rung, ZramState};
-use ramline_model::{balance, fragmentation::COSTLY_ORDER};
 use ramline_snapshot::swaps::SwapArea;
 
 pub(super) const TOPIC: Topic = Topic { id: "zram-unused", question: "Why is zram (or swap) not used?", answer };
@@ -74,7 +74,11 @@ fn rung(rung: Rung) -> &'static str {
 /// The zones with their marks, the node's distance, and what fragmentation would do.
 fn zones(node: &NodeMarks, numbers: &mut Numbers) {
     for zone in &node.zones {
-        numbers.0.push(evidence(&format!("3. node {} zone {}", zone.node, zone.name), line(zone), "/proc/zoneinfo"));
+        numbers.0.push(evidence(
+            &format!("3. node {} zone {}", zone.node, zone.name),
+            line(zone) + &lists(zone).unwrap_or_default(),
+            "/proc/zoneinfo",
+        ));
     }
     let value = format!(
         "{}; to low {}{}, to min {}",
@@ -84,20 +88,35 @@ fn zones(node: &NodeMarks, numbers: &mut Numbers) {
         node.to_min.bytes
     );
     numbers.0.push(evidence(&format!("3. node {}, after reserves", node.node), value, "/proc/zoneinfo, summed"));
-    let compacts = node
-        .zones
-        .iter()
-        .flat_map(|zone| zone.orders.iter().map(move |order| (zone, order)))
-        .find(|(_, order)| order.order > COSTLY_ORDER && order.remedy == Some(Remedy::Compact));
-    if let Some((zone, order)) = compacts {
-        let value =
-            format!("no free block of order {}, and free memory is in pieces: the kernel would compact", order.order);
-        numbers.0.push(evidence(
-            &format!("3. node {} zone {}", zone.node, zone.name),
-            value,
-            "/proc/buddyinfo, vm.extfrag_threshold",
-        ));
+    for zone in node.zones.iter().filter(|zone| !zone.orders.is_empty()) {
+        let what =
+            format!("3. node {} zone {}, free blocks of order 0 to {}", zone.node, zone.name, zone.orders.len() - 1);
+        numbers.0.push(evidence(&what, blocks(&zone.orders), "/proc/buddyinfo, vm.extfrag_threshold"));
     }
+}
+
+/// ` 5 0 1; a block of order 3 fails: index 0, the kernel would reclaim`.
+fn blocks(orders: &[Order]) -> String {
+    let free: Vec<String> = orders.iter().map(|order| order.free_blocks.to_string()).collect();
+    let mut out = free.join(" ");
+    if let Some(order) = orders.iter().find(|order| order.index != Index::Suitable) {
+        let index = match order.index {
+            Index::Thousandths(index) => format!("fragmentation index {index} of 1000"),
+            Index::Suitable | Index::NoFreeBlock => "no free block at all".to_owned(),
+        };
+        let remedy = match order.remedy {
+            Some(Remedy::Compact) => ", so the kernel would compact",
+            Some(Remedy::Reclaim) => ", so the kernel would reclaim",
+            Some(Remedy::None) | None => "",
+        };
+        out.push_str(&format!("; none of order {} is left: {index}{remedy}", order.order));
+    }
+    out
+}
+
+/// Pages on the lists of a zone, where it reports them.
+fn lists(zone: &ZoneMarks) -> Option<String> {
+    Some(format!("; {} active, {} inactive, {} unevictable", zone.active?, zone.inactive?, zone.unevictable?))
 }
 
 fn balance_numbers(inputs: &Inputs<'_>, numbers: &mut Numbers) {

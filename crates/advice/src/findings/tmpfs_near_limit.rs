@@ -28,9 +28,11 @@ const LEAST_SIZE: Bytes = Bytes::from_mib(1);
 fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let state = tmpfs::of(inputs.snapshot)?;
     let mounts = || state.mounts.iter().filter(|m| m.fs == "tmpfs" && m.at != "/tmp" && writable(inputs.snapshot, m));
-    let full = mounts().find_map(|m| Some((m, fullness(m)?)));
-    if let Some((mount, (what, share))) = full {
-        return Some(nearly_full(inputs, mount, what, share));
+    let full: Vec<(&TmpfsMount, &str, f64)> =
+        mounts().filter_map(|m| fullness(m).map(|(what, share)| (m, what, share))).collect();
+    if let Some((mount, what, share)) = full.first() {
+        let others = full.iter().skip(1).flat_map(|(mount, ..)| grounds(mount));
+        return Some(nearly_full(inputs, mount, what, *share, others.collect()));
     }
     let meminfo = inputs.snapshot.meminfo.data()?;
     let (ram, swap) = (meminfo.mem_total?, meminfo.swap_total?);
@@ -92,13 +94,13 @@ pub(super) fn enlarge(mount: &TmpfsMount, what: &str, ram: Bytes) -> Option<Chan
     })
 }
 
-fn nearly_full(inputs: &Inputs<'_>, mount: &TmpfsMount, what: &str, share: f64) -> Finding {
+fn nearly_full(inputs: &Inputs<'_>, mount: &TmpfsMount, what: &str, share: f64, others: Vec<Evidence>) -> Finding {
     let ram = inputs.snapshot.mem_total().unwrap_or_default();
     let draft = Draft {
         title: format!("The tmpfs on {} has used {} of its {what}", mount.at, percent(share)),
         weight: Weight::Warning,
         effect: format!("writers to {} fail with \"no space left on device\" when it is full, whatever memory is free", mount.at),
-        evidence: grounds(mount),
+        evidence: grounds(mount).into_iter().chain(others).collect(),
         confidence: Confidence::High,
         already: vec![],
         cost_if_wrong: "what fills it may be a leak: then a larger limit only moves the failure to memory itself; look what lies there first".into(),

@@ -105,6 +105,7 @@ fn zram_unused_walks_from_the_device_to_the_balance() {
     for step in ["1. ", "2. ", "3. ", "4. ", "5. "] {
         assert!(told.numbers.iter().any(|n| n.what.starts_with(step)), "step {step} is missing");
     }
+    assert!(told.numbers.iter().any(|n| n.what.ends_with("free blocks of order 0 to 10")), "{:#?}", told.numbers);
     // Swappiness 60 at equal costs: 60·7/4 = 105 against 140·7/4 = 245.
     assert!(told.numbers.iter().any(|n| n.value.contains("105:245")), "{:#?}", told.numbers);
 }
