@@ -1,5 +1,7 @@
 //! Every screen on every captured machine: it fits 100 columns, prints no control character, and survives hostile names.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -84,6 +86,15 @@ fn every_screen_of_every_captured_machine_fits_and_holds_only_text() {
             }
         }
         assert!(screen::checkup(&report(&machine(&tree)), &[], &STYLE).lines().count() <= 40, "{}", tree.display());
+    }
+}
+
+#[test]
+fn a_terminal_of_any_width_is_no_reason_to_fail() {
+    for width in [0, 1, 7, 20, 60, 400] {
+        for (name, text) in screens(&machine(&trees()[0]), None, &Style { colour: false, width }) {
+            assert!(!text.is_empty(), "{name} at {width} columns");
+        }
     }
 }
 

@@ -27,6 +27,7 @@ fn the_schema_files_say_what_the_programs_print() {
 #[test]
 fn no_schema_file_is_left_over() {
     let known: Vec<String> = schemas().iter().map(|(name, _)| format!("{name}.json")).collect();
+    fs::create_dir_all(dir()).unwrap();
     for entry in fs::read_dir(dir()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         assert!(!name.ends_with(".json") || known.contains(&name), "schema/{name} belongs to no document");

@@ -1,5 +1,7 @@
 //! The screens of `show` on small machines made by hand: the expected text stands here.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 use ramline_snapshot::machine::Machine;
 use ramline_snapshot::meminfo::Meminfo;
 use ramline_snapshot::pressure::Pressure;

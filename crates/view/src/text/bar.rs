@@ -54,7 +54,7 @@ pub fn segments(parts: &[Segment], width: usize) -> String {
 pub fn chart(curves: &[(char, Vec<(f64, f64)>)], x_label: &str, y_label: &str, width: usize, height: usize) -> Vec<String> {
     let points = || curves.iter().flat_map(|(_, points)| points);
     let (x_max, y_max) = points().fold((0.0f64, 0.0f64), |(x, y), point| (x.max(point.0), y.max(point.1)));
-    if x_max <= 0.0 || y_max <= 0.0 || height < 2 {
+    if x_max <= 0.0 || y_max <= 0.0 || height < 2 || width < 2 {
         return Vec::new();
     }
     let mut grid = vec![vec![' '; width]; height];
@@ -64,10 +64,11 @@ pub fn chart(curves: &[(char, Vec<(f64, f64)>)], x_label: &str, y_label: &str, w
             let (column, row) = (cells(x / x_max, width - 1), cells(y / y_max, height - 1));
             // A curve rises steadily between two points: fill the columns between, so that it reads as one line.
             let (from, base) = previous.unwrap_or((column, row));
-            for c in from..=column {
-                let span = (column - from).max(1);
-                let r = if row >= base { base + (row - base) * (c - from) / span } else { row };
-                grid[height - 1 - r][c] = *letter;
+            let span = column.saturating_sub(from).max(1);
+            // Points out of order draw nothing.
+            for step in 0..=column.saturating_sub(from) {
+                let r = if row >= base { base + (row - base) * step / span } else { row };
+                grid[height - 1 - r][from + step] = *letter;
             }
             previous = Some((column, row));
         }
@@ -118,6 +119,7 @@ mod tests {
                 " 0 s    10.0",
             ]
         );
+        assert!(!chart(&[('a', vec![(5.0, 1.0), (2.0, 3.0)])], "s", "rounds", 9, 3).is_empty());
         assert!(chart(&[('a', vec![])], "s", "rounds", 10, 4).is_empty());
     }
 }

@@ -85,8 +85,7 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let mut word = word.to_owned();
-        loop {
-            let Some(last) = lines.last_mut() else { break };
+        while let Some(last) = lines.last_mut() {
             let gap = usize::from(!last.is_empty());
             if width(last) + gap + width(&word) <= columns {
                 if gap == 1 {
