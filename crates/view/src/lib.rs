@@ -17,8 +17,8 @@ mod show;
 pub mod text;
 
 pub use escape::{escape, is_hostile};
-pub use ramline_model::costs::CostRatio;
 pub use proof::{Outcome, Point, ProofArm, ProofTable, Versus};
+pub use ramline_model::costs::CostRatio;
 pub use report::{CheckupReport, Cost, Drift, Mode, Moved, SCHEMA_VERSION, Skipped, UnseenSection};
 pub use screen::Comparison;
 pub use show::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};

@@ -47,7 +47,16 @@ mod tests {
     use ramline_units::Nanos;
 
     fn tier(kind: TierKind, name: &str) -> Tier {
-        Tier { kind, name: name.into(), capacity: None, used: None, ram: None, cost: None, gives_way: None, how: String::new() }
+        Tier {
+            kind,
+            name: name.into(),
+            capacity: None,
+            used: None,
+            ram: None,
+            cost: None,
+            gives_way: None,
+            how: String::new(),
+        }
     }
 
     #[test]
@@ -61,7 +70,12 @@ mod tests {
             notes: vec![],
         };
         let report = TierReport {
-            tiers: vec![measured("ram", 90), measured("zram-lz4", 3000), measured("zram-zstd", 7000), measured("swap:/dev/sda2", 90_000)],
+            tiers: vec![
+                measured("ram", 90),
+                measured("zram-lz4", 3000),
+                measured("zram-zstd", 7000),
+                measured("swap:/dev/sda2", 90_000),
+            ],
             ..TierReport::default()
         };
         let mut seen = Snapshot::new(Machine::default());

@@ -142,6 +142,8 @@ pub struct ProofArm {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ProofTable {
+    /// Version of this document.
+    pub schema_version: u64,
     /// Which experiment.
     pub experiment: String,
     /// The machine of the first run.
@@ -187,6 +189,7 @@ impl ProofTable {
         let work = &first.workload;
         let excess = first.excess();
         Some(ProofTable {
+            schema_version: crate::SCHEMA_VERSION,
             experiment: first.experiment.clone(),
             machine: Some(first.machine.clone()),
             unit: work.unit,
@@ -338,7 +341,13 @@ mod tests {
 
     #[test]
     fn the_timeline_starts_with_the_rounds_and_is_thinned_but_keeps_its_end() {
-        let sample = |index: u64, phase| Sample { at: Nanos(index * 100_000_000), phase, rounds: 3, fraction: 0.5, ..Sample::default() };
+        let sample = |index: u64, phase| Sample {
+            at: Nanos(index * 100_000_000),
+            phase,
+            rounds: 3,
+            fraction: 0.5,
+            ..Sample::default()
+        };
         let mut samples = vec![sample(0, Phase::Fill)];
         samples.extend((1..=500).map(|i| sample(i, Phase::Rounds)));
         let points = timeline(&samples);

@@ -40,7 +40,9 @@ mod tests {
         assert_eq!(leftovers(&[]), None);
         assert_eq!(
             leftovers(&["swap area /dev/loop0".into(), "cgroup\nx".into()]).as_deref(),
-            Some("left behind by a ramline that was cut short: swap area /dev/loop0, cgroup\\nx; try: ramline lab clean\n")
+            Some(
+                "left behind by a ramline that was cut short: swap area /dev/loop0, cgroup\\nx; try: ramline lab clean\n"
+            )
         );
     }
 }

@@ -14,13 +14,16 @@ use ramline_snapshot::swaps::SwapArea;
 use ramline_snapshot::{Seen, Snapshot, Wanted, Window};
 use ramline_units::{Bytes, Nanos};
 use ramline_view::text::{Style, width};
-use ramline_view::{CheckupReport, ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram, UnseenSection, screen};
+use ramline_view::{
+    CheckupReport, ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram, UnseenSection, screen,
+};
 
 const STYLE: Style = Style { colour: false, width: 100 };
 
 fn trees() -> Vec<PathBuf> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/healthy");
-    let mut trees: Vec<PathBuf> = fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()).collect();
+    let mut trees: Vec<PathBuf> =
+        fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()).collect();
     trees.sort();
     trees
 }
@@ -133,7 +136,13 @@ fn hostile_names_of_mounts_areas_and_devices_reach_no_screen_raw() {
             capacity: Some(capacity),
         };
         seen.mounts = Seen::of(vec![mount("ext4", "/"), mount("tmpfs", EVIL), mount("tmpfs", "/tmp")]);
-        let area = |path: &str, priority| SwapArea { path: path.into(), kind: EVIL.into(), size: Bytes(1 << 30), used: Bytes(1 << 20), priority };
+        let area = |path: &str, priority| SwapArea {
+            path: path.into(),
+            kind: EVIL.into(),
+            size: Bytes(1 << 30),
+            used: Bytes(1 << 20),
+            priority,
+        };
         seen.swaps = Seen::of(vec![area(EVIL, 5), area("/dev/zram0", 1)]);
         seen.zswap = Seen::Denied { path: EVIL.into() };
         seen.machine.kernel = EVIL.into();

@@ -20,7 +20,10 @@ fn the_schema_files_say_what_the_programs_print() {
             fs::write(&path, &text).unwrap();
         }
         let stored = fs::read_to_string(&path).unwrap_or_default();
-        assert!(stored == text, "schema/{name}.json is not what the code says; try: RAMLINE_BLESS=1 cargo test -p ramline-view");
+        assert!(
+            stored == text,
+            "schema/{name}.json is not what the code says; try: RAMLINE_BLESS=1 cargo test -p ramline-view"
+        );
     }
 }
 

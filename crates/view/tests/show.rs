@@ -67,7 +67,8 @@ Node 0, zone   Normal
 ";
 
 fn machine(seconds: u64) -> Snapshot {
-    let boot = Machine { boot_id: Some("b".into()), uptime: Some(Nanos(seconds * 1_000_000_000)), ..Machine::default() };
+    let boot =
+        Machine { boot_id: Some("b".into()), uptime: Some(Nanos(seconds * 1_000_000_000)), ..Machine::default() };
     let mut seen = Snapshot::new(boot);
     seen.meminfo = Seen::of(Meminfo::parse("meminfo", MEMINFO).unwrap());
     seen.zoneinfo = Seen::of(Zoneinfo::parse("zoneinfo", ZONEINFO).unwrap());
@@ -79,12 +80,17 @@ fn machine(seconds: u64) -> Snapshot {
         seconds * 50
     );
     seen.vmstat = Seen::of(Vmstat::parse("vmstat", &vmstat).unwrap());
-    let psi = format!("some avg10=0.50 avg60=0.20 avg300=0.10 total={}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n", seconds * 2000);
+    let psi = format!(
+        "some avg10=0.50 avg60=0.20 avg300=0.10 total={}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
+        seconds * 2000
+    );
     seen.pressure_memory = Seen::of(Pressure::parse("memory", &psi).unwrap());
     let areas = "Filename\tType\tSize\tUsed\tPriority\n/dev/zram0 partition 2097152 1048576 100\n/dev/sda2 partition 2097152 0 -2\n";
     seen.swaps = Seen::of(swaps::parse("swaps", areas).unwrap());
     let mut settings = VmSettings::default();
-    for (key, value) in [("swappiness", "60"), ("page-cluster", "3"), ("min_free_kbytes", "40960"), ("watermark_scale_factor", "10")] {
+    for (key, value) in
+        [("swappiness", "60"), ("page-cluster", "3"), ("min_free_kbytes", "40960"), ("watermark_scale_factor", "10")]
+    {
         settings.put(key, value);
     }
     seen.settings = Seen::of(settings);
@@ -97,7 +103,11 @@ fn machine(seconds: u64) -> Snapshot {
     ];
     let files = files.map(|(k, v)| (k.to_owned(), v.to_owned())).into();
     let device = ZramDevice::from_files("zram0", &files, &mut Vec::new());
-    seen.zram = Seen::of(Zram { support: ZramSupport { control: true, ..ZramSupport::default() }, devices: vec![device], unseen: vec![] });
+    seen.zram = Seen::of(Zram {
+        support: ZramSupport { control: true, ..ZramSupport::default() },
+        devices: vec![device],
+        unseen: vec![],
+    });
     seen
 }
 
@@ -105,7 +115,9 @@ fn machine(seconds: u64) -> Snapshot {
 fn show_memory_puts_every_byte_on_a_line_with_its_owner_and_the_way_to_free_it() {
     let (before, after) = (machine(100), machine(102));
     let window = Window::new(&before, &after).unwrap();
-    assert_eq!(ShowMemory::new(&after, Some(&window)).text(&STYLE), "\
+    assert_eq!(
+        ShowMemory::new(&after, Some(&window)).text(&STYLE),
+        "\
 3.4 GiB of 8.0 GiB can be had without cost; nothing waits for memory.
 
 Where MemTotal is: 8.0 GiB (gauges; they add up)
@@ -160,12 +172,15 @@ GPUReclaim.
 Drift over 2.0 s: no line; leftover +0 B.
 
 Next: ramline show tiers
-");
+"
+    );
 }
 
 #[test]
 fn show_tiers_tells_the_order_of_giving_way() {
-    assert_eq!(ShowTiers::new(&machine(100), None).text(&STYLE), "\
+    assert_eq!(
+        ShowTiers::new(&machine(100), None).text(&STYLE),
+        "\
 The tiers, fastest first (gauges; capacity and content in uncompressed bytes)
 tier                         holds       of  RAM it takes  gives way
 process memory             1.5 GiB                1.5 GiB         2.
@@ -189,12 +204,15 @@ memory, between 17.6 % and 46.2 % as file or swap reads get cheaper; the kernel 
 costs it sees.
 
 Next: ramline measure tiers (what an access to each costs here)
-");
+"
+    );
 }
 
 #[test]
 fn show_zram_tells_the_ladder_every_field_with_unit_and_scope_and_the_capacity_formula() {
-    assert_eq!(ShowZram::new(&machine(100)).text(&STYLE), "\
+    assert_eq!(
+        ShowZram::new(&machine(100)).text(&STYLE),
+        "\
 zram: active as swap.
 [x] module present  [x] loaded  [x] device exists  [x] sized  [x] formatted  [x] active as swap
 
@@ -239,7 +257,8 @@ io_stat.failed_writes                    5 events  counter since made  writes th
 io_stat.invalid_io                       0 events  counter since made  unaligned requests; always 0
                                                                        on newer kernels
 io_stat.notify_free                     12 events  counter since made  slots freed by the swap layer
-");
+"
+    );
 }
 
 #[test]
@@ -247,19 +266,24 @@ fn zram_that_is_not_there_names_the_next_step() {
     let mut seen = machine(100);
     let support = ZramSupport { module_installed: Some(true), ..ZramSupport::default() };
     seen.zram = Seen::of(Zram { support, ..Zram::default() });
-    assert_eq!(ShowZram::new(&seen).text(&STYLE), "\
+    assert_eq!(
+        ShowZram::new(&seen).text(&STYLE),
+        "\
 zram: module present.
 [x] module present  [ ] loaded  [ ] device exists  [ ] sized  [ ] formatted  [ ] active as swap
 Next step: load the module
   modprobe zram
-");
+"
+    );
 }
 
 #[test]
 fn show_swap_keeps_stock_and_flow_apart() {
     let (before, after) = (machine(100), machine(102));
     let window = Window::new(&before, &after).unwrap();
-    assert_eq!(ShowSwap::new(&after, Some(&window)).text(&STYLE), "\
+    assert_eq!(
+        ShowSwap::new(&after, Some(&window)).text(&STYLE),
+        "\
 Pages come back from swap at 400.0 KiB/s and leave at 0 B/s (over 2.0 s): somebody waits for them.
 
 Areas in the order of use (gauges, uncompressed bytes)
@@ -276,7 +300,8 @@ vm.swappiness is 60 (setting, 0 to 200): at equal costs 30.0 % of scanning goes 
 memory, between 17.6 % and 46.2 % as file or swap reads get cheaper; the kernel does not export the
 costs it sees.
 A swap-in reads 8 pages at once (2^vm.page-cluster, setting); zram is read page by page.
-");
+"
+    );
     let alone = ShowSwap::new(&after, None).text(&STYLE);
     assert!(alone.contains("since boot only, no rate; try: ramline show swap --for 2s"), "{alone}");
 }
@@ -301,7 +326,9 @@ fn show_tmpfs_holds_directories_against_four_limits_with_margins() {
         complete,
     };
     seen.dirs = Seen::of(vec![dir("/tmp", 3, true), dir("/var/tmp", 0, false)]);
-    assert_eq!(ShowTmpfs::new(&seen).text(&STYLE), "\
+    assert_eq!(
+        ShowTmpfs::new(&seen).text(&STYLE),
+        "\
 File systems in RAM hold 2.0 GiB (gauge); together they may hold 8.0 GiB, 100 % of RAM.
 
 mount     type     holds  may hold   share  of RAM        inodes  may go to swap
@@ -323,7 +350,8 @@ swap 4.0 GiB.
 
 What lies in tmpfs does not survive a reboot, and under pressure it reaches the swap area
 unencrypted.
-");
+"
+    );
 }
 
 #[test]
@@ -332,7 +360,9 @@ fn show_pressure_tells_the_distance_in_mib_and_over_a_window_in_minutes() {
     let more = ZONEINFO.replace("pages free     262144", "pages free     264192");
     before.zoneinfo = Seen::of(Zoneinfo::parse("zoneinfo", &more).unwrap());
     let window = Window::new(&before, &after).unwrap();
-    assert_eq!(ShowPressure::new(&after, Some(&window)).text(&STYLE), "\
+    assert_eq!(
+        ShowPressure::new(&after, Some(&window)).text(&STYLE),
+        "\
 Nothing waits for memory.
 
 stalled (PSI)             over 2.0 s  last 10 s    60 s   300 s  since boot
@@ -358,5 +388,6 @@ it changes nothing here; the gap between two watermarks is 10.0 MiB over all zon
 Pages reclaim can look at (gauges)
 MiB            active  inactive  unevictable
 node 0 Normal  2560.0    3584.0          0.0
-");
+"
+    );
 }

@@ -45,9 +45,11 @@ fn lines(text: &str) -> usize {
 fn ledger_lines(page: &mut Page<'_>, ledger: &Ledger, report: &CheckupReport) {
     page.raw(&[segments(&segments_of(ledger), page.style().width.min(100).saturating_sub(2))]);
     let sum = |terms: &[Term]| terms.iter().map(|t| ledger.bytes(*t)).sum::<Bytes>();
-    let named = [Term::Free, Term::CpuLists, Term::Anon, Term::Shmem, Term::FileClean, Term::FileDirty, Term::CompressedPool];
+    let named =
+        [Term::Free, Term::CpuLists, Term::Anon, Term::Shmem, Term::FileClean, Term::FileDirty, Term::CompressedPool];
     let kernel: Bytes = ledger.lines.iter().filter(|l| !named.contains(&l.id)).map(|l| l.bytes).sum();
-    let drift = report.drift.as_ref().map(|d| format!("; largest drift {} over {}", d.largest(), d.span)).unwrap_or_default();
+    let drift =
+        report.drift.as_ref().map(|d| format!("; largest drift {} over {}", d.largest(), d.span)).unwrap_or_default();
     page.line(&format!(
         "{} = P processes {} + T tmpfs {} + c page cache {} + Z compressed {} + k kernel and locked {} + . free {} + leftover {} \
          ({}, counters within {}{drift})",
@@ -72,19 +74,28 @@ fn pressure_line(page: &mut Page<'_>, pressure: Option<&PressureModel>, marks: O
             Some((some, full)) if pressure.span.is_some() => {
                 format!("waiting for memory: some task {some:.1} %, all tasks {full:.1} % of the time {over}")
             }
-            Some((some, full)) => format!("waiting for memory: some task {some:.1} %, all tasks {full:.1} % of the last 10 s"),
+            Some((some, full)) => {
+                format!("waiting for memory: some task {some:.1} %, all tasks {full:.1} % of the last 10 s")
+            }
             None => "PSI is off, so waiting for memory was not measured".to_owned(),
         });
         if let Some(rates) = pressure.rates {
             let rate = |n: Option<f64>| n.map_or_else(|| "not known".to_owned(), number::figure);
-            parts.push(format!("refaults {} file, {} process pages/s", rate(rates.refault_file), rate(rates.refault_anon)));
+            parts.push(format!(
+                "refaults {} file, {} process pages/s",
+                rate(rates.refault_file),
+                rate(rates.refault_anon)
+            ));
         }
     }
     let nearest = marks.and_then(|m| m.nodes.iter().min_by_key(|n| n.to_low.bytes));
     if let Some(node) = nearest {
         let away = |d: &Distance| {
             let minutes = d.minutes.map(|m| format!(", {} at this rate", number::minutes(m))).unwrap_or_default();
-            format!("{:.0} MiB away{minutes}", Bytes(d.bytes.magnitude().0).as_mib() * if d.bytes.is_negative() { -1.0 } else { 1.0 })
+            format!(
+                "{:.0} MiB away{minutes}",
+                Bytes(d.bytes.magnitude().0).as_mib() * if d.bytes.is_negative() { -1.0 } else { 1.0 }
+            )
         };
         parts.push(format!("kswapd {}, stalls {}", away(&node.to_low), away(&node.to_min)));
     }
@@ -144,7 +155,10 @@ fn findings(all: &[Finding], room: usize, style: &Style) -> String {
         }
         page.finish()
     };
-    let candidates = (0..=all.len()).rev().map(|full| draw(full, all.len())).chain((0..all.len()).rev().map(|titles| draw(0, titles)));
+    let candidates = (0..=all.len())
+        .rev()
+        .map(|full| draw(full, all.len()))
+        .chain((0..all.len()).rev().map(|titles| draw(0, titles)));
     let mut last = String::new();
     for text in candidates {
         if lines(&text) <= room {
@@ -165,7 +179,9 @@ fn detail(page: &mut Page<'_>, finding: &Finding) {
             page.point("   change: ", &joined(&change.commands));
             page.point("   undo:   ", &joined(&change.undo));
         }
-        None if !finding.explain.is_empty() => page.point("   more:   ", &format!("ramline explain {}", finding.explain)),
+        None if !finding.explain.is_empty() => {
+            page.point("   more:   ", &format!("ramline explain {}", finding.explain))
+        }
         None => {}
     }
 }
@@ -173,12 +189,19 @@ fn detail(page: &mut Page<'_>, finding: &Finding) {
 fn bottom(report: &CheckupReport, files: &[String], style: &Style) -> String {
     let mut page = Page::new(style);
     if !report.leftovers.is_empty() {
-        page.painted(Paint::Warn, &format!("Left behind earlier: {}; try: ramline lab clean", report.leftovers.join(", ")));
+        page.painted(
+            Paint::Warn,
+            &format!("Left behind earlier: {}; try: ramline lab clean", report.leftovers.join(", ")),
+        );
     }
     let skipped: Vec<String> = report
         .skipped
         .iter()
-        .map(|s| s.fix.as_ref().map_or_else(|| format!("{} ({})", s.what, s.why), |fix| format!("{} ({}; try: {fix})", s.what, s.why)))
+        .map(|s| {
+            s.fix
+                .as_ref()
+                .map_or_else(|| format!("{} ({})", s.what, s.why), |fix| format!("{} ({}; try: {fix})", s.what, s.why))
+        })
         .collect();
     if !skipped.is_empty() {
         page.dim(&clip(&format!("Not done: {}.", skipped.join("; ")), 3, style));
@@ -220,8 +243,17 @@ mod tests {
         CheckupReport {
             sentence: "20.0 GiB of 23.5 GiB can be had without cost; nothing waits for memory.".into(),
             findings: (1..=findings).map(finding).collect(),
-            skipped: vec![Skipped { what: "the proof".into(), why: "needs root".into(), fix: Some("sudo ramline checkup".into()) }],
-            cost: Cost { wall: Nanos(9_100_000_000), cpu: Nanos(2_000_000_000), peak_memory: Bytes::from_mib(7), written: Bytes::ZERO },
+            skipped: vec![Skipped {
+                what: "the proof".into(),
+                why: "needs root".into(),
+                fix: Some("sudo ramline checkup".into()),
+            }],
+            cost: Cost {
+                wall: Nanos(9_100_000_000),
+                cpu: Nanos(2_000_000_000),
+                peak_memory: Bytes::from_mib(7),
+                written: Bytes::ZERO,
+            },
             ..CheckupReport::default()
         }
     }

@@ -241,7 +241,11 @@ fn tier_table(tiers: &[TierMove]) -> Table {
         Column::left(""),
     ]);
     for tier in tiers {
-        let claim = if tier.separated { Cell::painted(Paint::Bold, "spreads apart") } else { Cell::painted(Paint::Dim, "spreads overlap: no difference claimed") };
+        let claim = if tier.separated {
+            Cell::painted(Paint::Bold, "spreads apart")
+        } else {
+            Cell::painted(Paint::Dim, "spreads overlap: no difference claimed")
+        };
         table.row([
             tier.label.as_str().into(),
             tier.what.as_str().into(),

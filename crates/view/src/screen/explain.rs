@@ -47,7 +47,11 @@ mod tests {
             topic: "swap-in-use".into(),
             question: "Why is swap in use although memory is free?".into(),
             answer_short: "512.0 MiB were parked there; nothing moves.".into(),
-            numbers: vec![Evidence { what: "swap-ins".into(), value: "0 pages/s over 2.0 s".into(), source: "/proc/vmstat pswpin".into() }],
+            numbers: vec![Evidence {
+                what: "swap-ins".into(),
+                value: "0 pages/s over 2.0 s".into(),
+                source: "/proc/vmstat pswpin".into(),
+            }],
             mechanism: vec!["Pages nobody touches leave first.".into()],
             myth: Some("Swap in use means too little RAM.".into()),
             next_command: "ramline show swap --for 2s".into(),

@@ -35,7 +35,10 @@ pub(crate) fn confidence(confidence: Confidence) -> &'static str {
 fn full(page: &mut Page<'_>, number: usize, finding: &Finding) {
     let (paint, word) = weight(finding.weight);
     page.blank();
-    page.painted(paint, &format!("{number}. {} [{word}, {}, {}]", finding.title, confidence(finding.confidence), finding.id));
+    page.painted(
+        paint,
+        &format!("{number}. {} [{word}, {}, {}]", finding.title, confidence(finding.confidence), finding.id),
+    );
     if !finding.effect.is_empty() {
         page.point("   worth: ", &finding.effect);
     }
@@ -83,7 +86,11 @@ pub(crate) mod tests {
             title: "zram0 is used after /dev/vda2, which is slower".into(),
             weight: Weight::Warning,
             effect: "saves about 80 us a swap-in".into(),
-            evidence: vec![Evidence { what: "priority of zram0".into(), value: "-2 (setting)".into(), source: "/proc/swaps".into() }],
+            evidence: vec![Evidence {
+                what: "priority of zram0".into(),
+                value: "-2 (setting)".into(),
+                source: "/proc/swaps".into(),
+            }],
             confidence: Confidence::High,
             already: vec!["zram is active".into()],
             cost_if_wrong: "none beyond the swapoff".into(),
@@ -122,7 +129,8 @@ pub(crate) mod tests {
     fn a_device_name_cannot_break_out_of_a_command() {
         let mut finding = sample();
         finding.title = "\u{1b}[31mred".into();
-        finding.change = Some(Change { what: "x".into(), commands: vec!["swapoff '/a\nrm -rf /'".into()], undo: vec![] });
+        finding.change =
+            Some(Change { what: "x".into(), commands: vec!["swapoff '/a\nrm -rf /'".into()], undo: vec![] });
         let text = findings(&[finding], &Style::default());
         assert!(text.contains("\\u{1b}[31mred") && text.contains("swapoff '/a\\nrm -rf /'"), "{text}");
     }

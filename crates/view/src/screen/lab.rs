@@ -25,7 +25,10 @@ pub fn proof(table: &ProofTable, style: &Style) -> String {
             page.point(&format!("  {}: ", arm.name), &format!("{} ({why}).", arm.outcome.word()));
         }
         if let Some(deviation) = arm.pool_deviation {
-            page.point(&format!("  {}: ", arm.name), &format!("limit + pool stayed within {} of nominal.", number::percent(deviation)));
+            page.point(
+                &format!("  {}: ", arm.name),
+                &format!("limit + pool stayed within {} of nominal.", number::percent(deviation)),
+            );
         }
         for note in &arm.notes {
             page.point(&format!("  {}: ", arm.name), note);
@@ -81,7 +84,8 @@ fn counts(table: &ProofTable) -> Table {
         Column::right("system s"),
     ]);
     for arm in &table.arms {
-        let figure = |m: &Option<Measurement>| Cell::from(m.as_ref().map(|m| number::figure(m.median)).unwrap_or_default());
+        let figure =
+            |m: &Option<Measurement>| Cell::from(m.as_ref().map(|m| number::figure(m.median)).unwrap_or_default());
         let read = arm.read_bytes.as_ref().map(|m| number::bytes(m.median).to_string());
         out.row([
             arm.name.as_str().into(),
@@ -116,7 +120,13 @@ fn row(arm: &ProofArm) -> Vec<Cell> {
     };
     let versus = arm.versus_first.as_ref().map(|v| {
         // A ratio that the spread does not bear out is marked as one.
-        let sign = if v.at_least { "> " } else if v.separated { "" } else { "~" };
+        let sign = if v.at_least {
+            "> "
+        } else if v.separated {
+            ""
+        } else {
+            "~"
+        };
         format!("{sign}{:.1}", v.ratio)
     });
     vec![
@@ -133,7 +143,11 @@ fn row(arm: &ProofArm) -> Vec<Cell> {
 
 fn interval(measured: &Measurement) -> String {
     let (interval, _) = measured.interval();
-    if measured.n < 2 { String::new() } else { format!("{} to {}", number::figure(interval.low), number::figure(interval.high)) }
+    if measured.n < 2 {
+        String::new()
+    } else {
+        format!("{} to {}", number::figure(interval.low), number::figure(interval.high))
+    }
 }
 
 /// Time per round as bars: shorter is better.
@@ -160,7 +174,8 @@ fn times(page: &mut Page<'_>, table: &ProofTable) {
 /// Rounds over time of the first run of each arm.
 fn rounds(page: &mut Page<'_>, table: &ProofTable) {
     let letters = ('a'..='z').zip(&table.arms).filter(|(_, arm)| arm.timeline.len() > 1);
-    let curves: Vec<_> = letters.clone().map(|(c, arm)| (c, arm.timeline.iter().map(|p| (p.at_s, p.rounds)).collect())).collect();
+    let curves: Vec<_> =
+        letters.clone().map(|(c, arm)| (c, arm.timeline.iter().map(|p| (p.at_s, p.rounds)).collect())).collect();
     let lines = chart(&curves, "s", "Rounds done", page.style().width.saturating_sub(2).min(78), 12);
     if lines.is_empty() {
         return;
@@ -214,15 +229,32 @@ mod tests {
     use ramline_evidence::{Arm, Reclaim, RoundTime, RunRecord, Verdict, Workload};
 
     fn run(name: &str, seconds: u64, verdict: Verdict) -> RunRecord {
-        let rounds = if verdict == Verdict::Completed { vec![RoundTime { took: Nanos(seconds * 1_000_000_000), checksum: 0 }] } else { vec![] };
+        let rounds = if verdict == Verdict::Completed {
+            vec![RoundTime { took: Nanos(seconds * 1_000_000_000), checksum: 0 }]
+        } else {
+            vec![]
+        };
         RunRecord {
             experiment: "code-plus-data".into(),
             arm: Arm { name: name.into(), ..Arm::default() },
-            workload: Workload { unit: Bytes::from_mib(32), data_units: 14, code_units: 3, rounds: 1, limit: Bytes::from_mib(480), read_ahead: Bytes::from_kib(128), ..Workload::default() },
+            workload: Workload {
+                unit: Bytes::from_mib(32),
+                data_units: 14,
+                code_units: 3,
+                rounds: 1,
+                limit: Bytes::from_mib(480),
+                read_ahead: Bytes::from_kib(128),
+                ..Workload::default()
+            },
             verdict,
             rounds,
             elapsed: Nanos(seconds * 1_000_000_000),
-            reclaim: Reclaim { major_faults: 17_864, refault_file: Some(52_542), swap_in: Some(105_033), ..Reclaim::default() },
+            reclaim: Reclaim {
+                major_faults: 17_864,
+                refault_file: Some(52_542),
+                swap_in: Some(105_033),
+                ..Reclaim::default()
+            },
             ..RunRecord::default()
         }
     }
@@ -260,7 +292,14 @@ Seconds per round (median; shorter is better)
 
     #[test]
     fn the_live_line_never_exceeds_the_terminal() {
-        let sample = Sample { phase: Phase::Rounds, rounds: 3, fraction: 0.25, at: Nanos(4_200_000_000), major_faults: 12_345, ..Sample::default() };
+        let sample = Sample {
+            phase: Phase::Rounds,
+            rounds: 3,
+            fraction: 0.25,
+            at: Nanos(4_200_000_000),
+            major_faults: 12_345,
+            ..Sample::default()
+        };
         let style = Style { colour: false, width: 80 };
         let line = live("no\nswap", 1, 4, 11, &sample, &style);
         assert!(line.starts_with("2/4 no\\nswap: round 3.25 of 11, 4.2 s | group 0M of 0M"), "{line}");

@@ -5,14 +5,17 @@
 use ramline_evidence::{Measurement, TierMeasurement, TierReport};
 use ramline_units::Nanos;
 
-use ramline_model::costs::CostRatio;
 use crate::text::{Column, Page, Style, Table, number};
+use ramline_model::costs::CostRatio;
 
 /// The table of tiers, their notes and conditions, and the ratio.
 #[must_use]
 pub fn tiers(report: &TierReport, ratio: Option<&CostRatio>, style: &Style) -> String {
     let mut page = Page::new(style);
-    page.bold(&format!("What the tiers cost here (measured, one request at a time, in {})", number::seconds(report.took_s)));
+    page.bold(&format!(
+        "What the tiers cost here (measured, one request at a time, in {})",
+        number::seconds(report.took_s)
+    ));
     let mut notes: Vec<&str> = Vec::new();
     page.table(&table(report, &mut notes));
     for (index, note) in notes.iter().enumerate() {
@@ -144,7 +147,11 @@ mod tests {
     #[test]
     fn every_cost_has_its_unit_its_n_and_its_spread_and_a_note_is_said_once() {
         let report = TierReport {
-            tiers: vec![tier("ram", 90, &[]), tier("disk:/", 90_000, &["cached below", "busy"]), tier("swap:/x", 45_000, &["busy"])],
+            tiers: vec![
+                tier("ram", 90, &[]),
+                tier("disk:/", 90_000, &["cached below", "busy"]),
+                tier("swap:/x", 45_000, &["busy"]),
+            ],
             conditions: vec!["6.1, 2 CPUs".into()],
             skipped: vec!["zram: needs consent".into()],
             took_s: 4.25,

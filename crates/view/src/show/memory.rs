@@ -102,7 +102,10 @@ const fn letter(id: Term) -> char {
 pub(crate) fn segments_of(ledger: &Ledger) -> Vec<Segment> {
     let order = ['P', 'T', 'L', 'H', 'Z', 'k', 'd', 'c'];
     let sum = |c: char| ledger.lines.iter().filter(|l| letter(l.id) == c).map(|l| l.bytes).sum::<Bytes>();
-    order.into_iter().map(|letter| Segment { letter, share: sum(letter).share_of(ledger.total).unwrap_or(0.0) }).collect()
+    order
+        .into_iter()
+        .map(|letter| Segment { letter, share: sum(letter).share_of(ledger.total).unwrap_or(0.0) })
+        .collect()
 }
 
 fn lines(page: &mut Page<'_>, ledger: &Ledger, drift: Option<&Drift>) {
@@ -119,7 +122,8 @@ fn lines(page: &mut Page<'_>, ledger: &Ledger, drift: Option<&Drift>) {
     ]);
     for line in ledger.lines.iter().filter(|l| l.bytes.0 > 0) {
         row(&mut table, line, ledger.total);
-        for child in line.children.iter().filter(|c| c.bytes.share_of(ledger.total).is_some_and(|s| s >= WORTH_A_LINE)) {
+        for child in line.children.iter().filter(|c| c.bytes.share_of(ledger.total).is_some_and(|s| s >= WORTH_A_LINE))
+        {
             part(&mut table, child, ledger.total);
         }
     }
@@ -135,7 +139,10 @@ fn lines(page: &mut Page<'_>, ledger: &Ledger, drift: Option<&Drift>) {
         page.dim(&format!("Nothing in: {}.", empty.join(", ")));
     }
     if !ledger.missing_terms.is_empty() {
-        page.line(&format!("Not shown by this kernel, so in the leftover if there is any: {}.", ledger.missing_terms.join(", ")));
+        page.line(&format!(
+            "Not shown by this kernel, so in the leftover if there is any: {}.",
+            ledger.missing_terms.join(", ")
+        ));
     }
     if let Some(drift) = drift {
         page.line(&moved(ledger, drift));
@@ -188,7 +195,8 @@ fn share(share: Option<f64>) -> Cell {
 /// What moved while looking: the three largest movements.
 fn moved(ledger: &Ledger, drift: &Drift) -> String {
     let label = |id: Term| ledger.line(id).map_or("a line that is gone", |l| l.label.as_str());
-    let largest: Vec<String> = drift.lines.iter().take(3).map(|m| format!("{} {}", label(m.id), signed(m.bytes.0))).collect();
+    let largest: Vec<String> =
+        drift.lines.iter().take(3).map(|m| format!("{} {}", label(m.id), signed(m.bytes.0))).collect();
     let lines = if largest.is_empty() { "no line".to_owned() } else { largest.join("; ") };
     format!("Drift over {}: {lines}; leftover {}.", drift.span, signed(drift.leftover.0))
 }

@@ -31,7 +31,8 @@ impl ShowPressure {
     /// From a snapshot; the window supplies rates and minutes.
     #[must_use]
     pub fn new(snapshot: &Snapshot, window: Option<&Window<'_>>) -> Self {
-        let sections = ["pressure_memory", "pressure_io", "pressure_cpu", "vmstat", "zoneinfo", "buddyinfo", "settings"];
+        let sections =
+            ["pressure_memory", "pressure_io", "pressure_cpu", "vmstat", "zoneinfo", "buddyinfo", "settings"];
         ShowPressure {
             schema_version: SCHEMA_VERSION,
             pressure: Some(pressure::of(snapshot, window.copied())),
@@ -67,7 +68,9 @@ fn state_words(state: PressureState) -> (Paint, &'static str) {
         PressureState::Unknown => (Paint::Bold, "Whether anything waits for memory is not known."),
         PressureState::Calm => (Paint::Good, "Nothing waits for memory."),
         PressureState::Reclaiming => (Paint::Bold, "The kernel is reclaiming; nothing waits noticeably."),
-        PressureState::Refaulting => (Paint::Warn, "Pages come back that were just evicted: the working set does not fit."),
+        PressureState::Refaulting => {
+            (Paint::Warn, "Pages come back that were just evicted: the working set does not fit.")
+        }
         PressureState::Stalling => (Paint::Bad, "Tasks wait for memory."),
         PressureState::Thrashing => (Paint::Bad, "Everything waits for memory: the machine is thrashing."),
     }
@@ -140,8 +143,14 @@ fn rates_text(page: &mut Page<'_>, rates: &Rates, pressure: &PressureModel) {
     add(rates.allocstall, "times/s", "an allocation had to reclaim by itself");
     page.table(&table);
     if let Some(efficiency) = rates.efficiency {
-        let direct = rates.direct_share.map(|share| format!("; {} of the scanning was done by waiting tasks", number::percent(share)));
-        page.line(&format!("{} of the scanned pages were freed{}.", number::percent(efficiency), direct.unwrap_or_default()));
+        let direct = rates
+            .direct_share
+            .map(|share| format!("; {} of the scanning was done by waiting tasks", number::percent(share)));
+        page.line(&format!(
+            "{} of the scanned pages were freed{}.",
+            number::percent(efficiency),
+            direct.unwrap_or_default()
+        ));
     }
     if let Some(kills) = rates.oom_kills.filter(|n| *n > 0) {
         page.painted(Paint::Bad, &format!("{kills} killed for want of memory in this window."));
@@ -240,7 +249,10 @@ fn marks_text(page: &mut Page<'_>, marks: &Watermarks) {
         page.line(&format!("{name}: {}.", band.meaning()));
     }
     if marks.not_handed_out.0 > 0 {
-        page.line(&format!("{} of MemTotal are in no zone yet: the kernel hands them out when they are needed.", marks.not_handed_out));
+        page.line(&format!(
+            "{} of MemTotal are in no zone yet: the kernel hands them out when they are needed.",
+            marks.not_handed_out
+        ));
     }
     if let Some(scale) = &marks.scale {
         let effect = if scale.has_effect { "it widens the gaps" } else { "it changes nothing here" };
@@ -265,7 +277,13 @@ fn lists(page: &mut Page<'_>, marks: &Watermarks) {
     let cell = |bytes: Option<Bytes>| bytes.map(mib).unwrap_or_default().into();
     for zone in marks.nodes.iter().flat_map(|n| &n.zones).filter(|z| z.active.is_some()) {
         let boost = zone.boost.filter(|b| b.0 > 0);
-        table.row([format!("node {} {}", zone.node, zone.name).into(), cell(zone.active), cell(zone.inactive), cell(zone.unevictable), cell(boost)]);
+        table.row([
+            format!("node {} {}", zone.node, zone.name).into(),
+            cell(zone.active),
+            cell(zone.inactive),
+            cell(zone.unevictable),
+            cell(boost),
+        ]);
     }
     if !table.is_empty() {
         page.heading("Pages reclaim can look at (gauges)");
@@ -278,7 +296,10 @@ fn orders(page: &mut Page<'_>, marks: &Watermarks) {
     let zones = marks.nodes.iter().flat_map(|n| &n.zones);
     let Some(zone) = zones.filter(|z| !z.orders.is_empty()).max_by_key(|z| z.managed) else { return };
     let threshold = marks.extfrag_threshold.map(|t| format!("; the kernel compacts above {t}")).unwrap_or_default();
-    page.heading(&format!("Free blocks of node {} {} (gauges; index in thousandths: 0 lack of memory, 1000 fragmentation{threshold})", zone.node, zone.name));
+    page.heading(&format!(
+        "Free blocks of node {} {} (gauges; index in thousandths: 0 lack of memory, 1000 fragmentation{threshold})",
+        zone.node, zone.name
+    ));
     let mut columns = vec![Column::left("order")];
     columns.extend(zone.orders.iter().map(|o| Column::right(&o.order.to_string())));
     let mut table = Table::new(columns);

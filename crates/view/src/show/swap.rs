@@ -63,15 +63,20 @@ impl ShowSwap {
         }
         if let Some(zswap) = self.zswap.as_ref().filter(|z| z.enabled) {
             let compressor = zswap.compressor.as_deref().unwrap_or("a compressor not known");
-            let pool = zswap.max_pool_percent.map(|p| format!(", pool at most {p} % of RAM (setting)")).unwrap_or_default();
-            page.line(&format!("zswap is on ({compressor}{pool}): it keeps compressed pages in RAM before they reach an area."));
+            let pool =
+                zswap.max_pool_percent.map(|p| format!(", pool at most {p} % of RAM (setting)")).unwrap_or_default();
+            page.line(&format!(
+                "zswap is on ({compressor}{pool}): it keeps compressed pages in RAM before they reach an area."
+            ));
         }
         if let Some(balance) = &self.balance {
             page.blank();
             page.line(&balance_words(balance));
         }
         if let Some(pages) = self.read_ahead_pages {
-            page.line(&format!("A swap-in reads {pages} pages at once (2^vm.page-cluster, setting); zram is read page by page."));
+            page.line(&format!(
+                "A swap-in reads {pages} pages at once (2^vm.page-cluster, setting); zram is read page by page."
+            ));
         }
         super::unseen(&mut page, &self.unseen);
         page.finish()
@@ -87,7 +92,10 @@ impl ShowSwap {
         page.table(&areas(&state.areas));
         for area in &state.areas {
             if let Some(first) = &area.outranked_by {
-                page.painted(Paint::Warn, &format!("{} is used after {first}, which is a slower kind of device.", area.path));
+                page.painted(
+                    Paint::Warn,
+                    &format!("{} is used after {first}, which is a slower kind of device.", area.path),
+                );
             }
         }
         page.heading("Stock and flow");
@@ -103,14 +111,20 @@ impl ShowSwap {
 fn verdict_words(verdict: &SwapVerdict, span: Option<Nanos>) -> (Paint, String) {
     let over = number::over(span);
     match verdict {
-        SwapVerdict::NoSwap => (Paint::Bold, "There is no swap: idle process memory must stay, and only the page cache can give way.".to_owned()),
+        SwapVerdict::NoSwap => (
+            Paint::Bold,
+            "There is no swap: idle process memory must stay, and only the page cache can give way.".to_owned(),
+        ),
         SwapVerdict::Unused => (Paint::Good, format!("Swap is empty and nothing moves ({over}).")),
         SwapVerdict::Harmless { stock } => {
             (Paint::Good, format!("{stock} lie in swap and next to nothing moves ({over}): parked pages, harmless."))
         }
         SwapVerdict::MovingOut { out_per_s } => (
             Paint::Bold,
-            format!("{} are written to swap and none come back ({over}): memory is being made, nobody waits for swap.", number::per_second(*out_per_s)),
+            format!(
+                "{} are written to swap and none come back ({over}): memory is being made, nobody waits for swap.",
+                number::per_second(*out_per_s)
+            ),
         ),
         SwapVerdict::Active { in_per_s, out_per_s } => (
             Paint::Warn,
@@ -120,9 +134,10 @@ fn verdict_words(verdict: &SwapVerdict, span: Option<Nanos>) -> (Paint, String) 
                 number::per_second(*out_per_s)
             ),
         ),
-        SwapVerdict::Unknown { stock } => {
-            (Paint::Bold, format!("{stock} lie in swap (gauge); whether they move is not known: counters since boot give no rate."))
-        }
+        SwapVerdict::Unknown { stock } => (
+            Paint::Bold,
+            format!("{stock} lie in swap (gauge); whether they move is not known: counters since boot give no rate."),
+        ),
     }
 }
 
@@ -147,7 +162,8 @@ fn areas(areas: &[Area]) -> Table {
         Column::left(""),
     ]);
     for area in areas {
-        let device = if area.is_file { format!("file; {}", kind_words(area.kind)) } else { kind_words(area.kind).to_owned() };
+        let device =
+            if area.is_file { format!("file; {}", kind_words(area.kind)) } else { kind_words(area.kind).to_owned() };
         let striped = if area.striped_with.is_empty() { "" } else { "in turn with its equals" };
         table.row([
             area.turn.to_string().into(),
@@ -174,9 +190,18 @@ fn flow_text(page: &mut Page<'_>, flow: &Flow, span: Option<Nanos>) {
         page.point("         ", &format!("zswap: {}", pair(flow.zswap_in_per_s, flow.zswap_out_per_s)));
     }
     if flow.zero_in_per_s.or(flow.zero_out_per_s).is_some_and(|b| b.0 > 0) {
-        page.point("         ", &format!("zero-filled pages, kept by a note instead of a device: {}", pair(flow.zero_in_per_s, flow.zero_out_per_s)));
+        page.point(
+            "         ",
+            &format!(
+                "zero-filled pages, kept by a note instead of a device: {}",
+                pair(flow.zero_in_per_s, flow.zero_out_per_s)
+            ),
+        );
     }
     if let Some(n) = flow.refaults_per_s {
-        page.point("         ", &format!("refaults: {} process pages/s needed again soon after they left, {over}", number::figure(n)));
+        page.point(
+            "         ",
+            &format!("refaults: {} process pages/s needed again soon after they left, {over}", number::figure(n)),
+        );
     }
 }

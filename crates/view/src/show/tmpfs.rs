@@ -63,7 +63,10 @@ fn mounts(page: &mut Page<'_>, state: &TmpfsState) {
         state.used, state.limits
     ));
     if state.limits_over_ram.is_some_and(|share| share > 1.0) {
-        page.painted(Paint::Warn, "Their limits add up to more than the RAM: filling them all would end in swap or kills.");
+        page.painted(
+            Paint::Warn,
+            "Their limits add up to more than the RAM: filling them all would end in swap or kills.",
+        );
     }
     let mut table = Table::new(vec![
         Column::wrapped("mount"),
@@ -96,7 +99,10 @@ fn mount_row(mount: &TmpfsMount) -> [Cell; 8] {
         Some(Limit::Max) => "no limit".to_owned(),
         None => "not known".to_owned(),
     };
-    let inodes = mount.inodes_used.zip(mount.inodes).map(|(used, all)| format!("{} of {}", number::count(used), number::count(all)));
+    let inodes = mount
+        .inodes_used
+        .zip(mount.inodes)
+        .map(|(used, all)| format!("{} of {}", number::count(used), number::count(all)));
     [
         format!("{}{also}", mount.at).into(),
         mount.fs.as_str().into(),
@@ -128,7 +134,8 @@ pub(crate) fn fit_sentence(fit: &Fit) -> String {
         (true, false) => "fits by every model".to_owned(),
         (true, true) => "fits by every model as far as it was walked".to_owned(),
         (false, _) => {
-            let broken: Vec<&str> = fit.margins.iter().filter(|m| m.margin.is_negative()).map(|m| short(m.model)).collect();
+            let broken: Vec<&str> =
+                fit.margins.iter().filter(|m| m.margin.is_negative()).map(|m| short(m.model)).collect();
             let inodes = if fit.inode_margin < 0 { vec!["inodes"] } else { vec![] };
             format!("does not fit by: {}", [broken, inodes].concat().join(", "))
         }
@@ -174,14 +181,23 @@ fn fits(page: &mut Page<'_>, fits: &[Fit]) {
             page.point("  ", &aside);
         }
     }
-    let limits: Vec<String> = fits.first().map(|f| &f.margins).into_iter().flatten().map(|m| format!("{} {}", model_words(m.model), m.limit)).collect();
+    let limits: Vec<String> = fits
+        .first()
+        .map(|f| &f.margins)
+        .into_iter()
+        .flatten()
+        .map(|m| format!("{} {}", model_words(m.model), m.limit))
+        .collect();
     page.dim(&format!("Limits: {}.", limits.join("; ")));
 }
 
 fn fit_row(fit: &Fit) -> Vec<Cell> {
     let margin = |model: Model| {
         let margin = fit.margins.iter().find(|m| m.model == model);
-        margin.map_or_else(|| Cell::from("not known"), |m| Cell::painted(if m.margin.is_negative() { Paint::Warn } else { Paint::Plain }, &m.margin.to_string()))
+        margin.map_or_else(
+            || Cell::from("not known"),
+            |m| Cell::painted(if m.margin.is_negative() { Paint::Warn } else { Paint::Plain }, &m.margin.to_string()),
+        )
     };
     let sign = if fit.inode_margin < 0 { "-" } else { "" };
     vec![
@@ -203,7 +219,11 @@ fn aside(fit: &Fit) -> String {
         out.push(format!("{cached} of it are in the page cache already, so moving them costs no memory"));
     }
     if let Some(gone) = fit.pushed_out {
-        let parts = [(gone.cache, "of clean page cache"), (gone.swap, "of process memory to swap"), (gone.nowhere, "with no place to go")];
+        let parts = [
+            (gone.cache, "of clean page cache"),
+            (gone.swap, "of process memory to swap"),
+            (gone.nowhere, "with no place to go"),
+        ];
         let moved: Vec<String> = parts.iter().filter(|(b, _)| b.0 > 0).map(|(b, what)| format!("{b} {what}")).collect();
         if !moved.is_empty() {
             out.push(format!("it would push out {}", moved.join(", ")));

@@ -74,7 +74,11 @@ fn ladder(rung: Rung) -> String {
         .iter()
         .enumerate()
         .skip(1)
-        .map(|(at, (_, words))| if at <= reached && rung != Rung::NotBuilt { format!("[x] {words}") } else { format!("[ ] {words}") })
+        .map(
+            |(at, (_, words))| {
+                if at <= reached && rung != Rung::NotBuilt { format!("[x] {words}") } else { format!("[ ] {words}") }
+            },
+        )
         .collect();
     steps.join("  ")
 }
@@ -83,16 +87,24 @@ fn state_text(page: &mut Page<'_>, state: &ZramState, ram: Option<Bytes>) {
     page.bold(&format!("zram: {}.", rung_words(state.rung)));
     page.line(&ladder(state.rung));
     if let Some(container) = &state.container {
-        page.line(&format!("This is a container ({container}): zram belongs to the host and nothing can be set up here."));
+        page.line(&format!(
+            "This is a container ({container}): zram belongs to the host and nothing can be set up here."
+        ));
     }
     if state.rung == Rung::Outranked {
         page.painted(Paint::Warn, "An area that is not zram has a higher priority, so zram is written to last.");
     }
     if state.zswap_in_front {
-        page.painted(Paint::Warn, "zswap is on as well and stands in front: pages are compressed there first, and again here.");
+        page.painted(
+            Paint::Warn,
+            "zswap is on as well and stands in front: pages are compressed there first, and again here.",
+        );
     }
     if state.pool_starved {
-        page.painted(Paint::Bad, "Every zone is at its min watermark: zram itself may fail to get memory for new pages.");
+        page.painted(
+            Paint::Bad,
+            "Every zone is at its min watermark: zram itself may fail to get memory for new pages.",
+        );
     }
     if let Some(step) = state.next.as_ref().filter(|_| state.container.is_none()) {
         next(page, step);
@@ -117,10 +129,19 @@ fn device_text(page: &mut Page<'_>, device: &Device, ram: Option<Bytes>) {
         page.dim(&format!("Algorithms this kernel offers here: {}.", device.algorithms.join(", ")));
     }
     if device.beyond_twice_ram {
-        page.painted(Paint::Warn, "It is larger than twice the RAM: at 2:1 it cannot fill, and its slot table costs RAM meanwhile.");
+        page.painted(
+            Paint::Warn,
+            "It is larger than twice the RAM: at 2:1 it cannot fill, and its slot table costs RAM meanwhile.",
+        );
     }
     if let Some(n) = device.failed_writes.filter(|n| *n > 0) {
-        page.painted(Paint::Bad, &format!("{} writes failed since the device was made: its limit was hit, or no memory was found.", number::count(n)));
+        page.painted(
+            Paint::Bad,
+            &format!(
+                "{} writes failed since the device was made: its limit was hit, or no memory was found.",
+                number::count(n)
+            ),
+        );
     }
     if let Some(gain) = device.gain.as_ref().filter(|_| device.disksize.0 > 0) {
         gain_text(page, device, gain, ram);
@@ -151,10 +172,22 @@ fn gain_text(page: &mut Page<'_>, device: &Device, gain: &Gain, ram: Option<Byte
             table.row([name.into(), value.into(), how.into()]);
         }
     };
-    add("true ratio", gain.true_ratio.map(|r| r.to_string()), "compressed pages over their payload; same-filled and written-back pages left out");
-    add("effective ratio", gain.effective_ratio.map(|r| r.to_string()), "the same over the RAM used, allocator overhead included");
+    add(
+        "true ratio",
+        gain.true_ratio.map(|r| r.to_string()),
+        "compressed pages over their payload; same-filled and written-back pages left out",
+    );
+    add(
+        "effective ratio",
+        gain.effective_ratio.map(|r| r.to_string()),
+        "the same over the RAM used, allocator overhead included",
+    );
     add("allocator efficiency", gain.efficiency.map(number::percent), "payload over RAM used");
-    add("incompressible", gain.incompressible.map(number::percent), "of compressed pages are kept whole and gain nothing");
+    add(
+        "incompressible",
+        gain.incompressible.map(number::percent),
+        "of compressed pages are kept whole and gain nothing",
+    );
     add("room left", Some(gain.headroom.to_string()), "of its size, uncompressed");
     add("until its limit", gain.limit_headroom.map(|b| b.to_string()), "of RAM; writes fail there");
     add("limit in use", gain.limit_use.map(number::percent), "writes fail at 100 %");

@@ -19,7 +19,12 @@ pub struct Segment {
 }
 
 /// How many of `cells` cells a share fills, rounded.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "clamped to a bar's width")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "clamped to a bar's width"
+)]
 fn cells(share: f64, all: usize) -> usize {
     if share.is_finite() { (share.clamp(0.0, 1.0) * all as f64).round() as usize } else { 0 }
 }
@@ -51,7 +56,13 @@ pub fn segments(parts: &[Segment], width: usize) -> String {
 ///
 /// Empty without any point to the right of 0. Where two curves meet the later one is drawn.
 #[must_use]
-pub fn chart(curves: &[(char, Vec<(f64, f64)>)], x_label: &str, y_label: &str, width: usize, height: usize) -> Vec<String> {
+pub fn chart(
+    curves: &[(char, Vec<(f64, f64)>)],
+    x_label: &str,
+    y_label: &str,
+    width: usize,
+    height: usize,
+) -> Vec<String> {
     let points = || curves.iter().flat_map(|(_, points)| points);
     let (x_max, y_max) = points().fold((0.0f64, 0.0f64), |(x, y), point| (x.max(point.0), y.max(point.1)));
     if x_max <= 0.0 || y_max <= 0.0 || height < 2 || width < 2 {

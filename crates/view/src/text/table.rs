@@ -116,11 +116,13 @@ impl Table {
     /// The text: heads (unless all are empty) and rows, each line ended.
     #[must_use]
     pub fn draw(&self, style: &Style) -> String {
-        let shown: Vec<usize> = (0..self.columns.len()).filter(|i| self.rows.iter().any(|r| !text(r, *i).is_empty())).collect();
+        let shown: Vec<usize> =
+            (0..self.columns.len()).filter(|i| self.rows.iter().any(|r| !text(r, *i).is_empty())).collect();
         let widths = self.widths(&shown, style.width.saturating_sub(self.indent));
         let mut out = String::new();
         if self.columns.iter().any(|c| !c.head.is_empty()) {
-            let heads: Vec<Cell> = self.columns.iter().map(|c| Cell { text: c.head.clone(), paint: Paint::Dim }).collect();
+            let heads: Vec<Cell> =
+                self.columns.iter().map(|c| Cell { text: c.head.clone(), paint: Paint::Dim }).collect();
             self.line(&heads, &shown, &widths, style, &mut out);
         }
         for row in &self.rows {
@@ -194,7 +196,10 @@ mod tests {
         let mut table = Table::new(vec![Column::right("n"), Column::wrapped("why"), Column::right("m")]);
         table.row(["1".into(), "a sentence of some length that does not fit".into(), "2".into()]);
         let text = table.draw(&Style { colour: false, width: 30 });
-        assert_eq!(text, "n  why                       m\n1  a sentence of some        2\n   length that does not fit\n");
+        assert_eq!(
+            text,
+            "n  why                       m\n1  a sentence of some        2\n   length that does not fit\n"
+        );
         assert!(text.lines().all(|l| width(l) <= 30));
     }
 
