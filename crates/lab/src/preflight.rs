@@ -19,7 +19,7 @@ use crate::settings::{CODE_UNITS, Settings};
 /// Priority of the areas we make: the highest there is, so that nothing outranks them.
 pub const PRIORITY: i32 = 32767;
 /// A machine busier than this gives no timing worth having.
-const BUSY_LIMIT: f64 = 0.5;
+pub const BUSY_LIMIT: f64 = 0.5;
 /// Where scratch files may go, in this order, when nobody says.
 const PLACES: [&str; 4] = ["/var/tmp", "/var/lib", "/home", "/root"];
 

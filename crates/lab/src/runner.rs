@@ -2,15 +2,17 @@
 //!
 //! What it is not: an experiment; [`crate::code_plus_data`] orders runs and keeps what they share.
 
+use std::time::{Duration, Instant};
+
 use ramline_act::Run;
 use ramline_evidence::{Arm, Machine, RunRecord, SwapKind};
-use ramline_kernel::Root;
+use ramline_kernel::{Root, quiet};
 use ramline_units::Bytes;
 
 use crate::error::Result;
 use crate::observe;
 use crate::pool::PoolKeeper;
-use crate::preflight::Plan;
+use crate::preflight::{self, Plan};
 use crate::progress::Progress;
 use crate::protocol::Task;
 use crate::sandbox::Sandbox;
@@ -49,6 +51,7 @@ impl Bench<'_> {
             workload: self.plan.settings.workload(),
             ..RunRecord::default()
         };
+        record.notes.extend(self.settle(run)?);
         self.scratch.evict_code()?;
         let mut sandbox = Sandbox::create(self.root, self.plan, self.scratch, arm, place.1, run)?;
         record.verified = sandbox.verified.clone();
@@ -63,6 +66,19 @@ impl Bench<'_> {
         self.who_paid(&mut record)?;
         self.conclude(&mut record);
         Ok(record)
+    }
+
+    /// Waits for a quiet moment, but not for ever; what disturbs after that is a note in the record.
+    fn settle(&self, run: &Run) -> Result<Option<String>> {
+        let begin = Instant::now();
+        loop {
+            run.check_interrupted()?;
+            let seen = quiet::look(self.root, Duration::from_millis(200))?;
+            let disturbed = seen.disturbance(preflight::BUSY_LIMIT / 2.0);
+            if disturbed.is_none() || begin.elapsed() > self.plan.settings.settle {
+                return Ok(disturbed.map(|why| format!("the machine was not quiet before the run: {why}")));
+            }
+        }
     }
 
     fn task(&self, arm: &Arm) -> Result<Task> {

@@ -59,6 +59,8 @@ pub struct Settings {
     pub seed: u64,
     /// Run although the machine is busy; the records say so.
     pub allow_busy: bool,
+    /// How long each run waits for a quiet moment before it begins all the same.
+    pub settle: Duration,
 }
 
 impl Default for Settings {
@@ -78,6 +80,7 @@ impl Default for Settings {
             dir: None,
             seed: SEED,
             allow_busy: false,
+            settle: Duration::from_secs(3),
         }
     }
 }
