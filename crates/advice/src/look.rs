@@ -56,16 +56,17 @@ pub(crate) struct Cost<'a> {
 }
 
 impl Cost<'_> {
-    /// Median in nanoseconds.
-    pub fn p50(&self) -> f64 {
-        self.latency.p50_ns.as_secs_f64() * 1e9
+    /// Mean in nanoseconds: the sum over many accesses is what a load waits.
+    pub fn mean(&self) -> f64 {
+        self.latency.mean_ns
     }
 
     /// As evidence.
     pub fn evidence(&self, what: &str) -> Evidence {
         let LatencyStats { p50_ns, p99_ns, n, .. } = self.latency;
         let notes: String = self.notes.iter().map(|note| format!("; {note}")).collect();
-        evidence(what, format!("{p50_ns} median, {p99_ns} p99 (n {n}){notes}"), format!("measure tiers: {}", self.tier))
+        let value = format!("{} mean, {p50_ns} median, {p99_ns} p99 (n {n}){notes}", nanos_of(self.mean()));
+        evidence(what, value, format!("measure tiers: {}", self.tier))
     }
 }
 
@@ -74,12 +75,18 @@ fn cost<'a>(inputs: &Inputs<'a>, tier: &str) -> Option<Cost<'a>> {
     Some(Cost { tier: &tier.tier, latency: tier.latency?, notes: &tier.notes })
 }
 
-/// A swap-in from this area, as measured.
+/// A swap-in from this area, as measured on it; for zram otherwise on a scratch device with its algorithm.
 pub(crate) fn swap_in_cost<'a>(inputs: &Inputs<'a>, area: &SwapArea) -> Option<Cost<'a>> {
-    match zram_of(inputs.snapshot, area) {
-        Some(device) => cost(inputs, &format!("zram-{}", device.algorithm.as_deref()?)),
-        None => cost(inputs, &format!("swap:{}", area.path)),
-    }
+    cost(inputs, &format!("swap:{}", area.path)).or_else(|| {
+        let algorithm = zram_of(inputs.snapshot, area)?.algorithm.as_deref()?;
+        cost(inputs, &format!("zram-{algorithm}"))
+    })
+}
+
+/// The write that goes before a swap-in, where it is work of the CPU (compression) and so paid by whoever swaps.
+pub(crate) fn compression_cost<'a>(inputs: &Inputs<'a>, area: &SwapArea) -> Option<Cost<'a>> {
+    let algorithm = zram_of(inputs.snapshot, area)?.algorithm.as_deref()?;
+    cost(inputs, &format!("swap-write:{}", area.path)).or_else(|| cost(inputs, &format!("zram-{algorithm}/write")))
 }
 
 /// A random re-read of one page of a file on the root file system, as measured.
@@ -203,5 +210,5 @@ pub(crate) fn on_root_disk(snapshot: &Snapshot, area: &SwapArea) -> bool {
 
 /// Time per second spent waiting if each of `per_second` events takes `cost`.
 pub(crate) fn time_per_second(per_second: f64, cost: &Cost<'_>) -> Nanos {
-    nanos_of(per_second * cost.p50())
+    nanos_of(per_second * cost.mean())
 }

@@ -90,9 +90,9 @@ fn taking_away(inputs: &Inputs<'_>, areas: &[&ramline_snapshot::swaps::SwapArea]
     )
 }
 
-/// Time to read so many bytes page by page at the measured median.
+/// Time to read so many bytes page by page at the measured mean.
 fn reread(inputs: &Inputs<'_>, bytes: Bytes) -> Option<Nanos> {
     let page = Bytes(inputs.snapshot.machine.page_size.0);
     let pages = bytes.share_of(page)?;
-    Some(nanos_of(pages * look::reload_cost(inputs)?.p50()))
+    Some(nanos_of(pages * look::reload_cost(inputs)?.mean()))
 }

@@ -34,7 +34,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let costs = areas.as_ref().and_then(|a| look::swap_in_cost(inputs, a.first()?)).zip(look::reload_cost(inputs));
     let mut implied = None;
     if let Some((swap_in, reload)) = costs {
-        let r = reload.p50() / swap_in.p50();
+        let r = reload.mean() / swap_in.mean();
         numbers.0.push(reload.evidence("a random re-read of a file"));
         numbers.0.push(swap_in.evidence("a swap-in"));
         implied = balance::swappiness_for_ratio(r);

@@ -71,7 +71,7 @@ fn effect(inputs: &Inputs<'_>, seen: Refaults, idle: Bytes) -> String {
     match look::reload_cost(inputs) {
         Some(cost) => {
             let waiting = look::time_per_second(seen.per_second, &cost);
-            format!("{moved}; re-reading now costs about {waiting} a second at this disk's median")
+            format!("{moved}; re-reading now costs about {waiting} a second at this disk's mean")
         }
         None => moved,
     }

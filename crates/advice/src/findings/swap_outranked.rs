@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// How much slower, by measured medians, an area must be before two disks are told apart.
+/// How much slower, by measured means, an area must be before two disks are told apart.
 const CLEARLY_SLOWER: f64 = 3.0;
 
 /// Why the second of two areas counts as slower.
@@ -92,7 +92,7 @@ fn slower(inputs: &Inputs<'_>, fast: &SwapArea, slow: &SwapArea) -> Option<Becau
         let measured = || {
             Because::Measured(vec![a.evidence("a swap-in from the faster"), b.evidence("a swap-in from the slower")])
         };
-        return (b.p50() >= a.p50() * CLEARLY_SLOWER).then(measured);
+        return (b.mean() >= a.mean() * CLEARLY_SLOWER).then(measured);
     }
     let turns = |area| look::disk_of(inputs.snapshot, area)?.rotational;
     (!turns(fast)? && turns(slow)?).then_some(Because::Rotational)

@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
 /// Medians of a few hundred reads of one idle device differ by less.
 const CLEARLY_SLOWER: f64 = 2.0;
 
-/// Fewer operations than this have no median worth judging.
+/// Fewer operations than this have no mean worth judging.
 const LEAST_OPERATIONS: u64 = 50;
 
 fn check(inputs: &Inputs<'_>) -> Option<Finding> {
@@ -27,7 +27,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let first = *look::areas(snapshot)?.first()?;
     let (swap_in, reload) = (look::swap_in_cost(inputs, first)?, look::reload_cost(inputs)?);
     let enough = swap_in.latency.n.min(reload.latency.n) >= LEAST_OPERATIONS;
-    let times = swap_in.p50() / reload.p50();
+    let times = swap_in.mean() / reload.mean();
     if !enough || !times.is_finite() || times < CLEARLY_SLOWER || look::on_root_disk(snapshot, first) {
         return None;
     }
@@ -51,7 +51,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         weight: if flows { Weight::Warning } else { Weight::Note },
         effect: format!(
             "about {} lost on each page that is swapped in to keep a file page",
-            crate::text::nanos_of(swap_in.p50() - reload.p50())
+            crate::text::nanos_of(swap_in.mean() - reload.mean())
         ),
         evidence: grounds,
         confidence: Confidence::Medium,

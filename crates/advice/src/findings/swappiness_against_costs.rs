@@ -1,6 +1,7 @@
 //! vm.swappiness weighs swapping against re-reading otherwise than the measured costs do.
 //!
-//! r = cost of a random file re-read / cost of a swap-in; the value that matches it is 200·r/(1+r). It is a formula, so
+//! r = cost of a random file re-read / cost of a swap-in, with the compression before it where that was measured; the
+//! value that matches it is 200·r/(1+r). It is a formula, so
 //! the confidence is low; where the sandbox ran arms near both values it decides: faster makes this certain, not faster
 //! makes it silent. A disk area behind a fast one caps the value at 100, since what spills there is slow. Under MGLRU
 //! only the direction of the formula holds, and 200 would mean "never files": 199 is the most that is named.
@@ -34,7 +35,9 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let first = *areas.first()?;
     let current = u64::try_from(snapshot.settings.data()?.swappiness?).ok()?;
     let (swap_in, reload) = (look::swap_in_cost(inputs, first)?, look::reload_cost(inputs)?);
-    let r = reload.p50() / swap_in.p50();
+    let packing = look::compression_cost(inputs, first);
+    // A page has to be compressed on its way out; a clean file page leaves for nothing.
+    let r = reload.mean() / (swap_in.mean() + packing.map_or(0.0, |cost| cost.mean()));
     let mglru = snapshot.lru_gen.data().is_some_and(ramline_snapshot::switches::LruGen::is_on);
     let spills = first.zram().is_some() && areas.iter().any(|area| area.zram().is_none());
     let advised = balance::swappiness_for_ratio(r.is_finite().then_some(r)?)?;
@@ -59,6 +62,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         None => (Confidence::Low, None),
     };
     let mut grounds = costs(&swap_in, &reload, r, current, advised);
+    grounds.extend(packing.map(|cost| cost.evidence("compressing a page on its way out, charged as well")));
     if spills {
         grounds.push(evidence(
             "a slower area behind it",
@@ -107,7 +111,7 @@ fn costs(swap_in: &Cost<'_>, reload: &Cost<'_>, r: f64, current: u64, advised: u
     vec![
         reload.evidence("a random re-read of a file"),
         swap_in.evidence("a swap-in"),
-        evidence("r, re-read over swap-in", format!("{r:.2}"), "of the two medians"),
+        evidence("r, re-read over swap-in", format!("{r:.2}"), "of the means; with compression where it was measured"),
         evidence("implied", format!("{advised}"), "200·r/(1+r)"),
         evidence(
             "vm.swappiness",
@@ -118,7 +122,7 @@ fn costs(swap_in: &Cost<'_>, reload: &Cost<'_>, r: f64, current: u64, advised: u
 }
 
 fn effect(swap_in: &Cost<'_>, reload: &Cost<'_>, raise: bool) -> String {
-    let Nanos(gap) = crate::text::nanos_of((reload.p50() - swap_in.p50()).abs());
+    let Nanos(gap) = crate::text::nanos_of((reload.mean() - swap_in.mean()).abs());
     let gap = Nanos(gap);
     if raise {
         format!("about {gap} for each file page that stays because an idle anonymous page went instead")

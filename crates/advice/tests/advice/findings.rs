@@ -114,6 +114,17 @@ fn an_arm_of_the_sandbox_makes_a_formula_certain() {
 }
 
 #[test]
+fn a_zram_area_measured_itself_counts_before_a_scratch_device_and_its_compression_is_charged() {
+    let case = fires("swappiness-against-costs").tier("swap:/dev/zram0", 8).tier("swap-write:/dev/zram0", 8);
+    // r = 80/(8+8) = 5, and 200·5/6 = 166.7.
+    let change = case.finding("swappiness-against-costs").unwrap().change.unwrap();
+    assert_eq!(change.commands, ["sysctl -w vm.swappiness=167"]);
+    // r = 80/(8+72) = 1 is not far from what 60 stands for.
+    let dear = fires("swappiness-against-costs").tier("swap:/dev/zram0", 8).tier("swap-write:/dev/zram0", 72);
+    assert!(dear.finding("swappiness-against-costs").is_none());
+}
+
+#[test]
 fn one_run_of_each_arm_proves_nothing() {
     let case = with_idle_anonymous(without_swap()).window(THRASHING);
     let proved = case.clone().runs(SwapKind::None, None, &[9, 9]).runs(SwapKind::File, None, &[3, 3]);
