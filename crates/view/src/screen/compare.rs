@@ -189,7 +189,7 @@ pub fn compare(comparison: &Comparison, style: &Style) -> String {
         page.table(&ledger_table(&comparison.ledger));
     }
     if !comparison.tiers.is_empty() {
-        page.heading("Tiers (medians)");
+        page.heading("Tiers (medians; where spreads are not apart, no difference is claimed)");
         page.table(&tier_table(&comparison.tiers));
     }
     page.heading("Findings");
@@ -241,11 +241,8 @@ fn tier_table(tiers: &[TierMove]) -> Table {
         Column::left(""),
     ]);
     for tier in tiers {
-        let claim = if tier.separated {
-            Cell::painted(Paint::Bold, "spreads apart")
-        } else {
-            Cell::painted(Paint::Dim, "spreads overlap: no difference claimed")
-        };
+        let claim =
+            if tier.separated { Cell::painted(Paint::Bold, "apart") } else { Cell::painted(Paint::Dim, "not apart") };
         table.row([
             tier.label.as_str().into(),
             tier.what.as_str().into(),
@@ -303,9 +300,9 @@ Ledger, the largest movements (gauges)
 line     then      now     moved
 free  4.0 GiB  1.0 GiB  -3.0 GiB
 
-Tiers (medians)
+Tiers (medians; where spreads are not apart, no difference is claimed)
 tier                           then       now  ratio
-disk under /  4 KiB access  80.0 us  400.0 us   5.00  spreads apart
+disk under /  4 KiB access  80.0 us  400.0 us   5.00  apart
 
 Findings
   new:   zram0 is used after /dev/vda2, which is slower [swap-outranked]
@@ -319,7 +316,7 @@ Findings
         assert!(!comparison.tiers[0].separated);
         assert!(comparison.ledger.is_empty());
         let text = compare(&comparison, &Style::default());
-        assert!(text.contains("no difference claimed") && text.contains("none, then and now"), "{text}");
+        assert!(text.contains("1.06  not apart") && text.contains("none, then and now"), "{text}");
     }
 
     #[test]

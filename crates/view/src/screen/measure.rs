@@ -13,7 +13,7 @@ use ramline_model::costs::CostRatio;
 pub fn tiers(report: &TierReport, ratio: Option<&CostRatio>, style: &Style) -> String {
     let mut page = Page::new(style);
     page.bold(&format!(
-        "What the tiers cost here (measured, one request at a time, in {})",
+        "What the tiers cost here: 4 KiB at random, and in sequence (measured, one at a time, in {})",
         number::seconds(report.took_s)
     ));
     let mut notes: Vec<&str> = Vec::new();
@@ -42,11 +42,11 @@ pub fn tiers(report: &TierReport, ratio: Option<&CostRatio>, style: &Style) -> S
 fn table<'a>(report: &'a TierReport, notes: &mut Vec<&'a str>) -> Table {
     let mut table = Table::new(vec![
         Column::wrapped("tier"),
-        Column::right("4 KiB: median"),
-        Column::right("99 % within"),
+        Column::right("median"),
+        Column::right("99 %"),
         Column::right("n"),
         Column::right("x RAM"),
-        Column::right("sequential"),
+        Column::right("in sequence"),
         Column::left("spread"),
     ]);
     for tier in &report.tiers {
@@ -86,7 +86,13 @@ fn rate(measured: &Measurement) -> String {
 fn spread(tier: &TierMeasurement) -> String {
     let Some(measured) = &tier.throughput else { return String::new() };
     let (interval, _) = measured.interval();
-    format!("{} to {}, n {}", number::bytes(interval.low), number::bytes(interval.high), measured.n)
+    let (low, high) = (number::bytes(interval.low).to_string(), number::bytes(interval.high).to_string());
+    // The unit once where both ends share it.
+    let low = match (low.split_once(' '), high.split_once(' ')) {
+        (Some((value, a)), Some((_, b))) if a == b => value.to_owned(),
+        _ => low,
+    };
+    format!("{low} to {high}, n {}", measured.n)
 }
 
 fn ratio_text(page: &mut Page<'_>, ratio: &CostRatio) {
@@ -169,11 +175,11 @@ mod tests {
         assert_eq!(
             tiers(&report, Some(&ratio), &Style::default()),
             "\
-What the tiers cost here (measured, one request at a time, in 4.25 s)
-tier            4 KiB: median  99 % within  n  x RAM  sequential  spread
-ram                     90 ns       180 ns  3    1.0   1.5 GiB/s  1.0 GiB to 2.0 GiB, n 3
-disk:/ [1] [2]        90.0 us     180.0 us  3  1,000   1.5 GiB/s  1.0 GiB to 2.0 GiB, n 3
-swap:/x [2]           45.0 us      90.0 us  3    500   1.5 GiB/s  1.0 GiB to 2.0 GiB, n 3
+What the tiers cost here: 4 KiB at random, and in sequence (measured, one at a time, in 4.25 s)
+tier             median      99 %  n  x RAM  in sequence  spread
+ram               90 ns    180 ns  3    1.0    1.5 GiB/s  1.0 to 2.0 GiB, n 3
+disk:/ [1] [2]  90.0 us  180.0 us  3  1,000    1.5 GiB/s  1.0 to 2.0 GiB, n 3
+swap:/x [2]     45.0 us   90.0 us  3    500    1.5 GiB/s  1.0 to 2.0 GiB, n 3
   [1] cached below
   [2] busy
 
