@@ -47,7 +47,8 @@ fn limit(mount: &TmpfsMount) -> Option<Bytes> {
 fn writable(snapshot: &Snapshot, mount: &TmpfsMount) -> bool {
     let read_only = |text: &str| text.split(',').any(|option| option == "ro");
     let all = snapshot.mounts.data().map(Vec::as_slice).unwrap_or_default();
-    all.iter().filter(|m| m.at == mount.at).any(|m| !read_only(&m.options) && !read_only(&m.super_options))
+    // Mounted over one another, the last one is what is seen.
+    all.iter().rfind(|m| m.at == mount.at).is_some_and(|m| !read_only(&m.options) && !read_only(&m.super_options))
 }
 
 /// What is nearly used up, and how far.

@@ -62,11 +62,16 @@ impl Case {
     }
 
     /// A tier of 400 reads of so many microseconds each.
-    pub fn tier(mut self, tier: &str, us: u64) -> Case {
+    pub fn tier(self, tier: &str, us: u64) -> Case {
+        self.tier_of(400, tier, us)
+    }
+
+    /// A tier of `n` reads.
+    pub fn tier_of(mut self, n: usize, tier: &str, us: u64) -> Case {
         let measured = TierMeasurement {
             tier: tier.into(),
             label: tier.into(),
-            latency: LatencyStats::of(&[Nanos(us * 1000); 400]),
+            latency: LatencyStats::of(&vec![Nanos(us * 1000); n]),
             throughput: None,
             method: "test".into(),
             notes: vec![],
@@ -86,6 +91,17 @@ impl Case {
             elapsed: Nanos(s * 1_000_000_000),
             ..RunRecord::default()
         }));
+        self
+    }
+
+    /// A mount with so much of its space used.
+    pub fn filled(mut self, at: &str, share: f64) -> Case {
+        let Seen::Seen { data, .. } = &mut self.now.mounts else { panic!("no mounts in the tree") };
+        let mount = data.iter_mut().find(|m| m.at == at).unwrap();
+        let capacity = mount.capacity.as_mut().unwrap();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a small size")]
+        let free = (capacity.size.as_f64() * (1.0 - share)) as u64;
+        (capacity.free, capacity.available) = (ramline_units::Bytes(free), ramline_units::Bytes(free));
         self
     }
 

@@ -235,3 +235,99 @@ fn a_hostile_name_of_a_swap_area_is_one_quoted_word_of_the_command() {
     let change = case.finding("swap-outranked").unwrap().change.unwrap();
     assert_eq!(change.commands[0], "swapoff '/dev/zram0; reboot'");
 }
+
+#[test]
+fn refaults_are_told_in_mib_and_the_swap_advised_is_what_the_kernel_has() {
+    let with = |control: bool, builtin: Option<bool>, module_installed: Option<bool>| {
+        let mut case = fires("no-swap-and-refaults");
+        let ramline_snapshot::Seen::Seen { data, .. } = &mut case.now.zram else { panic!("no zram") };
+        data.support = ramline_snapshot::zram::ZramSupport { control, builtin, module_installed };
+        case.finding("no-swap-and-refaults").unwrap()
+    };
+    // 400 pages of 4 KiB a second.
+    assert!(with(true, None, None).title.contains("400 file pages a second (1.6 MiB/s)"));
+    for zram in [with(true, None, None), with(false, Some(true), None), with(false, None, Some(true))] {
+        assert_eq!(zram.change.unwrap().commands[0], "modprobe zram");
+    }
+    for file in [with(false, None, None), with(false, Some(false), Some(false))] {
+        // Half of 24682416 KiB.
+        assert_eq!(file.change.unwrap().commands[0], "fallocate -l 12051MiB /swapfile");
+    }
+}
+
+#[test]
+fn tasks_that_wait_a_tenth_of_the_time_make_missing_swap_critical() {
+    let mut case = fires("no-swap-and-refaults");
+    assert_eq!(case.finding("no-swap-and-refaults").unwrap().weight, Weight::Warning);
+    let text = "some avg10=10.00 avg60=9.00 avg300=1.00 total=900\n";
+    let stalled = ramline_snapshot::pressure::Pressure::parse("memory", text).unwrap();
+    case.now.pressure_memory = ramline_snapshot::Seen::of(stalled);
+    assert_eq!(case.finding("no-swap-and-refaults").unwrap().weight, Weight::Critical);
+}
+
+#[test]
+fn swap_slower_than_files_matters_when_pages_come_back_and_needs_enough_reads() {
+    let id = "swap-slower-than-reload";
+    let case = |now| fires(id).window(&[("pswpin", 100, now)]);
+    assert_eq!(case(102).finding(id).unwrap().weight, Weight::Warning, "one a second");
+    assert_eq!(case(101).finding(id).unwrap().weight, Weight::Note);
+    let reads = |n| Case { tiers: None, ..fires(id) }.tier_of(n, "disk:/", 80).tier_of(n, "swap:/dev/sdb1", 8000);
+    assert!(reads(50).finding(id).is_some() && reads(49).finding(id).is_none());
+    // r = 0.01, and 200·0.01/1.01 = 1.98.
+    assert_eq!(fires(id).finding(id).unwrap().change.unwrap().commands, ["sysctl -w vm.swappiness=2"]);
+}
+
+#[test]
+fn swap_ins_are_taken_out_of_what_faults_on_files_read() {
+    let mut counters = THRASHING.to_vec();
+    counters.iter_mut().find(|c| c.0 == "pswpin").unwrap().2 = 107;
+    let found = without_swap().swaps("/dev/sdb1 partition 8388604 0 -2\n").window(&counters);
+    let found = found.finding("read-ahead-amplifies-faults").unwrap();
+    let value = |what: &str| found.evidence.iter().find(|e| e.what == what).unwrap().value.clone();
+    // 800 MiB/s less 50 pages a second; 100 faults less 50.
+    assert_eq!(value("read from disks"), "799.8 MiB/s over 2.0 s");
+    assert_eq!(value("major faults for files"), "50 faults/s over 2.0 s");
+    assert!(found.title.contains("reads 16.0 MiB from disk"), "{}", found.title);
+}
+
+#[test]
+fn a_full_tmp_is_told_once_and_a_read_only_tmpfs_never() {
+    let case = with_zram().filled("/tmp", 0.93);
+    assert!(case.finding("tmp-near-limit").unwrap().title.contains("tmpfs that has used 93 % of its space"));
+    assert!(case.finding("tmpfs-near-limit").is_none());
+    let mut sealed = with_zram().filled("/run", 0.95);
+    assert!(sealed.finding("tmpfs-near-limit").is_some());
+    let ramline_snapshot::Seen::Seen { data, .. } = &mut sealed.now.mounts else { panic!("no mounts") };
+    data.iter_mut().find(|m| m.at == "/run").unwrap().options = "ro,nosuid".into();
+    assert!(sealed.finding("tmpfs-near-limit").is_none());
+}
+
+#[test]
+fn a_disk_under_tmp_is_full_by_bytes_only_when_little_is_left() {
+    // 97 % of 252 GiB used leaves 7 GiB; 99.8 % leaves half a GiB.
+    assert!(without_swap().filled("/", 0.97).finding("tmp-near-limit").is_none());
+    let found = without_swap().filled("/", 0.998).finding("tmp-near-limit").unwrap();
+    assert!(found.title.contains("on the file system at /, has used 100 % of its space"), "{}", found.title);
+    let mut inodes = without_swap();
+    let ramline_snapshot::Seen::Seen { data, .. } = &mut inodes.now.mounts else { panic!("no mounts") };
+    let capacity = data.iter_mut().find(|m| m.at == "/").unwrap().capacity.as_mut().unwrap();
+    capacity.inodes_free = capacity.inodes / 20;
+    assert!(inodes.finding("tmp-near-limit").unwrap().title.contains("95 % of its inodes"));
+}
+
+#[test]
+fn what_zswap_keeps_is_told_when_it_keeps_something() {
+    let effect = |case: &Case| case.finding("zram-and-zswap").unwrap().effect;
+    let mut case = fires("zram-and-zswap");
+    assert!(effect(&case).starts_with("every page that zswap turns away"));
+    let ramline_snapshot::Seen::Seen { data, .. } = &mut case.now.meminfo else { panic!("no meminfo") };
+    data.zswap = Some(ramline_units::Bytes::from_mib(48));
+    data.zswapped = Some(ramline_units::Bytes::from_mib(150));
+    assert!(effect(&case).starts_with("48.0 MiB of RAM"), "{}", effect(&case));
+}
+
+#[test]
+fn the_highest_swappiness_is_not_far_from_itself() {
+    let case = with_zram().mglru(0).tier("disk:/", 8000).tier("zram-zstd", 4).swappiness(200);
+    assert!(case.finding("swappiness-against-costs").is_none());
+}
