@@ -6,7 +6,7 @@ BIN := target/release/ramline
 STATIC_TARGET := $(shell uname -m)-unknown-linux-gnu
 STATIC_BIN := target/static/$(STATIC_TARGET)/release/ramline
 
-.PHONY: checkup build static test test-long bench schema man lint clean
+.PHONY: checkup build static test test-long bench man lint clean
 
 checkup: build
 	$(BIN) checkup --html report.html --json report.json
@@ -26,6 +26,10 @@ test-long:
 
 bench: build
 	bench/run
+
+man:
+	rm -rf man completions
+	$(CARGO) run --quiet --locked -p ramline-cli --example generate -- .
 
 lint:
 	$(CARGO) fmt --all --check

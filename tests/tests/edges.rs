@@ -65,7 +65,9 @@ fn pure_crates_touch_no_files_clock_environment_or_threads() {
         sources(&project().join("crates").join(name).join("src"), &mut files);
         for (path, text) in files {
             let code = code(&text);
-            for effect in ["std::fs", "File::open", "std::env", "std::thread", "Instant::now", "SystemTime", "std::process"] {
+            for effect in
+                ["std::fs", "File::open", "std::env", "std::thread", "Instant::now", "SystemTime", "std::process"]
+            {
                 assert!(!code.contains(effect), "{path} uses {effect}");
             }
         }
@@ -90,7 +92,14 @@ fn kernel_paths_are_opened_only_in_the_kernel_crate() {
         sources(&project().join("crates").join(name).join("src"), &mut files);
         for (path, text) in files {
             let code = code(&text);
-            for call in ["read_to_string(\"/proc", "read_to_string(\"/sys", "open(\"/proc", "open(\"/sys", "write(\"/proc", "write(\"/sys"] {
+            for call in [
+                "read_to_string(\"/proc",
+                "read_to_string(\"/sys",
+                "open(\"/proc",
+                "open(\"/sys",
+                "write(\"/proc",
+                "write(\"/sys",
+            ] {
                 assert!(!code.contains(call), "{path} opens a kernel file: {call}");
             }
         }

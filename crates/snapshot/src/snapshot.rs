@@ -184,6 +184,8 @@ mod tests {
         let mut snapshot = Snapshot::new(Machine::default());
         let meminfo = Meminfo::parse("m", "MemTotal: 8 kB\nNew: 3 kB\n").unwrap();
         snapshot.meminfo = Seen::of(meminfo);
+        let zones = "Node 0, zone Normal\n  per-node stats\n nr_x 1\n  pages free 3\n";
+        snapshot.zoneinfo = Seen::of(Zoneinfo::parse("z", zones).unwrap());
         snapshot.vmstat = Seen::Denied { path: "/proc/vmstat".into() };
         snapshot
     }

@@ -59,7 +59,16 @@ pub struct Zoneinfo {
     /// Zones in the order of the file.
     pub zones: Vec<Zone>,
     /// "per-node stats", by node, in pages or events.
-    pub nodes: BTreeMap<u32, BTreeMap<String, u64>>,
+    pub nodes: Vec<Node>,
+}
+
+/// Counters of one NUMA node.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Node {
+    /// NUMA node.
+    pub node: u32,
+    /// In pages or events.
+    pub stats: BTreeMap<String, u64>,
 }
 
 impl Zoneinfo {
@@ -116,7 +125,12 @@ impl Zoneinfo {
             let value: u64 = value.parse().map_err(|_| bad())?;
             let key = key.trim().trim_end_matches(':');
             if in_node_stats {
-                out.nodes.entry(zone.node).or_default().insert(key.to_owned(), value);
+                if out.nodes.last().is_none_or(|last| last.node != zone.node) {
+                    out.nodes.push(Node { node: zone.node, ..Node::default() });
+                }
+                if let Some(node) = out.nodes.last_mut() {
+                    node.stats.insert(key.to_owned(), value);
+                }
             } else {
                 zone.take(key, value);
             }
@@ -175,7 +189,7 @@ mod tests {
         assert_eq!(seen.counter_error(), Pages(40));
         assert_eq!(zone.stat("nr_zspages"), Some(Pages(7)));
         assert_eq!(zone.protection, [0, 0, 9]);
-        assert_eq!(seen.nodes[&0]["nr_inactive_anon"], 592);
+        assert_eq!((seen.nodes[0].node, seen.nodes[0].stats["nr_inactive_anon"]), (0, 592));
     }
 
     #[test]

@@ -1,0 +1,137 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_ramline_global_optspecs
+    string join \n root= snapshot= json h/help V/version
+end
+
+function __fish_ramline_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_ramline_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_ramline_using_subcommand
+    set -l cmd (__fish_ramline_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c ramline -n "__fish_ramline_needs_command" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_needs_command" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_needs_command" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_needs_command" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_needs_command" -s V -l version -d 'Print version'
+complete -c ramline -n "__fish_ramline_needs_command" -f -a "show" -d 'Show where memory is: every byte of MemTotal, what could be freed and at what cost'
+complete -c ramline -n "__fish_ramline_needs_command" -f -a "checkup" -d 'Look, measure, prove in a sandbox, and say what to do'
+complete -c ramline -n "__fish_ramline_needs_command" -f -a "explain" -d 'Answer a question about this machine\'s memory, in its own numbers'
+complete -c ramline -n "__fish_ramline_needs_command" -f -a "measure" -d 'Measure what this machine\'s memory costs'
+complete -c ramline -n "__fish_ramline_needs_command" -f -a "lab" -d 'Prove it: experiments in a sandbox that cannot hurt the machine'
+complete -c ramline -n "__fish_ramline_needs_command" -f -a "snapshot" -d 'Print what can be seen of this machine as one JSON document'
+complete -c ramline -n "__fish_ramline_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ramline -n "__fish_ramline_using_subcommand show" -l for -d 'Watch for this long, so that rates can be told (2s, 500ms)' -r
+complete -c ramline -n "__fish_ramline_using_subcommand show" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ramline -n "__fish_ramline_using_subcommand checkup" -l html -d 'Write the report as one HTML file' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand checkup" -l json -d 'Write the report as JSON (- for stdout, instead of the summary)' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand checkup" -l compare -d 'Say what changed since an earlier report' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand checkup" -l dir -d 'Scratch place: a directory on a disk' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand checkup" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand checkup" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand checkup" -l quick -d 'At most 15 s, reads only'
+complete -c ramline -n "__fish_ramline_using_subcommand checkup" -l full -d 'At most 5 min: more runs, larger sandbox'
+complete -c ramline -n "__fish_ramline_using_subcommand checkup" -l prove -d 'Also prove it with a swap file and zram, without asking; they are removed again'
+complete -c ramline -n "__fish_ramline_using_subcommand checkup" -l exit-code -d 'Exit with 10 when there are findings'
+complete -c ramline -n "__fish_ramline_using_subcommand checkup" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand explain" -l for -d 'Watch for this long, so that rates can be told (2s, 500ms)' -r
+complete -c ramline -n "__fish_ramline_using_subcommand explain" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand explain" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand explain" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand explain" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand measure; and not __fish_seen_subcommand_from tiers help" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand measure; and not __fish_seen_subcommand_from tiers help" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand measure; and not __fish_seen_subcommand_from tiers help" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand measure; and not __fish_seen_subcommand_from tiers help" -f -a "tiers" -d 'Latency and throughput of RAM, page cache, tmpfs, zram and the disks, within 15 s'
+complete -c ramline -n "__fish_ramline_using_subcommand measure; and not __fish_seen_subcommand_from tiers help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen_subcommand_from tiers" -l dir -d 'A directory on the disk to measure' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen_subcommand_from tiers" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen_subcommand_from tiers" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen_subcommand_from tiers" -l quick -d 'At most 6 s, and nothing is written to a disk'
+complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen_subcommand_from tiers" -l prove -d 'Make a scratch zram device without asking (as root; it is removed again)'
+complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen_subcommand_from tiers" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen_subcommand_from tiers" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen_subcommand_from help" -f -a "tiers" -d 'Latency and throughput of RAM, page cache, tmpfs, zram and the disks, within 15 s'
+complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run report clean help" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run report clean help" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run report clean help" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run report clean help" -f -a "list" -d 'List the experiments'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run report clean help" -f -a "describe" -d 'Describe one: its question, how it is done, what it needs'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run report clean help" -f -a "run" -d 'Run an experiment'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run report clean help" -f -a "report" -d 'Show the table of a run again, from its raw records'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run report clean help" -f -a "clean" -d 'Remove what an earlier run left behind'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run report clean help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from list" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from list" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from describe" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from describe" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from describe" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l unit -d 'One unit; 14 of data and 3 of code have to live in 15' -r
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l limit -d 'Limit of the sandbox instead of 15 units' -r
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l ballast -d 'Units of other programs, 0 to 3' -r
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l rounds -d 'Rounds, 1 to 11' -r
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l fill -l fills -d 'Contents of the data, comma-separated: zeros, text, random' -r
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l arms -d 'Arms, comma-separated: as-configured, no-swap, swap:S, zram:S, zram:ALG:S (S is the swappiness)' -r
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l runs -d 'Runs of each arm, in alternating order' -r
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l timeout -d 'When the clock ends the rounds of a run' -r
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l read-ahead -d 'Read-ahead of the scratch device; the host\'s disks keep theirs' -r
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l dir -d 'Scratch place: a directory on a disk' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l shared -d 'Data in shared instead of private anonymous memory'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l prove -d 'Make swap areas and zram devices without asking; they are removed again'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l allow-busy -d 'Run although the machine is busy; the records say so'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l dry-run -d 'Say what would be done and written, and stop'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from report" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from report" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from report" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from report" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from clean" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from clean" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from clean" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the experiments'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "describe" -d 'Describe one: its question, how it is done, what it needs'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "run" -d 'Run an experiment'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "report" -d 'Show the table of a run again, from its raw records'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "clean" -d 'Remove what an earlier run left behind'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ramline -n "__fish_ramline_using_subcommand snapshot" -l tree -d 'Write the kernel\'s files themselves as a tree below DIR (for --root)' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand snapshot" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand snapshot" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand snapshot" -l redact -d 'Replace every name that is not on the allow-list'
+complete -c ramline -n "__fish_ramline_using_subcommand snapshot" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure lab snapshot help" -f -a "show" -d 'Show where memory is: every byte of MemTotal, what could be freed and at what cost'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure lab snapshot help" -f -a "checkup" -d 'Look, measure, prove in a sandbox, and say what to do'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure lab snapshot help" -f -a "explain" -d 'Answer a question about this machine\'s memory, in its own numbers'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure lab snapshot help" -f -a "measure" -d 'Measure what this machine\'s memory costs'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure lab snapshot help" -f -a "lab" -d 'Prove it: experiments in a sandbox that cannot hurt the machine'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure lab snapshot help" -f -a "snapshot" -d 'Print what can be seen of this machine as one JSON document'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure lab snapshot help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from measure" -f -a "tiers" -d 'Latency and throughput of RAM, page cache, tmpfs, zram and the disks, within 15 s'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "list" -d 'List the experiments'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "describe" -d 'Describe one: its question, how it is done, what it needs'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "run" -d 'Run an experiment'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "report" -d 'Show the table of a run again, from its raw records'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "clean" -d 'Remove what an earlier run left behind'
