@@ -1,7 +1,7 @@
 //! The screens of commands that do something: measure, lab, explain, findings, checkup and its comparison.
 //!
-//! What it is: functions from measured and concluded data to text. What it is not: view-models with data of their own;
-//! the data are the records and reports themselves, which `--json` prints as they are.
+//! What it is: functions from measured and concluded data to text. Only [`Comparison`] is data of its own; for the others
+//! `--json` prints the records and reports themselves. What it is not: the study or the advice.
 //!
 //! Worked example: [`explain`] of an explanation begins with its question and ends in one command to run next.
 
