@@ -43,15 +43,22 @@ pub enum Topic {
 
 impl Topic {
     fn wants(self) -> Wanted {
-        let memory = Wanted { meminfo: true, zoneinfo: true, vmstat: true, pressure_memory: true, ..Wanted::NOTHING };
+        let memory = Wanted {
+            meminfo: true,
+            zoneinfo: true,
+            vmstat: true,
+            zram: true,
+            pressure_memory: true,
+            ..Wanted::NOTHING
+        };
         match self {
             Topic::Memory => memory,
             Topic::Tiers => {
-                Wanted { swaps: true, mounts: true, blocks: true, zram: true, zswap: true, settings: true, ..memory }
+                Wanted { swaps: true, mounts: true, blocks: true, zswap: true, settings: true, lru_gen: true, ..memory }
             }
-            Topic::Zram => Wanted { swaps: true, zram: true, zswap: true, blocks: true, ..memory },
+            Topic::Zram => Wanted { swaps: true, zswap: true, blocks: true, ..memory },
             Topic::Swap => {
-                Wanted { swaps: true, blocks: true, mounts: true, zram: true, zswap: true, settings: true, ..memory }
+                Wanted { swaps: true, blocks: true, mounts: true, zswap: true, settings: true, lru_gen: true, ..memory }
             }
             Topic::Tmpfs => Wanted { mounts: true, swaps: true, dirs: true, ..memory },
             Topic::Pressure => Wanted {
