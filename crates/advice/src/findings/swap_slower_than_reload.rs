@@ -28,7 +28,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let (swap_in, reload) = (look::swap_in_cost(inputs, first)?, look::reload_cost(inputs)?);
     let enough = swap_in.latency.n.min(reload.latency.n) >= LEAST_OPERATIONS;
     let times = swap_in.mean() / reload.mean();
-    if !enough || !times.is_finite() || times < CLEARLY_SLOWER || look::on_root_disk(snapshot, first) {
+    if !enough || !(CLEARLY_SLOWER..f64::INFINITY).contains(&times) || look::on_root_disk(snapshot, first) {
         return None;
     }
     let current = u64::try_from(snapshot.settings.data()?.swappiness?).ok()?;

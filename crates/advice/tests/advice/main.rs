@@ -3,3 +3,5 @@
 mod cases;
 mod explain;
 mod findings;
+mod measured;
+mod state;
