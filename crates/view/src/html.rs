@@ -91,11 +91,11 @@ fn head(report: &CheckupReport) -> Markup {
             b { "ramline checkup" }
             span { "Linux " (machine.kernel) }
             span { (machine.cpus) " CPUs" }
-            @if let Some(hypervisor) = &machine.hypervisor { span { "guest of " (hypervisor) } }
+            @if let Some(hypervisor) = &machine.hypervisor { span { @if hypervisor == "unknown" { "a virtual machine" } @else { "guest of " (hypervisor) } } }
             @if let Some(container) = &machine.container { span { "in " (container) } }
             @if let Some(taken) = report.taken_unix_ns { span { (date(taken)) } }
         }
-        h1 { @if report.sentence.is_empty() { "No verdict was reached." } @else { (report.sentence) } }
+        h1 { @if report.sentence.is_empty() { "No verdict was reached." } @else { (format::sentence(&report.sentence)) } }
     }
 }
 

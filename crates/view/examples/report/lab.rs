@@ -4,7 +4,6 @@ use ramline_evidence::{
     Arm, HostPicture, LatencyStats, Machine, Measurement, Phase, Reclaim, RoundTime, RunRecord, Sample, SwapKind,
     TierMeasurement, TierReport, Verdict, Workload,
 };
-use ramline_model::costs::{Blend, CostRatio, Implied};
 use ramline_units::{Bytes, Nanos};
 
 fn tier(id: &str, label: &str, p50: u64, p99: u64, mib_s: f64, notes: &[&str]) -> TierMeasurement {
@@ -44,7 +43,6 @@ pub fn tiers() -> TierReport {
         notes: vec!["no read of an area in use".into()],
         tier: "swap:/srv/swapfile".into(),
         label: "swap in a file".into(),
-        ..tiers[6].clone()
     });
     TierReport {
         tiers,

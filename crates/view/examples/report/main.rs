@@ -45,7 +45,6 @@ fn full() -> Option<CheckupReport> {
         verdict: ramline_model::verdict::of(&seen, None),
         cost_ratio: ramline_model::costs::cost_ratio(&lab::tiers()),
         leftovers: vec!["a loop device /dev/loop3 of run 2026-11-20-1412; `ramline lab clean` removes it".into()],
-        ..CheckupReport::default()
     })
 }
 

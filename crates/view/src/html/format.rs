@@ -112,6 +112,12 @@ pub fn measured(m: &Measurement) -> String {
     format!("{median}{unit} (n {}, {word} {} to {})", count(m.n), write(interval.low), write(interval.high))
 }
 
+/// A sentence with a capital at its head.
+pub fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
 /// Nanoseconds since 1970 as `2026-11-21 20:24 UTC`.
 pub fn date(unix_ns: u64) -> String {
     let minutes = unix_ns / 60_000_000_000;

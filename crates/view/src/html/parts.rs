@@ -88,11 +88,16 @@ pub fn tag(kind: &str, words: &str) -> Markup {
     html! { span class=(format!("tag {kind}")) { (words) } }
 }
 
-/// A list of remarks; nothing when there are none.
+/// Remarks: in one line when there are few, as a list when there are many; nothing when there are none.
 pub fn remarks(heading: &str, lines: &[String]) -> Markup {
     html! {
-        @if !lines.is_empty() {
-            p.remarks { b { (heading) ": " } @for (at, line) in lines.iter().enumerate() { @if at > 0 { "; " } (line) } "." }
+        @match lines {
+            [] => {}
+            [one] => { p.remarks { b { (heading) ": " } (one) "." } }
+            many => {
+                p.remarks { b { (heading) } }
+                ul.remarks { @for line in many { li { (line) } } }
+            }
         }
     }
 }

@@ -55,7 +55,7 @@ fn implied(ratio: &CostRatio, report: Option<&TierReport>) -> Markup {
         p {
             "Reading a page again from " (label(&ratio.file_tier)) " takes " (measured_ns(ratio.file_ns))
             ", bringing one back from " (label(&ratio.swap_tier)) " " (measured_ns(ratio.swap_ns))
-            @if ratio.hypothetical { " (no swap area is on: this is what would be)" }
+            @if ratio.hypothetical { " (no swap area was measured: this is what would be)" }
             ": r = " b { (digits(ratio.r)) } ", which implies " b { "swappiness " (ratio.swappiness) } ". "
             (tag("plain", &format!("{} confidence", ratio.confidence)))
         }
