@@ -27,6 +27,7 @@ pub mod evictors;
 pub mod machine;
 pub mod meminfo;
 pub mod mounts;
+pub mod parsers;
 pub mod pressure;
 mod redact;
 mod seen;

@@ -1,0 +1,41 @@
+//! All parsers of kernel files in one table, for fuzzing and for tests that no text makes one panic.
+
+use std::collections::BTreeMap;
+
+use crate::cgroup::{self, Group, Version};
+use crate::{buddyinfo, meminfo, mounts, pressure, swaps, switches, vmstat, zoneinfo, zram};
+
+/// A file's name below the root, and its parser with the result thrown away.
+pub type Parser = (&'static str, fn(&str));
+
+/// Every parser.
+pub const PARSERS: &[Parser] = &[
+    ("proc/meminfo", |t| drop(meminfo::Meminfo::parse("f", t))),
+    ("proc/vmstat", |t| drop(vmstat::Vmstat::parse("f", t))),
+    ("proc/zoneinfo", |t| drop(zoneinfo::Zoneinfo::parse("f", t))),
+    ("proc/buddyinfo", |t| drop(buddyinfo::Buddyinfo::parse("f", t))),
+    ("proc/pressure/memory", |t| drop(pressure::Pressure::parse("f", t))),
+    ("proc/swaps", |t| drop(swaps::parse("f", t))),
+    ("proc/self/mountinfo", |t| drop(mounts::parse("f", t))),
+    ("sys/block/zram0/mm_stat", |t| drop(zram::MmStat::parse("f", t))),
+    ("sys/block/zram0/bd_stat", |t| drop(zram::BdStat::parse("f", t))),
+    ("sys/block/zram0/io_stat", |t| drop(zram::IoStat::parse("f", t))),
+    ("sys/kernel/mm/lru_gen/enabled", |t| drop(switches::LruGen::from_texts(t, Some(t)))),
+    ("sys/kernel/mm/transparent_hugepage/enabled", |t| drop(switches::bracketed(t))),
+    ("sys/fs/cgroup/memory.stat", |t| drop(cgroup::flat("f", t))),
+    ("sys/fs/cgroup/memory.max", |t| drop(cgroup::limit("f", t))),
+    ("sys/fs/cgroup", |t| {
+        let names = [
+            "memory.max",
+            "memory.current",
+            "memory.stat",
+            "memory.limit_in_bytes",
+            "memory.usage_in_bytes",
+            "memory.memsw.limit_in_bytes",
+        ];
+        let files: BTreeMap<String, String> = names.iter().map(|n| ((*n).to_owned(), t.to_owned())).collect();
+        for version in [Version::V1, Version::V2] {
+            drop(Group::from_files(version, "/", &files, &mut Vec::new()));
+        }
+    }),
+];
