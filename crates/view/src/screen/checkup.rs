@@ -11,7 +11,7 @@ use ramline_units::Bytes;
 
 use super::findings::{confidence, weight};
 use super::lab::arms;
-use crate::report::{CheckupReport, Mode};
+use crate::report::{CheckupReport, Mode, Skipped};
 use crate::show::{fit_sentence, segments_of, verdict_paint};
 use crate::text::{Column, Page, Paint, Style, Table, number, segments};
 
@@ -194,15 +194,7 @@ fn bottom(report: &CheckupReport, files: &[String], style: &Style) -> String {
             &format!("Left behind earlier: {}; try: ramline lab clean", report.leftovers.join(", ")),
         );
     }
-    let skipped: Vec<String> = report
-        .skipped
-        .iter()
-        .map(|s| {
-            s.fix
-                .as_ref()
-                .map_or_else(|| format!("{} ({})", s.what, s.why), |fix| format!("{} ({}; try: {fix})", s.what, s.why))
-        })
-        .collect();
+    let skipped: Vec<String> = report.skipped.iter().map(not_done).collect();
     if !skipped.is_empty() {
         page.dim(&clip(&format!("Not done: {}.", skipped.join("; ")), 3, style));
     }
@@ -225,6 +217,13 @@ fn bottom(report: &CheckupReport, files: &[String], style: &Style) -> String {
     page.finish()
 }
 
+/// One skipped step. Its reason may be an error of several lines; the command to try stands apart in `fix`.
+fn not_done(step: &Skipped) -> String {
+    let lines: Vec<&str> = step.why.lines().map(str::trim).filter(|line| !line.starts_with("try:")).collect();
+    let fix = step.fix.as_ref().map(|fix| format!("; try: {fix}")).unwrap_or_default();
+    format!("{} ({}{fix})", step.what, lines.join(" "))
+}
+
 /// At most so many lines of a sentence.
 fn clip(text: &str, most: usize, style: &Style) -> String {
     let lines = crate::text::wrap(&crate::escape(text), style.width.saturating_sub(4));
@@ -234,7 +233,7 @@ fn clip(text: &str, most: usize, style: &Style) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Cost, Skipped};
+    use crate::report::Cost;
     use crate::screen::findings::tests::sample;
     use ramline_units::Nanos;
 
@@ -272,6 +271,16 @@ Not done: the proof (needs root; try: sudo ramline checkup).
 This checkup took 9.1 s wall, 2.0 s CPU, 7.0 MiB memory at its peak, and wrote 0 B to disk.
 Report: report.html
 "
+        );
+    }
+
+    #[test]
+    fn a_reason_of_several_lines_is_told_on_one() {
+        let why = "refused before anything was started:\n  - the machine is busy\n  try: later".to_owned();
+        let step = Skipped { what: "the proof".into(), why, fix: Some("ramline lab run".into()) };
+        assert_eq!(
+            not_done(&step),
+            "the proof (refused before anything was started: - the machine is busy; try: ramline lab run)"
         );
     }
 
