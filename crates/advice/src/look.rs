@@ -123,6 +123,8 @@ pub(crate) struct Refaults {
     /// Of these, pages that came back so soon that a working set with room would have kept them, per second;
     /// `None` before 4.20.
     pub activated: Option<f64>,
+    /// Major faults per second: programs that stopped until a page was read.
+    pub faults: Option<f64>,
     /// The window's length.
     pub span: Nanos,
 }
@@ -132,6 +134,7 @@ pub(crate) fn refaults(window: &Window<'_>) -> Option<Refaults> {
     Some(Refaults {
         per_second: window.per_second(|s| s.vmstat.data()?.refault_file())?,
         activated: window.per_second(|s| s.vmstat.data()?.workingset_activate_file),
+        faults: window.per_second(|s| s.vmstat.data()?.pgmajfault),
         span: window.span,
     })
 }

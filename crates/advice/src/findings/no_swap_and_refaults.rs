@@ -1,8 +1,10 @@
 //! No swap area, and file pages are evicted and read again at a rate: memory is short, and only the cache pays.
 //!
-//! Needs a window. Fires when at least [`REFAULTS_PER_S`] pages/s come back, some of them so soon that room would have
-//! kept them, and there is idle anonymous memory that swap could take instead. A backup that reads past the cache
-//! refaults too, but its pages are not activated: then this is silent.
+//! Needs a window. Fires when at least [`REFAULTS_PER_S`] pages/s come back, they are missed, and there is idle anonymous
+//! memory that swap could take instead. Missed means that programs stop for them (major faults) or that the kernel's own
+//! test calls them working set. That test alone is not enough: without swap it compares with the active file pages only,
+//! and a thrashing machine has few (code-plus-data at 8 MiB of read-ahead: 120,000 refaults and 0 activations a second).
+//! A backup that reads past the cache refaults too, but maps nothing and is not activated: then this is silent.
 
 use ramline_model::pressure::REFAULTS_PER_S;
 use ramline_units::{Bytes, Pages};
@@ -19,8 +21,11 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// Share of the refaults the kernel itself must have judged as working set (activated at once).
+/// Share of the refaults that the kernel itself judged as working set (activated at once).
 const LEAST_ACTIVATED: f64 = 0.1;
+
+/// Major faults per second from which programs wait: 1 % of the time at 1 ms each, with a window of read-ahead.
+const LEAST_FAULTS: f64 = 10.0;
 
 /// Idle anonymous memory, as a share of RAM, below which swap could give nothing back worth having.
 const LEAST_IDLE: f64 = 0.02;
@@ -32,10 +37,11 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         return None;
     }
     let seen = look::refaults(&window)?;
-    let working_set = seen.activated.is_none_or(|activated| activated >= seen.per_second * LEAST_ACTIVATED);
+    let activated = seen.activated.is_none_or(|activated| activated >= seen.per_second * LEAST_ACTIVATED);
+    let missed = activated || seen.faults.is_some_and(|faults| faults >= LEAST_FAULTS);
     let meminfo = snapshot.meminfo.data()?;
     let (total, idle) = (meminfo.mem_total?, meminfo.inactive_anon?);
-    if seen.per_second < REFAULTS_PER_S || !working_set || idle.share_of(total)? < LEAST_IDLE {
+    if seen.per_second < REFAULTS_PER_S || !missed || idle.share_of(total)? < LEAST_IDLE {
         return None;
     }
     let proof = look::prove(inputs.runs, "with swap against without, in the sandbox", look::has_swap, |run| {
@@ -82,6 +88,9 @@ fn grounds(inputs: &Inputs<'_>, seen: Refaults, idle: Bytes, total: Bytes) -> Ve
         evidence("swap areas", "none", "/proc/swaps"),
         evidence("file refaults", rate(seen.per_second, "pages", seen.span), "/proc/vmstat workingset_refault_file"),
     ];
+    if let Some(faults) = seen.faults {
+        out.push(evidence("major faults", rate(faults, "faults", seen.span), "/proc/vmstat pgmajfault"));
+    }
     if let Some(activated) = seen.activated {
         let value = rate(activated, "pages", seen.span);
         out.push(evidence(

@@ -184,7 +184,11 @@ pub fn silent(id: &str) -> Vec<Case> {
             // No window; too few; a stream that no one would have kept; nothing idle to swap; swap is there.
             with_idle_anonymous(without_swap()),
             with_idle_anonymous(without_swap()).window(&scaled("workingset_refault_file", 1198)),
-            with_idle_anonymous(without_swap()).window(&scaled("workingset_activate_file", 570)),
+            with_idle_anonymous(without_swap()).window(&[
+                ("workingset_refault_file", 1000, 1800),
+                ("workingset_activate_file", 500, 579),
+                ("pgmajfault", 100, 119),
+            ]),
             without_swap().window(THRASHING),
             with_idle_anonymous(without_swap()).swaps(DISK).window(THRASHING),
             // The sandbox says that swap would not help.

@@ -191,3 +191,20 @@ fn swap_is_missed_only_where_idle_memory_could_use_it_and_its_worth_is_told_in_t
     let effect = case(4096).tier("disk:/", 100).finding(id).unwrap().effect;
     assert!(effect.starts_with("up to 4.0 GiB") && effect.contains("about 40.00 ms a second"), "{effect}");
 }
+
+#[test]
+fn refaults_are_missed_when_programs_stop_for_them_or_the_kernel_calls_them_working_set() {
+    let case = |activated: u64, faults: u64| {
+        with_idle_anonymous(without_swap())
+            .window(&[
+                // As read here from a machine that thrashed: 120,000 refaults a second and next to no activation.
+                ("workingset_refault_file", 22_684_574, 22_873_464),
+                ("workingset_activate_file", 3_564_570, 3_564_570 + activated),
+                ("pgmajfault", 2_345_029, 2_345_029 + faults),
+            ])
+            .finding("no-swap-and-refaults")
+    };
+    assert!(case(5, 106).is_some(), "53 major faults a second");
+    assert!(case(5, 19).is_none() && case(5, 20).is_some(), "from ten a second on");
+    assert!(case(18_889, 0).is_some() && case(18_888, 0).is_none(), "from a tenth of the refaults on");
+}
