@@ -90,7 +90,7 @@ fn head(report: &CheckupReport) -> Markup {
         p.eyebrow {
             b { "ramline checkup" }
             span { "Linux " (machine.kernel) }
-            span { (machine.cpus) " CPUs" }
+            span { (machine.cpus) @if machine.cpus == 1 { " CPU" } @else { " CPUs" } }
             @if let Some(hypervisor) = &machine.hypervisor { span { @if hypervisor == "unknown" { "a virtual machine" } @else { "guest of " (hypervisor) } } }
             @if let Some(container) = &machine.container { span { "in " (container) } }
             @if let Some(taken) = report.taken_unix_ns { span { (date(taken)) } }

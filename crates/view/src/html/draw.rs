@@ -109,7 +109,7 @@ pub fn swatch(fill: Fill) -> Markup {
 /// The line of text above a track: what it is on the left, its value on the right. On a narrow screen names are cut.
 pub fn label(name: &str, value: &str, baseline: u32) -> Markup {
     html! {
-        @let (short, long) = (clip(name, 24), clip(name, 72));
+        @let (short, long) = (clip(name, 22), clip(name, 72));
         @if short == long { text.name x="0" y=(baseline) { (short) } }
         @else {
             text.name.narrow x="0" y=(baseline) { (short) }

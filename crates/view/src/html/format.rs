@@ -112,9 +112,19 @@ pub fn measured(m: &Measurement) -> String {
     format!("{median}{unit} (n {}, {word} {} to {})", count(m.n), write(interval.low), write(interval.high))
 }
 
-/// A sentence with a capital at its head.
+/// A sentence with a capital at its head and no line break between a number and its unit.
 pub fn sentence(text: &str) -> String {
-    let mut chars = text.chars();
+    const UNITS: [&str; 10] = ["B", "KiB", "MiB", "GiB", "TiB", "%", "s", "ms", "min", "h"];
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_inclusive(' ') {
+        let unit = word.trim_end_matches(|c: char| c == ' ' || c.is_ascii_punctuation() && c != '%');
+        if UNITS.contains(&unit) && out.trim_end().ends_with(|c: char| c.is_ascii_digit()) {
+            out.pop();
+            out.push(GAP);
+        }
+        out.push_str(word);
+    }
+    let mut chars = out.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
@@ -177,6 +187,13 @@ mod tests {
         assert_eq!(measured_size(1.5 * 1024.0 * 1024.0), "1.5\u{a0}MiB");
         assert_eq!(percent(0.0006), "0.06\u{a0}%");
         assert_eq!(long(Nanos(3_600_000_000_000 * 50)), "2.08\u{a0}days");
+    }
+
+    #[test]
+    fn a_sentence_begins_with_a_capital_and_keeps_numbers_with_their_units() {
+        let text = sentence("1.5 % of 24 GiB is cache (by the last 10 s); 3 pages a second.");
+        assert_eq!(text, "1.5\u{a0}% of 24\u{a0}GiB is cache (by the last 10\u{a0}s); 3 pages a second.");
+        assert_eq!((sentence("ärger s"), sentence("")), ("Ärger s".to_owned(), String::new()));
     }
 
     #[test]

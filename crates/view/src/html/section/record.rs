@@ -48,8 +48,8 @@ pub fn conditions(report: &CheckupReport) -> Markup {
     let rows: Vec<(&str, Markup)> = vec![
         ("Kernel", html! { (kernel) }),
         (
-            "CPUs and pages",
-            html! { (machine.cpus) " CPUs online, pages of " (size(ramline_units::Bytes(machine.page_size.0))) },
+            "CPUs, pages",
+            html! { (machine.cpus) " online, pages of " (size(ramline_units::Bytes(machine.page_size.0))) },
         ),
         ("Hypervisor", html! { (machine.hypervisor.as_deref().unwrap_or("none seen")) }),
         ("Container", html! { (machine.container.as_deref().unwrap_or("none seen")) }),

@@ -177,7 +177,7 @@ fn gained(name: &str, gain: &Gain) -> Markup {
             vec![html! { "compression alone" }, or_unknown(gain.true_ratio.map(|r| r.to_string())), html! { "before the allocator's overhead" }],
             vec![html! { "incompressible" }, or_unknown(gain.incompressible.map(percent)), html! { "pages kept whole: they gain nothing" }],
             vec![html! { "headroom" }, html! { (size(gain.headroom)) }, html! { "capacity not yet used, uncompressed" }],
-            vec![html! { "until its limit" }, or_unknown(gain.limit_headroom.map(size)), html! { "RAM; writes fail at the limit. Not known: no limit" }],
+            vec![html! { "until its limit" }, html! { (gain.limit_headroom.map_or_else(|| "none seen".to_owned(), size)) }, html! { "RAM; writes fail at the limit" }],
             vec![html! { "cost when full" }, or_unknown(gain.full_cost.map(size)), html! { "RAM, at the effective ratio" }],
             vec![html! { "RAM and device together" }, or_unknown(gain.capacity.map(size)), html! { "what they hold at this ratio" }],
         ]))
@@ -192,8 +192,8 @@ fn field(field: &Field) -> Vec<Markup> {
     };
     let scope = match field.scope {
         Scope::Gauge => "now",
-        Scope::Counter => "since it was made",
-        Scope::Peak => "highest so far",
+        Scope::Counter => "counter",
+        Scope::Peak => "peak",
         Scope::Setting => "setting",
     };
     vec![
