@@ -124,48 +124,34 @@ Where MemTotal is: 8.0 GiB (gauges; they add up)
 PPPPPPPPPPPPPPPPPPTTTTTTTZZZkkkkkdcccccccccccccccccccccccccccccccccccccccccccccccc................
 P processes, T tmpfs, L locked, H huge pages, Z compressed, k kernel, d dirty, c clean cache, . free
 
-line                              bytes   share  whose; can it be freed, by what, at what cost
+line                              bytes   share  whose; freed by what, at what cost
 free                            1.0 GiB  12.5 %  nobody; yes, by any allocation
-free, in the lists of the      10.0 MiB  0.12 %  nobody; MemFree leaves it out; yes, by any
-CPUs                                             allocation; drained when memory is short
-process memory                  1.5 GiB  18.8 %  processes: heap, stack, data; by swapping out;
-                                                 costs a write now, a swap-in for what is touched
-                                                 again
+free, in per-CPU lists         10.0 MiB  0.12 %  nobody; not in MemFree; yes, by any allocation
+process memory                  1.5 GiB  18.8 %  processes; by swapping out; costs a write now,
+                                                 swap-ins later
 - also on swap                 64.0 MiB  0.78 %
-tmpfs and shared memory       512.0 MiB   6.2 %  files in tmpfs, shared segments, memfd, some
-                                                 graphics buffers; by swapping out, or deleting the
-                                                 files; costs a write now, a swap-in for what is
-                                                 touched again
-page cache, clean               3.9 GiB  48.8 %  files read or written lately; yes, by reclaim, as
-                                                 memory is needed; costs a read from disk for what
-                                                 is needed again; refaults tell how often
+tmpfs and shared memory       512.0 MiB   6.2 %  tmpfs files, shared segments, memfd; by swapping
+                                                 out; costs a write now, swap-ins later
+page cache, clean               3.9 GiB  48.8 %  files read or written lately; yes, by reclaim;
+                                                 costs a read of what is needed again
 - used at least twice lately    1.5 GiB  18.8 %
 - mapped into processes       512.0 MiB   6.2 %
 - blocks of devices           128.0 MiB   1.6 %
 page cache, to be written     100.0 MiB   1.2 %  files written lately; by writeback, then reclaim;
-                                                 costs a write to disk first
-kernel objects, reclaimable   256.0 MiB   3.1 %  cached directory entries and inodes above all;
-                                                 partly, by shrinkers; a page goes when its last
-                                                 object does; costs looking names up again
-kernel objects, in use        128.0 MiB   1.6 %  the kernel; only by whatever holds them: open
-                                                 files, sockets, groups; costs their owner's end
-vmalloc                        16.0 MiB  0.20 %  the kernel: modules, large buffers, stacks of
-                                                 threads; only by ending threads, unloading modules;
-                                                 costs their owner's end
-page tables                    32.0 MiB  0.39 %  processes: the map of their memory; only by ending
-                                                 or shrinking processes; costs their owner's end
-per-CPU data                    4.0 MiB  0.05 %  the kernel: statistics, control groups, networking;
-                                                 only by removing control groups and devices; costs
-                                                 their owner's end
-compressed pool               256.0 MiB   3.1 %  pages swapped to zram or zswap: RAM holding
-                                                 compressed pages; partly, by reading them back, or
-                                                 writeback where there is a backing device; costs
-                                                 more RAM for what is read back, a write for what is
-                                                 written back
+                                                 costs a write
+kernel objects, reclaimable   256.0 MiB   3.1 %  cached names and inodes above all; partly, by
+                                                 shrinkers; costs looking names up again
+kernel objects, in use        128.0 MiB   1.6 %  the kernel; only by closing files, sockets, groups
+vmalloc                        16.0 MiB  0.20 %  kernel modules, buffers, stacks; only by ending
+                                                 threads, unloading modules
+page tables                    32.0 MiB  0.39 %  processes; only by ending or shrinking them
+per-CPU data                    4.0 MiB  0.05 %  kernel statistics, control groups; only by removing
+                                                 groups and devices
+compressed pool               256.0 MiB   3.1 %  what was swapped to zram or zswap; partly, by
+                                                 reading it back; costs more RAM than it frees
 - zram                        256.0 MiB   3.1 %
-leftover                      322.0 MiB   3.9 %  drivers, straight from the page allocator; whether
-                                                 it can be freed is not known; the 13 counters
-                                                 together may be off by 3.2 MiB either way
+leftover                      322.0 MiB   3.9 %  drivers, uncounted; freed by their release only; 13
+                                                 counters may be off by 3.2 MiB in all
 Nothing in: locked memory, in transit, other reclaimable kernel memory.
 Not shown by this kernel, so in the leftover if there is any: SecPageTables, Hugetlb, GPUActive,
 GPUReclaim.

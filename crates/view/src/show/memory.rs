@@ -118,7 +118,7 @@ fn lines(page: &mut Page<'_>, ledger: &Ledger, drift: Option<&Drift>) {
         Column::wrapped("line").at_most(28),
         Column::right("bytes"),
         Column::right("share"),
-        Column::wrapped("whose; can it be freed, by what, at what cost"),
+        Column::wrapped("whose; freed by what, at what cost"),
     ]);
     for line in ledger.lines.iter().filter(|l| l.bytes.0 > 0) {
         row(&mut table, line, ledger.total);
@@ -157,10 +157,10 @@ fn lines(page: &mut Page<'_>, ledger: &Ledger, drift: Option<&Drift>) {
 
 /// What the leftover is, and how exact it is.
 fn bound(ledger: &Ledger) -> String {
-    let what = "drivers, straight from the page allocator; whether it can be freed is not known";
+    let what = "drivers, uncounted; freed by their release only";
     match ledger.bound.0 {
-        0 => format!("{what}; how far the counters are off is not known either"),
-        _ => format!("{what}; the {} counters together may be off by {} either way", ledger.counters, ledger.bound),
+        0 => format!("{what}; counters off by an unknown amount"),
+        _ => format!("{what}; {} counters may be off by {} in all", ledger.counters, ledger.bound),
     }
 }
 
@@ -171,7 +171,8 @@ fn row(table: &mut Table, line: &Line, total: Bytes) {
         Freeable::Now => format!("{owner}; yes, by {by_what}; costs {at_cost}"),
         Freeable::Partly => format!("{owner}; partly, by {by_what}; costs {at_cost}"),
         Freeable::AtCost => format!("{owner}; by {by_what}; costs {at_cost}"),
-        Freeable::No => format!("{owner}; only by {by_what}; costs {at_cost}"),
+        // What cannot be freed otherwise costs its owner: no need to say so in a word more.
+        Freeable::No => format!("{owner}; only by {by_what}"),
     };
     let label = line.label.as_str();
     table.row([label.into(), line.bytes.to_string().into(), share(line.bytes.share_of(total)), how.into()]);
