@@ -1,4 +1,4 @@
-//! Exit codes, documented in `ramline --help` and docs/exit-codes.md.
+//! Exit codes, documented in `ramline --help`.
 
 use std::process::ExitCode;
 
