@@ -7,6 +7,7 @@
 //! A backup that reads past the cache refaults too, but maps nothing and is not activated: then this is silent.
 
 use ramline_model::pressure::REFAULTS_PER_S;
+use ramline_snapshot::{Snapshot, Window};
 use ramline_units::{Bytes, Pages};
 
 use super::{Draft, commands};
@@ -16,7 +17,7 @@ use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
 
 pub(super) const RULE: Rule = Rule {
     id: "no-swap-and-refaults",
-    looks_for: "no swap area while file pages are evicted and read again",
+    looks_for: "no swap area while file pages are evicted and read again{place}",
     explain: "no-swap",
     check,
 };
@@ -55,21 +56,36 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let stalls = snapshot.pressure_memory.data().and_then(|p| p.some).map_or(0.0, |stall| stall.avg10);
     let weight = if stalls >= 10.0 { Weight::Critical } else { Weight::Warning };
     let back = Pages(1).bytes(snapshot.machine.page_size).as_f64() * seen.per_second / (1024.0 * 1024.0);
+    let in_a_group = reclaimed_in_groups_only(&window);
+    let place = if in_a_group { " inside a group at its own limit" } else { "" };
     let finding = Draft {
         title: format!(
-            "No swap, and {:.0} file pages a second ({back:.1} MiB/s) are evicted and read again",
+            "No swap, and {:.0} file pages a second ({back:.1} MiB/s) are evicted and read again{place}",
             seen.per_second
         ),
         weight,
-        effect: effect(inputs, seen, idle),
+        effect: if in_a_group { of_the_group(inputs) } else { effect(inputs, seen, idle) },
         evidence: grounds(inputs, seen, idle, total).into_iter().chain(proved).collect(),
         confidence,
         already: vec![],
         cost_if_wrong: "a swap area that is not needed stays empty: zram then costs about 0.4 % of its size in RAM"
             .into(),
-        change: change(inputs, total),
+        change: if in_a_group { None } else { change(inputs, total) },
     };
     Some(finding.of(&RULE))
+}
+
+/// kswapd and direct reclaim of the machine looked at nothing: whatever was evicted, groups evicted at their limits.
+/// (Those two counters leave out reclaim for the sake of a group's limit, unlike the refaults.)
+fn reclaimed_in_groups_only(window: &Window<'_>) -> bool {
+    let scanned = |s: &Snapshot| Some(s.vmstat.data()?.pgscan_kswapd? + s.vmstat.data()?.pgscan_direct?);
+    window.delta(scanned) == Some(0)
+}
+
+fn of_the_group(inputs: &Inputs<'_>) -> String {
+    let free = inputs.snapshot.meminfo.data().and_then(|m| m.mem_available);
+    let free = free.map(|free| format!(" ({free} are available)")).unwrap_or_default();
+    format!("the machine itself is not short of memory{free}: raise the limit of that group first, or give it swap")
 }
 
 fn effect(inputs: &Inputs<'_>, seen: Refaults, idle: Bytes) -> String {
@@ -97,6 +113,14 @@ fn grounds(inputs: &Inputs<'_>, seen: Refaults, idle: Bytes, total: Bytes) -> Ve
             "of these, working set by the kernel's own test",
             value,
             "/proc/vmstat workingset_activate_file",
+        ));
+    }
+    if let Some(window) = inputs.window.filter(reclaimed_in_groups_only) {
+        let value = format!("none over {}", window.span);
+        out.push(evidence(
+            "pages the machine itself looked at to evict",
+            value,
+            "/proc/vmstat pgscan_kswapd + pgscan_direct",
         ));
     }
     let value = format!("{idle}, {} of {total}", percent(idle.share_of(total).unwrap_or(0.0)));

@@ -101,6 +101,7 @@ fn swap_slower_than_files_matters_when_pages_come_back_and_needs_enough_reads() 
     assert_eq!(case(101).finding(id).unwrap().weight, Weight::Note);
     let reads = |n| Case { tiers: None, ..fires(id) }.tier_of(n, "disk:/", 80).tier_of(n, "swap:/dev/sdb1", 8000);
     assert!(reads(50).finding(id).is_some() && reads(49).finding(id).is_none());
+    assert!(fires(id).finding(id).unwrap().effect.starts_with("about 7.92 ms lost"));
     // r = 0.01, and 200·0.01/1.01 = 1.98.
     assert_eq!(fires(id).finding(id).unwrap().change.unwrap().commands, ["sysctl -w vm.swappiness=2"]);
 }
@@ -138,6 +139,7 @@ fn a_swap_in_counts_as_slower_from_twice_the_time_of_a_re_read() {
 #[test]
 fn raising_and_lowering_swappiness_are_told_apart() {
     let raise = fires("swappiness-against-costs").finding("swappiness-against-costs").unwrap();
+    assert!(raise.effect.starts_with("about 76.0 us for each file page that stays"), "80 us less 4: {}", raise.effect);
     assert!(raise.effect.contains("each file page that stays") && raise.cost_if_wrong.contains("more swap-ins"));
     let equal = with_zram().tier("disk:/", 10).tier("zram-zstd", 8).swappiness(190);
     let lower = equal.finding("swappiness-against-costs").unwrap();
@@ -207,4 +209,18 @@ fn refaults_are_missed_when_programs_stop_for_them_or_the_kernel_calls_them_work
     assert!(case(5, 106).is_some(), "53 major faults a second");
     assert!(case(5, 19).is_none() && case(5, 20).is_some(), "from ten a second on");
     assert!(case(18_889, 0).is_some() && case(18_888, 0).is_none(), "from a tenth of the refaults on");
+}
+
+#[test]
+fn refaults_of_a_group_at_its_limit_are_told_from_those_of_a_machine_short_of_memory() {
+    let case = |scanned: u64| {
+        let mut counters = THRASHING.to_vec();
+        counters.extend([("pgscan_kswapd", 50, 50 + scanned), ("pgscan_direct", 9, 9)]);
+        with_idle_anonymous(without_swap()).window(&counters).finding("no-swap-and-refaults").unwrap()
+    };
+    let group = case(0);
+    assert!(group.title.ends_with("inside a group at its own limit") && group.change.is_none());
+    assert!(group.effect.contains("raise the limit of that group first"), "{}", group.effect);
+    let machine = case(1);
+    assert!(machine.title.ends_with("read again") && machine.change.is_some());
 }
