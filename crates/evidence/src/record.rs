@@ -96,6 +96,8 @@ pub struct Workload {
     pub read_ahead: Bytes,
     /// When the clock ends the rounds.
     pub timeout: Nanos,
+    /// The group's statistics were brought up to date with every sample, as those of a whole machine always are.
+    pub fresh_statistics: bool,
 }
 
 /// The machine a run was made on.

@@ -53,13 +53,13 @@ pub struct Sample {
     pub usage: Bytes,
     /// Its limit now (it follows the pool in arms with zram).
     pub limit: Bytes,
-    /// Anonymous memory of the group, without shmem.
+    /// Anonymous memory of the workload, without shmem.
     pub anon: Bytes,
-    /// Page cache of the group, including shmem.
+    /// The rest of the usage: page cache with shmem, and the kernel's own.
     pub file: Bytes,
-    /// Of which shmem and tmpfs.
+    /// With shared data: what is mapped of it and of the code; 0 otherwise.
     pub shmem: Bytes,
-    /// Swap the group uses.
+    /// Swap used since the run began.
     pub swap: Bytes,
     /// Memory of the zram pool, which no group is charged for.
     pub pool: Option<Bytes>,
@@ -75,9 +75,9 @@ pub struct Sample {
     pub user: Nanos,
     /// System time of the workload (direct reclaim is in here). Counter.
     pub system: Nanos,
-    /// Refaults of file pages in the group since the run began. Counter.
+    /// Refaults of file pages on the machine since the run began. Counter.
     pub refault_file: u64,
-    /// Refaults of anonymous pages in the group since the run began. Counter.
+    /// Refaults of anonymous pages on the machine since the run began. Counter.
     pub refault_anon: u64,
     /// PSI of the host, `full avg10` in per cent; absent where PSI is off.
     pub psi_full_avg10: Option<f64>,

@@ -57,7 +57,9 @@ pub fn run(env: &Env<'_>, plan: &Plan, consent: Consent, progress: &mut dyn Prog
     }
     let state = env.lock.state();
     for left in recover(state, env.root)?.runs {
-        progress.step(&format!("removed what process {} had left: {}", left.pid, left.removed.join(", ")));
+        if !left.removed.is_empty() {
+            progress.step(&format!("removed what process {} had left: {}", left.pid, left.removed.join(", ")));
+        }
     }
     let folder = RunFolder::create(state.path(), NAME, unix_ms())?;
     let mut run = Run::begin(env.lock, env.root, env.crash_after)?;

@@ -12,8 +12,8 @@
 //! let plan = preflight::plan(&root, &Settings::default())?;
 //! let env = code_plus_data::Env { root: &root, lock: &lock, crash_after: None };
 //! let folder = code_plus_data::run(&env, &plan, code_plus_data::Consent::NotGiven, &mut Silent)?;
-//! for sentence in report::of(&folder.read()?.records).sentences {
-//!     println!("{sentence}");
+//! for doubt in report::doubts(&folder.read()?.records) {
+//!     eprintln!("{doubt}");
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

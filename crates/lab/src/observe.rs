@@ -1,89 +1,111 @@
 //! Looking at a run from outside: the picture every 100 ms, and the counters before and after.
 //!
-//! What it is not: inside the sandbox. What looking costs is kept small and is not charged to the group. One cost cannot be
-//! avoided: reading memory.stat makes the kernel bring the group's statistics up to date, which reclaim then decides on;
-//! left alone it works on numbers up to 2 s old. So the group's files are read every [`STAT_EVERY`] only, the kernel's own
-//! rhythm, and the samples in between show what the process and the machine say.
+//! What it is not: inside the sandbox; what looking costs is not charged to the group. But one look changes the result:
+//! reading memory.stat makes the kernel bring the group's statistics up to date, which reclaim then decides on; left alone
+//! it works on numbers up to 2 s old. So that is a setting of the run (`fresh_statistics`), and the samples are made of
+//! what can be read without it: the process, the group's usage, and the counters of the machine.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ramline_evidence::{HostPicture, Reclaim, Sample};
-use ramline_kernel::cgroup::{Group, GroupStat};
+use ramline_kernel::cgroup::{Group, GroupStat, Version};
 use ramline_kernel::gather::gather;
+use ramline_kernel::write::read_knob;
 use ramline_kernel::{Root, process};
-use ramline_snapshot::Wanted;
+use ramline_snapshot::vmstat::Vmstat;
+use ramline_snapshot::{Snapshot, Wanted};
 use ramline_units::{Bytes, Nanos};
 
 use crate::protocol::Line;
 
 /// Time between samples.
 pub const SAMPLE_EVERY: Duration = Duration::from_millis(100);
-/// Time between readings of the group's statistics: FLUSH_TIME of mm/memcontrol.c, 2 s.
-pub const STAT_EVERY: Duration = Duration::from_secs(2);
 /// One who looks at one run.
 #[derive(Debug)]
 pub struct Observer<'a> {
     root: &'a Root,
     group: &'a Group,
-    base: GroupStat,
-    last: GroupStat,
-    last_at: Nanos,
+    shared: bool,
     begin: Nanos,
+    refaults: (u64, u64),
+    swap_used: Bytes,
 }
 
 impl<'a> Observer<'a> {
-    /// Begins now; `base` are the group's counters before the workload touched anything.
+    /// Begins now. `shared` tells whether the workload's data is shmem.
     #[must_use]
-    pub fn new(root: &'a Root, group: &'a Group, base: GroupStat) -> Observer<'a> {
-        let now = process::monotonic();
-        Observer { root, group, base, last: base, last_at: now, begin: now }
+    pub fn new(root: &'a Root, group: &'a Group, shared: bool) -> Observer<'a> {
+        let seen = look(root);
+        let (refaults, swap_used) = (refaults(&seen), host(&seen).swap_used);
+        Observer { root, group, shared, begin: process::monotonic(), refaults, swap_used }
     }
 
     /// The picture now. `line` is the last thing the workload said; `limit` and `pool` as in force.
-    pub fn sample(&mut self, pid: u32, line: &Line, limit: Bytes, pool: Option<Bytes>) -> Sample {
+    #[must_use]
+    pub fn sample(&self, pid: u32, line: &Line, limit: Bytes, pool: Option<Bytes>) -> Sample {
         let now = process::monotonic();
-        if u128::from(now.0.saturating_sub(self.last_at.0)) >= STAT_EVERY.as_nanos() {
-            // A group that is going away has nothing to say; the last picture stands.
-            self.last = self.group.stat().unwrap_or(self.last);
-            self.last_at = now;
-        }
-        let stat = &self.last;
-        let seen = gather(self.root, Wanted { meminfo: true, pressure_memory: true, ..Wanted::NOTHING });
-        let host = seen.meminfo.data();
-        let of_host = |value: Option<Bytes>| value.unwrap_or_default();
+        let seen = look(self.root);
+        let host = host(&seen);
         let process = process::stat(self.root, pid).ok();
         let memory = process::memory(self.root, pid).ok();
-        let since = |now: Option<u64>, base: Option<u64>| now.unwrap_or(0).saturating_sub(base.unwrap_or(0));
+        let (rss, rss_shared) = memory.map(|memory| (memory.rss, memory.shared)).unwrap_or_default();
+        // Of shared data and code together only the sum is known from outside; the code cannot be more than there is.
+        let anon = rss.saturating_sub(rss_shared);
+        let usage = self.usage().unwrap_or_default();
+        let (file_now, anon_now) = refaults(&seen);
         Sample {
             at: Nanos(now.0.saturating_sub(self.begin.0)),
             phase: line.phase,
             rounds: line.rounds,
             fraction: line.fraction,
-            usage: stat.current.unwrap_or_default(),
+            usage,
             limit,
-            anon: stat.anon.unwrap_or_default(),
-            file: stat.file.unwrap_or_default(),
-            shmem: stat.shmem.unwrap_or_default(),
-            swap: stat.swap.unwrap_or_default(),
+            anon,
+            file: usage.saturating_sub(anon),
+            shmem: if self.shared { rss_shared } else { Bytes::ZERO },
+            swap: host.swap_used.saturating_sub(self.swap_used),
             pool,
             state: process.map(|stat| stat.state),
-            rss: memory.map(|memory| memory.rss).unwrap_or_default(),
-            rss_shared: memory.map(|memory| memory.shared).unwrap_or_default(),
+            rss,
+            rss_shared,
             major_faults: process.map_or(line.major_faults, |stat| stat.majflt),
             user: line.user,
             system: line.system,
-            refault_file: since(stat.refault_file, self.base.refault_file),
-            refault_anon: since(stat.refault_anon, self.base.refault_anon),
+            refault_file: file_now.saturating_sub(self.refaults.0),
+            refault_anon: anon_now.saturating_sub(self.refaults.1),
             psi_full_avg10: seen.pressure_memory.data().and_then(|psi| psi.full.as_ref()).map(|full| full.avg10),
-            host: host.map_or_else(HostPicture::default, |m| HostPicture {
-                free: of_host(m.mem_free),
-                buff_cache: of_host(m.buffers) + of_host(m.cached) + of_host(m.s_reclaimable),
-                available: of_host(m.mem_available),
-                swap_used: of_host(m.swap_total).saturating_sub(of_host(m.swap_free)),
-            }),
+            host,
         }
     }
+
+    /// The group's charge, from the page counter: exact, and without touching its statistics.
+    fn usage(&self) -> Option<Bytes> {
+        let file = match self.group.version() {
+            Version::V1 => "memory.usage_in_bytes",
+            Version::V2 => "memory.current",
+        };
+        read_knob(&self.group.dir().join(file))?.parse().ok().map(Bytes)
+    }
+}
+
+fn look(root: &Root) -> Snapshot {
+    gather(root, Wanted { meminfo: true, vmstat: true, pressure_memory: true, ..Wanted::NOTHING })
+}
+
+fn refaults(seen: &Snapshot) -> (u64, u64) {
+    let count = |of: fn(&Vmstat) -> Option<u64>| seen.vmstat.data().and_then(of).unwrap_or_default();
+    (count(Vmstat::refault_file), count(|vmstat| vmstat.workingset_refault_anon))
+}
+
+fn host(seen: &Snapshot) -> HostPicture {
+    let of = |value: Option<Bytes>| value.unwrap_or_default();
+    seen.meminfo.data().map_or_else(HostPicture::default, |m| HostPicture {
+        free: of(m.mem_free),
+        buff_cache: of(m.buffers) + of(m.cached) + of(m.s_reclaimable),
+        available: of(m.mem_available),
+        swap_used: of(m.swap_total).saturating_sub(of(m.swap_free)),
+    })
 }
 
 /// Counters by name: `group.…` of the group, `vm.…` of the whole machine.

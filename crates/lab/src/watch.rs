@@ -62,7 +62,7 @@ impl<'a> Watch<'a> {
             sandbox,
             lines: listen(&mut child)?,
             child,
-            observer: Observer::new(root, &sandbox.group, sandbox.base),
+            observer: Observer::new(root, &sandbox.group, record.workload.shared),
             dog,
             record,
             last: Line::default(),
@@ -110,6 +110,10 @@ impl<'a> Watch<'a> {
                 (limit, Some(pool))
             }
         };
+        if self.record.workload.fresh_statistics {
+            // Reading memory.stat is what brings them up to date.
+            self.sandbox.group.stat()?;
+        }
         let sample = self.observer.sample(self.child.id(), &self.last, limit, pool);
         progress.sample(&sample);
         let reason = self.dog.look(&sample);
