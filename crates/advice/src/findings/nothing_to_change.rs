@@ -1,7 +1,9 @@
 //! No rule fires: the settings fit, as far as they could be seen.
 //!
-//! What it is not: a promise. It names the evidence each rule had, and what could not be judged for want of it.
+//! What it is not: a promise, or an all-clear: where memory is short all the same it says that.
+//! It names the evidence each rule had, and what could not be judged for want of it.
 
+use ramline_model::pressure::{self, PressureState};
 use ramline_snapshot::Snapshot;
 
 use super::{Draft, RULES};
@@ -23,19 +25,25 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         (Some(_), Some(_)) if blind.is_empty() => Confidence::High,
         _ => Confidence::Medium,
     };
-    let title = match inputs.snapshot.meminfo.data().and_then(|m| m.mem_available.zip(m.mem_total)) {
-        Some((available, total)) => {
-            format!(
-                "Nothing to change: {} rules looked, none fired; {available} of {total} are available",
-                others().count()
-            )
+    let count = others().count();
+    let short = short_of_memory(inputs);
+    let title = match (short, inputs.snapshot.meminfo.data().and_then(|m| m.mem_available.zip(m.mem_total))) {
+        (Some(how), _) => format!("No setting to change, yet {how}: {count} rules looked, none fired"),
+        (None, Some((available, total))) => {
+            format!("Nothing to change: {count} rules looked, none fired; {available} of {total} are available")
         }
-        None => format!("Nothing to change: {} rules looked, none fired", others().count()),
+        (None, None) => format!("Nothing to change: {count} rules looked, none fired"),
     };
     let finding = Draft {
         title,
-        weight: Weight::Note,
-        effect: "none: any change would be a guess".into(),
+        weight: if short.is_some() { Weight::Warning } else { Weight::Note },
+        effect: match short {
+            Some(_) => {
+                "more room is what helps: a higher limit where a group is at its own, more RAM, or a smaller load"
+                    .into()
+            }
+            None => "none: any change would be a guess".into(),
+        },
         evidence: seen(inputs).into_iter().chain(not_judged(inputs, &blind)).collect(),
         confidence,
         already: in_place(inputs.snapshot),
@@ -44,6 +52,16 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         change: None,
     };
     Some(finding.of(&RULE))
+}
+
+/// Settings may all fit and memory be short all the same; then this is no all-clear.
+fn short_of_memory(inputs: &Inputs<'_>) -> Option<&'static str> {
+    match pressure::of(inputs.snapshot, inputs.window).state {
+        PressureState::Refaulting => Some("pages come back just after they were evicted"),
+        PressureState::Stalling => Some("tasks wait for memory"),
+        PressureState::Thrashing => Some("everything waits for memory"),
+        PressureState::Unknown | PressureState::Calm | PressureState::Reclaiming => None,
+    }
 }
 
 /// The numbers the rules had.

@@ -43,8 +43,12 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         ),
         weight: if share >= 0.5 { Weight::Warning } else { Weight::Note },
         effect: format!(
-            "{} stored take {} of RAM and {} of slot table: {} gained",
-            gain.stored, gain.mem_used, gain.slot_table, gain.net_saved
+            "{} stored take {} of RAM and {} of slot table: {} {}",
+            gain.stored,
+            gain.mem_used,
+            gain.slot_table,
+            gain.net_saved.magnitude(),
+            if gain.net_saved.is_negative() { "lost" } else { "gained" }
         ),
         evidence: grounds(device, page)?,
         confidence: Confidence::High,

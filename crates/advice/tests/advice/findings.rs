@@ -112,3 +112,12 @@ fn a_switch_this_kernel_does_not_have_is_no_gap_and_a_refused_file_is() {
     case.now.lru_gen = ramline_snapshot::Seen::Denied { path: "/sys/kernel/mm/lru_gen".into() };
     assert!(gaps(&case).contains("lru_gen (permission denied)"), "{}", gaps(&case));
 }
+
+#[test]
+fn no_rule_firing_is_no_all_clear_where_memory_is_short() {
+    let case = with_zram().window(THRASHING);
+    let found = case.findings().remove(0);
+    assert_eq!((found.id.as_str(), found.weight), ("nothing-to-change", Weight::Warning));
+    assert!(found.title.starts_with("No setting to change, yet pages come back"), "{}", found.title);
+    assert!(found.effect.contains("more RAM"));
+}
