@@ -7,13 +7,14 @@
 //! gives 133). r is from mean latencies. Charging compression as well: an anonymous page costs a compression on its way out,
 //! a clean file page nothing, so with equal chances of coming back r = read / (compress + decompress).
 
-use ramline_evidence::{TierMeasurement, TierReport};
 use crate::balance;
+use ramline_evidence::{TierMeasurement, TierReport};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The formula, for a reader.
-pub const FORMULA: &str = "swappiness = 200*r/(1+r), r = mean cost of a random 4 KiB file re-read / mean cost of a swap-in";
+pub const FORMULA: &str =
+    "swappiness = 200*r/(1+r), r = mean cost of a random 4 KiB file re-read / mean cost of a swap-in";
 
 /// What the costs alone imply.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -177,15 +178,30 @@ mod tests {
 
     #[test]
     fn zram_that_is_not_in_use_is_hypothetical_and_its_compression_can_be_charged() {
-        let tiers = [("disk:/", 80_000), ("zram-lz4", 2_000), ("zram-lz4/write", 6_000), ("zram-lz4/random", 500), ("zram-zstd", 6_000)];
+        let tiers = [
+            ("disk:/", 80_000),
+            ("zram-lz4", 2_000),
+            ("zram-lz4/write", 6_000),
+            ("zram-lz4/random", 500),
+            ("zram-zstd", 6_000),
+        ];
         let cost = cost_ratio(&report(&tiers)).unwrap();
-        assert_eq!((cost.swap_tier.as_str(), cost.r, cost.swappiness, cost.hypothetical), ("zram-lz4", 40.0, 195, true));
+        assert_eq!(
+            (cost.swap_tier.as_str(), cost.r, cost.swappiness, cost.hypothetical),
+            ("zram-lz4", 40.0, 195, true)
+        );
         assert_eq!(cost.with_compression, Some(Implied { r: 10.0, swappiness: 182 }));
     }
 
     #[test]
     fn what_is_in_use_counts_before_what_could_be() {
-        let tiers = [("disk:/", 80_000), ("zram-lz4", 2_000), ("zram-lzo-rle", 4_000), ("swap:/dev/zram0", 4_000), ("swap-write:/dev/zram0", 16_000)];
+        let tiers = [
+            ("disk:/", 80_000),
+            ("zram-lz4", 2_000),
+            ("zram-lzo-rle", 4_000),
+            ("swap:/dev/zram0", 4_000),
+            ("swap-write:/dev/zram0", 16_000),
+        ];
         let cost = cost_ratio(&report(&tiers)).unwrap();
         assert_eq!((cost.swap_tier.as_str(), cost.r, cost.hypothetical), ("swap:/dev/zram0", 20.0, false));
         assert_eq!(cost.with_compression, Some(Implied { r: 4.0, swappiness: 160 }));
@@ -195,13 +211,23 @@ mod tests {
 
     #[test]
     fn two_tiers_blend_by_the_share_of_swap_ins_and_stop_at_100() {
-        let cost = cost_ratio(&report(&[("disk:/", 100_000), ("swap:/dev/sda2", 390_000), ("zram-lz4", 10_000)])).unwrap();
+        let cost =
+            cost_ratio(&report(&[("disk:/", 100_000), ("swap:/dev/sda2", 390_000), ("zram-lz4", 10_000)])).unwrap();
         let half = cost.blended.last().unwrap();
         assert_eq!((half.fast_share, half.r, half.swappiness), (0.5, 0.5, 67));
         assert_eq!((half.fast_tier.as_str(), half.slow_tier.as_str()), ("zram-lz4", "swap:/dev/sda2"));
         assert!(cost.blended.iter().all(|blend| blend.swappiness <= 100));
-        assert_eq!((cost.swap_tier.as_str(), cost.swappiness, cost.if_zram.unwrap().swappiness), ("swap:/dev/sda2", 41, 182));
-        let both = cost_ratio(&report(&[("disk:/", 100_000), ("swap:/dev/sda2", 390_000), ("swap:/dev/zram0", 10_000), ("zram-lz4", 5_000)])).unwrap();
+        assert_eq!(
+            (cost.swap_tier.as_str(), cost.swappiness, cost.if_zram.unwrap().swappiness),
+            ("swap:/dev/sda2", 41, 182)
+        );
+        let both = cost_ratio(&report(&[
+            ("disk:/", 100_000),
+            ("swap:/dev/sda2", 390_000),
+            ("swap:/dev/zram0", 10_000),
+            ("zram-lz4", 5_000),
+        ]))
+        .unwrap();
         assert_eq!(both.blended.last().unwrap().fast_tier, "swap:/dev/zram0");
     }
 

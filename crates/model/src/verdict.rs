@@ -132,22 +132,22 @@ fn sentence(verdict: &Verdict, pressure: &PressureModel) -> String {
         VerdictState::Refaulting => {
             let rates = pressure.rates.unwrap_or_default();
             let n = rates.refault_file.unwrap_or(0.0) + rates.refault_anon.unwrap_or(0.0);
-            format!("the working set does not fit: {n:.0} pages a second come back just after eviction; {share}")
+            format!("The working set does not fit: {n:.0} pages a second come back just after eviction; {share}")
         }
         VerdictState::Stalling => match pressure.rates.and_then(|r| r.oom_kills).filter(|n| *n > 0) {
             Some(n) => format!("{n} killed for want of memory just now; {share}"),
-            None => format!("tasks waited for memory {} of the time; {share}", percent(psi.and_then(|p| p.some_now()))),
+            None => format!("Tasks waited for memory {} of the time; {share}", percent(psi.and_then(|p| p.some_now()))),
         },
         VerdictState::Thrashing => {
             format!(
-                "thrashing: everything waited for memory {} of the time; {share}",
+                "Thrashing: everything waited for memory {} of the time; {share}",
                 percent(psi.and_then(|p| p.full_now()))
             )
         }
     };
     if let Some(minutes) = verdict.to_low.and_then(|d| d.minutes).filter(|m| *m < SOON_MINUTES) {
         let when = if minutes < 1.0 { "within a minute".to_owned() } else { format!("in {minutes:.0} min") };
-        text.push_str(&format!("; at the present rate reclaim begins {when}"));
+        text.push_str(&format!("; at the present rate free memory is used up {when}, then the page cache gives way"));
     }
     if verdict.basis == Basis::Averages {
         text.push_str(" (by the last 10 s; refaults are not known without a window)");

@@ -155,8 +155,8 @@ impl Snapshot {
         if found > SCHEMA_VERSION {
             return Err(LoadError::TooNew { path: path.to_owned(), found });
         }
-        let machine = document.remove("machine").unwrap_or_default();
-        let machine = serde_json::from_value(machine).map_err(|e| not(format!("machine: {e}")))?;
+        let machine = document.remove("machine").map(serde_json::from_value).transpose();
+        let machine = machine.map_err(|e| not(format!("machine: {e}")))?.unwrap_or_default();
         let mut snapshot = Snapshot::new(machine);
         snapshot.fill(&mut document);
         Ok(snapshot)
@@ -207,6 +207,12 @@ mod tests {
         assert!(matches!(snapshot.swaps, Seen::Absent { .. }));
         assert_eq!(snapshot.vmstat, sample().vmstat);
         assert_eq!(snapshot.unseen().len(), 3);
+    }
+
+    #[test]
+    fn a_document_without_a_machine_is_one_of_an_unknown_machine() {
+        let seen = Snapshot::from_json("f", r#"{"schema_version":1}"#).unwrap();
+        assert_eq!(seen.machine, Machine::default());
     }
 
     #[test]
