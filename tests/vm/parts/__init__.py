@@ -1,0 +1,1 @@
+"""The parts of tests/vm/run, one module for each kind of guest."""

@@ -1,0 +1,72 @@
+"""Bare guests: every screen, the quick checkup, and a captured tree that reads the same for everyone.
+
+Example: look(machine, tally, "6.12")
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from .guest import NOTHING, judged
+
+TOPICS = ("show", "show-zram", "show-swap", "show-tmpfs", "show-pressure", "show-json", "checkup", "snapshot")
+NOBODY = 65534
+
+# |leftover| as a share of a guest with 512 MiB: what drivers take is the same few MiB as on a large machine.
+MOST_LEFTOVER = 0.01
+
+
+def look(machine, tally, kernel):
+    """One boot, and the tree it delivers read on the host."""
+    seen = machine.bare(kernel)
+    for step in TOPICS:
+        tally.check(f"{step} ends with status 0", seen.status(step) == 0, seen.said(step))
+    tally.check("show zram names the swap in use", "zram0" in seen.text("show-zram.out"), seen.text("show-zram.out"))
+    tally.check("show swap names it too", "/dev/zram0" in seen.text("show-swap.out"), seen.text("show-swap.out"))
+    tally.check("looking changes nothing", not seen.changes("before", "after"), "\n".join(seen.changes("before", "after")))
+    tally.check("show --json is JSON", (seen.json("show-json.out") or {}).get("schema_version"), seen.text("show-json.out")[:500])
+    html = seen.text("report.html")
+    tally.check("the page is whole", html.startswith("<!") and html.rstrip().endswith("</html>"), html[-200:])
+    report = seen.json("report.json")
+    if tally.check("report.json is a report", report is not None and report.get("ledger"), seen.text("report.json")[:500]):
+        ledger = report["ledger"]
+        share = abs(ledger["leftover_share"])
+        tally.note(f"leftover {ledger['leftover'] / 2**20:.1f} MiB of {ledger['total'] / 2**20:.0f} MiB, {share:.2%}")
+        tally.check(f"|leftover| is at most {MOST_LEFTOVER:.0%}", share <= MOST_LEFTOVER, f"{share:.3%}")
+        tally.check("the zram ladder says active", report["zram"]["rung"] == "active", report["zram"]["rung"])
+        tally.check("there is nothing to change", not judged(report), judged(report))
+    tree(tally, machine.binary, seen.folder / "tree")
+
+
+def tree(tally, binary, tree):
+    """The captured tree, read on the host as root and as a user without any right."""
+    with tempfile.TemporaryDirectory(prefix="ramline-tree-") as folder:
+        here = Path(folder)
+        here.chmod(0o755)
+        shutil.copytree(tree, here / "tree")
+        shutil.copy(binary, here / "ramline")
+        subprocess.run(["chmod", "-R", "a+rX", str(here)], check=True)
+        for topic in ("memory", "zram", "swap", "tmpfs", "pressure"):
+            command = [here / "ramline", "show", topic, "--root", here / "tree"]
+            mine = subprocess.run(command, capture_output=True, check=False)
+            tally.check(f"show {topic} --root ends with status 0", mine.returncode == 0, mine.stderr.decode(errors="replace"))
+            if os.geteuid() == 0:
+                theirs = subprocess.run(command, capture_output=True, check=False, user=NOBODY, group=NOBODY, extra_groups=[])
+                same = (mine.stdout, mine.returncode) == (theirs.stdout, theirs.returncode)
+                tally.check(f"show {topic} --root is the same, byte for byte, as nobody", same, theirs.stdout.decode(errors="replace"))
+        if os.geteuid() != 0:
+            tally.skip("captured tree as nobody", "changing the user needs root")
+        only_nothing(tally, here / "ramline", here / "tree")
+
+
+def only_nothing(tally, binary, tree):
+    """A healthy tree yields one finding: nothing to change."""
+    done = subprocess.run([binary, "checkup", "--quick", "--root", tree, "--json", "-"], capture_output=True, text=True, check=False)
+    try:
+        found = [finding["id"] for finding in json.loads(done.stdout)["findings"]]
+    except ValueError:
+        found = [done.stdout[:300] + done.stderr[:300]]
+    tally.check(f"{tree.name} yields only {NOTHING}", found == [NOTHING], found)

@@ -1,0 +1,92 @@
+"""Debian with systemd, cgroup v2, zram and a swap partition: the checkup as root and as an ordinary user, and every kind of arm.
+
+Example: checkup(machine, tally)
+"""
+
+from .guest import judged, one_line_left
+
+# Sections of a report that every machine has something to say in; the others may be absent with a reason.
+ALWAYS = ("machine", "window", "sentence", "verdict", "ledger", "drift", "tiers", "watermarks", "pressure", "swap", "zram", "tmpfs", "would_fit", "findings", "cost")
+# Section, and the words of `skipped` that excuse its absence.
+WITH_REASON = {"measured": "tiers", "proof": "proof"}
+HEADINGS = ("What to do", "Where the memory is", "The tiers and what they cost", "Whether anything waits", "Swap and zram", "Files in RAM", "Findings", "Conditions and cost")
+OUTCOMES = ("completed", "thrashing", "killed")
+
+
+def checkup(machine, tally):
+    """The default checkup on 6.12, as root and then as the ordinary user."""
+    seen = machine.debian("checkup")
+    report = whole(tally, seen, "root")
+    if report:
+        sandbox(tally, report, {"as-configured", "no-swap"})
+    tally.check("root's checkup leaves nothing", not seen.changes("before", "after"), "\n".join(seen.changes("before", "after")))
+    report = whole(tally, seen, "user")
+    if report:
+        skips = {skip["what"]: skip for skip in report["skipped"]}
+        proof = next((skip for what, skip in skips.items() if "proof" in what), None)
+        tally.check("the proof is skipped by name, with a reason and a command", proof and proof["why"] and proof["fix"], report["skipped"])
+        tally.check("the report says it was not root", report["machine"]["root"] is False, report["machine"])
+    changes = seen.changes("after", "after-user")
+    tally.check("the user's checkup leaves nothing", not changes, "\n".join(changes))
+
+
+def older_kernel(machine, tally):
+    """The same as an ordinary user in a login session of its own, on 6.1."""
+    seen = machine.debian("user", "--as-user", "--kernel", "6.1")
+    whole(tally, seen, "user")
+
+
+def whole(tally, seen, who):
+    """The report of one checkup: complete, and right about this machine's zram and swap."""
+    tally.check(f"checkup as {who} ends with status 0", seen.status(who) == 0, seen.said(who))
+    report = seen.json(f"{who}.json")
+    if not tally.check(f"{who}'s report is JSON", report is not None, seen.text(f"{who}.json")[:500]):
+        return None
+    unseen = {entry["section"]: entry["reason"] for entry in report["unseen"]}
+    missing = [name for name in ALWAYS if report.get(name) is None and not unseen.get(name)]
+    excused = [f"{skip['what']}: {skip['why']}" for skip in report["skipped"] if skip["why"]]
+    missing += [name for name, words in WITH_REASON.items() if report.get(name) is None and not any(words in text for text in excused)]
+    tally.check(f"every section of {who}'s report is there, or named with a reason", not missing, f"{missing}; {excused}; {unseen}")
+    html = seen.text(f"{who}.html")
+    absent = [heading for heading in HEADINGS if heading not in html]
+    tally.check(f"{who}'s page has every section", html.rstrip().endswith("</html>") and not absent, absent)
+    tally.check(f"the zram ladder says active to {who}", report["zram"]["rung"] == "active", report["zram"]["rung"])
+    areas = [area["path"] for area in report["swap"]["areas"]]
+    tally.check(f"{who} sees both swap areas, the one used first in front", areas == ["/dev/zram0", "/dev/vdb1"], areas)
+    tally.check(f"there is nothing to change for {who}", not judged(report), judged(report))
+    share = abs(report["ledger"]["leftover_share"])
+    tally.note(f"as {who}: leftover {share:.2%}, findings {[finding['id'] for finding in report['findings']]}")
+    return report
+
+
+def sandbox(tally, report, arms):
+    """The proof ran in a version 2 group, each arm with a verdict."""
+    proof = report["proof"]
+    if not tally.check("the proof ran", proof is not None, report["skipped"]):
+        return
+    tally.check("in a version 2 memory group", proof["machine"]["cgroup_version"] == 2, proof["machine"])
+    seen = {arm["name"].split()[0]: arm["outcome"] for arm in proof["arms"]}
+    tally.note(f"verdicts: {seen}")
+    tally.check(f"with the arms {sorted(arms)}, each with a verdict", set(seen) == arms and set(seen.values()) <= set(OUTCOMES), seen)
+
+
+def arms(machine, tally):
+    """no-swap, a swap file and zram as arms in a version 2 group, and kill -9 in the middle."""
+    seen = machine.debian("lab")
+    tally.check("lab run with every kind of arm ends with status 0", seen.status("arms") == 0, seen.said("arms"))
+    table = seen.json("arms.out") or {}
+    outcomes = {arm["name"].split()[0]: arm["outcome"] for arm in table.get("arms", [])}
+    tally.note(f"verdicts: {outcomes}")
+    tally.check("each arm has a verdict", set(outcomes) == {"no-swap", "swap:60", "zram:60"} and set(outcomes.values()) <= set(OUTCOMES), outcomes)
+    tally.check("the run leaves nothing", not seen.changes("before", "after"), "\n".join(seen.changes("before", "after")))
+    for record in (12, 30):
+        tally.check(f"killed after record {record}", seen.status(f"killed-{record}") == 137, seen.said(f"killed-{record}"))
+        left = seen.changes("before", f"left-{record}")
+        processes = [line for line in left if "__workload" in line]
+        tally.check("the workload is dead within 2 s", not processes, processes)
+        tally.note(f"record {record} leaves: {left}")
+        lines = one_line_left(seen.text(f"show-{record}.out") + seen.text(f"show-{record}.err"))
+        tally.check("show names what is left in one line", len(lines) == (1 if left else 0), f"{left}\n{seen.said(f'show-{record}')}")
+        tally.check("lab clean ends with status 0", seen.status(f"clean-{record}") == 0, seen.said(f"clean-{record}"))
+        changes = seen.changes("before", f"clean-{record}")
+        tally.check("lab clean removes it", not changes, "\n".join(changes))

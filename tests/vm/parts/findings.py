@@ -1,0 +1,43 @@
+"""Findings provoked for real on Debian: each set-up is made, the quick checkup names it and nothing else, and it is undone.
+
+Example: cheap(machine, tally)
+"""
+
+from .guest import judged
+
+CHEAP = ("tmp-near-limit", "tmpfs-near-limit", "zram-and-zswap", "swap-outranked", "watermark-scale-factor-without-effect", "other-evictor")
+UNDER_PRESSURE = ("zram-limit-fails-writes", "zram-incompressible", "no-swap-and-refaults", "read-ahead-amplifies-faults")
+
+# What comes along with a provocation and is true: thrashing without swap is what makes read-ahead hurt.
+ALSO = {"read-ahead-amplifies-faults": {"no-swap-and-refaults"}}
+
+
+def cheap(machine, tally):
+    """Set-ups that need no pressure."""
+    provoke(machine, tally, CHEAP)
+
+
+def under_pressure(machine, tally):
+    """Set-ups that push memory out."""
+    provoke(machine, tally, UNDER_PRESSURE)
+
+
+def provoke(machine, tally, names):
+    """One boot, one provocation after the other."""
+    seen = machine.debian("findings", NAMES=" ".join(names))
+    for name in names:
+        tally.check(f"{name} could be provoked", seen.status(f"provoke-{name}") == 0, seen.said(f"provoke-{name}"))
+        report = seen.json(f"{name}.json")
+        if not tally.check(f"checkup --quick with {name} writes a report", report is not None, seen.said(f"look-{name}")):
+            continue
+        found = judged(report)
+        tally.check(f"{name} is found", name in found, f"found {found}\n{seen.said(f'provoke-{name}')}")
+        tally.check(f"{name} comes alone", found <= {name} | ALSO.get(name, set()), found)
+        for finding in report["findings"]:
+            if finding["id"] == name:
+                tally.note(f"{name}: {finding['title']}")
+        tally.check(f"{name} was undone", seen.status(f"undo-{name}") == 0, seen.said(f"undo-{name}"))
+    calm = seen.json("calm.json")
+    tally.check("with everything undone there is nothing to change", calm is not None and not judged(calm), calm and judged(calm))
+    changes = seen.changes("before", "after")
+    tally.check("the guest is as before", not changes, "\n".join(changes))
