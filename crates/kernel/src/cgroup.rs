@@ -56,8 +56,9 @@ impl Group {
         if hierarchy.version() == Version::V2 {
             v2::enable_memory(&parent)?;
         }
-        std::fs::create_dir(&dir)
-            .map_err(|error| KernelError::io("make the cgroup", &dir, error).hint("sudo ramline lab run code-plus-data"))?;
+        std::fs::create_dir(&dir).map_err(|error| {
+            KernelError::io("make the cgroup", &dir, error).hint("sudo ramline lab run code-plus-data")
+        })?;
         Ok(Group { version: hierarchy.version(), dir })
     }
 

@@ -90,12 +90,17 @@ impl Direct {
     }
 
     fn open_with(path: &Path, write: bool) -> Result<Direct> {
-        let file = OpenOptions::new().read(true).write(write).custom_flags(libc::O_DIRECT).open(path).map_err(|error| {
-            if error.raw_os_error() == Some(libc::EINVAL) {
-                return KernelError::unsupported("open past the page cache", path, "direct I/O on this file system");
-            }
-            KernelError::io("open past the page cache", path, error)
-        })?;
+        let file =
+            OpenOptions::new().read(true).write(write).custom_flags(libc::O_DIRECT).open(path).map_err(|error| {
+                if error.raw_os_error() == Some(libc::EINVAL) {
+                    return KernelError::unsupported(
+                        "open past the page cache",
+                        path,
+                        "direct I/O on this file system",
+                    );
+                }
+                KernelError::io("open past the page cache", path, error)
+            })?;
         let size = Bytes(size_of_target(&file, path)?);
         let alignment = block_size(&file).max(SAFE_ALIGNMENT);
         Ok(Direct { file, path: path.to_owned(), size, alignment })

@@ -85,7 +85,11 @@ impl KernelError {
     }
 
     /// A feature is missing; `feature` names it.
-    pub fn unsupported(operation: impl Into<String>, object: impl AsRef<Path>, feature: impl Into<String>) -> KernelError {
+    pub fn unsupported(
+        operation: impl Into<String>,
+        object: impl AsRef<Path>,
+        feature: impl Into<String>,
+    ) -> KernelError {
         KernelError::new(operation, object, Cause::Unsupported { feature: feature.into() })
     }
 
@@ -158,8 +162,9 @@ mod tests {
 
     #[test]
     fn an_error_says_operation_object_cause_and_one_command() {
-        let error = KernelError::refused("swap on", "/scratch/swap", "memory is short", "120 MiB available, 512 MiB needed")
-            .hint("ramline lab run --unit 16MiB");
+        let error =
+            KernelError::refused("swap on", "/scratch/swap", "memory is short", "120 MiB available, 512 MiB needed")
+                .hint("ramline lab run --unit 16MiB");
         assert_eq!(
             error.to_string(),
             "cannot swap on /scratch/swap: refused: memory is short (120 MiB available, 512 MiB needed)\n  try: ramline lab run --unit 16MiB"

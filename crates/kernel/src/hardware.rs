@@ -44,7 +44,9 @@ pub fn read(root: &Root) -> Hardware {
     };
     let flags = field("flags").unwrap_or_default();
     let has = |flag: &str| flags.split(' ').any(|word| word == flag);
-    let sys_name = |path: &str| read_text(&root.path(path)).ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    let sys_name = |path: &str| {
+        read_text(&root.path(path)).ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+    };
     let hypervisor = sys_name("/sys/hypervisor/type")
         .or_else(|| has("hypervisor").then(|| signature(root).unwrap_or_else(|| "unknown".to_owned())));
     let processors = cpuinfo.lines().filter(|line| line.starts_with("processor")).count();
@@ -111,6 +113,9 @@ mod tests {
     fn a_tree_without_the_files_gives_gaps_not_errors() {
         let dir = tempfile::tempdir().unwrap();
         let hardware = read(&Root::new(dir.path()));
-        assert_eq!((hardware.cpu_model.as_str(), hardware.last_level_cache, hardware.hypervisor), ("unknown", None, None));
+        assert_eq!(
+            (hardware.cpu_model.as_str(), hardware.last_level_cache, hardware.hypervisor),
+            ("unknown", None, None)
+        );
     }
 }

@@ -20,9 +20,11 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use ramline_snapshot::swaps::unescape_octal;
+
 use crate::Root;
 use crate::error::{KernelError, Result};
-use crate::sys::{ioctl_int, ioctl_with, read_text, read_u64, retry_busy, unescape_octal};
+use crate::sys::{ioctl_int, ioctl_with, read_text, read_u64, retry_busy};
 use crate::write::{Change, write_knob};
 
 // linux/loop.h
@@ -113,8 +115,10 @@ pub fn attach(root: &Root, file: &Path, options: Options) -> Result<LoopDevice> 
         .map_err(|error| KernelError::io("open", &control_path, error).hint("modprobe loop"))?;
     let mut last = None;
     for _ in 0..TRIES {
-        let free = ioctl_int(&control, LOOP_CTL_GET_FREE, 0).map_err(|error| KernelError::io("find a free loop device at", &control_path, error))?;
-        let number = u32::try_from(free).map_err(|_| KernelError::malformed("find a free loop device at", &control_path, &free.to_string()))?;
+        let free = ioctl_int(&control, LOOP_CTL_GET_FREE, 0)
+            .map_err(|error| KernelError::io("find a free loop device at", &control_path, error))?;
+        let number = u32::try_from(free)
+            .map_err(|_| KernelError::malformed("find a free loop device at", &control_path, &free.to_string()))?;
         let device = LoopDevice::open(root, number);
         let node = OpenOptions::new()
             .read(true)

@@ -168,7 +168,9 @@ impl Map {
             Ok(_) => Ok(()),
             // A kernel without huge pages cannot give any: the wish is granted.
             Err(error) if advice == Advice::NoHugePages && error.raw_os_error() == Some(libc::EINVAL) => Ok(()),
-            Err(error) => Err(KernelError::io("advise the kernel on", format!("a mapping of {} bytes", self.length), error)),
+            Err(error) => {
+                Err(KernelError::io("advise the kernel on", format!("a mapping of {} bytes", self.length), error))
+            }
         }
     }
 
@@ -191,8 +193,9 @@ impl Map {
         let page = usize::try_from(crate::sys::page_size()).unwrap_or(4096);
         let mut present = vec![0u8; self.length.div_ceil(page)];
         // SAFETY: the range is our mapping and `present` has one byte per page of it.
-        check(unsafe { libc::mincore(self.start.cast(), self.length, present.as_mut_ptr()) })
-            .map_err(|error| KernelError::io("count the resident pages of", format!("a mapping of {} bytes", self.length), error))?;
+        check(unsafe { libc::mincore(self.start.cast(), self.length, present.as_mut_ptr()) }).map_err(|error| {
+            KernelError::io("count the resident pages of", format!("a mapping of {} bytes", self.length), error)
+        })?;
         Ok(present.iter().filter(|byte| *byte & 1 == 1).map(|_| 1u64).sum())
     }
 }

@@ -17,11 +17,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use ramline_snapshot::swaps::unescape_octal;
 use ramline_units::Bytes;
 
 use crate::Root;
 use crate::error::{KernelError, Result};
-use crate::sys::{c_path, check, read_text, retry_busy, unescape_octal};
+use crate::sys::{c_path, check, read_text, retry_busy};
 
 /// One line of /proc/self/mountinfo, as far as we need it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +76,10 @@ pub fn at(root: &Root, at: &Path) -> Option<Mounted> {
 #[must_use]
 pub fn containing(root: &Root, path: &Path) -> Option<Mounted> {
     let mounts = list(root).ok()?;
-    mounts.into_iter().filter(|mounted| path.starts_with(&mounted.at)).max_by_key(|mounted| mounted.at.components().count())
+    mounts
+        .into_iter()
+        .filter(|mounted| path.starts_with(&mounted.at))
+        .max_by_key(|mounted| mounted.at.components().count())
 }
 
 /// Makes an ext4 file system in an image or on a device with `mke2fs`, without lazy initialisation (which would write
@@ -85,7 +89,8 @@ pub fn containing(root: &Root, path: &Path) -> Option<Mounted> {
 /// `Unsupported` when mke2fs is not installed; `Io` with its message when it fails.
 pub fn mkfs_ext4(target: &Path) -> Result<()> {
     let tried = "make an ext4 file system in";
-    let options = ["-q", "-F", "-t", "ext4", "-O", "^has_journal", "-m", "0", "-b", "4096", "-E", "lazy_itable_init=0,nodiscard"];
+    let options =
+        ["-q", "-F", "-t", "ext4", "-O", "^has_journal", "-m", "0", "-b", "4096", "-E", "lazy_itable_init=0,nodiscard"];
     let output = ["mke2fs", "/sbin/mke2fs", "/usr/sbin/mke2fs"].iter().find_map(|program| {
         let run = Command::new(program).args(options).arg(target).stdin(Stdio::null()).output();
         match run {
@@ -94,7 +99,8 @@ pub fn mkfs_ext4(target: &Path) -> Result<()> {
         }
     });
     match output {
-        None => Err(KernelError::unsupported(tried, target, "the program mke2fs is not installed").hint("apt install e2fsprogs")),
+        None => Err(KernelError::unsupported(tried, target, "the program mke2fs is not installed")
+            .hint("apt install e2fsprogs")),
         Some(Err(error)) => Err(KernelError::io(tried, target, error)),
         Some(Ok(output)) if output.status.success() => Ok(()),
         Some(Ok(output)) => {

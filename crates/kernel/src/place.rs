@@ -15,15 +15,32 @@ use std::path::{Path, PathBuf};
 
 use ramline_units::Bytes;
 
+use crate::Root;
 use crate::error::{KernelError, Result};
 use crate::mount;
 use crate::sys::{c_path, check, read_u64};
-use crate::Root;
 
 /// File systems in memory or behind other layers, where a measurement of a disk would be something else.
 const NOT_A_DISK: &[&str] = &[
-    "tmpfs", "ramfs", "devtmpfs", "hugetlbfs", "overlay", "aufs", "fuse", "nfs", "nfs4", "cifs", "smb3", "9p", "virtiofs", "ceph",
-    "afs", "proc", "sysfs", "squashfs", "zfs",
+    "tmpfs",
+    "ramfs",
+    "devtmpfs",
+    "hugetlbfs",
+    "overlay",
+    "aufs",
+    "fuse",
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "9p",
+    "virtiofs",
+    "ceph",
+    "afs",
+    "proc",
+    "sysfs",
+    "squashfs",
+    "zfs",
 ];
 
 /// The facts about a directory.
@@ -111,8 +128,13 @@ impl Place {
             return Ok(());
         }
         let numbers = format!("{} is {}", self.dir.display(), self.fs_type);
-        Err(KernelError::refused(operation, &self.dir, "scratch files need a file system on a disk of this machine", numbers)
-            .hint("ramline lab run --dir /var/tmp"))
+        Err(KernelError::refused(
+            operation,
+            &self.dir,
+            "scratch files need a file system on a disk of this machine",
+            numbers,
+        )
+        .hint("ramline lab run --dir /var/tmp"))
     }
 }
 

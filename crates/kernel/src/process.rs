@@ -180,7 +180,13 @@ pub(crate) fn pidfd(pid: u32) -> Option<OwnedFd> {
 pub(crate) fn pidfd_kill(handle: &OwnedFd) -> io::Result<()> {
     // SAFETY: a null siginfo is allowed and means "as kill(2)".
     let result = unsafe {
-        libc::syscall(libc::SYS_pidfd_send_signal, handle.as_raw_fd(), libc::SIGKILL, std::ptr::null::<libc::siginfo_t>(), 0)
+        libc::syscall(
+            libc::SYS_pidfd_send_signal,
+            handle.as_raw_fd(),
+            libc::SIGKILL,
+            std::ptr::null::<libc::siginfo_t>(),
+            0,
+        )
     };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

@@ -112,7 +112,9 @@ impl Quiet {
             return Some(format!("the hypervisor takes {:.0} % of the CPU time", self.cpu_stolen * 100.0));
         }
         let pressure = |name: &str, value: Option<f64>| {
-            value.filter(|value| *value > 1.0).map(|value| format!("tasks waited for {name} {value:.0} % of the last 10 s"))
+            value
+                .filter(|value| *value > 1.0)
+                .map(|value| format!("tasks waited for {name} {value:.0} % of the last 10 s"))
         };
         pressure("memory", self.psi_memory).or_else(|| pressure("I/O", self.psi_io))
     }

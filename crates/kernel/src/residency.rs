@@ -98,7 +98,14 @@ fn cachestat(file: &File) -> io::Result<Residency> {
 
 fn mincore(file: &File) -> io::Result<Residency> {
     let length = file.metadata()?.len();
-    let none = Residency { cached: 0, dirty: None, writeback: None, evicted: None, recently_evicted: None, method: Method::Mincore };
+    let none = Residency {
+        cached: 0,
+        dirty: None,
+        writeback: None,
+        evicted: None,
+        recently_evicted: None,
+        method: Method::Mincore,
+    };
     let Ok(bytes) = usize::try_from(length) else { return Err(io::Error::from_raw_os_error(libc::EFBIG)) };
     if bytes == 0 {
         return Ok(none);

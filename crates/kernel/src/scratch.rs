@@ -28,7 +28,9 @@ pub fn unnamed_file(dir: &Path) -> Result<File> {
     OpenOptions::new().read(true).write(true).mode(0o600).custom_flags(libc::O_TMPFILE).open(dir).map_err(|error| {
         match error.raw_os_error() {
             // Kernels and file systems without it see O_DIRECTORY with write access.
-            Some(libc::EISDIR | libc::EOPNOTSUPP) => KernelError::unsupported(tried, dir, "files without a name (O_TMPFILE)"),
+            Some(libc::EISDIR | libc::EOPNOTSUPP) => {
+                KernelError::unsupported(tried, dir, "files without a name (O_TMPFILE)")
+            }
             _ => KernelError::io(tried, dir, error),
         }
     })
@@ -42,7 +44,8 @@ pub fn unnamed_file(dir: &Path) -> Result<File> {
 pub fn set_direct(file: &File, path: &Path, direct: bool) -> Result<()> {
     let tried = if direct { "switch on direct I/O for" } else { "switch off direct I/O for" };
     // SAFETY: F_GETFL takes no argument and touches no memory of ours.
-    let now = check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) }).map_err(|error| KernelError::io(tried, path, error))?;
+    let now = check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) })
+        .map_err(|error| KernelError::io(tried, path, error))?;
     let wanted = if direct { now | libc::O_DIRECT } else { now & !libc::O_DIRECT };
     // SAFETY: F_SETFL takes an int and touches no memory of ours.
     let done = check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, wanted) });

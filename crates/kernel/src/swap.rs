@@ -6,7 +6,8 @@
 //!
 //! ```no_run
 //! use ramline_kernel::{Root, swap};
-//! use ramline_units::Bytes;
+//! use ramline_snapshot::swaps::unescape_octal;
+use ramline_units::Bytes;
 //! let file = "/var/tmp/ramline-1/swap".as_ref();
 //! swap::create_file(file, Bytes::from_mib(16))?;
 //! let uuid = swap::make(file, 4096)?;
@@ -29,7 +30,7 @@ use ramline_units::Bytes;
 use crate::Root;
 use crate::error::{KernelError, Result};
 use crate::place;
-use crate::sys::{c_path, check, is_block_device, offset, read_text, size_of_target, unescape_octal};
+use crate::sys::{c_path, check, is_block_device, offset, read_text, size_of_target};
 
 /// The label of every area we make.
 pub const LABEL: &str = "ramline";
@@ -71,7 +72,12 @@ pub fn create_file(path: &Path, size: Bytes) -> Result<()> {
     let place = place::describe(path.parent().unwrap_or(Path::new(".")))?;
     place.refuse_unless_disk(tried)?;
     if place.fs_type == "btrfs" {
-        return Err(KernelError::refused(tried, path, "a swap file on btrfs must not be copy-on-write", place.fs_type.clone()));
+        return Err(KernelError::refused(
+            tried,
+            path,
+            "a swap file on btrfs must not be copy-on-write",
+            place.fs_type.clone(),
+        ));
     }
     if place.available.0 / 2 < size.0 {
         let numbers = format!("{} needed, {} available", size, place.available);
@@ -120,12 +126,16 @@ fn allocate(mut file: &File, size: Bytes) -> io::Result<()> {
 pub fn make(path: &Path, page_size: u64) -> Result<String> {
     let tried = "write a swap header to";
     let failed = |error| KernelError::io(tried, path, error);
-    let file =
-        OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(path).map_err(failed)?;
+    let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(path).map_err(failed)?;
     let size = size_of_target(&file, path)?;
     let pages = size / page_size.max(1);
     if pages < 10 || page_size < 4096 {
-        return Err(KernelError::refused(tried, path, "a swap area has at least 10 pages", format!("{pages} pages of {page_size} B")));
+        return Err(KernelError::refused(
+            tried,
+            path,
+            "a swap area has at least 10 pages",
+            format!("{pages} pages of {page_size} B"),
+        ));
     }
     let uuid = random_uuid().map_err(failed)?;
     let page = header(pages, page_size, &uuid);
@@ -181,7 +191,10 @@ pub fn label(path: &Path, page_size: u64) -> Result<Option<Label>> {
         return Ok(None);
     }
     let label: Vec<u8> = page[LABEL_AT..LABEL_AT + 16].iter().copied().take_while(|byte| *byte != 0).collect();
-    Ok(Some(Label { label: String::from_utf8_lossy(&label).into_owned(), uuid: format_uuid(&page[UUID_AT..UUID_AT + 16]) }))
+    Ok(Some(Label {
+        label: String::from_utf8_lossy(&label).into_owned(),
+        uuid: format_uuid(&page[UUID_AT..UUID_AT + 16]),
+    }))
 }
 
 /// Switches a swap area on. `priority` 0 to 32767 is as given; `None` or a negative one lets the kernel choose, which is
@@ -198,7 +211,9 @@ pub fn swapon(path: &Path, priority: Option<i32>) -> Result<()> {
         _ => 0,
     };
     // SAFETY: the string is NUL-terminated and lives through the call.
-    check(unsafe { libc::swapon(name.as_ptr(), flags) }).map(drop).map_err(|error| KernelError::io("swap on", path, error))
+    check(unsafe { libc::swapon(name.as_ptr(), flags) })
+        .map(drop)
+        .map_err(|error| KernelError::io("swap on", path, error))
 }
 
 /// Switches a swap area off; its pages are read back into memory first, so ask [`swapoff_preflight`] before.
@@ -236,8 +251,13 @@ pub fn swapoff_preflight(root: &Root, path: &Path) -> Result<Preflight> {
     let preflight = Preflight { used: area.used, available: mem_available(root)?, other_free };
     if preflight.used.0 > preflight.available.0 / 2 {
         let numbers = format!("{} in use, {} available", preflight.used, preflight.available);
-        return Err(KernelError::refused("swap off", path, "its pages must fit into half of the available memory", numbers)
-            .hint("ramline show swap"));
+        return Err(KernelError::refused(
+            "swap off",
+            path,
+            "its pages must fit into half of the available memory",
+            numbers,
+        )
+        .hint("ramline show swap"));
     }
     Ok(preflight)
 }

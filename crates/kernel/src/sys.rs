@@ -69,32 +69,6 @@ pub fn retry_busy<T>(limit: Duration, mut attempt: impl FnMut() -> Result<T>) ->
     }
 }
 
-/// `\040` and friends, as /proc/mounts and /proc/swaps write blanks, back to bytes.
-#[must_use]
-pub fn unescape_octal(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let code = (byte == b'\\')
-            .then(|| bytes.get(at + 1..at + 4))
-            .flatten()
-            .and_then(|digits| std::str::from_utf8(digits).ok())
-            .and_then(|digits| u8::from_str_radix(digits, 8).ok());
-        match code {
-            Some(code) => {
-                out.push(code);
-                at += 4;
-            }
-            None => {
-                out.push(byte);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
-}
-
 /// A usable offset for the calls that take a signed one.
 pub fn offset(value: u64) -> io::Result<libc::off_t> {
     libc::off_t::try_from(value).map_err(|_| io::Error::from_raw_os_error(libc::EOVERFLOW))
@@ -123,15 +97,4 @@ pub fn fadvise(fd: RawFd, start: u64, len: u64, advice: libc::c_int) -> io::Resu
     // SAFETY: posix_fadvise touches no memory of ours; a bad descriptor is an error.
     let result = unsafe { libc::posix_fadvise(fd, offset(start)?, offset(len)?, advice) };
     if result == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(result)) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::unescape_octal;
-
-    #[test]
-    fn blanks_in_names_are_unescaped() {
-        assert_eq!(unescape_octal("/mnt/a\\040b\\134c"), "/mnt/a b\\c");
-        assert_eq!(unescape_octal("/plain\\"), "/plain\\");
-    }
 }

@@ -54,7 +54,8 @@ pub fn parse(path: &str, text: &str) -> Result<Vec<SwapArea>, Malformed> {
 }
 
 /// Undoes the kernel's `\040` escapes (space, tab, newline, backslash).
-pub(crate) fn unescape_octal(text: &str) -> String {
+#[must_use]
+pub fn unescape_octal(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len());
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -86,5 +87,6 @@ mod tests {
         assert_eq!((areas[0].priority, areas[0].used), (-2, Bytes(8192)));
         assert_eq!((areas[0].zram(), areas[1].zram()), (None, Some("zram0")));
         assert_eq!(parse("s", "head\n/dev/sda1 partition x 0 1\n").unwrap_err().line, 2);
+        assert_eq!(unescape_octal("/plain\\"), "/plain\\");
     }
 }

@@ -49,7 +49,9 @@ impl Hierarchy {
         });
         match unified {
             // In /proc/self/cgroup the line of version 2 names no controller.
-            Some(mounted) => Ok(Hierarchy { version: Version::V2, mount: root.path(&mounted.at), own: own_in(mounted, "") }),
+            Some(mounted) => {
+                Ok(Hierarchy { version: Version::V2, mount: root.path(&mounted.at), own: own_in(mounted, "") })
+            }
             None => Err(KernelError::unsupported(
                 "find the memory controller in",
                 "/sys/fs/cgroup",

@@ -164,11 +164,17 @@ mod tests {
     fn version_two_reads_its_own_names() {
         let dir = tempfile::tempdir().unwrap();
         let write = |file: &str, text: &str| std::fs::write(dir.path().join(file), text).unwrap();
-        write("memory.stat", "anon 4096\nfile 8192\nkernel 512\nfile_mapped 4096\nfile_dirty 0\npgscan 9\npgsteal 8\npswpin 1\n");
+        write(
+            "memory.stat",
+            "anon 4096\nfile 8192\nkernel 512\nfile_mapped 4096\nfile_dirty 0\npgscan 9\npgsteal 8\npswpin 1\n",
+        );
         write("memory.current", "12800\n");
         write("memory.swap.current", "4096\n");
         write("memory.events", "low 0\nhigh 0\nmax 5\noom 1\noom_kill 1\n");
-        write("memory.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=17\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=9\n");
+        write(
+            "memory.pressure",
+            "some avg10=0.00 avg60=0.00 avg300=0.00 total=17\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=9\n",
+        );
         let stat = read(dir.path(), Version::V2).unwrap();
         assert_eq!((stat.anon, stat.swap, stat.mapped_file), (Some(Bytes(4096)), Some(Bytes(4096)), Some(Bytes(4096))));
         assert_eq!((stat.oom_kills, stat.limit_hits, stat.psi_full_us), (Some(1), Some(5), Some(9)));

@@ -17,7 +17,8 @@ const UNLIMITED_FROM: u64 = 1 << 60;
 /// The top, when nothing on the way up is limited (then nothing is evaded); else our own group, so that the limit on us
 /// holds for our sandbox too.
 pub fn parent(mount: &Path, own: &Path) -> PathBuf {
-    let limited = ancestors(mount, own).any(|dir| [LIMIT, MEMSW].iter().any(|file| limit(&dir.join(file)) != Limit::Max));
+    let limited =
+        ancestors(mount, own).any(|dir| [LIMIT, MEMSW].iter().any(|file| limit(&dir.join(file)) != Limit::Max));
     if limited { own.to_owned() } else { mount.to_owned() }
 }
 
@@ -51,7 +52,11 @@ pub fn set_memory_limit(dir: &Path, new: Limit) -> Result<Vec<Change>> {
 pub fn set_swap_limit(dir: &Path, swap: Limit) -> Result<Vec<Change>> {
     let (limit_file, memsw_file) = (dir.join(LIMIT), dir.join(MEMSW));
     if !memsw_file.exists() {
-        return Err(KernelError::unsupported("limit swap at", &memsw_file, "this kernel does not account swap (swapaccount=0)"));
+        return Err(KernelError::unsupported(
+            "limit swap at",
+            &memsw_file,
+            "this kernel does not account swap (swapaccount=0)",
+        ));
     }
     let new_memsw = match (limit(&limit_file), swap) {
         (_, Limit::Max) => Limit::Max,

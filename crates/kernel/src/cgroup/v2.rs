@@ -25,7 +25,9 @@ pub fn parent(mount: &Path, own: &Path) -> Result<PathBuf> {
         }
     }
     let feature = match limited {
-        Some(dir) => format!("{} has a limit and processes of its own, so it cannot hold a limited child", dir.display()),
+        Some(dir) => {
+            format!("{} has a limit and processes of its own, so it cannot hold a limited child", dir.display())
+        }
         None => "no ancestor group gives the memory controller to its children".to_owned(),
     };
     Err(KernelError::unsupported("make a memory cgroup below", own, feature)

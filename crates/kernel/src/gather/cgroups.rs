@@ -10,12 +10,26 @@ use ramline_units::Limit;
 use super::reader::{NotRead, Reader};
 
 const V1_FILES: &[&str] = &[
-    "memory.limit_in_bytes", "memory.usage_in_bytes", "memory.memsw.limit_in_bytes", "memory.memsw.usage_in_bytes",
-    "memory.swappiness", "memory.stat", "memory.oom_control", "memory.failcnt",
+    "memory.limit_in_bytes",
+    "memory.usage_in_bytes",
+    "memory.memsw.limit_in_bytes",
+    "memory.memsw.usage_in_bytes",
+    "memory.swappiness",
+    "memory.stat",
+    "memory.oom_control",
+    "memory.failcnt",
 ];
 const V2_FILES: &[&str] = &[
-    "memory.current", "memory.max", "memory.high", "memory.low", "memory.swap.current", "memory.swap.max",
-    "memory.zswap.current", "memory.stat", "memory.events", "memory.pressure",
+    "memory.current",
+    "memory.max",
+    "memory.high",
+    "memory.low",
+    "memory.swap.current",
+    "memory.swap.max",
+    "memory.zswap.current",
+    "memory.stat",
+    "memory.events",
+    "memory.pressure",
 ];
 
 pub fn cgroups(reader: &Reader<'_>) -> Seen<Cgroups> {

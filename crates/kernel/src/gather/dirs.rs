@@ -23,7 +23,11 @@ const BUDGET: (u64, Duration) = (200_000, Duration::from_secs(2));
 
 pub fn dirs(reader: &Reader<'_>) -> Seen<Vec<DirUse>> {
     if let Some(meta) = reader.meta() {
-        return if meta.dirs.is_empty() { Seen::Absent { path: "meta.json: dirs".into() } } else { Seen::of(meta.dirs.clone()) };
+        return if meta.dirs.is_empty() {
+            Seen::Absent { path: "meta.json: dirs".into() }
+        } else {
+            Seen::of(meta.dirs.clone())
+        };
     }
     reader.timed("/tmp", || PLACES.iter().filter(|p| Path::new(p).is_dir()).map(|p| walk(Path::new(p), true)).collect())
 }

@@ -21,10 +21,7 @@ pub fn machine(reader: &Reader<'_>) -> Machine {
         cpus: wide(std::thread::available_parallelism().map_or(1, std::num::NonZero::get)),
         boot_id: reader.word("/proc/sys/kernel/random/boot_id"),
         uptime: Some(boottime()),
-        taken_unix_ns: SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .ok()
-            .and_then(|d| u64::try_from(d.as_nanos()).ok()),
+        taken_unix_ns: SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|d| u64::try_from(d.as_nanos()).ok()),
         root: rustix::process::geteuid().is_root(),
         container: container(reader),
         hypervisor: hypervisor(reader),

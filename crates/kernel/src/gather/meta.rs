@@ -67,9 +67,8 @@ pub fn write_tree(reader: &Reader<'_>, snapshot: &Snapshot, dir: &Path) -> Resul
         return Err(KernelError::refused("capture", dir, "the directory is not empty", "")
             .hint("ramline snapshot --tree NEW_DIR"));
     }
-    let make = |path: &Path| {
-        fs::DirBuilder::new().recursive(true).mode(0o755).create(path).map_err(|e| failed(path, e))
-    };
+    let make =
+        |path: &Path| fs::DirBuilder::new().recursive(true).mode(0o755).create(path).map_err(|e| failed(path, e));
     make(dir)?;
     let mut denied = Vec::new();
     for (path, text) in reader.recorded() {

@@ -1,7 +1,7 @@
 //! Mounts with their capacity. Network and FUSE file systems are not asked: they may hang.
 
-use ramline_snapshot::mounts::{Capacity, Mount, parse};
 use ramline_snapshot::Seen;
+use ramline_snapshot::mounts::{Capacity, Mount, parse};
 use ramline_units::Bytes;
 
 use super::reader::Reader;

@@ -97,8 +97,7 @@ impl<'a> Reader<'a> {
     /// Names in a directory, sorted; empty when there is none.
     pub fn names(&self, dir: &str) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(self.root.path(dir)) else { return Vec::new() };
-        let mut names: Vec<String> =
-            entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+        let mut names: Vec<String> = entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
         names.sort();
         names
     }
@@ -118,9 +117,7 @@ impl<'a> Reader<'a> {
             },
             Err(NotRead::Denied) => Seen::Denied { path: path.to_owned() },
             Err(NotRead::Absent) => Seen::Absent { path: path.to_owned() },
-            Err(NotRead::Unusable(why)) => {
-                Seen::Malformed(Malformed { path: path.to_owned(), line: 0, text: why })
-            }
+            Err(NotRead::Unusable(why)) => Seen::Malformed(Malformed { path: path.to_owned(), line: 0, text: why }),
         }
     }
 

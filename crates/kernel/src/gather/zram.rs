@@ -9,9 +9,8 @@ use ramline_snapshot::zram::{Zram, ZramDevice, ZramSupport};
 use super::reader::{NotRead, Reader};
 
 /// Files of a device that are read; write-only triggers and `max_comp_streams` (gone) are not.
-const FILES: &[&str] = &[
-    "disksize", "initstate", "comp_algorithm", "recomp_algorithm", "backing_dev", "mm_stat", "bd_stat", "io_stat",
-];
+const FILES: &[&str] =
+    &["disksize", "initstate", "comp_algorithm", "recomp_algorithm", "backing_dev", "mm_stat", "bd_stat", "io_stat"];
 
 pub fn zram(reader: &Reader<'_>) -> Zram {
     let mut out = Zram { support: support(reader), ..Zram::default() };

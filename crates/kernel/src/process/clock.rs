@@ -51,7 +51,9 @@ pub fn sync_dir(dir: &Path) -> Result<()> {
 /// When writing fails.
 pub fn sync_fs(file: &File, path: &Path) -> Result<()> {
     // SAFETY: syncfs touches no memory of ours.
-    check(unsafe { libc::syncfs(file.as_raw_fd()) }).map(drop).map_err(|error| KernelError::io("sync the file system of", path, error))
+    check(unsafe { libc::syncfs(file.as_raw_fd()) })
+        .map(drop)
+        .map_err(|error| KernelError::io("sync the file system of", path, error))
 }
 
 /// Starts and awaits write-back of a file's dirty pages, without its metadata (sync_file_range).

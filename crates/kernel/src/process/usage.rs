@@ -31,7 +31,9 @@ pub struct Usage {
 /// # Errors
 /// When it is not our child.
 pub fn wait_with_usage(child: &Child) -> Result<(ExitStatus, Usage)> {
-    wait4(child.id(), 0)?.ok_or_else(|| KernelError::io("wait for", format!("process {}", child.id()), io::Error::from_raw_os_error(libc::ECHILD)))
+    wait4(child.id(), 0)?.ok_or_else(|| {
+        KernelError::io("wait for", format!("process {}", child.id()), io::Error::from_raw_os_error(libc::ECHILD))
+    })
 }
 
 /// The same, but returns `None` at once while the child is still running.
@@ -89,7 +91,8 @@ pub fn own_usage() -> Result<Usage> {
     // SAFETY: a zeroed rusage is valid and filled by the call.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
-        check(libc::getrusage(libc::RUSAGE_SELF, &raw mut usage)).map_err(|error| KernelError::io("read the usage of", "this process", error))?;
+        check(libc::getrusage(libc::RUSAGE_SELF, &raw mut usage))
+            .map_err(|error| KernelError::io("read the usage of", "this process", error))?;
         usage
     };
     Ok(usage_of(&usage))
