@@ -2,8 +2,8 @@
 //!
 //! A zram pool is not charged to any memory cgroup, so a group with zram would own its limit and the pool as well. A
 //! thread of the observer lowers the limit as the pool grows and raises it again. Where data does not compress, reclaim
-//! into zram gains nothing: lowering the limit by a page makes the pool grow by a page. Then the workload is held until
-//! the sum is right again, as an allocation on a whole machine waits for reclaim; the time held counts.
+//! into zram gains nothing: lowering the limit by a page makes the pool grow by a page. So the workload is held until the
+//! sum is right again, as an allocation on a whole machine waits for reclaim; the time held counts.
 //! What it is not: exact. The pool is looked at every millisecond; what was missed is recorded.
 
 use std::fs::{File, OpenOptions};
@@ -27,9 +27,6 @@ const POOL_EVERY: Duration = Duration::from_millis(1);
 /// cgroup v1 the old limit stays in force until the group has been brought below the new one, so a large step would leave
 /// the workload the memory of the pool for as long as that takes.
 const STEP: u64 = 1000;
-/// The workload is held above nominal + nominal / this (0.5 %) and let go within one step of nominal.
-const HOLD: u64 = 200;
-
 /// A thread that follows one pool.
 #[derive(Debug)]
 pub struct PoolKeeper {
@@ -145,12 +142,13 @@ impl Follower {
     }
 
     fn hold_or_release(&mut self, sum: Bytes, step: Bytes, now: Nanos) {
-        let nominal = self.balance.nominal;
-        if self.held_since.is_none() && sum > nominal + Bytes(nominal.0 / HOLD) {
+        // Held for as long as the limit must be lowered: the write waits for reclaim, and a workload that goes on meanwhile
+        // would make the pool grow by more than that frees.
+        if sum < self.balance.nominal + step {
+            self.release(now);
+        } else if self.held_since.is_none() {
             self.set_brake(1);
             self.held_since = Some(now);
-        } else if self.held_since.is_some() && sum <= nominal + step {
-            self.release(now);
         }
     }
 
