@@ -20,12 +20,11 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ramline_snapshot::swaps::unescape_octal;
-
 use crate::Root;
 use crate::error::{KernelError, Result};
 use crate::sys::{ioctl_int, ioctl_with, read_text, read_u64, retry_busy};
 use crate::write::{Change, write_knob};
+use ramline_snapshot::swaps::unescape_octal;
 
 // linux/loop.h
 const LOOP_SET_FD: libc::Ioctl = 0x4C00;

@@ -6,8 +6,7 @@
 //!
 //! ```no_run
 //! use ramline_kernel::{Root, swap};
-//! use ramline_snapshot::swaps::unescape_octal;
-use ramline_units::Bytes;
+//! use ramline_units::Bytes;
 //! let file = "/var/tmp/ramline-1/swap".as_ref();
 //! swap::create_file(file, Bytes::from_mib(16))?;
 //! let uuid = swap::make(file, 4096)?;
@@ -25,6 +24,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use ramline_snapshot::swaps::unescape_octal;
 use ramline_units::Bytes;
 
 use crate::Root;
