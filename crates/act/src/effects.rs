@@ -38,7 +38,8 @@ impl Run {
         self.make_file_with(path, |path| {
             let failed = |error| KernelError::io("make the file", path, error);
             // create_new follows no link: the last part of the name must not exist at all.
-            let mut file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
+            let mut file =
+                OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
             fill(&mut file).map_err(failed)
         })
     }
@@ -51,7 +52,11 @@ impl Run {
         self.make_file_with(path, |path| swap::create_file(path, size))
     }
 
-    fn make_file_with(&mut self, path: &Path, make: impl FnOnce(&Path) -> ramline_kernel::Result<()>) -> Result<PathBuf> {
+    fn make_file_with(
+        &mut self,
+        path: &Path,
+        make: impl FnOnce(&Path) -> ramline_kernel::Result<()>,
+    ) -> Result<PathBuf> {
         let path = new_path("make the file", path)?;
         let step = |id| Step::MakeFile { path: path.clone(), id };
         self.perform_learning(step(None), || {
@@ -168,7 +173,8 @@ impl Run {
             };
             return Err(error.into());
         };
-        let step = |after: &str| Step::SetKnob { path: path.to_owned(), before: before.clone(), after: after.to_owned() };
+        let step =
+            |after: &str| Step::SetKnob { path: path.to_owned(), before: before.clone(), after: after.to_owned() };
         self.perform_learning(step(value), || {
             let change = write_knob(path, value)?;
             let done = step(change.after.as_deref().unwrap_or(value));

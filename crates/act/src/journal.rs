@@ -174,11 +174,9 @@ impl Contents {
         let mut pending: Vec<Pending> = Vec::new();
         for entry in &self.entries {
             match entry.phase {
-                Phase::Intend => pending.push(Pending {
-                    number: entry.number,
-                    step: entry.step.clone(),
-                    intended_ms: entry.time_ms,
-                }),
+                Phase::Intend => {
+                    pending.push(Pending { number: entry.number, step: entry.step.clone(), intended_ms: entry.time_ms })
+                }
                 Phase::Done => {
                     for known in pending.iter_mut().filter(|known| known.number == entry.number) {
                         known.step = entry.step.clone();
@@ -215,8 +213,11 @@ pub(crate) fn list(state: &StateDir) -> Result<Vec<PathBuf>> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         other => other.map_err(|error| KernelError::io("list the journals in", &dir, error))?,
     };
-    let mut paths: Vec<PathBuf> =
-        entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "jsonl")).collect();
+    let mut paths: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
+        .collect();
     paths.sort();
     Ok(paths)
 }

@@ -49,7 +49,11 @@ pub fn one_line(leftovers: &[Leftover]) -> Option<String> {
     if leftovers.len() > NAMED {
         names.push(&more);
     }
-    Some(format!("left over from a run that was killed (process {}): {}; try: ramline lab clean", first.pid, names.join(", ")))
+    Some(format!(
+        "left over from a run that was killed (process {}): {}; try: ramline lab clean",
+        first.pid,
+        names.join(", ")
+    ))
 }
 
 fn is_present(root: &Root, step: &Step, same_boot: bool) -> bool {

@@ -62,8 +62,13 @@ pub fn recover(state: &StateDir, root: &Root) -> Result<Report> {
             continue;
         }
         let Some((mut journal, contents)) = Journal::reopen(&path)? else { continue };
-        let mut run =
-            RunReport { run: journal.run().to_owned(), pid: owner.pid, removed: vec![], left_alone: vec![], errors: vec![] };
+        let mut run = RunReport {
+            run: journal.run().to_owned(),
+            pid: owner.pid,
+            removed: vec![],
+            left_alone: vec![],
+            errors: vec![],
+        };
         run.errors.extend(malformed(&path, &contents));
         let same_boot = owner.is_this_boot(root);
         for pending in contents.pending().iter().rev() {
@@ -95,7 +100,8 @@ pub fn recover(state: &StateDir, root: &Root) -> Result<Report> {
 fn malformed(path: &Path, contents: &Contents) -> Vec<KernelError> {
     let error = |(line, text): &(usize, String)| {
         let object = format!("{}:{line}", path.display());
-        KernelError::malformed("read the journal record", object, text).hint(format!("less {}; rm it when nothing is left", path.display()))
+        KernelError::malformed("read the journal record", object, text)
+            .hint(format!("less {}; rm it when nothing is left", path.display()))
     };
     contents.malformed.iter().map(error).collect()
 }

@@ -68,7 +68,11 @@ impl Run {
     ///
     /// # Errors
     /// As [`Run::perform`].
-    pub fn perform_learning<T>(&mut self, step: Step, effect: impl FnOnce() -> ramline_kernel::Result<(T, Step)>) -> Result<T> {
+    pub fn perform_learning<T>(
+        &mut self,
+        step: Step,
+        effect: impl FnOnce() -> ramline_kernel::Result<(T, Step)>,
+    ) -> Result<T> {
         self.check_interrupted()?;
         let number = self.next;
         self.next += 1;

@@ -24,7 +24,8 @@ impl StateDir {
         }
         // The specification: a relative path in the variable is to be ignored.
         let xdg = xdg_state_home.map(PathBuf::from).filter(|path| path.is_absolute());
-        let base = xdg.or_else(|| home.map(|home| Path::new(home).join(".local/state")).filter(|path| path.is_absolute()));
+        let base =
+            xdg.or_else(|| home.map(|home| Path::new(home).join(".local/state")).filter(|path| path.is_absolute()));
         base.map(|base| base.join("ramline"))
     }
 
@@ -97,7 +98,8 @@ mod tests {
     #[test]
     fn root_and_users_have_their_own_place() {
         let of = |uid, xdg: Option<&str>, home: Option<&str>| {
-            StateDir::default_path(uid, xdg.map(OsStr::new), home.map(OsStr::new)).map(|path| path.display().to_string())
+            StateDir::default_path(uid, xdg.map(OsStr::new), home.map(OsStr::new))
+                .map(|path| path.display().to_string())
         };
         assert_eq!(of(0, Some("/x"), Some("/root")).as_deref(), Some("/var/lib/ramline"));
         assert_eq!(of(7, Some("/x"), Some("/home/a")).as_deref(), Some("/x/ramline"));

@@ -56,7 +56,9 @@ impl Step {
         match self {
             Step::MakeDir { path, .. } => format!("directory {}", path.display()),
             Step::MakeFile { path, .. } => format!("file {}", path.display()),
-            Step::AttachLoop { file, number: Some(number) } => format!("loop device /dev/loop{number} over {}", file.display()),
+            Step::AttachLoop { file, number: Some(number) } => {
+                format!("loop device /dev/loop{number} over {}", file.display())
+            }
             Step::AttachLoop { file, number: None } => format!("loop device over {}", file.display()),
             Step::Mount { at, fs, .. } => format!("{fs} mounted at {}", at.display()),
             Step::MakeCgroup { path } => format!("cgroup {}", path.display()),

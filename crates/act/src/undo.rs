@@ -60,7 +60,12 @@ pub fn has_our_name(path: &Path) -> bool {
 }
 
 /// Checks that what is at `path` is what we made: `None` when nothing is there, else whether it is ours and why not.
-fn ours(path: &Path, id: Option<FileId>, dir: bool, context: Context<'_>) -> Result<Option<std::result::Result<(), String>>> {
+fn ours(
+    path: &Path,
+    id: Option<FileId>,
+    dir: bool,
+    context: Context<'_>,
+) -> Result<Option<std::result::Result<(), String>>> {
     let meta = match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         other => other.map_err(|error| KernelError::io("look at", path, error))?,
@@ -86,9 +91,9 @@ fn remove_dir(path: &Path, id: Option<FileId>, context: Context<'_>) -> Result<O
         None => Ok(Outcome::AlreadyGone),
         Some(Err(reason)) => Ok(Outcome::LeftAlone(reason)),
         // Not recursive: only what the journal names is removed.
-        Some(Ok(())) => std::fs::remove_dir(path)
-            .map(|()| Outcome::Removed)
-            .map_err(|error| KernelError::io("remove the directory", path, error).hint(format!("ls -la {}", path.display()))),
+        Some(Ok(())) => std::fs::remove_dir(path).map(|()| Outcome::Removed).map_err(|error| {
+            KernelError::io("remove the directory", path, error).hint(format!("ls -la {}", path.display()))
+        }),
     }
 }
 
@@ -108,7 +113,9 @@ fn remove_file(path: &Path, id: Option<FileId>, context: Context<'_>) -> Result<
         return Err(KernelError::refused("remove the file", path, "a loop device still uses it", numbers)
             .hint(format!("losetup -d {}", device.node().display())));
     }
-    std::fs::remove_file(path).map(|()| Outcome::Removed).map_err(|error| KernelError::io("remove the file", path, error))
+    std::fs::remove_file(path)
+        .map(|()| Outcome::Removed)
+        .map_err(|error| KernelError::io("remove the file", path, error))
 }
 
 /// By the backing file, whatever number the record has: it lies in a directory of ours.
@@ -162,11 +169,16 @@ fn remove_zram(context: Context<'_>, id: Option<u32>, existing: &[u32]) -> Resul
                 let device = zram::Device::open(root, *id);
                 matches!(device.is_initialised(), Ok(false)) && born_with(device.node(), context.intended_ms)
             };
-            let candidates: Vec<u32> = zram::list(root).into_iter().filter(|id| !existing.contains(id)).filter(fresh).collect();
+            let candidates: Vec<u32> =
+                zram::list(root).into_iter().filter(|id| !existing.contains(id)).filter(fresh).collect();
             match candidates.as_slice() {
                 [] => return Ok(Outcome::AlreadyGone),
                 [only] => *only,
-                several => return Ok(Outcome::LeftAlone(format!("zram devices {several:?} appeared together: ours is not certain"))),
+                several => {
+                    return Ok(Outcome::LeftAlone(format!(
+                        "zram devices {several:?} appeared together: ours is not certain"
+                    )));
+                }
             }
         }
     };
@@ -176,7 +188,8 @@ fn remove_zram(context: Context<'_>, id: Option<u32>, existing: &[u32]) -> Resul
     }
     let node = device.node();
     let in_use = |by: &str| {
-        Err(KernelError::refused("remove the zram device", node, format!("it is still in use as {by}"), "").hint("ramline show zram"))
+        Err(KernelError::refused("remove the zram device", node, format!("it is still in use as {by}"), "")
+            .hint("ramline show zram"))
     };
     if swap::is_on(root, node)? {
         return in_use("a swap area");
@@ -206,7 +219,8 @@ fn swap_off(root: &Root, path: &Path, uuid: &str) -> Result<Outcome> {
     if !swap::is_on(root, path)? {
         return Ok(Outcome::AlreadyGone);
     }
-    let ours = swap::label(path, process::page_size())?.is_some_and(|label| label.label == swap::LABEL && label.uuid == uuid);
+    let ours =
+        swap::label(path, process::page_size())?.is_some_and(|label| label.label == swap::LABEL && label.uuid == uuid);
     if !ours {
         return Ok(Outcome::LeftAlone("the swap area there has another header than ours".to_owned()));
     }
@@ -229,6 +243,8 @@ fn put_back(path: &Path, before: &str, after: &str) -> Result<Outcome> {
                 _ => Ok(Outcome::Removed),
             }
         }
-        Some(now) => Ok(Outcome::LeftAlone(format!("it is {now} now, neither {before} nor our {after}: somebody else set it"))),
+        Some(now) => {
+            Ok(Outcome::LeftAlone(format!("it is {now} now, neither {before} nor our {after}: somebody else set it")))
+        }
     }
 }

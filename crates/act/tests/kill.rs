@@ -1,6 +1,8 @@
 //! kill -9 after every journal record in turn, on this machine's kernel, as root: what is left is named, then removed,
 //! and the machine is as before.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -93,7 +95,9 @@ fn traces(dir: &Path) -> BTreeSet<String> {
     let root = Root::live();
     let mut found = BTreeSet::new();
     let areas = swap::areas(&root).unwrap();
-    found.extend(areas.iter().filter(|area| area.path.starts_with(dir)).map(|area| format!("swap {}", area.path.display())));
+    found.extend(
+        areas.iter().filter(|area| area.path.starts_with(dir)).map(|area| format!("swap {}", area.path.display())),
+    );
     if let Some((id, size)) = noted(dir, "zram") {
         let device = zram::Device::open(&root, u32::try_from(id).unwrap());
         if device.disksize().is_ok_and(|now| now == Bytes(size)) {
@@ -101,8 +105,17 @@ fn traces(dir: &Path) -> BTreeSet<String> {
         }
     }
     let mounts = mount::list(&root).unwrap();
-    found.extend(mounts.iter().filter(|mounted| mounted.at.starts_with(dir)).map(|mounted| format!("mount {}", mounted.at.display())));
-    found.extend(loopdev::attached_to(&root, &dir.join("ramline-scratch/code.img")).iter().map(|device| format!("loop{}", device.number)));
+    found.extend(
+        mounts
+            .iter()
+            .filter(|mounted| mounted.at.starts_with(dir))
+            .map(|mounted| format!("mount {}", mounted.at.display())),
+    );
+    found.extend(
+        loopdev::attached_to(&root, &dir.join("ramline-scratch/code.img"))
+            .iter()
+            .map(|device| format!("loop{}", device.number)),
+    );
     if dir.join("ramline-scratch").exists() {
         found.insert("scratch".to_owned());
     }
@@ -121,7 +134,11 @@ fn read_ahead_is_back(dir: &Path) -> Result<(), String> {
     let Some((number, before)) = noted(dir, "loop") else { return Ok(()) };
     let device = loopdev::LoopDevice::open(&Root::live(), u32::try_from(number).unwrap());
     let now = ramline_kernel::write::read_knob(&device.read_ahead_knob()).unwrap();
-    if now == before.to_string() || device.backing_file().is_some() { Ok(()) } else { Err(format!("{now}, was {before}")) }
+    if now == before.to_string() || device.backing_file().is_some() {
+        Ok(())
+    } else {
+        Err(format!("{now}, was {before}"))
+    }
 }
 
 fn child_is_gone_within(dir: &Path, limit: Duration) -> bool {
@@ -173,7 +190,10 @@ fn after_kill_9_at_any_journal_record_the_next_run_leaves_the_machine_as_it_was(
     let (mut kills, mut named) = (0, 0);
     for records in 1.. {
         let status = worker_killed_after(&dir, records);
-        assert!(child_is_gone_within(&dir, Duration::from_secs(2)), "the workload outlived ramline after record {records}");
+        assert!(
+            child_is_gone_within(&dir, Duration::from_secs(2)),
+            "the workload outlived ramline after record {records}"
+        );
         if status.signal().is_none() {
             assert!(status.success(), "the undisturbed run failed: {status}");
             break;

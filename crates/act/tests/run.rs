@@ -1,5 +1,7 @@
 //! Runs on ordinary files: what is undone, in which order, and what is left alone because it is not ours.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
@@ -90,7 +92,9 @@ fn a_panic_undoes_everything() {
         let mut run = bench.run();
         run.make_dir(&scratch).unwrap();
         let _: ramline_act::Result<()> = run
-            .perform(ramline_act::Step::MakeFile { path: scratch.join("f"), id: None }, || panic!("in the middle of a step"));
+            .perform(ramline_act::Step::MakeFile { path: scratch.join("f"), id: None }, || {
+                panic!("in the middle of a step")
+            });
     }));
     assert!(result.is_err());
     assert!(!scratch.exists());
@@ -190,7 +194,10 @@ fn after_a_reboot_only_files_are_removed_and_no_kernel_object_is_touched() {
     ];
     dead_run(&bench, "another boot", &steps);
     let left = leftovers(&bench.state, &bench.root).unwrap();
-    assert_eq!(left.iter().map(|left| left.what.clone()).collect::<Vec<_>>(), [format!("directory {}", scratch.display())]);
+    assert_eq!(
+        left.iter().map(|left| left.what.clone()).collect::<Vec<_>>(),
+        [format!("directory {}", scratch.display())]
+    );
     let line = ramline_act::one_line(&left).unwrap();
     assert!(line.contains("process 999999999") && line.ends_with("try: ramline lab clean"), "{line}");
     let report = recover(&bench.state, &bench.root).unwrap();

@@ -178,7 +178,10 @@ mod tests {
         let many: Vec<f64> = (0..21).map(f64::from).collect();
         let (interval, spread) = Measurement::of(&many, "s", "", &[]).unwrap().interval();
         assert_eq!(spread, Spread::Ci95);
-        assert!(interval.low > 0.0 && interval.low < 10.0 && interval.high > 10.0 && interval.high < 20.0, "{interval:?}");
+        assert!(
+            interval.low > 0.0 && interval.low < 10.0 && interval.high > 10.0 && interval.high < 20.0,
+            "{interval:?}"
+        );
     }
 
     #[test]
@@ -201,7 +204,9 @@ mod tests {
 
     #[test]
     fn values_print_with_three_digits() {
-        for (value, text) in [(0.0, "0"), (0.12345, "0.123"), (2.8, "2.8"), (12.34, "12.3"), (1234.6, "1235"), (100.0, "100")] {
+        for (value, text) in
+            [(0.0, "0"), (0.12345, "0.123"), (2.8, "2.8"), (12.34, "12.3"), (1234.6, "1235"), (100.0, "100")]
+        {
             assert_eq!(three_digits(value), text);
         }
     }

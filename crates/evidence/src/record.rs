@@ -278,7 +278,9 @@ impl RunRecord {
     /// What the arm asks for beyond what it may have: data, code and ballast less the limit.
     #[must_use]
     pub fn excess(&self) -> Bytes {
-        let units = u64::from(self.workload.data_units) + u64::from(self.workload.code_units) + u64::from(self.workload.ballast_units);
+        let units = u64::from(self.workload.data_units)
+            + u64::from(self.workload.code_units)
+            + u64::from(self.workload.ballast_units);
         Bytes(self.workload.unit.0.saturating_mul(units)).saturating_sub(self.workload.limit)
     }
 }
@@ -316,7 +318,8 @@ mod tests {
 
     #[test]
     fn the_deviation_of_limit_and_pool_counts_both_ways() {
-        let balance = PoolBalance { nominal: Bytes(1000), sum_max: Bytes(1010), sum_min: Bytes(970), ..PoolBalance::default() };
+        let balance =
+            PoolBalance { nominal: Bytes(1000), sum_max: Bytes(1010), sum_min: Bytes(970), ..PoolBalance::default() };
         assert_eq!(balance.deviation(), Some(0.03));
         assert_eq!(PoolBalance::default().deviation(), None);
     }

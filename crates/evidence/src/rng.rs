@@ -49,11 +49,10 @@ mod tests {
     fn the_sequence_is_the_published_one() {
         // First outputs for seed 1234567 of the reference implementation (Vigna, splitmix64.c).
         let mut rng = SplitMix64::new(1_234_567);
-        assert_eq!([rng.next_u64(), rng.next_u64(), rng.next_u64()], [
-            6_457_827_717_110_365_317,
-            3_203_168_211_198_807_973,
-            9_817_491_932_198_370_423
-        ]);
+        assert_eq!(
+            [rng.next_u64(), rng.next_u64(), rng.next_u64()],
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]
+        );
     }
 
     #[test]

@@ -88,7 +88,13 @@ pub fn cliffs_delta(a: &[f64], b: &[f64]) -> Option<f64> {
     let mut sum = 0i64;
     for x in a {
         for y in b {
-            sum += if y > x { 1 } else if y < x { -1 } else { 0 };
+            sum += if y > x {
+                1
+            } else if y < x {
+                -1
+            } else {
+                0
+            };
         }
     }
     Some(sum as f64 / pairs as f64)
@@ -127,7 +133,8 @@ impl Comparison {
     /// The claim in words, with what it rests on.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let ratio = self.ratio_of_medians.map_or_else(|| "no ratio".to_owned(), |ratio| format!("{ratio:.1} times as much"));
+        let ratio =
+            self.ratio_of_medians.map_or_else(|| "no ratio".to_owned(), |ratio| format!("{ratio:.1} times as much"));
         let (a, b) = self.n;
         let ground = match (self.separated, self.by) {
             _ if a < 2 || b < 2 => "one run proves no difference".to_owned(),

@@ -1,5 +1,8 @@
 //! Against the kernel of this machine, as root: everything made here is removed again, also when an assertion fails.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+#![expect(clippy::zombie_processes, reason = "wait_with_usage waits; the lint knows only wait()")]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -100,7 +103,7 @@ fn an_image_on_a_loop_device_has_its_own_read_ahead_and_is_mounted_and_taken_awa
         drop(device.detach());
     });
 
-    assert_eq!(loopdev::attached_to(&root(), &file), [device.clone()]);
+    assert_eq!(loopdev::attached_to(&root(), &file), std::slice::from_ref(&device));
     assert_eq!(device.block_size().unwrap(), 4096);
     assert_eq!(device.direct_io(), Some(true), "ext4 can do direct I/O");
     let change = device.set_read_ahead_kb(64).unwrap();

@@ -36,7 +36,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let state = StateDir::open(Path::new(&value()?))?;
                 options.scratch_zram = Some(RunLock::take(&state, &options.root)?);
             }
-            other => return Err(format!("'{other}' is not an option: --quick, --json, --dir DIR, --zram STATE_DIR").into()),
+            other => {
+                return Err(format!("'{other}' is not an option: --quick, --json, --dir DIR, --zram STATE_DIR").into());
+            }
         }
     }
     let measured = tiers::measure(&options, &mut Stderr)?;
@@ -67,7 +69,10 @@ fn print(measured: &Measured) {
     println!("took {:.1} s, {} written to a disk", report.took_s, measured.written);
     if let Some(cost) = &measured.cost {
         let hypothetical = if cost.hypothetical { " (hypothetical: not in use)" } else { "" };
-        println!("\nr = {} / {}{hypothetical} = {:.0} / {:.0} ns = {:.1}", cost.file_tier, cost.swap_tier, cost.file_ns, cost.swap_ns, cost.r);
+        println!(
+            "\nr = {} / {}{hypothetical} = {:.0} / {:.0} ns = {:.1}",
+            cost.file_tier, cost.swap_tier, cost.file_ns, cost.swap_ns, cost.r
+        );
         println!("{}: {} (confidence: {})", cost.formula, cost.swappiness, cost.confidence);
         if let Some(charged) = cost.with_compression {
             println!("with the write charged as well: r = {:.1}, swappiness {}", charged.r, charged.swappiness);
@@ -77,7 +82,10 @@ fn print(measured: &Measured) {
         }
         for blend in &cost.blended {
             let share = blend.fast_share * 100.0;
-            println!("{share:.0} % of swap-ins from {}, the rest from {}: r = {:.2}, swappiness {}", blend.fast_tier, blend.slow_tier, blend.r, blend.swappiness);
+            println!(
+                "{share:.0} % of swap-ins from {}, the rest from {}: r = {:.2}, swappiness {}",
+                blend.fast_tier, blend.slow_tier, blend.r, blend.swappiness
+            );
         }
     }
 }
@@ -87,7 +95,9 @@ fn line(measured: &Measured, tier: &TierMeasurement) -> String {
     let latency = |value: fn(&ramline_evidence::LatencyStats) -> String| tier.latency.as_ref().map_or_else(dash, value);
     let times = measured.report.multiple_of_ram(&tier.tier).map_or_else(dash, |times| format!("{times:.2}"));
     let spread = measured.spread.iter().find(|spread| spread.tier == tier.tier);
-    let spread = spread.map_or_else(dash, |spread| format!("{} to {}", nanos(spread.batch_medians.min), nanos(spread.batch_medians.max)));
+    let spread = spread.map_or_else(dash, |spread| {
+        format!("{} to {}", nanos(spread.batch_medians.min), nanos(spread.batch_medians.max))
+    });
     let rate = |rate: &Measurement| format!("{}/s", bytes(rate.median));
     format!(
         "{:<52} {:>9} {:>9} {:>9} {:>8} {:>9} {:>19} {:>12}",
@@ -102,12 +112,20 @@ fn line(measured: &Measured, tier: &TierMeasurement) -> String {
     )
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "measured times and rates, positive and far below 2^63")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "measured times and rates, positive and far below 2^63"
+)]
 fn nanos(value: f64) -> String {
     Nanos(value.round() as u64).to_string()
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "measured times and rates, positive and far below 2^63")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "measured times and rates, positive and far below 2^63"
+)]
 fn bytes(value: f64) -> String {
     Bytes(value.round() as u64).to_string()
 }

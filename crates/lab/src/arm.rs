@@ -56,7 +56,8 @@ pub fn cross(arms: &[Arm], fills: &[Fill]) -> Result<Vec<Arm>> {
     if arms.is_empty() || fills.is_empty() {
         return Err(LabError::usage("an experiment needs at least one arm and one fill", GRAMMAR));
     }
-    let with = |arm: &Arm, fill: &Fill| Arm { name: format!("{} {fill}", arm.name), fill: fill.to_string(), ..arm.clone() };
+    let with =
+        |arm: &Arm, fill: &Fill| Arm { name: format!("{} {fill}", arm.name), fill: fill.to_string(), ..arm.clone() };
     Ok(fills.iter().flat_map(|fill| arms.iter().map(move |arm| with(arm, fill))).collect())
 }
 

@@ -105,8 +105,10 @@ impl Filler {
 
 /// Lines as a web server logs them: fixed phrases, and numbers that differ.
 fn text(rng: &mut SplitMix64, length: usize) -> Vec<u8> {
-    const PATHS: [&str; 6] = ["/index.html", "/api/v2/items", "/static/site.css", "/login", "/search", "/api/v2/orders"];
-    const AGENTS: [&str; 3] = ["Mozilla/5.0 (X11; Linux x86_64)", "curl/8.5.0", "Mozilla/5.0 (Macintosh; Intel Mac OS X)"];
+    const PATHS: [&str; 6] =
+        ["/index.html", "/api/v2/items", "/static/site.css", "/login", "/search", "/api/v2/orders"];
+    const AGENTS: [&str; 3] =
+        ["Mozilla/5.0 (X11; Linux x86_64)", "curl/8.5.0", "Mozilla/5.0 (Macintosh; Intel Mac OS X)"];
     let pick = |rng: &mut SplitMix64, words: &[&'static str]| -> &'static str {
         let index = usize::try_from(rng.below(u64::try_from(words.len()).unwrap_or(1))).unwrap_or_default();
         words.get(index).copied().unwrap_or_default()

@@ -138,7 +138,9 @@ pub fn counters(root: &Root, group: &GroupStat) -> BTreeMap<String, u64> {
     .filter_map(|(name, value)| Some((format!("group.{name}"), value?)))
     .collect();
     let seen = gather(root, Wanted { vmstat: true, pressure_memory: true, ..Wanted::NOTHING });
-    if let Some(serde_json::Value::Object(fields)) = seen.vmstat.data().and_then(|vmstat| serde_json::to_value(vmstat).ok()) {
+    if let Some(serde_json::Value::Object(fields)) =
+        seen.vmstat.data().and_then(|vmstat| serde_json::to_value(vmstat).ok())
+    {
         out.extend(fields.iter().filter_map(|(name, value)| Some((format!("vm.{name}"), value.as_u64()?))));
     }
     if let Some(full) = seen.pressure_memory.data().and_then(|psi| psi.full.as_ref()) {
@@ -150,7 +152,12 @@ pub fn counters(root: &Root, group: &GroupStat) -> BTreeMap<String, u64> {
 /// What reclaim did between two readings of [`counters`]. Swap and scan counts are those of the machine where the group
 /// has none (cgroup v1, or v2 before 6.11); the machine is required to be quiet.
 #[must_use]
-pub fn reclaim(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>, major_faults: u64, page_size: u64) -> Reclaim {
+pub fn reclaim(
+    before: &BTreeMap<String, u64>,
+    after: &BTreeMap<String, u64>,
+    major_faults: u64,
+    page_size: u64,
+) -> Reclaim {
     let delta = |name: &str| after.get(name)?.checked_sub(*before.get(name)?);
     let either = |group: &str, machine: &str| delta(group).or_else(|| delta(machine));
     let swap_in = either("group.pswpin", "vm.pswpin");

@@ -104,11 +104,16 @@ pub fn plan(root: &Root, settings: &Settings) -> Result<Plan> {
     if let Some(hierarchy) = &hierarchy {
         reasons.extend(hierarchy.parent().err().map(|error| error.to_string()));
     }
-    let total = ramline_kernel::gather::gather(root, ramline_snapshot::Wanted { meminfo: true, ..ramline_snapshot::Wanted::NOTHING }).mem_total();
+    let total = ramline_kernel::gather::gather(
+        root,
+        ramline_snapshot::Wanted { meminfo: true, ..ramline_snapshot::Wanted::NOTHING },
+    )
+    .mem_total();
     let memory = settings.limit() + margin(total.unwrap_or_default());
     let available = swap::mem_available(root)?;
     if available < memory {
-        reasons.push(format!("memory: {memory} needed (limit {} and a margin), {available} available", settings.limit()));
+        reasons
+            .push(format!("memory: {memory} needed (limit {} and a margin), {available} available", settings.limit()));
     }
     if !has_mke2fs() {
         reasons.push("the program mke2fs is not installed (apt install e2fsprogs)".to_owned());
@@ -125,7 +130,11 @@ pub fn plan(root: &Root, settings: &Settings) -> Result<Plan> {
     }
     let quiet = quiet::look(root, Duration::from_millis(300))?;
     if quiet.cpu_busy > BUSY_LIMIT && !settings.allow_busy {
-        reasons.push(format!("the machine is busy: {:.0} % of the CPU time, at most {:.0} % allowed", quiet.cpu_busy * 100.0, BUSY_LIMIT * 100.0));
+        reasons.push(format!(
+            "the machine is busy: {:.0} % of the CPU time, at most {:.0} % allowed",
+            quiet.cpu_busy * 100.0,
+            BUSY_LIMIT * 100.0
+        ));
     }
     match (reasons.is_empty(), hierarchy, place) {
         (true, Some(hierarchy), Some(place)) => Ok(Plan {
@@ -138,14 +147,23 @@ pub fn plan(root: &Root, settings: &Settings) -> Result<Plan> {
             memory,
             doubts: quiet.disturbance(0.25).into_iter().collect(),
         }),
-        _ => Err(LabError::Refused { reasons, hint: "sudo ramline lab run code-plus-data --unit 16MiB --dir /var/tmp".to_owned() }),
+        _ => Err(LabError::Refused {
+            reasons,
+            hint: "sudo ramline lab run code-plus-data --unit 16MiB --dir /var/tmp".to_owned(),
+        }),
     }
 }
 
 /// Same places as where the file system is made.
 fn has_mke2fs() -> bool {
     ["mke2fs", "/sbin/mke2fs", "/usr/sbin/mke2fs"].iter().any(|program| {
-        std::process::Command::new(program).arg("-V").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+        std::process::Command::new(program)
+            .arg("-V")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok()
     })
 }
 
@@ -165,7 +183,8 @@ pub fn image_size(settings: &Settings) -> Bytes {
 /// Whether `dir` can hold the scratch files.
 fn judge(dir: &Path, scratch: Bytes) -> std::result::Result<Place, Vec<String>> {
     let place = place::describe(dir).map_err(|error| vec![error.to_string()])?;
-    let mut reasons: Vec<String> = place.refuse_unless_disk("place scratch files in").err().map(|error| error.to_string()).into_iter().collect();
+    let mut reasons: Vec<String> =
+        place.refuse_unless_disk("place scratch files in").err().map(|error| error.to_string()).into_iter().collect();
     // Twice, so that the disk is never left full by us.
     let needed = Bytes(scratch.0.saturating_mul(2));
     if place.available < needed {
@@ -194,7 +213,13 @@ fn outranked(root: &Root, arms: &[Arm]) -> Result<Vec<String>> {
     Ok(areas
         .iter()
         .filter(|area| area.priority >= i64::from(PRIORITY))
-        .map(|area| format!("swap: {} has priority {}, which would be used beside or before the area of an arm", area.path.display(), area.priority))
+        .map(|area| {
+            format!(
+                "swap: {} has priority {}, which would be used beside or before the area of an arm",
+                area.path.display(),
+                area.priority
+            )
+        })
         .collect())
 }
 
@@ -210,7 +235,9 @@ fn global(settings: &Settings, arms: &[Arm], hierarchy: &Hierarchy) -> Vec<Strin
         lines.push(format!("a zram device of {} with swap priority {PRIORITY} per run", settings.swap_size()));
     }
     if hierarchy.version() == ramline_kernel::cgroup::Version::V2 && arms.iter().any(|arm| arm.swappiness.is_some()) {
-        lines.push("vm.swappiness of the whole machine, put back after each run (cgroup v2 has none per group)".to_owned());
+        lines.push(
+            "vm.swappiness of the whole machine, put back after each run (cgroup v2 has none per group)".to_owned(),
+        );
     }
     lines
 }

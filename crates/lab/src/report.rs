@@ -23,7 +23,10 @@ pub fn doubts(records: &[RunRecord]) -> Vec<String> {
         out.push("the runs were made on different kernels".to_owned());
     }
     out.extend(records.iter().filter(|record| is_odd_one(record, records)).map(|record| {
-        format!("run {} ({}): its checksums differ from another run's with the same data: data was damaged", record.order, record.arm.name)
+        format!(
+            "run {} ({}): its checksums differ from another run's with the same data: data was damaged",
+            record.order, record.arm.name
+        )
     }));
     out
 }

@@ -109,7 +109,9 @@ impl Bench<'_> {
         // Statistics lag by up to 64 pages per CPU.
         let lag = Bytes(u64::from(self.machine.cpus).saturating_mul(64 * self.machine.page_size));
         if charged + lag < cached {
-            record.notes.push(format!("only {charged} of {cached} of cached code were charged to the sandbox: others paid for the rest"));
+            record.notes.push(format!(
+                "only {charged} of {cached} of cached code were charged to the sandbox: others paid for the rest"
+            ));
         }
         Ok(())
     }
@@ -124,10 +126,14 @@ impl Bench<'_> {
                 balance.sum_min, balance.sum_max, balance.nominal
             ));
         }
-        let delta = |name: &str| record.after.get(name).copied().unwrap_or(0).saturating_sub(record.before.get(name).copied().unwrap_or(0));
+        let delta = |name: &str| {
+            record.after.get(name).copied().unwrap_or(0).saturating_sub(record.before.get(name).copied().unwrap_or(0))
+        };
         let strangers = delta("vm.oom_kill").saturating_sub(delta("group.oom_kills"));
         if strangers > 0 {
-            record.notes.push(format!("bystanders: {strangers} processes outside the sandbox were killed by the kernel"));
+            record
+                .notes
+                .push(format!("bystanders: {strangers} processes outside the sandbox were killed by the kernel"));
         }
     }
 }

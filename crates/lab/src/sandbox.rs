@@ -46,7 +46,9 @@ impl Sandbox {
         if arm.swap == SwapKind::None {
             // A kernel without swap accounting may still have no swap at all, which is as good.
             match group.set_swap_limit(Limit::At(Bytes::ZERO)) {
-                Ok(changes) => verified.extend(changes.into_iter().map(|c| (name_of(&c.path), c.after.unwrap_or_default()))),
+                Ok(changes) => {
+                    verified.extend(changes.into_iter().map(|c| (name_of(&c.path), c.after.unwrap_or_default())))
+                }
                 Err(error) if error.is_unsupported() && swap::areas(root)?.is_empty() => {
                     verified.insert("swap areas".to_owned(), "none".to_owned());
                 }
@@ -92,7 +94,8 @@ fn swap_of(plan: &Plan, scratch: &Scratch, arm: &Arm, run: &mut Run) -> Result<O
 
 /// Of the group in version 1; in version 2 there is only that of the machine, which goes through the journal.
 fn swappiness(root: &Root, group: &Group, value: u32, run: &mut Run) -> Result<Option<String>> {
-    let byte = u8::try_from(value).map_err(|_| LabError::usage(format!("swappiness {value} is above 200"), "--arms swap:60"))?;
+    let byte = u8::try_from(value)
+        .map_err(|_| LabError::usage(format!("swappiness {value} is above 200"), "--arms swap:60"))?;
     Ok(match group.version() {
         Version::V1 => group.set_swappiness(byte)?.after,
         Version::V2 => run.set_knob(&root.path("/proc/sys/vm/swappiness"), &byte.to_string())?.after,

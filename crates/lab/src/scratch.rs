@@ -9,8 +9,8 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use ramline_evidence::rng::SplitMix64;
 use ramline_act::Run;
+use ramline_evidence::rng::SplitMix64;
 use ramline_kernel::{loopdev, mount, process, residency};
 use ramline_units::Bytes;
 

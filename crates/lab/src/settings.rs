@@ -76,7 +76,10 @@ impl Default for Settings {
             rounds: ROUNDS,
             shared: false,
             fills: vec![Fill::Text],
-            arms: vec![plain(SwapKind::AsConfigured, arm::DEFAULT_ARMS[0]), plain(SwapKind::None, arm::DEFAULT_ARMS[1])],
+            arms: vec![
+                plain(SwapKind::AsConfigured, arm::DEFAULT_ARMS[0]),
+                plain(SwapKind::None, arm::DEFAULT_ARMS[1]),
+            ],
             runs: 3,
             timeout: Duration::from_secs(20),
             read_ahead: Bytes::from_kib(128),
@@ -95,7 +98,9 @@ impl Settings {
     /// # Errors
     /// With what is wrong and what would work.
     pub fn check(&self) -> Result<()> {
-        let wrong = |message: String, hint: &str| Err(LabError::usage(message, format!("ramline lab run code-plus-data {hint}")));
+        let wrong = |message: String, hint: &str| {
+            Err(LabError::usage(message, format!("ramline lab run code-plus-data {hint}")))
+        };
         if self.unit < Bytes::from_mib(4) || !self.unit.0.is_multiple_of(1 << 20) {
             return wrong(format!("a unit of {} is not a whole number of MiB from 4 on", self.unit), "--unit 32MiB");
         }
@@ -109,7 +114,10 @@ impl Settings {
             return wrong(format!("{} runs are not 1 to 100", self.runs), "--runs 5");
         }
         if self.read_ahead > Bytes::from_mib(64) || !self.read_ahead.0.is_multiple_of(4096) {
-            return wrong(format!("a read-ahead of {} is not a multiple of 4 KiB up to 64 MiB", self.read_ahead), "--read-ahead 128KiB");
+            return wrong(
+                format!("a read-ahead of {} is not a multiple of 4 KiB up to 64 MiB", self.read_ahead),
+                "--read-ahead 128KiB",
+            );
         }
         if self.timeout < Duration::from_secs(1) || self.timeout > Duration::from_secs(3600) {
             return wrong("the timeout is not 1 s to 1 h".to_owned(), "--timeout 20s");

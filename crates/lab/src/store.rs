@@ -98,7 +98,8 @@ impl RunFolder {
         let draft = self.dir.join(format!(".{:04}.draft", record.order));
         let failed = |error| LabError::file("write the record", &path, error);
         let text = serde_json::to_string(record).map_err(|error| failed(error.into()))?;
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft).map_err(failed)?;
+        let mut file =
+            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft).map_err(failed)?;
         file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
         // A hard link fails where the name is taken; a rename would replace the older record.
         std::fs::hard_link(&draft, &path).and_then(|()| std::fs::remove_file(&draft)).map_err(failed)?;

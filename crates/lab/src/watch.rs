@@ -46,7 +46,13 @@ impl<'a> Watch<'a> {
     ///
     /// # Errors
     /// It cannot be started.
-    pub fn start(root: &'a Root, sandbox: &'a Sandbox, task: &Task, run: &mut Run, record: &'a mut RunRecord) -> Result<Watch<'a>> {
+    pub fn start(
+        root: &'a Root,
+        sandbox: &'a Sandbox,
+        task: &Task,
+        run: &mut Run,
+        record: &'a mut RunRecord,
+    ) -> Result<Watch<'a>> {
         let task = serde_json::to_string(task).map_err(|error| LabError::Workload(error.to_string()))?;
         let mut command = Command::new(process::own_exe()?);
         command.arg(workload::ARGUMENT).arg(task).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -191,7 +197,9 @@ fn verdict(status: ExitStatus, out_of_memory: bool, last: &Line, ended_by: Optio
     match (status.success(), status.signal()) {
         (true, _) if last.timed_out => Verdict::Thrashing(format!("{:.0} s passed", timeout.as_secs_f64())),
         (true, _) if last.phase == Phase::Done => Verdict::Completed,
-        (_, Some(_)) if out_of_memory => Verdict::Killed(format!("the kernel: the group was out of memory while in phase {:?}", last.phase)),
+        (_, Some(_)) if out_of_memory => {
+            Verdict::Killed(format!("the kernel: the group was out of memory while in phase {:?}", last.phase))
+        }
         (_, Some(signal)) => Verdict::Killed(format!("signal {signal} from outside")),
         (_, None) => Verdict::Failed(format!("it ended with {status} and said nothing")),
     }

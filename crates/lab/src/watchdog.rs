@@ -64,12 +64,18 @@ impl Watchdog {
     pub fn look(&mut self, sample: &Sample) -> Option<String> {
         let limits = self.limits;
         if sample.host.available < limits.available {
-            return Some(format!("the machine had only {} available, less than {}", sample.host.available, limits.available));
+            return Some(format!(
+                "the machine had only {} available, less than {}",
+                sample.host.available, limits.available
+            ));
         }
         let stalled = sample.psi_full_avg10.is_some_and(|psi| psi > limits.psi_full);
         self.stalled_since = stalled.then(|| self.stalled_since.unwrap_or(sample.at));
         if self.stalled_since.is_some_and(|since| sample.at.0.saturating_sub(since.0) > limits.psi_for.0) {
-            return Some(format!("everything stood still for memory for {} (PSI full above {:.0} %)", limits.psi_for, limits.psi_full));
+            return Some(format!(
+                "everything stood still for memory for {} (PSI full above {:.0} %)",
+                limits.psi_for, limits.psi_full
+            ));
         }
         let began = match sample.phase {
             Phase::Start | Phase::Map | Phase::Fill if sample.at > limits.fill => {
@@ -78,7 +84,8 @@ impl Watchdog {
             Phase::Start | Phase::Map | Phase::Fill => return None,
             Phase::Rounds | Phase::Done => *self.rounds_since.get_or_insert(sample.at),
         };
-        (sample.at.0.saturating_sub(began.0) > limits.rounds.0).then(|| format!("the rounds did not end within {}", limits.rounds))
+        (sample.at.0.saturating_sub(began.0) > limits.rounds.0)
+            .then(|| format!("the rounds did not end within {}", limits.rounds))
     }
 }
 

@@ -116,7 +116,11 @@ fn fill(task: &Task, mut data: Map, mut ballast: Option<Map>, brake: &mut Brake)
                 let now = process::monotonic();
                 if now.0.saturating_sub(reported.0) >= REPORT_EVERY.0 {
                     reported = now;
-                    send(Line { phase: Phase::Fill, fraction: Bytes(number * STEP).as_f64() / total, ..Line::default() })?;
+                    send(Line {
+                        phase: Phase::Fill,
+                        fraction: Bytes(number * STEP).as_f64() / total,
+                        ..Line::default()
+                    })?;
                 }
             }
         }
@@ -145,7 +149,8 @@ fn rounds(task: &Task, code: &Map, data: &Map, ballast: Option<&Map>, brake: &mu
                     reported = now;
                     let fraction = step as f64 / steps.max(1) as f64;
                     let held = brake.held;
-                    let line = Line { phase: Phase::Rounds, rounds: round, fraction, checksum, held, ..Line::default() };
+                    let line =
+                        Line { phase: Phase::Rounds, rounds: round, fraction, checksum, held, ..Line::default() };
                     if late {
                         let took = Some(Nanos(now.0.saturating_sub(begin.0)));
                         return Ok(Line { phase: Phase::Done, timed_out: true, took, ..line });
@@ -197,13 +202,15 @@ impl Brake {
 }
 
 fn index(offset: u64) -> Result<usize> {
-    usize::try_from(offset).map_err(|_| LabError::Workload(format!("offset {offset} does not fit into this machine's addresses")))
+    usize::try_from(offset)
+        .map_err(|_| LabError::Workload(format!("offset {offset} does not fit into this machine's addresses")))
 }
 
 /// One line, with time and usage of now.
 fn send(line: Line) -> Result<()> {
     let usage = process::own_usage()?;
-    let line = Line { now: process::monotonic(), user: usage.user, system: usage.system, major_faults: usage.majflt, ..line };
+    let line =
+        Line { now: process::monotonic(), user: usage.user, system: usage.system, major_faults: usage.majflt, ..line };
     let mut out = std::io::stdout().lock();
     out.write_all(line.render().as_bytes())
         .and_then(|()| out.flush())

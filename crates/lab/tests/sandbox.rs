@@ -3,6 +3,8 @@
 //! It also kills ramline with SIGKILL after journal records and looks at what is left. By default every fifth record;
 //! `RAMLINE_LONG=1` takes every one.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -82,16 +84,20 @@ fn picture(base: &Path) -> BTreeSet<String> {
     let root = Root::live();
     let seen = gather(&root, Wanted { blocks: true, ..Wanted::NOTHING });
     let blocks = seen.blocks.data().cloned().unwrap_or_default();
-    let queues = blocks.into_iter().map(|block| format!("{} {:?} {:?}", block.name, block.read_ahead, block.backing_file));
+    let queues =
+        blocks.into_iter().map(|block| format!("{} {:?} {:?}", block.name, block.read_ahead, block.backing_file));
     let swaps = swap::areas(&root).unwrap().into_iter().map(|area| format!("swap {}", area.path.display()));
     let mounts = mount::list(&root).unwrap().into_iter().map(|mounted| format!("mount {}", mounted.at.display()));
-    let scratch = std::fs::read_dir(base).unwrap().flatten().map(|entry| format!("file {}", entry.file_name().display()));
+    let scratch =
+        std::fs::read_dir(base).unwrap().flatten().map(|entry| format!("file {}", entry.file_name().display()));
     queues.chain(swaps).chain(mounts).chain(scratch).filter(|line| !line.ends_with("state")).collect()
 }
 
 fn groups_of(pid: u32) -> Vec<PathBuf> {
     let parent = Hierarchy::detect(&Root::live()).unwrap().parent().unwrap();
-    let ours = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&format!("ramline-{pid}-")));
+    let ours = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&format!("ramline-{pid}-")))
+    };
     std::fs::read_dir(parent).unwrap().flatten().map(|entry| entry.path()).filter(ours).collect()
 }
 
@@ -133,7 +139,11 @@ fn without_consent_nothing_outside_the_sandbox_is_touched(base: &Path) {
 fn a_group_that_cannot_hold_the_data_is_killed_and_nobody_else(base: &Path) {
     let settings = Settings { ballast_units: 3, ..settings(base, &["no-swap"]) };
     let records = run(base, &settings, None).unwrap().read().unwrap().records;
-    assert!(matches!(&records[0].verdict, Verdict::Killed(why) if why.contains("out of memory")), "{:?}", records[0].verdict);
+    assert!(
+        matches!(&records[0].verdict, Verdict::Killed(why) if why.contains("out of memory")),
+        "{:?}",
+        records[0].verdict
+    );
     assert!(records[0].notes.iter().all(|note| !note.contains("processes outside")), "{:?}", records[0].notes);
 }
 
@@ -141,8 +151,7 @@ fn after_kill_9_the_workload_dies_by_itself_and_recovery_leaves_nothing(base: &P
     let root = Root::live();
     let state = StateDir::open(&base.join("state")).unwrap();
     let step = if std::env::var("RAMLINE_LONG").as_deref() == Ok("1") { 1 } else { 5 };
-    let mut killed = 0;
-    for crash_after in (1..).step_by(step) {
+    for (killed, crash_after) in (1..).step_by(step).enumerate() {
         let before = picture(base);
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["__observer", &base.display().to_string(), &crash_after.to_string()])
@@ -155,9 +164,12 @@ fn after_kill_9_the_workload_dies_by_itself_and_recovery_leaves_nothing(base: &P
             println!("sandbox: killed after {killed} of {} journal records", crash_after - 1);
             return;
         }
-        killed += 1;
         let dead = Instant::now();
-        let alive = || groups_of(pid).iter().any(|dir| std::fs::read_to_string(dir.join("cgroup.procs")).is_ok_and(|pids| !pids.trim().is_empty()));
+        let alive = || {
+            groups_of(pid)
+                .iter()
+                .any(|dir| std::fs::read_to_string(dir.join("cgroup.procs")).is_ok_and(|pids| !pids.trim().is_empty()))
+        };
         while alive() {
             assert!(dead.elapsed() < Duration::from_secs(2), "record {crash_after}: the workload is still alive");
             std::thread::sleep(Duration::from_millis(10));

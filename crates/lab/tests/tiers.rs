@@ -19,7 +19,11 @@ const STATE: &str = "RAMLINE_TEST_TIERS_STATE";
 /// What a run could leave behind. Other tests may add zram devices of their own meanwhile, so those are compared by the caller.
 fn residue(scratch: &Path) -> (BTreeSet<String>, Vec<String>) {
     let mounts = mount::list(&Root::live()).unwrap();
-    let ours = mounts.into_iter().filter(|mounted| mounted.source == "ramline").map(|mounted| mounted.at.display().to_string()).collect();
+    let ours = mounts
+        .into_iter()
+        .filter(|mounted| mounted.source == "ramline")
+        .map(|mounted| mounted.at.display().to_string())
+        .collect();
     let files = std::fs::read_dir(scratch).unwrap().flatten().map(|entry| entry.path().display().to_string()).collect();
     (ours, files)
 }
@@ -30,7 +34,9 @@ fn p50(measured: &Measured, tier: &str) -> u64 {
 }
 
 fn zram_possible() -> bool {
-    process::uid() == 0 && zram::has_control(&Root::live()) && swap::mem_available(&Root::live()).unwrap() > Bytes::from_gib(1)
+    process::uid() == 0
+        && zram::has_control(&Root::live())
+        && swap::mem_available(&Root::live()).unwrap() > Bytes::from_gib(1)
 }
 
 fn state(dir: &Path) -> RunLock {
@@ -46,9 +52,18 @@ fn a_quick_run_reads_only_and_finds_ram_below_the_page_cache_below_the_disk() {
     let disk = measured.report.tiers.iter().find(|tier| tier.tier.starts_with("disk:"));
     match disk.and_then(|disk| disk.latency) {
         Some(disk) => assert!(p50(&measured, "page-cache-read") < disk.p50_ns.0),
-        None => assert!(measured.report.skipped.iter().any(|line| line.starts_with("disk:")), "a disk that was not measured is named"),
+        None => assert!(
+            measured.report.skipped.iter().any(|line| line.starts_with("disk:")),
+            "a disk that was not measured is named"
+        ),
     }
-    assert!(measured.report.skipped.iter().any(|line| line.starts_with("zram on a scratch device: a quick run makes no device")));
+    assert!(
+        measured
+            .report
+            .skipped
+            .iter()
+            .any(|line| line.starts_with("zram on a scratch device: a quick run makes no device"))
+    );
     assert!(measured.report.tier("zram-lz4").unwrap().notes.iter().any(|note| note.starts_with("user space")));
     let trust = &measured.report.conditions[0];
     assert!(trust.starts_with("trust: "), "{trust}");
@@ -62,7 +77,12 @@ fn a_full_run_with_consent_measures_every_algorithm_and_leaves_nothing_behind() 
     std::fs::create_dir(&scratch).unwrap();
     let lock = state(dir.path());
     let sample = PageSample::from_bytes("zeros", usize::try_from(process::page_size()).unwrap(), vec![0; 1 << 20]);
-    let options = Options { dir: scratch.clone(), scratch_zram: zram_possible().then_some(lock), sample: Some(sample), ..Options::full() };
+    let options = Options {
+        dir: scratch.clone(),
+        scratch_zram: zram_possible().then_some(lock),
+        sample: Some(sample),
+        ..Options::full()
+    };
     let devices = zram::list(&Root::live());
     let before = residue(&scratch);
     let measured = tiers::measure(&options, &mut Silent).unwrap();
@@ -72,9 +92,12 @@ fn a_full_run_with_consent_measures_every_algorithm_and_leaves_nothing_behind() 
         return eprintln!("skipped: a scratch zram device needs root and the zram driver");
     }
     let first = devices.first().copied();
-    let algorithms = zram::Device::open(&Root::live(), first.unwrap_or(0)).algorithms().unwrap_or_else(|_| vec!["lzo-rle".to_owned()]);
+    let algorithms = zram::Device::open(&Root::live(), first.unwrap_or(0))
+        .algorithms()
+        .unwrap_or_else(|_| vec!["lzo-rle".to_owned()]);
     for algorithm in algorithms {
-        for tier in ["", "/write", "/random", "/random/write", "/sample"].map(|part| format!("zram-{algorithm}{part}")) {
+        for tier in ["", "/write", "/random", "/random/write", "/sample"].map(|part| format!("zram-{algorithm}{part}"))
+        {
             assert!(p50(&measured, &tier) > 0, "{tier}");
         }
         let random = measured.report.tier(&format!("zram-{algorithm}/random")).unwrap();
@@ -90,7 +113,11 @@ fn a_place_that_is_no_disk_is_named_and_the_rest_is_measured() {
     for dir in ["/proc", "/no/such/place"] {
         let options = Options { dir: dir.into(), ..Options::quick() };
         let measured = tiers::measure(&options, &mut Silent).unwrap();
-        assert!(measured.report.skipped.iter().any(|line| line.starts_with(&format!("disk:{dir}: cannot"))), "{:?}", measured.report.skipped);
+        assert!(
+            measured.report.skipped.iter().any(|line| line.starts_with(&format!("disk:{dir}: cannot"))),
+            "{:?}",
+            measured.report.skipped
+        );
         assert!(measured.report.tier("ram").is_some() && measured.report.tier("tmpfs").is_some());
         assert!(measured.cost.is_none() && measured.report.tier("page-cache-read").is_none());
     }
@@ -127,7 +154,11 @@ fn swap_areas_that_cannot_be_read_cost_what_the_tier_they_are_on_costs() {
     let row = |path: &Path| measured.report.tier(&format!("swap:{}", path.display())).unwrap();
     // A fresh swap file holds nothing: the file system answers for its blocks in less time than RAM takes.
     assert!(row(&file).method.starts_with("taken over from disk:"), "{}", row(&file).method);
-    assert!(row(device.node()).method.starts_with("taken over from zram-lz4: a device in use is left alone"), "{}", row(device.node()).method);
+    assert!(
+        row(device.node()).method.starts_with("taken over from zram-lz4: a device in use is left alone"),
+        "{}",
+        row(device.node()).method
+    );
     let cost = measured.cost.unwrap();
     assert_eq!((cost.swap_tier, cost.hypothetical), (format!("swap:{}", device.node().display()), false));
     assert!(cost.blended.iter().any(|blend| blend.slow_tier.ends_with("/swap") && blend.swappiness <= 100));

@@ -1,5 +1,7 @@
 //! No text makes a parser panic: real files of captured machines, damaged in seeded ways.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -102,7 +102,9 @@ impl Tree {
     pub fn file(self, path: &str, text: impl AsRef<[u8]>) -> Tree {
         let full = self.dir.join(path.trim_start_matches('/'));
         let parent = full.parent().unwrap_or(&self.dir);
-        std::fs::create_dir_all(parent).and_then(|()| std::fs::write(&full, text)).unwrap_or_else(|e| panic!("{}: {e}", full.display()));
+        std::fs::create_dir_all(parent)
+            .and_then(|()| std::fs::write(&full, text))
+            .unwrap_or_else(|e| panic!("{}: {e}", full.display()));
         self
     }
 

@@ -31,7 +31,9 @@ pub fn measure(run: &mut Run<'_>) -> Result<(), TiersError> {
         } else {
             measured += 1;
             match swap_area(run, &id, &area) {
-                Err(TiersError::Kernel(error)) if error.is_denied() => run.skip(format!("{id}: not visible to this user: {error}")),
+                Err(TiersError::Kernel(error)) if error.is_denied() => {
+                    run.skip(format!("{id}: not visible to this user: {error}"))
+                }
                 Err(TiersError::Kernel(error)) => run.skip(format!("{id}: {error}")),
                 other => other?,
             }
@@ -44,7 +46,13 @@ fn swap_area(run: &mut Run<'_>, id: &str, area: &swap::Area) -> Result<(), Tiers
     let direct = Direct::open(&area.path)?;
     let size = Bytes(direct.size().0 / BLOCK * BLOCK);
     if size == Bytes::ZERO {
-        return Err(KernelError::refused("read the swap area", &area.path, "it must hold at least one page", "0 bytes").into());
+        return Err(KernelError::refused(
+            "read the swap area",
+            &area.path,
+            "it must hold at least one page",
+            "0 bytes",
+        )
+        .into());
     }
     let disk = requests::disk_of(&run.options.root, &area.path);
     let millis = (run.millis(600, 300), run.millis(300, 150));
@@ -55,7 +63,9 @@ fn swap_area(run: &mut Run<'_>, id: &str, area: &swap::Area) -> Result<(), Tiers
     }
     tier.id = id.to_owned();
     tier.label = format!("swap area {} (priority {})", area.path.display(), area.priority);
-    tier.method = format!("direct reads of random 4 KiB in the {size} of the area, one at a time; 1 MiB at a time in order; nothing written");
+    tier.method = format!(
+        "direct reads of random 4 KiB in the {size} of the area, one at a time; 1 MiB at a time in order; nothing written"
+    );
     tier.notes = disk_notes(run, disk.as_deref().unwrap_or("this device"), None, false);
     run.add(tier);
     Ok(())
@@ -65,16 +75,24 @@ fn swap_area(run: &mut Run<'_>, id: &str, area: &swap::Area) -> Result<(), Tiers
 fn take_over(run: &mut Run<'_>, id: &str, area: &swap::Area, disk: Option<&str>) -> Option<()> {
     let same = requests::disk_of(&run.options.root, &run.options.dir).filter(|under| disk == Some(under.as_str()))?;
     let measured = run.report.tiers.iter().find(|tier| tier.tier.starts_with("disk:"))?.tier.clone();
-    copy_row(run, &measured, id, area, &format!("the area is on the same disk ({same}) and holds too few pages to be read itself"))
+    copy_row(
+        run,
+        &measured,
+        id,
+        area,
+        &format!("the area is on the same disk ({same}) and holds too few pages to be read itself"),
+    )
 }
 
 /// A zram device in use is left alone: it costs what its algorithm cost on the scratch device or in user space.
 fn zram_area(run: &mut Run<'_>, id: &str, area: &swap::Area, number: u32) {
-    let selected = zram::Device::open(&run.options.root, number).algorithms().ok().and_then(|names| names.into_iter().next());
+    let selected =
+        zram::Device::open(&run.options.root, number).algorithms().ok().and_then(|names| names.into_iter().next());
     let Some(algorithm) = selected else { return run.skip(format!("{id}: its algorithm cannot be read")) };
     let why = format!("a device in use is left alone; its algorithm is {algorithm}, the data here is generated");
     if copy_row(run, &format!("zram-{algorithm}"), id, area, &why).is_none() {
-        return run.skip(format!("{id}: a device in use is left alone, and its algorithm {algorithm} was not measured"));
+        return run
+            .skip(format!("{id}: a device in use is left alone, and its algorithm {algorithm} was not measured"));
     }
     copy_row(run, &format!("zram-{algorithm}/write"), &format!("swap-write:{}", area.path.display()), area, &why);
 }

@@ -44,7 +44,9 @@ pub fn page_cache(run: &mut Run<'_>) -> Result<(), TiersError> {
     let after = resident(&source.file, &source.path)?;
     let pages = size / process::page_size();
     notes.push(match (before, after) {
-        (Some(before), Some(after)) => format!("of {pages} pages, {} were resident before and {} after", before.min(pages), after.min(pages)),
+        (Some(before), Some(after)) => {
+            format!("of {pages} pages, {} were resident before and {} after", before.min(pages), after.min(pages))
+        }
         _ => "only its owner may ask what is resident of this file; it was read just before".to_owned(),
     });
     tier.notes.clone_from(&notes);
@@ -96,11 +98,21 @@ fn cache_size_note(run: &Run<'_>, size: u64) -> Vec<String> {
 fn by_read(run: &Run<'_>, file: &File, path: &Path, size: u64) -> Result<Tier, TiersError> {
     let mut random = SplitMix64::new(run.options.seed);
     let mut page = vec![0u8; usize::try_from(BLOCK).unwrap_or(4096)];
-    let series = run.time(Plan::within_ms(run.millis(400, 200)), 1, |_| read(file, path, &mut page, random.below(size / BLOCK) * BLOCK))?;
+    let series = run.time(Plan::within_ms(run.millis(400, 200)), 1, |_| {
+        read(file, path, &mut page, random.below(size / BLOCK) * BLOCK)
+    })?;
     let mut piece = vec![0u8; usize::try_from(PIECE).unwrap_or(1 << 20)];
-    let throughput =
-        run.sequential(size, run.millis(300, 100), "read in pieces of 1 MiB", |offset| read(file, path, &mut piece, offset))?;
-    Ok(Tier { id: String::new(), label: String::new(), series: Some(series), throughput, method: String::new(), notes: Vec::new() })
+    let throughput = run.sequential(size, run.millis(300, 100), "read in pieces of 1 MiB", |offset| {
+        read(file, path, &mut piece, offset)
+    })?;
+    Ok(Tier {
+        id: String::new(),
+        label: String::new(),
+        series: Some(series),
+        throughput,
+        method: String::new(),
+        notes: Vec::new(),
+    })
 }
 
 /// Copies out of a mapping whose page tables are filled, then touches without page-table entries: one minor fault each.

@@ -54,7 +54,10 @@ struct Zstd {
 
 impl Zstd {
     fn new() -> Option<Zstd> {
-        Some(Zstd { compressor: zstd::bulk::Compressor::new(3).ok()?, decompressor: zstd::bulk::Decompressor::new().ok()? })
+        Some(Zstd {
+            compressor: zstd::bulk::Compressor::new(3).ok()?,
+            decompressor: zstd::bulk::Decompressor::new().ok()?,
+        })
     }
 }
 

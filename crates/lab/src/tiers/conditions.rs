@@ -84,7 +84,9 @@ pub fn describe(options: &Options, clock: &Clock, trust: &Trust) -> Vec<String> 
         lines.push(format!("transparent huge pages are '{thp}'; the buffers here use small pages"));
     }
     lines.push(format!("reading the clock takes {}, subtracted from every duration", clock.overhead));
-    lines.push("one thread, one request at a time; p50 and p99 over all operations, spread = medians of 5 batches".to_owned());
+    lines.push(
+        "one thread, one request at a time; p50 and p99 over all operations, spread = medians of 5 batches".to_owned(),
+    );
     lines
 }
 
@@ -93,7 +95,8 @@ mod tests {
     use super::*;
     use ramline_evidence::Measurement;
 
-    const QUIET: Quiet = Quiet { load1: 0.1, cpus: 2, cpu_busy: 0.01, cpu_stolen: 0.0, psi_memory: Some(0.0), psi_io: Some(0.0) };
+    const QUIET: Quiet =
+        Quiet { load1: 0.1, cpus: 2, cpu_busy: 0.01, cpu_stolen: 0.0, psi_memory: Some(0.0), psi_io: Some(0.0) };
 
     fn spread(medians: &[f64]) -> Vec<TierSpread> {
         vec![TierSpread { tier: "ram".to_owned(), batch_medians: Measurement::of(medians, "ns", "", &[]).unwrap() }]
@@ -117,8 +120,14 @@ mod tests {
         let busy = Quiet { cpu_busy: 0.5, ..QUIET };
         assert_eq!(reasons(trust(&Some(busy), &Some(QUIET), &[])), ["before: the CPUs are 50 % busy"]);
         let stolen = Quiet { cpu_stolen: 0.1, ..QUIET };
-        assert_eq!(reasons(trust(&Some(QUIET), &Some(stolen), &[])), ["after: the hypervisor takes 10 % of the CPU time"]);
-        assert_eq!(reasons(trust(&Some(QUIET), &Some(QUIET), &spread(&[100.0, 151.0]))), ["ram: batch medians from 100 to 151 ns"]);
+        assert_eq!(
+            reasons(trust(&Some(QUIET), &Some(stolen), &[])),
+            ["after: the hypervisor takes 10 % of the CPU time"]
+        );
+        assert_eq!(
+            reasons(trust(&Some(QUIET), &Some(QUIET), &spread(&[100.0, 151.0]))),
+            ["ram: batch medians from 100 to 151 ns"]
+        );
         assert_eq!(reasons(trust(&None, &Some(QUIET), &[])), ["before: load and pressure could not be read"]);
     }
 

@@ -66,19 +66,22 @@ fn skip(run: &mut Run<'_>, id: &str, error: &KernelError) -> Result<(), TiersErr
 
 fn read_source(run: &mut Run<'_>, id: &str, source: &Source, place: &Place) -> Result<(), TiersError> {
     scratch::set_direct(&source.file, &source.path, true)?;
-    let of = if source.own { "a scratch file written just before".to_owned() } else { source.path.display().to_string() };
+    let of =
+        if source.own { "a scratch file written just before".to_owned() } else { source.path.display().to_string() };
     let device = place.device.clone().unwrap_or_else(|| "an unknown device".to_owned());
     let millis = (run.millis(1200, 500), run.millis(800, 300));
-    let Reads { mut tier, reached } = random_and_sequential(run, place.device.as_deref(), source.size, millis, &|buffer: &mut Buffer, offset| {
-        source
-            .file
-            .read_exact_at(buffer.bytes_mut(), offset)
-            .map_err(|error| KernelError::io(format!("read at {offset} of"), &source.path, error))
-    })?;
+    let Reads { mut tier, reached } =
+        random_and_sequential(run, place.device.as_deref(), source.size, millis, &|buffer: &mut Buffer, offset| {
+            source
+                .file
+                .read_exact_at(buffer.bytes_mut(), offset)
+                .map_err(|error| KernelError::io(format!("read at {offset} of"), &source.path, error))
+        })?;
     refuse_unless_reached(reached, &source.path)?;
     tier.id = id.to_owned();
     tier.label = format!("disk under {} ({device}, {})", run.options.dir.display(), place.fs_type);
-    tier.method = format!("direct reads of random 4 KiB in {} of {of}, one at a time; 1 MiB at a time in order", source.size);
+    tier.method =
+        format!("direct reads of random 4 KiB in {} of {of}, one at a time; 1 MiB at a time in order", source.size);
     tier.notes = disk_notes(run, &device, place.rotational, source.own);
     run.add(tier);
     Ok(())
@@ -113,7 +116,14 @@ pub fn random_and_sequential(
     let mut piece = Buffer::new(usize::try_from(PIECE).unwrap_or(1 << 20))?;
     let throughput =
         run.sequential(size.0, millis.1, "direct reads of 1 MiB in order", |offset| read(&mut piece, offset))?;
-    let tier = Tier { id: String::new(), label: String::new(), series: Some(series), throughput, method: String::new(), notes: Vec::new() };
+    let tier = Tier {
+        id: String::new(),
+        label: String::new(),
+        series: Some(series),
+        throughput,
+        method: String::new(),
+        notes: Vec::new(),
+    };
     Ok(Reads { tier, reached })
 }
 
@@ -138,7 +148,8 @@ pub fn disk_notes(run: &Run<'_>, device: &str, rotational: Option<bool>, fresh: 
     if hardware::read(&run.options.root).hypervisor.is_some() {
         // virtio_blk names its disks vda, vdb and so on.
         let kind = if device.starts_with("vd") { " (virtio)" } else { "" };
-        notes.push(format!("{device}{kind} belongs to a virtual machine: the hypervisor may answer from its own cache"));
+        notes
+            .push(format!("{device}{kind} belongs to a virtual machine: the hypervisor may answer from its own cache"));
     }
     if fresh {
         notes.push("the data was written just before: the drive's own cache may still hold it".to_owned());
@@ -166,8 +177,13 @@ pub fn scratch_dir(options: &Options) -> PathBuf {
 fn existing_source(options: &Options) -> Result<Source, TiersError> {
     let none = || {
         let numbers = format!("none above {} was found in a short search", existing::LEAST);
-        KernelError::refused("read a large file on the disk under", &options.dir, "a quick run writes nothing and needs a file that is there", numbers)
-            .hint("ramline measure tiers")
+        KernelError::refused(
+            "read a large file on the disk under",
+            &options.dir,
+            "a quick run writes nothing and needs a file that is there",
+            numbers,
+        )
+        .hint("ramline measure tiers")
     };
     let (file, path, size) = existing::largest(&options.dir).ok_or_else(none)?;
     let size = Bytes(size.0 / BLOCK * BLOCK);
@@ -194,7 +210,10 @@ fn write_scratch(run: &mut Run<'_>, dir: &Path, place: &Place) -> Result<Source,
             return Err(TiersError::Interrupted);
         }
         // No two blocks alike, for file systems and hypervisors that store equal blocks once.
-        buffer.bytes_mut().chunks_exact_mut(4096).for_each(|block| block[..8].copy_from_slice(&random.next_u64().to_le_bytes()));
+        buffer
+            .bytes_mut()
+            .chunks_exact_mut(4096)
+            .for_each(|block| block[..8].copy_from_slice(&random.next_u64().to_le_bytes()));
         file.write_all_at(buffer.bytes(), size).map_err(|error| KernelError::io(tried, dir, error))?;
         size += PIECE;
         run.written += Bytes(PIECE);

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use ramline_units::Bytes;
 
 /// Where large files of an installed system are.
-const PLACES: &[&str] = &["/usr/lib", "/usr/lib64", "/usr/bin", "/usr/share", "/var/lib", "/var/cache", "/opt", "/boot", "/home", "/srv"];
+const PLACES: &[&str] =
+    &["/usr/lib", "/usr/lib64", "/usr/bin", "/usr/share", "/var/lib", "/var/cache", "/opt", "/boot", "/home", "/srv"];
 /// Below this a file says little about its disk.
 pub const LEAST: Bytes = Bytes::from_mib(8);
 /// Large enough to stop looking.
@@ -22,8 +23,11 @@ const DEEPEST: usize = 4;
 /// The largest readable file without holes on the file system of `dir`: below `dir`, or in the usual places for `/`.
 pub fn largest(dir: &Path) -> Option<(File, PathBuf, Bytes)> {
     let device = std::fs::metadata(dir).ok()?.dev();
-    let mut folders: Vec<(PathBuf, usize)> =
-        if dir == Path::new("/") { PLACES.iter().rev().map(|place| (PathBuf::from(place), 0)).collect() } else { vec![(dir.to_owned(), 0)] };
+    let mut folders: Vec<(PathBuf, usize)> = if dir == Path::new("/") {
+        PLACES.iter().rev().map(|place| (PathBuf::from(place), 0)).collect()
+    } else {
+        vec![(dir.to_owned(), 0)]
+    };
     let start = Instant::now();
     let mut best: Option<(File, PathBuf, Bytes)> = None;
     while let Some((folder, depth)) = folders.pop() {

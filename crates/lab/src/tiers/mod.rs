@@ -71,7 +71,14 @@ impl Options {
     /// Everything that needs no consent, within 15 s.
     #[must_use]
     pub fn full() -> Options {
-        Options { root: Root::live(), dir: PathBuf::from("/"), quick: false, scratch_zram: None, sample: None, seed: 256 }
+        Options {
+            root: Root::live(),
+            dir: PathBuf::from("/"),
+            quick: false,
+            scratch_zram: None,
+            sample: None,
+            seed: 256,
+        }
     }
 
     /// Within 6 s, reading only.
@@ -124,7 +131,9 @@ pub enum TiersError {
     #[error(transparent)]
     Act(#[from] ActError),
     /// Asked to measure a captured tree.
-    #[error("cannot measure the tiers of {0}: it is a captured tree, not a running machine\n  try: ramline show tiers --root {0}")]
+    #[error(
+        "cannot measure the tiers of {0}: it is a captured tree, not a running machine\n  try: ramline show tiers --root {0}"
+    )]
     NotLive(String),
 }
 
@@ -170,7 +179,17 @@ pub fn measure(options: &Options, progress: &mut dyn Progress) -> Result<Measure
 
 /// The place of a tier on the ladder of the report.
 fn rung(tier: &str) -> usize {
-    const LADDER: &[&str] = &["ram-load", "ram", "page-cache-mmap", "page-cache-read", "page-cache-mmap-fault", "tmpfs", "zram", "disk", "swap"];
+    const LADDER: &[&str] = &[
+        "ram-load",
+        "ram",
+        "page-cache-mmap",
+        "page-cache-read",
+        "page-cache-mmap-fault",
+        "tmpfs",
+        "zram",
+        "disk",
+        "swap",
+    ];
     // The longest name that fits: `ram-load` is not `ram`.
     let matching = LADDER.iter().enumerate().filter(|(_, name)| tier.starts_with(**name));
     matching.max_by_key(|(_, name)| name.len()).map_or(LADDER.len(), |(rung, _)| rung)
@@ -221,7 +240,8 @@ impl Run<'_> {
         let bytes = self.options.bytes_to_write();
         if bytes > Bytes::ZERO {
             let dir = disk::scratch_dir(self.options);
-            self.progress.step(&format!("up to {bytes} will be written to scratch files without a name in {}", dir.display()));
+            self.progress
+                .step(&format!("up to {bytes} will be written to scratch files without a name in {}", dir.display()));
         }
     }
 
@@ -301,9 +321,32 @@ mod tests {
 
     #[test]
     fn the_report_follows_the_ladder_from_ram_to_swap() {
-        let mut ids = ["swap:/dev/sdb", "disk:/", "zram-lz4/write", "tmpfs", "page-cache-mmap-fault", "page-cache-read", "page-cache-mmap", "ram", "ram-load"];
+        let mut ids = [
+            "swap:/dev/sdb",
+            "disk:/",
+            "zram-lz4/write",
+            "tmpfs",
+            "page-cache-mmap-fault",
+            "page-cache-read",
+            "page-cache-mmap",
+            "ram",
+            "ram-load",
+        ];
         ids.sort_by_key(|id| rung(id));
-        assert_eq!(ids, ["ram-load", "ram", "page-cache-mmap", "page-cache-read", "page-cache-mmap-fault", "tmpfs", "zram-lz4/write", "disk:/", "swap:/dev/sdb"]);
+        assert_eq!(
+            ids,
+            [
+                "ram-load",
+                "ram",
+                "page-cache-mmap",
+                "page-cache-read",
+                "page-cache-mmap-fault",
+                "tmpfs",
+                "zram-lz4/write",
+                "disk:/",
+                "swap:/dev/sdb"
+            ]
+        );
     }
 
     #[test]
@@ -316,6 +359,9 @@ mod tests {
     fn a_captured_tree_cannot_be_measured() {
         let options = Options { root: Root::new("/fixtures/x"), ..Options::quick() };
         let error = measure(&options, &mut crate::progress::Silent).unwrap_err();
-        assert!(error.to_string().contains("captured tree") && error.to_string().contains("try: ramline show tiers"), "{error}");
+        assert!(
+            error.to_string().contains("captured tree") && error.to_string().contains("try: ramline show tiers"),
+            "{error}"
+        );
     }
 }

@@ -33,7 +33,9 @@ pub fn measure(run: &mut Run<'_>) -> Result<(), TiersError> {
     }
     let larger = cache.is_some_and(|cache| size.0 > cache.0);
     let notes = match cache {
-        Some(cache) if !larger => vec![format!("the buffer is not larger than the last-level cache of {cache}: memory is short")],
+        Some(cache) if !larger => {
+            vec![format!("the buffer is not larger than the last-level cache of {cache}: memory is short")]
+        }
         Some(_) => Vec::new(),
         None => vec!["the size of the last-level cache is not known here".to_owned()],
     };

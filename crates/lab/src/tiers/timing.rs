@@ -60,7 +60,12 @@ impl Plan {
     ///
     /// # Errors
     /// The first error of `operation` ends it.
-    pub fn time<E>(&self, clock: &Clock, group: u64, mut operation: impl FnMut(u64) -> Result<(), E>) -> Result<Series, E> {
+    pub fn time<E>(
+        &self,
+        clock: &Clock,
+        group: u64,
+        mut operation: impl FnMut(u64) -> Result<(), E>,
+    ) -> Result<Series, E> {
         let mut series = Series::default();
         let mut count = 0;
         for _ in 0..self.batches {
@@ -100,7 +105,9 @@ const LONGEST_NS: u64 = 60_000_000_000;
 
 fn empty() -> Histogram<u64> {
     // The bounds are constants the constructor accepts; were they not, a growing histogram does as well.
-    Histogram::new_with_bounds(1, LONGEST_NS, 3).or_else(|_| Histogram::new(3)).unwrap_or_else(|_| unreachable!("3 digits are allowed"))
+    Histogram::new_with_bounds(1, LONGEST_NS, 3)
+        .or_else(|_| Histogram::new(3))
+        .unwrap_or_else(|_| unreachable!("3 digits are allowed"))
 }
 
 impl Series {
@@ -143,7 +150,8 @@ impl Series {
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "a rate does not need the last bits")]
 pub fn throughput(bytes: u64, passes: &[Duration], method: &str) -> Option<Measurement> {
-    let rates: Vec<f64> = passes.iter().filter(|time| !time.is_zero()).map(|time| bytes as f64 / time.as_secs_f64()).collect();
+    let rates: Vec<f64> =
+        passes.iter().filter(|time| !time.is_zero()).map(|time| bytes as f64 / time.as_secs_f64()).collect();
     Measurement::of(&rates, "bytes/s", method, &[])
 }
 

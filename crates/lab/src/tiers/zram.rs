@@ -38,7 +38,9 @@ pub fn measure(run: &mut Run<'_>) -> Result<(), TiersError> {
         (None, _) => "a scratch device needs consent".to_owned(),
         (Some(lock), _) => match on_device(run, &lock.clone(), &kinds) {
             Ok(()) => return Ok(()),
-            Err(TiersError::Interrupted | TiersError::Act(ActError::Interrupted { .. })) => return Err(TiersError::Interrupted),
+            Err(TiersError::Interrupted | TiersError::Act(ActError::Interrupted { .. })) => {
+                return Err(TiersError::Interrupted);
+            }
             // What could not be removed must be heard of, not hidden behind an estimate.
             Err(error @ TiersError::Act(ActError::Undo { .. })) => return Err(error),
             Err(error) => error.to_string(),
@@ -78,7 +80,13 @@ fn on_device(run: &mut Run<'_>, lock: &RunLock, kinds: &[Kind]) -> Result<(), Ti
         return Err(KernelError::refused("make", "a scratch zram device", "memory is short", numbers).into());
     }
     if !zram::has_control(&root) {
-        return Err(KernelError::unsupported("add a zram device through", "zram-control", "the zram driver is not loaded").hint("modprobe zram").into());
+        return Err(KernelError::unsupported(
+            "add a zram device through",
+            "zram-control",
+            "the zram driver is not loaded",
+        )
+        .hint("modprobe zram")
+        .into());
     }
     let mut journal = ramline_act::Run::begin(lock, &root, None)?;
     let device = journal.hot_add_zram()?;
@@ -143,7 +151,19 @@ fn one_cell(run: &mut Run<'_>, device: &Device, algorithm: &str, kind: &Kind, mi
     let throughput = run.sequential(size.0, millis / 4, "direct reads of 1 MiB in order", |offset| {
         file.read_exact_at(piece.bytes_mut(), offset).map_err(|error| failed("read", error))
     })?;
-    add_both(run, &Cell { algorithm, kind, place: "scratch zram device", method: "direct 4 KiB requests to a scratch device, all pages written once, then read at random", notes: stored(&stat) }, reads, writes, throughput);
+    add_both(
+        run,
+        &Cell {
+            algorithm,
+            kind,
+            place: "scratch zram device",
+            method: "direct 4 KiB requests to a scratch device, all pages written once, then read at random",
+            notes: stored(&stat),
+        },
+        reads,
+        writes,
+        throughput,
+    );
     Ok(())
 }
 
@@ -154,7 +174,10 @@ fn verify(file: &File, kind: &Kind, back: &mut Buffer) -> std::io::Result<()> {
         let offset = u64::try_from(index * kind.pages.page_bytes()).unwrap_or(u64::MAX);
         file.read_exact_at(back.bytes_mut(), offset)?;
         if back.bytes().get(..kind.pages.page_bytes()) != Some(kind.pages.page(index)) {
-            return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, format!("page {index} is not what was written")));
+            return Err(std::io::Error::new(
+                std::io::ErrorKind::InvalidData,
+                format!("page {index} is not what was written"),
+            ));
         }
     }
     Ok(())
@@ -169,7 +192,11 @@ fn stored(stat: &MmStat) -> Vec<String> {
         ratio(stat.compr_data),
         ratio(stat.mem_used_total)
     )];
-    notes.extend(stat.huge_pages.filter(|huge| *huge > 0).map(|huge| format!("{huge} pages did not compress and are kept as they are")));
+    notes.extend(
+        stat.huge_pages
+            .filter(|huge| *huge > 0)
+            .map(|huge| format!("{huge} pages did not compress and are kept as they are")),
+    );
     notes
 }
 
@@ -208,12 +235,27 @@ fn in_user_space(run: &mut Run<'_>, codec: &mut dyn Codec, kind: &Kind) -> Resul
     let huge = store.iter().filter(|stored| stored.len() == page).count();
     let wide = |bytes: usize| Bytes(u64::try_from(bytes).unwrap_or(u64::MAX));
     let mut notes = vec!["user space: an estimate, without the kernel's block layer and allocator".to_owned()];
-    notes.extend(Ratio::of(wide(count * page), wide(stored)).map(|ratio| format!("{} stored in {}: {ratio}", wide(count * page), wide(stored))));
+    notes.extend(
+        Ratio::of(wide(count * page), wide(stored))
+            .map(|ratio| format!("{} stored in {}: {ratio}", wide(count * page), wide(stored))),
+    );
     if huge > 0 {
         notes.push(format!("{huge} pages did not compress and are kept as they are"));
     }
     let name = codec.name();
-    add_both(run, &Cell { algorithm: name, kind, place: "user space", method: "single pages through a library in user space", notes }, reads, writes, None);
+    add_both(
+        run,
+        &Cell {
+            algorithm: name,
+            kind,
+            place: "user space",
+            method: "single pages through a library in user space",
+            notes,
+        },
+        reads,
+        writes,
+        None,
+    );
     Ok(())
 }
 
@@ -229,12 +271,23 @@ struct Cell<'a> {
     notes: Vec<String>,
 }
 
-fn add_both(run: &mut Run<'_>, cell: &Cell<'_>, reads: Series, writes: Series, throughput: Option<ramline_evidence::Measurement>) {
+fn add_both(
+    run: &mut Run<'_>,
+    cell: &Cell<'_>,
+    reads: Series,
+    writes: Series,
+    throughput: Option<ramline_evidence::Measurement>,
+) {
     let label = cell.kind.pages.label();
     let id = format!("zram-{}{}", cell.algorithm, cell.kind.suffix);
     let tier = |id: String, what: &str, series, throughput| Tier {
         id,
-        label: format!("zram {}, {what} of {} ({})", cell.algorithm, label.split(" (").next().unwrap_or(label), cell.place),
+        label: format!(
+            "zram {}, {what} of {} ({})",
+            cell.algorithm,
+            label.split(" (").next().unwrap_or(label),
+            cell.place
+        ),
         series: Some(series),
         throughput,
         method: format!("{}; data: {} pages of {label}", cell.method, cell.kind.pages.len()),
