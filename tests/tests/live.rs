@@ -133,5 +133,7 @@ fn every_topic_of_explain_is_answered_on_this_machine() {
         let run = ramline(&["explain", topic]);
         assert_eq!(run.code, 0, "{topic}: {}", run.stderr);
         assert!(run.stdout.contains("Next"), "{topic} ends with one command: {}", run.stdout);
+        let json: Value = serde_json::from_str(&ramline(&["explain", topic, "--json"]).stdout).unwrap();
+        assert_eq!((&json["schema_version"], json["topic"].as_str()), (&Value::from(1), Some(topic)));
     }
 }

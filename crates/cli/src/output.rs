@@ -25,6 +25,26 @@ impl Format {
     }
 }
 
+/// A document whose data carry no version of their own.
+#[derive(Debug, Serialize)]
+pub struct Versioned<'a, T> {
+    schema_version: u64,
+    #[serde(flatten)]
+    data: &'a T,
+}
+
+impl<'a, T> Versioned<'a, T> {
+    /// The data as a document of the current version.
+    pub const fn new(data: &'a T) -> Self {
+        Versioned { schema_version: ramline_view::SCHEMA_VERSION, data }
+    }
+
+    /// The data.
+    pub const fn data(&self) -> &'a T {
+        self.data
+    }
+}
+
 /// Writes text to stdout; a broken pipe ends the program quietly.
 ///
 /// # Errors

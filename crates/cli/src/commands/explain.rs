@@ -10,7 +10,7 @@ use ramline_snapshot::{Wanted, Window};
 use crate::commands::show;
 use crate::duration;
 use crate::exit::{self, Failure};
-use crate::output::{self, Format};
+use crate::output::{self, Format, Versioned};
 use crate::source::Source;
 
 /// Answer a question about this machine's memory, in its own numbers
@@ -40,7 +40,8 @@ impl Explain {
         let window = before.as_ref().and_then(|before| Window::new(before, &after).ok());
         let inputs = Inputs { snapshot: &after, window, tiers: None, runs: &[] };
         let answer = explain(topic, &inputs).map_err(|e| Failure::new(exit::USAGE, e.to_string()))?;
-        self.format.print(&answer, ramline_view::screen::explain)?;
+        self.format
+            .print(&Versioned::new(&answer), |document, style| ramline_view::screen::explain(document.data(), style))?;
         Ok(show::code(&after))
     }
 }

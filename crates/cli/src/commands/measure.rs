@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use ramline_kernel::{Root, signals};
 use ramline_lab::tiers::{self, Options};
 
-use crate::output::Format;
+use crate::output::{Format, Versioned};
 use crate::progress::Terminal;
 use crate::source::Source;
 use crate::{consent, exit, state};
@@ -68,7 +68,10 @@ impl Tiers {
             options.scratch_zram = Some(state::lock(&root)?);
         }
         let measured = tiers::measure(&options, &mut Terminal::new())?;
-        self.format.print(&measured, |m, style| ramline_view::screen::tiers(&m.report, m.cost.as_ref(), style))?;
+        self.format.print(&Versioned::new(&measured), |document, style| {
+            let measured = document.data();
+            ramline_view::screen::tiers(&measured.report, measured.cost.as_ref(), style)
+        })?;
         Ok(exit::DONE)
     }
 }
