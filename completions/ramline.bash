@@ -621,7 +621,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__run)
-            opts="-h --unit --limit --ballast --rounds --fills --fill --shared --arms --runs --timeout --read-ahead --dir --prove --allow-busy --dry-run --json --root --snapshot --help"
+            opts="-h --unit --limit --ballast --rounds --fills --fill --shared --arms --runs --timeout --read-ahead --dir --prove --allow-busy --stale-statistics --dry-run --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -101,6 +101,7 @@ complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_sub
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l shared -d 'Data in shared instead of private anonymous memory'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l prove -d 'Make swap areas and zram devices without asking; they are removed again'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l allow-busy -d 'Run although the machine is busy; the records say so'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l stale-statistics -d 'Leave the group\'s statistics up to 2 s old, as in a container, instead of exact, as on a whole machine'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l dry-run -d 'Say what would be done and written, and stop'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help'

@@ -20,6 +20,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use crate::Root;
 use crate::error::{KernelError, Result};
 
 /// What a write did: the knob before and after, `None` where it cannot be read.
@@ -78,6 +79,12 @@ pub fn selected(text: &str) -> &str {
 fn is_kernel_file(meta: &std::fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     meta.blocks() == 0
+}
+
+/// Where a setting of reclaim stands: `vm.swappiness` for `swappiness`. Global, for the whole machine.
+#[must_use]
+pub fn vm_setting(root: &Root, name: &str) -> PathBuf {
+    root.path("/proc/sys/vm").join(name)
 }
 
 #[cfg(test)]

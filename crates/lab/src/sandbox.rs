@@ -98,7 +98,7 @@ fn swappiness(root: &Root, group: &Group, value: u32, run: &mut Run) -> Result<O
         .map_err(|_| LabError::usage(format!("swappiness {value} is above 200"), "--arms swap:60"))?;
     Ok(match group.version() {
         Version::V1 => group.set_swappiness(byte)?.after,
-        Version::V2 => run.set_knob(&root.path("/proc/sys/vm/swappiness"), &byte.to_string())?.after,
+        Version::V2 => run.set_knob(&ramline_kernel::write::vm_setting(root, "swappiness"), &byte.to_string())?.after,
     })
 }
 

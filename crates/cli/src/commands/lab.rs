@@ -93,6 +93,9 @@ struct Run {
     /// Run although the machine is busy; the records say so
     #[arg(long)]
     allow_busy: bool,
+    /// Leave the group's statistics up to 2 s old, as in a container, instead of exact, as on a whole machine
+    #[arg(long)]
+    stale_statistics: bool,
     /// Say what would be done and written, and stop
     #[arg(long)]
     dry_run: bool,
@@ -158,6 +161,7 @@ impl Run {
             read_ahead: self.read_ahead,
             dir: self.dir.clone(),
             allow_busy: self.allow_busy,
+            fresh_statistics: !self.stale_statistics,
             ..Settings::default()
         })
     }
@@ -202,6 +206,9 @@ fn print(folder: &RunFolder, format: Format) -> Result<u8> {
     let table = ProofTable::of(&contents.records)
         .ok_or_else(|| Failure::new(exit::FAILED, format!("{} holds no record of a run", folder.dir().display())))?;
     format.print(&table, ramline_view::screen::proof)?;
+    for doubt in ramline_lab::report::doubts(&contents.records) {
+        eprintln!("doubt: {}", ramline_view::escape(&doubt));
+    }
     eprintln!("Raw records: {}", folder.dir().display());
     Ok(exit::DONE)
 }
