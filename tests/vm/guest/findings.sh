@@ -79,7 +79,8 @@ calm() {
     kill $thrasher && wait $thrasher 2>/dev/null
     rm /var/tmp/thrash
     umount /run/ballast && rmdir /run/ballast
-    swapon /dev/vdb1 && swapon -p 100 /dev/zram0
+    # systemd resets zram0 once its swap is off, so it sets it up again.
+    swapon /dev/vdb1 && systemctl restart systemd-zram-setup@zram0.service && systemctl start dev-zram0.swap
 }
 provoke_no_swap_and_refaults() { thrash; }
 undo_no_swap_and_refaults() { calm; }

@@ -140,7 +140,7 @@ pub const THRASHING: &[(&str, u64, u64)] = &[
     ("pswpout", 7, 7),
 ];
 
-/// Half of the anonymous memory of `without_swap` is far below 2 % of its RAM: give it some to move out.
+/// The anonymous memory of `without_swap` is far below a tenth of its RAM: give it some to move out.
 pub fn with_idle_anonymous(mut case: Case) -> Case {
     let Seen::Seen { data, .. } = &mut case.now.meminfo else { panic!("no meminfo") };
     data.inactive_anon = Some(ramline_units::Bytes::from_gib(6));
