@@ -168,6 +168,27 @@ fn wrong_words_are_usage_errors_that_name_the_way_out() {
 }
 
 #[test]
+fn no_hint_names_the_file_that_was_given_by_mistake() {
+    let tree = Tree::of("").file("/precious", "mine\n");
+    let precious = format!("{}/precious", tree.path());
+    let run = ramline(&["checkup", "--quick", "--compare", &precious]);
+    let hint = run.stderr.split("try:").nth(1).unwrap();
+    assert!(run.code == 2 && !hint.contains(&precious), "{}", run.stderr);
+    assert_eq!(fs::read_to_string(&precious).unwrap(), "mine\n");
+}
+
+#[test]
+fn a_report_takes_the_place_of_a_link_and_does_not_write_through_it() {
+    let tree = Tree::of(BASE).file("/precious", "mine\n");
+    let (precious, link) = (format!("{}/precious", tree.path()), format!("{}/r.html", tree.path()));
+    std::os::unix::fs::symlink(&precious, &link).unwrap();
+    let run = ramline(&["checkup", "--quick", "--root", tree.path(), "--html", &link]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(fs::read_to_string(&precious).unwrap(), "mine\n");
+    assert!(fs::read_to_string(&link).unwrap().starts_with("<!DOCTYPE html>"));
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_error() {
     let command = format!("'{}' show | head -n 1", ramline_testkit::binary().display());
     let output = std::process::Command::new("bash").args(["-o", "pipefail", "-c", &command]).output().unwrap();

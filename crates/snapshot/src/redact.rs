@@ -32,6 +32,46 @@ const PLACES: &[&str] = &[
 /// Node names of block devices: kind and number, nothing else.
 const DEVICES: &[&str] = &["sd", "vd", "xvd", "nvme", "mmcblk", "zram", "loop", "dm-", "md", "sr", "ram", "nbd", "hd"];
 
+/// File-system types; one that is made up, as FUSE allows, may carry a name.
+const TYPES: &[&str] = &[
+    "autofs",
+    "bcachefs",
+    "bpf",
+    "btrfs",
+    "cgroup",
+    "cgroup2",
+    "configfs",
+    "debugfs",
+    "devpts",
+    "devtmpfs",
+    "efivarfs",
+    "erofs",
+    "ext2",
+    "ext3",
+    "ext4",
+    "f2fs",
+    "fuse",
+    "fusectl",
+    "hugetlbfs",
+    "mqueue",
+    "nfs",
+    "nfs4",
+    "overlay",
+    "proc",
+    "pstore",
+    "ramfs",
+    "rootfs",
+    "securityfs",
+    "squashfs",
+    "sysfs",
+    "tmpfs",
+    "tracefs",
+    "vfat",
+    "xfs",
+    "zfs",
+    "cifs",
+];
+
 /// Mount options that are numbers or switches.
 const OPTIONS: &[&str] = &[
     "rw",
@@ -59,6 +99,9 @@ pub fn redact(mut snapshot: Snapshot) -> Snapshot {
             mount.at = place(&mount.at, index);
             mount.root = place(&mount.root, index);
             mount.source = device(&mount.source, index);
+            if !TYPES.contains(&mount.fs.as_str()) {
+                "redacted".clone_into(&mut mount.fs);
+            }
             mount.options = options(&mount.options);
             mount.super_options = options(&mount.super_options);
         }
@@ -98,6 +141,13 @@ pub fn redact(mut snapshot: Snapshot) -> Snapshot {
             dir.path = place(&dir.path, index);
         }
     }
+    snapshot.each_unseen(|path, text| {
+        // What could not be read is quoted as it is, names and all.
+        "redacted".clone_into(path);
+        if let Some(text) = text {
+            "redacted".clone_into(text);
+        }
+    });
     snapshot
 }
 
@@ -142,6 +192,12 @@ mod tests {
         snapshot.mounts = Seen::of(mounts::parse("m", text).unwrap());
         let text = "head\n/dev/sda2 partition 4 0 -2\n/home/alice/swap file 4 0 -3\n";
         snapshot.swaps = Seen::of(swaps::parse("s", text).unwrap());
+        let broken = mounts::parse("/home/alice/m", "1 0 0:2 / /home/alice rw\n").unwrap_err();
+        snapshot.cgroups = Seen::Malformed(broken);
+        snapshot.zram = Seen::Denied { path: "/home/alice/zram".into() };
+        if let Seen::Seen { data, .. } = &mut snapshot.mounts {
+            data[1].fs = "fuse.alice-sshfs".into();
+        }
         let redacted = serde_json::to_string(&redact(snapshot)).unwrap();
         assert!(!redacted.contains("alice") && !redacted.contains("b-1"), "{redacted}");
         assert!(redacted.contains("/tmp") && redacted.contains("/dev/sda2") && redacted.contains("size=4k"));

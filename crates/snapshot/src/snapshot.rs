@@ -68,6 +68,15 @@ macro_rules! sections {
                 false $(|| self.$field.is_malformed())*
             }
 
+            /// Shows the path and the quoted text of every section that was not seen.
+            pub(crate) fn each_unseen(&mut self, mut show: impl FnMut(&mut String, Option<&mut String>)) {
+                $(match &mut self.$field {
+                    Seen::Denied { path } | Seen::Absent { path } => show(path, None),
+                    Seen::Malformed(m) => show(&mut m.path, Some(&mut m.text)),
+                    Seen::Seen { .. } | Seen::Unread => {}
+                })*
+            }
+
             fn fill(&mut self, document: &mut Map<String, Value>) {
                 $(self.$field = section(stringify!($field), document.remove(stringify!($field)));)*
             }

@@ -2,6 +2,8 @@
 
 mod stages;
 
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -13,6 +15,7 @@ use crate::exit::{self, Failure};
 use crate::output;
 use crate::source::Source;
 use stages::Stages;
+use tempfile::NamedTempFile;
 
 /// Look, measure, prove in a sandbox, and say what to do
 #[derive(Debug, Args)]
@@ -56,23 +59,21 @@ impl Checkup {
         };
         // Before anything is started: an old report that cannot be read, a target that cannot be written.
         let old = self.compare.as_deref().map(read).transpose()?;
-        for target in [&self.html, &self.json].into_iter().flatten() {
-            writable(target)?;
-        }
-        let (report, code) = Stages { source, mode, prove: self.prove, dir: self.dir.as_deref() }.report()?;
-        if let Some(path) = &self.html {
-            write(path, &ramline_view::html::page(&report))?;
-        }
         let to_stdout = self.json.as_deref().is_some_and(|p| p == Path::new("-"));
+        let html = self.html.as_deref().map(Target::new).transpose()?;
+        let json = self.json.as_deref().filter(|_| !to_stdout).map(Target::new).transpose()?;
+        let (report, code) = Stages { source, mode, prove: self.prove, dir: self.dir.as_deref() }.report()?;
+        let files: Vec<String> = [&html, &json].into_iter().flatten().map(|t| t.path.display().to_string()).collect();
+        if let Some(target) = html {
+            target.write(&ramline_view::html::page(&report))?;
+        }
+        if let Some(target) = json {
+            target.write(&(serde_json::to_string(&report)? + "\n"))?;
+        }
         if to_stdout {
             output::json(&report)?;
         } else {
-            if let Some(path) = &self.json {
-                write(path, &(serde_json::to_string(&report)? + "\n"))?;
-            }
             let style = output::style();
-            let files: Vec<String> =
-                [&self.html, &self.json].into_iter().flatten().map(|p| p.display().to_string()).collect();
             output::text(&ramline_view::screen::checkup(&report, &files, &style))?;
             if let Some(old) = &old {
                 output::text(&ramline_view::screen::compare(&Comparison::of(old, &report), &style))?;
@@ -86,28 +87,44 @@ impl Checkup {
 fn read(path: &Path) -> Result<CheckupReport> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     Ok(serde_json::from_str(&text).map_err(|e| {
+        // The hint names a file of its own: following it must not overwrite what was given by mistake.
         let text = format!(
-            "{} is not a report of a checkup: {e}\n  try: ramline checkup --json {}",
-            path.display(),
+            "{} is not a report of a checkup: {e}\n  try: ramline checkup --json old-report.json",
             path.display()
         );
         Failure::new(exit::USAGE, text)
     })?)
 }
 
-fn writable(path: &Path) -> Result<()> {
-    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if path == Path::new("-") || (parent.is_dir() && !path.is_dir()) {
-        return Ok(());
-    }
-    let text = format!(
-        "cannot write {}: {} is not a directory to write it to\n  try: --html report.html",
-        path.display(),
-        parent.display()
-    );
-    Err(Failure::new(exit::USAGE, text).into())
+/// A file that is made beside its target before anything starts, and takes its place when it is complete.
+struct Target {
+    path: PathBuf,
+    staged: NamedTempFile,
 }
 
-fn write(path: &Path, text: &str) -> Result<()> {
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+impl Target {
+    /// Makes the file; a place that cannot be written is refused here, before the minute of work.
+    fn new(path: &Path) -> Result<Target> {
+        let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let refused = |why: String| {
+            let text = format!("cannot write {}: {why}\n  try: ramline checkup --html report.html", path.display());
+            Failure::new(exit::USAGE, text)
+        };
+        if path.is_dir() {
+            return Err(refused("it is a directory".to_owned()).into());
+        }
+        let staged = tempfile::Builder::new()
+            .prefix(".ramline-")
+            .permissions(std::fs::Permissions::from_mode(0o644))
+            .tempfile_in(parent);
+        Ok(Target { path: path.to_owned(), staged: staged.map_err(|e| refused(e.to_string()))? })
+    }
+
+    /// Writes the file and puts it in place.
+    fn write(mut self, text: &str) -> Result<()> {
+        let failed = || format!("cannot write {}", self.path.display());
+        self.staged.write_all(text.as_bytes()).and_then(|()| self.staged.as_file().sync_data()).with_context(failed)?;
+        let path = self.path.clone();
+        self.staged.persist(&path).map(drop).with_context(|| format!("cannot write {}", path.display()))
+    }
 }
