@@ -8,7 +8,7 @@ use std::process::{Child, Command};
 use ramline_kernel::cgroup::{Group, Hierarchy};
 use ramline_kernel::loopdev::LoopDevice;
 use ramline_kernel::write::{Change, read_knob, write_knob};
-use ramline_kernel::{KernelError, loopdev, mount, process, swap, zram};
+use ramline_kernel::{KernelError, loopdev, mount, process, scratch, swap, zram};
 use ramline_units::Bytes;
 
 use crate::undo::has_our_name;
@@ -50,6 +50,14 @@ impl Run {
     /// Those of [`swap::create_file`].
     pub fn make_swap_file(&mut self, path: &Path, size: Bytes) -> Result<PathBuf> {
         self.make_file_with(path, |path| swap::create_file(path, size))
+    }
+
+    /// Makes the file of an image without holes; unlike a swap file it may lie on btrfs.
+    ///
+    /// # Errors
+    /// Those of [`scratch::image_file`].
+    pub fn make_image_file(&mut self, path: &Path, size: Bytes) -> Result<PathBuf> {
+        self.make_file_with(path, |path| scratch::image_file(path, size))
     }
 
     fn make_file_with(

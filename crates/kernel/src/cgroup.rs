@@ -16,6 +16,7 @@
 //! ```
 
 mod hierarchy;
+mod room;
 mod stat;
 mod v1;
 mod v2;
@@ -26,6 +27,7 @@ use std::time::{Duration, Instant};
 use ramline_units::Limit;
 
 pub use hierarchy::{Hierarchy, Version};
+pub use room::{memory_room, panic_on_oom};
 pub use stat::GroupStat;
 
 use crate::error::{KernelError, Result};

@@ -21,5 +21,6 @@ mod sys;
 pub mod write;
 pub mod zram;
 
+pub use cgroup::{memory_room, panic_on_oom};
 pub use error::{Cause, KernelError, Result};
 pub use root::Root;

@@ -1,6 +1,7 @@
-//! Scratch files without a name: nothing can be left behind, whatever ends the process.
+//! Scratch files: without a name, so that nothing can be left behind, whatever ends the process; or, where something must
+//! find them by a name (a loop device), with one and with all their blocks.
 //!
-//! What it is not: a scratch directory. A file here exists only as an open descriptor; the kernel frees it with the last one.
+//! What it is not: a scratch directory, or a clean-up. A file with a name is removed by whoever had it made.
 //!
 //! ```no_run
 //! use ramline_kernel::scratch;
@@ -8,16 +9,19 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-#![expect(unsafe_code, reason = "memfd_create and fcntl")]
+#![expect(unsafe_code, reason = "memfd_create, fcntl and fallocate")]
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use ramline_units::Bytes;
+
 use crate::error::{KernelError, Result};
-use crate::sys::{c_path, check};
+use crate::place::{self, Place};
+use crate::sys::{c_path, check, offset};
 
 /// A new file in `dir` that has no name (O_TMPFILE), mode 0600, open for reading and writing.
 ///
@@ -70,10 +74,78 @@ pub fn memory_file(name: &str) -> Result<File> {
     Ok(unsafe { File::from_raw_fd(fd) })
 }
 
+/// Creates the file of an image (a file system behind a loop device) without holes: mode 0600, never an existing one, no
+/// link followed. Unlike a swap file it may be copy-on-write, so btrfs will do.
+///
+/// # Errors
+/// `Refused` off the disks of this machine or when less than twice the size is free; `Io` (EEXIST) when the name is taken.
+pub fn image_file(path: &Path, size: Bytes) -> Result<()> {
+    let tried = "create the image file";
+    let place = place::describe(path.parent().unwrap_or(Path::new(".")))?;
+    place.refuse_unless_disk(tried)?;
+    allocated_file(tried, path, &place, size)
+}
+
+/// A new file at `path`, on `place`, with blocks for all of it.
+pub(crate) fn allocated_file(tried: &str, path: &Path, place: &Place, size: Bytes) -> Result<()> {
+    if place.available.0 / 2 < size.0 {
+        let numbers = format!("{} needed, {} available", size, place.available);
+        return Err(KernelError::refused(tried, path, "twice its size must be free", numbers));
+    }
+    let failed = |error| KernelError::io(tried, path, error);
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .custom_flags(libc::O_NOFOLLOW)
+        .open(path)
+        .map_err(failed)?;
+    let filled = allocate(&file, size).and_then(|()| file.sync_all());
+    filled.map_err(|error| {
+        // The caller has no file to clean up when this function fails.
+        drop(std::fs::remove_file(path));
+        failed(error)
+    })
+}
+
+/// Blocks for the whole file: by fallocate (no bytes are written), else by writing zeros.
+fn allocate(mut file: &File, size: Bytes) -> io::Result<()> {
+    const CHUNK: u64 = 1 << 20;
+    let length = offset(size.0)?;
+    // SAFETY: fallocate touches no memory of ours.
+    match check(unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, length) }) {
+        Ok(_) => return Ok(()),
+        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {}
+        Err(error) => return Err(error),
+    }
+    let zeros = vec![0u8; usize::try_from(CHUNK).unwrap_or(1 << 20)];
+    let mut left = size.0;
+    while left > 0 {
+        let step = usize::try_from(left.min(CHUNK)).unwrap_or(zeros.len());
+        file.write_all(&zeros[..step])?;
+        left -= left.min(CHUNK);
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
+
+    #[test]
+    fn an_image_file_has_all_its_blocks_and_never_replaces_a_file() {
+        use std::os::unix::fs::MetadataExt;
+        let dir = tempfile::tempdir_in(".").unwrap();
+        if !place::describe(dir.path()).unwrap().is_disk() {
+            return eprintln!("skipped: not on a disk");
+        }
+        let path = dir.path().join("ramline-image");
+        image_file(&path, Bytes::from_mib(2)).unwrap();
+        let meta = std::fs::metadata(&path).unwrap();
+        assert!(meta.len() == 2 << 20 && meta.blocks() * 512 >= 2 << 20);
+        assert_eq!(image_file(&path, Bytes::from_mib(1)).unwrap_err().errno(), Some(libc::EEXIST));
+        assert!(image_file(&dir.path().join("huge"), Bytes(u64::MAX / 4)).unwrap_err().is_refused());
+    }
 
     #[test]
     fn an_unnamed_file_leaves_its_directory_empty() {

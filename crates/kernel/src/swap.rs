@@ -16,11 +16,10 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-#![expect(unsafe_code, reason = "swapon, swapoff, fallocate, getrandom")]
+#![expect(unsafe_code, reason = "swapon, swapoff, getrandom")]
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
-use std::os::fd::AsRawFd;
+use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -30,7 +29,7 @@ use ramline_units::Bytes;
 use crate::Root;
 use crate::error::{KernelError, Result};
 use crate::place;
-use crate::sys::{c_path, check, is_block_device, offset, read_text, size_of_target};
+use crate::sys::{c_path, check, is_block_device, read_text, size_of_target};
 
 /// The label of every area we make.
 pub const LABEL: &str = "ramline";
@@ -79,44 +78,7 @@ pub fn create_file(path: &Path, size: Bytes) -> Result<()> {
             place.fs_type.clone(),
         ));
     }
-    if place.available.0 / 2 < size.0 {
-        let numbers = format!("{} needed, {} available", size, place.available);
-        return Err(KernelError::refused(tried, path, "twice its size must be free", numbers));
-    }
-    let failed = |error| KernelError::io(tried, path, error);
-    let file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .custom_flags(libc::O_NOFOLLOW)
-        .open(path)
-        .map_err(failed)?;
-    let filled = allocate(&file, size).and_then(|()| file.sync_all());
-    filled.map_err(|error| {
-        // The caller has no file to clean up when this function fails.
-        drop(std::fs::remove_file(path));
-        failed(error)
-    })
-}
-
-/// Blocks for the whole file: by fallocate (no bytes are written), else by writing zeros.
-fn allocate(mut file: &File, size: Bytes) -> io::Result<()> {
-    const CHUNK: u64 = 1 << 20;
-    let length = offset(size.0)?;
-    // SAFETY: fallocate touches no memory of ours.
-    match check(unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, length) }) {
-        Ok(_) => return Ok(()),
-        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {}
-        Err(error) => return Err(error),
-    }
-    let zeros = vec![0u8; usize::try_from(CHUNK).unwrap_or(1 << 20)];
-    let mut left = size.0;
-    while left > 0 {
-        let step = usize::try_from(left.min(CHUNK)).unwrap_or(zeros.len());
-        file.write_all(&zeros[..step])?;
-        left -= left.min(CHUNK);
-    }
-    Ok(())
+    crate::scratch::allocated_file(tried, path, &place, size)
 }
 
 /// Writes the header of a swap area over the first page of a file or block device and returns its UUID.

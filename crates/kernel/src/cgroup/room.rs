@@ -1,0 +1,141 @@
+//! How much memory can be taken here before somebody is pushed out or killed.
+//!
+//! What it is not: a promise. Others take memory too, and a reading is as old as it is.
+//!
+//! ```
+//! let room = ramline_kernel::memory_room(&ramline_kernel::Root::live())?;
+//! println!("{room} can be taken without pushing out more than idle cache");
+//! # Ok::<(), ramline_kernel::KernelError>(())
+//! ```
+
+use std::path::Path;
+
+use ramline_units::Bytes;
+
+use super::hierarchy::{Hierarchy, Version, ancestors};
+use super::v1::UNLIMITED_FROM;
+use crate::Root;
+use crate::error::Result;
+use crate::swap;
+use crate::sys::{read_text, read_u64};
+
+/// Bytes that can be taken: the least of MemAvailable and, for our memory cgroup and each of its ancestors, its limit
+/// less what is charged to it, of which inactive file cache can go. In version 2 `memory.high` limits as `memory.max`
+/// does: beyond it every allocation reclaims.
+///
+/// # Errors
+/// When /proc/meminfo cannot be read. A machine without the memory controller has only MemAvailable.
+pub fn memory_room(root: &Root) -> Result<Bytes> {
+    let available = swap::mem_available(root)?;
+    let Ok(hierarchy) = Hierarchy::detect(root) else { return Ok(available) };
+    let rooms = ancestors(hierarchy.mount_point(), hierarchy.own()).filter_map(|dir| room_in(dir, hierarchy.version()));
+    Ok(rooms.fold(available, Bytes::min))
+}
+
+/// `None` without a limit.
+fn room_in(dir: &Path, version: Version) -> Option<Bytes> {
+    let (limits, usage, cache): (&[&str], _, _) = match version {
+        // Version 1 counts `inactive_file` for the group alone, `total_inactive_file` with its children.
+        Version::V1 => (&["memory.limit_in_bytes"], "memory.usage_in_bytes", "total_inactive_file"),
+        Version::V2 => (&["memory.max", "memory.high"], "memory.current", "inactive_file"),
+    };
+    let limit =
+        limits.iter().filter_map(|file| read_u64(&dir.join(file)).ok()).filter(|at| *at < UNLIMITED_FROM).min()?;
+    let idle = read_text(&dir.join("memory.stat")).ok().and_then(|text| {
+        text.lines().find_map(|line| line.strip_prefix(cache)?.strip_prefix(' ')?.trim().parse::<u64>().ok())
+    });
+    Some(Bytes(match read_u64(&dir.join(usage)) {
+        Ok(charged) => limit.saturating_sub(charged.saturating_sub(idle.unwrap_or(0))),
+        // A limit, and nothing said about what is used of it: a part of it is all that can be hoped for.
+        Err(_) => limit / 4,
+    }))
+}
+
+/// `vm.panic_on_oom`: above 0 the kernel panics where it would kill a process, at 1 only when the whole machine is short,
+/// at 2 also inside a memory cgroup. `None` when it cannot be read.
+#[must_use]
+pub fn panic_on_oom(root: &Root) -> Option<i64> {
+    read_text(&crate::write::vm_setting(root, "panic_on_oom")).ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    fn machine(mount: &str, own: &str) -> (tempfile::TempDir, Root) {
+        let tree = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = tree.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        put("proc/meminfo", "MemTotal: 9 kB\nMemAvailable:    8388608 kB\n");
+        put("proc/self/mountinfo", mount);
+        put("proc/self/cgroup", own);
+        put("cg/cgroup.controllers", "memory\n");
+        let root = Root::new(tree.path());
+        (tree, root)
+    }
+
+    fn group(tree: &Path, name: &str, files: &[(&str, u64)], stat: &str) {
+        let dir = tree.join("cg").join(name);
+        std::fs::create_dir_all(&dir).unwrap();
+        for (file, value) in files {
+            std::fs::write(dir.join(file), format!("{value}\n")).unwrap();
+        }
+        std::fs::write(dir.join("memory.stat"), stat).unwrap();
+    }
+
+    #[test]
+    fn the_tightest_ancestor_counts_and_its_idle_cache_is_room() {
+        let (tree, root) = machine("1 0 0:1 / /cg rw - cgroup2 cgroup2 rw\n", "0::/slice/own\n");
+        assert_eq!(memory_room(&root).unwrap(), Bytes::from_gib(8));
+        group(
+            tree.path(),
+            "slice",
+            &[("memory.max", 4096 * MIB), ("memory.current", 4000 * MIB)],
+            "inactive_file 104857600\n",
+        );
+        group(
+            tree.path(),
+            "slice/own",
+            &[("memory.max", 2048 * MIB), ("memory.current", 512 * MIB)],
+            "inactive_file 0\n",
+        );
+        assert_eq!(memory_room(&root).unwrap(), Bytes::from_mib(196));
+        group(tree.path(), "slice/own", &[("memory.high", 600 * MIB)], "inactive_file 0\ninactive_file_x 9\n");
+        assert_eq!(memory_room(&root).unwrap(), Bytes::from_mib(88));
+    }
+
+    #[test]
+    fn version_1_counts_the_cache_of_the_children_too_and_its_huge_number_is_no_limit() {
+        let (tree, root) = machine("1 0 0:1 / /cg rw - cgroup cgroup rw,memory\n", "4:memory:/own\n");
+        group(
+            tree.path(),
+            "",
+            &[("memory.limit_in_bytes", 9_223_372_036_854_771_712), ("memory.usage_in_bytes", 1)],
+            "",
+        );
+        let files = [("memory.limit_in_bytes", 512 * MIB), ("memory.usage_in_bytes", 512 * MIB)];
+        group(tree.path(), "own", &files, "inactive_file 0\ntotal_inactive_file 209715200\n");
+        assert_eq!(memory_room(&root).unwrap(), Bytes::from_mib(200));
+    }
+
+    #[test]
+    fn a_limit_without_a_usage_gives_a_quarter_of_itself() {
+        let (tree, root) = machine("1 0 0:1 / /cg rw - cgroup2 cgroup2 rw\n", "0::/own\n");
+        group(tree.path(), "own", &[("memory.max", 400 * MIB)], "");
+        assert_eq!(memory_room(&root).unwrap(), Bytes::from_mib(100));
+    }
+
+    #[test]
+    fn panic_on_oom_is_read_where_it_is() {
+        let (tree, root) = machine("", "");
+        assert_eq!(panic_on_oom(&root), None);
+        std::fs::create_dir_all(tree.path().join("proc/sys/vm")).unwrap();
+        std::fs::write(tree.path().join("proc/sys/vm/panic_on_oom"), "2\n").unwrap();
+        assert_eq!(panic_on_oom(&root), Some(2));
+    }
+}
