@@ -145,6 +145,13 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<SwapState> 
     Some(SwapState { areas, total, used, flow, verdict })
 }
 
+/// Free swap: SwapFree, or without it what the areas have left. `None` where neither file was seen.
+#[must_use]
+pub fn free(snapshot: &Snapshot) -> Option<Bytes> {
+    let areas = || Some(snapshot.swaps.data()?.iter().map(|a| a.size - a.used).sum());
+    snapshot.meminfo.data().and_then(|m| m.swap_free).or_else(areas)
+}
+
 /// Stock against flow.
 #[must_use]
 pub fn verdict(stock: Bytes, flow: Option<Flow>, page: PageSize) -> SwapVerdict {

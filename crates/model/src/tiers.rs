@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ledger::{Ledger, Term};
 use crate::swap::{self, AreaKind};
+use crate::tmpfs;
 
 /// What a tier is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -73,12 +74,10 @@ pub fn of(snapshot: &Snapshot) -> Vec<Tier> {
         let ledger = ledger.as_ref()?;
         Some(terms.iter().map(|t| ledger.bytes(*t)).sum::<Bytes>())
     };
-    let swap = snapshot.meminfo.data().and_then(|m| m.swap_free).is_some_and(|free| free.0 > 0);
-    let to_swap = if swap { Some(2) } else { None };
-    let swaps = if swap {
-        "idle pages are swapped out, balanced against the page cache by swappiness"
-    } else {
-        "stays: there is no free swap"
+    let (to_swap, swaps) = match swap::free(snapshot) {
+        Some(Bytes(0)) => (None, "stays: there is no free swap"),
+        Some(_) => (Some(2), "idle pages are swapped out, balanced against the page cache by swappiness"),
+        None => (None, "whether it can go to swap is not known: neither /proc/meminfo nor /proc/swaps was seen"),
     };
     let mut out = vec![
         in_ram(TierKind::Processes, "process memory", held(&[Term::Anon]), to_swap, swaps),
@@ -126,7 +125,7 @@ pub fn of(snapshot: &Snapshot) -> Vec<Tier> {
             how: how.to_owned(),
         });
     }
-    out.push(disk(snapshot));
+    out.extend(disk(snapshot));
     out
 }
 
@@ -158,10 +157,14 @@ fn zswap(snapshot: &Snapshot) -> Option<Tier> {
     })
 }
 
-fn disk(snapshot: &Snapshot) -> Tier {
+/// The files under `/`; `None` where they are in RAM themselves (an initramfs, a live system on tmpfs).
+fn disk(snapshot: &Snapshot) -> Option<Tier> {
     let root = snapshot.mounts.data().and_then(|m| m.iter().rev().find(|m| m.at == "/"));
+    if root.is_some_and(|m| tmpfs::in_ram(&m.fs)) {
+        return None;
+    }
     let capacity = root.and_then(|m| m.capacity);
-    Tier {
+    Some(Tier {
         kind: TierKind::Disk,
         name: root.map_or("files on disk", |m| m.source.as_str()).to_owned(),
         capacity: capacity.map(|c| c.size),
@@ -170,7 +173,7 @@ fn disk(snapshot: &Snapshot) -> Tier {
         cost: None,
         gives_way: None,
         how: "holds the files; what was dropped from the page cache is read from here".to_owned(),
-    }
+    })
 }
 
 #[cfg(test)]

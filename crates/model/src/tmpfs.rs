@@ -5,7 +5,10 @@
 //!
 //! The models: half of RAM (what tmpfs allows by default), half of free memory, available memory, and free memory
 //! plus free swap; margin = model − need, where need is every file rounded up to pages. Inodes are held against
-//! tmpfs's default, one for every two pages of RAM (`shmem_default_max_inodes`, mm/shmem.c).
+//! tmpfs's default, one for every two pages of RAM (`shmem_default_max_inodes`, mm/shmem.c). The models credit no
+//! cache: what of the directory is in the page cache already counts in full. Only what would be pushed out leaves it
+//! out, both of the need and of the cache that can be dropped: in tmpfs it is neither new nor droppable.
+//! A directory on tmpfs already is held against its own mount's size and inodes instead of the defaults.
 //!
 //! Worked example: 3 GiB in /tmp on a machine of 8 GiB with 4 free: half of RAM leaves 1 GiB, half of free lacks 1.
 
@@ -18,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::SignedBytes;
 use crate::ledger::{Ledger, Term};
+use crate::swap;
 
 /// One file system in RAM.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,7 +30,7 @@ pub struct TmpfsMount {
     pub at: String,
     /// Other places that show the same file system.
     pub also_at: Vec<String>,
-    /// tmpfs, devtmpfs or ramfs.
+    /// tmpfs, devtmpfs, ramfs or rootfs.
     pub fs: String,
     /// What it may hold: ramfs has no limit. `None` where it was not asked.
     pub size: Option<Limit>,
@@ -88,12 +92,15 @@ pub fn of(snapshot: &Snapshot) -> Option<TmpfsState> {
     })
 }
 
-fn in_ram(fs: &str) -> bool {
-    matches!(fs, "tmpfs" | "devtmpfs" | "ramfs")
+/// File systems whose files are in RAM. `rootfs` is what an initramfs is unpacked into: a ramfs, or a tmpfs.
+#[must_use]
+pub fn in_ram(fs: &str) -> bool {
+    matches!(fs, "tmpfs" | "devtmpfs" | "ramfs" | "rootfs")
 }
 
 fn line(mount: &Mount, ram: Option<Bytes>) -> TmpfsMount {
-    let ramfs = mount.fs == "ramfs";
+    // A ramfs does not count what it holds; a rootfs that is one reports a size of 0.
+    let ramfs = mount.fs == "ramfs" || (mount.fs == "rootfs" && mount.capacity.is_none_or(|c| c.size.0 == 0));
     let capacity = mount.capacity.filter(|_| !ramfs);
     // A tmpfs without limit reports a size of 0.
     let size = capacity.map(|c| if c.size.0 == 0 { Limit::Max } else { Limit::At(c.size) });
@@ -122,13 +129,15 @@ fn line(mount: &Mount, ram: Option<Bytes>) -> TmpfsMount {
 pub enum Model {
     /// Half of RAM: what tmpfs allows by default.
     HalfOfRam,
+    /// What the tmpfs it is on allows it: its own bytes and what is free there. In place of half of RAM.
+    Mount,
     /// Half of free memory: nothing else has to move.
     HalfOfFree,
     /// Available memory: clean cache gives way.
     Available,
     /// Free memory and free swap.
     FreePlusSwap,
-    /// tmpfs's default number of inodes.
+    /// tmpfs's default number of inodes, or the number its mount has.
     Inodes,
 }
 
@@ -163,7 +172,7 @@ pub struct Fit {
     pub need: Bytes,
     /// Inodes it would need.
     pub inodes: u64,
-    /// tmpfs's default number of inodes here.
+    /// tmpfs's default number of inodes here; on tmpfs already, its own and what is free there (`u64::MAX`: no limit).
     pub inode_limit: u64,
     /// What is left of it; negative when there are too many files.
     pub inode_margin: i64,
@@ -175,7 +184,7 @@ pub struct Fit {
     pub fits: bool,
     /// It is in RAM already; free memory is then counted as if it were emptied.
     pub already_tmpfs: bool,
-    /// Of `need`, in the page cache already: moving it costs no memory.
+    /// Of `need`, in the page cache already: moving it needs no further RAM, but it can then no longer be dropped.
     pub cached: Option<Bytes>,
     /// What would have to leave; `None` where it is in RAM already.
     pub pushed_out: Option<PushedOut>,
@@ -195,15 +204,22 @@ pub fn would_fit(dir: &DirUse, snapshot: &Snapshot) -> Option<Fit> {
     let meminfo = snapshot.meminfo.data()?;
     let (ram, free) = (meminfo.mem_total?, meminfo.mem_free?);
     let mounted = snapshot.mounts.data().map(Vec::as_slice).unwrap_or_default();
-    let already_tmpfs = mounts::holding(mounted, &dir.path).is_some_and(|m| in_ram(&m.fs));
+    let on = mounts::holding(mounted, &dir.path).filter(|m| in_ram(&m.fs));
+    let already_tmpfs = on.is_some();
+    let mount = on.filter(|m| m.fs != "ramfs").and_then(|m| m.capacity);
     let need = dir.on_tmpfs;
     let own = if already_tmpfs { need } else { Bytes::ZERO };
     let half = |whole: Bytes| Bytes(whole.0 / 2);
+    // Where others fill the mount, their part of it is no room for this directory.
+    let first = match mount.filter(|c| c.size.0 > 0) {
+        Some(c) => (Model::Mount, Some((c.free + need).min(c.size))),
+        None => (Model::HalfOfRam, Some(half(ram))),
+    };
     let limits = [
-        (Model::HalfOfRam, Some(half(ram))),
+        first,
         (Model::HalfOfFree, Some(half(free + own))),
         (Model::Available, meminfo.mem_available.map(|a| a + own)),
-        (Model::FreePlusSwap, meminfo.swap_free.map(|s| free + own + s)),
+        (Model::FreePlusSwap, swap::free(snapshot).map(|s| free + own + s)),
     ];
     let margins: Vec<Margin> = limits
         .into_iter()
@@ -211,7 +227,11 @@ pub fn would_fit(dir: &DirUse, snapshot: &Snapshot) -> Option<Fit> {
             Some(Margin { model, limit: limit?, margin: SignedBytes::difference(limit?, need) })
         })
         .collect();
-    let inode_limit = default_inodes(ram, snapshot.machine.page_size);
+    let inode_limit = match mount {
+        Some(c) if c.inodes == 0 => u64::MAX,
+        Some(c) => c.inodes_free.saturating_add(dir.inodes).min(c.inodes),
+        None => default_inodes(ram, snapshot.machine.page_size),
+    };
     let inode_margin = SignedBytes::difference(Bytes(inode_limit), Bytes(dir.inodes)).0;
     let mut first = (Model::Inodes, dir.inodes, inode_limit);
     for margin in &margins {
@@ -234,17 +254,18 @@ pub fn would_fit(dir: &DirUse, snapshot: &Snapshot) -> Option<Fit> {
         breaks_first: first.0,
         already_tmpfs,
         cached,
-        pushed_out: (!already_tmpfs).then(|| pushed_out(need - cached.unwrap_or_default(), free, snapshot)),
+        pushed_out: (!already_tmpfs).then(|| pushed_out(need, cached.unwrap_or_default(), free, snapshot)),
         lower_bound: !dir.complete || dir.refused > 0,
     })
 }
 
-/// `extra` bytes take free memory first, then clean cache, then push anonymous pages to swap.
-fn pushed_out(extra: Bytes, free: Bytes, snapshot: &Snapshot) -> PushedOut {
+/// What is not cached takes free memory first, then clean cache, then pushes anonymous pages to swap. The directory's
+/// own cached pages become its tmpfs pages: they need no RAM again, and are no longer there to be dropped.
+fn pushed_out(need: Bytes, cached: Bytes, free: Bytes, snapshot: &Snapshot) -> PushedOut {
     let clean = Ledger::of(snapshot).map_or(Bytes::ZERO, |l| l.bytes(Term::FileClean));
-    let swap_free = snapshot.meminfo.data().and_then(|m| m.swap_free).unwrap_or_default();
-    let beyond = extra - free;
-    let cache = beyond.min(clean);
+    let swap_free = swap::free(snapshot).unwrap_or_default();
+    let beyond = need - cached - free;
+    let cache = beyond.min(clean - cached);
     let swap = (beyond - cache).min(swap_free);
     PushedOut { cache, swap, nowhere: beyond - cache - swap }
 }

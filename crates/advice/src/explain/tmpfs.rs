@@ -11,6 +11,7 @@ pub(super) const TOPIC: Topic =
 
 fn answer(inputs: &Inputs<'_>) -> Answer {
     let state = tmpfs::of(inputs.snapshot);
+    let areas = inputs.snapshot.swaps.data().map(Vec::len);
     let mut numbers = Numbers::default();
     for mount in state.iter().flat_map(|s| &s.mounts).filter(|m| m.fs == "tmpfs" && !placeholder(m)) {
         if let Some((used, size)) = mount.used.zip(mount.size) {
@@ -37,9 +38,9 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             numbers.0.push(evidence(words(margin.model), value, "/proc/meminfo"));
         }
         numbers.add(
-            "inodes of a default tmpfs",
-            Some(format!("{}, margin {}", fit.inode_limit, fit.inode_margin)),
-            "one for every two pages of RAM",
+            if fit.already_tmpfs { "inodes of its tmpfs" } else { "inodes of a default tmpfs" },
+            (fit.inode_limit < u64::MAX).then(|| format!("{}, margin {}", fit.inode_limit, fit.inode_margin)),
+            if fit.already_tmpfs { "statfs" } else { "one for every two pages of RAM" },
         );
     }
     let short = match (&fit, &state) {
@@ -53,7 +54,12 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         mechanism: sentences([
             "tmpfs keeps files as shared memory. They are never dropped like cache: they stay in RAM or go to swap, so without swap they take memory until they are deleted.",
             "The limit of a mount is a promise, not a reservation: half of RAM by default, and several mounts may promise more than there is.",
-            "What lies in tmpfs is gone after a reboot, and reaches the swap device unencrypted.",
+            "What of a directory is in the page cache already needs no further RAM in tmpfs, but it can then no longer be dropped; the models give it no credit.",
+            if areas > Some(0) {
+                "What lies in tmpfs is gone after a reboot, and reaches the swap device unencrypted."
+            } else {
+                "What lies in tmpfs is gone after a reboot."
+            },
             "fsync protects nothing there: there is nothing behind it.",
         ]),
         myth: Some("/tmp in tmpfs is always faster: what is in the page cache is already as fast, and is written later anyway.".into()),
@@ -69,6 +75,7 @@ fn placeholder(mount: &TmpfsMount) -> bool {
 fn words(model: Model) -> &'static str {
     match model {
         Model::HalfOfRam => "against half of RAM",
+        Model::Mount => "against the tmpfs it is on",
         Model::HalfOfFree => "against half of free memory",
         Model::Available => "against available memory",
         Model::FreePlusSwap => "against free memory and free swap",

@@ -22,7 +22,7 @@ const LITTLE: Bytes = Bytes::from_gib(1);
 fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let snapshot = inputs.snapshot;
     let mount = mounts::holding(snapshot.mounts.data()?, "/tmp")?;
-    if matches!(mount.fs.as_str(), "tmpfs" | "ramfs") {
+    if tmpfs::in_ram(&mount.fs) {
         return full_tmpfs(snapshot);
     }
     full_disk(mount).or_else(|| would_not_fit(snapshot))
@@ -116,6 +116,7 @@ fn models(fit: &Fit) -> Vec<Evidence> {
     for margin in &fit.margins {
         let name = match margin.model {
             Model::HalfOfRam => "half of RAM",
+            Model::Mount => "the tmpfs it is on",
             Model::HalfOfFree => "half of free memory",
             Model::Available => "available memory",
             Model::FreePlusSwap => "free memory and free swap",

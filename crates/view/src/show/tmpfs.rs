@@ -1,6 +1,6 @@
 //! `show tmpfs`: what the file systems in RAM hold and may hold, and whether a directory would fit into one.
 //!
-//! What it is not: a promise. What lies in tmpfs is lost at a reboot and may reach swap unencrypted.
+//! What it is not: a promise. What lies in tmpfs is lost at a reboot and may reach swap, if there is any, unencrypted.
 
 use ramline_model::tmpfs::{self, Fit, Model, TmpfsMount, TmpfsState};
 use ramline_snapshot::Snapshot;
@@ -21,6 +21,8 @@ pub struct ShowTmpfs {
     pub tmpfs: Option<TmpfsState>,
     /// The directories that were walked.
     pub would_fit: Vec<Fit>,
+    /// Swap areas tmpfs could go to; `None` where /proc/swaps was not seen.
+    pub swap_areas: Option<usize>,
     /// What could not be seen, and why.
     pub unseen: Vec<UnseenSection>,
 }
@@ -34,6 +36,7 @@ impl ShowTmpfs {
             schema_version: SCHEMA_VERSION,
             tmpfs: tmpfs::of(snapshot),
             would_fit: dirs.iter().filter_map(|dir| tmpfs::would_fit(dir, snapshot)).collect(),
+            swap_areas: snapshot.swaps.data().map(Vec::len),
             unseen: super::unseen_of(snapshot, &["mounts", "meminfo", "dirs"]),
         }
     }
@@ -49,7 +52,11 @@ impl ShowTmpfs {
         fits(&mut page, &self.would_fit);
         if !self.would_fit.is_empty() {
             page.blank();
-            page.dim("What lies in tmpfs does not survive a reboot, and under pressure it reaches the swap area unencrypted.");
+            page.dim(match self.swap_areas {
+                Some(0) => "What lies in tmpfs does not survive a reboot.",
+                Some(_) => "What lies in tmpfs does not survive a reboot, and under pressure it reaches the swap area unencrypted.",
+                None => "What lies in tmpfs does not survive a reboot; where there is swap, it may reach it unencrypted.",
+            });
         }
         super::unseen(&mut page, &self.unseen);
         page.finish()
@@ -119,10 +126,11 @@ fn mount_row(mount: &TmpfsMount) -> [Cell; 8] {
 fn model_words(model: Model) -> &'static str {
     match model {
         Model::HalfOfRam => "half of RAM (the size a tmpfs gets by default)",
+        Model::Mount => "the tmpfs it is on (its own bytes and what is free there)",
         Model::HalfOfFree => "half of free memory (nothing else has to move)",
         Model::Available => "available memory (clean page cache gives way)",
         Model::FreePlusSwap => "free memory and free swap",
-        Model::Inodes => "inodes (the number a tmpfs gets by default)",
+        Model::Inodes => "inodes (what a tmpfs gets by default, or its own)",
     }
 }
 
@@ -147,6 +155,7 @@ pub(crate) fn fit_sentence(fit: &Fit) -> String {
 fn short(model: Model) -> &'static str {
     match model {
         Model::HalfOfRam => "half of RAM",
+        Model::Mount => "its own tmpfs",
         Model::HalfOfFree => "half of free",
         Model::Available => "available",
         Model::FreePlusSwap => "free plus swap",
@@ -162,7 +171,7 @@ fn fits(page: &mut Page<'_>, fits: &[Fit]) {
     let mut table = Table::new(vec![
         Column::wrapped("directory"),
         Column::right("needs"),
-        Column::right("half of RAM"),
+        Column::right("half of RAM or mount"),
         Column::right("half of free"),
         Column::right("available"),
         Column::right("free + swap"),
@@ -188,7 +197,7 @@ fn fits(page: &mut Page<'_>, fits: &[Fit]) {
         .flatten()
         .map(|m| format!("{} {}", model_words(m.model), m.limit))
         .collect();
-    page.dim(&format!("Limits: {}.", limits.join("; ")));
+    page.dim(&format!("Limits: {}. No model credits what is in the page cache already.", limits.join("; ")));
 }
 
 fn fit_row(fit: &Fit) -> Vec<Cell> {
@@ -203,12 +212,16 @@ fn fit_row(fit: &Fit) -> Vec<Cell> {
     vec![
         fit.path.as_str().into(),
         format!("{}{}", if fit.lower_bound { ">= " } else { "" }, fit.need).into(),
-        margin(Model::HalfOfRam),
+        margin(if fit.margins.iter().any(|m| m.model == Model::Mount) { Model::Mount } else { Model::HalfOfRam }),
         margin(Model::HalfOfFree),
         margin(Model::Available),
         margin(Model::FreePlusSwap),
         number::count(fit.inodes).into(),
-        format!("{sign}{}", number::count(fit.inode_margin.unsigned_abs())).into(),
+        if fit.inode_limit == u64::MAX {
+            "no limit".into()
+        } else {
+            format!("{sign}{}", number::count(fit.inode_margin.unsigned_abs())).into()
+        },
     ]
 }
 
@@ -216,7 +229,10 @@ fn fit_row(fit: &Fit) -> Vec<Cell> {
 fn aside(fit: &Fit) -> String {
     let mut out = Vec::new();
     if let Some(cached) = fit.cached.filter(|c| c.0 > 0 && !fit.already_tmpfs) {
-        out.push(format!("{cached} of it are in the page cache already, so moving them costs no memory"));
+        out.push(format!(
+            "{cached} of it are in the page cache already: moving them needs no further RAM, but they can then no longer be \
+             dropped (without swap they stay)"
+        ));
     }
     if let Some(gone) = fit.pushed_out {
         let parts = [

@@ -86,10 +86,11 @@ fn mount_row(mount: &TmpfsMount) -> Vec<Markup> {
 const fn model(model: Model) -> (&'static str, &'static str) {
     match model {
         Model::HalfOfRam => ("half of RAM", "what tmpfs allows by default"),
+        Model::Mount => ("its own tmpfs", "its own bytes and what is free there"),
         Model::HalfOfFree => ("half of free memory", "nothing else has to move"),
         Model::Available => ("available memory", "clean cache gives way"),
         Model::FreePlusSwap => ("free memory and swap", "everything there is"),
-        Model::Inodes => ("inodes", "one for every two pages of RAM"),
+        Model::Inodes => ("inodes", "by default one for every two pages of RAM; on tmpfs already, what its mount has"),
     }
 }
 
@@ -129,14 +130,14 @@ fn would_fit(number_of: usize, it: &Fit) -> Markup {
         .collect();
     rows.push(vec![
         html! { "inodes" },
-        html! { (count(it.inode_limit)) },
-        html! { @if it.inode_margin < 0 { "lacks " (count(it.inode_margin.unsigned_abs())) } @else { (count(it.inode_margin.unsigned_abs())) " to spare" } },
+        html! { @if it.inode_limit == u64::MAX { "no limit" } @else { (count(it.inode_limit)) } },
+        html! { @if it.inode_limit == u64::MAX { "no limit" } @else if it.inode_margin < 0 { "lacks " (count(it.inode_margin.unsigned_abs())) } @else { (count(it.inode_margin.unsigned_abs())) " to spare" } },
         html! { (model(Model::Inodes).1) "; needs " (count(it.inodes)) },
     ]);
     html! {
         h3 { code { (it.path) } " " (heading) " " @if it.fits { (tag("good", "fits")) } @else { (tag("warn", "does not fit")) } }
         p { "It needs " (at_least) b { (size(it.need)) } " and " (count(it.inodes)) " inodes. As it grows, " (model(it.breaks_first).0) " is the first to break."
-            @if let Some(cached) = it.cached { " " (size(cached)) " of it is in the page cache already, so moving that costs no memory." }
+            @if let Some(cached) = it.cached.filter(|_| !it.already_tmpfs) { " " (size(cached)) " of it is in the page cache already: moving that needs no further RAM, but it can then no longer be dropped (without swap it stays). The models below credit no cache." }
             @if it.lower_bound { " The walk was cut short or refused in places." } }
         @if !rooms.is_empty() {
             (figure(&format!("fit-chart-{number_of}"), &format!("Whether {} fits", it.path),
