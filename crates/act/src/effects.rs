@@ -149,10 +149,11 @@ impl Run {
     pub fn hot_add_zram(&mut self) -> Result<zram::Device> {
         let root = self.root().clone();
         let existing = zram::list(&root);
-        self.perform_learning(Step::HotAddZram { id: None, existing: existing.clone() }, || {
+        let step = |id, identity| Step::HotAddZram { id, identity, existing: existing.clone() };
+        self.perform_learning(step(None, None), || {
             let device = zram::hot_add(&root)?;
-            let id = Some(device.id());
-            Ok((device, Step::HotAddZram { id, existing: existing.clone() }))
+            let done = step(Some(device.id()), Some(device.identity()?));
+            Ok((device, done))
         })
     }
 

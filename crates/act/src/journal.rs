@@ -59,6 +59,10 @@ pub struct Journal {
     owner: Owner,
     seq: u64,
     appended: u64,
+    /// Bytes up to the end of the last record that was written whole.
+    good: u64,
+    /// What lies beyond could not be cut off yet.
+    torn: bool,
     crash_after: Option<u64>,
 }
 
@@ -84,7 +88,7 @@ impl Journal {
         file.try_lock().map_err(|error| KernelError::io("lock the journal", &path, error.into()))?;
         file.sync_all().map_err(|error| KernelError::io("sync the journal", &path, error))?;
         process::sync_dir(&dir)?;
-        Ok(Journal { file, path, run, owner: owner.clone(), seq: 0, appended: 0, crash_after })
+        Ok(Journal { file, path, run, owner: owner.clone(), seq: 0, appended: 0, good: 0, torn: false, crash_after })
     }
 
     /// Opens the journal of a dead run to go on with it; `None` when its run is alive after all.
@@ -104,6 +108,8 @@ impl Journal {
             owner: last.owner.clone(),
             seq: last.seq + 1,
             appended: 0,
+            good: contents.whole_bytes,
+            torn: false,
             crash_after: None,
             file,
         };
@@ -125,16 +131,34 @@ impl Journal {
             step: step.clone(),
             note: note.map(str::to_owned),
         };
-        let failed = |error| KernelError::io("append to the journal", &self.path, error);
+        let path = self.path.clone();
+        let failed = |error| KernelError::io("append to the journal", &path, error);
         let mut line = serde_json::to_vec(&entry).map_err(|error| failed(error.into()))?;
         line.push(b'\n');
-        self.file.write_all(&line).and_then(|()| self.file.sync_data()).map_err(failed)?;
+        self.cut_torn().map_err(failed)?;
+        let written = self.file.write_all(&line).and_then(|()| self.file.sync_data());
+        if let Err(error) = written {
+            // A part of a line (the disk is full) would make this record and the next one unreadable for ever.
+            self.torn = true;
+            // Should it fail, the next record tries again before it is written; this error is the one to report.
+            drop(self.cut_torn());
+            return Err(failed(error).into());
+        }
+        self.good += u64::try_from(line.len()).unwrap_or_default();
         self.seq += 1;
         self.appended += 1;
         if self.crash_after == Some(self.appended) {
             process::kill_self();
         }
         Ok(entry.time_ms)
+    }
+
+    fn cut_torn(&mut self) -> std::io::Result<()> {
+        if self.torn {
+            self.file.set_len(self.good)?;
+            self.torn = false;
+        }
+        Ok(())
     }
 
     /// How many records this process has appended.
@@ -177,11 +201,15 @@ impl Contents {
                 Phase::Intend => {
                     pending.push(Pending { number: entry.number, step: entry.step.clone(), intended_ms: entry.time_ms })
                 }
-                Phase::Done => {
-                    for known in pending.iter_mut().filter(|known| known.number == entry.number) {
-                        known.step = entry.step.clone();
-                    }
-                }
+                Phase::Done => match pending.iter_mut().find(|known| known.number == entry.number) {
+                    Some(known) => known.step = entry.step.clone(),
+                    // Its announcement cannot be read; it was taken all the same.
+                    None => pending.push(Pending {
+                        number: entry.number,
+                        step: entry.step.clone(),
+                        intended_ms: entry.time_ms,
+                    }),
+                },
                 Phase::Undone => pending.retain(|known| known.number != entry.number),
             }
         }
@@ -204,6 +232,18 @@ pub(crate) fn read(path: &Path) -> Result<Contents> {
         }
     }
     Ok(contents)
+}
+
+/// Puts a journal with records nobody can read out of the way: it has been reported, all that can be read in it is undone,
+/// and it must not be reported for ever. It is kept for a person to look at.
+pub(crate) fn set_aside(path: &Path) -> Result<()> {
+    let to = aside(path);
+    Ok(std::fs::rename(path, &to).map_err(|error| KernelError::io("set aside the journal", path, error))?)
+}
+
+/// Where [`set_aside`] puts a journal.
+pub(crate) fn aside(path: &Path) -> PathBuf {
+    path.with_extension("unreadable")
 }
 
 /// All journals of a state directory, oldest first.
@@ -274,7 +314,11 @@ mod tests {
             Step::Mount { what: "/dev/loop3".into(), at: "/a/m".into(), fs: "ext4".into() },
             Step::MakeCgroup { path: "/c".into() },
             Step::SpawnInto { group: Some("/c".into()), pid: Some(4), start: Some(5) },
-            Step::HotAddZram { id: Some(6), existing: vec![0, 1] },
+            Step::HotAddZram {
+                id: Some(6),
+                identity: Some(ramline_kernel::zram::Identity { inode: 7, diskseq: None }),
+                existing: vec![0, 1],
+            },
             Step::SwapOn { path: "/dev/zram6".into(), priority: Some(7), uuid: "u".into() },
             Step::SetKnob { path: "/k".into(), before: "8".into(), after: "9\n".into() },
         ];
@@ -315,6 +359,45 @@ mod tests {
         let contents = read(&path).unwrap();
         assert_eq!(contents.entries.iter().map(|entry| entry.seq).collect::<Vec<_>>(), [0, 1]);
         assert!(contents.pending().is_empty() && contents.malformed.is_empty());
+    }
+
+    #[test]
+    fn a_full_disk_fails_the_record_and_spoils_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let _mount = match ramline_kernel::mount::tmpfs(dir.path(), ramline_units::Bytes::from_kib(64)) {
+            Ok(()) => Unmount(dir.path()),
+            Err(error) => {
+                assert!(process::uid() != 0, "{error}");
+                return eprintln!("skipped: needs root");
+            }
+        };
+        let state = StateDir::open(&dir.path().join("state")).unwrap();
+        let mut journal = Journal::create(&state, &owner(), None).unwrap();
+        journal.append(0, &file("a"), Phase::Intend, None).unwrap();
+        let ballast = dir.path().join("ballast");
+        std::fs::write(&ballast, vec![1; 1 << 20]).unwrap_err();
+        let mut whole = 1;
+        let error = loop {
+            match journal.append(1, &file("b"), Phase::Intend, Some(&"x".repeat(700))) {
+                Ok(_) => whole += 1,
+                Err(error) => break error,
+            }
+        };
+        assert!(error.to_string().contains("append to the journal"), "{error}");
+        let length = std::fs::metadata(&journal.path).unwrap().len();
+        assert_eq!(length, journal.good, "the part of a line that was written is cut off");
+        std::fs::remove_file(&ballast).unwrap();
+        journal.append(1, &file("b"), Phase::Undone, None).unwrap();
+        let contents = read(&journal.path).unwrap();
+        assert_eq!((contents.entries.len(), contents.malformed.len()), (whole + 1, 0));
+    }
+
+    struct Unmount<'a>(&'a Path);
+
+    impl Drop for Unmount<'_> {
+        fn drop(&mut self) {
+            ramline_kernel::mount::unmount(self.0).unwrap();
+        }
     }
 
     #[test]

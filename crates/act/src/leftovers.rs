@@ -2,6 +2,8 @@
 
 use ramline_kernel::{Root, cgroup::Group, loopdev, mount, process, swap, write::read_knob, zram};
 
+use crate::journal::Pending;
+use crate::undo::unrecorded_zram;
 use crate::{Result, StateDir, Step, journal};
 
 /// One thing a dead run has left.
@@ -29,7 +31,7 @@ pub fn leftovers(state: &StateDir, root: &Root) -> Result<Vec<Leftover>> {
             continue;
         }
         let same_boot = last.owner.is_this_boot(root);
-        let present = pending.iter().rev().filter(|pending| is_present(root, &pending.step, same_boot));
+        let present = pending.iter().rev().filter(|pending| is_present(root, pending, same_boot));
         found.extend(present.map(|pending| Leftover {
             run: last.run.clone(),
             pid: last.owner.pid,
@@ -56,8 +58,8 @@ pub fn one_line(leftovers: &[Leftover]) -> Option<String> {
     ))
 }
 
-fn is_present(root: &Root, step: &Step, same_boot: bool) -> bool {
-    match step {
+fn is_present(root: &Root, pending: &Pending, same_boot: bool) -> bool {
+    match &pending.step {
         Step::MakeDir { path, .. } | Step::MakeFile { path, .. } => path.symlink_metadata().is_ok(),
         _ if !same_boot => false,
         Step::AttachLoop { file, .. } => !loopdev::attached_to(root, file).is_empty(),
@@ -65,8 +67,10 @@ fn is_present(root: &Root, step: &Step, same_boot: bool) -> bool {
         Step::MakeCgroup { path } => Group::open(path).is_ok(),
         Step::SpawnInto { pid: Some(pid), start: Some(start), .. } => process::is_same_process(root, *pid, *start),
         Step::SpawnInto { .. } => false,
-        Step::HotAddZram { id: Some(id), .. } => zram::Device::open(root, *id).exists(),
-        Step::HotAddZram { id: None, .. } => false,
+        Step::HotAddZram { id: Some(id), identity, .. } => {
+            identity.is_some() && zram::Device::open(root, *id).identity().ok() == *identity
+        }
+        Step::HotAddZram { id: None, existing, .. } => !unrecorded_zram(root, existing, pending.intended_ms).is_empty(),
         Step::SwapOn { path, .. } => swap::is_on(root, path).unwrap_or(false),
         Step::SetKnob { path, before, after } => read_knob(path).is_some_and(|now| now == *after && after != before),
     }

@@ -6,7 +6,7 @@ use ramline_kernel::{KernelError, Root};
 
 use crate::journal::{self, Contents, Journal, Phase};
 use crate::undo::{Context, Outcome, undo};
-use crate::{Result, StateDir};
+use crate::{ActError, Result, StateDir};
 
 /// What a recovery did.
 #[derive(Debug, Default)]
@@ -48,14 +48,19 @@ impl Report {
 /// are left to remove. A run that is alive is not touched.
 ///
 /// # Errors
-/// When the journals cannot be listed; errors of single steps are in the report.
+/// When the journals cannot be listed; errors of single steps are in the report. A record nobody can read is reported once:
+/// when all others are undone its journal is set aside under the ending `.unreadable`.
 pub fn recover(state: &StateDir, root: &Root) -> Result<Report> {
     let mut report = Report::default();
     for path in journal::list(state)? {
         // Most journals are of finished runs: those are not even opened for writing.
         let contents = journal::read(&path)?;
         let Some(owner) = contents.entries.last().map(|entry| entry.owner.clone()) else {
-            report.runs.extend(unreadable(&path, &contents));
+            if let Some(mut run) = unreadable(&path, &contents) {
+                // A run that is just writing its first record has no whole line yet, and is not here.
+                set_aside(&path, &mut run);
+                report.runs.push(run);
+            }
             continue;
         };
         if contents.pending().is_empty() && contents.malformed.is_empty() || owner.is_alive(root) {
@@ -89,11 +94,27 @@ pub fn recover(state: &StateDir, root: &Root) -> Result<Report> {
                     continue;
                 }
             };
-            journal.append(pending.number, &pending.step, Phase::Undone, note.as_deref())?;
+            // A full disk: what is undone stays undone, and the next recovery finds it gone.
+            if let Err(error) = journal.append(pending.number, &pending.step, Phase::Undone, note.as_deref()) {
+                match error {
+                    ActError::Kernel(error) => run.errors.push(error),
+                    other => return Err(other),
+                }
+            }
+        }
+        if !contents.malformed.is_empty() && run.errors.len() == contents.malformed.len() {
+            set_aside(&path, &mut run);
         }
         report.runs.push(run);
     }
     Ok(report)
+}
+
+/// Reported once; kept under another name.
+fn set_aside(path: &Path, run: &mut RunReport) {
+    if let Err(ActError::Kernel(error)) = journal::set_aside(path) {
+        run.errors.push(error);
+    }
 }
 
 /// One error for each record nobody can read: what it announced is not known, so a person must look.
@@ -101,7 +122,7 @@ fn malformed(path: &Path, contents: &Contents) -> Vec<KernelError> {
     let error = |(line, text): &(usize, String)| {
         let object = format!("{}:{line}", path.display());
         KernelError::malformed("read the journal record", object, text)
-            .hint(format!("less {}; rm it when nothing is left", path.display()))
+            .hint(format!("less {}", journal::aside(path).display()))
     };
     contents.malformed.iter().map(error).collect()
 }

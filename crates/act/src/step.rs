@@ -3,6 +3,7 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use ramline_kernel::zram;
 use serde::{Deserialize, Serialize};
 
 /// A file or directory by device and inode: a name can come to mean another file.
@@ -41,8 +42,13 @@ pub enum Step {
     MakeCgroup { path: PathBuf },
     /// A process, in a group if one is named.
     SpawnInto { group: Option<PathBuf>, pid: Option<u32>, start: Option<u64> },
-    /// `/dev/zram<id>`; `existing` were there before.
-    HotAddZram { id: Option<u32>, existing: Vec<u32> },
+    /// `/dev/zram<id>`; `existing` were there before. Numbers are used again, so `identity` tells ours from a later one.
+    HotAddZram {
+        id: Option<u32>,
+        #[serde(default)]
+        identity: Option<zram::Identity>,
+        existing: Vec<u32>,
+    },
     /// A swap area with a header of ours.
     SwapOn { path: PathBuf, priority: Option<i32>, uuid: String },
     /// A knob of the kernel; `after` is what was asked for until the kernel's own answer is known.

@@ -44,7 +44,7 @@ pub fn undo(step: &Step, context: Context<'_>) -> Result<Outcome> {
         Step::Mount { what, at, fs } => unmount(root, what, at, fs),
         Step::MakeCgroup { path } => remove_cgroup(path),
         Step::SpawnInto { pid, start, .. } => kill(root, *pid, *start),
-        Step::HotAddZram { id, existing } => remove_zram(context, *id, existing),
+        Step::HotAddZram { id, identity, existing } => remove_zram(context, *id, *identity, existing),
         Step::SwapOn { path, uuid, .. } => swap_off(root, path, uuid),
         Step::SetKnob { path, before, after } => put_back(path, before, after),
     }
@@ -158,33 +158,21 @@ fn kill(root: &Root, pid: Option<u32>, start: Option<u64>) -> Result<Outcome> {
     Err(KernelError::refused("kill", format!("process {pid}"), "it is still there after SIGKILL", "waited 2 s"))
 }
 
-fn remove_zram(context: Context<'_>, id: Option<u32>, existing: &[u32]) -> Result<Outcome> {
+fn remove_zram(
+    context: Context<'_>,
+    id: Option<u32>,
+    identity: Option<zram::Identity>,
+    existing: &[u32],
+) -> Result<Outcome> {
     let root = context.root;
-    let id = match id {
-        Some(id) => id,
-        // Killed between making the device and writing down its number, a moment of microseconds: it is then new, not
-        // set up, and as old as the record.
-        None => {
-            let fresh = |id: &u32| {
-                let device = zram::Device::open(root, *id);
-                matches!(device.is_initialised(), Ok(false)) && born_with(device.node(), context.intended_ms)
-            };
-            let candidates: Vec<u32> =
-                zram::list(root).into_iter().filter(|id| !existing.contains(id)).filter(fresh).collect();
-            match candidates.as_slice() {
-                [] => return Ok(Outcome::AlreadyGone),
-                [only] => *only,
-                several => {
-                    return Ok(Outcome::LeftAlone(format!(
-                        "zram devices {several:?} appeared together: ours is not certain"
-                    )));
-                }
-            }
-        }
-    };
+    let Some(id) = id else { return remove_unrecorded_zram(context, existing) };
     let device = zram::Device::open(root, id);
-    if !device.exists() {
-        return Ok(Outcome::AlreadyGone);
+    let now = match device.identity() {
+        Err(error) if error.is_absent() => return Ok(Outcome::AlreadyGone),
+        other => other?,
+    };
+    if identity != Some(now) {
+        return Ok(Outcome::LeftAlone("another zram device has its number now".to_owned()));
     }
     let node = device.node();
     let in_use = |by: &str| {
@@ -200,6 +188,25 @@ fn remove_zram(context: Context<'_>, id: Option<u32>, existing: &[u32]) -> Resul
     device.reset()?;
     device.hot_remove()?;
     Ok(Outcome::Removed)
+}
+
+/// Killed between making the device and writing down its number, a moment of milliseconds. There is no evidence but age
+/// and emptiness, so nothing is reset: only a device that is not set up, and so holds nothing, is removed.
+fn remove_unrecorded_zram(context: Context<'_>, existing: &[u32]) -> Result<Outcome> {
+    match unrecorded_zram(context.root, existing, context.intended_ms).as_slice() {
+        [] => Ok(Outcome::AlreadyGone),
+        [only] => zram::Device::open(context.root, *only).hot_remove().map(|()| Outcome::Removed),
+        several => Ok(Outcome::LeftAlone(format!("zram devices {several:?} appeared together: ours is not certain"))),
+    }
+}
+
+/// The devices that can be the one announced at `intended_ms`: new, not set up, and as old as the record.
+pub fn unrecorded_zram(root: &Root, existing: &[u32], intended_ms: u64) -> Vec<u32> {
+    let fresh = |id: &u32| {
+        let device = zram::Device::open(root, *id);
+        matches!(device.is_initialised(), Ok(false)) && born_with(device.node(), intended_ms)
+    };
+    zram::list(root).into_iter().filter(|id| !existing.contains(id)).filter(fresh).collect()
 }
 
 /// The node's modification time is when devtmpfs made it.
@@ -246,5 +253,70 @@ fn put_back(path: &Path, before: &str, after: &str) -> Result<Outcome> {
         Some(now) => {
             Ok(Outcome::LeftAlone(format!("it is {now} now, neither {before} nor our {after}: somebody else set it")))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tree with one zram device, set up, that is not a device of this machine.
+    fn tree() -> (tempfile::TempDir, Root) {
+        let tree = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = tree.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        put("sys/block/zram3/initstate", "1\n");
+        put("sys/block/zram3/diskseq", "41\n");
+        put("sys/block/zram3/reset", "");
+        put("sys/class/zram-control/hot_remove", "");
+        put("dev/zram3", "");
+        put("proc/swaps", "Filename Type Size Used Priority\n");
+        put("proc/self/mountinfo", "");
+        let root = Root::new(tree.path());
+        (tree, root)
+    }
+
+    #[track_caller]
+    fn undone(root: &Root, id: Option<u32>, identity: Option<zram::Identity>) -> Outcome {
+        let intended_ms = u64::MAX / 4;
+        let step = Step::HotAddZram { id, identity, existing: vec![0] };
+        undo(&step, Context { root, same_boot: true, intended_ms }).unwrap()
+    }
+
+    #[test]
+    fn a_zram_device_that_got_the_number_of_ours_is_left_alone() {
+        let (tree, root) = tree();
+        let ours = zram::Device::open(&root, 3).identity().unwrap();
+        let reset = || std::fs::read_to_string(tree.path().join("sys/block/zram3/reset")).unwrap();
+        std::fs::write(tree.path().join("sys/block/zram3/diskseq"), "42\n").unwrap();
+        assert!(matches!(undone(&root, Some(3), Some(ours)), Outcome::LeftAlone(_)));
+        let other = zram::Identity { inode: ours.inode + 1, diskseq: Some(42) };
+        assert!(matches!(undone(&root, Some(3), Some(other)), Outcome::LeftAlone(_)));
+        assert!(matches!(undone(&root, Some(3), None), Outcome::LeftAlone(_)));
+        assert_eq!(reset(), "");
+        std::fs::write(tree.path().join("sys/block/zram3/diskseq"), "41\n").unwrap();
+        assert_eq!(undone(&root, Some(3), Some(ours)), Outcome::Removed);
+        assert_eq!(reset(), "1");
+        assert_eq!(undone(&root, Some(4), Some(ours)), Outcome::AlreadyGone);
+    }
+
+    #[test]
+    fn a_device_without_a_record_is_removed_only_while_it_is_empty_and_as_old_as_the_announcement() {
+        let (tree, root) = tree();
+        let born = std::fs::metadata(tree.path().join("dev/zram3")).unwrap().modified().unwrap();
+        let born = born.duration_since(std::time::UNIX_EPOCH).unwrap().as_millis().try_into().unwrap();
+        assert!(unrecorded_zram(&root, &[0], born).is_empty());
+        std::fs::write(tree.path().join("sys/block/zram3/initstate"), "0\n").unwrap();
+        assert_eq!(unrecorded_zram(&root, &[0], born), [3]);
+        assert!(unrecorded_zram(&root, &[0, 3], born).is_empty());
+        assert!(unrecorded_zram(&root, &[0], born - 60_000).is_empty());
+        assert_eq!(undone(&root, None, None), Outcome::AlreadyGone);
+        let step = Step::HotAddZram { id: None, identity: None, existing: vec![] };
+        let outcome = undo(&step, Context { root: &root, same_boot: true, intended_ms: born }).unwrap();
+        assert_eq!(outcome, Outcome::Removed);
+        assert_eq!(std::fs::read_to_string(tree.path().join("sys/block/zram3/reset")).unwrap(), "", "nothing is reset");
     }
 }

@@ -243,12 +243,17 @@ fn a_journal_record_nobody_can_read_is_reported_with_its_line() {
     std::fs::write(bench.state.path().join("journal/0000000000001-1.jsonl"), "garbage\n").unwrap();
     let report = recover(&bench.state, &bench.root).unwrap();
     assert!(!report.is_clean() && report.runs.len() == 1, "{report:?}");
-    std::fs::remove_file(bench.state.path().join("journal/0000000000001-1.jsonl")).unwrap();
-    dead_run(&bench, "another boot", &[r#""kind":"make_cgroup","path":"/x""#.to_owned()]);
+    assert!(recover(&bench.state, &bench.root).unwrap().is_empty(), "reported once");
+    assert!(bench.state.path().join("journal/0000000000001-1.unreadable").exists(), "and kept");
+    let file = bench.path().join("ramline-f");
+    std::fs::write(&file, "").unwrap();
+    dead_run(&bench, "another boot", &[format!(r#""kind":"make_file","path":"{}","id":null"#, file.display())]);
     let path = bench.state.path().join("journal/0000000000001-999999999.jsonl");
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, format!("garbage\n{text}")).unwrap();
     let report = recover(&bench.state, &bench.root).unwrap();
     let errors: Vec<String> = report.runs[0].errors.iter().map(KernelError::to_string).collect();
     assert!(errors[0].contains(".jsonl:1") && errors[0].contains("garbage"), "{errors:?}");
+    assert!(!file.exists(), "the rest is recovered");
+    assert!(recover(&bench.state, &bench.root).unwrap().is_empty(), "the second time there is nothing to do");
 }

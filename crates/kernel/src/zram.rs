@@ -16,10 +16,12 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use ramline_units::{Bytes, Limit};
+use serde::{Deserialize, Serialize};
 
 use crate::Root;
 use crate::error::{KernelError, Result};
@@ -65,6 +67,16 @@ pub fn hot_add(root: &Root) -> Result<Device> {
     })?;
     let id = text.trim().parse().map_err(|_| KernelError::malformed("add a zram device through", &path, &text))?;
     Ok(Device::open(root, id))
+}
+
+/// What tells a device from another that got its number later in the same boot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// The inode of its directory in sysfs: numbers go round only after 2^31 of them.
+    pub inode: u64,
+    /// Counts all disks of a boot (Linux 5.15).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diskseq: Option<u64>,
 }
 
 /// One zram device, by number.
@@ -140,6 +152,15 @@ impl Device {
     #[must_use]
     pub fn exists(&self) -> bool {
         self.dir.exists()
+    }
+
+    /// Which device it is; a number is given out again as soon as its device is gone.
+    ///
+    /// # Errors
+    /// `Absent` when there is no such device.
+    pub fn identity(&self) -> Result<Identity> {
+        let meta = std::fs::metadata(&self.dir).map_err(|error| KernelError::io("look at", &self.dir, error))?;
+        Ok(Identity { inode: meta.ino(), diskseq: read_u64(&self.dir.join("diskseq")).ok() })
     }
 
     /// True once `disksize` has been set.
