@@ -115,7 +115,8 @@ impl Run {
         Ok(at)
     }
 
-    /// Makes the n-th memory cgroup of this process.
+    /// Makes the n-th memory cgroup of this process. Where no group gives the memory controller to its children, the top is
+    /// first made to, as a step of its own that is undone too.
     ///
     /// # Errors
     /// Those of [`Group::create`].
@@ -123,6 +124,9 @@ impl Run {
         let name = Hierarchy::group_name(n);
         let path = hierarchy.planned(&name)?;
         refuse_if_taken("make the cgroup", &path)?;
+        if let Some(knob) = hierarchy.memory_to_enable()? {
+            self.perform(Step::EnableMemory { path: knob.clone() }, || Hierarchy::enable_memory(&knob).map(drop))?;
+        }
         self.perform(Step::MakeCgroup { path }, || Group::create(hierarchy, &name))
     }
 

@@ -312,6 +312,7 @@ mod tests {
             Step::MakeFile { path: "/a/b".into(), id },
             Step::AttachLoop { file: "/a/b".into(), number: Some(3) },
             Step::Mount { what: "/dev/loop3".into(), at: "/a/m".into(), fs: "ext4".into() },
+            Step::EnableMemory { path: "/e".into() },
             Step::MakeCgroup { path: "/c".into() },
             Step::SpawnInto { group: Some("/c".into()), pid: Some(4), start: Some(5) },
             Step::HotAddZram {

@@ -1,6 +1,12 @@
 //! What dead runs have left, by name, without touching anything: for read-only commands.
 
-use ramline_kernel::{Root, cgroup::Group, loopdev, mount, process, swap, write::read_knob, zram};
+use ramline_kernel::{
+    Root,
+    cgroup::{Group, Hierarchy},
+    loopdev, mount, process, swap,
+    write::read_knob,
+    zram,
+};
 
 use crate::journal::Pending;
 use crate::undo::unrecorded_zram;
@@ -64,6 +70,7 @@ fn is_present(root: &Root, pending: &Pending, same_boot: bool) -> bool {
         _ if !same_boot => false,
         Step::AttachLoop { file, .. } => !loopdev::attached_to(root, file).is_empty(),
         Step::Mount { at, .. } => mount::at(root, at).is_some(),
+        Step::EnableMemory { path } => Hierarchy::is_memory_enabled(path),
         Step::MakeCgroup { path } => Group::open(path).is_ok(),
         Step::SpawnInto { pid: Some(pid), start: Some(start), .. } => process::is_same_process(root, *pid, *start),
         Step::SpawnInto { .. } => false,

@@ -38,6 +38,8 @@ pub enum Step {
     AttachLoop { file: PathBuf, number: Option<u32> },
     /// `what` mounted at `at`.
     Mount { what: PathBuf, at: PathBuf, fs: String },
+    /// The memory controller given to the children of a cgroup, by its `cgroup.subtree_control`.
+    EnableMemory { path: PathBuf },
     /// A memory cgroup of ours.
     MakeCgroup { path: PathBuf },
     /// A process, in a group if one is named.
@@ -67,6 +69,7 @@ impl Step {
             }
             Step::AttachLoop { file, number: None } => format!("loop device over {}", file.display()),
             Step::Mount { at, fs, .. } => format!("{fs} mounted at {}", at.display()),
+            Step::EnableMemory { path } => format!("the memory controller enabled at {}", path.display()),
             Step::MakeCgroup { path } => format!("cgroup {}", path.display()),
             Step::SpawnInto { pid: Some(pid), .. } => format!("process {pid}"),
             Step::SpawnInto { pid: None, .. } => "a process".to_owned(),

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-use ramline_kernel::cgroup::Group;
+use ramline_kernel::cgroup::{Group, Hierarchy};
 use ramline_kernel::write::{read_knob, write_knob};
 use ramline_kernel::{KernelError, Result, Root, loopdev, mount, process, swap, zram};
 
@@ -42,6 +42,7 @@ pub fn undo(step: &Step, context: Context<'_>) -> Result<Outcome> {
         _ if !context.same_boot => Ok(Outcome::AlreadyGone),
         Step::AttachLoop { file, .. } => detach(root, file),
         Step::Mount { what, at, fs } => unmount(root, what, at, fs),
+        Step::EnableMemory { path } => disable_memory(path),
         Step::MakeCgroup { path } => remove_cgroup(path),
         Step::SpawnInto { pid, start, .. } => kill(root, *pid, *start),
         Step::HotAddZram { id, identity, existing } => remove_zram(context, *id, *identity, existing),
@@ -135,6 +136,13 @@ fn unmount(root: &Root, what: &Path, at: &Path, fs: &str) -> Result<Outcome> {
         }
         Some(other) => Ok(Outcome::LeftAlone(format!("{} of {} is mounted there now", other.fs_type, other.source))),
     }
+}
+
+fn disable_memory(knob: &Path) -> Result<Outcome> {
+    if !Hierarchy::is_memory_enabled(knob) {
+        return Ok(Outcome::AlreadyGone);
+    }
+    Ok(Hierarchy::disable_memory(knob)?.map_or(Outcome::Removed, Outcome::LeftAlone))
 }
 
 fn remove_cgroup(path: &Path) -> Result<Outcome> {

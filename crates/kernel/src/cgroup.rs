@@ -50,13 +50,16 @@ impl Group {
     ///
     /// # Errors
     /// `Refused` for a name without our prefix, `Denied` without the privilege, `Io` (EEXIST) when it is there already;
-    /// version 2: `Unsupported` when no ancestor gives the memory controller to its children and we may not change that.
+    /// version 2: `Unsupported` when no ancestor gives the memory controller to its children; see
+    /// [`Hierarchy::memory_to_enable`].
     pub fn create(hierarchy: &Hierarchy, name: &str) -> Result<Group> {
         let parent = hierarchy.parent()?;
         let dir = parent.join(name);
         refuse_foreign("make the cgroup", &dir)?;
-        if hierarchy.version() == Version::V2 {
-            v2::enable_memory(&parent)?;
+        if let Some(knob) = hierarchy.memory_to_enable()? {
+            let feature = format!("{} does not give the memory controller to its children", parent.display());
+            return Err(KernelError::unsupported("make the cgroup", &dir, feature)
+                .hint(format!("echo +memory | sudo tee {}", knob.display())));
         }
         std::fs::create_dir(&dir).map_err(|error| {
             KernelError::io("make the cgroup", &dir, error).hint("sudo ramline lab run code-plus-data")
@@ -186,11 +189,16 @@ impl Group {
     fn kill_one_by_one(&self, pids: &[u32]) {
         for &pid in pids {
             // The handle first, membership second: a pid that was used again in between is not in our group.
-            let Some(handle) = process::pidfd(pid) else { continue };
-            if self.pids().is_ok_and(|members| members.contains(&pid)) {
-                // Gone already is what we want; anything else shows in the next round.
-                drop(process::pidfd_kill(&handle));
+            let handle = process::pidfd(pid);
+            if !self.pids().is_ok_and(|members| members.contains(&pid)) {
+                continue;
             }
+            // Gone already is what we want; anything else shows in the next round.
+            drop(match handle {
+                Some(handle) => process::pidfd_kill(&handle),
+                // Before Linux 5.3, under a filter of system calls, or out of descriptors.
+                None => process::signal(pid, libc::SIGKILL),
+            });
         }
     }
 

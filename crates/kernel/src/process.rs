@@ -191,7 +191,8 @@ pub(crate) fn pidfd_kill(handle: &OwnedFd) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-fn signal(pid: u32, number: libc::c_int) -> io::Result<()> {
+/// A signal by number of the process; the caller has made sure that it is the right one.
+pub(crate) fn signal(pid: u32, number: libc::c_int) -> io::Result<()> {
     let pid = libc::pid_t::try_from(pid).map_err(|_| io::Error::from_raw_os_error(libc::ESRCH))?;
     // SAFETY: kill touches no memory of ours; pid is positive, so it is one process.
     check(unsafe { libc::kill(pid, number) }).map(drop)

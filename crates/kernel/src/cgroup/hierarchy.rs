@@ -7,6 +7,7 @@ use crate::Root;
 use crate::error::{KernelError, Result};
 use crate::mount::{self, Mounted};
 use crate::sys::read_text;
+use crate::write::Change;
 
 /// The two interfaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,15 +94,54 @@ impl Hierarchy {
         Ok(self.parent()?.join(name))
     }
 
-    /// The group a new one goes below: the highest that does not take us out of a limit set on us.
+    /// The group a new one goes below: one that does not take us out of a limit set on us. Version 1: the highest. Version
+    /// 2: the nearest that gives the memory controller to its children, or, for root and when none does, the real top.
     ///
     /// # Errors
-    /// Version 2: `Unsupported` when no ancestor can give the memory controller to its children.
+    /// Version 2: `Unsupported` when no ancestor gives the memory controller to its children and that cannot be changed.
     pub fn parent(&self) -> Result<PathBuf> {
         match self.version {
             Version::V1 => Ok(v1::parent(&self.mount, &self.own)),
-            Version::V2 => v2::parent(&self.mount, &self.own),
+            Version::V2 => self.v2_parent().map(|parent| parent.dir),
         }
+    }
+
+    fn v2_parent(&self) -> Result<v2::Parent> {
+        v2::parent(&self.mount, &self.own, crate::process::uid() == 0)
+    }
+
+    /// The knob [`Hierarchy::enable_memory`] would write to before a group can be made, `None` when nothing need be enabled.
+    ///
+    /// # Errors
+    /// As [`Hierarchy::parent`].
+    pub fn memory_to_enable(&self) -> Result<Option<PathBuf>> {
+        match self.version {
+            Version::V1 => Ok(None),
+            Version::V2 => self.v2_parent().map(|parent| (!parent.gives_memory).then(|| v2::knob(&parent.dir))),
+        }
+    }
+
+    /// Gives the memory controller to the children of the top of the tree: a change to the whole machine that must be
+    /// journalled by `knob`, from [`Hierarchy::memory_to_enable`], and undone with [`Hierarchy::disable_memory`].
+    ///
+    /// # Errors
+    /// `Denied` without the privilege, `Unsupported` when the kernel does not take it.
+    pub fn enable_memory(knob: &Path) -> Result<Change> {
+        v2::enable_memory(knob)
+    }
+
+    /// True while the knob gives the memory controller.
+    #[must_use]
+    pub fn is_memory_enabled(knob: &Path) -> bool {
+        v2::lists_memory(knob)
+    }
+
+    /// Undoes [`Hierarchy::enable_memory`]. The reason when it is left as it is: others have come to use the controller.
+    ///
+    /// # Errors
+    /// `Denied` without the privilege.
+    pub fn disable_memory(knob: &Path) -> Result<Option<String>> {
+        v2::disable_memory(knob)
     }
 }
 

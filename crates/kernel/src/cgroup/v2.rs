@@ -11,13 +11,22 @@ use crate::write::{Change, write_knob};
 
 const SUBTREE: &str = "cgroup.subtree_control";
 
-/// The nearest ancestor of our group that gives the memory controller to its children, or may be made to; never above one
-/// that has a limit, so that the limit on us holds for our sandbox too.
-pub fn parent(mount: &Path, own: &Path) -> Result<PathBuf> {
+/// Where a new group goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parent {
+    pub dir: PathBuf,
+    /// False when the memory controller must be given to its children first, with [`enable_memory`].
+    pub gives_memory: bool,
+}
+
+/// The nearest ancestor of our group that gives the memory controller to its children; never above one that has a limit,
+/// so that the limit on us holds for our sandbox too. Where none gives it, `privileged` may change that, but only at the
+/// real top: the groups between belong to whoever made them (systemd), and one with processes cannot be changed at all.
+pub fn parent(mount: &Path, own: &Path, privileged: bool) -> Result<Parent> {
     let mut limited = None;
     for dir in ancestors(mount, own) {
-        if gives_memory(dir) || can_give_memory(mount, dir) {
-            return Ok(dir.to_owned());
+        if gives_memory(dir) {
+            return Ok(Parent { dir: dir.to_owned(), gives_memory: true });
         }
         if has_limit(dir) {
             limited = Some(dir);
@@ -25,6 +34,9 @@ pub fn parent(mount: &Path, own: &Path) -> Result<PathBuf> {
         }
     }
     let feature = match limited {
+        None if privileged && is_real_top(mount) => {
+            return Ok(Parent { dir: mount.to_owned(), gives_memory: false });
+        }
         Some(dir) => {
             format!("{} has a limit and processes of its own, so it cannot hold a limited child", dir.display())
         }
@@ -34,7 +46,15 @@ pub fn parent(mount: &Path, own: &Path) -> Result<PathBuf> {
         .hint("sudo systemd-run --scope -p Delegate=yes ramline lab run code-plus-data"))
 }
 
-fn lists_memory(path: &Path) -> bool {
+/// The top of the whole tree has no limits of its own and no type; the top a cgroup namespace shows is an ordinary group,
+/// where enabling a controller fails with EBUSY as long as we are in it.
+fn is_real_top(mount: &Path) -> bool {
+    let absent = |file: &str| !mount.join(file).exists();
+    lists_memory(&mount.join("cgroup.controllers")) && absent("memory.max") && absent("cgroup.type")
+}
+
+/// Whether a list of controllers has memory in it.
+pub fn lists_memory(path: &Path) -> bool {
     read_text(path).is_ok_and(|text| text.split_whitespace().any(|name| name == "memory"))
 }
 
@@ -42,29 +62,47 @@ fn gives_memory(dir: &Path) -> bool {
     lists_memory(&dir.join(SUBTREE))
 }
 
-/// The top may always; any other group only without processes of its own ("no internal processes").
-fn can_give_memory(mount: &Path, dir: &Path) -> bool {
-    let empty = || read_text(&dir.join("cgroup.procs")).is_ok_and(|text| text.trim().is_empty());
-    lists_memory(&dir.join("cgroup.controllers")) && (dir == mount || empty())
-}
-
 fn has_limit(dir: &Path) -> bool {
     let limit = |file: &str| read_text(&dir.join(file)).is_ok_and(|text| text.trim() != "max");
     limit("memory.max") || limit("memory.high") || limit("memory.swap.max")
 }
 
-/// Gives the memory controller to the children of `parent` if it does not yet. This outlives us: the controller of a
-/// group that others use must not be taken away again, and it changes no limit.
-pub fn enable_memory(parent: &Path) -> Result<()> {
-    if gives_memory(parent) {
-        return Ok(());
+/// The knob that gives controllers to the children of `parent`.
+pub fn knob(parent: &Path) -> PathBuf {
+    parent.join(SUBTREE)
+}
+
+/// Gives the memory controller to the children of a group, by its `knob`.
+pub fn enable_memory(knob: &Path) -> Result<Change> {
+    let change = write_knob(knob, "+memory")?;
+    let taken = change.after.as_deref().is_some_and(|after| after.split_whitespace().any(|name| name == "memory"));
+    // A captured tree keeps what is written to it.
+    if taken || change.after.as_deref() == Some("+memory") {
+        return Ok(change);
     }
-    let path = parent.join(SUBTREE);
-    write_knob(&path, "+memory")?;
-    if gives_memory(parent) || !crate::place::describe(parent).is_ok_and(|place| place.fs_type == "cgroup2") {
-        return Ok(());
+    Err(KernelError::unsupported("give the memory controller to children at", knob, "the kernel did not take +memory"))
+}
+
+/// Takes it from them again. `Some(reason)` when it was not taken away, because others have come to use it.
+pub fn disable_memory(knob: &Path) -> Result<Option<String>> {
+    let parent = knob.parent().unwrap_or(knob);
+    for child in std::fs::read_dir(parent).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        if has_limit(&child) || has_protection(&child) {
+            return Ok(Some(format!("{} has a memory limit now, which would be lost", child.display())));
+        }
     }
-    Err(KernelError::unsupported("give the memory controller to children at", &path, "the kernel did not take +memory"))
+    match write_knob(knob, "-memory") {
+        Ok(_) => Ok(None),
+        // A child gives it to its own children.
+        Err(error) if error.is_busy() => Ok(Some("a group below gives the memory controller on".to_owned())),
+        Err(error) if error.is_absent() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn has_protection(dir: &Path) -> bool {
+    let set = |file: &str| read_text(&dir.join(file)).is_ok_and(|text| text.trim() != "0");
+    set("memory.min") || set("memory.low")
 }
 
 /// Writes `max` or bytes.
@@ -104,7 +142,7 @@ mod tests {
         group(top.path(), "cpu memory\n", "cpu memory\n", "1\n", None);
         group(&slice, "cpu memory\n", "memory\n", "", Some("max\n"));
         group(&session, "memory\n", "\n", "42\n", Some("max\n"));
-        assert_eq!(parent(top.path(), &session).unwrap(), slice);
+        assert_eq!(parent(top.path(), &session, true).unwrap(), Parent { dir: slice, gives_memory: true });
     }
 
     #[test]
@@ -113,18 +151,58 @@ mod tests {
         let own = top.path().join("box");
         group(top.path(), "memory\n", "memory\n", "1\n", None);
         group(&own, "memory\n", "\n", "42\n", Some("1073741824\n"));
-        let error = parent(top.path(), &own).unwrap_err();
+        let error = parent(top.path(), &own, true).unwrap_err();
         assert!(error.is_unsupported() && error.to_string().contains("has a limit"), "{error}");
     }
 
     #[test]
-    fn the_controller_is_enabled_only_where_it_is_not() {
+    fn an_ancestor_that_gives_memory_wins_over_a_nearer_one_that_could_be_made_to() {
+        let top = tempfile::tempdir().unwrap();
+        let slice = top.path().join("user.slice");
+        let delegated = slice.join("empty.slice");
+        let own = delegated.join("own.scope");
+        group(top.path(), "cpu memory\n", "cpu memory\n", "1\n", None);
+        group(&slice, "cpu memory\n", "memory\n", "", Some("max\n"));
+        group(&delegated, "memory\n", "\n", "", Some("max\n"));
+        group(&own, "\n", "\n", "42\n", None);
+        assert_eq!(parent(top.path(), &own, true).unwrap(), Parent { dir: slice, gives_memory: true });
+    }
+
+    #[test]
+    fn where_nothing_gives_memory_only_root_may_have_it_given_and_only_at_the_real_top() {
+        let top = tempfile::tempdir().unwrap();
+        let own = top.path().join("a.slice/own");
+        group(top.path(), "cpu memory\n", "cpu\n", "1\n", None);
+        group(&top.path().join("a.slice"), "cpu\n", "cpu\n", "", None);
+        group(&own, "cpu\n", "\n", "42\n", None);
+        let at_top = Parent { dir: top.path().to_owned(), gives_memory: false };
+        assert_eq!(parent(top.path(), &own, true).unwrap(), at_top);
+        assert!(parent(top.path(), &own, false).unwrap_err().is_unsupported());
+        // In a cgroup namespace the mount is an ordinary group: said before anything is made, not EBUSY after.
+        std::fs::write(top.path().join("memory.max"), "max\n").unwrap();
+        assert!(parent(top.path(), &own, true).unwrap_err().is_unsupported());
+        assert_eq!(std::fs::read_to_string(top.path().join(SUBTREE)).unwrap(), "cpu\n", "nothing was written");
+    }
+
+    #[test]
+    fn the_controller_is_not_taken_from_a_group_that_has_come_to_use_it() {
+        let top = tempfile::tempdir().unwrap();
+        let child = top.path().join("other.slice");
+        group(top.path(), "memory\n", "cpu memory\n", "1\n", None);
+        group(&child, "memory\n", "\n", "", Some("1048576\n"));
+        let subtree = top.path().join(SUBTREE);
+        assert!(disable_memory(&subtree).unwrap().unwrap().contains("other.slice"));
+        assert_eq!(std::fs::read_to_string(&subtree).unwrap(), "cpu memory\n");
+        group(&child, "memory\n", "\n", "", Some("max\n"));
+        assert_eq!(disable_memory(&subtree).unwrap(), None);
+        assert_eq!(std::fs::read_to_string(&subtree).unwrap(), "-memory");
+    }
+
+    #[test]
+    fn enabling_says_what_was_there_before() {
         let top = tempfile::tempdir().unwrap();
         group(top.path(), "memory\n", "cpu\n", "1\n", None);
-        enable_memory(top.path()).unwrap();
-        assert_eq!(std::fs::read_to_string(top.path().join(SUBTREE)).unwrap().trim(), "+memory");
-        group(top.path(), "memory\n", "cpu memory\n", "1\n", None);
-        enable_memory(top.path()).unwrap();
-        assert_eq!(std::fs::read_to_string(top.path().join(SUBTREE)).unwrap(), "cpu memory\n");
+        let change = enable_memory(&knob(top.path())).unwrap();
+        assert_eq!((change.before.as_deref(), change.after.as_deref()), (Some("cpu"), Some("+memory")));
     }
 }
