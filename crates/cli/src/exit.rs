@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use ramline_act::ActError;
 use ramline_kernel::{Cause, KernelError};
 use ramline_lab::LabError;
+use ramline_lab::tiers::TiersError;
 
 /// Done. Findings do not change it, unless `--exit-code` was given.
 pub const DONE: u8 = 0;
@@ -57,6 +58,12 @@ pub fn of(error: &anyhow::Error) -> ExitCode {
         if let Some(error) = cause.downcast_ref::<LabError>() {
             return of_lab(error);
         }
+        if let Some(TiersError::Act(error)) = cause.downcast_ref::<TiersError>() {
+            return Some(of_act(error));
+        }
+        if let Some(TiersError::Interrupted) = cause.downcast_ref::<TiersError>() {
+            return Some(ROLLED_BACK);
+        }
         if let Some(error) = cause.downcast_ref::<ActError>() {
             return Some(of_act(error));
         }
@@ -87,9 +94,36 @@ fn of_lab(error: &LabError) -> Option<u8> {
     match error {
         LabError::Usage { .. } => Some(USAGE),
         LabError::Interrupted => Some(ROLLED_BACK),
+        LabError::CleanUp { .. } => Some(FAILED),
+        LabError::Refused { privilege: true, .. } => Some(PRIVILEGE),
         LabError::Kernel(error) => Some(of_kernel(error)),
         LabError::Act(error) => Some(of_act(error)),
         error if error.is_refused() => Some(REFUSED),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(privilege: bool) -> LabError {
+        LabError::Refused { reasons: vec!["no".to_owned()], hint: "ramline show".to_owned(), privilege }
+    }
+
+    #[test]
+    fn missing_privilege_is_told_apart_from_other_refusals() {
+        assert_eq!((of_lab(&refused(true)), of_lab(&refused(false))), (Some(PRIVILEGE), Some(REFUSED)));
+    }
+
+    #[test]
+    fn what_was_not_put_back_is_never_reported_as_rolled_back() {
+        let source = ActError::Undo { errors: Vec::new() };
+        let error = LabError::CleanUp { source, outcome: Some(Box::new(LabError::Interrupted)) };
+        assert_eq!(format!("{:?}", of(&error.into())), format!("{:?}", ExitCode::from(FAILED)));
+        let left = TiersError::Act(ActError::Undo { errors: Vec::new() });
+        assert_eq!(format!("{:?}", of(&left.into())), format!("{:?}", ExitCode::from(FAILED)));
+        let stopped = TiersError::Interrupted;
+        assert_eq!(format!("{:?}", of(&stopped.into())), format!("{:?}", ExitCode::from(ROLLED_BACK)));
     }
 }

@@ -4,16 +4,18 @@
 //! The observer stays outside the group; the workload is the same binary, started again inside it. What it is not: a
 //! benchmark of the disk: the arms of one run share disk, sizes and access pattern, and only their differences count.
 
-use ramline_act::{Run, RunLock, recover};
-use ramline_evidence::Machine;
+use std::time::Instant;
+
+use ramline_act::{ActError, Run, RunLock, recover};
+use ramline_evidence::{Machine, RunRecord};
 use ramline_kernel::cgroup::Version;
 use ramline_kernel::gather::gather;
-use ramline_kernel::{Root, process};
+use ramline_kernel::{Root, process, signals};
 use ramline_snapshot::Wanted;
 
 use crate::arm;
 use crate::error::{LabError, Result};
-use crate::preflight::Plan;
+use crate::preflight::{self, Plan};
 use crate::progress::Progress;
 use crate::runner::{Bench, unix_ms};
 use crate::scratch::Scratch;
@@ -38,61 +40,110 @@ pub struct Env<'a> {
     pub root: &'a Root,
     /// One ramline at a time; also where state is kept.
     pub lock: &'a RunLock,
+    /// When all must be over; runs that cannot end by then are not begun.
+    pub deadline: Option<Instant>,
     /// Fault injection for tests: die after so many journal records.
     pub crash_after: Option<u64>,
 }
 
-/// Runs all arms of `plan`, interleaved, and returns the folder with the raw records. Call it from a thread that lives
-/// until it returns: the workload is tied to the thread.
-///
-/// # Errors
-/// No consent where it is needed; setting up failed; SIGINT or SIGTERM came. Everything made is undone in every case,
-/// and records written so far stay.
-pub fn run(env: &Env<'_>, plan: &Plan, consent: Consent, progress: &mut dyn Progress) -> Result<RunFolder> {
-    if plan.needs_consent() && consent == Consent::NotGiven {
-        return Err(LabError::Refused {
-            reasons: plan.global.iter().map(|what| format!("not agreed to: {what}")).collect(),
-            hint: format!("ramline lab run {NAME} --prove"),
-        });
-    }
-    let state = env.lock.state();
-    for left in recover(state, env.root)?.runs {
-        if !left.removed.is_empty() {
-            progress.step(&format!("removed what process {} had left: {}", left.pid, left.removed.join(", ")));
-        }
-    }
-    let folder = RunFolder::create(state.path(), NAME, unix_ms())?;
-    let mut run = Run::begin(env.lock, env.root, env.crash_after)?;
-    let outcome = all(env, plan, &folder, &mut run, progress);
-    progress.step("putting everything back");
-    // The first error is the one to report; a failing clean-up after it is named by the journal.
-    let cleaned = run.finish();
-    outcome?;
-    cleaned?;
-    Ok(folder)
+/// What a run brought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done {
+    /// The raw records; `None` when there was time for none.
+    pub folder: Option<RunFolder>,
+    /// The arms of the runs that were not begun for lack of time.
+    pub out_of_time: Vec<String>,
 }
 
-fn all(env: &Env<'_>, plan: &Plan, folder: &RunFolder, run: &mut Run, progress: &mut dyn Progress) -> Result<()> {
+/// Removes what dead runs have left, and says in sentences what that was.
+///
+/// # Errors
+/// `Refused` when something stays: nothing new is started on top of it.
+pub fn clean_up(lock: &RunLock, root: &Root) -> Result<Vec<String>> {
+    let report = recover(lock.state(), root)?;
+    let reasons: Vec<String> = report
+        .runs
+        .iter()
+        .flat_map(|left| left.errors.iter().map(|error| (left.pid, preflight::first_line(&error.to_string()))))
+        .map(|(pid, error)| format!("what process {pid} had left cannot be removed: {error}"))
+        .collect();
+    if !reasons.is_empty() {
+        return Err(LabError::Refused { reasons, hint: "ramline lab clean".to_owned(), privilege: false });
+    }
+    let removed = report.runs.iter().filter(|left| !left.removed.is_empty());
+    Ok(removed.map(|left| format!("removed what process {} had left: {}", left.pid, left.removed.join(", "))).collect())
+}
+
+/// Runs all arms of `plan`, interleaved. Call it from a thread that lives until it returns: the workload is tied to the
+/// thread.
+///
+/// # Errors
+/// No consent where it is needed; setting up failed; SIGINT or SIGTERM came. Everything made is undone in every case, and
+/// records written so far stay; what cannot be undone is the error, `CleanUp`, whatever else happened.
+pub fn run(env: &Env<'_>, plan: &Plan, consent: Consent, progress: &mut dyn Progress) -> Result<Done> {
+    if plan.needs_consent() && consent == Consent::NotGiven {
+        let arms: Vec<&str> = plan.settings.arms.iter().map(|arm| arm.name.as_str()).collect();
+        return Err(LabError::Refused {
+            reasons: plan.global.iter().map(|what| format!("not agreed to: {what}")).collect(),
+            hint: format!("ramline lab run {NAME} --arms {} --prove", arms.join(",")),
+            privilege: false,
+        });
+    }
+    for removed in clean_up(env.lock, env.root)? {
+        progress.step(&removed);
+    }
+    let mut run = Run::begin(env.lock, env.root, env.crash_after)?;
+    let outcome = all(env, plan, &mut run, progress);
+    progress.step("putting everything back");
+    ended(outcome, run.finish(), signals::interrupted())
+}
+
+/// What counts at the end: first whether everything was put back, then whether a signal ended it, then its own error.
+fn ended<T>(outcome: Result<T>, put_back: ramline_act::Result<()>, interrupted: bool) -> Result<T> {
+    match (outcome, put_back) {
+        (outcome, Err(source)) => Err(LabError::CleanUp { source, outcome: outcome.err().map(Box::new) }),
+        (Err(LabError::Act(ActError::Interrupted { .. })), Ok(())) => Err(LabError::Interrupted),
+        // A workload that a signal of the terminal has ended is not a failure of its own.
+        (Err(_), Ok(())) if interrupted => Err(LabError::Interrupted),
+        (outcome, Ok(())) => outcome,
+    }
+}
+
+fn all(env: &Env<'_>, plan: &Plan, run: &mut Run, progress: &mut dyn Progress) -> Result<Done> {
+    let mut done = Done { folder: None, out_of_time: Vec::new() };
     progress.step(&format!("writing the code file below {}", plan.place.dir.display()));
     let scratch = Scratch::create(plan, run)?;
-    let bench = Bench { root: env.root, plan, scratch: &scratch, machine: machine(env.root, plan) };
+    let bench =
+        Bench { root: env.root, plan, scratch: &scratch, machine: machine(env.root, plan), deadline: env.deadline };
     let order = arm::interleaved(plan.arms.len(), plan.settings.runs);
     let total = u32::try_from(order.len()).unwrap_or(u32::MAX);
     for (number, (repetition, index)) in (0u32..).zip(order) {
         let Some(arm) = plan.arms.get(index) else { continue };
         run.check_interrupted()?;
+        if env.deadline.is_some_and(|end| end.saturating_duration_since(Instant::now()) < plan.settings.longest_run()) {
+            done.out_of_time.push(arm.name.clone());
+            continue;
+        }
         progress.begin(number, total, &arm.name);
         let mark = run.mark();
         let outcome = bench.once(arm, (repetition, number), run, progress);
         if let Ok(record) = &outcome {
             // Written before anything is concluded from it, and before anything else can fail.
-            folder.write(record)?;
+            keep(env, &mut done.folder, record)?;
             progress.end(record);
         }
-        run.undo_to(mark)?;
-        outcome?;
+        ended(outcome, run.undo_to(mark), false)?;
     }
-    Ok(())
+    Ok(done)
+}
+
+/// The folder is made with its first record: a run that never came so far leaves none.
+fn keep(env: &Env<'_>, folder: &mut Option<RunFolder>, record: &RunRecord) -> Result<()> {
+    let folder = match folder {
+        Some(folder) => folder,
+        None => folder.insert(RunFolder::create(env.lock.state().path(), NAME, unix_ms())?),
+    };
+    folder.write(record).map(drop)
 }
 
 fn machine(root: &Root, plan: &Plan) -> Machine {
@@ -107,5 +158,39 @@ fn machine(root: &Root, plan: &Plan) -> Machine {
         scratch_fs: plan.place.fs_type.clone(),
         scratch_disk: plan.place.device.clone(),
         ramline: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ramline_kernel::KernelError;
+
+    fn stuck() -> ActError {
+        ActError::Undo { errors: vec![KernelError::unsupported("unmount", "/x/mnt", "it is busy")] }
+    }
+
+    #[test]
+    fn only_when_everything_was_put_back_may_a_run_say_so() {
+        let signal = || Err::<(), _>(LabError::Act(ActError::Interrupted { signal: 2 }));
+        let text = |result: Result<()>| result.unwrap_err().to_string();
+        assert!(text(ended(signal(), Ok(()), true)).contains("everything was put back"));
+        let failed = text(ended(signal(), Err(stuck()), true));
+        assert!(failed.contains("unmount /x/mnt") && !failed.contains("everything was put back"), "{failed}");
+    }
+
+    #[test]
+    fn a_clean_up_that_failed_is_the_error_whatever_else_happened() {
+        let is_clean_up = |result: Result<()>| matches!(result, Err(LabError::CleanUp { .. }));
+        assert!(is_clean_up(ended(Ok(()), Err(stuck()), false)));
+        assert!(is_clean_up(ended(Err(LabError::Workload("no".to_owned())), Err(stuck()), false)));
+        assert!(ended(Ok(()), Ok(()), false).is_ok());
+    }
+
+    #[test]
+    fn a_workload_ended_by_a_signal_is_an_interruption_and_not_its_failure() {
+        let broken = || Err::<(), _>(LabError::Workload("broken pipe".to_owned()));
+        assert!(matches!(ended(broken(), Ok(()), true), Err(LabError::Interrupted)));
+        assert!(matches!(ended(broken(), Ok(()), false), Err(LabError::Workload(_))));
     }
 }

@@ -20,8 +20,18 @@ pub enum LabError {
     Refused {
         /// Every reason found, not only the first.
         reasons: Vec<String>,
-        /// One command that helps.
+        /// One command that helps against the first of them.
         hint: String,
+        /// One of them is missing privilege.
+        privilege: bool,
+    },
+    /// Something made could not be removed: what counts now, whatever else happened.
+    #[error("{source}{}", after(.outcome.as_deref()))]
+    CleanUp {
+        /// What is left, and why.
+        source: ramline_act::ActError,
+        /// How the run itself had ended, if not well.
+        outcome: Option<Box<LabError>>,
     },
     /// The kernel said no.
     #[error(transparent)]
@@ -49,6 +59,12 @@ pub enum LabError {
     Interrupted,
 }
 
+fn after(outcome: Option<&LabError>) -> String {
+    let text = outcome.map(ToString::to_string).unwrap_or_default();
+    // Without its hint: the one that counts is to clean up.
+    text.lines().next().map_or_else(String::new, |line| format!("\n  before that: {line}"))
+}
+
 impl LabError {
     /// A request that makes no sense, and one that does.
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> LabError {
@@ -74,3 +90,18 @@ impl LabError {
 
 /// What functions of the lab return.
 pub type Result<T> = std::result::Result<T, LabError>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_not_be_removed_comes_first_and_why_the_run_ended_after_it() {
+        let left = ramline_kernel::KernelError::unsupported("unmount", "/x/mnt", "it is busy");
+        let source = ramline_act::ActError::Undo { errors: vec![left] };
+        let text =
+            LabError::CleanUp { source, outcome: Some(Box::new(LabError::Workload("no".to_owned()))) }.to_string();
+        assert!(text.starts_with("cannot undo everything") && text.contains("unmount /x/mnt"), "{text}");
+        assert!(text.ends_with("before that: the workload failed: no") && text.contains("ramline lab clean"), "{text}");
+    }
+}

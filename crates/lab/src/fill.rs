@@ -20,6 +20,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::LabError;
 
+const HINT: &str = "ramline lab run code-plus-data --fills zeros,text,random";
+
 /// Kinds of contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -55,7 +57,7 @@ impl FromStr for Fill {
         Fill::ALL
             .into_iter()
             .find(|fill| fill.to_string() == text)
-            .ok_or_else(|| LabError::usage(format!("'{text}' is not a fill"), "--fills zeros,text,random"))
+            .ok_or_else(|| LabError::usage(format!("'{text}' is not a fill"), HINT))
     }
 }
 

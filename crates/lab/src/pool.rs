@@ -31,6 +31,7 @@ const STEP: u64 = 1000;
 #[derive(Debug)]
 pub struct PoolKeeper {
     stop: Arc<AtomicBool>,
+    lost: Arc<AtomicBool>,
     now: Arc<[AtomicU64; 2]>,
     thread: Option<JoinHandle<PoolBalance>>,
 }
@@ -53,9 +54,10 @@ impl PoolKeeper {
         follower.set_brake(0);
         let stop = Arc::new(AtomicBool::new(false));
         let now = Arc::new([AtomicU64::new(nominal.0), AtomicU64::new(0)]);
-        let (flag, shown) = (Arc::clone(&stop), Arc::clone(&now));
-        let thread = std::thread::spawn(move || follower.follow(&flag, &shown));
-        Ok(PoolKeeper { stop, now, thread: Some(thread) })
+        let lost = Arc::new(AtomicBool::new(false));
+        let (flag, blind, shown) = (Arc::clone(&stop), Arc::clone(&lost), Arc::clone(&now));
+        let thread = std::thread::spawn(move || follower.follow(&flag, &blind, &shown));
+        Ok(PoolKeeper { stop, lost, now, thread: Some(thread) })
     }
 
     /// Limit and pool as last seen.
@@ -64,9 +66,20 @@ impl PoolKeeper {
         (Bytes(self.now[0].load(Ordering::Relaxed)), Bytes(self.now[1].load(Ordering::Relaxed)))
     }
 
+    /// True once the pool could not be read any more: from then on nobody keeps the sum.
+    #[must_use]
+    pub fn lost(&self) -> bool {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    /// Tells it to stop, without waiting: it may be inside a write of the limit that ends only when the group is killed.
+    pub fn ask_to_stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
     /// Stops following, and returns once that is so: before the workload ends and its pool vanishes.
     pub fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.ask_to_stop();
         while self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
             std::thread::sleep(POOL_EVERY);
         }
@@ -75,14 +88,14 @@ impl PoolKeeper {
     /// Stops following and tells how well it went; `None` if the thread died.
     #[must_use]
     pub fn finish(mut self) -> Option<PoolBalance> {
-        self.stop.store(true, Ordering::Relaxed);
+        self.ask_to_stop();
         self.thread.take()?.join().ok()
     }
 }
 
 impl Drop for PoolKeeper {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.ask_to_stop();
         // The group is removed next: nobody may write to its files any more.
         if let Some(thread) = self.thread.take() {
             drop(thread.join());
@@ -100,14 +113,17 @@ struct Follower {
 }
 
 impl Follower {
-    fn follow(mut self, stop: &AtomicBool, shown: &[AtomicU64; 2]) -> PoolBalance {
+    fn follow(mut self, stop: &AtomicBool, lost: &AtomicBool, shown: &[AtomicU64; 2]) -> PoolBalance {
         let nominal = self.balance.nominal;
         let step = Bytes(nominal.0 / STEP);
         let begin = process::monotonic();
         // Nanoseconds times bytes do not fit into 64 bits.
         let (mut area, mut last) = (0u128, begin);
         while !stop.load(Ordering::Relaxed) {
-            let Ok(stat) = self.device.mm_stat() else { break };
+            let Ok(stat) = self.device.mm_stat() else {
+                lost.store(true, Ordering::Relaxed);
+                break;
+            };
             let pool = stat.mem_used_total;
             let sum = self.limit + pool;
             let now = process::monotonic();
@@ -162,5 +178,29 @@ impl Follower {
     fn set_brake(&self, value: u8) {
         // A brake that cannot be set shows as a deviation; one that cannot be released is ended by the watchdog.
         drop(self.brake.write_all_at(&[value], 0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ramline_kernel::Root;
+
+    #[test]
+    fn a_pool_that_cannot_be_read_is_said_to_be_lost_and_lets_the_workload_go() {
+        let tree = tempfile::tempdir().unwrap();
+        let dir = tree.path().join("ramline-1-0");
+        std::fs::create_dir(&dir).unwrap();
+        std::fs::write(dir.join("memory.limit_in_bytes"), "1\n").unwrap();
+        let hold = tree.path().join("hold");
+        std::fs::write(&hold, [1]).unwrap();
+        let device = zram::Device::open(&Root::new(tree.path()), 7);
+        let keeper = PoolKeeper::start(Group::open(&dir).unwrap(), device, Bytes::from_mib(64), &hold).unwrap();
+        while !keeper.lost() {
+            std::thread::sleep(POOL_EVERY);
+        }
+        keeper.stop();
+        assert_eq!(std::fs::read(&hold).unwrap(), [0]);
+        assert_eq!(keeper.finish().unwrap().sum_max, Bytes::from_mib(64));
     }
 }

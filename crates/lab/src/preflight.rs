@@ -2,14 +2,12 @@
 //!
 //! What it is not: a promise. While a run goes on the watchdog looks again.
 
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::time::Duration;
+mod checks;
 
 use ramline_evidence::{Arm, SwapKind};
+use ramline_kernel::Root;
 use ramline_kernel::cgroup::Hierarchy;
-use ramline_kernel::place::{self, Place};
-use ramline_kernel::{Root, process, quiet, swap, zram};
+use ramline_kernel::place::Place;
 use ramline_units::Bytes;
 
 use crate::arm;
@@ -20,8 +18,6 @@ use crate::settings::{CODE_UNITS, Settings};
 pub const PRIORITY: i32 = 32767;
 /// A machine busier than this gives no timing worth having.
 pub const BUSY_LIMIT: f64 = 0.5;
-/// Where scratch files may go, in this order, when nobody says.
-const PLACES: [&str; 4] = ["/var/tmp", "/var/lib", "/home", "/root"];
 
 /// What a run will do, for the reader to agree to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,10 +79,53 @@ impl Plan {
     }
 }
 
-/// The watchdog's margin: below this much MemAvailable no run begins and none goes on.
+/// The watchdog's margin: with less memory to take than this no run begins and none goes on.
 #[must_use]
 pub fn margin(mem_total: Bytes) -> Bytes {
     Bytes(mem_total.0 / 50).max(Bytes::from_mib(256))
+}
+
+/// A reason not to begin, and the one command that helps against it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    /// What is missing, with the numbers.
+    pub text: String,
+    /// A complete command.
+    pub hint: String,
+    /// What is missing is privilege.
+    pub privilege: bool,
+}
+
+impl Reason {
+    fn new(text: impl Into<String>, hint: impl Into<String>) -> Reason {
+        Reason { text: text.into(), hint: hint.into(), privilege: false }
+    }
+}
+
+/// What would be done, and what stands against it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assessment {
+    /// The plan, where the machine offers a place and a hierarchy for one.
+    pub plan: Option<Plan>,
+    /// Why it cannot begin; the most fundamental first.
+    pub reasons: Vec<Reason>,
+}
+
+impl Assessment {
+    /// The plan, when nothing stands against it.
+    ///
+    /// # Errors
+    /// `Refused` with every reason, and the hint of the first.
+    pub fn into_plan(self) -> Result<Plan> {
+        match (self.plan, self.reasons.first()) {
+            (Some(plan), None) => Ok(plan),
+            (_, first) => Err(LabError::Refused {
+                hint: first.map_or_else(|| "ramline show".to_owned(), |reason| reason.hint.clone()),
+                privilege: self.reasons.iter().any(|reason| reason.privilege),
+                reasons: self.reasons.into_iter().map(|reason| reason.text).collect(),
+            }),
+        }
+    }
 }
 
 /// Looks at the machine and says what would be done.
@@ -94,77 +133,43 @@ pub fn margin(mem_total: Bytes) -> Bytes {
 /// # Errors
 /// `Refused` with every reason; nothing has been touched.
 pub fn plan(root: &Root, settings: &Settings) -> Result<Plan> {
-    settings.check()?;
-    let arms = arm::cross(&settings.arms, &settings.fills)?;
-    let mut reasons = Vec::new();
-    if process::uid() != 0 {
-        reasons.push("a memory cgroup, a loop device and a mount need root".to_owned());
-    }
-    let hierarchy = Hierarchy::detect(root).map_err(|error| reasons.push(error.to_string())).ok();
-    if let Some(hierarchy) = &hierarchy {
-        reasons.extend(hierarchy.parent().err().map(|error| error.to_string()));
-    }
-    let total = ramline_kernel::gather::gather(
-        root,
-        ramline_snapshot::Wanted { meminfo: true, ..ramline_snapshot::Wanted::NOTHING },
-    )
-    .mem_total();
-    let memory = settings.limit() + margin(total.unwrap_or_default());
-    let available = swap::mem_available(root)?;
-    if available < memory {
-        reasons
-            .push(format!("memory: {memory} needed (limit {} and a margin), {available} available", settings.limit()));
-    }
-    if !has_mke2fs() {
-        reasons.push("the program mke2fs is not installed (apt install e2fsprogs)".to_owned());
-    }
-    let scratch = scratch_needed(settings, &arms);
-    let place = match &settings.dir {
-        Some(dir) => judge(dir, scratch),
-        None => choose(scratch),
-    };
-    let place = place.map_err(|mut why| reasons.append(&mut why)).ok();
-    reasons.extend(outranked(root, &arms)?);
-    if arms.iter().any(|arm| matches!(arm.swap, SwapKind::Zram { .. })) && !zram::has_control(root) {
-        reasons.push("zram: the driver is not loaded (modprobe zram)".to_owned());
-    }
-    let quiet = quiet::look(root, Duration::from_millis(300))?;
-    if quiet.cpu_busy > BUSY_LIMIT && !settings.allow_busy {
-        reasons.push(format!(
-            "the machine is busy: {:.0} % of the CPU time, at most {:.0} % allowed",
-            quiet.cpu_busy * 100.0,
-            BUSY_LIMIT * 100.0
-        ));
-    }
-    match (reasons.is_empty(), hierarchy, place) {
-        (true, Some(hierarchy), Some(place)) => Ok(Plan {
-            global: global(settings, &arms, &hierarchy),
-            settings: settings.clone(),
-            arms,
-            place,
-            hierarchy,
-            scratch,
-            memory,
-            doubts: quiet.disturbance(0.25).into_iter().collect(),
-        }),
-        _ => Err(LabError::Refused {
-            reasons,
-            hint: "sudo ramline lab run code-plus-data --unit 16MiB --dir /var/tmp".to_owned(),
-        }),
-    }
+    assess(root, settings)?.into_plan()
 }
 
-/// Same places as where the file system is made.
-fn has_mke2fs() -> bool {
-    ["mke2fs", "/sbin/mke2fs", "/usr/sbin/mke2fs"].iter().any(|program| {
-        std::process::Command::new(program)
-            .arg("-V")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status()
-            .is_ok()
-    })
+/// The same with plan and reasons side by side.
+///
+/// # Errors
+/// The settings make no sense, or /proc cannot be read.
+pub fn assess(root: &Root, settings: &Settings) -> Result<Assessment> {
+    settings.check()?;
+    let arms = arm::cross(&settings.arms, &settings.fills)?;
+    let (scratch, total) = (scratch_needed(settings, &arms), checks::mem_total(root));
+    let memory = settings.limit() + margin(total);
+    let mut reasons: Vec<Reason> = checks::privilege();
+    reasons.extend(checks::panics(ramline_kernel::panic_on_oom(root)));
+    let hierarchy = checks::hierarchy(root, &mut reasons);
+    reasons.extend(checks::memory(ramline_kernel::memory_room(root)?, memory, settings));
+    reasons.extend(checks::programs(root, &arms));
+    let place = checks::place(settings, &arms, scratch, &mut reasons);
+    reasons.extend(checks::outranked(root, &arms)?);
+    let doubts = checks::quiet(root, settings, &arms, &mut reasons)?;
+    let plan = hierarchy.zip(place).map(|(hierarchy, place)| Plan {
+        global: global(settings, &arms, &hierarchy),
+        settings: settings.clone(),
+        arms,
+        place,
+        hierarchy,
+        scratch,
+        memory,
+        doubts,
+    });
+    Ok(Assessment { plan, reasons })
+}
+
+/// An error in one line, without its hint.
+#[must_use]
+pub fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
 }
 
 /// The image with the code file, and one swap file at a time.
@@ -178,49 +183,6 @@ fn scratch_needed(settings: &Settings, arms: &[Arm]) -> Bytes {
 pub fn image_size(settings: &Settings) -> Bytes {
     let code = settings.units(CODE_UNITS);
     code + Bytes(code.0 / 16) + Bytes::from_mib(8)
-}
-
-/// Whether `dir` can hold the scratch files.
-fn judge(dir: &Path, scratch: Bytes) -> std::result::Result<Place, Vec<String>> {
-    let place = place::describe(dir).map_err(|error| vec![error.to_string()])?;
-    let mut reasons: Vec<String> =
-        place.refuse_unless_disk("place scratch files in").err().map(|error| error.to_string()).into_iter().collect();
-    // Twice, so that the disk is never left full by us.
-    let needed = Bytes(scratch.0.saturating_mul(2));
-    if place.available < needed {
-        reasons.push(format!("disk: {needed} free needed in {}, {} available", dir.display(), place.available));
-    }
-    if reasons.is_empty() { Ok(place) } else { Err(reasons) }
-}
-
-fn choose(scratch: Bytes) -> std::result::Result<Place, Vec<String>> {
-    let mut reasons = Vec::new();
-    for dir in PLACES.map(PathBuf::from) {
-        match judge(&dir, scratch) {
-            Ok(place) => return Ok(place),
-            Err(mut why) => reasons.append(&mut why),
-        }
-    }
-    Err(reasons)
-}
-
-/// Areas that would be used before ours: then an arm would measure somebody else's swap.
-fn outranked(root: &Root, arms: &[Arm]) -> Result<Vec<String>> {
-    if !arms.iter().any(|arm| matches!(arm.swap, SwapKind::File | SwapKind::Zram { .. })) {
-        return Ok(Vec::new());
-    }
-    let areas = swap::areas(root)?;
-    Ok(areas
-        .iter()
-        .filter(|area| area.priority >= i64::from(PRIORITY))
-        .map(|area| {
-            format!(
-                "swap: {} has priority {}, which would be used beside or before the area of an arm",
-                area.path.display(),
-                area.priority
-            )
-        })
-        .collect())
 }
 
 fn global(settings: &Settings, arms: &[Arm], hierarchy: &Hierarchy) -> Vec<String> {
@@ -248,18 +210,6 @@ mod tests {
     use crate::fill::Fill;
 
     #[test]
-    fn a_memory_file_system_is_refused_with_its_name() {
-        let reasons = judge(Path::new("/proc"), Bytes::from_mib(1)).unwrap_err();
-        assert!(reasons[0].contains("/proc is proc"), "{reasons:?}");
-    }
-
-    #[test]
-    fn too_little_disk_is_refused_with_the_numbers() {
-        let reasons = judge(Path::new("."), Bytes(u64::MAX / 4)).unwrap_err();
-        assert!(reasons.iter().any(|why| why.starts_with("disk: ") && why.contains("available")), "{reasons:?}");
-    }
-
-    #[test]
     fn only_arms_with_swap_of_their_own_need_room_for_it() {
         let settings = Settings::default();
         let arms = |text: &str| arm::cross(&[arm::parse(text).unwrap()], &[Fill::Text]).unwrap();
@@ -272,5 +222,14 @@ mod tests {
     fn the_margin_grows_with_the_machine() {
         assert_eq!(margin(Bytes::from_gib(2)), Bytes::from_mib(256));
         assert_eq!(margin(Bytes::from_gib(100)), Bytes::from_gib(2));
+    }
+
+    #[test]
+    fn a_refusal_gives_the_hint_of_its_first_reason_and_all_reasons() {
+        let reasons =
+            vec![Reason { privilege: true, ..Reason::new("not root", "sudo x") }, Reason::new("busy", "wait")];
+        let error = Assessment { plan: None, reasons }.into_plan().unwrap_err();
+        assert!(matches!(&error, LabError::Refused { privilege: true, hint, .. } if hint == "sudo x"), "{error}");
+        assert!(error.to_string().contains("- not root\n  - busy\n  try: sudo x"), "{error}");
     }
 }

@@ -31,6 +31,8 @@ pub struct Bench<'a> {
     pub scratch: &'a Scratch,
     /// As recorded.
     pub machine: Machine,
+    /// When all must be over.
+    pub deadline: Option<Instant>,
 }
 
 impl Bench<'_> {
@@ -57,7 +59,9 @@ impl Bench<'_> {
         record.verified = sandbox.verified.clone();
         record.before = observe::counters(self.root, &sandbox.base);
         let task = self.task(arm)?;
-        Watch::start(self.root, &sandbox, &task, run, &mut record)?.follow(progress)?;
+        Watch::start(self.root, &sandbox, &task, self.deadline, run, &mut record)?.follow(progress)?;
+        // A signal from the terminal reaches the workload too: what it did then is no result.
+        run.check_interrupted()?;
         record.pool = sandbox.keeper.take().and_then(PoolKeeper::finish);
         if record.after.is_empty() {
             // It did not come to its last line: the counters are those after its death.

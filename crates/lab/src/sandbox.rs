@@ -85,6 +85,8 @@ fn swap_of(plan: &Plan, scratch: &Scratch, arm: &Arm, run: &mut Run) -> Result<O
             if let Some(name) = algorithm {
                 device.set_algorithm(name)?;
             }
+            // No more than the group may have: were nobody to follow the pool, it would fail writes and not fill the machine.
+            device.set_mem_limit(Limit::At(plan.settings.limit()))?;
             device.set_disksize(size)?;
             run.swap_on(device.node(), Some(priority))?;
             Ok(Some(device))
@@ -94,8 +96,9 @@ fn swap_of(plan: &Plan, scratch: &Scratch, arm: &Arm, run: &mut Run) -> Result<O
 
 /// Of the group in version 1; in version 2 there is only that of the machine, which goes through the journal.
 fn swappiness(root: &Root, group: &Group, value: u32, run: &mut Run) -> Result<Option<String>> {
-    let byte = u8::try_from(value)
-        .map_err(|_| LabError::usage(format!("swappiness {value} is above 200"), "--arms swap:60"))?;
+    let byte = u8::try_from(value).map_err(|_| {
+        LabError::usage(format!("swappiness {value} is above 200"), "ramline lab run code-plus-data --arms swap:60")
+    })?;
     Ok(match group.version() {
         Version::V1 => group.set_swappiness(byte)?.after,
         Version::V2 => run.set_knob(&ramline_kernel::write::vm_setting(root, "swappiness"), &byte.to_string())?.after,

@@ -37,7 +37,7 @@ impl Scratch {
         // Not guessable, and the name must not exist: the step refuses one that is taken.
         let name = SplitMix64::new(process::monotonic().0 ^ u64::from(std::process::id()).rotate_left(40)).next_u64();
         let dir = run.make_dir(&plan.place.dir.join(format!("ramline-{name:016x}")))?;
-        let image = run.make_swap_file(&dir.join("code.img"), preflight::image_size(settings))?;
+        let image = run.make_image_file(&dir.join("code.img"), preflight::image_size(settings))?;
         mount::mkfs_ext4(&image)?;
         let device = run.attach_loop(&image, loopdev::Options::default())?;
         // Before the mount: a file takes the read-ahead of its device when it is opened.

@@ -153,6 +153,13 @@ impl Settings {
         self.units(DATA_UNITS + self.ballast_units + 2)
     }
 
+    /// The time a run is given at least before it is begun against a deadline: waiting for quiet, 5 s for the set-up and
+    /// the fill, the rounds, 2 s to take everything down.
+    #[must_use]
+    pub fn longest_run(&self) -> Duration {
+        self.settle.saturating_add(self.timeout).saturating_add(Duration::from_secs(7))
+    }
+
     /// As recorded.
     #[must_use]
     pub fn workload(&self) -> Workload {

@@ -10,13 +10,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use ramline_act::Run;
-use ramline_evidence::{Phase, RoundTime, RunRecord, Verdict};
+use ramline_evidence::{Phase, RoundTime, RunRecord, Sample, Verdict};
 use ramline_kernel::process::Usage;
-use ramline_kernel::{Root, process, signals};
-use ramline_units::Nanos;
+use ramline_kernel::{Root, memory_room, process, signals};
+use ramline_units::{Bytes, Nanos};
 
 use crate::error::{LabError, Result};
 use crate::observe::{self, Observer, SAMPLE_EVERY};
+use crate::pool::PoolKeeper;
 use crate::preflight;
 use crate::progress::Progress;
 use crate::protocol::{LONGEST, Line, Task};
@@ -26,6 +27,9 @@ use crate::workload;
 
 /// How long the workload's last words may be on their way once it has ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// How often the kernel brings the statistics of groups up to date by itself.
+const STATISTICS_EVERY: Nanos = Nanos(2_000_000_000);
 
 /// One workload and those who look at it.
 pub struct Watch<'a> {
@@ -38,11 +42,12 @@ pub struct Watch<'a> {
     dog: Watchdog,
     last: Line,
     rounds_began: Option<Nanos>,
-    ended_by: Option<String>,
+    room: Option<(Bytes, Nanos)>,
+    ended_by: Option<Verdict>,
 }
 
 impl<'a> Watch<'a> {
-    /// Starts the workload inside the sandbox; it waits there for the word to go.
+    /// Starts the workload inside the sandbox; it waits there for the word to go. All must be over by `deadline`.
     ///
     /// # Errors
     /// It cannot be started.
@@ -50,6 +55,7 @@ impl<'a> Watch<'a> {
         root: &'a Root,
         sandbox: &'a Sandbox,
         task: &Task,
+        deadline: Option<Instant>,
         run: &mut Run,
         record: &'a mut RunRecord,
     ) -> Result<Watch<'a>> {
@@ -57,12 +63,7 @@ impl<'a> Watch<'a> {
         let mut command = Command::new(process::own_exe()?);
         command.arg(workload::ARGUMENT).arg(task).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = run.spawn_into(Some(&sandbox.group), &mut command)?;
-        let dog = Watchdog::new(Limits {
-            // The workload ends its rounds itself; this is for one that cannot.
-            rounds: Nanos(record.workload.timeout.0.saturating_add(5_000_000_000)),
-            available: preflight::margin(record.machine.mem_total),
-            ..Limits::default()
-        });
+        let dog = Watchdog::new(limits(record, deadline.map(|end| end.saturating_duration_since(Instant::now()))));
         Ok(Watch {
             root,
             sandbox,
@@ -73,6 +74,7 @@ impl<'a> Watch<'a> {
             record,
             last: Line::default(),
             rounds_began: None,
+            room: None,
             ended_by: None,
         })
     }
@@ -94,8 +96,7 @@ impl<'a> Watch<'a> {
                 }
             }
             if signals::interrupted() {
-                self.stop_keeper();
-                self.sandbox.group.kill_all()?;
+                self.kill()?;
                 drop(process::wait_with_usage(&self.child));
                 return Err(LabError::Interrupted);
             }
@@ -122,13 +123,39 @@ impl<'a> Watch<'a> {
         }
         let sample = self.observer.sample(self.child.id(), &self.last, limit, pool);
         progress.sample(&sample);
-        let reason = self.dog.look(&sample);
+        let room = self.room(&sample)?;
+        let lost = self.sandbox.keeper.as_ref().is_some_and(PoolKeeper::lost);
+        let end = if lost {
+            Some(Verdict::Failed("the zram pool could not be read any more".to_owned()))
+        } else {
+            let done = sample.phase == Phase::Done;
+            self.dog.look(&sample, room).map(|why| if done { Verdict::Failed(why) } else { Verdict::Thrashing(why) })
+        };
         self.record.samples.push(sample);
-        if reason.is_some() && self.ended_by.is_none() && self.last.phase != Phase::Done {
-            self.ended_by = reason;
-            self.stop_keeper();
-            self.sandbox.group.kill_all()?;
+        if end.is_some() && self.ended_by.is_none() {
+            self.ended_by = end;
+            self.kill()?;
         }
+        Ok(())
+    }
+
+    /// What can still be taken. The limits above us are looked at with every sample, or, since looking brings the group's
+    /// statistics up to date, only as often as the kernel does that by itself.
+    fn room(&mut self, sample: &Sample) -> Result<Bytes> {
+        let old = |(_, at): (Bytes, Nanos)| sample.at.0.saturating_sub(at.0) >= STATISTICS_EVERY.0;
+        if self.record.workload.fresh_statistics || self.room.is_none_or(old) {
+            self.room = Some((memory_room(self.root)?, sample.at));
+        }
+        Ok(self.room.map_or(sample.host.available, |(room, _)| room.min(sample.host.available)))
+    }
+
+    /// Ends the workload. The keeper is told first and waited for last: it may be lowering the limit of a group that cannot
+    /// be brought below it while it lives.
+    fn kill(&self) -> Result<()> {
+        let keeper = self.sandbox.keeper.as_ref();
+        keeper.inspect(|keeper| keeper.ask_to_stop());
+        self.sandbox.group.kill_all()?;
+        keeper.inspect(|keeper| keeper.stop());
         Ok(())
     }
 
@@ -187,12 +214,28 @@ impl<'a> Watch<'a> {
     }
 }
 
-fn verdict(status: ExitStatus, out_of_memory: bool, last: &Line, ended_by: Option<String>, timeout: Nanos) -> Verdict {
+/// From what was asked for, and the time that is left. A fill is memory writes that nearly fit: three times the time of
+/// the rounds is far more than it needs.
+fn limits(record: &RunRecord, left: Option<Duration>) -> Limits {
+    const SLACK: u64 = 5_000_000_000;
+    let timeout = record.workload.timeout.0;
+    let whole = left.map_or(u64::MAX, |left| u64::try_from(left.as_nanos()).unwrap_or(u64::MAX));
+    Limits {
+        fill: Nanos(timeout.saturating_mul(3).min(whole.saturating_sub(timeout)).max(SLACK)),
+        // The workload ends its rounds itself; this is for one that cannot.
+        rounds: Nanos(timeout.saturating_add(SLACK)),
+        whole: Nanos(whole),
+        room: preflight::margin(record.machine.mem_total),
+        ..Limits::default()
+    }
+}
+
+fn verdict(status: ExitStatus, out_of_memory: bool, last: &Line, ended_by: Option<Verdict>, timeout: Nanos) -> Verdict {
     if let Some(error) = &last.error {
         return Verdict::Failed(error.clone());
     }
-    if let Some(reason) = ended_by {
-        return Verdict::Thrashing(reason);
+    if let Some(verdict) = ended_by {
+        return verdict;
     }
     match (status.success(), status.signal()) {
         (true, _) if last.timed_out => Verdict::Thrashing(format!("{:.0} s passed", timeout.as_secs_f64())),
@@ -244,7 +287,7 @@ mod tests {
         let judge = |oom| verdict(killed, oom, &filling, None, Nanos(0));
         assert!(matches!(judge(true), Verdict::Killed(why) if why.contains("out of memory while in phase Fill")));
         assert!(matches!(judge(false), Verdict::Killed(why) if why.contains("signal 9 from outside")));
-        let barked = verdict(killed, false, &filling, Some("too long".to_owned()), Nanos(0));
+        let barked = verdict(killed, false, &filling, Some(Verdict::Thrashing("too long".to_owned())), Nanos(0));
         assert_eq!(barked, Verdict::Thrashing("too long".to_owned()));
     }
 
@@ -256,5 +299,14 @@ mod tests {
         assert_eq!(of(&Line { timed_out: true, ..done.clone() }), Verdict::Thrashing("20 s passed".to_owned()));
         assert!(matches!(of(&Line { phase: Phase::Rounds, ..Line::default() }), Verdict::Failed(_)));
         assert_eq!(of(&Line { error: Some("no".to_owned()), ..done }), Verdict::Failed("no".to_owned()));
+    }
+
+    #[test]
+    fn the_fill_ends_in_time_for_the_rounds() {
+        let mut record = RunRecord::default();
+        record.workload.timeout = Nanos(6_000_000_000);
+        let fill = |seconds: Option<u64>| limits(&record, seconds.map(Duration::from_secs)).fill.0 / 1_000_000_000;
+        assert_eq!([fill(None), fill(Some(60)), fill(Some(15)), fill(Some(2))], [18, 18, 9, 5]);
+        assert_eq!(limits(&record, Some(Duration::from_secs(15))).whole, Nanos(15_000_000_000));
     }
 }

@@ -39,6 +39,7 @@ fn main() -> ExitCode {
     let base = tempfile::Builder::new().prefix("ramline-test-").tempdir_in("/var/tmp").unwrap();
     every_arm_ends_with_a_record_and_leaves_nothing(base.path());
     without_consent_nothing_outside_the_sandbox_is_touched(base.path());
+    what_cannot_end_in_time_is_not_begun_and_named(base.path());
     a_group_that_cannot_hold_the_data_is_killed_and_nobody_else(base.path());
     after_kill_9_the_workload_dies_by_itself_and_recovery_leaves_nothing(base.path());
     println!("sandbox: ok");
@@ -63,8 +64,9 @@ fn run(base: &Path, settings: &Settings, crash_after: Option<u64>) -> ramline_la
     let root = Root::live();
     let lock = RunLock::take(&StateDir::open(&base.join("state"))?, &root)?;
     let plan = preflight::plan(&root, settings)?;
-    let env = code_plus_data::Env { root: &root, lock: &lock, crash_after };
-    code_plus_data::run(&env, &plan, code_plus_data::Consent::Given, &mut Silent)
+    let env = code_plus_data::Env { root: &root, lock: &lock, deadline: None, crash_after };
+    let done = code_plus_data::run(&env, &plan, code_plus_data::Consent::Given, &mut Silent)?;
+    Ok(done.folder.unwrap())
 }
 
 fn observer(args: &[String]) -> ExitCode {
@@ -130,10 +132,25 @@ fn without_consent_nothing_outside_the_sandbox_is_touched(base: &Path) {
     let root = Root::live();
     let lock = RunLock::take(&StateDir::open(&base.join("state")).unwrap(), &root).unwrap();
     let plan = preflight::plan(&root, &settings(base, &["swap:60"])).unwrap();
-    let env = code_plus_data::Env { root: &root, lock: &lock, crash_after: None };
+    let env = code_plus_data::Env { root: &root, lock: &lock, deadline: None, crash_after: None };
     let refused = code_plus_data::run(&env, &plan, code_plus_data::Consent::NotGiven, &mut Silent).unwrap_err();
     assert!(refused.is_refused() && refused.to_string().contains("a swap file of 64.0 MiB"), "{refused}");
     assert!(!preflight::plan(&root, &settings(base, &["as-configured", "no-swap"])).unwrap().needs_consent());
+}
+
+fn what_cannot_end_in_time_is_not_begun_and_named(base: &Path) {
+    let (root, before) = (Root::live(), picture(base));
+    let state = StateDir::open(&base.join("state")).unwrap();
+    let folders = RunFolder::all(state.path(), code_plus_data::NAME).len();
+    let lock = RunLock::take(&state, &root).unwrap();
+    let plan = preflight::plan(&root, &settings(base, &["as-configured", "no-swap"])).unwrap();
+    let deadline = Some(Instant::now() + Duration::from_secs(2));
+    let env = code_plus_data::Env { root: &root, lock: &lock, deadline, crash_after: None };
+    let done = code_plus_data::run(&env, &plan, code_plus_data::Consent::NotGiven, &mut Silent).unwrap();
+    assert_eq!(done.out_of_time, ["as-configured text", "no-swap text"]);
+    assert_eq!(done.folder, None);
+    assert_eq!(RunFolder::all(state.path(), code_plus_data::NAME).len(), folders, "a folder without a record");
+    assert_eq!(picture(base), before);
 }
 
 fn a_group_that_cannot_hold_the_data_is_killed_and_nobody_else(base: &Path) {

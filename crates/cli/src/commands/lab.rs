@@ -6,9 +6,10 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use ramline_act::{StateDir, recover};
-use ramline_kernel::{Root, signals};
+use ramline_kernel::{Root, process, signals};
 use ramline_lab::code_plus_data::{self, Consent, Env};
 use ramline_lab::experiments::{EXPERIMENTS, find};
+use ramline_lab::preflight::Plan;
 use ramline_lab::settings::Settings;
 use ramline_lab::store::RunFolder;
 use ramline_lab::{arm, preflight};
@@ -171,20 +172,42 @@ impl Run {
         let settings = self.settings()?;
         settings.check()?;
         let root = Root::live();
-        let plan = preflight::plan(&root, &settings)?;
-        for line in plan.lines() {
-            eprintln!("{line}");
-        }
         if self.dry_run {
-            return Ok(exit::DONE);
+            return dry_run(&root, settings);
         }
+        if process::uid() != 0 {
+            // Refused, with everything else that is missing, before even the state directory is made.
+            preflight::plan(&root, &settings)?;
+        }
+        // What an earlier run left is removed before the machine is judged: it may be what stands in the way.
+        let lock = state::lock(&root)?;
+        for removed in code_plus_data::clean_up(&lock, &root)? {
+            eprintln!("{}", ramline_view::escape(&removed));
+        }
+        let plan = preflight::plan(&root, &settings)?;
+        say(&plan.lines());
         let agreed = consent::given(self.prove, &plan.global)?;
         signals::install();
-        let lock = state::lock(&root)?;
-        let env = Env { root: &root, lock: &lock, crash_after: state::crash_after() };
+        let env = Env { root: &root, lock: &lock, deadline: None, crash_after: state::crash_after() };
         let consent = if agreed { Consent::Given } else { Consent::NotGiven };
-        let folder = code_plus_data::run(&env, &plan, consent, &mut Terminal::rounds(self.rounds))?;
+        let done = code_plus_data::run(&env, &plan, consent, &mut Terminal::rounds(self.rounds))?;
+        let folder = done.folder.ok_or_else(|| Failure::new(exit::FAILED, "no run was made"))?;
         print(&folder, self.format)
+    }
+}
+
+/// Plan and refusals side by side. What is busy now need not be when it is done, so that is a doubt here.
+fn dry_run(root: &Root, settings: Settings) -> Result<u8> {
+    let seen = preflight::assess(root, &Settings { allow_busy: true, ..settings })?;
+    say(&seen.plan.as_ref().map(Plan::lines).unwrap_or_default());
+    seen.into_plan()?;
+    Ok(exit::DONE)
+}
+
+/// To stderr, on a terminal or not.
+fn say(lines: &[String]) {
+    for line in lines {
+        eprintln!("{}", ramline_view::escape(line));
     }
 }
 

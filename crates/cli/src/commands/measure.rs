@@ -55,7 +55,6 @@ impl Tiers {
     fn run(&self, source: &Source) -> Result<u8> {
         source.must_be_live("measure tiers")?;
         let root = Root::live();
-        signals::install();
         let mut options = Options {
             dir: self.dir.clone(),
             root: root.clone(),
@@ -66,6 +65,11 @@ impl Tiers {
             && consent::given(self.prove, &["a scratch zram device (removed again; zram0 is not touched)".to_owned()])?
         {
             options.scratch_zram = Some(state::lock(&root)?);
+        }
+        // Only now: at the question a Ctrl-C just ends us.
+        signals::install();
+        if let Some(sentence) = options.announcement() {
+            eprintln!("{}", ramline_view::escape(&sentence));
         }
         let measured = tiers::measure(&options, &mut Terminal::new())?;
         self.format.print(&Versioned::new(&measured), |document, style| {

@@ -26,7 +26,10 @@ pub fn page_cache(run: &mut Run<'_>) -> Result<(), TiersError> {
         run.skip("page-cache: there is no file on a disk to read; see the disk tier");
         return Ok(());
     };
-    let buffer = ram::buffer_size(hardware::read(&run.options.root).last_level_cache, ram::room(&run.options.root)?);
+    let buffer = ram::buffer_size(
+        hardware::read(&run.options.root).last_level_cache,
+        ramline_kernel::memory_room(&run.options.root)?,
+    );
     // A page read in is a page less for others: the cache gets no more than the RAM tier took.
     let size = warm(&source.file, &source.path, source.size.0.min(buffer.0))?;
     if size < PIECE {
@@ -195,7 +198,7 @@ fn first_touches(run: &Run<'_>, map: &mut Map, windows: u64) -> Result<(Series, 
 
 pub fn tmpfs(run: &mut Run<'_>) -> Result<(), TiersError> {
     let machine = hardware::read(&run.options.root);
-    let size = ram::buffer_size(machine.last_level_cache, ram::room(&run.options.root)?).0;
+    let size = ram::buffer_size(machine.last_level_cache, ramline_kernel::memory_room(&run.options.root)?).0;
     let label = Path::new("memfd");
     let file = scratch::memory_file("ramline-tiers")?;
     let piece = vec![0x5Au8; usize::try_from(PIECE).unwrap_or(1 << 20)];

@@ -92,6 +92,14 @@ impl Options {
     pub fn bytes_to_write(&self) -> Bytes {
         if self.quick { Bytes::ZERO } else { disk::SCRATCH }
     }
+
+    /// What will be written and where, in one sentence; `None` when nothing is.
+    #[must_use]
+    pub fn announcement(&self) -> Option<String> {
+        let bytes = Some(self.bytes_to_write()).filter(|bytes| *bytes > Bytes::ZERO)?;
+        let dir = disk::scratch_dir(self);
+        Some(format!("up to {bytes} will be written to scratch files without a name in {}", dir.display()))
+    }
 }
 
 /// How far the batches of one tier disagreed.
@@ -237,11 +245,8 @@ impl Run<'_> {
     }
 
     fn tell_what_is_written(&mut self) {
-        let bytes = self.options.bytes_to_write();
-        if bytes > Bytes::ZERO {
-            let dir = disk::scratch_dir(self.options);
-            self.progress
-                .step(&format!("up to {bytes} will be written to scratch files without a name in {}", dir.display()));
+        if let Some(sentence) = self.options.announcement() {
+            self.progress.step(&sentence);
         }
     }
 

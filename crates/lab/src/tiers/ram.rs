@@ -7,10 +7,8 @@
 use std::hint::black_box;
 
 use ramline_evidence::rng::SplitMix64;
-use ramline_kernel::gather::gather;
 use ramline_kernel::map::{Advice, Map, Sharing};
-use ramline_kernel::{KernelError, Root, hardware, swap};
-use ramline_snapshot::Wanted;
+use ramline_kernel::{KernelError, hardware, memory_room};
 use ramline_units::Bytes;
 
 use super::timing::Plan;
@@ -22,7 +20,7 @@ const CHAIN: u64 = 64;
 
 pub fn measure(run: &mut Run<'_>) -> Result<(), TiersError> {
     let cache = hardware::read(&run.options.root).last_level_cache;
-    let available = room(&run.options.root)?;
+    let available = memory_room(&run.options.root)?;
     let size = buffer_size(cache, available);
     let mut map = Map::anonymous(size, Sharing::Private)?;
     map.advise(Advice::NoHugePages)?;
@@ -76,28 +74,6 @@ pub fn measure(run: &mut Run<'_>) -> Result<(), TiersError> {
         notes,
     });
     Ok(())
-}
-
-/// What can be taken without pushing out more than clean cache: MemAvailable, or less where a memory cgroup is limited.
-pub fn room(root: &Root) -> Result<Bytes, KernelError> {
-    let available = swap::mem_available(root)?;
-    let seen = gather(root, Wanted { cgroups: true, ..Wanted::NOTHING });
-    let groups = seen.cgroups.data();
-    let limit = groups.and_then(|groups| groups.effective_max.bytes());
-    Ok(match (limit, groups.and_then(|groups| groups.own.as_ref())) {
-        (Some(limit), Some(own)) => {
-            let cache = own.stat.get("inactive_file").copied().unwrap_or(0);
-            available.min(within(limit, own.current.unwrap_or(Bytes::ZERO), Bytes(cache)))
-        }
-        // A limit above us and no figures of our own: a part of it is all that can be hoped for.
-        (Some(limit), None) => available.min(Bytes(limit.0 / 4)),
-        (None, _) => available,
-    })
-}
-
-/// The limit less what is charged, of which idle cache can go.
-fn within(limit: Bytes, charged: Bytes, idle_cache: Bytes) -> Bytes {
-    limit.saturating_sub(charged.saturating_sub(idle_cache))
 }
 
 /// For RAM and tmpfs: twice the last-level cache, between 64 and 512 MiB, and never more than an eighth of what is available.
@@ -182,14 +158,6 @@ mod tests {
         assert_eq!(buffer_size(Some(gib(1)), gib(20)), Bytes::from_mib(512));
         assert_eq!(buffer_size(Some(Bytes::from_mib(105)), gib(1)), Bytes::from_mib(128));
         assert_eq!(buffer_size(None, Bytes::ZERO), Bytes::from_mib(1));
-    }
-
-    #[test]
-    fn in_a_limited_group_only_its_room_counts_and_idle_cache_is_room() {
-        let mib = Bytes::from_mib;
-        assert_eq!(within(mib(512), mib(100), mib(0)), mib(412));
-        assert_eq!(within(mib(512), mib(512), mib(200)), mib(200));
-        assert_eq!(within(mib(512), mib(600), mib(0)), Bytes::ZERO);
     }
 
     #[test]

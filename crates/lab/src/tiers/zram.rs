@@ -16,7 +16,7 @@ use ramline_units::{Bytes, Ratio};
 
 use super::codec::{self, Codec, HUGE_PER_MILLE};
 use super::timing::{Plan, Series};
-use super::{PIECE, PageSample, Run, Tier, TiersError, ram, sample};
+use super::{PIECE, PageSample, Run, Tier, TiersError, sample};
 use crate::fill::Fill;
 
 /// Pages of each kind that are stored at one time.
@@ -74,7 +74,7 @@ fn kinds(run: &Run<'_>) -> Vec<Kind> {
 
 fn on_device(run: &mut Run<'_>, lock: &RunLock, kinds: &[Kind]) -> Result<(), TiersError> {
     let root = run.options.root.clone();
-    let available = ram::room(&root)?;
+    let available = ramline_kernel::memory_room(&root)?;
     if available < LEAST_AVAILABLE {
         let numbers = format!("{available} available, {LEAST_AVAILABLE} wanted");
         return Err(KernelError::refused("make", "a scratch zram device", "memory is short", numbers).into());

@@ -1,18 +1,18 @@
 //! The stages of a checkup, each of which may be skipped with a reason.
 
+mod proof;
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use ramline_act::{RunLock, StateDir, recover};
+use ramline_act::{ActError, RunLock};
 use ramline_advice::{Inputs, findings};
 use ramline_evidence::{RunRecord, TierReport};
 use ramline_kernel::{Root, process, signals};
-use ramline_lab::code_plus_data::{self, Consent, Env};
+use ramline_lab::code_plus_data;
 use ramline_lab::progress::Progress;
-use ramline_lab::settings::Settings;
 use ramline_lab::tiers::{Options, TiersError, measure};
-use ramline_lab::{LabError, arm, preflight};
 use ramline_model::costs::CostRatio;
 use ramline_model::ledger::Ledger;
 use ramline_model::{pressure, swap, tiers, tmpfs, verdict, watermarks, zram};
@@ -29,6 +29,8 @@ use crate::state;
 
 /// Rates come from a window of this length, before our own measuring moves the counters.
 const WINDOW: Duration = Duration::from_secs(2);
+/// What is kept of the time promised for putting the report together.
+const REPORT: Duration = Duration::from_secs(1);
 
 /// What a checkup was asked for.
 pub struct Stages<'a> {
@@ -50,45 +52,62 @@ struct Done {
 
 impl Done {
     fn skip(&mut self, what: &str, why: impl Into<String>, fix: Option<&str>) {
-        self.skipped.push(Skipped { what: what.to_owned(), why: why.into(), fix: fix.map(str::to_owned) });
+        self.skipped.push(skipped(what, why, fix));
     }
+}
+
+fn skipped(what: &str, why: impl Into<String>, fix: Option<&str>) -> Skipped {
+    Skipped { what: what.to_owned(), why: why.into(), fix: fix.map(str::to_owned) }
+}
+
+/// The time promised.
+fn promised(mode: Mode) -> Duration {
+    Duration::from_secs(match mode {
+        Mode::Quick => 15,
+        Mode::Default => 60,
+        Mode::Full => 300,
+    })
 }
 
 impl Stages<'_> {
     /// Runs all stages; returns the report and the exit code.
     ///
     /// # Errors
-    /// The source cannot be read, or a signal came.
+    /// The source cannot be read, a signal came, another ramline is running, or something could not be put back.
     pub fn report(&self) -> Result<(CheckupReport, u8)> {
         let start = Instant::now();
+        let deadline = start + promised(self.mode).saturating_sub(REPORT);
         signals::install();
-        let mut terminal = Terminal::new();
         let mut done = Done::default();
         let live = self.source.is_live();
         // Read-only commands name what is left over; a checkup that may write removes it.
-        let leftovers: Vec<String> = state::left_behind(self.source).into_iter().collect();
-        if live && self.mode != Mode::Quick && !leftovers.is_empty() {
-            terminal.step("removing what an earlier run left behind");
-            recover_all()?;
+        let mut lock = if live { self.lock()? } else { Err(skipped("", "", None)) };
+        if let Ok(held) = &lock
+            && let Err(why) = remove_leftovers(held)
+        {
+            lock = Err(why);
         }
+        let leftovers = state::left_behind(self.source).into_iter().collect();
+        let mut terminal = Terminal::new();
         terminal.step("watching the machine for 2 s");
         let before = live.then(|| self.source.snapshot(Wanted { dirs: false, ..Wanted::ALL })).transpose()?;
         if live {
             std::thread::sleep(WINDOW);
         }
         let after = self.source.snapshot(Wanted::ALL)?;
+        drop(terminal);
         stop_if_interrupted()?;
         if live {
-            // One lock for all that is made: a second ramline is refused before anything starts.
-            let lock =
-                (process::uid() == 0 && self.mode != Mode::Quick).then(|| state::lock(&Root::live())).transpose()?;
-            self.measure(&mut done, lock.as_ref(), &mut terminal)?;
+            self.measure(&mut done, lock.as_ref().ok(), deadline)?;
             stop_if_interrupted()?;
-            self.proof(&after, &mut done, lock.as_ref(), &mut terminal)?;
+            match lock {
+                Ok(lock) => self.proof(&after, &mut done, &lock, deadline)?,
+                Err(why) => done.skipped.push(why),
+            }
+            stop_if_interrupted()?;
         } else {
             done.skip("measuring and proving", "this is a capture, not a running machine", None);
         }
-        drop(terminal);
         let window = before.as_ref().and_then(|before| Window::new(before, &after).ok());
         let code = show::code(&after);
         let mut report = report(self.mode, &after, window, done);
@@ -97,98 +116,79 @@ impl Stages<'_> {
         Ok((report, code))
     }
 
-    fn measure(&self, done: &mut Done, lock: Option<&RunLock>, terminal: &mut Terminal) -> Result<()> {
-        let mut options = if self.mode == Mode::Quick { Options::quick() } else { Options::full() };
+    /// One lock for all that is made: a second ramline is refused before anything starts. Where there can be none, that is
+    /// why nothing is proved.
+    fn lock(&self) -> Result<std::result::Result<RunLock, Skipped>> {
+        if self.mode == Mode::Quick {
+            return Ok(Err(skipped(proof::WHAT, "--quick only reads", Some("ramline checkup"))));
+        }
+        if process::uid() != 0 {
+            return Ok(Err(skipped(proof::WHAT, "it needs root for a memory cgroup", Some("sudo ramline checkup"))));
+        }
+        match state::lock(&Root::live()) {
+            Ok(lock) => Ok(Ok(lock)),
+            Err(error) if error.downcast_ref::<ActError>().is_some_and(|error| error.busy_pid().is_some()) => {
+                Err(error)
+            }
+            Err(error) => {
+                let fix = "RAMLINE_STATE_DIR=DIR ramline checkup";
+                Ok(Err(skipped(proof::WHAT, format!("{error:#}"), Some(fix))))
+            }
+        }
+    }
+
+    fn measure(&self, done: &mut Done, lock: Option<&RunLock>, deadline: Instant) -> Result<()> {
+        let what = "measuring the tiers";
+        let quick = self.mode == Mode::Quick;
+        let mut options = if quick { Options::quick() } else { Options::full() };
+        if left(deadline) < Duration::from_secs(if quick { 6 } else { 15 }) {
+            done.skip(what, "out of time", Some("ramline measure tiers"));
+            return Ok(());
+        }
         if let Some(dir) = self.dir {
             dir.clone_into(&mut options.dir);
         }
         if self.prove {
             options.scratch_zram = lock.cloned();
         }
-        match measure(&options, terminal) {
+        say(&options.announcement().into_iter().collect::<Vec<_>>());
+        match measure(&options, &mut Terminal::new()) {
             Ok(measured) => {
                 done.written += measured.written;
                 done.cost_ratio = measured.cost;
                 done.measured = Some(measured.report);
             }
-            Err(TiersError::Interrupted) => stop_if_interrupted()?,
-            Err(error) => done.skip("measuring the tiers", error.to_string(), Some("ramline measure tiers")),
-        }
-        Ok(())
-    }
-
-    fn proof(&self, seen: &Snapshot, done: &mut Done, lock: Option<&RunLock>, terminal: &mut Terminal) -> Result<()> {
-        let (what, fix) = ("the proof in a sandbox", "sudo ramline checkup");
-        let Some(lock) = lock else {
-            let (why, fix) = match self.mode {
-                Mode::Quick => ("--quick only reads", "ramline checkup"),
-                _ => ("it needs root for a memory cgroup", fix),
-            };
-            done.skip(what, why, Some(fix));
-            return Ok(());
-        };
-        let root = Root::live();
-        let settings = self.settings(seen, done)?;
-        let plan = match preflight::plan(&root, &settings) {
-            Ok(plan) => plan,
+            // What was not removed is not a line among others.
+            Err(error @ TiersError::Act(ActError::Undo { .. })) => return Err(error.into()),
             Err(error) => {
-                done.skip(what, error.to_string(), Some("ramline lab run code-plus-data --dry-run"));
-                return Ok(());
+                stop_if_interrupted()?;
+                done.skip(what, error.to_string(), Some("ramline measure tiers"));
             }
-        };
-        let env = Env { root: &root, lock, crash_after: state::crash_after() };
-        let consent = if self.prove { Consent::Given } else { Consent::NotGiven };
-        match code_plus_data::run(&env, &plan, consent, terminal) {
-            Ok(folder) => {
-                done.written += plan.scratch;
-                done.runs = folder.read()?.records;
-            }
-            Err(LabError::Interrupted) => stop_if_interrupted()?,
-            Err(error) => done.skip(what, error.to_string(), Some("ramline lab run code-plus-data")),
         }
         Ok(())
-    }
-
-    /// Small and short enough for the time promised: 60 s, or 5 min with `--full`.
-    fn settings(&self, seen: &Snapshot, done: &mut Done) -> Result<Settings> {
-        let full = self.mode == Mode::Full;
-        let has_swap = seen.swaps.data().is_some_and(|areas| !areas.is_empty());
-        let swappiness = seen.settings.data().and_then(|s| s.swappiness).unwrap_or(60);
-        let mut names = Vec::new();
-        if has_swap {
-            names.push("as-configured".to_owned());
-        } else {
-            done.skip("the arm as-configured", "no swap is configured here, so it is the arm no-swap", None);
-        }
-        names.push("no-swap".to_owned());
-        if self.prove {
-            names.extend([format!("swap:{swappiness}"), format!("zram:{swappiness}")]);
-        } else {
-            done.skip(
-                "the arms with a swap file and with zram",
-                "they touch more than the sandbox",
-                Some("sudo ramline checkup --prove"),
-            );
-        }
-        Ok(Settings {
-            unit: Bytes::from_mib(if full { 32 } else { 16 }),
-            arms: names.iter().map(|name| arm::parse(name)).collect::<Result<_, _>>()?,
-            runs: if full { 3 } else { 1 },
-            timeout: Duration::from_secs(if full { 15 } else { 6 }),
-            dir: self.dir.map(Path::to_owned),
-            ..Settings::default()
-        })
     }
 }
 
-fn recover_all() -> Result<()> {
-    let Some(state) = StateDir::open_existing(&state::path()?)? else { return Ok(()) };
-    for run in recover(&state, &Root::live())?.runs {
-        for error in run.errors {
-            eprintln!("ramline: {error}");
+/// Before anything is measured: what an earlier run left would be measured with it.
+fn remove_leftovers(lock: &RunLock) -> std::result::Result<(), Skipped> {
+    match code_plus_data::clean_up(lock, &Root::live()) {
+        Ok(removed) => {
+            say(&removed);
+            Ok(())
         }
+        Err(error) => Err(skipped(proof::WHAT, error.to_string(), Some("ramline lab clean"))),
     }
-    Ok(())
+}
+
+/// To stderr, on a terminal or not.
+fn say(lines: &[String]) {
+    for line in lines {
+        eprintln!("{}", ramline_view::escape(line));
+    }
+}
+
+fn left(deadline: Instant) -> Duration {
+    deadline.saturating_duration_since(Instant::now())
 }
 
 fn report(mode: Mode, seen: &Snapshot, window: Option<Window<'_>>, done: Done) -> CheckupReport {

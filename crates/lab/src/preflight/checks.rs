@@ -1,0 +1,235 @@
+//! The single looks of the preflight: each says what is missing, with the numbers, and one command against it.
+//!
+//! What it is not: a decision; [`super::assess`] puts them together.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use ramline_evidence::{Arm, SwapKind};
+use ramline_kernel::cgroup::Hierarchy;
+use ramline_kernel::gather::gather;
+use ramline_kernel::place::{self, Place};
+use ramline_kernel::{KernelError, Root, process, quiet, swap, zram};
+use ramline_snapshot::Wanted;
+use ramline_units::Bytes;
+
+use super::{BUSY_LIMIT, PRIORITY, Reason, first_line};
+use crate::arm;
+use crate::code_plus_data::NAME;
+use crate::error::Result;
+use crate::settings::Settings;
+
+/// Where scratch files may go, in this order, when nobody says.
+const PLACES: [&str; 4] = ["/var/tmp", "/var/lib", "/home", "/root"];
+/// How long the machine is looked at.
+const LOOK: Duration = Duration::from_millis(300);
+/// PSI memory some avg10, in per cent, from which reclaim counts as active.
+const PRESSURE: f64 = 1.0;
+/// The arms that touch nothing outside their sandbox.
+const PLAIN: &str = "ramline lab run code-plus-data --arms as-configured,no-swap";
+
+fn of_kernel(error: &KernelError, otherwise: &str) -> Reason {
+    let hint = error.try_hint.clone().unwrap_or_else(|| otherwise.to_owned());
+    Reason { privilege: error.is_denied(), ..Reason::new(first_line(&error.to_string()), hint) }
+}
+
+pub fn mem_total(root: &Root) -> Bytes {
+    gather(root, Wanted { meminfo: true, ..Wanted::NOTHING }).mem_total().unwrap_or_default()
+}
+
+pub fn privilege() -> Vec<Reason> {
+    if process::uid() == 0 {
+        return Vec::new();
+    }
+    let text = "a memory cgroup, a loop device and a mount need root";
+    vec![Reason { privilege: true, ..Reason::new(text, format!("sudo ramline lab run {NAME}")) }]
+}
+
+/// The sandbox lives on the kernel killing inside a group that is out of memory. At 2 it would panic instead, and at 1 if
+/// the machine ran short while we take memory.
+pub fn panics(setting: Option<i64>) -> Option<Reason> {
+    let value = setting.filter(|value| *value > 0)?;
+    let when = if value > 1 { "a full sandbox" } else { "a machine that runs short of memory" };
+    Some(Reason::new(
+        format!("vm.panic_on_oom is {value}: the kernel would panic on {when} instead of killing a process"),
+        "sudo sysctl vm.panic_on_oom=0",
+    ))
+}
+
+pub fn hierarchy(root: &Root, reasons: &mut Vec<Reason>) -> Option<Hierarchy> {
+    let other = "ramline show memory";
+    let hierarchy = Hierarchy::detect(root).map_err(|error| reasons.push(of_kernel(&error, other))).ok()?;
+    reasons.extend(hierarchy.parent().err().map(|error| of_kernel(&error, other)));
+    Some(hierarchy)
+}
+
+/// `room` is what can be taken, `needed` the limit and the margin.
+pub fn memory(room: Bytes, needed: Bytes, settings: &Settings) -> Option<Reason> {
+    let smaller = if settings.unit > Bytes::from_mib(16) { "16MiB" } else { "4MiB" };
+    (room < needed).then(|| {
+        Reason::new(
+            format!("memory: {needed} needed (limit {} and a margin), {room} can be taken", settings.limit()),
+            format!("ramline lab run {NAME} --unit {smaller}"),
+        )
+    })
+}
+
+/// Programs and drivers.
+pub fn programs(root: &Root, arms: &[Arm]) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    if !has_mke2fs() {
+        reasons.push(Reason::new("the program mke2fs is not installed", "sudo apt install e2fsprogs"));
+    }
+    if !root.path("/dev/loop-control").exists() {
+        reasons.push(Reason::new("there are no loop devices: /dev/loop-control is missing", "sudo modprobe loop"));
+    }
+    if arms.iter().any(|arm| matches!(arm.swap, SwapKind::Zram { .. })) && !zram::has_control(root) {
+        reasons.push(Reason::new("zram: the driver is not loaded", "sudo modprobe zram"));
+    }
+    reasons
+}
+
+/// Same places as where the file system is made.
+fn has_mke2fs() -> bool {
+    ["mke2fs", "/sbin/mke2fs", "/usr/sbin/mke2fs"].iter().any(|program| {
+        let mut command = Command::new(program);
+        command.arg("-V").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+    })
+}
+
+pub fn place(settings: &Settings, arms: &[Arm], scratch: Bytes, reasons: &mut Vec<Reason>) -> Option<Place> {
+    let swap_file = arms.iter().any(|arm| arm.swap == SwapKind::File);
+    let dirs = match &settings.dir {
+        Some(dir) => vec![dir.clone()],
+        None => PLACES.map(PathBuf::from).to_vec(),
+    };
+    let mut why = Vec::new();
+    for dir in dirs {
+        match judge(&dir, scratch, swap_file) {
+            Ok(place) => return Some(place),
+            Err(mut more) => why.append(&mut more),
+        }
+    }
+    reasons.append(&mut why);
+    None
+}
+
+/// Whether `dir` can hold the scratch files.
+fn judge(dir: &Path, scratch: Bytes, swap_file: bool) -> std::result::Result<Place, Vec<Reason>> {
+    let elsewhere = format!("ramline lab run {NAME} --dir /var/tmp");
+    let place = place::describe(dir).map_err(|error| vec![of_kernel(&error, &elsewhere)])?;
+    let refused = place.refuse_unless_disk("place scratch files in").err();
+    let mut reasons: Vec<Reason> = refused.iter().map(|error| of_kernel(error, &elsewhere)).collect();
+    if swap_file && place.fs_type == "btrfs" {
+        let text = format!("swap: {} is btrfs, where a swap file would be copied on write", dir.display());
+        reasons.push(Reason::new(text, PLAIN));
+    }
+    // Twice, so that the disk is never left full by us.
+    let needed = Bytes(scratch.0.saturating_mul(2));
+    if place.available < needed {
+        let text = format!("disk: {needed} free needed in {}, {} available", dir.display(), place.available);
+        reasons.push(Reason::new(text, format!("ramline lab run {NAME} --unit 4MiB")));
+    }
+    if reasons.is_empty() { Ok(place) } else { Err(reasons) }
+}
+
+/// Areas that would be used before ours: then an arm would measure somebody else's swap.
+pub fn outranked(root: &Root, arms: &[Arm]) -> Result<Vec<Reason>> {
+    if !arms.iter().any(|arm| matches!(arm.swap, SwapKind::File | SwapKind::Zram { .. })) {
+        return Ok(Vec::new());
+    }
+    let before = swap::areas(root)?.into_iter().filter(|area| area.priority >= i64::from(PRIORITY));
+    Ok(before
+        .map(|area| {
+            let path = area.path.display();
+            let text =
+                format!("swap: {path} has priority {PRIORITY}, which is used beside or before the area of an arm");
+            Reason::new(text, PLAIN)
+        })
+        .collect())
+}
+
+/// Refuses a busy machine, and for arms that touch more than the sandbox one that reclaims; returns what is doubtful.
+pub fn quiet(root: &Root, settings: &Settings, arms: &[Arm], reasons: &mut Vec<Reason>) -> Result<Vec<String>> {
+    let before = swapped_out(root);
+    let seen = quiet::look(root, LOOK)?;
+    let swapped = swapped_out(root).saturating_sub(before);
+    if arms.iter().any(arm::needs_consent) {
+        reasons.extend(reclaiming(seen.psi_memory, swapped));
+    }
+    if seen.cpu_busy > BUSY_LIMIT && !settings.allow_busy {
+        reasons.push(Reason::new(
+            format!(
+                "the machine is busy: {:.0} % of the CPU time, at most {:.0} % allowed",
+                seen.cpu_busy * 100.0,
+                BUSY_LIMIT * 100.0
+            ),
+            format!("ramline lab run {NAME} --allow-busy"),
+        ));
+    }
+    Ok(seen.disturbance(BUSY_LIMIT / 2.0).into_iter().collect())
+}
+
+/// A swap area more, or a pool, would take part in what the machine is doing for real.
+fn reclaiming(psi: Option<f64>, swapped: u64) -> Option<Reason> {
+    let pressed = psi.filter(|percent| *percent > PRESSURE);
+    let what = match (pressed, swapped) {
+        (Some(percent), _) => format!("tasks waited for memory {percent:.1} % of the last 10 s"),
+        (None, 0) => return None,
+        (None, pages) => format!("{pages} pages were swapped out within {} ms", LOOK.as_millis()),
+    };
+    let text = format!("the machine is short of memory itself, no time for a swap area of ours: {what}");
+    Some(Reason::new(text, PLAIN))
+}
+
+fn swapped_out(root: &Root) -> u64 {
+    let seen = gather(root, Wanted { vmstat: true, ..Wanted::NOTHING });
+    seen.vmstat.data().and_then(|vmstat| vmstat.pswpout).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_memory_file_system_is_refused_with_its_name() {
+        let reasons = judge(Path::new("/proc"), Bytes::from_mib(1), false).unwrap_err();
+        assert!(reasons[0].text.contains("/proc is proc"), "{reasons:?}");
+    }
+
+    #[test]
+    fn too_little_disk_is_refused_with_the_numbers() {
+        let reasons = judge(Path::new("."), Bytes(u64::MAX / 4), false).unwrap_err();
+        let told = |why: &Reason| why.text.starts_with("disk: ") && why.text.contains("available");
+        assert!(reasons.iter().any(told), "{reasons:?}");
+    }
+
+    #[test]
+    fn a_kernel_that_panics_when_memory_is_out_is_left_in_peace() {
+        assert_eq!((panics(None), panics(Some(0))), (None, None));
+        assert!(panics(Some(1)).unwrap().text.contains("machine that runs short"));
+        assert!(
+            panics(Some(2)).unwrap().text.contains("vm.panic_on_oom is 2: the kernel would panic on a full sandbox")
+        );
+    }
+
+    #[test]
+    fn the_room_below_every_limit_counts_and_the_hint_is_a_smaller_unit() {
+        let settings = Settings::default();
+        assert_eq!(memory(Bytes::from_mib(800), Bytes::from_mib(800), &settings), None);
+        let reason = memory(Bytes::from_mib(300), Bytes::from_mib(800), &settings).unwrap();
+        assert!(
+            reason.text.contains("800.0 MiB needed") && reason.text.contains("300.0 MiB can be taken"),
+            "{reason:?}"
+        );
+        assert_eq!(reason.hint, "ramline lab run code-plus-data --unit 16MiB");
+    }
+
+    #[test]
+    fn a_machine_that_reclaims_or_swaps_gets_no_swap_area_from_us() {
+        assert_eq!((reclaiming(None, 0), reclaiming(Some(1.0), 0)), (None, None));
+        assert!(reclaiming(Some(1.5), 0).unwrap().text.contains("1.5 % of the last 10 s"));
+        assert!(reclaiming(Some(0.0), 12).unwrap().text.contains("12 pages were swapped out within 300 ms"));
+    }
+}
