@@ -57,6 +57,10 @@ fn formatted(reader: &Reader<'_>, name: &str) -> Option<bool> {
     if let Some(meta) = reader.meta() {
         return meta.formatted.get(name).copied();
     }
+    // One without a size holds nothing, and to open it would keep its owner from removing it.
+    if reader.number(&format!("/sys/block/{name}/initstate")) == Some(0) {
+        return Some(false);
+    }
     let page = u64::try_from(rustix::param::page_size()).ok()?;
     let mut magic = [0; 10];
     let device = std::fs::File::open(reader.root().path(format!("/dev/{name}"))).ok()?;
