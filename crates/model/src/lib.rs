@@ -21,6 +21,7 @@
 pub mod balance;
 pub mod costs;
 pub mod fragmentation;
+pub mod group;
 pub mod ledger;
 pub mod pressure;
 pub mod settings;

@@ -71,8 +71,12 @@ pub struct Rates {
     pub direct_share: Option<f64>,
     /// Times an allocation had to reclaim by itself, events a second.
     pub allocstall: Option<f64>,
-    /// Processes killed for memory in the window.
+    /// Processes killed for memory in the window, in a group at its limit or on the whole machine.
     pub oom_kills: Option<u64>,
+    /// kswapd and tasks of the machine looked at no page to evict: what was evicted, groups evicted at their limits.
+    /// (Those counters leave out reclaim for the sake of a group's limit, unlike the refaults.)
+    #[serde(default)]
+    pub machine_idle: Option<bool>,
 }
 
 /// The judgement.
@@ -85,7 +89,7 @@ pub enum PressureState {
     Calm,
     /// Reclaim works and nothing waits noticeably.
     Reclaiming,
-    /// Pages come back that were just evicted: the working set does not fit.
+    /// Pages come back that were just evicted: the working set does not fit, or a group's does not fit its limit.
     Refaulting,
     /// Tasks wait for memory.
     Stalling,
@@ -96,7 +100,7 @@ pub enum PressureState {
 /// Pressure on this machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PressureModel {
-    /// Memory; `None` where PSI is off or not built.
+    /// Memory; `None` where PSI is off, not built, or was not seen: see `memory_gap`.
     pub memory: Option<Psi>,
     /// Block I/O.
     pub io: Option<Psi>,
@@ -108,6 +112,48 @@ pub struct PressureModel {
     pub span: Option<Nanos>,
     /// The judgement.
     pub state: PressureState,
+    /// Why `memory` is `None`.
+    #[serde(default)]
+    pub memory_gap: Option<PsiGap>,
+}
+
+/// Why there are no stall times of memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PsiGap {
+    /// The file is not there although others of /proc were seen: PSI is off or not built.
+    Off,
+    /// It was not seen, for this reason; whether PSI is on is not known.
+    NotSeen(String),
+}
+
+impl PsiGap {
+    /// In words: `PSI is off or not built here`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            PsiGap::Off => "PSI is off or not built here".to_owned(),
+            PsiGap::NotSeen(why) => format!("stall times (PSI) were not seen ({why})"),
+        }
+    }
+
+    fn of(snapshot: &Snapshot) -> Option<PsiGap> {
+        let others = snapshot.meminfo.data().is_some() || snapshot.vmstat.data().is_some();
+        match &snapshot.pressure_memory {
+            Seen::Seen { .. } => None,
+            Seen::Absent { .. } if others => Some(PsiGap::Off),
+            Seen::Unread => Some(PsiGap::NotSeen("not read".to_owned())),
+            gone => gone.unseen().map(|why| PsiGap::NotSeen(format!("{}: {}", why.path, why.reason))),
+        }
+    }
+}
+
+impl PressureModel {
+    /// Whatever comes back was evicted in a group at its own limit; the machine itself evicted nothing.
+    #[must_use]
+    pub fn in_groups_only(&self) -> bool {
+        self.rates.and_then(|r| r.machine_idle) == Some(true)
+    }
 }
 
 /// Pressure; `window` supplies the rates.
@@ -122,6 +168,7 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> PressureModel {
         state: state(memory.as_ref(), rates.as_ref()),
         memory,
         rates,
+        memory_gap: PsiGap::of(snapshot),
     }
 }
 
@@ -178,7 +225,14 @@ fn rates(window: Window<'_>) -> Rates {
         direct_share: ratio(rate(|v| v.pgscan_direct), rate(|v| Some(v.pgscan_direct? + v.pgscan_kswapd?))),
         allocstall: rate(Vmstat::allocstall),
         oom_kills: window.delta(|s| s.vmstat.data()?.oom_kill),
+        machine_idle: reclaimed_in_groups_only(&window),
     }
+}
+
+/// kswapd and direct reclaim of the machine looked at nothing over the window; `None` where that is not counted.
+#[must_use]
+pub fn reclaimed_in_groups_only(window: &Window<'_>) -> Option<bool> {
+    window.delta(|s| Some(s.vmstat.data()?.pgscan_kswapd? + s.vmstat.data()?.pgscan_direct?)).map(|pages| pages == 0)
 }
 
 #[cfg(test)]

@@ -145,6 +145,19 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<SwapState> 
     Some(SwapState { areas, total, used, flow, verdict })
 }
 
+/// An area that is not zram stands before a zram area or level with it: pages go there although zram is faster. The one
+/// test for it; two disks are told apart by what they are or by measurement, not here.
+#[must_use]
+pub fn outranks(area: &SwapArea, zram: &SwapArea) -> bool {
+    zram.zram().is_some() && area.zram().is_none() && area.priority >= zram.priority
+}
+
+/// No room is left on it: the next area is used.
+#[must_use]
+pub fn is_full(area: &SwapArea) -> bool {
+    area.used >= area.size
+}
+
 /// Free swap: SwapFree, or without it what the areas have left. `None` where neither file was seen.
 #[must_use]
 pub fn free(snapshot: &Snapshot) -> Option<Bytes> {

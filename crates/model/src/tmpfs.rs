@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::SignedBytes;
 use crate::ledger::{Ledger, Term};
-use crate::swap;
+use crate::{group, swap};
 
 /// One file system in RAM.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -133,7 +133,7 @@ pub enum Model {
     Mount,
     /// Half of free memory: nothing else has to move.
     HalfOfFree,
-    /// Available memory: clean cache gives way.
+    /// Available memory: clean cache gives way. Where our group has a limit, at most what that leaves.
     Available,
     /// Free memory and free swap.
     FreePlusSwap,
@@ -209,6 +209,8 @@ pub fn would_fit(dir: &DirUse, snapshot: &Snapshot) -> Option<Fit> {
     let mount = on.filter(|m| m.fs != "ramfs").and_then(|m| m.capacity);
     let need = dir.on_tmpfs;
     let own = if already_tmpfs { need } else { Bytes::ZERO };
+    // What our group may still have ends at its limit.
+    let group = group::of(snapshot);
     let half = |whole: Bytes| Bytes(whole.0 / 2);
     // Where others fill the mount, their part of it is no room for this directory.
     let first = match mount.filter(|c| c.size.0 > 0) {
@@ -218,7 +220,7 @@ pub fn would_fit(dir: &DirUse, snapshot: &Snapshot) -> Option<Fit> {
     let limits = [
         first,
         (Model::HalfOfFree, Some(half(free + own))),
-        (Model::Available, meminfo.mem_available.map(|a| a + own)),
+        (Model::Available, meminfo.mem_available.map(|a| group.map_or(a, |g| a.min(g.room)) + own)),
         (Model::FreePlusSwap, swap::free(snapshot).map(|s| free + own + s)),
     ];
     let margins: Vec<Margin> = limits

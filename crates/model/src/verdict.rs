@@ -4,22 +4,27 @@
 //! to the watermarks. What it is not: a reading of MemAvailable, which called machines fine that were frozen; and
 //! it says so when it lacks a window.
 //!
-//! "Without cost" is free memory (lists of the CPUs included, the `min` reserve excluded) and clean page cache that
-//! is on the inactive list. While evicted pages come back, no cache counts as free of cost.
+//! "Without waiting" is free memory (lists of the CPUs included, the `min` reserve excluded) and clean page cache that
+//! is on the inactive list: none of it has to be written or swapped out first, though what is dropped costs a read if it
+//! is needed again. While evicted pages come back, no cache counts. A group with a limit gets no more than that leaves.
 //!
-//! Worked example: `22.2 GiB of 23.5 GiB can be had without cost; nothing waits for memory.`
+//! Worked example:
+//! `22.2 GiB of 23.5 GiB can be had without waiting for a write or a swap-out; nothing waits for memory.`
 
 use ramline_snapshot::{Snapshot, Window};
 use ramline_units::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::group::{self, GroupRoom};
 use crate::ledger::{Ledger, Term};
 use crate::pressure::{self, PressureModel, PressureState};
 use crate::watermarks::{self, Band, Distance, Watermarks};
 
 /// A wake-up of kswapd nearer than this is worth a clause.
 pub const SOON_MINUTES: f64 = 60.0;
+/// Clean cache on the inactive list above this share of RAM makes the wake-up of kswapd no news: it drops cache then.
+pub const CACHE_SHARE: f64 = 0.1;
 
 /// What the judgement rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -46,7 +51,7 @@ pub enum VerdictState {
     Comfortable,
     /// Reclaim works or kswapd is awake; nothing waits noticeably.
     Reclaiming,
-    /// The working set does not fit.
+    /// The working set does not fit, or that of a group at its limit.
     Refaulting,
     /// Tasks wait for memory.
     Stalling,
@@ -63,8 +68,14 @@ pub struct Verdict {
     pub text: String,
     /// MemTotal.
     pub total: Bytes,
-    /// What can be had without cost.
+    /// What can be had without waiting for a write or a swap-out; at most what our group's limit leaves.
     pub without_cost: Bytes,
+    /// The same for the machine, whatever our group may use.
+    #[serde(default)]
+    pub machine_without_cost: Bytes,
+    /// Our group, where it has a limit below MemTotal.
+    #[serde(default)]
+    pub group: Option<GroupRoom>,
     /// What the judgement rests on.
     pub basis: Basis,
     /// The band of the node that is worst off.
@@ -79,12 +90,17 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Verdict> {
     let ledger = Ledger::of(snapshot)?;
     let pressure = pressure::of(snapshot, window);
     let marks = watermarks::of(snapshot, window);
-    Some(judge(&ledger, &pressure, marks.as_ref()))
+    Some(judge(&ledger, &pressure, marks.as_ref(), group::of(snapshot)))
 }
 
 /// The verdict from its parts.
 #[must_use]
-pub fn judge(ledger: &Ledger, pressure: &PressureModel, marks: Option<&Watermarks>) -> Verdict {
+pub fn judge(
+    ledger: &Ledger,
+    pressure: &PressureModel,
+    marks: Option<&Watermarks>,
+    group: Option<GroupRoom>,
+) -> Verdict {
     let nodes = marks.map(|m| m.nodes.as_slice()).unwrap_or_default();
     let band = nodes.iter().map(|n| n.band).min();
     let to_low = nodes.iter().map(|n| n.to_low).min_by_key(|d| d.bytes);
@@ -103,11 +119,25 @@ pub fn judge(ledger: &Ledger, pressure: &PressureModel, marks: Option<&Watermark
         (None, None) => Basis::Nothing,
     };
     let reserve: Bytes = nodes.iter().map(|n| n.min).sum();
-    let calm = matches!(state, VerdictState::Comfortable | VerdictState::Reclaiming | VerdictState::Unknown);
-    let cache = if calm { idle_cache(ledger) } else { Bytes::ZERO };
-    let without_cost = ledger.bytes(Term::Free) + ledger.bytes(Term::CpuLists) - reserve + cache;
-    let mut verdict = Verdict { state, text: String::new(), total: ledger.total, without_cost, basis, band, to_low };
-    verdict.text = sentence(&verdict, pressure);
+    // A group that thrashes at its limit says nothing about the machine's cache.
+    let calm = matches!(state, VerdictState::Comfortable | VerdictState::Reclaiming | VerdictState::Unknown)
+        || (state == VerdictState::Refaulting && pressure.in_groups_only());
+    let idle = idle_cache(ledger);
+    let cache = if calm { idle } else { Bytes::ZERO };
+    let machine = ledger.bytes(Term::Free) + ledger.bytes(Term::CpuLists) - reserve + cache;
+    let mut verdict = Verdict {
+        state,
+        text: String::new(),
+        total: ledger.total,
+        without_cost: group.as_ref().map_or(machine, |g| g.room.min(machine)),
+        machine_without_cost: machine,
+        group,
+        basis,
+        band,
+        to_low,
+    };
+    let droppable = idle.share_of(ledger.total).is_some_and(|share| share > CACHE_SHARE);
+    verdict.text = sentence(&verdict, pressure, droppable);
     verdict
 }
 
@@ -118,12 +148,21 @@ fn idle_cache(ledger: &Ledger) -> Bytes {
     clean.bytes - active
 }
 
-fn sentence(verdict: &Verdict, pressure: &PressureModel) -> String {
-    let Verdict { total, without_cost, .. } = verdict;
-    let share = format!("{without_cost} of {total} can be had without cost");
+fn sentence(verdict: &Verdict, pressure: &PressureModel, droppable: bool) -> String {
+    let Verdict { total, without_cost, machine_without_cost, .. } = verdict;
+    let share = match &verdict.group {
+        Some(group) => format!(
+            "this group can have {without_cost} without waiting for a write or a swap-out ({}); the machine has {machine_without_cost} of {total}",
+            group.words()
+        ),
+        None => format!("{without_cost} of {total} can be had without waiting for a write or a swap-out"),
+    };
     let percent = |p: Option<f64>| p.map_or("some".to_owned(), |p| format!("{p:.1} %"));
     let psi = pressure.memory.as_ref();
     let mut text = match verdict.state {
+        VerdictState::Unknown if verdict.group.is_some() => {
+            format!("{share}; whether anything waits for memory is not known; try: ramline show --for 2s")
+        }
         VerdictState::Unknown => format!(
             "{without_cost} of {total} is free or idle cache; whether anything waits for memory is not known; try: ramline show --for 2s"
         ),
@@ -132,10 +171,16 @@ fn sentence(verdict: &Verdict, pressure: &PressureModel) -> String {
         VerdictState::Refaulting => {
             let rates = pressure.rates.unwrap_or_default();
             let n = rates.refault_file.unwrap_or(0.0) + rates.refault_anon.unwrap_or(0.0);
-            format!("The working set does not fit: {n:.0} pages a second come back just after eviction; {share}")
+            if pressure.in_groups_only() {
+                format!(
+                    "In a group at its limit {n:.0} pages a second come back just after eviction, the machine itself evicts nothing; {share}"
+                )
+            } else {
+                format!("The working set does not fit: {n:.0} pages a second come back just after eviction; {share}")
+            }
         }
         VerdictState::Stalling => match pressure.rates.and_then(|r| r.oom_kills).filter(|n| *n > 0) {
-            Some(n) => format!("{n} killed for want of memory just now; {share}"),
+            Some(n) => format!("{n} killed for want of memory just now, in a group or on the machine; {share}"),
             None => format!("Tasks waited for memory {} of the time; {share}", percent(psi.and_then(|p| p.some_now()))),
         },
         VerdictState::Thrashing => {
@@ -145,15 +190,19 @@ fn sentence(verdict: &Verdict, pressure: &PressureModel) -> String {
             )
         }
     };
-    if let Some(minutes) = verdict.to_low.and_then(|d| d.minutes).filter(|m| *m < SOON_MINUTES) {
+    if let Some(minutes) = verdict.to_low.and_then(|d| d.minutes).filter(|m| *m < SOON_MINUTES && !droppable) {
         let when = if minutes < 1.0 { "within a minute".to_owned() } else { format!("in {minutes:.0} min") };
-        text.push_str(&format!("; at the present rate free memory is used up {when}, then the page cache gives way"));
+        text.push_str(&format!(
+            "; if it went on like this, free memory would be used up {when}, with little cache left to drop"
+        ));
     }
     if verdict.basis == Basis::Averages {
         text.push_str(" (by the last 10 s; refaults are not known without a window)");
     }
     text.push('.');
-    text
+    let mut letters = text.chars();
+    // "this group can have" may open the sentence.
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]

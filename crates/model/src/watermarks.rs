@@ -1,8 +1,8 @@
 //! How far each zone is from the moment reclaim begins: the watermarks in bytes, bands, and minutes.
 //!
 //! What it is: the answer to "why is swap (or zram) not used?". kswapd wakes when free pages fall to `low`,
-//! sleeps again above `high`; at `min` allocations reclaim by themselves. What it is not: a forecast beyond
-//! "at the present rate".
+//! sleeps again above `high`; at `min` allocations reclaim by themselves. What it is not: a forecast: minutes say how
+//! long free memory would last if it went on shrinking as over the window.
 //!
 //! Formulas (`__setup_per_zone_wmarks`, mm/page_alloc.c):
 //! `min = min_free_pages · managed / Σ managed`, `gap = max(min/4, managed · watermark_scale_factor / 10000)`,
@@ -69,8 +69,9 @@ impl Band {
 pub struct Distance {
     /// Free above the watermark; negative below it.
     pub bytes: SignedBytes,
-    /// Minutes until it is reached at the present rate; `None` without a window, or when free memory is steady or
-    /// grows, or the watermark is behind already.
+    /// Minutes to `low` if free memory went on shrinking as over the window; `None` without a window, or when free
+    /// memory is steady or grows, or the watermark is behind already. Always `None` for `min`: below `low` kswapd
+    /// frees as well, so the slope does not go on.
     pub minutes: Option<f64>,
 }
 
@@ -242,7 +243,7 @@ fn zone_marks(zone: &Zone, all: &Zoneinfo, page: PageSize, slope: Option<f64>, o
         reserve: reserve(zone, all).bytes(page),
         band: Band::of(zone.free, zone.min, zone.low, zone.high),
         to_low: distance(zone.low),
-        to_min: distance(zone.min),
+        to_min: Distance { minutes: None, ..distance(zone.min) },
         active: stat("nr_zone_active_anon", "nr_zone_active_file"),
         inactive: stat("nr_zone_inactive_anon", "nr_zone_inactive_file"),
         unevictable: zone.stat("nr_zone_unevictable").map(|n| n.bytes(page)),
@@ -295,7 +296,7 @@ fn total(node: &mut NodeMarks, page: PageSize, slope: Option<f64>, spare: Bytes)
     };
     let usable = |z: &ZoneMarks| Pages((z.free - z.reserve).0);
     let band = |z: &ZoneMarks| Band::of(usable(z), Pages(z.min.0), Pages(z.low.0), Pages(z.high.0));
-    let (to_low, to_min) = (net(|z| z.low), net(|z| z.min));
+    let (to_low, to_min) = (net(|z| z.low), Distance { minutes: None, ..net(|z| z.min) });
     let band = node.zones.iter().map(band).max().unwrap_or(Band::BelowMin);
     let (managed, free) = (sum(|z| z.managed), sum(|z| z.free));
     let (min, low, high) = (sum(|z| z.min), sum(|z| z.low), sum(|z| z.high));

@@ -20,7 +20,7 @@ use ramline_units::{Bytes, Limit, PageSize, Ratio};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::SignedBytes;
+use crate::{SignedBytes, swap};
 pub use fields::{Field, FieldValue, Scope, Unit, fields};
 
 /// Bytes of the slot table per page of disksize, allocated when the size is set.
@@ -30,6 +30,8 @@ pub const SLOT_BYTES: u64 = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rung {
+    /// Whether this kernel has it was not seen, as in a container.
+    NotKnown,
     /// No module for this kernel was found.
     NotBuilt,
     /// A module is installed and not loaded.
@@ -44,7 +46,8 @@ pub enum Rung {
     Formatted,
     /// In use as swap.
     Active,
-    /// In use as swap, yet an area that is not zram comes first.
+    /// In use as swap, yet an area that is not zram comes first, or takes turns with it; see [`SwapArea`] priorities
+    /// and [`swap::outranks`].
     Outranked,
 }
 
@@ -52,7 +55,7 @@ impl Rung {
     /// Position on the ladder, for comparing devices: outranked is short of active.
     const fn height(self) -> u8 {
         match self {
-            Rung::NotBuilt => 0,
+            Rung::NotKnown | Rung::NotBuilt => 0,
             Rung::ModulePresent => 1,
             Rung::Loaded => 2,
             Rung::DeviceExists => 3,
@@ -90,6 +93,9 @@ pub struct Device {
     pub algorithms: Vec<String>,
     /// Its priority as swap.
     pub priority: Option<i32>,
+    /// The area that outranks it.
+    #[serde(default)]
+    pub outranked_by: Option<OutrankedBy>,
     /// Every field of its statistics.
     pub fields: Vec<Field>,
     /// What it gains; `None` without mm_stat.
@@ -98,6 +104,37 @@ pub struct Device {
     pub failed_writes: Option<u64>,
     /// Larger than twice the RAM: at 2:1 it cannot fill.
     pub beyond_twice_ram: bool,
+}
+
+/// An area that is not zram and comes first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OutrankedBy {
+    /// Device or file.
+    pub path: String,
+    /// Its priority.
+    pub priority: i32,
+    /// The same priority: pages go to both in turn.
+    pub equal: bool,
+    /// It has no room left, so for now pages go to zram.
+    pub full: bool,
+}
+
+impl OutrankedBy {
+    /// `an area of higher priority, /dev/sda2 (200), takes the pages first`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let OutrankedBy { path, priority, .. } = self;
+        match (self.equal, self.full) {
+            (false, false) => format!("an area of higher priority, {path} ({priority}), takes the pages first"),
+            (false, true) => {
+                format!("an area of higher priority, {path} ({priority}), took the pages first until now; it is full")
+            }
+            (true, false) => format!("{path} has the same priority ({priority}) and takes every other page"),
+            (true, true) => {
+                format!("{path} has the same priority ({priority}) and took every other page until now; it is full")
+            }
+        }
+    }
 }
 
 /// What a device gains, from its statistics.
@@ -131,6 +168,17 @@ pub struct Gain {
     pub full_cost: Option<Bytes>,
     /// What RAM and this device hold together at the effective ratio.
     pub capacity: Option<Bytes>,
+}
+
+/// With less than this compressed in RAM, ratios say more about the pool's first pages than about the load.
+pub const ENOUGH_RESIDENT: Bytes = Bytes::from_mib(16);
+
+impl Gain {
+    /// Enough is stored for the ratios, and what is computed from them, to say something.
+    #[must_use]
+    pub fn tells(&self) -> bool {
+        self.resident >= ENOUGH_RESIDENT
+    }
 }
 
 /// zram on this machine.
@@ -199,8 +247,7 @@ pub fn gain(device: &ZramDevice, page: PageSize, ram: Option<Bytes>) -> Option<G
 #[must_use]
 pub fn device_rung(device: &ZramDevice, swaps: &[SwapArea]) -> Rung {
     if let Some(own) = area(device, swaps) {
-        let first = swaps.iter().any(|a| a.zram().is_none() && a.priority > own.priority);
-        return if first { Rung::Outranked } else { Rung::Active };
+        return if outranked_by(own, swaps).is_some() { Rung::Outranked } else { Rung::Active };
     }
     match (device.initialised || device.disksize.0 > 0, device.formatted) {
         (false, _) => Rung::DeviceExists,
@@ -216,9 +263,23 @@ pub fn support_rung(support: &ZramSupport) -> Rung {
         Rung::Loaded
     } else if support.module_installed == Some(true) {
         Rung::ModulePresent
+    } else if support.builtin.is_none() && support.module_installed.is_none() {
+        Rung::NotKnown
     } else {
         Rung::NotBuilt
     }
+}
+
+/// The first area that outranks a zram area, those with room before full ones.
+fn outranked_by(own: &SwapArea, swaps: &[SwapArea]) -> Option<OutrankedBy> {
+    let mut over: Vec<&SwapArea> = swaps.iter().filter(|a| swap::outranks(a, own)).collect();
+    over.sort_by_key(|a| (swap::is_full(a), std::cmp::Reverse(a.priority)));
+    over.first().map(|a| OutrankedBy {
+        path: a.path.clone(),
+        priority: a.priority,
+        equal: a.priority == own.priority,
+        full: swap::is_full(a),
+    })
 }
 
 fn area<'a>(device: &ZramDevice, swaps: &'a [SwapArea]) -> Option<&'a SwapArea> {
@@ -231,6 +292,7 @@ fn next(rung: Rung, name: &str, size: Bytes, swaps: &[SwapArea]) -> Option<Step>
     let top = swaps.iter().map(|a| a.priority).max().unwrap_or(0).max(99);
     let above = top.saturating_add(1).min(32767);
     let (words, command) = match rung {
+        Rung::NotKnown => ("look where modules can be seen, on the host", Some("modinfo zram".to_owned())),
         Rung::NotBuilt => ("this kernel comes without zram: another kernel or zswap would do", None),
         Rung::ModulePresent => ("load the module", Some("modprobe zram".to_owned())),
         Rung::Loaded => ("make a device of half the RAM", Some(format!("zramctl --find --size {mib}MiB"))),
@@ -284,6 +346,7 @@ fn device(device: &ZramDevice, swaps: &[SwapArea], half: Bytes, snapshot: &Snaps
         algorithm: device.algorithm.clone(),
         algorithms: device.algorithms.clone(),
         priority: area(device, swaps).map(|a| a.priority),
+        outranked_by: area(device, swaps).and_then(|own| outranked_by(own, swaps)),
         fields: fields(device),
         gain: gain(device, page, ram),
         failed_writes: device.io.map(|io| io.failed_writes),

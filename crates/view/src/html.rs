@@ -95,7 +95,7 @@ fn head(report: &CheckupReport) -> Markup {
             @if let Some(container) = &machine.container { span { "in " (container) } }
             @if let Some(taken) = report.taken_unix_ns { span { (date(taken)) } }
         }
-        h1 { @if report.sentence.is_empty() { "No verdict was reached." } @else { (format::sentence(&report.sentence)) } }
+        h1 { @if report.sentence.is_empty() { "Nothing can be said: /proc/meminfo was not seen." } @else { (format::sentence(&report.sentence)) } }
     }
 }
 
@@ -110,7 +110,7 @@ fn facts(report: &CheckupReport) -> Markup {
             .without_cost
             .share_of(verdict.total)
             .map_or_else(|| "can be had".to_owned(), |share| format!("can be had, {} of it", percent(share)));
-        facts.push(("Without cost", size(verdict.without_cost), share));
+        facts.push(("Without waiting", size(verdict.without_cost), share));
     }
     if let Some(model) = &report.pressure {
         let waiting = section::pressure::waiting(model.memory.as_ref());

@@ -118,7 +118,7 @@ fn show_memory_puts_every_byte_on_a_line_with_its_owner_and_the_way_to_free_it()
     assert_eq!(
         ShowMemory::new(&after, Some(&window)).text(&STYLE),
         "\
-3.4 GiB of 8.0 GiB can be had without cost; nothing waits for memory.
+3.4 GiB of 8.0 GiB can be had without waiting for a write or a swap-out; nothing waits for memory.
 
 Where MemTotal is: 8.0 GiB (gauges; they add up)
 PPPPPPPPPPPPPPPPPPTTTTTTTZZZkkkkkdcccccccccccccccccccccccccccccccccccccccccccccccc................
@@ -328,11 +328,11 @@ directory    needs  half of RAM  half of free  available  free + swap  inodes  i
 /var/tmp    >= 0 B      4.0 GiB     512.0 MiB    4.0 GiB      4.0 GiB  12,000    1,036,576
 /tmp would need 3.0 GiB and 12,000 inodes: does not fit by: half of free; half of free breaks first
 as it grows.
-  100.0 MiB of it are in the page cache already, so moving them costs no memory; it would push out
-  1.9 GiB of clean page cache.
+  100.0 MiB of it are in the page cache already: moving them needs no further RAM, but they can then
+  no longer be dropped (without swap they stay); it would push out 1.9 GiB of clean page cache.
 Limits: half of RAM (the size a tmpfs gets by default) 4.0 GiB; half of free memory (nothing else
 has to move) 512.0 MiB; available memory (clean page cache gives way) 4.0 GiB; free memory and free
-swap 4.0 GiB.
+swap 4.0 GiB. No model credits what is in the page cache already.
 
 What lies in tmpfs does not survive a reboot, and under pressure it reaches the swap area
 unencrypted.
@@ -363,10 +363,11 @@ Reclaim, per second, over 2.0 s
      0  pages/s   freed by reclaim
 
 Distance to reclaim, in MiB (gauges): kswapd wakes at low, allocations stall at min
-MiB            managed    free   min   low  high  reserve      to kswapd      to stalls  band
-node 0 Normal   8192.0  1024.0  40.0  50.0  60.0      0.0  974.0 (4 min)  984.0 (4 min)  above high
+MiB            managed    free   min   low  high  reserve      to kswapd  to stalls  band
+node 0 Normal   8192.0  1024.0  40.0  50.0  60.0      0.0  974.0 (4 min)      984.0  above high
 A zone's distance is free less watermark; a node's leaves out what zones reserve for other
 allocations.
+In brackets: how long free memory would last if it went on like the last 2.0 s.
 Above high: kswapd sleeps: nothing is reclaimed, so nothing is swapped.
 vm.watermark_scale_factor is 10 (setting); it works only above 12.2 (2500 x min_free / managed), so
 it changes nothing here; the gap between two watermarks is 10.0 MiB over all zones.

@@ -4,6 +4,7 @@ use super::{Answer, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::look;
 use crate::text::rate;
+use ramline_model::group::{self, GroupRoom};
 use ramline_model::watermarks;
 
 pub(super) const TOPIC: Topic = Topic { id: "available", question: "How much memory could a new program get?", answer };
@@ -28,7 +29,19 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         refaults.map(|r| rate(r.per_second, "pages", r.span)),
         "/proc/vmstat workingset_refault_file",
     );
+    let group = group::of(inputs.snapshot);
+    numbers.add(
+        "limit of our group",
+        group.as_ref().map(|g| format!("{}, {}", g.limit, g.words())),
+        "memory.max or memory.limit_in_bytes, the tightest up to the root",
+    );
+    numbers.add("left to our group", group.as_ref().map(|g| g.room), "limit - current + inactive_file of the group");
     let short = match available.zip(meminfo.and_then(|m| m.mem_total)) {
+        Some((available, total)) if group.is_some() => {
+            let room = group.as_ref().map_or(available, |g| g.room.min(available));
+            let words = group.as_ref().map(GroupRoom::words).unwrap_or_default();
+            format!("About {room} in this group, for {words}; the machine has about {available} of {total}.")
+        }
         Some((available, total)) => {
             format!(
                 "About {available} of {total}, by dropping clean cache; the part of that cache in use would have to be read again."

@@ -1,11 +1,11 @@
 //! `used`: two programs, two definitions, and who holds the memory that cannot simply be dropped.
 
-use ramline_model::ledger::{Freeable, Ledger};
+use ramline_model::ledger::{Freeable, Ledger, Line};
 use ramline_units::Bytes;
 
 use super::{Answer, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
-use crate::text::{evidence, percent};
+use crate::text::{evidence, list, percent};
 
 pub(super) const TOPIC: Topic = Topic { id: "used", question: "How much memory is used, and by whom?", answer };
 
@@ -30,7 +30,8 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let ledger = Ledger::of(inputs.snapshot);
     let mut held = Bytes::ZERO;
     if let Some(ledger) = &ledger {
-        let mut lines: Vec<_> = ledger.lines.iter().filter(|l| l.freeable != Freeable::Now && l.bytes.0 > 0).collect();
+        let held_for_good = |l: &&Line| matches!(l.freeable, Freeable::AtCost | Freeable::No) && l.bytes.0 > 0;
+        let mut lines: Vec<_> = ledger.lines.iter().filter(held_for_good).collect();
         lines.sort_by_key(|line| std::cmp::Reverse(line.bytes));
         held = lines.iter().map(|line| line.bytes).sum();
         for line in lines.iter().take(MOST) {
@@ -40,6 +41,17 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
                 "the ledger: ramline show",
             ));
         }
+        let partly: Vec<String> = ledger
+            .lines
+            .iter()
+            .filter(|l| l.freeable == Freeable::Partly && l.bytes.0 > 0)
+            .map(|l| format!("{} {}", l.bytes, l.label))
+            .collect();
+        numbers.add(
+            "apart, since part of it can go",
+            (!partly.is_empty()).then(|| list(&partly)),
+            "the ledger: lines that can be freed in part",
+        );
         numbers.add(
             "in no line",
             Some(format!("{} (bound {})", ledger.leftover, ledger.bound)),

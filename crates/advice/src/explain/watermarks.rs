@@ -59,7 +59,7 @@ pub(super) fn line(zone: &ZoneMarks) -> String {
     )
 }
 
-/// `, in 12 min at the present rate`, or nothing.
+/// `, in 12 min if it went on like over the window`, or nothing.
 pub(super) fn minutes(distance: &Distance) -> String {
-    distance.minutes.map(|m| format!(", in {m:.0} min at the present rate")).unwrap_or_default()
+    distance.minutes.map(|m| format!(", in {m:.0} min if it went on like over the window")).unwrap_or_default()
 }

@@ -16,6 +16,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     for device in devices {
         let Some(gain) = &device.gain else { continue };
         let dir = format!("/sys/block/{}", device.name);
+        let told = |value: String| if gain.tells() { value } else { "too little stored to tell".to_owned() };
         let mut line = |what: &str, value: Option<String>, source: &str| {
             if let Some(value) = value {
                 numbers.0.push(evidence(&format!("{}: {what}", device.name), value, source));
@@ -27,17 +28,17 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             Some(format!("{} and {} of slot table", gain.mem_used, gain.slot_table)),
             &format!("{dir}/mm_stat, field 3; 16 B a page of disksize"),
         );
-        line("ratio of compression alone", gain.true_ratio.map(|r| r.to_string()), "resident pages over field 2");
+        line("ratio of compression alone", gain.true_ratio.map(|r| told(r.to_string())), "resident pages over field 2");
         line(
             "ratio with the allocator's overhead",
-            gain.effective_ratio.map(|r| r.to_string()),
+            gain.effective_ratio.map(|r| told(r.to_string())),
             "resident pages over field 3",
         );
         line("incompressible, kept whole", gain.incompressible.map(percent), &format!("{dir}/mm_stat, field 8"));
         line("RAM gained", Some(gain.net_saved.to_string()), "stored less RAM taken less slot table");
         line(
             "RAM and this device together hold",
-            gain.capacity.map(|c| c.to_string()),
+            gain.capacity.map(|c| told(c.to_string())),
             "RAM - zram/ratio + zram at the effective ratio",
         );
         if gain.stored.0 > 0 && short.is_none() {

@@ -19,9 +19,15 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let marks = watermarks::of(inputs.snapshot, inputs.window);
     let mut numbers = Numbers::default();
     numbers.add("1. zram is", state.as_ref().map(|s| rung(s.rung)), "/sys/block/zram*, /proc/swaps");
-    let step = state.as_ref().and_then(|s| s.next.clone());
+    let container = state.as_ref().and_then(|s| s.container.clone());
     numbers.add(
-        "next step",
+        "1. whose it is",
+        container.as_ref().map(|name| format!("the host's: this is a container ({name}), nothing can be set up here")),
+        "container marker",
+    );
+    let step = state.as_ref().filter(|_| container.is_none()).and_then(|s| s.next.clone());
+    numbers.add(
+        "1. next step",
         step.map(|s| s.command.map_or(s.words.clone(), |c| format!("{}: {c}", s.words))),
         "the zram ladder",
     );
@@ -60,6 +66,7 @@ fn mechanism() -> Vec<String> {
 
 fn rung(rung: Rung) -> &'static str {
     match rung {
+        Rung::NotKnown => "not known here: whether this kernel has it was not seen",
         Rung::NotBuilt => "not available in this kernel",
         Rung::ModulePresent => "a module that is not loaded",
         Rung::Loaded => "loaded, without a device",
@@ -67,7 +74,7 @@ fn rung(rung: Rung) -> &'static str {
         Rung::Sized => "a device with a size, not formatted as swap",
         Rung::Formatted => "formatted as swap and not enabled",
         Rung::Active => "in use as swap",
-        Rung::Outranked => "enabled as swap, behind an area of higher priority",
+        Rung::Outranked => "enabled as swap, behind or level with an area that is not zram",
     }
 }
 
@@ -138,12 +145,12 @@ fn balance_numbers(inputs: &Inputs<'_>, numbers: &mut Numbers) {
     numbers.add("4. the balance", Some(value), "s·(3T+1)/(T+a+1) against (200−s)·(3T+1)/(T+f+1)");
     let meminfo = inputs.snapshot.meminfo.data();
     numbers.add(
-        "file pages used once, first to go",
+        "4. file pages used once, first to go",
         meminfo.and_then(|m| m.inactive_file),
         "/proc/meminfo Inactive(file)",
     );
     numbers.add(
-        "anonymous pages not used lately",
+        "4. anonymous pages not used lately",
         meminfo.and_then(|m| m.inactive_anon),
         "/proc/meminfo Inactive(anon)",
     );
@@ -164,10 +171,16 @@ fn short(
     }
     if areas.is_empty() {
         let rung = state.map_or("not seen", |s| rung(s.rung));
-        return format!("No area is enabled as swap; zram is {rung}.");
+        let host = state.and_then(|s| s.container.as_ref());
+        let host = host.map(|name| format!(" This is a container ({name}): swap is its host's to set up."));
+        return format!("No area is enabled as swap; zram is {rung}.{}", host.unwrap_or_default());
     }
-    if state.is_some_and(|s| s.rung == Rung::Outranked) {
-        return "An area of higher priority takes the pages first.".into();
+    let over = state.filter(|s| s.rung == Rung::Outranked).map(|s| &s.devices);
+    if let Some(over) = over.and_then(|devices| devices.iter().find_map(|d| d.outranked_by.as_ref())) {
+        let words = over.words();
+        let mut letters = words.chars();
+        let first = letters.next().map(|c| c.to_ascii_uppercase());
+        return first.into_iter().chain(letters).chain(['.']).collect();
     }
     let nearest = marks.and_then(|m| m.nodes.iter().min_by_key(|n| n.to_low.bytes));
     match nearest {

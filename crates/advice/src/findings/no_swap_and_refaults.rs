@@ -6,8 +6,7 @@
 //! and a thrashing machine has few (code-plus-data at 8 MiB of read-ahead: 120,000 refaults and 0 activations a second).
 //! A backup that reads past the cache refaults too, but maps nothing and is not activated: then this is silent.
 
-use ramline_model::pressure::REFAULTS_PER_S;
-use ramline_snapshot::{Snapshot, Window};
+use ramline_model::pressure::{REFAULTS_PER_S, reclaimed_in_groups_only};
 use ramline_units::{Bytes, Pages};
 
 use super::{Draft, commands};
@@ -17,7 +16,7 @@ use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
 
 pub(super) const RULE: Rule = Rule {
     id: "no-swap-and-refaults",
-    looks_for: "no swap area while file pages are evicted and read again{place}",
+    looks_for: "no swap area while file pages are evicted and read again",
     explain: "no-swap",
     check,
 };
@@ -58,7 +57,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let stalls = snapshot.pressure_memory.data().and_then(|p| p.some).map_or(0.0, |stall| stall.avg10);
     let weight = if stalls >= 10.0 { Weight::Critical } else { Weight::Warning };
     let back = Pages(1).bytes(snapshot.machine.page_size).as_f64() * seen.per_second / (1024.0 * 1024.0);
-    let in_a_group = reclaimed_in_groups_only(&window);
+    let in_a_group = reclaimed_in_groups_only(&window) == Some(true);
     let place = if in_a_group { " inside a group at its own limit" } else { "" };
     let finding = Draft {
         title: format!(
@@ -75,13 +74,6 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         change: if in_a_group { None } else { change(inputs, total) },
     };
     Some(finding.of(&RULE))
-}
-
-/// kswapd and direct reclaim of the machine looked at nothing: whatever was evicted, groups evicted at their limits.
-/// (Those two counters leave out reclaim for the sake of a group's limit, unlike the refaults.)
-fn reclaimed_in_groups_only(window: &Window<'_>) -> bool {
-    let scanned = |s: &Snapshot| Some(s.vmstat.data()?.pgscan_kswapd? + s.vmstat.data()?.pgscan_direct?);
-    window.delta(scanned) == Some(0)
 }
 
 fn of_the_group(inputs: &Inputs<'_>) -> String {
@@ -119,7 +111,7 @@ fn grounds(inputs: &Inputs<'_>, seen: Refaults, anonymous: Bytes, total: Bytes) 
             "/proc/vmstat workingset_activate_file",
         ));
     }
-    if let Some(window) = inputs.window.filter(reclaimed_in_groups_only) {
+    if let Some(window) = inputs.window.filter(|window| reclaimed_in_groups_only(window) == Some(true)) {
         let value = format!("none over {}", window.span);
         out.push(evidence(
             "pages the machine itself looked at to evict",
@@ -154,7 +146,12 @@ fn change(inputs: &Inputs<'_>, total: Bytes) -> Option<Change> {
                 "mkswap \"$dev\"".into(),
                 "swapon -p 100 \"$dev\"".into(),
             ]),
-            undo: commands(["swapoff \"$dev\"".into(), "zramctl --reset \"$dev\"".into()]),
+            // The shell that undoes it may not be the one that did it. There was no swap: the zram area is the new one.
+            undo: commands([
+                "dev=$(swapon --noheadings --raw --show=NAME | grep -m1 ^/dev/zram)".into(),
+                "swapoff \"$dev\"".into(),
+                "zramctl --reset \"$dev\"".into(),
+            ]),
         });
     }
     Some(Change {

@@ -3,6 +3,7 @@
 //! What it is not: a promise, or an all-clear: where memory is short all the same it says that.
 //! It names the evidence each rule had, and what could not be judged for want of it.
 
+use ramline_model::group::{self, GroupRoom};
 use ramline_model::pressure::{self, PressureState};
 use ramline_snapshot::Snapshot;
 
@@ -27,8 +28,20 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     };
     let count = others().count();
     let short = short_of_memory(inputs);
+    let unseen = inputs.snapshot.meminfo.data().is_none();
+    let missing = inputs.snapshot.unseen().len();
+    let gaps =
+        if missing == 0 { "memory was not read".to_owned() } else { format!("{missing} sections were not seen") };
+    let group = group::of(inputs.snapshot);
     let title = match (short, inputs.snapshot.meminfo.data().and_then(|m| m.mem_available.zip(m.mem_total))) {
+        _ if unseen => format!("Could not judge: {gaps}"),
         (Some(how), _) => format!("No setting to change, yet {how}: {count} rules looked, none fired"),
+        (None, Some((_, total))) if group.is_some() => {
+            let words = group.as_ref().map(GroupRoom::words).unwrap_or_default();
+            format!(
+                "Nothing to change: {count} rules looked, none fired; this group has a limit: {words}; the machine has {total}"
+            )
+        }
         (None, Some((available, total))) => {
             format!("Nothing to change: {count} rules looked, none fired; {available} of {total} are available")
         }
@@ -36,8 +49,9 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     };
     let finding = Draft {
         title,
-        weight: if short.is_some() { Weight::Warning } else { Weight::Note },
+        weight: if short.is_some() || unseen { Weight::Warning } else { Weight::Note },
         effect: match short {
+            _ if unseen => "whether anything should change is not known: what the rules need was not seen".into(),
             Some(_) => {
                 "more room is what helps: a higher limit where a group is at its own, more RAM, or a smaller load"
                     .into()
@@ -47,8 +61,11 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         evidence: seen(inputs).into_iter().chain(not_judged(inputs, &blind)).collect(),
         confidence,
         already: in_place(inputs.snapshot),
-        cost_if_wrong: "a load that was not running while ramline looked stays untreated; look again while it runs"
-            .into(),
+        cost_if_wrong: if unseen {
+            "a machine in trouble goes unnoticed: this is no all-clear".into()
+        } else {
+            "a load that was not running while ramline looked stays untreated; look again while it runs".into()
+        },
         change: None,
     };
     Some(finding.of(&RULE))
@@ -57,6 +74,9 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
 /// Settings may all fit and memory be short all the same; then this is no all-clear.
 fn short_of_memory(inputs: &Inputs<'_>) -> Option<&'static str> {
     match pressure::of(inputs.snapshot, inputs.window).state {
+        PressureState::Refaulting if pressure::of(inputs.snapshot, inputs.window).in_groups_only() => {
+            Some("in a group at its limit pages come back just after they were evicted")
+        }
         PressureState::Refaulting => Some("pages come back just after they were evicted"),
         PressureState::Stalling => Some("tasks wait for memory"),
         PressureState::Thrashing => Some("everything waits for memory"),

@@ -4,6 +4,7 @@
 //! fast area behind a slow one is used only when the slow one is full; and zram level with a disk sends every other
 //! page to the disk. Two disks of one kind at one priority are a stripe, which is fine.
 
+use ramline_model::swap;
 use ramline_snapshot::swaps::SwapArea;
 
 use super::{Draft, commands};
@@ -82,11 +83,13 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
 }
 
 fn slower(inputs: &Inputs<'_>, fast: &SwapArea, slow: &SwapArea) -> Option<Because> {
-    match (fast.zram().is_some(), slow.zram().is_some()) {
-        (true, false) => return Some(Because::Kind),
-        // Which of two zram devices goes first is a choice between speed and density.
-        (_, true) => return None,
-        (false, false) => {}
+    // The same test as `show zram` makes.
+    if swap::outranks(slow, fast) {
+        return Some(Because::Kind);
+    }
+    // Which of two zram devices goes first is a choice between speed and density.
+    if slow.zram().is_some() {
+        return None;
     }
     if let Some((a, b)) = look::swap_in_cost(inputs, fast).zip(look::swap_in_cost(inputs, slow)) {
         let measured = || {
@@ -100,6 +103,12 @@ fn slower(inputs: &Inputs<'_>, fast: &SwapArea, slow: &SwapArea) -> Option<Becau
 
 fn effect(fast: &SwapArea, slow: &SwapArea, equal: bool) -> String {
     let free = fast.size - fast.used;
+    if swap::is_full(slow) {
+        return format!(
+            "until now: {} is full, so pages go to {} for the moment; its {} stay where they are until they are read back",
+            slow.path, fast.path, slow.used
+        );
+    }
     match (slow.used.0, equal) {
         (0, _) => format!("once swapping starts, pages go to {} while {free} on {} stay unused", slow.path, fast.path),
         (_, true) => format!(

@@ -1,12 +1,14 @@
 //! Swapping in from a disk was measured as slower than reading the same amount of a file again.
 //!
 //! Then every anonymous page the kernel parks to keep a file page is a loss. Two areas on one device are not judged:
-//! what differs between them is noise. Needs the measured tiers.
+//! what differs between them is noise. Needs the measured tiers. It is a formula over costs, so the confidence is low;
+//! where the sandbox ran arms near both values it decides: faster makes this certain, not faster makes it silent.
 
 use super::{Draft, commands};
-use crate::look;
+use crate::look::{self, Proof};
 use crate::text::{evidence, rate};
 use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};
+use ramline_evidence::RunRecord;
 use ramline_model::balance;
 
 pub(super) const RULE: Rule = Rule {
@@ -18,6 +20,9 @@ pub(super) const RULE: Rule = Rule {
 
 /// Medians of a few hundred reads of one idle device differ by less.
 const CLEARLY_SLOWER: f64 = 2.0;
+
+/// An arm counts as being at a value when it is this near.
+const NEAR_VALUE: u64 = 20;
 
 /// Fewer operations than this have no mean worth judging.
 const LEAST_OPERATIONS: u64 = 50;
@@ -36,6 +41,23 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     if current <= advised {
         return None;
     }
+    // Between two values this close no arm decides; then an arm at the one is not an arm at the other.
+    let middle = u64::midpoint(current, advised);
+    let at = |value: u64| {
+        move |run: &RunRecord| {
+            look::swaps_like(first, run)
+                && run.arm.swappiness.is_some_and(|s| {
+                    let s = u64::from(s);
+                    value.abs_diff(s) <= NEAR_VALUE && (s > middle) == (value > middle)
+                })
+        }
+    };
+    let what = format!("swappiness about {advised} against about {current}, in the sandbox");
+    let (confidence, proved) = match look::prove(inputs.runs, &what, at(advised), at(current)) {
+        Some(Proof::Faster(seen)) => (Confidence::High, Some(seen)),
+        Some(Proof::NotFaster(_)) => return None,
+        None => (Confidence::Low, None),
+    };
     let mut grounds = vec![
         swap_in.evidence(&format!("a swap-in from {}", first.path)),
         reload.evidence("a random re-read of a file"),
@@ -46,6 +68,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     if let Some((per_second, span)) = flow {
         grounds.push(evidence("swap-ins", rate(per_second, "pages", span), "/proc/vmstat pswpin"));
     }
+    grounds.extend(proved);
     let finding = Draft {
         title: format!("A swap-in from {} takes {times:.1} times as long as reading a file again", first.path),
         weight: if flows { Weight::Warning } else { Weight::Note },
@@ -54,7 +77,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
             crate::text::nanos_of(swap_in.mean() - reload.mean())
         ),
         evidence: grounds,
-        confidence: Confidence::Medium,
+        confidence,
         already: vec![format!("swap on {} at priority {}", first.path, first.priority)],
         cost_if_wrong:
             "too low a value drops program code and data files that are in use; watch workingset_refault_file".into(),

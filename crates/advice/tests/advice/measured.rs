@@ -107,6 +107,46 @@ fn swap_slower_than_files_matters_when_pages_come_back_and_needs_enough_reads() 
 }
 
 #[test]
+fn swap_measured_slower_than_files_is_a_formula_until_the_sandbox_proves_it() {
+    let id = "swap-slower-than-reload";
+    let found = fires(id).finding(id).unwrap();
+    assert_eq!(found.confidence, Confidence::Low);
+    assert!(!found.evidence.iter().any(|e| e.source == "lab run code-plus-data"));
+    // 60 now, 2 advised: arms near each.
+    let arms = |now: &[u64], advised: &[u64]| {
+        fires(id).runs(SwapKind::File, Some(60), now).runs(SwapKind::File, Some(1), advised).finding(id)
+    };
+    let proved = arms(&[7, 8, 9], &[3, 4, 5]).unwrap();
+    assert_eq!(proved.confidence, Confidence::High);
+    assert!(proved.evidence.iter().any(|e| e.source == "lab run code-plus-data" && e.value.contains("do not overlap")));
+    assert_eq!(arms(&[3, 4, 5], &[7, 8, 9]), None, "it was slower");
+    assert_eq!(arms(&[3, 4, 5], &[3, 4, 5]), None, "no difference");
+    assert_eq!(arms(&[9], &[3]).unwrap().confidence, Confidence::Low, "one run of each proves nothing");
+    let far = fires(id).runs(SwapKind::File, Some(180), &[9, 9]).runs(SwapKind::File, Some(100), &[3, 3]);
+    assert_eq!(far.finding(id).unwrap().confidence, Confidence::Low, "arms at other values say nothing");
+    let zram = fires(id).runs(ZRAM, Some(60), &[9, 9]).runs(ZRAM, Some(1), &[3, 3]);
+    assert_eq!(zram.finding(id).unwrap().confidence, Confidence::Low, "arms of another kind of area say nothing");
+}
+
+#[test]
+fn two_values_close_to_each_other_share_no_arm() {
+    let id = "swap-slower-than-reload";
+    // r = 1/8, and 200/9 = 22; 30 is in use: an arm at 20 is near both, and counts for 22 alone.
+    let case = Case { tiers: None, ..fires(id) }.tier("disk:/", 80).tier("swap:/dev/sdb1", 640).swappiness(30);
+    let both = case.runs(SwapKind::File, Some(20), &[3, 3]).runs(SwapKind::File, Some(31), &[9, 9]);
+    assert_eq!(both.finding(id).unwrap().confidence, Confidence::High);
+}
+
+#[test]
+fn the_undo_of_new_swap_needs_nothing_of_the_shell_that_made_it() {
+    let mut case = fires("no-swap-and-refaults");
+    let ramline_snapshot::Seen::Seen { data, .. } = &mut case.now.zram else { panic!("no zram") };
+    data.support.control = true;
+    let undo = case.finding("no-swap-and-refaults").unwrap().change.unwrap().undo;
+    assert!(undo[0].starts_with("dev=$(swapon ") && undo[1..].iter().all(|c| c.ends_with("\"$dev\"")), "{undo:?}");
+}
+
+#[test]
 fn swap_ins_are_taken_out_of_what_faults_on_files_read() {
     let mut counters = THRASHING.to_vec();
     counters.iter_mut().find(|c| c.0 == "pswpin").unwrap().2 = 107;

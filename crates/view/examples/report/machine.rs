@@ -96,9 +96,11 @@ pub fn pressure() -> PressureModel {
             direct_share: Some(0.02),
             allocstall: Some(0.4),
             oom_kills: Some(0),
+            machine_idle: Some(false),
         }),
         span: Some(Nanos(10_000_000_000)),
         state: PressureState::Refaulting,
+        memory_gap: None,
     }
 }
 
@@ -175,6 +177,7 @@ pub fn zram() -> ZramState {
             algorithm: device.algorithm.clone(),
             algorithms: device.algorithms.clone(),
             priority: Some(5),
+            outranked_by: None,
             fields: zram::fields(&device),
             gain: zram::gain(&device, PageSize(4096), Some(Bytes::from_kib(7_872_548))),
             failed_writes: Some(0),

@@ -3,8 +3,9 @@
 //! What it is not: the report; what does not fit here is there.
 
 use ramline_advice::Finding;
+use ramline_evidence::TierReport;
 use ramline_model::ledger::{Ledger, Term};
-use ramline_model::pressure::PressureModel;
+use ramline_model::pressure::{PressureModel, PsiGap};
 use ramline_model::tiers::Tier;
 use ramline_model::watermarks::{Distance, Watermarks};
 use ramline_units::Bytes;
@@ -15,6 +16,9 @@ use crate::report::{CheckupReport, Mode, Skipped};
 use crate::show::{fit_sentence, segments_of, verdict_paint};
 use crate::text::{Column, Page, Paint, Style, Table, number, segments};
 
+/// The verdict where there is none.
+pub(crate) const NO_VERDICT: &str = "Nothing can be said: /proc/meminfo was not seen.";
+
 /// Lines of the summary.
 const LINES: usize = 40;
 
@@ -22,12 +26,16 @@ const LINES: usize = 40;
 #[must_use]
 pub fn checkup(report: &CheckupReport, files: &[String], style: &Style) -> String {
     let mut top = Page::new(style);
-    top.painted(report.verdict.as_ref().map_or(Paint::Bold, |v| verdict_paint(v.state)), &report.sentence);
+    let sentence = if report.sentence.is_empty() { NO_VERDICT } else { &report.sentence };
+    top.painted(report.verdict.as_ref().map_or(Paint::Bold, |v| verdict_paint(v.state)), sentence);
     if let Some(ledger) = &report.ledger {
         ledger_lines(&mut top, ledger, report);
     }
     pressure_line(&mut top, report.pressure.as_ref(), report.watermarks.as_ref());
     tiers(&mut top, &report.tiers);
+    if let Some(measured) = &report.measured {
+        trust(&mut top, measured, style);
+    }
     for fit in report.would_fit.iter().filter(|fit| fit.path == "/tmp" || !fit.fits).take(2) {
         top.line(&format!("{}.", fit_sentence(fit)));
     }
@@ -77,7 +85,10 @@ fn pressure_line(page: &mut Page<'_>, pressure: Option<&PressureModel>, marks: O
             Some((some, full)) => {
                 format!("waiting for memory: some task {some:.1} %, all tasks {full:.1} % of the last 10 s")
             }
-            None => "PSI is off, so waiting for memory was not measured".to_owned(),
+            None => {
+                let gap = pressure.memory_gap.as_ref();
+                gap.map_or_else(|| "waiting for memory was not measured".to_owned(), PsiGap::words)
+            }
         });
         if let Some(rates) = pressure.rates {
             let rate = |n: Option<f64>| n.map_or_else(|| "not known".to_owned(), number::figure);
@@ -91,7 +102,9 @@ fn pressure_line(page: &mut Page<'_>, pressure: Option<&PressureModel>, marks: O
     let nearest = marks.and_then(|m| m.nodes.iter().min_by_key(|n| n.to_low.bytes));
     if let Some(node) = nearest {
         let away = |d: &Distance| {
-            let minutes = d.minutes.map(|m| format!(", {} at this rate", number::minutes(m))).unwrap_or_default();
+            let like = pressure.and_then(|p| p.span).map(|span| format!(" if it went on like the last {span}"));
+            let minutes = d.minutes.map(|m| format!(", {}{}", number::minutes(m), like.unwrap_or_default()));
+            let minutes = minutes.unwrap_or_default();
             format!(
                 "{:.0} MiB away{minutes}",
                 Bytes(d.bytes.magnitude().0).as_mib() * if d.bytes.is_negative() { -1.0 } else { 1.0 }
@@ -128,6 +141,26 @@ fn tiers(page: &mut Page<'_>, tiers: &[Tier]) {
         ]);
     }
     page.table(&table);
+}
+
+/// How far the costs can be trusted: what the columns are, how many accesses, and what disturbed them.
+fn trust(page: &mut Page<'_>, measured: &TierReport, style: &Style) {
+    let counts = || measured.tiers.iter().filter_map(|t| t.latency.as_ref()).map(|l| l.n);
+    let (Some(least), Some(most)) = (counts().min(), counts().max()) else { return };
+    let n = if least == most {
+        number::count(least)
+    } else {
+        format!("{} to {}", number::count(least), number::count(most))
+    };
+    let trust = measured.conditions.iter().find_map(|line| line.strip_prefix("trust: "));
+    page.dim(&clip(
+        &format!(
+            "Costs: one access to 4 KiB at random, median and what 99 % stay within, n {n} each; measurements {}.",
+            trust.unwrap_or("of unknown trust")
+        ),
+        2,
+        style,
+    ));
 }
 
 fn proof(page: &mut Page<'_>, report: &CheckupReport) {
@@ -240,7 +273,9 @@ mod tests {
     fn report(findings: usize) -> CheckupReport {
         let finding = |n: usize| Finding { title: format!("finding number {n}"), ..sample() };
         CheckupReport {
-            sentence: "20.0 GiB of 23.5 GiB can be had without cost; nothing waits for memory.".into(),
+            sentence:
+                "20.0 GiB of 23.5 GiB can be had without waiting for a write or a swap-out; nothing waits for memory."
+                    .into(),
             findings: (1..=findings).map(finding).collect(),
             skipped: vec![Skipped {
                 what: "the proof".into(),
@@ -262,7 +297,7 @@ mod tests {
         assert_eq!(
             checkup(&report(1), &["report.html".into()], &Style::default()),
             "\
-20.0 GiB of 23.5 GiB can be had without cost; nothing waits for memory.
+20.0 GiB of 23.5 GiB can be had without waiting for a write or a swap-out; nothing waits for memory.
 1. finding number 1 [warning, high confidence]
    worth:  saves about 80 us a swap-in
    change: swapoff /dev/zram0 && swapon -p 100 /dev/zram0
@@ -271,6 +306,37 @@ Not done: the proof (needs root; try: sudo ramline checkup).
 This checkup took 9.1 s wall, 2.0 s CPU, 7.0 MiB memory at its peak, and wrote 0 B to disk.
 Report: report.html
 "
+        );
+    }
+
+    #[test]
+    fn without_a_verdict_the_summary_says_so_and_the_costs_say_how_far_they_can_be_trusted() {
+        let stats = |n: usize| ramline_evidence::LatencyStats::of(&vec![Nanos(900); n]);
+        let tier = |name: &str, n: usize| ramline_evidence::TierMeasurement {
+            tier: name.into(),
+            label: name.into(),
+            latency: stats(n),
+            throughput: None,
+            method: String::new(),
+            notes: vec![],
+        };
+        let measured = TierReport {
+            tiers: vec![tier("ram", 2000), tier("disk:/", 400)],
+            conditions: vec!["trust: noisy (before: 1.7 tasks wait for a CPU)".into(), "kernel 6".into()],
+            ..TierReport::default()
+        };
+        let text = checkup(
+            &CheckupReport { sentence: String::new(), measured: Some(measured), ..report(0) },
+            &[],
+            &Style { colour: false, width: 200 },
+        );
+        assert!(text.starts_with("Nothing can be said: /proc/meminfo was not seen.\n"), "{text}");
+        assert!(
+            text.contains(
+                "Costs: one access to 4 KiB at random, median and what 99 % stay within, n 400 to 2,000 each; \
+                 measurements noisy (before: 1.7 tasks wait for a CPU).\n"
+            ),
+            "{text}"
         );
     }
 

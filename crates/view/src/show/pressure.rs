@@ -3,10 +3,10 @@
 //! What it is not: a judgement by "available". Counters since boot are not shown as rates.
 
 use ramline_model::fragmentation::Index;
-use ramline_model::pressure::{self, PressureModel, PressureState, Psi, Rates};
+use ramline_model::pressure::{self, PressureModel, PressureState, Psi, PsiGap, Rates};
 use ramline_model::watermarks::{self, Band, Distance, NodeMarks, Watermarks, ZoneMarks};
 use ramline_snapshot::{Snapshot, Window};
-use ramline_units::Bytes;
+use ramline_units::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,12 +46,12 @@ impl ShowPressure {
     pub fn text(&self, style: &Style) -> String {
         let mut page = Page::new(style);
         if let Some(pressure) = &self.pressure {
-            let (paint, words) = state_words(pressure.state);
+            let (paint, words) = state_words(pressure);
             page.painted(paint, words);
             pressure_text(&mut page, pressure);
         }
         if let Some(marks) = &self.watermarks {
-            marks_text(&mut page, marks);
+            marks_text(&mut page, marks, self.pressure.as_ref().and_then(|p| p.span));
         }
         super::unseen(&mut page, &self.unseen);
         if self.pressure.as_ref().is_some_and(|p| p.rates.is_none()) {
@@ -63,8 +63,12 @@ impl ShowPressure {
 }
 
 /// The judgement in a sentence.
-fn state_words(state: PressureState) -> (Paint, &'static str) {
-    match state {
+fn state_words(pressure: &PressureModel) -> (Paint, &'static str) {
+    match pressure.state {
+        PressureState::Refaulting if pressure.in_groups_only() => (
+            Paint::Warn,
+            "Pages come back that a group at its limit just evicted: its working set does not fit. The machine evicts nothing.",
+        ),
         PressureState::Unknown => (Paint::Bold, "Whether anything waits for memory is not known."),
         PressureState::Calm => (Paint::Good, "Nothing waits for memory."),
         PressureState::Reclaiming => (Paint::Bold, "The kernel is reclaiming; nothing waits noticeably."),
@@ -91,6 +95,12 @@ fn psi_table(pressure: &PressureModel) -> Table {
     for (name, psi) in [("memory", pressure.memory), ("io", pressure.io), ("cpu", pressure.cpu)] {
         for (kind, line, window) in psi.iter().flat_map(lines) {
             let Some(line) = line else { continue };
+            // The CPU runs something whenever all tasks wait for it: the kernel defines no such time for the system.
+            if name == "cpu" && kind == "all tasks" {
+                let dash = || Cell::from("-");
+                table.row([name.into(), kind.into(), dash(), dash(), dash(), dash(), dash()]);
+                continue;
+            }
             let percent = |v: f64| Cell::from(format!("{v:.2} %"));
             table.row([
                 name.into(),
@@ -115,7 +125,10 @@ fn lines(psi: &Psi) -> [PsiLine; 2] {
 fn pressure_text(page: &mut Page<'_>, pressure: &PressureModel) {
     let table = psi_table(pressure);
     if table.is_empty() {
-        page.line("PSI is off or not built here: add psi=1 to the kernel's command line to have it.");
+        page.line(&match &pressure.memory_gap {
+            Some(gap @ PsiGap::NotSeen(_)) => format!("Here {}.", gap.words()),
+            _ => format!("{}: add psi=1 to the kernel's command line to have it.", PsiGap::Off.words()),
+        });
     } else {
         page.blank();
         page.table(&table);
@@ -153,7 +166,10 @@ fn rates_text(page: &mut Page<'_>, rates: &Rates, pressure: &PressureModel) {
         ));
     }
     if let Some(kills) = rates.oom_kills.filter(|n| *n > 0) {
-        page.painted(Paint::Bad, &format!("{kills} killed for want of memory in this window."));
+        page.painted(
+            Paint::Bad,
+            &format!("{kills} killed for want of memory in this window, in a group at its limit or on the machine."),
+        );
     }
 }
 
@@ -232,10 +248,14 @@ fn band_cell(band: Band) -> Cell {
     }
 }
 
-fn marks_text(page: &mut Page<'_>, marks: &Watermarks) {
+fn marks_text(page: &mut Page<'_>, marks: &Watermarks, span: Option<Nanos>) {
     page.heading("Distance to reclaim, in MiB (gauges): kswapd wakes at low, allocations stall at min");
     page.table(&marks_table(marks));
     page.dim("A zone's distance is free less watermark; a node's leaves out what zones reserve for other allocations.");
+    let mut timed = marks.nodes.iter().flat_map(|n| n.zones.iter().map(|z| z.to_low).chain([n.to_low]));
+    if let Some(span) = span.filter(|_| timed.any(|d| d.minutes.is_some())) {
+        page.dim(&format!("In brackets: how long free memory would last if it went on like the last {span}."));
+    }
     let mut bands: Vec<Band> = marks.nodes.iter().map(|n| n.band).collect();
     bands.sort_unstable();
     bands.dedup();

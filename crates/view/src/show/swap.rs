@@ -71,9 +71,10 @@ impl ShowSwap {
         }
         if let Some(balance) = &self.balance {
             page.blank();
-            page.line(&balance_words(balance));
+            page.line(&balance_words(balance, self.swap.as_ref().map(|s| s.areas.len())));
         }
-        if let Some(pages) = self.read_ahead_pages {
+        let none = self.swap.as_ref().is_some_and(|s| s.areas.is_empty());
+        if let Some(pages) = self.read_ahead_pages.filter(|_| !none) {
             page.line(&format!(
                 "A swap-in reads {pages} pages at once (2^vm.page-cluster, setting); zram is read page by page."
             ));

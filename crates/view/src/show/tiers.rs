@@ -25,6 +25,8 @@ pub struct ShowTiers {
     pub conditions: Vec<String>,
     /// The scan balance between process memory and page cache; `None` where swappiness was not seen.
     pub balance: Option<Balance>,
+    /// Swap areas: without any, swappiness has no effect. `None` where /proc/swaps was not seen.
+    pub swap_areas: Option<usize>,
     /// What could not be seen, and why.
     pub unseen: Vec<UnseenSection>,
 }
@@ -44,6 +46,7 @@ impl ShowTiers {
             },
             conditions: report.map(|r| r.conditions.clone()).unwrap_or_default(),
             balance: swappiness.map(|s| balance::of(s, mglru)),
+            swap_areas: snapshot.swaps.data().map(Vec::len),
             unseen: super::unseen_of(snapshot, &["meminfo", "swaps", "zram", "zswap", "mounts", "settings"]),
         }
     }
@@ -65,7 +68,7 @@ impl ShowTiers {
         }
         if let Some(balance) = &self.balance {
             page.blank();
-            page.line(&balance_words(balance));
+            page.line(&balance_words(balance, self.swap_areas));
         }
         if !self.conditions.is_empty() {
             page.blank();
@@ -105,7 +108,13 @@ fn table(tiers: &[Tier]) -> Table {
 }
 
 /// What a swappiness means in shares of scanning.
-pub(crate) fn balance_words(balance: &Balance) -> String {
+pub(crate) fn balance_words(balance: &Balance, swap_areas: Option<usize>) -> String {
+    if swap_areas == Some(0) {
+        return format!(
+            "vm.swappiness is {} (setting, 0 to 200) and has no effect: without swap only file pages are reclaimed.",
+            balance.swappiness
+        );
+    }
     if balance.mglru {
         return format!(
             "vm.swappiness is {} (setting, 0 to 200). Reclaim goes by generations (MGLRU): the classic shares do not apply, a \

@@ -167,11 +167,12 @@ fn fits(page: &mut Page<'_>, fits: &[Fit]) {
     if fits.is_empty() {
         return;
     }
+    let on_tmpfs = fits.iter().flat_map(|f| &f.margins).any(|m| m.model == Model::Mount);
     page.heading("Would these directories fit into RAM? What each limit would leave (negative: it breaks)");
     let mut table = Table::new(vec![
         Column::wrapped("directory"),
         Column::right("needs"),
-        Column::right("half of RAM or mount"),
+        Column::right(if on_tmpfs { "RAM/2 or mount" } else { "half of RAM" }),
         Column::right("half of free"),
         Column::right("available"),
         Column::right("free + swap"),
@@ -190,13 +191,10 @@ fn fits(page: &mut Page<'_>, fits: &[Fit]) {
             page.point("  ", &aside);
         }
     }
-    let limits: Vec<String> = fits
-        .first()
-        .map(|f| &f.margins)
-        .into_iter()
-        .flatten()
-        .map(|m| format!("{} {}", model_words(m.model), m.limit))
-        .collect();
+    let mut limits: Vec<String> =
+        fits.iter().flat_map(|f| &f.margins).map(|m| format!("{} {}", model_words(m.model), m.limit)).collect();
+    let mut told = std::collections::BTreeSet::new();
+    limits.retain(|limit| told.insert(limit.clone()));
     page.dim(&format!("Limits: {}. No model credits what is in the page cache already.", limits.join("; ")));
 }
 

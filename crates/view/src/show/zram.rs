@@ -64,21 +64,19 @@ impl ShowZram {
 fn rung_words(rung: Rung) -> &'static str {
     match rung {
         Rung::Outranked => "active as swap, but outranked by an area that is not zram",
+        Rung::NotKnown => "whether this kernel has it is not known",
         rung => LADDER.iter().find(|(r, _)| *r == rung).map_or("not known", |(_, words)| words),
     }
 }
 
 fn ladder(rung: Rung) -> String {
+    let none = matches!(rung, Rung::NotBuilt | Rung::NotKnown);
     let reached = LADDER.iter().position(|(r, _)| *r == rung).unwrap_or(LADDER.len() - 1);
     let steps: Vec<String> = LADDER
         .iter()
         .enumerate()
         .skip(1)
-        .map(
-            |(at, (_, words))| {
-                if at <= reached && rung != Rung::NotBuilt { format!("[x] {words}") } else { format!("[ ] {words}") }
-            },
-        )
+        .map(|(at, (_, words))| if at <= reached && !none { format!("[x] {words}") } else { format!("[ ] {words}") })
         .collect();
     steps.join("  ")
 }
@@ -91,8 +89,10 @@ fn state_text(page: &mut Page<'_>, state: &ZramState, ram: Option<Bytes>) {
             "This is a container ({container}): zram belongs to the host and nothing can be set up here."
         ));
     }
-    if state.rung == Rung::Outranked {
-        page.painted(Paint::Warn, "An area that is not zram has a higher priority, so zram is written to last.");
+    for device in &state.devices {
+        if let Some(over) = &device.outranked_by {
+            page.painted(Paint::Warn, &format!("{}: {}.", device.name, over.words()));
+        }
     }
     if state.zswap_in_front {
         page.painted(
@@ -172,14 +172,22 @@ fn gain_text(page: &mut Page<'_>, device: &Device, gain: &Gain, ram: Option<Byte
             table.row([name.into(), value.into(), how.into()]);
         }
     };
+    let told = gain.tells();
+    if !told {
+        page.line(&format!(
+            "Ratios, cost when full and capacity: too little stored to tell ({} in RAM, {} would do).",
+            gain.resident,
+            zram::ENOUGH_RESIDENT
+        ));
+    }
     add(
         "true ratio",
-        gain.true_ratio.map(|r| r.to_string()),
+        gain.true_ratio.filter(|_| told).map(|r| r.to_string()),
         "compressed pages over their payload; same-filled and written-back pages left out",
     );
     add(
         "effective ratio",
-        gain.effective_ratio.map(|r| r.to_string()),
+        gain.effective_ratio.filter(|_| told).map(|r| r.to_string()),
         "the same over the RAM used, allocator overhead included",
     );
     add("allocator efficiency", gain.efficiency.map(number::percent), "payload over RAM used");
@@ -191,9 +199,13 @@ fn gain_text(page: &mut Page<'_>, device: &Device, gain: &Gain, ram: Option<Byte
     add("room left", Some(gain.headroom.to_string()), "of its size, uncompressed");
     add("until its limit", gain.limit_headroom.map(|b| b.to_string()), "of RAM; writes fail there");
     add("limit in use", gain.limit_use.map(number::percent), "writes fail at 100 %");
-    add("RAM when full", gain.full_cost.map(|b| b.to_string()), "at the effective ratio, slot table included");
+    add(
+        "RAM when full",
+        gain.full_cost.filter(|_| told).map(|b| b.to_string()),
+        "at the effective ratio, slot table included",
+    );
     page.table(&table);
-    if let (Some(ram), Some(ratio), Some(capacity)) = (ram, gain.effective_ratio, gain.capacity) {
+    if let (true, Some(ram), Some(ratio), Some(capacity)) = (told, ram, gain.effective_ratio, gain.capacity) {
         let size = device.disksize;
         page.line(&format!("Capacity when full = RAM - zram/ratio + zram = {ram} - {size}/{:.2} + {size} = {capacity}, at the ratio so far.", ratio.0));
     }

@@ -1,7 +1,7 @@
 //! Whether anything waits for memory, and how far each zone is from the moment reclaim begins.
 
 use maud::{Markup, html};
-use ramline_model::pressure::{PressureModel, PressureState, Psi, Rates};
+use ramline_model::pressure::{PressureModel, PressureState, Psi, PsiGap, Rates};
 use ramline_model::watermarks::{Distance, Watermarks, ZoneMarks};
 use ramline_snapshot::pressure::Stall;
 
@@ -15,7 +15,7 @@ pub fn pressure(model: Option<&PressureModel>, marks: Option<&Watermarks>) -> Ma
         return html! {};
     }
     let lead = html! {
-        @if let Some(model) = model { @let (kind, _, words) = judged(model.state); (words) " " (tag(kind, state(model.state))) }
+        @if let Some(model) = model { @let (kind, _, words) = judged(model.state); @if model.state == PressureState::Refaulting && model.in_groups_only() { "Pages come back that a group at its limit just evicted: its working set does not fit. The machine evicts nothing." } @else { (words) } " " (tag(kind, state(model.state))) }
         @else { "How far each zone is from the moment reclaim begins." }
     };
     section(
@@ -56,13 +56,17 @@ fn stalls(model: &PressureModel) -> Markup {
     for (name, psi) in resources {
         let Some(psi) = psi else { continue };
         rows.push(stall(&format!("{name}, some"), psi.some, psi.some_percent));
-        if psi.full.is_some() {
+        if name == "CPU" && psi.full.is_some() {
+            // Defined for groups only: whenever all tasks of the system wait for the CPU, it runs something.
+            let dash = || html! { "-" };
+            rows.push(vec![html! { "CPU, full" }, dash(), dash(), dash(), dash(), dash()]);
+        } else if psi.full.is_some() {
             rows.push(stall(&format!("{name}, full"), psi.full, psi.full_percent));
         }
     }
     html! {
         h3 { "Time lost to waiting (PSI)" }
-        @if rows.is_empty() { p { "This kernel does not report stall times: PSI is off or not built." } }
+        @if rows.is_empty() { p { (model.memory_gap.as_ref().map_or_else(|| "Stall times (PSI) were not seen".to_owned(), PsiGap::words)) "." } }
         @else {
             (table(&[text("Stalled on"), number("This window"), number("10 s"), number("60 s"), number("300 s"), number("Since boot")], &rows))
             p.note { "Share of time in which at least one task (some), or all at once (full), stood still for the resource. The averages are the kernel's." }
@@ -105,7 +109,11 @@ fn listed(rates: &Rates) -> Vec<Vec<Markup>> {
         ("efficiency", share(rates.efficiency), "freed of scanned; unknown when nothing was scanned"),
         ("by tasks themselves", share(rates.direct_share), "share of scanning that allocations had to wait for"),
         ("stalled allocations", plain(rates.allocstall), "events a second"),
-        ("killed for memory", rates.oom_kills.map(|n| n.to_string()), "processes in this window"),
+        (
+            "killed for memory",
+            rates.oom_kills.map(|n| n.to_string()),
+            "processes in this window, in a group at its limit or on the machine",
+        ),
     ];
     rows.into_iter().map(|(name, value, words)| vec![html! { (name) }, or_unknown(value), html! { (words) }]).collect()
 }
@@ -195,7 +203,7 @@ fn totals(marks: &Watermarks) -> Markup {
         @for node in &marks.nodes {
             p.note {
                 b { "Node " (node.node) ": " } (size(node.free)) " free of " (size(node.managed)) "; ordinary allocations can take "
-                (distance(&node.to_low)) " before kswapd wakes and " (distance(&node.to_min)) " before they stall." @if node.to_low.minutes.or(node.to_min.minutes).is_some() { " Minutes are at the present rate." }
+                (distance(&node.to_low)) " before kswapd wakes and " (distance(&node.to_min)) " before they stall." @if node.to_low.minutes.is_some() { " Times: if it went on like over the window." }
             }
         }
         @if let Some(scale) = marks.scale {

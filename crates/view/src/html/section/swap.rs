@@ -118,6 +118,7 @@ fn ladder(state: &ZramState) -> Markup {
 
 const fn rung(rung: Rung) -> &'static str {
     match rung {
+        Rung::NotKnown => "not known",
         Rung::NotBuilt => "not built for this kernel",
         Rung::ModulePresent => "module there, not loaded",
         Rung::Loaded => "loaded, no device",
@@ -125,7 +126,7 @@ const fn rung(rung: Rung) -> &'static str {
         Rung::Sized => "sized, no swap header",
         Rung::Formatted => "formatted, not in use",
         Rung::Active => "in use",
-        Rung::Outranked => "in use, after something slower",
+        Rung::Outranked => "in use, outranked by an area that is not zram",
     }
 }
 
@@ -135,6 +136,7 @@ fn device_part(device: &Device) -> Markup {
         h4 { (device.name) " " (tag("plain", rung(device.rung))) }
         p { "Capacity " (size(device.disksize)) " uncompressed, algorithm " (algorithm)
             @if let Some(priority) = device.priority { ", priority " (priority) } "."
+            @if let Some(over) = &device.outranked_by { " But " (over.words()) "." }
             @if device.beyond_twice_ram { " It is larger than twice the RAM: at 2:1 it cannot fill." } }
         @if let Some(gain) = &device.gain { (gained(&device.name, gain)) }
         @if !device.fields.is_empty() {
@@ -155,7 +157,16 @@ fn gained(name: &str, gain: &Gain) -> Markup {
         interval: None,
         open: false,
     };
-    let ratio = gain.effective_ratio.map_or_else(|| "none yet, it is empty".to_owned(), |ratio| ratio.to_string());
+    let told_ratio = gain.tells();
+    let ratio = match gain.effective_ratio {
+        Some(ratio) if told_ratio => ratio.to_string(),
+        Some(_) => "too little stored to tell".to_owned(),
+        None => "none yet, it is empty".to_owned(),
+    };
+    let if_told = |value: Option<String>| match value {
+        Some(_) if !told_ratio => html! { "too little stored to tell" },
+        value => or_unknown(value),
+    };
     let told = format!(
         "{} are stored in {} of RAM ({} pool, {} slot table): {} saved",
         size(gain.stored),
@@ -174,12 +185,12 @@ fn gained(name: &str, gain: &Gain) -> Markup {
         (table(&[text("What it gains"), number("Value"), text("What it means")], &[
             vec![html! { "net saved" }, html! { (gain.net_saved.to_string()) }, html! { "stored less pool and slot table; negative when the overhead is larger" }],
             vec![html! { "effective ratio" }, html! { (ratio) }, html! { "compressed in RAM, over RAM the pool takes" }],
-            vec![html! { "compression alone" }, or_unknown(gain.true_ratio.map(|r| r.to_string())), html! { "before the allocator's overhead" }],
+            vec![html! { "compression alone" }, if_told(gain.true_ratio.map(|r| r.to_string())), html! { "before the allocator's overhead" }],
             vec![html! { "incompressible" }, or_unknown(gain.incompressible.map(percent)), html! { "pages kept whole: they gain nothing" }],
             vec![html! { "headroom" }, html! { (size(gain.headroom)) }, html! { "capacity not yet used, uncompressed" }],
             vec![html! { "until its limit" }, html! { (gain.limit_headroom.map_or_else(|| "none seen".to_owned(), size)) }, html! { "RAM; writes fail at the limit" }],
-            vec![html! { "cost when full" }, or_unknown(gain.full_cost.map(size)), html! { "RAM, at the effective ratio" }],
-            vec![html! { "RAM and device together" }, or_unknown(gain.capacity.map(size)), html! { "what they hold at this ratio" }],
+            vec![html! { "cost when full" }, if_told(gain.full_cost.map(size)), html! { "RAM, at the effective ratio" }],
+            vec![html! { "RAM and device together" }, if_told(gain.capacity.map(size)), html! { "what they hold at this ratio" }],
         ]))
     }
 }
