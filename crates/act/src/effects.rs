@@ -82,10 +82,12 @@ impl Run {
         let file = real("attach a loop device to", file)?;
         self.refuse_unless_made("attach a loop device to", &file)?;
         let root = self.root().clone();
-        self.perform_learning(Step::AttachLoop { file: file.clone(), number: None }, || {
+        let existing = Some(loopdev::list(&root));
+        let step = |number| Step::AttachLoop { file: file.clone(), number, existing: existing.clone() };
+        self.perform_learning(step(None), || {
             let device = loopdev::attach(&root, &file, options)?;
-            let number = Some(device.number);
-            Ok((device, Step::AttachLoop { file: file.clone(), number }))
+            let done = step(Some(device.number));
+            Ok((device, done))
         })
     }
 

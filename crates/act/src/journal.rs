@@ -310,7 +310,7 @@ mod tests {
         let steps = [
             Step::MakeDir { path: "/a".into(), id: None },
             Step::MakeFile { path: "/a/b".into(), id },
-            Step::AttachLoop { file: "/a/b".into(), number: Some(3) },
+            Step::AttachLoop { file: "/a/b".into(), number: Some(3), existing: Some(vec![0]) },
             Step::Mount { what: "/dev/loop3".into(), at: "/a/m".into(), fs: "ext4".into() },
             Step::EnableMemory { path: "/e".into() },
             Step::MakeCgroup { path: "/c".into() },

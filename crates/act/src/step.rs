@@ -34,8 +34,13 @@ pub enum Step {
     MakeDir { path: PathBuf, id: Option<FileId> },
     /// A file of ours.
     MakeFile { path: PathBuf, id: Option<FileId> },
-    /// `/dev/loop<number>` over `file`.
-    AttachLoop { file: PathBuf, number: Option<u32> },
+    /// `/dev/loop<number>` over `file`; `existing` were there before, `None` where an older version did not say.
+    AttachLoop {
+        file: PathBuf,
+        number: Option<u32>,
+        #[serde(default)]
+        existing: Option<Vec<u32>>,
+    },
     /// `what` mounted at `at`.
     Mount { what: PathBuf, at: PathBuf, fs: String },
     /// The memory controller given to the children of a cgroup, by its `cgroup.subtree_control`.
@@ -64,10 +69,10 @@ impl Step {
         match self {
             Step::MakeDir { path, .. } => format!("directory {}", path.display()),
             Step::MakeFile { path, .. } => format!("file {}", path.display()),
-            Step::AttachLoop { file, number: Some(number) } => {
+            Step::AttachLoop { file, number: Some(number), .. } => {
                 format!("loop device /dev/loop{number} over {}", file.display())
             }
-            Step::AttachLoop { file, number: None } => format!("loop device over {}", file.display()),
+            Step::AttachLoop { file, number: None, .. } => format!("loop device over {}", file.display()),
             Step::Mount { at, fs, .. } => format!("{fs} mounted at {}", at.display()),
             Step::EnableMemory { path } => format!("the memory controller enabled at {}", path.display()),
             Step::MakeCgroup { path } => format!("cgroup {}", path.display()),

@@ -40,7 +40,7 @@ pub fn undo(step: &Step, context: Context<'_>) -> Result<Outcome> {
         Step::MakeDir { path, id } => remove_dir(path, *id, context),
         Step::MakeFile { path, id } => remove_file(path, *id, context),
         _ if !context.same_boot => Ok(Outcome::AlreadyGone),
-        Step::AttachLoop { file, .. } => detach(root, file),
+        Step::AttachLoop { file, existing, .. } => detach(root, file, existing.as_deref()),
         Step::Mount { what, at, fs } => unmount(root, what, at, fs),
         Step::EnableMemory { path } => disable_memory(path),
         Step::MakeCgroup { path } => remove_cgroup(path),
@@ -120,10 +120,14 @@ fn remove_file(path: &Path, id: Option<FileId>, context: Context<'_>) -> Result<
 }
 
 /// By the backing file, whatever number the record has: it lies in a directory of ours.
-fn detach(root: &Root, file: &Path) -> Result<Outcome> {
+fn detach(root: &Root, file: &Path, existing: Option<&[u32]>) -> Result<Outcome> {
     let devices = loopdev::attached_to(root, file);
     for device in &devices {
         device.detach()?;
+        // Made for us because none was free. Whoever has come to use it since keeps it.
+        if existing.is_some_and(|existing| !existing.contains(&device.number)) {
+            device.remove()?;
+        }
     }
     Ok(if devices.is_empty() { Outcome::AlreadyGone } else { Outcome::Removed })
 }

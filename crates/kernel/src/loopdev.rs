@@ -33,6 +33,7 @@ const LOOP_SET_STATUS64: libc::Ioctl = 0x4C04;
 const LOOP_SET_DIRECT_IO: libc::Ioctl = 0x4C08;
 const LOOP_SET_BLOCK_SIZE: libc::Ioctl = 0x4C09;
 const LOOP_CONFIGURE: libc::Ioctl = 0x4C0A;
+const LOOP_CTL_REMOVE: libc::Ioctl = 0x4C81;
 const LOOP_CTL_GET_FREE: libc::Ioctl = 0x4C82;
 const LO_FLAGS_READ_ONLY: u32 = 1;
 const LO_FLAGS_AUTOCLEAR: u32 = 4;
@@ -91,9 +92,11 @@ pub struct LoopDevice {
     node: PathBuf,
     queue: PathBuf,
     sysfs: PathBuf,
+    control: PathBuf,
 }
 
-/// Attaches `file` to a free loop device.
+/// Attaches `file` to a free loop device. When none is free the kernel makes one, which stays: compare [`list`] before, and
+/// [`LoopDevice::remove`] it in the end.
 ///
 /// # Errors
 /// `Absent` without the loop driver, `Denied` when not root, EBUSY when others take every device we are offered.
@@ -204,19 +207,24 @@ fn info(path: &Path, options: Options) -> LoopInfo64 {
     }
 }
 
-/// The loop devices whose backing file is `file`, also when it has been unlinked.
+/// The numbers of the loop devices that exist, attached or not, ascending.
 #[must_use]
-pub fn attached_to(root: &Root, file: &Path) -> Vec<LoopDevice> {
-    let mut found: Vec<LoopDevice> = std::fs::read_dir(root.path("/sys/block"))
+pub fn list(root: &Root) -> Vec<u32> {
+    let mut numbers: Vec<u32> = std::fs::read_dir(root.path("/sys/block"))
         .into_iter()
         .flatten()
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.strip_prefix("loop")?.parse().ok())
-        .map(|number| LoopDevice::open(root, number))
-        .filter(|device| device.backing_file().as_deref() == Some(file))
         .collect();
-    found.sort_by_key(|device| device.number);
-    found
+    numbers.sort_unstable();
+    numbers
+}
+
+/// The loop devices whose backing file is `file`, also when it has been unlinked.
+#[must_use]
+pub fn attached_to(root: &Root, file: &Path) -> Vec<LoopDevice> {
+    let devices = list(root).into_iter().map(|number| LoopDevice::open(root, number));
+    devices.filter(|device| device.backing_file().as_deref() == Some(file)).collect()
 }
 
 impl LoopDevice {
@@ -224,7 +232,13 @@ impl LoopDevice {
     #[must_use]
     pub fn open(root: &Root, number: u32) -> LoopDevice {
         let sysfs = root.path(format!("/sys/block/loop{number}"));
-        LoopDevice { number, node: root.path(format!("/dev/loop{number}")), queue: sysfs.join("queue"), sysfs }
+        LoopDevice {
+            number,
+            node: root.path(format!("/dev/loop{number}")),
+            queue: sysfs.join("queue"),
+            sysfs,
+            control: root.path("/dev/loop-control"),
+        }
     }
 
     /// The device node.
@@ -296,6 +310,25 @@ impl LoopDevice {
             Some(_) => Err(KernelError::io(tried, &self.node, std::io::Error::from_raw_os_error(libc::EBUSY))),
         })
     }
+
+    /// Takes the detached device itself away. False when it stays, because somebody has it open or has attached it since:
+    /// then it is theirs.
+    ///
+    /// # Errors
+    /// `Denied` when not root.
+    pub fn remove(&self) -> Result<bool> {
+        // udev may look at a device that has just changed.
+        const BUSY_LIMIT: Duration = Duration::from_millis(500);
+        let tried = "remove the loop device";
+        let failed = |error| KernelError::io(tried, &self.node, error);
+        let control = OpenOptions::new().read(true).write(true).open(&self.control).map_err(failed)?;
+        let number = libc::c_ulong::from(self.number);
+        match retry_busy(BUSY_LIMIT, || ioctl_int(&control, LOOP_CTL_REMOVE, number).map_err(failed)) {
+            Ok(_) => Ok(true),
+            Err(error) if error.is_busy() || error.is_absent() => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -314,6 +347,7 @@ mod tests {
         std::fs::write(&path, vec![0; 1 << 20]).unwrap();
         let backing = OpenOptions::new().read(true).write(true).open(&path).unwrap();
         let control = File::open("/dev/loop-control").unwrap();
+        let before = list(&root);
         let options = Options::default();
         let device = loop {
             let free = ioctl_int(&control, LOOP_CTL_GET_FREE, 0).unwrap();
@@ -329,6 +363,9 @@ mod tests {
         };
         let seen = (device.block_size(), device.direct_io(), attached_to(&root, &path));
         device.detach().unwrap();
+        if !before.contains(&device.number) {
+            assert!(device.remove().unwrap() || device.backing_file().is_some(), "a device we had made stays");
+        }
         assert_eq!(seen.0.unwrap(), 4096);
         assert_eq!(seen.2, [device]);
         if crate::place::describe(dir.path()).unwrap().fs_type == "ext4" {

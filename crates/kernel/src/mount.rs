@@ -13,8 +13,10 @@
 #![expect(unsafe_code, reason = "mount and umount2")]
 
 use std::ffi::CString;
+use std::fs::OpenOptions;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use ramline_snapshot::swaps::unescape_octal;
@@ -83,16 +85,31 @@ pub fn containing(root: &Root, path: &Path) -> Option<Mounted> {
 }
 
 /// Makes an ext4 file system in an image or on a device with `mke2fs`, without lazy initialisation (which would write
-/// later, into a measurement) and without a journal.
+/// later, into a measurement) and without a journal. The target is opened here, no link followed, and mke2fs is given the
+/// open file: nobody can put another one under the name in between.
 ///
 /// # Errors
-/// `Unsupported` when mke2fs is not installed; `Io` with its message when it fails.
+/// `Refused` for a file that is not ours alone; `Unsupported` when mke2fs is not installed; `Io` with its message when it
+/// fails.
 pub fn mkfs_ext4(target: &Path) -> Result<()> {
     let tried = "make an ext4 file system in";
+    let failed = |error| KernelError::io(tried, target, error);
+    let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(target).map_err(failed)?;
+    let meta = file.metadata().map_err(failed)?;
+    if !meta.file_type().is_block_device()
+        && (!meta.is_file() || meta.uid() != crate::process::uid() || meta.nlink() != 1)
+    {
+        let rule = "it must be a file of ours with no other name, or a block device";
+        let numbers = format!("user {}, {} names", meta.uid(), meta.nlink());
+        return Err(KernelError::refused(tried, target, rule, numbers));
+    }
     let options =
         ["-q", "-F", "-t", "ext4", "-O", "^has_journal", "-m", "0", "-b", "4096", "-E", "lazy_itable_init=0,nodiscard"];
     let output = ["mke2fs", "/sbin/mke2fs", "/usr/sbin/mke2fs"].iter().find_map(|program| {
-        let run = Command::new(program).args(options).arg(target).stdin(Stdio::null()).output();
+        // It asks nothing with -F, so its standard input can carry the file.
+        let run = file
+            .try_clone()
+            .and_then(|input| Command::new(program).args(options).arg("/proc/self/fd/0").stdin(input).output());
         match run {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             other => Some(other),
@@ -164,5 +181,26 @@ mod tests {
         let mounted = parse(line).unwrap();
         assert_eq!(mounted.subtree, "/docker/x");
         assert_eq!((mounted.fs_type.as_str(), mounted.super_options.as_str()), ("cgroup", "rw,memory"));
+    }
+
+    #[test]
+    fn a_file_with_another_name_or_behind_a_link_gets_no_file_system() {
+        let dir = tempfile::tempdir().unwrap();
+        let (image, link, name) = (dir.path().join("image"), dir.path().join("link"), dir.path().join("name"));
+        std::fs::write(&image, vec![7; 1 << 20]).unwrap();
+        std::os::unix::fs::symlink(&image, &link).unwrap();
+        assert_eq!(mkfs_ext4(&link).unwrap_err().errno(), Some(libc::ELOOP));
+        std::fs::hard_link(&image, &name).unwrap();
+        assert!(mkfs_ext4(&image).unwrap_err().is_refused());
+        assert_eq!(std::fs::read(&image).unwrap(), vec![7; 1 << 20]);
+        std::fs::remove_file(&name).unwrap();
+        match mkfs_ext4(&image) {
+            Err(error) if error.is_unsupported() => eprintln!("skipped: {error}"),
+            other => {
+                other.unwrap();
+                // The magic number of ext4, 56 bytes into the super block.
+                assert_eq!(std::fs::read(&image).unwrap()[1024 + 56..1024 + 58], [0x53, 0xef]);
+            }
+        }
     }
 }

@@ -20,28 +20,9 @@ use crate::error::{KernelError, Result};
 use crate::mount;
 use crate::sys::{c_path, check, read_u64};
 
-/// File systems in memory or behind other layers, where a measurement of a disk would be something else.
-const NOT_A_DISK: &[&str] = &[
-    "tmpfs",
-    "ramfs",
-    "devtmpfs",
-    "hugetlbfs",
-    "overlay",
-    "aufs",
-    "fuse",
-    "nfs",
-    "nfs4",
-    "cifs",
-    "smb3",
-    "9p",
-    "virtiofs",
-    "ceph",
-    "afs",
-    "proc",
-    "sysfs",
-    "squashfs",
-    "zfs",
-];
+/// File systems that keep ordinary files on a disk of this machine. All others are in memory, behind another layer or on
+/// the network, where a measurement would be of something else, or write in ways of their own (zfs: past the page cache).
+const DISK: &[&str] = &["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "bcachefs", "jfs", "reiserfs", "nilfs2"];
 
 /// The facts about a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,15 +92,47 @@ fn whole_disk(root: &Root, (major, minor): (u32, u32)) -> Option<String> {
     Some(own.file_name()?.to_str()?.to_owned())
 }
 
+/// For root: refuses a directory somebody else could rename or replace, so that no name in it can come to mean their file.
+/// Each directory from the top must be root's, and writable by others only with the sticky bit (as /tmp). For anybody
+/// else there is nothing to gain by that, and nothing is refused.
+///
+/// # Errors
+/// `Refused` naming the directory that is not private; `Absent` when `dir` is not there.
+pub fn refuse_unless_private(operation: &str, dir: &Path) -> Result<()> {
+    if crate::process::uid() != 0 {
+        return Ok(());
+    }
+    let failed = |error| KernelError::io("look at", dir, error);
+    // Without links: the components are the directories that are really passed.
+    let full = std::fs::canonicalize(dir).map_err(failed)?;
+    for part in full.ancestors() {
+        let meta = std::fs::symlink_metadata(part).map_err(failed)?;
+        if let Some(why) = not_private(meta.uid(), meta.mode()) {
+            return Err(KernelError::refused(operation, dir, format!("{} {why}", part.display()), "")
+                .hint("ramline lab run code-plus-data --dir /var/tmp"));
+        }
+    }
+    Ok(())
+}
+
+fn not_private(owner: u32, mode: u32) -> Option<String> {
+    const WRITABLE_BY_OTHERS: u32 = 0o022;
+    const STICKY: u32 = 0o1000;
+    if owner != 0 {
+        return Some(format!("belongs to user {owner}, who could put another file in its place"));
+    }
+    (mode & WRITABLE_BY_OTHERS != 0 && mode & STICKY == 0)
+        .then(|| "is writable by others, who could put another file in its place".to_owned())
+}
+
 impl Place {
-    /// True for a file system on a disk of this machine.
+    /// True for a file system known to be on a disk of this machine.
     #[must_use]
     pub fn is_disk(&self) -> bool {
-        let base = self.fs_type.split('.').next().unwrap_or_default();
-        !NOT_A_DISK.contains(&base)
+        DISK.contains(&self.fs_type.as_str())
     }
 
-    /// Refuses memory, overlay and network file systems.
+    /// Refuses memory, overlay, network and unknown file systems.
     ///
     /// # Errors
     /// `Refused` naming the type.
@@ -134,7 +147,7 @@ impl Place {
             "scratch files need a file system on a disk of this machine",
             numbers,
         )
-        .hint("ramline lab run --dir /var/tmp"))
+        .hint("ramline lab run code-plus-data --dir /var/tmp"))
     }
 }
 
@@ -152,5 +165,45 @@ mod tests {
     #[test]
     fn a_directory_that_is_not_there_is_absent() {
         assert!(describe("/no/such/place".as_ref()).unwrap_err().is_absent());
+    }
+
+    #[test]
+    fn only_known_disk_file_systems_are_taken_and_every_other_is_named() {
+        let here = describe("/".as_ref()).unwrap();
+        let on = |fs_type: &str| Place { fs_type: fs_type.to_owned(), ..here.clone() };
+        for fs_type in ["ext4", "xfs", "btrfs"] {
+            assert!(on(fs_type).is_disk(), "{fs_type}");
+        }
+        for fs_type in ["nfs4", "fuse.sshfs", "fuseblk", "ceph", "lustre", "vboxsf", "unknown", "ext4x"] {
+            let error = on(fs_type).refuse_unless_disk("place scratch files in").unwrap_err().to_string();
+            assert!(error.contains(&format!("is {fs_type})")), "{error}");
+            assert!(error.ends_with("try: ramline lab run code-plus-data --dir /var/tmp"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_directory_others_can_change_is_not_private() {
+        assert_eq!(not_private(0, 0o040_755), None);
+        assert_eq!(not_private(0, 0o041_777), None, "as /tmp");
+        assert!(not_private(0, 0o040_777).is_some() && not_private(0, 0o040_775).is_some());
+        assert!(not_private(1000, 0o040_700).is_some_and(|why| why.contains("user 1000")));
+    }
+
+    #[test]
+    fn for_root_one_open_directory_on_the_way_is_enough_to_refuse() {
+        use std::os::unix::fs::PermissionsExt;
+        let top = tempfile::tempdir_in("/tmp").unwrap();
+        let dir = top.path().join("open/own");
+        std::fs::create_dir_all(&dir).unwrap();
+        let private = refuse_unless_private("place scratch files in", &dir);
+        std::fs::set_permissions(top.path().join("open"), std::fs::Permissions::from_mode(0o777)).unwrap();
+        let open = refuse_unless_private("place scratch files in", &dir);
+        if crate::process::uid() == 0 {
+            private.unwrap();
+            let error = open.unwrap_err();
+            assert!(error.is_refused() && error.to_string().contains("/open is writable by others"), "{error}");
+        } else {
+            open.unwrap();
+        }
     }
 }
