@@ -1,4 +1,4 @@
-//! Reading and writing past the page cache (O_DIRECT), and plain pread for comparison.
+//! Reading and writing past the page cache (O_DIRECT).
 //!
 //! What it is not: asynchronous: one request at a time, which is what a page fault waits for.
 //!
@@ -13,7 +13,6 @@
 #![expect(unsafe_code, reason = "BLKSSZGET and BLKFLSBUF")]
 
 use std::fs::{File, OpenOptions};
-use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -148,25 +147,6 @@ fn block_size(file: &File) -> u64 {
     // SAFETY: BLKSSZGET (linux/fs.h) writes one int.
     let done = unsafe { ioctl_with(file, BLKSSZGET, &mut size) };
     done.ok().and_then(|_| u64::try_from(size).ok()).unwrap_or(512)
-}
-
-/// Through the page cache with pread(2), into a buffer of the caller.
-///
-/// # Errors
-/// UnexpectedEof beyond the end.
-pub fn pread(file: &File, path: &Path, buffer: &mut [u8], offset: u64) -> Result<()> {
-    file.read_exact_at(buffer, offset).map_err(|error| KernelError::io(format!("read at {offset} of"), path, error))
-}
-
-/// Opens an ordinary file or device for reading, telling the kernel that access will be random (no read-ahead).
-///
-/// # Errors
-/// When it cannot be opened.
-pub fn open_random(path: &Path) -> Result<File> {
-    let failed = |error: io::Error| KernelError::io("open", path, error);
-    let file = File::open(path).map_err(failed)?;
-    crate::sys::fadvise(std::os::fd::AsRawFd::as_raw_fd(&file), 0, 0, libc::POSIX_FADV_RANDOM).map_err(failed)?;
-    Ok(file)
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 
 use ramline_units::Bytes;
 
-pub use clock::{monotonic, process_cpu, sync_dir, sync_fs, thread_cpu, write_back};
+pub use clock::{monotonic, sync_dir};
 pub use usage::{Usage, own_usage, poll_with_usage, wait_with_usage};
 
 use crate::Root;

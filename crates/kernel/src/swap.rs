@@ -29,7 +29,7 @@ use ramline_units::Bytes;
 use crate::Root;
 use crate::error::{KernelError, Result};
 use crate::place;
-use crate::sys::{c_path, check, is_block_device, read_text, size_of_target};
+use crate::sys::{c_path, check, read_text, size_of_target};
 
 /// The label of every area we make.
 pub const LABEL: &str = "ramline";
@@ -191,12 +191,10 @@ pub fn swapoff(path: &Path) -> Result<()> {
 /// The numbers by which a swapoff is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Preflight {
-    /// What must go back into memory or into other areas.
+    /// What must go back into memory.
     pub used: Bytes,
     /// MemAvailable.
     pub available: Bytes,
-    /// What other areas still hold.
-    pub other_free: Bytes,
 }
 
 /// Reads the numbers and refuses when the pages of `path` would take more than half of MemAvailable.
@@ -209,8 +207,7 @@ pub fn swapoff_preflight(root: &Root, path: &Path) -> Result<Preflight> {
         .iter()
         .find(|area| area.path == path)
         .ok_or_else(|| KernelError::new("swap off", path, crate::Cause::Absent))?;
-    let other_free = areas.iter().filter(|other| other.path != path).map(|other| other.size - other.used).sum();
-    let preflight = Preflight { used: area.used, available: mem_available(root)?, other_free };
+    let preflight = Preflight { used: area.used, available: mem_available(root)? };
     if preflight.used.0 > preflight.available.0 / 2 {
         let numbers = format!("{} in use, {} available", preflight.used, preflight.available);
         return Err(KernelError::refused(
@@ -266,14 +263,6 @@ fn parse_area(line: &str) -> Option<Area> {
 /// When /proc/swaps cannot be read.
 pub fn is_on(root: &Root, path: &Path) -> Result<bool> {
     Ok(areas(root)?.iter().any(|area| area.path == path))
-}
-
-/// True when `path` is a block device (and not a file).
-///
-/// # Errors
-/// When it cannot be opened.
-pub fn is_device(path: &Path) -> Result<bool> {
-    File::open(path).map(|file| is_block_device(&file)).map_err(|error| KernelError::io("open", path, error))
 }
 
 #[cfg(test)]
