@@ -134,7 +134,10 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<SwapState> 
         area.turn = 1 + order.iter().filter(|(_, p, _)| *p > area.priority).count();
         let equal = order.iter().enumerate().filter(|(i, (_, p, _))| *i != at && *p == area.priority);
         area.striped_with = equal.map(|(_, (path, ..))| path.clone()).collect();
-        let slower = |kind: AreaKind| kind != AreaKind::Unknown && area.kind != AreaKind::Unknown && kind > area.kind;
+        // Whatever a disk is, zram is faster; two disks are compared where both say what they are.
+        let known = area.kind != AreaKind::Unknown;
+        let slower =
+            |kind: AreaKind| kind > area.kind && (area.kind == AreaKind::Zram || (known && kind != AreaKind::Unknown));
         let before = order.iter().find(|(_, p, kind)| *p > area.priority && slower(*kind));
         area.outranked_by = before.map(|(path, ..)| path.clone());
     }

@@ -32,9 +32,10 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let group = group::of(inputs.snapshot);
     numbers.add(
         "limit of our group",
-        group.as_ref().map(|g| format!("{}, {}", g.limit, g.words())),
+        group.as_ref().map(|g| g.limit),
         "memory.max or memory.limit_in_bytes, the tightest up to the root",
     );
+    numbers.add("used by our group", group.as_ref().and_then(|g| g.current), "memory.current or memory.usage_in_bytes");
     numbers.add("left to our group", group.as_ref().map(|g| g.room), "limit - current + inactive_file of the group");
     let short = match available.zip(meminfo.and_then(|m| m.mem_total)) {
         Some((available, total)) if group.is_some() => {

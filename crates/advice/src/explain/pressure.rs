@@ -43,6 +43,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         PressureState::Unknown => "Cannot tell, for no stall times were seen and rates need two looks",
         PressureState::Calm => "No",
         PressureState::Reclaiming => "Not noticeably",
+        PressureState::Refaulting if seen.in_groups_only() => "The machine is not, a group of it is",
         PressureState::Refaulting => "Yes",
         PressureState::Stalling => "Yes",
         PressureState::Thrashing => "Yes, badly",

@@ -18,7 +18,11 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let areas = look::areas(inputs.snapshot);
     let marks = watermarks::of(inputs.snapshot, inputs.window);
     let mut numbers = Numbers::default();
-    numbers.add("1. zram is", state.as_ref().map(|s| rung(s.rung)), "/sys/block/zram*, /proc/swaps");
+    numbers.add(
+        "1. zram is",
+        Some(state.as_ref().map_or("not seen", |s| rung(s.rung))),
+        "/sys/block/zram*, /proc/swaps",
+    );
     let container = state.as_ref().and_then(|s| s.container.clone());
     numbers.add(
         "1. whose it is",
@@ -31,9 +35,17 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         step.map(|s| s.command.map_or(s.words.clone(), |c| format!("{}: {c}", s.words))),
         "the zram ladder",
     );
+    match areas.as_deref() {
+        None => numbers.add("2. swap areas", Some("not seen"), "/proc/swaps"),
+        Some([]) => numbers.add("2. swap areas", Some("none"), "/proc/swaps"),
+        Some(_) => {}
+    }
     for area in areas.iter().flatten() {
         let value = format!("priority {}, {} of {} used", area.priority, area.used, area.size);
         numbers.0.push(evidence(&format!("2. {}", area.path), value, "/proc/swaps, in order of use"));
+    }
+    if marks.is_none() {
+        numbers.add("3. zones", Some("not seen"), "/proc/zoneinfo");
     }
     for node in marks.iter().flat_map(|m| &m.nodes) {
         zones(node, &mut numbers);
@@ -42,7 +54,11 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let starved = state.as_ref().is_some_and(|s| s.pool_starved);
     numbers.add(
         "5. could zram get memory itself",
-        state.as_ref().map(|_| if starved { "hardly: every zone is at min" } else { "yes" }),
+        Some(match (marks.is_some(), starved) {
+            (false, _) => "not known: the zones were not seen",
+            (true, true) => "hardly: every zone is at min",
+            (true, false) => "yes",
+        }),
         "/proc/zoneinfo free, min",
     );
     Answer {
@@ -128,7 +144,10 @@ fn lists(zone: &ZoneMarks) -> Option<String> {
 
 fn balance_numbers(inputs: &Inputs<'_>, numbers: &mut Numbers) {
     let mglru = inputs.snapshot.lru_gen.data().is_some_and(ramline_snapshot::switches::LruGen::is_on);
-    let Some(s) = inputs.snapshot.settings.data().and_then(|s| u64::try_from(s.swappiness?).ok()) else { return };
+    let Some(s) = inputs.snapshot.settings.data().and_then(|s| u64::try_from(s.swappiness?).ok()) else {
+        numbers.add("4. the balance", Some("not seen"), "/proc/sys/vm/swappiness");
+        return;
+    };
     let now = balance::of(s, mglru);
     let weights = balance::weights(s, 1, 1);
     let value = if mglru {

@@ -111,6 +111,57 @@ fn zram_unused_walks_from_the_device_to_the_balance() {
 }
 
 #[test]
+fn zram_unused_counts_its_steps_without_a_gap_whatever_was_seen() {
+    let steps = |case: &crate::cases::Case| {
+        let told = case.inputs(|i| explain("zram-unused", i)).unwrap();
+        let mut steps: Vec<char> = told.numbers.iter().filter_map(|n| n.what.chars().next()).collect();
+        steps.dedup();
+        steps.into_iter().collect::<String>()
+    };
+    let mut nothing = with_zram();
+    nothing.now = Snapshot::from_json("s", r#"{"schema_version":1,"machine":{}}"#).unwrap();
+    for case in [with_zram(), without_swap(), crate::cases::Case::tree("healthy/container"), nothing] {
+        assert_eq!(steps(&case), "12345");
+    }
+}
+
+#[test]
+fn in_a_container_zram_is_the_hosts_and_not_said_to_be_missing() {
+    let case = crate::cases::Case::tree("healthy/container");
+    let told = case.inputs(|i| explain("zram-unused", i)).unwrap();
+    assert!(told.answer_short.contains("zram is not known here"), "{}", told.answer_short);
+    assert!(told.answer_short.contains("This is a container (docker)"), "{}", told.answer_short);
+    assert!(!told.numbers.iter().any(|n| n.what.contains("next step")), "nothing can be set up here");
+}
+
+#[test]
+fn in_a_group_with_a_limit_available_is_what_the_limit_leaves() {
+    let case = crate::cases::Case::tree("healthy/container");
+    let told = case.inputs(|i| explain("available", i)).unwrap();
+    // 256 MiB less 46.375 used, and 14.125 of its cache again.
+    assert_eq!(
+        told.answer_short,
+        "About 223.8 MiB in this group, for it uses 46.4 MiB of its limit of 256.0 MiB; the machine has about 379.7 MiB of 464.1 MiB."
+    );
+    let without = with_zram().inputs(|i| explain("available", i)).unwrap();
+    assert!(!without.numbers.iter().any(|n| n.what.contains("group")), "{}", without.answer_short);
+}
+
+#[test]
+fn used_counts_only_what_cannot_go_and_lists_apart_what_can_in_part() {
+    use ramline_model::ledger::{Freeable, Ledger};
+    let case = with_zram();
+    let told = case.inputs(|i| explain("used", i)).unwrap();
+    let ledger = Ledger::of(&case.now).unwrap();
+    let held = ledger.sum(Freeable::AtCost) + ledger.sum(Freeable::No);
+    assert!(told.answer_short.starts_with(&format!("{held} of ")), "{}", told.answer_short);
+    let partly = ledger.lines.iter().find(|l| l.freeable == Freeable::Partly && l.bytes.0 > 0).unwrap();
+    assert!(!told.numbers.iter().any(|n| n.what == partly.label), "{}", partly.label);
+    let apart = told.numbers.iter().find(|n| n.what.starts_with("apart")).unwrap();
+    assert!(apart.value.contains(&format!("{} {}", partly.bytes, partly.label)), "{}", apart.value);
+}
+
+#[test]
 fn swap_in_use_tells_stock_from_flow() {
     let told = |case: crate::cases::Case| case.inputs(|inputs| explain("swap-in-use", inputs)).unwrap().answer_short;
     assert!(told(with_zram()).contains("shows over a window only"));

@@ -90,6 +90,36 @@ fn a_machine_of_which_nothing_was_seen_yields_nothing_to_change_and_says_what_wa
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].id.as_str(), found[0].confidence), ("nothing-to-change", Confidence::Low));
     assert!(found[0].evidence.iter().any(|e| e.what == "not seen" && e.value.contains("meminfo")));
+    let missing = case.now.unseen().len();
+    assert_eq!(
+        (found[0].title.clone(), found[0].weight),
+        (format!("Could not judge: {missing} sections were not seen"), Weight::Warning)
+    );
+    assert!(missing >= 3 && found[0].cost_if_wrong.contains("no all-clear"));
+}
+
+#[test]
+fn in_a_limited_group_the_all_clear_names_the_limit_and_not_what_the_machine_has_available() {
+    let found = Case::tree("healthy/container").findings().remove(0);
+    assert_eq!(found.id, "nothing-to-change");
+    assert!(
+        found.title.contains("it uses 46.4 MiB of its limit of 256.0 MiB") && !found.title.contains("are available")
+    );
+}
+
+#[test]
+fn a_group_that_thrashes_at_its_limit_is_told_from_a_machine_that_does() {
+    let mut counters = THRASHING.to_vec();
+    counters.extend([("pgscan_kswapd", 5, 5), ("pgscan_direct", 5, 5)]);
+    let case = with_zram().window(&counters);
+    let found = case.findings().remove(0);
+    assert!(found.title.contains("yet in a group at its limit pages come back"), "{}", found.title);
+    let told = case.inputs(|i| ramline_advice::explain("pressure", i)).unwrap();
+    assert!(
+        told.answer_short.starts_with("The machine is not, a group of it is: In a group at its limit"),
+        "{}",
+        told.answer_short
+    );
 }
 
 #[test]

@@ -14,6 +14,27 @@ fn zram_and_a_disk_at_one_priority_are_out_of_order_and_two_disks_are_a_stripe()
 }
 
 #[test]
+fn a_slower_area_that_is_full_took_the_pages_until_now_in_the_finding_and_on_the_screen_alike() {
+    for (rows, words) in [
+        ("/dev/vda2 partition 4096 4096 20\n/dev/zram0 partition 118812 1024 10\n", "until now"),
+        ("/dev/vda2 partition 8192 4096 20\n/dev/zram0 partition 118812 1024 10\n", "first"),
+        ("/dev/vda2 partition 8192 4096 10\n/dev/zram0 partition 118812 1024 10\n", "same priority"),
+        ("/dev/vda2 partition 8192 4096 9\n/dev/zram0 partition 118812 1024 10\n", ""),
+    ] {
+        let case = with_zram().swaps(rows);
+        let found = case.finding("swap-outranked");
+        let state = ramline_model::zram::of(&case.now).unwrap();
+        let over = state.devices.iter().find_map(|d| d.outranked_by.clone());
+        assert_eq!((found.is_some(), over.is_some()), (!words.is_empty(), !words.is_empty()), "{rows}");
+        let (Some(found), Some(over)) = (found, over) else { continue };
+        assert!(over.words().contains(words), "{}", over.words());
+        assert_eq!(found.effect.starts_with("until now"), words == "until now", "{}", found.effect);
+        let told = case.inputs(|i| ramline_advice::explain("swap-order", i)).unwrap();
+        assert!(!told.numbers.is_empty());
+    }
+}
+
+#[test]
 fn a_full_fast_area_is_not_moved_the_slower_one_is_lowered_instead() {
     let case = with_zram().swaps("/dev/vda2 partition 522236 0 20\n/dev/zram0 partition 118812 102400 10\n");
     let change = case.finding("swap-outranked").unwrap().change.unwrap();
