@@ -1,7 +1,7 @@
 //! The steps of the lab by name: each records what it needs, refuses what is not ours to touch, and returns the object.
 
 use std::fs::{File, OpenOptions};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
@@ -72,6 +72,24 @@ impl Run {
             let id = FileId::of(&path).map_err(|error| KernelError::io("look at", &path, error))?;
             Ok((path.clone(), step(Some(id))))
         })
+    }
+
+    /// Makes an ext4 file system in a file this run made: in that very file, whatever has its name by now.
+    ///
+    /// # Errors
+    /// `Refused` for another file, also one that has taken its name; those of [`mount::mkfs_ext4_on`].
+    pub fn mkfs_ext4(&self, path: &Path) -> Result<()> {
+        let tried = "make an ext4 file system in";
+        let path = real(tried, path)?;
+        self.refuse_unless_made(tried, &path)?;
+        let failed = |error| KernelError::io(tried, &path, error);
+        let file = OpenOptions::new().read(true).write(true).open(&path).map_err(failed)?;
+        let meta = file.metadata().map_err(failed)?;
+        let now = FileId { device: meta.dev(), inode: meta.ino() };
+        if !self.has(|step| matches!(step, Step::MakeFile { path: made, id } if *made == path && *id == Some(now))) {
+            return Err(KernelError::refused(tried, &path, "another file has its name now", "").into());
+        }
+        Ok(mount::mkfs_ext4_on(&file, &path)?)
     }
 
     /// Attaches a loop device to a file this run made.

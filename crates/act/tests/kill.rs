@@ -23,8 +23,8 @@ const ENDING: &str = "RAMLINE_TEST_WORKER_ENDING";
 fn every_kind_of_step(run: &mut Run, dir: &Path) -> ramline_act::Result<()> {
     let root = run.root().clone();
     let scratch = run.make_dir(&dir.join("ramline-scratch"))?;
-    let image = run.make_file(&scratch.join("code.img"), |file| file.set_len(8 << 20))?;
-    mount::mkfs_ext4(&image)?;
+    let image = run.make_image_file(&scratch.join("code.img"), Bytes::from_mib(8))?;
+    run.mkfs_ext4(&image)?;
     let existing = loopdev::list(&root);
     let device = run.attach_loop(&image, loopdev::Options::default())?;
     std::fs::write(dir.join("made"), format!("{} {}", device.number, u32::from(!existing.contains(&device.number))))

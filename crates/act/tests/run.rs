@@ -257,3 +257,41 @@ fn a_journal_record_nobody_can_read_is_reported_with_its_line() {
     assert!(!file.exists(), "the rest is recovered");
     assert!(recover(&bench.state, &bench.root).unwrap().is_empty(), "the second time there is nothing to do");
 }
+
+#[test]
+fn a_file_that_took_the_name_of_our_image_gets_no_file_system() {
+    let bench = Bench::new();
+    let mut run = bench.run();
+    let image = run.make_file(&bench.path().join("ramline-image"), |file| file.set_len(1 << 20)).unwrap();
+    let theirs = bench.path().join("theirs");
+    std::fs::write(&theirs, vec![7; 1 << 20]).unwrap();
+    let refused =
+        |result: ramline_act::Result<()>| matches!(result, Err(ActError::Kernel(error)) if error.is_refused());
+    assert!(refused(run.mkfs_ext4(&theirs)), "only what the run made itself");
+    std::fs::rename(&theirs, &image).unwrap();
+    assert!(refused(run.mkfs_ext4(&image)));
+    run.finish().unwrap();
+    assert_eq!(std::fs::read(&image).unwrap(), vec![7; 1 << 20]);
+}
+
+#[test]
+fn the_memory_controller_a_dead_run_enabled_is_taken_away_unless_others_have_come_to_use_it() {
+    let bench = Bench::new();
+    let boot = ramline_kernel::process::boot_id(&bench.root).unwrap();
+    let top = |name: &str, max: &str| {
+        let child = bench.path().join(name).join("other.slice");
+        std::fs::create_dir_all(&child).unwrap();
+        std::fs::write(child.join("memory.max"), max).unwrap();
+        let knob = bench.path().join(name).join("cgroup.subtree_control");
+        std::fs::write(&knob, "cpu memory\n").unwrap();
+        knob
+    };
+    let (unused, used) = (top("unused", "max\n"), top("used", "4096\n"));
+    let step = |path: &Path| format!(r#""kind":"enable_memory","path":"{}""#, path.display());
+    dead_run(&bench, &boot, &[step(&unused), step(&used)]);
+    assert_eq!(leftovers(&bench.state, &bench.root).unwrap().len(), 2);
+    let report = recover(&bench.state, &bench.root).unwrap();
+    assert_eq!(std::fs::read_to_string(&unused).unwrap(), "-memory");
+    assert_eq!(std::fs::read_to_string(&used).unwrap(), "cpu memory\n");
+    assert!(report.is_clean() && report.runs[0].left_alone[0].contains("other.slice"), "{report:?}");
+}

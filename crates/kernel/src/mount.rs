@@ -13,7 +13,7 @@
 #![expect(unsafe_code, reason = "mount and umount2")]
 
 use std::ffi::CString;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -95,7 +95,16 @@ pub fn mkfs_ext4(target: &Path) -> Result<()> {
     let tried = "make an ext4 file system in";
     let failed = |error| KernelError::io(tried, target, error);
     let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(target).map_err(failed)?;
-    let meta = file.metadata().map_err(failed)?;
+    mkfs_ext4_on(&file, target)
+}
+
+/// The same in an open file; `target` only names it in messages.
+///
+/// # Errors
+/// As [`mkfs_ext4`].
+pub fn mkfs_ext4_on(file: &File, target: &Path) -> Result<()> {
+    let tried = "make an ext4 file system in";
+    let meta = file.metadata().map_err(|error| KernelError::io(tried, target, error))?;
     if !meta.file_type().is_block_device()
         && (!meta.is_file() || meta.uid() != crate::process::uid() || meta.nlink() != 1)
     {
