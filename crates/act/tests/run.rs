@@ -295,3 +295,30 @@ fn the_memory_controller_a_dead_run_enabled_is_taken_away_unless_others_have_com
     assert_eq!(std::fs::read_to_string(&used).unwrap(), "cpu memory\n");
     assert!(report.is_clean() && report.runs[0].left_alone[0].contains("other.slice"), "{report:?}");
 }
+
+#[test]
+fn a_zram_device_made_anew_under_our_number_by_somebody_else_survives_us() {
+    use ramline_kernel::{process, zram};
+    let bench = Bench::new();
+    let test = "a zram number used again";
+    if ramline_testkit::skip_if(process::uid() != 0 || !zram::has_control(&bench.root), test, "needs root and zram") {
+        return;
+    }
+    let mut run = bench.run();
+    let ours = run.hot_add_zram().unwrap();
+    ours.hot_remove().unwrap();
+    let theirs = zram::hot_add(&bench.root).unwrap();
+    let size = ramline_units::Bytes::from_mib(7);
+    theirs.set_disksize(size).unwrap();
+    run.finish().unwrap();
+    let left = theirs.disksize();
+    theirs.reset().unwrap();
+    theirs.hot_remove().unwrap();
+    if theirs.id() == ours.id() {
+        assert_eq!(left.unwrap(), size, "their device was reset");
+        let last = bench.journal().pop().unwrap();
+        assert_eq!(last, "undone hot_add_zram");
+    } else {
+        eprintln!("skipped: the number was not given out again");
+    }
+}
