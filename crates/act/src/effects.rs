@@ -218,7 +218,9 @@ impl Run {
     fn refuse_unless_made(&self, operation: &str, path: &Path) -> Result<()> {
         let root = self.root().clone();
         let made = self.has(|step| match step {
-            Step::MakeFile { path: made, .. } | Step::MakeDir { path: made, .. } => made == path,
+            Step::MakeFile { path: made, id } | Step::MakeDir { path: made, id } => {
+                made == path && id.is_some() && FileId::of(path).ok() == *id
+            }
             Step::HotAddZram { id: Some(id), .. } => zram::Device::open(&root, *id).node() == path,
             Step::AttachLoop { number: Some(number), .. } => LoopDevice::open(&root, *number).node() == path,
             _ => false,

@@ -270,6 +270,7 @@ fn a_file_that_took_the_name_of_our_image_gets_no_file_system() {
     assert!(refused(run.mkfs_ext4(&theirs)), "only what the run made itself");
     std::fs::rename(&theirs, &image).unwrap();
     assert!(refused(run.mkfs_ext4(&image)));
+    assert!(refused(run.swap_on(&image, None)), "nor a swap header");
     run.finish().unwrap();
     assert_eq!(std::fs::read(&image).unwrap(), vec![7; 1 << 20]);
 }
