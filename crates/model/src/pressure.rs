@@ -73,10 +73,10 @@ pub struct Rates {
     pub allocstall: Option<f64>,
     /// Processes killed for memory in the window, in a group at its limit or on the whole machine.
     pub oom_kills: Option<u64>,
-    /// kswapd and tasks of the machine looked at no page to evict: what was evicted, groups evicted at their limits.
+    /// Pages were looked at to evict, and none by kswapd and tasks of the machine: groups evicted at their limits.
     /// (Those counters leave out reclaim for the sake of a group's limit, unlike the refaults.)
     #[serde(default)]
-    pub machine_idle: Option<bool>,
+    pub groups_only: Option<bool>,
 }
 
 /// The judgement.
@@ -152,7 +152,7 @@ impl PressureModel {
     /// Whatever comes back was evicted in a group at its own limit; the machine itself evicted nothing.
     #[must_use]
     pub fn in_groups_only(&self) -> bool {
-        self.rates.and_then(|r| r.machine_idle) == Some(true)
+        self.rates.and_then(|r| r.groups_only) == Some(true)
     }
 }
 
@@ -225,14 +225,19 @@ fn rates(window: Window<'_>) -> Rates {
         direct_share: ratio(rate(|v| v.pgscan_direct), rate(|v| Some(v.pgscan_direct? + v.pgscan_kswapd?))),
         allocstall: rate(Vmstat::allocstall),
         oom_kills: window.delta(|s| s.vmstat.data()?.oom_kill),
-        machine_idle: reclaimed_in_groups_only(&window),
+        groups_only: reclaimed_in_groups_only(&window),
     }
 }
 
-/// kswapd and direct reclaim of the machine looked at nothing over the window; `None` where that is not counted.
+/// Pages were looked at to evict over the window, and none of them by kswapd and direct reclaim of the machine; `None`
+/// where that is not counted. Before 5.8, which does not count by type, the first is taken for granted: what nobody
+/// evicts in the window comes back from an eviction before it, and that was not seen.
 #[must_use]
 pub fn reclaimed_in_groups_only(window: &Window<'_>) -> Option<bool> {
-    window.delta(|s| Some(s.vmstat.data()?.pgscan_kswapd? + s.vmstat.data()?.pgscan_direct?)).map(|pages| pages == 0)
+    let delta = |counter: fn(&Vmstat) -> Option<u64>| window.delta(|s| counter(s.vmstat.data()?));
+    let machine = delta(|v| Some(v.pgscan_kswapd? + v.pgscan_direct?))?;
+    let all = delta(|v| Some(v.pgscan_anon? + v.pgscan_file?));
+    Some(machine == 0 && all != Some(0))
 }
 
 #[cfg(test)]

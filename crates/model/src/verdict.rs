@@ -121,7 +121,7 @@ pub fn judge(
     let reserve: Bytes = nodes.iter().map(|n| n.min).sum();
     // A group that thrashes at its limit says nothing about the machine's cache.
     let calm = matches!(state, VerdictState::Comfortable | VerdictState::Reclaiming | VerdictState::Unknown)
-        || (state == VerdictState::Refaulting && pressure.in_groups_only());
+        || pressure.in_groups_only();
     let idle = idle_cache(ledger);
     let cache = if calm { idle } else { Bytes::ZERO };
     let machine = ledger.bytes(Term::Free) + ledger.bytes(Term::CpuLists) - reserve + cache;
@@ -159,6 +159,7 @@ fn sentence(verdict: &Verdict, pressure: &PressureModel, droppable: bool) -> Str
     };
     let percent = |p: Option<f64>| p.map_or("some".to_owned(), |p| format!("{p:.1} %"));
     let psi = pressure.memory.as_ref();
+    let place = if pressure.in_groups_only() { ", in a group at its limit" } else { "" };
     let mut text = match verdict.state {
         VerdictState::Unknown if verdict.group.is_some() => {
             format!("{share}; whether anything waits for memory is not known; try: ramline show --for 2s")
@@ -181,11 +182,16 @@ fn sentence(verdict: &Verdict, pressure: &PressureModel, droppable: bool) -> Str
         }
         VerdictState::Stalling => match pressure.rates.and_then(|r| r.oom_kills).filter(|n| *n > 0) {
             Some(n) => format!("{n} killed for want of memory just now, in a group or on the machine; {share}"),
-            None => format!("Tasks waited for memory {} of the time; {share}", percent(psi.and_then(|p| p.some_now()))),
+            None => {
+                format!(
+                    "Tasks waited for memory {} of the time{place}; {share}",
+                    percent(psi.and_then(|p| p.some_now()))
+                )
+            }
         },
         VerdictState::Thrashing => {
             format!(
-                "Thrashing: everything waited for memory {} of the time; {share}",
+                "Thrashing: everything waited for memory {} of the time{place}; {share}",
                 percent(psi.and_then(|p| p.full_now()))
             )
         }

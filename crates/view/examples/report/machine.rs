@@ -96,7 +96,7 @@ pub fn pressure() -> PressureModel {
             direct_share: Some(0.02),
             allocstall: Some(0.4),
             oom_kills: Some(0),
-            machine_idle: Some(false),
+            groups_only: Some(false),
         }),
         span: Some(Nanos(10_000_000_000)),
         state: PressureState::Refaulting,
