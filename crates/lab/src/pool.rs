@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ramline_evidence::PoolBalance;
 use ramline_kernel::cgroup::Group;
@@ -23,6 +23,8 @@ use crate::error::{LabError, Result};
 
 /// Time between looks at the pool.
 const POOL_EVERY: Duration = Duration::from_millis(1);
+/// How long it may take to stop.
+const STOPPED_WITHIN: Duration = Duration::from_secs(5);
 /// The limit follows once the pool has moved by nominal / this (0.1 %), and is lowered by at most that much at a time: in
 /// cgroup v1 the old limit stays in force until the group has been brought below the new one, so a large step would leave
 /// the workload the memory of the pool for as long as that takes.
@@ -77,12 +79,19 @@ impl PoolKeeper {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Stops following, and returns once that is so: before the workload ends and its pool vanishes.
-    pub fn stop(&self) {
+    /// Stops following, and returns once that is so: before the workload ends and its pool vanishes. False when it does
+    /// not within 5 s: then it is inside a write of the limit that only the death of the workload ends.
+    #[must_use]
+    pub fn stop(&self) -> bool {
         self.ask_to_stop();
+        let begin = Instant::now();
         while self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
+            if begin.elapsed() > STOPPED_WITHIN {
+                return false;
+            }
             std::thread::sleep(POOL_EVERY);
         }
+        true
     }
 
     /// Stops following and tells how well it went; `None` if the thread died.
@@ -199,7 +208,7 @@ mod tests {
         while !keeper.lost() {
             std::thread::sleep(POOL_EVERY);
         }
-        keeper.stop();
+        assert!(keeper.stop());
         assert_eq!(std::fs::read(&hold).unwrap(), [0]);
         assert_eq!(keeper.finish().unwrap().sum_max, Bytes::from_mib(64));
     }

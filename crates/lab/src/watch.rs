@@ -155,7 +155,8 @@ impl<'a> Watch<'a> {
         let keeper = self.sandbox.keeper.as_ref();
         keeper.inspect(|keeper| keeper.ask_to_stop());
         self.sandbox.group.kill_all()?;
-        keeper.inspect(|keeper| keeper.stop());
+        // One that stays stuck all the same is joined when the run is taken down.
+        keeper.map(PoolKeeper::stop);
         Ok(())
     }
 
@@ -178,20 +179,18 @@ impl<'a> Watch<'a> {
             (Phase::Done, Some(took)) => {
                 self.record.elapsed = took;
                 // While its memory is still there; then it may go.
-                self.stop_keeper();
-                self.record.after = observe::counters(self.root, &self.sandbox.group.stat()?);
-                say(&mut self.child, "end\n")?;
+                if self.sandbox.keeper.as_ref().is_none_or(PoolKeeper::stop) {
+                    self.record.after = observe::counters(self.root, &self.sandbox.group.stat()?);
+                    say(&mut self.child, "end\n")?;
+                } else {
+                    self.ended_by = Some(Verdict::Failed("the limit could not be brought to rest".to_owned()));
+                    self.kill()?;
+                }
             }
             _ => {}
         }
         self.last = line;
         Ok(())
-    }
-
-    fn stop_keeper(&self) {
-        if let Some(keeper) = &self.sandbox.keeper {
-            keeper.stop();
-        }
     }
 
     fn conclude(self, status: ExitStatus, usage: Usage) -> Result<()> {

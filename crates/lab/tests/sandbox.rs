@@ -41,6 +41,7 @@ fn main() -> ExitCode {
     without_consent_nothing_outside_the_sandbox_is_touched(base.path());
     what_cannot_end_in_time_is_not_begun_and_named(base.path());
     a_group_that_cannot_hold_the_data_is_killed_and_nobody_else(base.path());
+    what_cannot_be_removed_is_the_error_and_nothing_new_is_started_on_it(base.path());
     after_kill_9_the_workload_dies_by_itself_and_recovery_leaves_nothing(base.path());
     println!("sandbox: ok");
     ExitCode::SUCCESS
@@ -162,6 +163,43 @@ fn a_group_that_cannot_hold_the_data_is_killed_and_nobody_else(base: &Path) {
         records[0].verdict
     );
     assert!(records[0].notes.iter().all(|note| !note.contains("processes outside")), "{:?}", records[0].notes);
+}
+
+fn what_cannot_be_removed_is_the_error_and_nothing_new_is_started_on_it(base: &Path) {
+    let before = picture(base);
+    let watched = base.to_owned();
+    // Somebody leaves a file of his own in the scratch place; it is not ours to remove.
+    let stranger = std::thread::spawn(move || {
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_secs(20) {
+            let images = std::fs::read_dir(&watched).unwrap().flatten().map(|entry| entry.path().join("code.img"));
+            if let Some(image) = images.into_iter().find(|image| image.exists()) {
+                let note = image.with_file_name("note");
+                return std::fs::write(&note, "mine").map(|()| note).unwrap();
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        panic!("the scratch place never came");
+    });
+    // In a process of its own: what a living process has made is not left over.
+    let ended = Command::new(std::env::current_exe().unwrap())
+        .args(["__observer", &base.display().to_string(), "never"])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let error = String::from_utf8(ended.stderr).unwrap();
+    assert!(!ended.status.success() && error.starts_with("cannot undo everything"), "{error}");
+    let note = stranger.join().unwrap();
+    let place = note.parent().unwrap().display().to_string();
+    assert!(error.contains(&place) && error.contains("try: ramline lab clean"), "{error}");
+    let again = run(base, &settings(base, &["no-swap"]), None).unwrap_err();
+    assert!(again.is_refused() && again.to_string().contains("had left cannot be removed"), "{again}");
+    assert_eq!(std::fs::read_to_string(&note).unwrap(), "mine");
+    std::fs::remove_file(&note).unwrap();
+    let (state, root) = (StateDir::open(&base.join("state")).unwrap(), Root::live());
+    let removed = code_plus_data::clean_up(&RunLock::take(&state, &root).unwrap(), &root).unwrap();
+    assert!(removed.len() == 1 && removed[0].contains(&place), "{removed:?}");
+    assert_eq!(picture(base), before);
 }
 
 fn after_kill_9_the_workload_dies_by_itself_and_recovery_leaves_nothing(base: &Path) {

@@ -12,7 +12,7 @@ use ramline_kernel::gather::gather;
 use ramline_kernel::place::{self, Place};
 use ramline_kernel::{KernelError, Root, process, quiet, swap, zram};
 use ramline_snapshot::Wanted;
-use ramline_units::Bytes;
+use ramline_units::{Bytes, Nanos};
 
 use super::{BUSY_LIMIT, PRIORITY, Reason, first_line};
 use crate::arm;
@@ -24,8 +24,10 @@ use crate::settings::Settings;
 const PLACES: [&str; 4] = ["/var/tmp", "/var/lib", "/home", "/root"];
 /// How long the machine is looked at.
 const LOOK: Duration = Duration::from_millis(300);
-/// PSI memory some avg10, in per cent, from which reclaim counts as active.
+/// PSI memory some, in per cent, above which reclaim counts as active.
 const PRESSURE: f64 = 1.0;
+/// So many seconds are watched for one without reclaim.
+const CALM: u32 = 5;
 /// The arms that touch nothing outside their sandbox.
 const PLAIN: &str = "ramline lab run code-plus-data --arms as-configured,no-swap";
 
@@ -152,11 +154,10 @@ pub fn outranked(root: &Root, arms: &[Arm]) -> Result<Vec<Reason>> {
 
 /// Refuses a busy machine, and for arms that touch more than the sandbox one that reclaims; returns what is doubtful.
 pub fn quiet(root: &Root, settings: &Settings, arms: &[Arm], reasons: &mut Vec<Reason>) -> Result<Vec<String>> {
-    let before = swapped_out(root);
+    let before = reclaim(root);
     let seen = quiet::look(root, LOOK)?;
-    let swapped = swapped_out(root).saturating_sub(before);
-    if arms.iter().any(arm::needs_consent) {
-        reasons.extend(reclaiming(seen.psi_memory, swapped));
+    if arms.iter().any(arm::needs_consent) && reclaiming(seen.psi_memory, before, reclaim(root)).is_some() {
+        reasons.extend(lasting(root));
     }
     if seen.cpu_busy > BUSY_LIMIT && !settings.allow_busy {
         reasons.push(Reason::new(
@@ -171,21 +172,53 @@ pub fn quiet(root: &Root, settings: &Settings, arms: &[Arm], reasons: &mut Vec<R
     Ok(seen.disturbance(BUSY_LIMIT / 2.0).into_iter().collect())
 }
 
+/// What the kernel has counted: microseconds in which somebody waited for memory, pages swapped out, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Reclaim {
+    stalled_us: Option<u64>,
+    swapped: u64,
+    at: Nanos,
+}
+
+fn reclaim(root: &Root) -> Reclaim {
+    let seen = gather(root, Wanted { vmstat: true, pressure_memory: true, ..Wanted::NOTHING });
+    Reclaim {
+        stalled_us: seen.pressure_memory.data().and_then(|psi| psi.some.as_ref()).map(|some| some.total_us),
+        swapped: seen.vmstat.data().and_then(|vmstat| vmstat.pswpout).unwrap_or_default(),
+        at: process::monotonic(),
+    }
+}
+
+/// An average of 10 s still tells of what is over, a sandbox of ours included. So where there is a sign, the counters are
+/// watched for a calm second; a machine without one is short of memory for good.
+fn lasting(root: &Root) -> Option<Reason> {
+    let mut found = None;
+    for _ in 0..CALM {
+        let before = reclaim(root);
+        std::thread::sleep(Duration::from_secs(1));
+        let after = reclaim(root);
+        found = reclaiming(stalled(before, after), before, after);
+        found.as_ref()?;
+    }
+    found
+}
+
+/// The share of the time between two looks in which somebody waited for memory, in per cent; `None` without PSI.
+fn stalled(before: Reclaim, after: Reclaim) -> Option<f64> {
+    let waited = Nanos(after.stalled_us?.saturating_sub(before.stalled_us?).saturating_mul(1000));
+    let time = Nanos(after.at.0.saturating_sub(before.at.0).max(1));
+    Some(waited.as_secs_f64() / time.as_secs_f64() * 100.0)
+}
+
 /// A swap area more, or a pool, would take part in what the machine is doing for real.
-fn reclaiming(psi: Option<f64>, swapped: u64) -> Option<Reason> {
-    let pressed = psi.filter(|percent| *percent > PRESSURE);
-    let what = match (pressed, swapped) {
-        (Some(percent), _) => format!("tasks waited for memory {percent:.1} % of the last 10 s"),
+fn reclaiming(psi: Option<f64>, before: Reclaim, after: Reclaim) -> Option<Reason> {
+    let what = match (psi.filter(|percent| *percent > PRESSURE), after.swapped.saturating_sub(before.swapped)) {
+        (Some(percent), _) => format!("tasks wait for memory {percent:.1} % of the time"),
         (None, 0) => return None,
-        (None, pages) => format!("{pages} pages were swapped out within {} ms", LOOK.as_millis()),
+        (None, pages) => format!("{pages} pages are swapped out per second"),
     };
     let text = format!("the machine is short of memory itself, no time for a swap area of ours: {what}");
     Some(Reason::new(text, PLAIN))
-}
-
-fn swapped_out(root: &Root) -> u64 {
-    let seen = gather(root, Wanted { vmstat: true, ..Wanted::NOTHING });
-    seen.vmstat.data().and_then(|vmstat| vmstat.pswpout).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -226,10 +259,24 @@ mod tests {
         assert_eq!(reason.hint, "ramline lab run code-plus-data --unit 16MiB");
     }
 
+    fn counted(stalled_us: Option<u64>, swapped: u64, at_s: u64) -> Reclaim {
+        Reclaim { stalled_us, swapped, at: Nanos(at_s * 1_000_000_000) }
+    }
+
     #[test]
     fn a_machine_that_reclaims_or_swaps_gets_no_swap_area_from_us() {
-        assert_eq!((reclaiming(None, 0), reclaiming(Some(1.0), 0)), (None, None));
-        assert!(reclaiming(Some(1.5), 0).unwrap().text.contains("1.5 % of the last 10 s"));
-        assert!(reclaiming(Some(0.0), 12).unwrap().text.contains("12 pages were swapped out within 300 ms"));
+        let (calm, swapping) = (counted(None, 5, 1), counted(None, 17, 2));
+        assert_eq!((reclaiming(None, calm, calm), reclaiming(Some(1.0), calm, calm)), (None, None));
+        assert!(reclaiming(Some(1.5), calm, calm).unwrap().text.contains("1.5 % of the time"));
+        let reason = reclaiming(Some(0.0), calm, swapping).unwrap();
+        assert!(reason.text.contains("12 pages are swapped out") && reason.hint == PLAIN, "{reason:?}");
+    }
+
+    #[test]
+    fn pressure_is_what_was_waited_between_the_looks_and_not_before() {
+        let before = counted(Some(9_000_000), 0, 10);
+        assert_eq!(stalled(before, counted(Some(9_000_000), 0, 11)), Some(0.0));
+        assert_eq!(stalled(before, counted(Some(9_500_000), 0, 12)), Some(25.0));
+        assert_eq!(stalled(before, counted(None, 0, 12)), None);
     }
 }

@@ -131,7 +131,7 @@ impl Stages<'_> {
                 Err(error)
             }
             Err(error) => {
-                let fix = "RAMLINE_STATE_DIR=DIR ramline checkup";
+                let fix = "RAMLINE_STATE_DIR=/root/ramline ramline checkup";
                 Ok(Err(skipped(proof::WHAT, format!("{error:#}"), Some(fix))))
             }
         }
