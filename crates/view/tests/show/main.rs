@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod gaps;
+
 use ramline_snapshot::machine::Machine;
 use ramline_snapshot::meminfo::Meminfo;
 use ramline_snapshot::pressure::Pressure;
@@ -377,85 +379,4 @@ MiB            active  inactive  unevictable
 node 0 Normal  2560.0    3584.0          0.0
 "
     );
-}
-
-/// The machine with no swap area, and `psi` of the CPU.
-fn without_swap() -> Snapshot {
-    let mut seen = machine(100);
-    seen.swaps = Seen::of(Vec::new());
-    let psi = "some avg10=1.00 avg60=1.00 avg300=1.00 total=5000000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n";
-    seen.pressure_cpu = Seen::of(Pressure::parse("cpu", psi).unwrap());
-    seen
-}
-
-#[test]
-fn without_swap_swappiness_has_no_effect_and_nothing_reaches_a_swap_area() {
-    let seen = without_swap();
-    let words =
-        "vm.swappiness is 60 (setting, 0 to 200) and has no effect: without swap only file pages are reclaimed.";
-    for text in [ShowTiers::new(&seen, None).text(&WIDE), ShowSwap::new(&seen, None).text(&WIDE)] {
-        assert!(
-            text.contains(words) && !text.contains("at equal costs") && !text.contains("A swap-in reads"),
-            "{text}"
-        );
-    }
-    for text in [ShowTiers::new(&machine(1), None).text(&WIDE), ShowSwap::new(&machine(1), None).text(&WIDE)] {
-        assert!(text.contains("at equal costs") && !text.contains("no effect"), "{text}");
-    }
-    let mut walked = seen;
-    walked.dirs = Seen::of(vec![DirUse { path: "/tmp".into(), on_tmpfs: Bytes(4096), ..DirUse::default() }]);
-    let text = ShowTmpfs::new(&walked).text(&WIDE);
-    assert!(text.contains("does not survive a reboot.") && !text.contains("unencrypted"), "{text}");
-}
-
-const WIDE: Style = Style { colour: false, width: 300 };
-
-#[test]
-fn all_tasks_waiting_for_the_cpu_is_not_defined_and_psi_that_was_not_seen_is_not_off() {
-    let text = ShowPressure::new(&without_swap(), None).text(&WIDE);
-    let row = text.lines().find(|l| l.starts_with("cpu") && l.contains("all tasks")).unwrap();
-    assert!(!row.contains('%') && row.ends_with('-'), "{row}");
-    assert!(text.lines().any(|l| l.starts_with("cpu") && l.contains("some task") && l.contains("1.00 %")), "{text}");
-    let none = |gone: Seen<Pressure>| {
-        let mut seen = machine(1);
-        seen.pressure_memory = gone;
-        ShowPressure::new(&seen, None).text(&WIDE)
-    };
-    let path = || "/proc/pressure/memory".to_owned();
-    assert!(none(Seen::Absent { path: path() }).contains("PSI is off or not built here: add psi=1"));
-    let denied = none(Seen::Denied { path: path() });
-    assert!(denied.contains("were not seen (/proc/pressure/memory: permission denied)"), "{denied}");
-    assert!(!denied.contains("PSI is off"), "{denied}");
-}
-
-#[test]
-fn a_group_at_its_limit_is_not_a_machine_whose_working_set_does_not_fit() {
-    let with = |seconds: u64, refaults: u64, scanned: u64| {
-        let mut seen = machine(seconds);
-        let vmstat = format!(
-            "workingset_refault_file {refaults}\nworkingset_refault_anon 0\npgscan_kswapd {scanned}\npgscan_direct 0\n"
-        );
-        seen.vmstat = Seen::of(Vmstat::parse("vmstat", &vmstat).unwrap());
-        seen
-    };
-    let (before, group, whole) = (with(100, 0, 7), with(102, 4000, 7), with(102, 4000, 8));
-    let text = |after: &Snapshot| ShowPressure::new(after, Some(&Window::new(&before, after).unwrap())).text(&WIDE);
-    assert!(text(&group).starts_with("Pages come back that a group at its limit just evicted"), "{}", text(&group));
-    assert!(text(&whole).contains("the working set does not fit."), "{}", text(&whole));
-}
-
-#[test]
-fn a_zram_device_with_next_to_nothing_in_it_shows_no_ratio() {
-    let with = |mib: u64| {
-        let mut seen = machine(1);
-        let Seen::Seen { data, .. } = &mut seen.zram else { panic!() };
-        let mm = data.devices[0].mm.as_mut().unwrap();
-        (mm.orig_data_size, mm.same_pages) = (Bytes::from_mib(mib), ramline_units::Pages(0));
-        ShowZram::new(&seen).text(&WIDE)
-    };
-    let little = with(15);
-    assert!(little.contains("too little stored to tell (15.0 MiB in RAM, 16.0 MiB would do)"), "{little}");
-    for told in ["true ratio", "effective ratio", "RAM when full", "Capacity when full"] {
-        assert!(!little.contains(told) && with(16).contains(told), "{told}");
-    }
 }
