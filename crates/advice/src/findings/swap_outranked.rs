@@ -132,7 +132,8 @@ fn change(fast: &SwapArea, slow: &SwapArea) -> Option<Change> {
     };
     let raised = slow.priority.max(99).checked_add(1).filter(|p| *p <= 32767);
     let (area, new) = match raised {
-        Some(raised) if fast.priority < 1 || fast.used <= slow.used => (fast, raised),
+        // A zram device taken out of use is reset by the unit that made it, and could not come back: the other one moves.
+        Some(raised) if fast.priority < 1 || (fast.zram().is_none() && fast.used <= slow.used) => (fast, raised),
         _ if fast.priority >= 1 => (slow, fast.priority - 1),
         _ => (fast, raised?),
     };

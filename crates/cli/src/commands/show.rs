@@ -49,6 +49,7 @@ impl Topic {
             vmstat: true,
             zram: true,
             pressure_memory: true,
+            cgroups: true,
             ..Wanted::NOTHING
         };
         match self {
