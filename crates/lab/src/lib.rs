@@ -10,10 +10,10 @@
 //! let root = Root::live();
 //! let lock = RunLock::take(&StateDir::open("/var/lib/ramline".as_ref())?, &root)?;
 //! let plan = preflight::plan(&root, &Settings::default())?;
-//! let env = code_plus_data::Env { root: &root, lock: &lock, crash_after: None };
-//! let folder = code_plus_data::run(&env, &plan, code_plus_data::Consent::NotGiven, &mut Silent)?;
-//! for doubt in report::doubts(&folder.read()?.records) {
-//!     eprintln!("{doubt}");
+//! let env = code_plus_data::Env { root: &root, lock: &lock, deadline: None, crash_after: None };
+//! let done = code_plus_data::run(&env, &plan, code_plus_data::Consent::NotGiven, &mut Silent)?;
+//! if let Some(folder) = done.folder {
+//!     report::doubts(&folder.read()?.records).iter().for_each(|doubt| eprintln!("{doubt}"));
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
