@@ -88,6 +88,11 @@ fn ours(
 }
 
 fn remove_dir(path: &Path, id: Option<FileId>, context: Context<'_>) -> Result<Outcome> {
+    // A mount that could not be taken away covers the directory, which would look like somebody else's: it stays pending.
+    if context.same_boot && mount::at(context.root, path).is_some() {
+        return Err(KernelError::refused("remove the directory", path, "something is still mounted there", "")
+            .hint(format!("umount {} && ramline lab clean", path.display())));
+    }
     match ours(path, id, true, context)? {
         None => Ok(Outcome::AlreadyGone),
         Some(Err(reason)) => Ok(Outcome::LeftAlone(reason)),

@@ -323,3 +323,23 @@ fn a_zram_device_made_anew_under_our_number_by_somebody_else_survives_us() {
         eprintln!("skipped: the number was not given out again");
     }
 }
+
+#[test]
+fn a_directory_under_a_busy_mount_stays_in_the_journal_until_the_mount_is_gone() {
+    if ramline_kernel::process::uid() != 0 {
+        println!("SKIP: a_directory_under_a_busy_mount: needs root to mount (force: RAMLINE_FORCE=1)");
+        assert!(std::env::var("RAMLINE_FORCE").as_deref() != Ok("1"), "must run as root");
+        return;
+    }
+    let bench = Bench::new();
+    let mut run = bench.run();
+    let at = run.make_dir(&bench.path().join("ramline-at")).unwrap();
+    run.mount_tmpfs(&at, ramline_units::Bytes::from_mib(1)).unwrap();
+    let busy = std::fs::File::create(at.join("open")).unwrap();
+    assert!(matches!(run.finish().unwrap_err(), ActError::Undo { .. }));
+    assert!(at.exists());
+    drop(busy);
+    // The owner of the journal is this process, which lives: what recovery would do later is done by hand here.
+    ramline_kernel::mount::unmount(&at).unwrap();
+    assert!(bench.journal().iter().filter(|line| *line == "undone make_dir").count() == 0, "{:?}", bench.journal());
+}

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use ramline_act::Run;
 use ramline_evidence::rng::SplitMix64;
-use ramline_kernel::{loopdev, mount, process, residency};
+use ramline_kernel::{loopdev, process, residency};
 use ramline_units::Bytes;
 
 use crate::error::{LabError, Result};
@@ -38,7 +38,7 @@ impl Scratch {
         let name = SplitMix64::new(process::monotonic().0 ^ u64::from(std::process::id()).rotate_left(40)).next_u64();
         let dir = run.make_dir(&plan.place.dir.join(format!("ramline-{name:016x}")))?;
         let image = run.make_image_file(&dir.join("code.img"), preflight::image_size(settings))?;
-        mount::mkfs_ext4(&image)?;
+        run.mkfs_ext4(&image)?;
         let device = run.attach_loop(&image, loopdev::Options::default())?;
         // Before the mount: a file takes the read-ahead of its device when it is opened.
         run.set_knob(&device.read_ahead_knob(), &(settings.read_ahead.0 / 1024).to_string())?;

@@ -121,7 +121,11 @@ pub fn place(settings: &Settings, arms: &[Arm], scratch: Bytes, reasons: &mut Ve
 fn judge(dir: &Path, scratch: Bytes, swap_file: bool) -> std::result::Result<Place, Vec<Reason>> {
     let elsewhere = format!("ramline lab run {NAME} --dir /var/tmp");
     let place = place::describe(dir).map_err(|error| vec![of_kernel(&error, &elsewhere)])?;
-    let refused = place.refuse_unless_disk("place scratch files in").err();
+    let tried = "place scratch files in";
+    let disk = place.refuse_unless_disk(tried).err();
+    // Root writes file systems and swap areas there: nobody else may put other files in their place.
+    let private = place::refuse_unless_private(tried, dir).err();
+    let refused: Vec<_> = [disk, private].into_iter().flatten().collect();
     let mut reasons: Vec<Reason> = refused.iter().map(|error| of_kernel(error, &elsewhere)).collect();
     if swap_file && place.fs_type == "btrfs" {
         let text = format!("swap: {} is btrfs, where a swap file would be copied on write", dir.display());
