@@ -11,9 +11,8 @@
 //! move between tmpfs, zram and mapped files.
 //!
 //! How the LRU term is split, so that the lines add up to it exactly and none is negative:
-//! - `A` = Active(anon) + Inactive(anon). It holds tmpfs too. Shmem line = min(Shmem, A), process line = A − that. Where
-//!   AnonPages + Shmem is more than A, the rest of both is locked and sits in Unevictable; the kernel does not tell of
-//!   which kind, so both count in proportion: Shmem line = Shmem · A / (AnonPages + Shmem). Off by at most Unevictable.
+//! - `A` = Active(anon) + Inactive(anon). It holds tmpfs too. Shmem line = min(Shmem, A), process line = A − that.
+//!   Shared memory that is locked sits in Unevictable instead, so the split may be off by at most Unevictable.
 //! - `F` = Active(file) + Inactive(file). Dirty line = min(Dirty + Writeback, F), clean line = F − that. A page
 //!   dirtied again while it is written counts twice, so clean is understated rather than overstated.
 //! - Unevictable is a line of its own: locked pages of any kind, ramfs, secret memory.
@@ -256,7 +255,7 @@ impl Book<'_> {
     fn lists(&mut self) {
         let m = self.meminfo;
         let anon_lists = m.active_anon.zip(m.inactive_anon).map(|(a, i)| a + i);
-        let shmem = anon_lists.zip(m.shmem).map(|(lists, shmem)| on_lists(shmem, m.anon_pages, lists));
+        let shmem = anon_lists.zip(m.shmem).map(|(lists, shmem)| shmem.min(lists));
         let anon = anon_lists.map(|lists| lists - shmem.unwrap_or_default());
         let parts = [(Term::SwapCache, m.swap_cached), (Term::AnonHuge, m.anon_huge_pages)];
         self.add(Term::Anon, anon, 2, "Active(anon) + Inactive(anon)", &parts);
@@ -335,13 +334,6 @@ fn outside(snapshot: &Snapshot, meminfo: &Meminfo) -> Vec<Outside> {
         });
     }
     out
-}
-
-/// The part of shared memory that is on the lists; see the module for the rule.
-fn on_lists(shmem: Bytes, anon: Option<Bytes>, lists: Bytes) -> Bytes {
-    let both = anon.map_or(Bytes::ZERO, |anon| anon + shmem);
-    let part = if both > lists { shmem.scale(lists.0, both.0) } else { None };
-    part.unwrap_or(shmem).min(lists)
 }
 
 #[cfg(test)]
