@@ -36,11 +36,71 @@ complete -c ramline -n "__fish_ramline_needs_command" -f -a "measure" -d 'Measur
 complete -c ramline -n "__fish_ramline_needs_command" -f -a "lab" -d 'Prove it: experiments in a sandbox that cannot hurt the machine'
 complete -c ramline -n "__fish_ramline_needs_command" -f -a "snapshot" -d 'Print what can be seen of this machine as one JSON document'
 complete -c ramline -n "__fish_ramline_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c ramline -n "__fish_ramline_using_subcommand show" -l for -d 'Watch for this long, so that rates can be told (2s, 500ms)' -r
-complete -c ramline -n "__fish_ramline_using_subcommand show" -l root -d 'Read a captured tree instead of this machine' -r -F
-complete -c ramline -n "__fish_ramline_using_subcommand show" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
-complete -c ramline -n "__fish_ramline_using_subcommand show" -l json -d 'Print one JSON document, sizes in bytes'
-complete -c ramline -n "__fish_ramline_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and not __fish_seen_subcommand_from memory tiers processes cgroups maps zram swap tmpfs pressure translate" -l for -d 'Watch for this long, so that rates can be told (2s, 500ms)' -r
+complete -c ramline -n "__fish_ramline_using_subcommand show; and not __fish_seen_subcommand_from memory tiers processes cgroups maps zram swap tmpfs pressure translate" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and not __fish_seen_subcommand_from memory tiers processes cgroups maps zram swap tmpfs pressure translate" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and not __fish_seen_subcommand_from memory tiers processes cgroups maps zram swap tmpfs pressure translate" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and not __fish_seen_subcommand_from memory tiers processes cgroups maps zram swap tmpfs pressure translate" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and not __fish_seen_subcommand_from memory tiers processes cgroups maps zram swap tmpfs pressure translate" -f -a "memory" -d 'Where every byte of MemTotal is'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and not __fish_seen_subcommand_from memory tiers processes cgroups maps zram swap tmpfs pressure translate" -f -a "tiers" -d 'The tiers, in the order in which they give way'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and not __fish_seen_subcommand_from memory tiers processes cgroups maps zram swap tmpfs pressure translate" -f -a "processes" -d 'Who holds memory: by program, user, control group; page tables are walked only within a budget'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and not __fish_seen_subcommand_from memory tiers processes cgroups maps zram swap tmpfs pressure translate" -f -a "cgroups" -d 'The tree of memory control groups: where each one\'s charge goes, and what could be reclaimed'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and not __fish_seen_subcommand_from memory tiers processes cgroups maps zram swap tmpfs pressure translate" -f -a "maps" -d 'Mapped files by address range: code apart from data, who shares them, what re-reading them would cost'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and not __fish_seen_subcommand_from memory tiers processes cgroups maps zram swap tmpfs pressure translate" -f -a "zram" -d 'zram: support, devices, every statistic with its unit'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and not __fish_seen_subcommand_from memory tiers processes cgroups maps zram swap tmpfs pressure translate" -f -a "swap" -d 'Swap areas, in order of use; stock against flow'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and not __fish_seen_subcommand_from memory tiers processes cgroups maps zram swap tmpfs pressure translate" -f -a "tmpfs" -d 'File systems in RAM, shared memory by kind and owner, and what would fit into a tmpfs'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and not __fish_seen_subcommand_from memory tiers processes cgroups maps zram swap tmpfs pressure translate" -f -a "pressure" -d 'Waiting, refaults, zones and watermarks'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and not __fish_seen_subcommand_from memory tiers processes cgroups maps zram swap tmpfs pressure translate" -f -a "translate" -d 'What free, top, htop, btop, sar, docker, kubectl and others would call "used" here, and why'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from memory" -l for -d 'Watch for this long, so that rates can be told (2s, 500ms)' -r
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from memory" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from memory" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from memory" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from memory" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from tiers" -l for -d 'Watch for this long, so that rates can be told (2s, 500ms)' -r
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from tiers" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from tiers" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from tiers" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from tiers" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from processes" -l for -d 'Watch for this long, so that rates can be told (2s, 500ms)' -r
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from processes" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from processes" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from processes" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from processes" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from cgroups" -l for -d 'Watch for this long, so that rates can be told (2s, 500ms)' -r
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from cgroups" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from cgroups" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from cgroups" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from cgroups" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from maps" -l for -d 'Watch for this long, so that rates can be told (2s, 500ms)' -r
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from maps" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from maps" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from maps" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from maps" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from zram" -l for -d 'Watch for this long, so that rates can be told (2s, 500ms)' -r
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from zram" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from zram" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from zram" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from zram" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from swap" -l for -d 'Watch for this long, so that rates can be told (2s, 500ms)' -r
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from swap" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from swap" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from swap" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from swap" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from tmpfs" -l for -d 'Watch for this long, so that rates can be told (2s, 500ms)' -r
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from tmpfs" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from tmpfs" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from tmpfs" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from tmpfs" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from pressure" -l for -d 'Watch for this long, so that rates can be told (2s, 500ms)' -r
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from pressure" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from pressure" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from pressure" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from pressure" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from translate" -l for -d 'Watch for this long, so that rates can be told (2s, 500ms)' -r
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from translate" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from translate" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from translate" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from translate" -s h -l help -d 'Print help'
 complete -c ramline -n "__fish_ramline_using_subcommand checkup" -l html -d 'Write the report as one HTML file' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand checkup" -l json -d 'Write the report as JSON (- for stdout, instead of the summary)' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand checkup" -l compare -d 'Say what changed since an earlier report' -r -F
@@ -130,6 +190,16 @@ complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_see
 complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure lab snapshot help" -f -a "lab" -d 'Prove it: experiments in a sandbox that cannot hurt the machine'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure lab snapshot help" -f -a "snapshot" -d 'Print what can be seen of this machine as one JSON document'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure lab snapshot help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from show" -f -a "memory" -d 'Where every byte of MemTotal is'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from show" -f -a "tiers" -d 'The tiers, in the order in which they give way'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from show" -f -a "processes" -d 'Who holds memory: by program, user, control group; page tables are walked only within a budget'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from show" -f -a "cgroups" -d 'The tree of memory control groups: where each one\'s charge goes, and what could be reclaimed'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from show" -f -a "maps" -d 'Mapped files by address range: code apart from data, who shares them, what re-reading them would cost'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from show" -f -a "zram" -d 'zram: support, devices, every statistic with its unit'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from show" -f -a "swap" -d 'Swap areas, in order of use; stock against flow'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from show" -f -a "tmpfs" -d 'File systems in RAM, shared memory by kind and owner, and what would fit into a tmpfs'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from show" -f -a "pressure" -d 'Waiting, refaults, zones and watermarks'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from show" -f -a "translate" -d 'What free, top, htop, btop, sar, docker, kubectl and others would call "used" here, and why'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from measure" -f -a "tiers" -d 'Latency and throughput of RAM, page cache, tmpfs, zram and the disks, within 15 s'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "list" -d 'List the experiments'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "describe" -d 'Describe one: its question, how it is done, what it needs'

@@ -12,12 +12,20 @@
 
 mod blocks;
 mod cgroups;
+mod configured;
 mod dirs;
 mod evictors;
+mod groups;
+mod hugepages;
+mod killers;
 mod machine;
 mod meta;
 mod mounts;
+mod processes;
 mod reader;
+mod shmem;
+mod slab;
+mod zfs;
 mod zram;
 
 use std::path::Path;
@@ -118,6 +126,30 @@ fn fill(reader: &Reader<'_>, want: Wanted) -> Snapshot {
     }
     if want.dirs {
         out.dirs = dirs::dirs(reader);
+    }
+    if want.processes {
+        out.processes = processes::processes(reader);
+    }
+    if want.groups {
+        out.groups = groups::groups(reader);
+    }
+    if want.shmem {
+        out.shmem = shmem::shmem(reader);
+    }
+    if want.slab {
+        out.slab = slab::slab(reader);
+    }
+    if want.hugepages {
+        out.hugepages = hugepages::hugepages(reader);
+    }
+    if want.zfs {
+        out.zfs = zfs::zfs(reader);
+    }
+    if want.configured {
+        out.configured = configured::configured(reader);
+    }
+    if want.killers {
+        out.killers = killers::killers(reader);
     }
     out
 }

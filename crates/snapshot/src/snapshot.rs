@@ -9,16 +9,24 @@ use serde_json::{Map, Value};
 use crate::blocks::BlockDevice;
 use crate::buddyinfo::Buddyinfo;
 use crate::cgroup::Cgroups;
+use crate::configured::Configured;
 use crate::dirs::DirUse;
 use crate::evictors::Evictors;
+use crate::groups::Groups;
+use crate::hugepages::HugePool;
+use crate::killers::Killers;
 use crate::machine::Machine;
 use crate::meminfo::Meminfo;
 use crate::mounts::Mount;
 use crate::pressure::Pressure;
+use crate::processes::Processes;
+use crate::shmem::Shmem;
+use crate::slab::Slab;
 use crate::swaps::SwapArea;
 use crate::switches::{LruGen, Thp};
 use crate::sysctl::VmSettings;
 use crate::vmstat::Vmstat;
+use crate::zfs;
 use crate::zoneinfo::Zoneinfo;
 use crate::zram::Zram;
 use crate::zswap::Zswap;
@@ -121,6 +129,22 @@ sections! {
     thp: Thp,
     /// /tmp and the directories like it, walked.
     dirs: Vec<DirUse>,
+    /// `/proc/PID`: what each process holds.
+    processes: Processes,
+    /// Every memory control group.
+    groups: Groups,
+    /// Shared memory by kind.
+    shmem: Shmem,
+    /// `/proc/slabinfo` (root).
+    slab: Slab,
+    /// Pools of huge pages.
+    hugepages: Vec<HugePool>,
+    /// The ZFS cache; `None` without ZFS.
+    zfs: Option<zfs::Arc>,
+    /// Settings that files configure.
+    configured: Configured,
+    /// earlyoom and systemd-oomd.
+    killers: Killers,
 }
 
 /// A snapshot file that cannot be used at all.

@@ -21,4 +21,7 @@ pub use proof::{Outcome, Point, ProofArm, ProofTable, Versus};
 pub use ramline_model::costs::CostRatio;
 pub use report::{CheckupReport, Cost, Drift, Mode, Moved, SCHEMA_VERSION, Skipped, UnseenSection};
 pub use screen::Comparison;
-pub use show::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
+pub use show::{
+    ShowCgroups, ShowMaps, ShowMemory, ShowPressure, ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs, ShowTranslate,
+    ShowZram,
+};

@@ -14,6 +14,7 @@ use schemars::{JsonSchema, schema_for};
 use serde_json::Value;
 
 use crate::{CheckupReport, Comparison, ProofTable};
+use crate::{ShowCgroups, ShowMaps, ShowProcesses, ShowTranslate};
 use crate::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
 
 fn schema<T: JsonSchema>() -> Value {
@@ -31,6 +32,10 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("show-swap", schema::<ShowSwap>()),
         ("show-tmpfs", schema::<ShowTmpfs>()),
         ("show-pressure", schema::<ShowPressure>()),
+        ("show-processes", schema::<ShowProcesses>()),
+        ("show-cgroups", schema::<ShowCgroups>()),
+        ("show-maps", schema::<ShowMaps>()),
+        ("show-translate", schema::<ShowTranslate>()),
         ("explanation", schema::<Explanation>()),
         ("finding", schema::<Finding>()),
         ("tier-report", schema::<TierReport>()),

@@ -13,18 +13,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod cgroups;
+mod maps;
 mod memory;
 mod pressure;
+mod processes;
 mod swap;
 mod tiers;
 mod tmpfs;
+mod translate;
 mod zram;
 
+pub use cgroups::ShowCgroups;
+pub use maps::ShowMaps;
 pub use memory::ShowMemory;
 pub use pressure::ShowPressure;
+pub use processes::ShowProcesses;
 pub use swap::ShowSwap;
 pub use tiers::ShowTiers;
 pub use tmpfs::ShowTmpfs;
+pub use translate::ShowTranslate;
 pub use zram::ShowZram;
 
 pub(crate) use memory::{paint as verdict_paint, segments_of, signed};

@@ -1,9 +1,14 @@
 //! `ramline show`: the answer on one screen, and what lies behind it.
 
+mod cgroups;
+mod maps;
+mod processes;
+mod translate;
+
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand};
 use ramline_snapshot::{Snapshot, Wanted, Window};
 use ramline_view::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
 
@@ -13,36 +18,55 @@ use crate::{duration, exit, state};
 
 /// Show where memory is: every byte of MemTotal, what could be freed and at what cost
 #[derive(Debug, Clone, Args)]
+#[command(disable_help_subcommand = true)]
 pub struct Show {
-    /// What to show
-    #[arg(value_enum, default_value_t = Topic::Memory)]
-    pub topic: Topic,
-    /// Watch for this long, so that rates can be told (2s, 500ms)
-    #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
-    pub span: Option<Duration>,
+    #[command(subcommand)]
+    topic: Option<Topic>,
     #[command(flatten)]
-    pub format: Format,
+    common: Common,
+}
+
+/// What every screen takes.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Common {
+    /// Watch for this long, so that rates can be told (2s, 500ms)
+    #[arg(long = "for", value_name = "TIME", value_parser = duration::parse, global = true)]
+    pub span: Option<Duration>,
+    /// Print one JSON document, sizes in bytes
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+impl Common {
+    /// Text or JSON.
+    pub const fn format(self) -> Format {
+        Format { json: self.json }
+    }
 }
 
 /// The screens of `show`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Subcommand)]
 pub enum Topic {
     /// Where every byte of MemTotal is
     Memory,
     /// The tiers, in the order in which they give way
     Tiers,
+    Processes(processes::Processes),
+    Cgroups(cgroups::Cgroups),
+    Maps(maps::Maps),
     /// zram: support, devices, every statistic with its unit
     Zram,
     /// Swap areas, in order of use; stock against flow
     Swap,
-    /// tmpfs mounts, and what would fit into one
+    /// File systems in RAM, shared memory by kind and owner, and what would fit into a tmpfs
     Tmpfs,
     /// Waiting, refaults, zones and watermarks
     Pressure,
+    Translate(translate::Translate),
 }
 
 impl Topic {
-    fn wants(self) -> Wanted {
+    fn wants(&self) -> Wanted {
         let memory = Wanted {
             meminfo: true,
             zoneinfo: true,
@@ -53,7 +77,6 @@ impl Topic {
             ..Wanted::NOTHING
         };
         match self {
-            Topic::Memory => memory,
             Topic::Tiers => {
                 Wanted { swaps: true, mounts: true, blocks: true, zswap: true, settings: true, lru_gen: true, ..memory }
             }
@@ -71,6 +94,7 @@ impl Topic {
                 lru_gen: true,
                 ..memory
             },
+            _ => memory,
         }
     }
 }
@@ -78,7 +102,7 @@ impl Topic {
 impl Show {
     /// What `ramline` without a subcommand does.
     pub const fn plain(format: Format) -> Show {
-        Show { topic: Topic::Memory, span: None, format }
+        Show { topic: None, common: Common { span: None, json: format.json } }
     }
 
     /// Runs the command.
@@ -86,20 +110,33 @@ impl Show {
     /// # Errors
     /// The source cannot be used.
     pub fn run(&self, source: &Source) -> Result<u8> {
-        let (before, after) = source.window(self.topic.wants(), self.span)?;
-        let window = before.as_ref().and_then(|before| Window::new(before, &after).ok());
-        let (seen, window) = (&after, window.as_ref());
-        match self.topic {
-            Topic::Memory => self.format.print(&ShowMemory::new(seen, window), ShowMemory::text),
-            Topic::Tiers => self.format.print(&ShowTiers::new(seen, None), ShowTiers::text),
-            Topic::Zram => self.format.print(&ShowZram::new(seen), ShowZram::text),
-            Topic::Swap => self.format.print(&ShowSwap::new(seen, window), ShowSwap::text),
-            Topic::Tmpfs => self.format.print(&ShowTmpfs::new(seen), ShowTmpfs::text),
-            Topic::Pressure => self.format.print(&ShowPressure::new(seen, window), ShowPressure::text),
+        let topic = self.topic.as_ref().unwrap_or(&Topic::Memory);
+        let code = match topic {
+            Topic::Processes(command) => command.run(self.common, source),
+            Topic::Cgroups(command) => command.run(self.common, source),
+            Topic::Maps(command) => command.run(self.common, source),
+            Topic::Translate(command) => command.run(self.common, source),
+            _ => self.screen(topic, source),
         }?;
         if let Some(line) = state::left_behind(source) {
             eprintln!("{line}");
         }
+        Ok(code)
+    }
+
+    fn screen(&self, topic: &Topic, source: &Source) -> Result<u8> {
+        let (before, after) = source.window(topic.wants(), self.common.span)?;
+        let window = before.as_ref().and_then(|before| Window::new(before, &after).ok());
+        let (seen, window) = (&after, window.as_ref());
+        let format = self.common.format();
+        match topic {
+            Topic::Tiers => format.print(&ShowTiers::new(seen, None), ShowTiers::text),
+            Topic::Zram => format.print(&ShowZram::new(seen), ShowZram::text),
+            Topic::Swap => format.print(&ShowSwap::new(seen, window), ShowSwap::text),
+            Topic::Tmpfs => format.print(&ShowTmpfs::new(seen), ShowTmpfs::text),
+            Topic::Pressure => format.print(&ShowPressure::new(seen, window), ShowPressure::text),
+            _ => format.print(&ShowMemory::new(seen, window), ShowMemory::text),
+        }?;
         Ok(code(seen))
     }
 }

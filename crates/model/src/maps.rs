@@ -1,0 +1,1 @@
+//! Mapped files: what of them is in RAM, who shares it, which are copies of each other.

@@ -1,0 +1,1 @@
+//! What other tools call used, with the formula of each.

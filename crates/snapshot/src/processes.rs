@@ -1,0 +1,120 @@
+//! Processes: what each holds, from the files that are cheap to read; page-table walks only where they were asked for.
+//!
+//! Shapes: `rss_anon`, `swap` and `page_tables` are exact and belong to one process each, except that a fork shares its parent's
+//! anonymous pages until it writes. `rss_file` and `rss_shmem` count pages that others may map too, so they do not add up.
+
+use ramline_units::{Bytes, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The processes of the machine, as far as they could be seen.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Processes {
+    /// By process id.
+    pub list: Vec<Process>,
+    /// Paths of memory control groups; [`Process::group`] is an index into them.
+    pub groups: Vec<String>,
+    /// Paths of programs; [`Process::exe`] is an index into them.
+    pub programs: Vec<String>,
+    /// What was not seen.
+    pub missed: Missed,
+    /// Page-table walks that were made to get [`Process::walked`].
+    pub walks: Walks,
+}
+
+/// What a pass over the processes did not see.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Missed {
+    /// Ended while they were read.
+    pub vanished: u64,
+    /// Refused to this user.
+    pub denied: u64,
+    /// A file of theirs made no sense.
+    pub malformed: u64,
+    /// /proc is mounted so that other users' processes are hidden (`hidepid`).
+    pub hidden: bool,
+}
+
+/// Walks of page tables: each holds the process's mmap lock while it lasts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Walks {
+    /// Processes walked.
+    pub done: u64,
+    /// Processes that would have changed the answer and were left out for the budget.
+    pub left_out: u64,
+    /// Processes left out because a walk would take too long.
+    pub too_large: u64,
+    /// Time the walks took, added up over threads.
+    pub cost: Nanos,
+    /// Time they were allowed; `None` without bound.
+    pub budget: Option<Nanos>,
+}
+
+/// One process. Gauges, unless said otherwise; `None` where the file was not seen.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Process {
+    /// Process id.
+    pub pid: u32,
+    /// Process id of the parent.
+    pub parent: u32,
+    /// Its name (`comm`); any bytes, so it is escaped where it is shown.
+    pub name: String,
+    /// `R`, `S`, `D`, `Z`, ...
+    pub state: char,
+    /// Effective user.
+    pub uid: u32,
+    /// A thread of the kernel: it has no memory of its own.
+    pub kernel_thread: bool,
+    /// Clock ticks after boot at which it started: with the id, its identity.
+    pub started_ticks: u64,
+    /// Index into [`Processes::groups`].
+    pub group: Option<u32>,
+    /// Index into [`Processes::programs`].
+    pub exe: Option<u32>,
+    /// Address space.
+    pub vm_size: Option<Bytes>,
+    /// Anonymous pages in RAM.
+    pub rss_anon: Option<Bytes>,
+    /// File pages mapped and in RAM.
+    pub rss_file: Option<Bytes>,
+    /// Shared-memory pages mapped and in RAM.
+    pub rss_shmem: Option<Bytes>,
+    /// Anonymous pages in swap; shared memory in swap is not counted.
+    pub swap: Option<Bytes>,
+    /// Page tables.
+    pub page_tables: Option<Bytes>,
+    /// Locked pages.
+    pub locked: Option<Bytes>,
+    /// Major faults. Counter.
+    pub major_faults: Option<u64>,
+    /// Result of a walk of its page tables.
+    pub walked: Option<Walked>,
+}
+
+/// What a walk of the page tables says (`smaps_rollup`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Walked {
+    /// Resident.
+    pub rss: Bytes,
+    /// Resident, each page divided by the number of its mappers.
+    pub pss: Bytes,
+    /// Of `pss`, anonymous; `None` before 5.9.
+    pub pss_anon: Option<Bytes>,
+    /// Of `pss`, files; `None` before 5.9.
+    pub pss_file: Option<Bytes>,
+    /// Of `pss`, shared memory; `None` before 5.9.
+    pub pss_shmem: Option<Bytes>,
+    /// Pages nobody else maps: what its end would free.
+    pub uss: Bytes,
+    /// In swap.
+    pub swap: Bytes,
+    /// In swap, each page divided by the number of its owners.
+    pub swap_pss: Bytes,
+    /// How long the walk took.
+    pub cost: Nanos,
+}
