@@ -11,8 +11,11 @@
 //! move between tmpfs, zram and mapped files.
 //!
 //! How the LRU term is split, so that the lines add up to it exactly and none is negative:
-//! - `A` = Active(anon) + Inactive(anon). It holds tmpfs too. Shmem line = min(Shmem, A), process line = A − that.
-//!   Shared memory that is locked sits in Unevictable instead, so the split may be off by at most Unevictable.
+//! - `A` = Active(anon) + Inactive(anon). It holds tmpfs too, and neither holds what is locked: that sits in Unevictable.
+//!   `L` = AnonPages + Shmem − A is locked memory of the two kinds. mlock is mostly used by programs for their own pages, so
+//!   the first Mlocked bytes of `L` are taken to be process memory, and what is locked in other ways (SHM_LOCK, at most
+//!   Unevictable − Mlocked) to be shared. Shmem line = Shmem less that, at most A; process line = A less the Shmem line.
+//!   Where shared pages are mlocked, the split is off by at most Mlocked; the sum never is.
 //! - `F` = Active(file) + Inactive(file). Dirty line = min(Dirty + Writeback, F), clean line = F − that. A page
 //!   dirtied again while it is written counts twice, so clean is understated rather than overstated.
 //! - Unevictable is a line of its own: locked pages of any kind, ramfs, secret memory.
@@ -255,7 +258,7 @@ impl Book<'_> {
     fn lists(&mut self) {
         let m = self.meminfo;
         let anon_lists = m.active_anon.zip(m.inactive_anon).map(|(a, i)| a + i);
-        let shmem = anon_lists.zip(m.shmem).map(|(lists, shmem)| shmem.min(lists));
+        let shmem = anon_lists.zip(m.shmem).map(|(lists, shmem)| (shmem - self.locked_shmem(lists, shmem)).min(lists));
         let anon = anon_lists.map(|lists| lists - shmem.unwrap_or_default());
         let parts = [(Term::SwapCache, m.swap_cached), (Term::AnonHuge, m.anon_huge_pages)];
         self.add(Term::Anon, anon, 2, "Active(anon) + Inactive(anon)", &parts);
@@ -270,6 +273,15 @@ impl Book<'_> {
         self.add(Term::Unevictable, m.unevictable, 1, "Unevictable", &[(Term::Mlocked, m.mlocked)]);
         let isolated = self.vmstat(|v| Some(v.nr_isolated_anon? + v.nr_isolated_file?));
         self.add(Term::Isolated, isolated, 2, "nr_isolated_anon + nr_isolated_file", &[]);
+    }
+
+    /// Shared memory that is on no list because it is locked, and not with mlock; see the module's text.
+    fn locked_shmem(&self, lists: Bytes, shmem: Bytes) -> Bytes {
+        let m = self.meminfo;
+        let of_both_kinds = m.anon_pages.map_or(Bytes::ZERO, |anon| anon + shmem - lists);
+        let mlocked = m.mlocked.unwrap_or_default();
+        let otherwise = m.unevictable.map_or(Bytes::ZERO, |unevictable| unevictable - mlocked);
+        (of_both_kinds - mlocked).min(otherwise)
     }
 
     fn kernel(&mut self) {
