@@ -22,7 +22,9 @@ from .packages import KEYRING, busybox, mirrors
 SUITE = "trixie"
 KERNELS = ("6.12", "6.1")
 PACKAGES = (
-    "systemd,systemd-sysv,udev,kmod,dbus,dbus-user-session,libpam-systemd,systemd-zram-generator,procps,e2fsprogs,util-linux"
+    "systemd,systemd-sysv,udev,kmod,dbus,dbus-user-session,libpam-systemd,systemd-zram-generator,procps,e2fsprogs,util-linux,"
+    # What `show translate` is compared with; busybox makes the container's image.
+    "podman,crun,busybox-static,htop,btop,sysstat"
 )
 ROOT_BYTES = 4 << 30  # sparse
 SWAP_BYTES = 512 << 20
