@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::cgroup::{self, Group, Version};
-use crate::{buddyinfo, meminfo, mounts, pressure, swaps, switches, vmstat, zoneinfo, zram};
+use crate::{buddyinfo, meminfo, mounts, pressure, shmem, swaps, switches, vmstat, zoneinfo, zram};
 
 /// A file's name below the root, and its parser with the result thrown away.
 pub type Parser = (&'static str, fn(&str));
@@ -17,6 +17,8 @@ pub const PARSERS: &[Parser] = &[
     ("proc/pressure/memory", |t| drop(pressure::Pressure::parse("f", t))),
     ("proc/swaps", |t| drop(swaps::parse("f", t))),
     ("proc/self/mountinfo", |t| drop(mounts::parse("f", t))),
+    ("proc/sysvipc/shm", |t| drop(shmem::sysvipc("f", t, Some(0)))),
+    ("proc/1/fdinfo/0", |t| drop(shmem::drm_fdinfo(t))),
     ("sys/block/zram0/mm_stat", |t| drop(zram::MmStat::parse("f", t))),
     ("sys/block/zram0/bd_stat", |t| drop(zram::BdStat::parse("f", t))),
     ("sys/block/zram0/io_stat", |t| drop(zram::IoStat::parse("f", t))),

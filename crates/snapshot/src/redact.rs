@@ -1,5 +1,6 @@
 //! Removing names before a snapshot is shared: what may stay is listed, everything else goes.
 
+use crate::shmem::Shmem;
 use crate::{Seen, Snapshot, Unseen};
 
 /// Mount points and directories whose names say nothing about their owner.
@@ -141,6 +142,9 @@ pub fn redact(mut snapshot: Snapshot) -> Snapshot {
             dir.path = place(&dir.path, index);
         }
     }
+    if let Seen::Seen { data, .. } = &mut snapshot.shmem {
+        shmem(data);
+    }
     snapshot.each_unseen(|path, text| {
         // What could not be read is quoted as it is, names and all.
         "redacted".clone_into(path);
@@ -149,6 +153,40 @@ pub fn redact(mut snapshot: Snapshot) -> Snapshot {
         }
     });
     snapshot
+}
+
+/// Files, objects and the processes that hold them lose their names; kinds, sizes and numbers stay.
+fn shmem(data: &mut Shmem) {
+    for (index, filesystem) in data.filesystems.iter_mut().enumerate() {
+        filesystem.at = place(&filesystem.at, index);
+        if !TYPES.contains(&filesystem.fs.as_str()) {
+            "redacted".clone_into(&mut filesystem.fs);
+        }
+    }
+    for (index, file) in data.files.iter_mut().chain(&mut data.unowned_files).enumerate() {
+        file.path = format!("redacted-{index}");
+    }
+    for (index, object) in data.objects.iter_mut().enumerate() {
+        object.name = format!("redacted-{index}");
+    }
+    let holders = data.objects.iter_mut().flat_map(|o| &mut o.holders);
+    let holders = holders.chain(data.segments.iter_mut().flat_map(|s| &mut s.holders));
+    for holder in holders.chain(data.graphics.iter_mut().map(|g| &mut g.holder)) {
+        "redacted".clone_into(&mut holder.name);
+    }
+    for segment in &mut data.segments {
+        // A key may be derived from a path.
+        segment.key = i64::from(segment.key != 0);
+    }
+    for (index, client) in data.graphics.iter_mut().enumerate() {
+        if !client.driver.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-') {
+            client.driver = format!("redacted-{index}");
+        }
+        client.device = format!("redacted-{index}");
+        for region in &mut client.regions {
+            region.name.retain(|c| c.is_ascii_alphanumeric());
+        }
+    }
 }
 
 fn unseen(list: &mut [Unseen]) {
@@ -183,6 +221,7 @@ fn options(list: &str) -> String {
 mod tests {
     use super::*;
     use crate::machine::Machine;
+    use crate::shmem::{File, Filesystem, GraphicsClient, Holder, Object, Segment};
     use crate::{mounts, swaps};
 
     #[test]
@@ -198,6 +237,20 @@ mod tests {
         if let Seen::Seen { data, .. } = &mut snapshot.mounts {
             data[1].fs = "fuse.alice-sshfs".into();
         }
+        let holder = || vec![Holder { name: "alice-sh".into(), ..Holder::default() }];
+        snapshot.shmem = Seen::of(Shmem {
+            filesystems: vec![Filesystem { at: "/home/alice".into(), fs: "tmpfs".into(), ..Filesystem::default() }],
+            segments: vec![Segment { holders: holder(), ..Segment::default() }],
+            objects: vec![Object { name: "/memfd:alice".into(), holders: holder(), ..Object::default() }],
+            files: vec![File { path: "/tmp/alice".into(), ..File::default() }],
+            unowned_files: vec![File { path: "/tmp/alice".into(), ..File::default() }],
+            graphics: vec![GraphicsClient {
+                device: "alice".into(),
+                driver: "Alice alice".into(),
+                ..GraphicsClient::default()
+            }],
+            ..Shmem::default()
+        });
         let redacted = serde_json::to_string(&redact(snapshot)).unwrap();
         assert!(!redacted.contains("alice") && !redacted.contains("b-1"), "{redacted}");
         assert!(redacted.contains("/tmp") && redacted.contains("/dev/sda2") && redacted.contains("size=4k"));
