@@ -251,7 +251,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__explain)
-            opts="-h --for --json --root --snapshot --help"
+            opts="-h --list --for --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -115,6 +115,7 @@ complete -c ramline -n "__fish_ramline_using_subcommand checkup" -s h -l help -d
 complete -c ramline -n "__fish_ramline_using_subcommand explain" -l for -d 'Watch for this long, so that rates can be told (2s, 500ms)' -r
 complete -c ramline -n "__fish_ramline_using_subcommand explain" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand explain" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand explain" -l list -d 'List the topics by area, with their questions'
 complete -c ramline -n "__fish_ramline_using_subcommand explain" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand explain" -s h -l help -d 'Print help'
 complete -c ramline -n "__fish_ramline_using_subcommand measure; and not __fish_seen_subcommand_from tiers help" -l root -d 'Read a captured tree instead of this machine' -r -F

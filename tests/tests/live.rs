@@ -124,8 +124,8 @@ fn show_says_something_on_every_topic_of_this_machine() {
 
 #[test]
 fn every_topic_of_explain_is_answered_on_this_machine() {
-    let list = ramline(&["explain"]).stdout;
-    let topics: Vec<_> = list.lines().filter_map(|l| l.split_whitespace().next()).collect();
+    let list: Value = serde_json::from_str(&ramline(&["explain", "--list", "--json"]).stdout).unwrap();
+    let topics: Vec<_> = list["topics"].as_array().unwrap().iter().map(|t| t["topic"].as_str().unwrap()).collect();
     for must in ["used", "available", "buff-cache", "swap-in-use", "zram-unused", "swappiness", "no-swap"] {
         assert!(topics.contains(&must), "{must} is missing in {list}");
     }

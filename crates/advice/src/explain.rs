@@ -4,35 +4,105 @@
 //! was not seen is named in the answer instead of being left out.
 
 mod available;
+mod available_but_frozen;
 mod buff_cache;
+mod cgroup_memory;
+mod dirty;
 mod evictors;
+mod hugepages;
+mod kernel_memory;
+mod mglru;
 mod no_swap;
+mod numa;
+mod oom;
+mod overcommit;
+mod page_cache;
+mod page_cluster;
 mod pressure;
+mod psi;
 mod read_ahead;
+mod rss_pss;
+mod shmem;
 mod swap_in_use;
 mod swap_order;
 mod swappiness;
+mod thp;
 mod tmpfs;
 mod used;
 mod watermarks;
 mod zram_limit;
 mod zram_ratio;
 mod zram_unused;
-mod zswap;
+mod zram_vs_zswap;
 
+use ramline_snapshot::Wanted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::text::{evidence, list};
 use crate::{Evidence, Inputs};
 
+/// What a topic is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Area {
+    /// Where memory is.
+    Memory,
+    /// When it runs short.
+    Pressure,
+    /// Swap.
+    Swap,
+    /// Compressed memory.
+    Compressed,
+    /// Files in memory.
+    Files,
+    /// Groups of processes, the kernel, large pages.
+    Owners,
+}
+
+impl Area {
+    /// For the reader.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Area::Memory => "Where memory is",
+            Area::Pressure => "When memory runs short",
+            Area::Swap => "Swap",
+            Area::Compressed => "Compressed memory",
+            Area::Files => "Files in memory",
+            Area::Owners => "Groups, the kernel, large pages",
+        }
+    }
+}
+
+/// The sections that are single small files: cheap enough for any topic.
+const LIGHT: Wanted = Wanted {
+    meminfo: true,
+    vmstat: true,
+    zoneinfo: true,
+    buddyinfo: true,
+    pressure_memory: true,
+    pressure_io: true,
+    pressure_cpu: true,
+    swaps: true,
+    settings: true,
+    lru_gen: true,
+    zram: true,
+    cgroups: true,
+    ..Wanted::NOTHING
+};
+
 /// A topic: one file, one line in the table.
 #[derive(Debug, Clone, Copy)]
 pub struct Topic {
     /// Its name on the command line.
     pub id: &'static str,
+    /// Where it stands in the list.
+    pub area: Area,
     /// The question it answers.
     pub question: &'static str,
+    /// The sections it looks at; nothing else is read for it.
+    pub wants: Wanted,
     /// Answers it.
     pub answer: fn(&Inputs<'_>) -> Answer,
 }
@@ -71,24 +141,39 @@ pub struct Explanation {
     pub next_command: String,
 }
 
-/// Every topic, the general ones first.
+/// Every topic, by area, the general ones first.
 pub const TOPICS: &[Topic] = &[
     used::TOPIC,
     available::TOPIC,
-    buff_cache::TOPIC,
+    available_but_frozen::TOPIC,
+    rss_pss::TOPIC,
     pressure::TOPIC,
+    psi::TOPIC,
     watermarks::TOPIC,
+    oom::TOPIC,
+    overcommit::TOPIC,
+    mglru::TOPIC,
+    numa::TOPIC,
+    evictors::TOPIC,
     no_swap::TOPIC,
     swap_in_use::TOPIC,
     swap_order::TOPIC,
     swappiness::TOPIC,
+    page_cluster::TOPIC,
+    zram_vs_zswap::TOPIC,
     zram_unused::TOPIC,
     zram_ratio::TOPIC,
     zram_limit::TOPIC,
-    zswap::TOPIC,
+    buff_cache::TOPIC,
+    page_cache::TOPIC,
+    dirty::TOPIC,
     read_ahead::TOPIC,
     tmpfs::TOPIC,
-    evictors::TOPIC,
+    shmem::TOPIC,
+    cgroup_memory::TOPIC,
+    kernel_memory::TOPIC,
+    thp::TOPIC,
+    hugepages::TOPIC,
 ];
 
 /// There is no such topic.
@@ -105,12 +190,38 @@ fn all() -> Vec<String> {
     TOPICS.iter().map(|topic| topic.id.to_owned()).collect()
 }
 
+/// Other words for a topic, as people type them.
+const ALSO: &[(&str, &str)] = &[
+    ("zswap", "zram-vs-zswap"),
+    ("zram", "zram-unused"),
+    ("swap", "swap-in-use"),
+    ("cache", "page-cache"),
+    ("cgroup", "cgroup-memory"),
+    ("cgroups", "cgroup-memory"),
+    ("container", "cgroup-memory"),
+    ("pss", "rss-pss"),
+    ("rss", "rss-pss"),
+    ("oom-killer", "oom"),
+    ("lru", "mglru"),
+    ("slab", "kernel-memory"),
+    ("readahead", "read-ahead"),
+    ("hugetlb", "hugepages"),
+];
+
+/// The topic of this name, or of another word for it.
+#[must_use]
+pub fn topic_named(name: &str) -> Option<&'static Topic> {
+    let name = name.trim().to_ascii_lowercase().replace(['_', ' '], "-");
+    let id = ALSO.iter().find(|(also, _)| *also == name).map_or(name.as_str(), |(_, id)| *id);
+    TOPICS.iter().find(|topic| topic.id == id)
+}
+
 /// Answers a topic's question with the numbers of this machine.
 ///
 /// # Errors
 /// There is no such topic: the error lists all and names the closest.
 pub fn explain(topic: &str, inputs: &Inputs<'_>) -> Result<Explanation, UnknownTopic> {
-    let Some(found) = TOPICS.iter().find(|t| t.id == topic) else {
+    let Some(found) = topic_named(topic) else {
         let closest = TOPICS.iter().min_by_key(|t| distance(t.id, topic)).map_or("used", |t| t.id);
         return Err(UnknownTopic { topic: topic.chars().take(60).collect(), closest });
     };
@@ -127,7 +238,8 @@ pub fn explain(topic: &str, inputs: &Inputs<'_>) -> Result<Explanation, UnknownT
 }
 
 /// Insertions, deletions and replacements between two names (Levenshtein), of the first 60 characters.
-fn distance(a: &str, b: &str) -> usize {
+#[must_use]
+pub fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().take(60).collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.chars().enumerate() {

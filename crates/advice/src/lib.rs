@@ -23,6 +23,6 @@ mod findings;
 mod look;
 mod text;
 
-pub use explain::{Answer, Explanation, TOPICS, Topic, UnknownTopic, explain};
+pub use explain::{Answer, Area, Explanation, TOPICS, Topic, UnknownTopic, distance, explain, topic_named};
 pub use finding::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
 pub use findings::{RULES, findings};

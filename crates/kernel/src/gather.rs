@@ -33,7 +33,7 @@ use std::path::Path;
 use ramline_snapshot::buddyinfo::Buddyinfo;
 use ramline_snapshot::meminfo::Meminfo;
 use ramline_snapshot::pressure::Pressure;
-use ramline_snapshot::switches::{LruGen, Thp, bracketed};
+use ramline_snapshot::switches::{LruGen, Thp, ThpSize, bracketed};
 use ramline_snapshot::sysctl::VmSettings;
 use ramline_snapshot::vmstat::Vmstat;
 use ramline_snapshot::zoneinfo::Zoneinfo;
@@ -121,7 +121,19 @@ fn fill(reader: &Reader<'_>, want: Wanted) -> Snapshot {
         let dir = "/sys/kernel/mm/transparent_hugepage";
         out.thp = reader.section(&format!("{dir}/enabled"), |_, enabled| {
             let other = |name: &str| reader.text(&format!("{dir}/{name}")).ok().and_then(|t| bracketed(&t).0);
-            Ok(Thp { enabled: bracketed(enabled).0, defrag: other("defrag"), shmem_enabled: other("shmem_enabled") })
+            let size = |name: &String| ThpSize::from_text(name, &reader.text(&format!("{dir}/{name}/enabled")).ok()?);
+            let names = reader.names(dir);
+            let mut sizes: Vec<ThpSize> =
+                names.iter().filter(|n| n.starts_with("hugepages-")).filter_map(size).collect();
+            sizes.sort_by_key(|size| size.page);
+            Ok(Thp {
+                enabled: bracketed(enabled).0,
+                defrag: other("defrag"),
+                shmem_enabled: other("shmem_enabled"),
+                page: reader.number(&format!("{dir}/hpage_pmd_size")).map(ramline_units::Bytes),
+                max_ptes_none: reader.number(&format!("{dir}/khugepaged/max_ptes_none")),
+                sizes,
+            })
         });
     }
     if want.dirs {

@@ -1,5 +1,6 @@
 //! Switches the kernel prints as `a [b] c`: transparent huge pages, MGLRU, and the choice between them.
 
+use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +31,31 @@ pub struct Thp {
     pub defrag: Option<String>,
     /// `shmem_enabled`.
     pub shmem_enabled: Option<String>,
+    /// `hpage_pmd_size`: the size of one.
+    pub page: Option<Bytes>,
+    /// `khugepaged/max_ptes_none`: pages of one that may be missing when smaller ones are put together.
+    pub max_ptes_none: Option<u64>,
+    /// `hugepages-*kB/enabled`: the choice for every size, smallest first (kernels since 6.8).
+    pub sizes: Vec<ThpSize>,
+}
+
+/// One size of transparent huge pages and when it is used.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ThpSize {
+    /// Size of one page.
+    pub page: Bytes,
+    /// always, inherit, madvise, never.
+    pub enabled: String,
+}
+
+impl ThpSize {
+    /// From a directory's name and the text of its `enabled`: `hugepages-64kB`, `always inherit madvise [never]`.
+    #[must_use]
+    pub fn from_text(name: &str, enabled: &str) -> Option<Self> {
+        let kib = name.strip_prefix("hugepages-")?.strip_suffix("kB")?.parse().ok()?;
+        Some(ThpSize { page: Bytes::from_kib(kib), enabled: bracketed(enabled).0? })
+    }
 }
 
 /// The multi-generational LRU. Absent means the classic LRU.
@@ -70,6 +96,15 @@ mod tests {
     fn the_bracketed_word_is_the_choice() {
         assert_eq!(bracketed("always [madvise] never").0.as_deref(), Some("madvise"));
         assert_eq!(bracketed("lzo lz4").0, None);
+    }
+
+    #[test]
+    fn a_size_of_huge_pages_is_read_from_its_directory_and_its_switch() {
+        let size = ThpSize::from_text("hugepages-64kB", "always [inherit] madvise never\n").unwrap();
+        assert_eq!((size.page, size.enabled.as_str()), (Bytes::from_kib(64), "inherit"));
+        assert_eq!(ThpSize::from_text("hugepages-xkB", "[never]"), None);
+        assert_eq!(ThpSize::from_text("khugepaged", "[never]"), None);
+        assert_eq!(ThpSize::from_text("hugepages-99999999999999999999kB", "[never]"), None);
     }
 
     #[test]

@@ -19,6 +19,9 @@ counters! {
         dirty_writeback_centisecs = "dirty_writeback_centisecs",
         overcommit_memory = "overcommit_memory",
         overcommit_ratio = "overcommit_ratio",
+        overcommit_kbytes = "overcommit_kbytes",
+        panic_on_oom = "panic_on_oom",
+        oom_kill_allocating_task = "oom_kill_allocating_task",
         percpu_pagelist_high_fraction = "percpu_pagelist_high_fraction",
         zone_reclaim_mode = "zone_reclaim_mode",
     }

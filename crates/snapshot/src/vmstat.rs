@@ -12,6 +12,7 @@ counters! {
         nr_memmap_boot = "nr_memmap_boot_pages",
         nr_iommu_pages = "nr_iommu_pages",
         nr_dirty_threshold = "nr_dirty_threshold",
+        nr_dirty_background_threshold = "nr_dirty_background_threshold",
         pgpgin = "pgpgin",
         pgpgout = "pgpgout",
         pswpin = "pswpin",
@@ -47,6 +48,10 @@ counters! {
         oom_kill = "oom_kill",
         kswapd_low_wmark_hit_quickly = "kswapd_low_wmark_hit_quickly",
         compact_stall = "compact_stall",
+        thp_fault_alloc = "thp_fault_alloc",
+        thp_fault_fallback = "thp_fault_fallback",
+        thp_collapse_alloc = "thp_collapse_alloc",
+        thp_split_page = "thp_split_page",
         drop_pagecache = "drop_pagecache",
     }
 }

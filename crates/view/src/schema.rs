@@ -13,6 +13,7 @@ use ramline_snapshot::Snapshot;
 use schemars::{JsonSchema, schema_for};
 use serde_json::Value;
 
+use crate::screen::TopicList;
 use crate::{CheckupReport, Comparison, ProofTable};
 use crate::{ShowCgroups, ShowMaps, ShowProcesses, ShowTranslate};
 use crate::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
@@ -37,6 +38,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("show-maps", schema::<ShowMaps>()),
         ("show-translate", schema::<ShowTranslate>()),
         ("explanation", schema::<Explanation>()),
+        ("explain-topics", schema::<TopicList>()),
         ("finding", schema::<Finding>()),
         ("tier-report", schema::<TierReport>()),
         ("run-record", schema::<RunRecord>()),

@@ -14,7 +14,7 @@ mod measure;
 
 pub use checkup::checkup;
 pub use compare::{Comparison, FindingRef, LineMove, TierMove, compare};
-pub use explain::explain;
+pub use explain::{TopicLine, TopicList, explain};
 pub use findings::findings;
 pub use lab::{live, proof};
 pub use measure::tiers;

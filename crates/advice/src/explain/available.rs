@@ -1,13 +1,19 @@
 //! `available`: what MemAvailable promises, and what it does not.
 
-use super::{Answer, Numbers, Topic, sentences, unseen};
+use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::look;
 use crate::text::rate;
 use ramline_model::group::{self, GroupRoom};
 use ramline_model::watermarks;
 
-pub(super) const TOPIC: Topic = Topic { id: "available", question: "How much memory could a new program get?", answer };
+pub(super) const TOPIC: Topic = Topic {
+    id: "available",
+    area: Area::Memory,
+    question: "How much memory could a new program get?",
+    wants: LIGHT,
+    answer,
+};
 
 fn answer(inputs: &Inputs<'_>) -> Answer {
     let meminfo = inputs.snapshot.meminfo.data();

@@ -1,12 +1,17 @@
 //! `buff-cache`: what the column holds, which part of it is spare, and which part is not cache at all.
 
-use super::{Answer, Numbers, Topic, sentences, unseen};
+use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::look;
 use crate::text::rate;
 
-pub(super) const TOPIC: Topic =
-    Topic { id: "buff-cache", question: "Why is buff/cache so large, and is it spare?", answer };
+pub(super) const TOPIC: Topic = Topic {
+    id: "buff-cache",
+    area: Area::Files,
+    question: "Why is buff/cache so large, and is it spare?",
+    wants: LIGHT,
+    answer,
+};
 
 fn answer(inputs: &Inputs<'_>) -> Answer {
     let meminfo = inputs.snapshot.meminfo.data();

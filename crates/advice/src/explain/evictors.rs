@@ -1,12 +1,18 @@
 //! `evictors`: what else evicts pages.
 
-use super::{Answer, Numbers, Topic, sentences, unseen};
+use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::{evidence, rate};
+use ramline_snapshot::Wanted;
 use ramline_units::Bytes;
 
-pub(super) const TOPIC: Topic =
-    Topic { id: "evictors", question: "What else evicts pages here, besides memory running short?", answer };
+pub(super) const TOPIC: Topic = Topic {
+    id: "evictors",
+    area: Area::Pressure,
+    question: "What else evicts pages here, besides memory running short?",
+    wants: Wanted { evictors: true, ..LIGHT },
+    answer,
+};
 
 fn answer(inputs: &Inputs<'_>) -> Answer {
     let seen = inputs.snapshot.evictors.data();

@@ -2,12 +2,19 @@
 
 use ramline_units::{Bytes, Nanos};
 
-use super::{Answer, Numbers, Topic, sentences, unseen};
+use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::look;
 use crate::text::{nanos_of, rate};
+use ramline_snapshot::Wanted;
 
-pub(super) const TOPIC: Topic = Topic { id: "no-swap", question: "What does it cost to have no swap here?", answer };
+pub(super) const TOPIC: Topic = Topic {
+    id: "no-swap",
+    area: Area::Swap,
+    question: "What does it cost to have no swap here?",
+    wants: Wanted { blocks: true, mounts: true, ..LIGHT },
+    answer,
+};
 
 fn answer(inputs: &Inputs<'_>) -> Answer {
     let meminfo = inputs.snapshot.meminfo.data();

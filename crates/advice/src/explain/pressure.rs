@@ -1,11 +1,12 @@
 //! `pressure`: whether anything waits for memory.
 
-use super::{Answer, Numbers, Topic, sentences};
+use super::{Answer, Area, LIGHT, Numbers, Topic, sentences};
 use crate::Inputs;
 use ramline_model::pressure::{self, PressureState};
 use ramline_model::verdict;
 
-pub(super) const TOPIC: Topic = Topic { id: "pressure", question: "Is this machine short of memory?", answer };
+pub(super) const TOPIC: Topic =
+    Topic { id: "pressure", area: Area::Pressure, question: "Is this machine short of memory?", wants: LIGHT, answer };
 
 fn answer(inputs: &Inputs<'_>) -> Answer {
     let seen = pressure::of(inputs.snapshot, inputs.window);

@@ -1,12 +1,19 @@
 //! `read-ahead`: what one fault reads.
 
-use super::{Answer, Numbers, Topic, unseen};
+use super::{Answer, Area, LIGHT, Numbers, Topic, unseen};
 use crate::Inputs;
 use crate::look;
 use crate::text::{bytes_of, evidence, rate};
+use ramline_snapshot::Wanted;
 use ramline_units::Bytes;
 
-pub(super) const TOPIC: Topic = Topic { id: "read-ahead", question: "How much does one page fault read here?", answer };
+pub(super) const TOPIC: Topic = Topic {
+    id: "read-ahead",
+    area: Area::Files,
+    question: "How much does one page fault read here?",
+    wants: Wanted { mounts: true, blocks: true, ..LIGHT },
+    answer,
+};
 
 fn answer(inputs: &Inputs<'_>) -> Answer {
     let snapshot = inputs.snapshot;

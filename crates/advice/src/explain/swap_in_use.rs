@@ -1,13 +1,19 @@
 //! `swap-in-use`: stock apart from flow.
 
-use super::{Answer, Numbers, Topic, sentences, unseen};
+use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::look;
 use crate::text::{evidence, rate};
 use ramline_model::swap::{self, SwapVerdict};
+use ramline_snapshot::Wanted;
 
-pub(super) const TOPIC: Topic =
-    Topic { id: "swap-in-use", question: "Why is swap in use although memory is free?", answer };
+pub(super) const TOPIC: Topic = Topic {
+    id: "swap-in-use",
+    area: Area::Swap,
+    question: "Why is swap in use although memory is free?",
+    wants: Wanted { blocks: true, mounts: true, ..LIGHT },
+    answer,
+};
 
 fn answer(inputs: &Inputs<'_>) -> Answer {
     let state = swap::of(inputs.snapshot, inputs.window);

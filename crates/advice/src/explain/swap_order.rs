@@ -1,12 +1,19 @@
 //! `swap-order`: which area is used first.
 
-use super::{Answer, Numbers, Topic, sentences, unseen};
+use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::look;
 use crate::text::evidence;
 use ramline_model::swap::{self, AreaKind};
+use ramline_snapshot::Wanted;
 
-pub(super) const TOPIC: Topic = Topic { id: "swap-order", question: "Which swap area is used first?", answer };
+pub(super) const TOPIC: Topic = Topic {
+    id: "swap-order",
+    area: Area::Swap,
+    question: "Which swap area is used first?",
+    wants: Wanted { blocks: true, mounts: true, ..LIGHT },
+    answer,
+};
 
 fn answer(inputs: &Inputs<'_>) -> Answer {
     let state = swap::of(inputs.snapshot, inputs.window);

@@ -1,12 +1,19 @@
 //! `swappiness`: what the value does here, and what the measured costs would imply.
 
-use super::{Answer, Numbers, Topic, sentences, unseen};
+use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::look;
 use crate::text::percent;
 use ramline_model::balance;
+use ramline_snapshot::Wanted;
 
-pub(super) const TOPIC: Topic = Topic { id: "swappiness", question: "What does vm.swappiness do here?", answer };
+pub(super) const TOPIC: Topic = Topic {
+    id: "swappiness",
+    area: Area::Swap,
+    question: "What does vm.swappiness do here?",
+    wants: Wanted { blocks: true, mounts: true, ..LIGHT },
+    answer,
+};
 
 fn answer(inputs: &Inputs<'_>) -> Answer {
     let snapshot = inputs.snapshot;

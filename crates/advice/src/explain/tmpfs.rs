@@ -1,13 +1,19 @@
 //! `tmpfs`: what lies in RAM as files, and whether /tmp would fit.
 
-use super::{Answer, Numbers, Topic, sentences, unseen};
+use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::evidence;
 use ramline_model::tmpfs::{self, Fit, Model, TmpfsMount, would_fit};
+use ramline_snapshot::Wanted;
 use ramline_units::{Bytes, Limit};
 
-pub(super) const TOPIC: Topic =
-    Topic { id: "tmpfs", question: "What do tmpfs mounts hold, and would /tmp fit?", answer };
+pub(super) const TOPIC: Topic = Topic {
+    id: "tmpfs",
+    area: Area::Files,
+    question: "What do tmpfs mounts hold, and would /tmp fit?",
+    wants: Wanted { mounts: true, dirs: true, ..LIGHT },
+    answer,
+};
 
 fn answer(inputs: &Inputs<'_>) -> Answer {
     let state = tmpfs::of(inputs.snapshot);

@@ -3,11 +3,12 @@
 use ramline_model::ledger::{Freeable, Ledger, Line};
 use ramline_units::Bytes;
 
-use super::{Answer, Numbers, Topic, sentences, unseen};
+use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::{evidence, list, percent};
 
-pub(super) const TOPIC: Topic = Topic { id: "used", question: "How much memory is used, and by whom?", answer };
+pub(super) const TOPIC: Topic =
+    Topic { id: "used", area: Area::Memory, question: "How much memory is used, and by whom?", wants: LIGHT, answer };
 
 /// Lines of the ledger worth naming: those that hold memory no one else can have.
 const MOST: usize = 5;

@@ -1,11 +1,17 @@
 //! `watermarks`: when the kernel begins to reclaim, per zone, in MiB and minutes.
 
-use super::{Answer, Numbers, Topic, sentences, unseen};
+use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::evidence;
 use ramline_model::watermarks::{self, Distance, ZoneMarks};
 
-pub(super) const TOPIC: Topic = Topic { id: "watermarks", question: "When does the kernel begin to reclaim?", answer };
+pub(super) const TOPIC: Topic = Topic {
+    id: "watermarks",
+    area: Area::Pressure,
+    question: "When does the kernel begin to reclaim?",
+    wants: LIGHT,
+    answer,
+};
 
 fn answer(inputs: &Inputs<'_>) -> Answer {
     let seen = watermarks::of(inputs.snapshot, inputs.window);

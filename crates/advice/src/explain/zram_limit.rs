@@ -1,11 +1,16 @@
 //! `zram-limit`: disksize against mem_limit.
 
-use super::{Answer, Numbers, Topic, sentences, unseen};
+use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::{evidence, percent};
 
-pub(super) const TOPIC: Topic =
-    Topic { id: "zram-limit", question: "What are zram's two sizes, and what happens at the limit?", answer };
+pub(super) const TOPIC: Topic = Topic {
+    id: "zram-limit",
+    area: Area::Compressed,
+    question: "What are zram's two sizes, and what happens at the limit?",
+    wants: LIGHT,
+    answer,
+};
 
 fn answer(inputs: &Inputs<'_>) -> Answer {
     let zram = inputs.snapshot.zram.data();

@@ -1,11 +1,12 @@
 //! `zram-ratio`: what zram gains here.
 
-use super::{Answer, Numbers, Topic, sentences, unseen};
+use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::{evidence, percent};
 use ramline_model::zram;
 
-pub(super) const TOPIC: Topic = Topic { id: "zram-ratio", question: "What does zram gain here?", answer };
+pub(super) const TOPIC: Topic =
+    Topic { id: "zram-ratio", area: Area::Compressed, question: "What does zram gain here?", wants: LIGHT, answer };
 
 fn answer(inputs: &Inputs<'_>) -> Answer {
     let state = zram::of(inputs.snapshot);

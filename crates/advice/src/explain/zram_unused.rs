@@ -1,7 +1,7 @@
 //! `zram-unused`: why zram, or swap at all, is not used; every step from the device to the balance.
 
 use super::watermarks::{line, minutes};
-use super::{Answer, Numbers, Topic, unseen};
+use super::{Answer, Area, LIGHT, Numbers, Topic, unseen};
 use crate::Inputs;
 use crate::look;
 use crate::text::{evidence, percent};
@@ -11,7 +11,13 @@ use ramline_model::watermarks::{self, Band, NodeMarks, Watermarks, ZoneMarks};
 use ramline_model::zram::{self, Rung, ZramState};
 use ramline_snapshot::swaps::SwapArea;
 
-pub(super) const TOPIC: Topic = Topic { id: "zram-unused", question: "Why is zram (or swap) not used?", answer };
+pub(super) const TOPIC: Topic = Topic {
+    id: "zram-unused",
+    area: Area::Compressed,
+    question: "Why is zram (or swap) not used?",
+    wants: LIGHT,
+    answer,
+};
 
 fn answer(inputs: &Inputs<'_>) -> Answer {
     let state = zram::of(inputs.snapshot);

@@ -10,8 +10,12 @@ use crate::look;
 use crate::text::{evidence, list};
 use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};
 
-pub(super) const RULE: Rule =
-    Rule { id: "zram-and-zswap", looks_for: "zswap enabled in front of a zram swap area", explain: "zswap", check };
+pub(super) const RULE: Rule = Rule {
+    id: "zram-and-zswap",
+    looks_for: "zswap enabled in front of a zram swap area",
+    explain: "zram-vs-zswap",
+    check,
+};
 
 const SWITCH: &str = "/sys/module/zswap/parameters/enabled";
 

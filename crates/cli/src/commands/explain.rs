@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use ramline_advice::{Inputs, TOPICS, explain};
+use ramline_advice::{Inputs, explain, topic_named};
 use ramline_snapshot::{Wanted, Window};
+use ramline_view::screen::TopicList;
 
 use crate::commands::show;
 use crate::duration;
 use crate::exit::{self, Failure};
-use crate::output::{self, Format, Versioned};
+use crate::output::{Format, Versioned};
 use crate::source::Source;
 
 /// Answer a question about this machine's memory, in its own numbers
@@ -18,6 +19,9 @@ use crate::source::Source;
 pub struct Explain {
     /// The topic; without one the topics are listed
     topic: Option<String>,
+    /// List the topics by area, with their questions
+    #[arg(long)]
+    list: bool,
     /// Watch for this long, so that rates can be told (2s, 500ms)
     #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
     span: Option<Duration>,
@@ -31,12 +35,12 @@ impl Explain {
     /// # Errors
     /// There is no such topic, or the source cannot be used.
     pub fn run(&self, source: &Source) -> Result<u8> {
-        let Some(topic) = &self.topic else {
-            let lines = TOPICS.iter().map(|t| format!("{:<16} {}\n", t.id, t.question));
-            output::text(&lines.collect::<String>())?;
+        let Some(topic) = self.topic.as_deref().filter(|_| !self.list) else {
+            self.format.print(&TopicList::new(), TopicList::text)?;
             return Ok(exit::DONE);
         };
-        let (before, after) = source.window(Wanted { evictors: true, ..Wanted::ALL }, self.span)?;
+        let wants = topic_named(topic).map_or(Wanted::NOTHING, |topic| topic.wants);
+        let (before, after) = source.window(wants, self.span)?;
         let window = before.as_ref().and_then(|before| Window::new(before, &after).ok());
         let inputs = Inputs { snapshot: &after, window, tiers: None, runs: &[] };
         let answer = explain(topic, &inputs).map_err(|e| Failure::new(exit::USAGE, e.to_string()))?;

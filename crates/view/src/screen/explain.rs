@@ -1,10 +1,74 @@
-//! `explain TOPIC`: a question, this machine's numbers, the mechanism in plain words, one next command.
+//! `explain TOPIC`: a question, this machine's numbers, the mechanism in plain words, one next command; and the list
+//! of topics.
 //!
 //! What it is not: the answers (`ramline-advice`).
 
-use ramline_advice::Explanation;
+use ramline_advice::{Area, Explanation, TOPICS};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
+use crate::report::SCHEMA_VERSION;
 use crate::text::{Column, Page, Style, Table};
+
+/// The topics that can be explained.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TopicList {
+    /// Version of this document.
+    pub schema_version: u64,
+    /// Every topic, by area, the general ones first.
+    pub topics: Vec<TopicLine>,
+}
+
+/// One topic.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TopicLine {
+    /// Its name: `ramline explain NAME`.
+    pub topic: String,
+    /// What it is about.
+    pub area: Area,
+    /// The question it answers.
+    pub question: String,
+}
+
+impl TopicList {
+    /// All of them.
+    #[must_use]
+    pub fn new() -> Self {
+        let line = |topic: &ramline_advice::Topic| TopicLine {
+            topic: topic.id.to_owned(),
+            area: topic.area,
+            question: topic.question.to_owned(),
+        };
+        TopicList { schema_version: SCHEMA_VERSION, topics: TOPICS.iter().map(line).collect() }
+    }
+
+    /// The list, under a heading for every area.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        let mut page = Page::new(style);
+        page.bold("ramline explain TOPIC answers a question in this machine's numbers; NUMBER tells what a number is.");
+        let mut left = self.topics.as_slice();
+        while let Some(first) = left.first() {
+            let (area, rest) = left.split_at(left.iter().take_while(|t| t.area == first.area).count());
+            page.heading(first.area.words());
+            let mut table = Table::new(vec![Column::left(""), Column::wrapped("")]).indented(2);
+            for topic in area {
+                table.row([topic.topic.as_str().into(), topic.question.as_str().into()]);
+            }
+            page.table(&table);
+            left = rest;
+        }
+        page.blank();
+        page.dim("Next: ramline explain used, or a number by its name: ramline explain 'page tables'");
+        page.finish()
+    }
+}
+
+impl Default for TopicList {
+    fn default() -> Self {
+        TopicList::new()
+    }
+}
 
 /// The answer on one screen.
 #[must_use]

@@ -1,12 +1,19 @@
-//! `zswap`: zswap or zram.
+//! `zram-vs-zswap`: which of the two, or both.
 
-use super::{Answer, Numbers, Topic, sentences, unseen};
+use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::look;
 use crate::text::evidence;
+use ramline_snapshot::Wanted;
 use ramline_units::Ratio;
 
-pub(super) const TOPIC: Topic = Topic { id: "zswap", question: "zswap, zram, or both?", answer };
+pub(super) const TOPIC: Topic = Topic {
+    id: "zram-vs-zswap",
+    area: Area::Compressed,
+    question: "zswap, zram, or both?",
+    wants: Wanted { zswap: true, ..LIGHT },
+    answer,
+};
 
 fn answer(inputs: &Inputs<'_>) -> Answer {
     let zswap = inputs.snapshot.zswap.data();

@@ -1,0 +1,86 @@
+//! `available-but-frozen`: how a machine stands still while memory is available.
+
+use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use crate::Inputs;
+use crate::look;
+use crate::text::{percent, rate};
+use ramline_model::verdict::{self, VerdictState};
+use ramline_units::Bytes;
+
+pub(super) const TOPIC: Topic = Topic {
+    id: "available-but-frozen",
+    area: Area::Memory,
+    question: "How can a machine freeze while memory is available?",
+    wants: LIGHT,
+    answer,
+};
+
+fn answer(inputs: &Inputs<'_>) -> Answer {
+    let snapshot = inputs.snapshot;
+    let meminfo = snapshot.meminfo.data();
+    let available = meminfo.and_then(|m| m.mem_available);
+    let mapped = meminfo.and_then(|m| Some(m.mapped? - m.shmem.unwrap_or_default()));
+    let swap = meminfo.and_then(|m| m.swap_free);
+    let mut numbers = Numbers::default();
+    let share = available.zip(snapshot.mem_total()).and_then(|(a, total)| a.share_of(total));
+    numbers.add(
+        "available (gauge)",
+        available.zip(share).map(|(a, share)| format!("{a}, {} of RAM", percent(share))),
+        "/proc/meminfo MemAvailable",
+    );
+    numbers.add(
+        "files mapped by programs, at least (gauge)",
+        mapped,
+        "/proc/meminfo Mapped less Shmem: running code and mapped data, counted as available",
+    );
+    numbers.add("swap left (gauge)", swap, "/proc/meminfo SwapFree");
+    let refaults = inputs.window.as_ref().and_then(look::refaults);
+    numbers.add(
+        "evicted and read again",
+        refaults.map(|r| rate(r.per_second, "pages", r.span)),
+        "/proc/vmstat workingset_refault_file",
+    );
+    numbers.add(
+        "faults that had to read",
+        refaults.and_then(|r| Some(rate(r.faults?, "faults", r.span))),
+        "/proc/vmstat pgmajfault",
+    );
+    let full = snapshot.pressure_memory.data().and_then(|p| p.full);
+    numbers.add(
+        "all tasks waited for memory",
+        full.map(|f| format!("{:.2} % of the last 10 s", f.avg10)),
+        "/proc/pressure/memory full",
+    );
+    let short = match available {
+        None => unseen(inputs, "meminfo"),
+        Some(available) => {
+            let state = verdict::of(snapshot, inputs.window).map(|v| v.state);
+            let now = match state {
+                Some(VerdictState::Comfortable) => "Not here now: nothing waits for memory",
+                Some(VerdictState::Refaulting | VerdictState::Stalling | VerdictState::Thrashing) => {
+                    "This is happening here: work waits for memory"
+                }
+                _ => "Whether it does here now needs stall times or a window",
+            };
+            let mapped = mapped.unwrap_or_default();
+            let swap = if swap.unwrap_or_default() == Bytes(0) {
+                "; without swap, code and mapped data are what gives way in the end"
+            } else {
+                ""
+            };
+            format!("{now}. Of the {available} available, up to {mapped} are code and data in use by programs{swap}.")
+        }
+    };
+    Answer {
+        short,
+        numbers: numbers.0,
+        mechanism: sentences([
+            "MemAvailable counts most of the page cache as available. But the code of running programs is page cache, too, and so are the files a database maps.",
+            "When process memory cannot be swapped (no swap, or full), the kernel makes room by dropping exactly those pages. The programs read them again at once, which drops others: every program waits for the disk, and nothing is \"out of memory\".",
+            "Free memory then hovers at the low mark and available stays well above zero: boxes were found standing still with 15 % available. So thresholds on available memory (alarms, earlyoom at 10 %) do not fire.",
+            "The signs that do show it: refaults a second, major faults, reads of the disk that hold the programs, and above all the `full` stall time. Swap, compressed swap included, lets idle process memory go instead; a larger min_ttl_ms (MGLRU) or a killer on stall times ends it early.",
+        ]),
+        myth: Some("If memory is available, memory is not the problem: it is a stock of pages, some of which every program needs to take its next step.".into()),
+        next: "ramline show pressure --for 2s".into(),
+    }
+}

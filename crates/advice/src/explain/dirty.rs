@@ -1,0 +1,99 @@
+//! `dirty`: written data that waits in RAM, when it is written, and when writers are slowed down.
+
+use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use crate::Inputs;
+use crate::text::nanos_of;
+use ramline_snapshot::Snapshot;
+use ramline_snapshot::sysctl::VmSettings;
+use ramline_units::{Bytes, Nanos, Pages};
+
+pub(super) const TOPIC: Topic = Topic {
+    id: "dirty",
+    area: Area::Files,
+    question: "How much written data may wait in RAM, and for how long?",
+    wants: LIGHT,
+    answer,
+};
+
+/// In bytes, as the kernel worked them out last.
+struct Marks {
+    /// Above: the kernel writes in the background.
+    background: Bytes,
+    /// At: writers wait for the disk.
+    most: Bytes,
+}
+
+fn answer(inputs: &Inputs<'_>) -> Answer {
+    let snapshot = inputs.snapshot;
+    let meminfo = snapshot.meminfo.data();
+    let settings = snapshot.settings.data();
+    let waiting = meminfo.and_then(|m| Some(m.dirty? + m.writeback.unwrap_or_default()));
+    let marks = marks(snapshot);
+    let mut numbers = Numbers::default();
+    numbers.add("waiting to be written (gauge)", meminfo.and_then(|m| m.dirty), "/proc/meminfo Dirty");
+    numbers.add("being written (gauge)", meminfo.and_then(|m| m.writeback), "/proc/meminfo Writeback");
+    numbers.add(
+        "written in the background above",
+        marks.as_ref().map(|m| m.background),
+        "/proc/vmstat nr_dirty_background_threshold",
+    );
+    numbers.add(
+        "writers slowed down above",
+        marks.as_ref().map(|m| Bytes((m.background + m.most).0 / 2)),
+        "half of the sum of both thresholds",
+    );
+    numbers.add("writers wait for the disk at", marks.as_ref().map(|m| m.most), "/proc/vmstat nr_dirty_threshold");
+    numbers.add("set by", settings.and_then(knobs), "/proc/sys/vm/dirty_*");
+    let old = settings.and_then(|s| s.dirty_expire_centisecs).and_then(centiseconds);
+    numbers.add("written at the latest when this old", old, "/proc/sys/vm/dirty_expire_centisecs");
+    let every = settings.and_then(|s| s.dirty_writeback_centisecs).and_then(centiseconds);
+    numbers.add("looked at every", every, "/proc/sys/vm/dirty_writeback_centisecs");
+    let speed = inputs.tiers.and_then(|t| t.tier("disk:/")?.throughput.as_ref()).map(|m| m.median).filter(|b| *b > 0.0);
+    let drain = speed.zip(marks.as_ref()).map(|(speed, m)| nanos_of(m.most.as_f64() / speed * 1e9));
+    numbers.add(
+        "writing all of it would take, at the speed of reading",
+        drain,
+        "measure tiers: disk:/ throughput; a bound from below, for writing is rarely faster",
+    );
+    let short = match (waiting, &marks) {
+        (Some(waiting), Some(m)) => format!(
+            "{waiting} wait now; from {} on the kernel writes in the background, at {} every writer waits for the disk.",
+            m.background, m.most
+        ),
+        (Some(waiting), None) => format!("{waiting} wait now; the thresholds were not seen."),
+        (None, _) => unseen(inputs, "meminfo"),
+    };
+    Answer {
+        short,
+        numbers: numbers.0,
+        mechanism: sentences([
+            "A write goes to the page cache and returns. The kernel writes it to the disk later: when it is old enough, when the background threshold is passed, or when a program asks (fsync, sync).",
+            "Half-way between the two thresholds writers are slowed down to what the disk takes; at the upper one they wait. A threshold worth many seconds of the disk means stalls of many seconds for whoever calls fsync behind it.",
+            "The ratios are shares of what could be dirty (free memory and file pages less reserves), not of the RAM, so they shrink as programs grow. The _bytes settings replace them: setting one sets the other to 0.",
+            "Version 2 groups have their own share of the thresholds; on version 1 a group at its limit can fill up with dirty pages and wait in reclaim.",
+        ]),
+        myth: Some("A larger dirty_ratio makes writing faster: it delays it. A burst that fits returns sooner, and the disk is as slow as before once it is full.".into()),
+        next: "ramline show memory".into(),
+    }
+}
+
+fn marks(snapshot: &Snapshot) -> Option<Marks> {
+    let vmstat = snapshot.vmstat.data()?;
+    let bytes = |pages: u64| Pages(pages).bytes(snapshot.machine.page_size);
+    Some(Marks { background: bytes(vmstat.nr_dirty_background_threshold?), most: bytes(vmstat.nr_dirty_threshold?) })
+}
+
+/// `20 % and 10 % of what could be dirty`, or the sizes where they are set.
+fn knobs(settings: &VmSettings) -> Option<String> {
+    let one = |bytes: Option<i64>, ratio: Option<i64>, name: &str| match bytes.and_then(|b| u64::try_from(b).ok()) {
+        Some(bytes) if bytes > 0 => Some(format!("{name}_bytes {}", Bytes(bytes))),
+        _ => ratio.map(|ratio| format!("{name}_ratio {ratio} %")),
+    };
+    let background = one(settings.dirty_background_bytes, settings.dirty_background_ratio, "dirty_background")?;
+    Some(format!("{background}, {}", one(settings.dirty_bytes, settings.dirty_ratio, "dirty")?))
+}
+
+fn centiseconds(value: i64) -> Option<String> {
+    let value = u64::try_from(value).ok()?;
+    Some(if value == 0 { "never (0)".to_owned() } else { Nanos(value.saturating_mul(10_000_000)).to_string() })
+}

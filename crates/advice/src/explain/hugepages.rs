@@ -1,0 +1,107 @@
+//! `hugepages`: memory set aside as huge pages, and how much of it nobody uses.
+
+use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use crate::Inputs;
+use crate::text::{evidence, percent};
+use ramline_snapshot::Snapshot;
+use ramline_snapshot::Wanted;
+use ramline_units::Bytes;
+
+pub(super) const TOPIC: Topic = Topic {
+    id: "hugepages",
+    area: Area::Owners,
+    question: "How much is set aside as huge pages, and is it used?",
+    wants: Wanted { hugepages: true, ..LIGHT },
+    answer,
+};
+
+/// One pool, from /sys or, for the default size alone, from /proc/meminfo.
+struct Pool {
+    page: Bytes,
+    total: u64,
+    free: u64,
+    reserved: u64,
+    surplus: u64,
+    source: &'static str,
+}
+
+impl Pool {
+    fn bytes(&self, pages: u64) -> Bytes {
+        Bytes(self.page.0.saturating_mul(pages))
+    }
+
+    /// Neither used nor promised.
+    const fn idle(&self) -> u64 {
+        self.free.saturating_sub(self.reserved)
+    }
+}
+
+fn answer(inputs: &Inputs<'_>) -> Answer {
+    let pools = pools(inputs.snapshot);
+    let mut numbers = Numbers::default();
+    for pool in pools.iter().flatten() {
+        let value = format!(
+            "{} pages, {}: {} free, {} of these promised, {} beyond the pool",
+            pool.total,
+            pool.bytes(pool.total),
+            pool.free,
+            pool.reserved,
+            pool.surplus
+        );
+        numbers.0.push(evidence(&format!("pages of {} (gauges)", pool.page), value, pool.source));
+    }
+    let held = inputs.snapshot.meminfo.data().and_then(|m| m.hugetlb);
+    numbers.add("all sizes together (gauge)", held, "/proc/meminfo Hugetlb");
+    let share = held.zip(inputs.snapshot.mem_total()).and_then(|(held, ram)| held.share_of(ram));
+    numbers.add("of RAM", share.map(percent), "Hugetlb / MemTotal");
+    let short = match &pools {
+        None => unseen(inputs, "meminfo"),
+        Some(pools) => {
+            let total: Bytes = pools.iter().map(|p| p.bytes(p.total)).sum();
+            let idle: Bytes = pools.iter().map(|p| p.bytes(p.idle())).sum();
+            match (total.0, idle.0) {
+                (0, _) => "None: no huge pages are set aside here.".to_owned(),
+                (_, 0) => format!("{total}, all of it used or promised."),
+                _ => format!("{total}, of which {idle} are neither used nor promised: nothing else can use them."),
+            }
+        }
+    };
+    Answer {
+        short,
+        numbers: numbers.0,
+        mechanism: sentences([
+            "Huge pages (hugetlb) are a pool taken out of ordinary memory: at boot, or by vm.nr_hugepages. Only programs that ask for them by name get them (mmap with MAP_HUGETLB, hugetlbfs, shared memory with SHM_HUGETLB).",
+            "The pool is never swapped, never reclaimed and lies outside free, available and the page cache, whether it is used or not. In a process it is not in RSS but in HugetlbPages.",
+            "Reserved means promised to a mapping and not touched yet: such pages are still counted as free. Surplus pages were made beyond the pool on demand, up to vm.nr_overcommit_hugepages, and go back when they are freed.",
+            "Making them later needs blocks in one piece; after some hours of use the kernel may find only a part. Lowering nr_hugepages gives unused pages back at once.",
+        ]),
+        myth: Some("Reserving huge pages makes every program faster: only those that ask use them; for all others the RAM has become smaller.".into()),
+        next: "ramline show memory".into(),
+    }
+}
+
+fn pools(snapshot: &Snapshot) -> Option<Vec<Pool>> {
+    if let Some(pools) = snapshot.hugepages.data().filter(|pools| !pools.is_empty()) {
+        let source = "/sys/kernel/mm/hugepages";
+        let pool = |p: &ramline_snapshot::hugepages::HugePool| Pool {
+            page: p.page,
+            total: p.total,
+            free: p.free,
+            reserved: p.reserved,
+            surplus: p.surplus,
+            source,
+        };
+        return Some(pools.iter().map(pool).collect());
+    }
+    let meminfo = snapshot.meminfo.data()?;
+    let Some(page) = meminfo.hugepagesize else { return Some(Vec::new()) };
+    let count = |key: &str| meminfo.count(key).unwrap_or(0);
+    Some(vec![Pool {
+        page,
+        total: count("HugePages_Total"),
+        free: count("HugePages_Free"),
+        reserved: count("HugePages_Rsvd"),
+        surplus: count("HugePages_Surp"),
+        source: "/proc/meminfo HugePages_*",
+    }])
+}

@@ -1,0 +1,80 @@
+//! `kernel-memory`: what the kernel holds for itself, and which part can shrink.
+
+use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use crate::Inputs;
+use crate::text::{evidence, percent};
+use ramline_model::ledger::{Ledger, Term};
+use ramline_snapshot::{Seen, Wanted};
+use ramline_units::Bytes;
+
+pub(super) const TOPIC: Topic = Topic {
+    id: "kernel-memory",
+    area: Area::Owners,
+    question: "How much does the kernel hold for itself, and can it shrink?",
+    wants: Wanted { slab: true, ..LIGHT },
+    answer,
+};
+
+const TERMS: &[(Term, &str)] = &[
+    (Term::SlabReclaimable, "/proc/meminfo SReclaimable"),
+    (Term::SlabUnreclaimable, "/proc/meminfo SUnreclaim"),
+    (Term::KernelReclaimable, "/proc/meminfo KReclaimable - SReclaimable"),
+    (Term::Vmalloc, "/proc/meminfo VmallocUsed"),
+    (Term::KernelStacks, "/proc/meminfo KernelStack"),
+    (Term::PageTables, "/proc/meminfo PageTables"),
+    (Term::SecPageTables, "/proc/meminfo SecPageTables"),
+    (Term::Percpu, "/proc/meminfo Percpu"),
+];
+
+fn answer(inputs: &Inputs<'_>) -> Answer {
+    let ledger = Ledger::of(inputs.snapshot);
+    let mut numbers = Numbers::default();
+    for (term, source) in TERMS {
+        let line = ledger.as_ref().and_then(|l| l.line(*term)).filter(|line| line.bytes.0 > 0);
+        if let Some(line) = line {
+            numbers.0.push(evidence(&line.label, line.bytes.to_string(), *source));
+        }
+    }
+    numbers.add("leftover: drivers, counted nowhere", ledger.as_ref().map(|l| l.leftover), "MemTotal less every line");
+    match &inputs.snapshot.slab {
+        Seen::Seen { data, .. } => {
+            for cache in data.caches.iter().take(3) {
+                let value = format!("{}, {} in use", cache.held, cache.in_use);
+                numbers.0.push(evidence(&format!("largest caches: {}", cache.name), value, "/proc/slabinfo"));
+            }
+        }
+        Seen::Denied { .. } => numbers.add("largest caches", Some("not seen: for root only"), "/proc/slabinfo"),
+        _ => {}
+    }
+    let short = match &ledger {
+        None => unseen(inputs, "meminfo"),
+        Some(ledger) => {
+            let bytes = |term: Term| ledger.line(term).map_or(Bytes(0), |l| l.bytes);
+            let shrinks = bytes(Term::SlabReclaimable) + bytes(Term::KernelReclaimable);
+            // The stacks are a line of their own only where they are not inside vmalloc.
+            let own_line = ledger.lines.iter().any(|l| l.id == Term::KernelStacks);
+            let stacks = if own_line { bytes(Term::KernelStacks) } else { Bytes(0) };
+            let fixed = bytes(Term::SlabUnreclaimable)
+                + bytes(Term::Vmalloc)
+                + bytes(Term::PageTables)
+                + bytes(Term::SecPageTables)
+                + bytes(Term::Percpu)
+                + stacks;
+            let total = shrinks + fixed;
+            let share = total.share_of(ledger.total).map(percent).unwrap_or_default();
+            format!("{total} ({share} of RAM): {shrinks} can shrink under pressure, {fixed} go only with their owners.")
+        }
+    };
+    Answer {
+        short,
+        numbers: numbers.0,
+        mechanism: sentences([
+            "The kernel keeps its objects in caches of equal pieces (slab). Names and inodes of files are kept as long as nobody needs the room, like page cache: that is the reclaimable part.",
+            "The rest belongs to something: page tables to processes (8 bytes a mapped page, for every process that maps it), stacks to threads, sockets to connections, per-CPU data to groups and devices. It goes when they go.",
+            "vm.vfs_cache_pressure scales how willingly names and inodes are given up; it does not touch file contents.",
+            "Page tables grow with processes times shared memory: 250 processes over 16 GiB need up to 8 GiB of them, unless huge pages are used. Unreclaimable memory that grows for days without its owners growing is a leak, often of dead groups.",
+        ]),
+        myth: Some("A large slab is a leak: most of it is names and inodes after a walk over many files (a backup, updatedb), and it shrinks when memory is needed.".into()),
+        next: "ramline show memory".into(),
+    }
+}

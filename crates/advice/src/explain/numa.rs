@@ -1,0 +1,126 @@
+//! `numa`: memory in several nodes, and whether one of them is short while another has room.
+
+use std::collections::BTreeMap;
+
+use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use crate::Inputs;
+use crate::text::{evidence, percent};
+use ramline_model::watermarks::{self, Band, NodeMarks};
+use ramline_snapshot::zoneinfo::Zoneinfo;
+use ramline_units::{Bytes, PageSize, Pages};
+
+pub(super) const TOPIC: Topic = Topic {
+    id: "numa",
+    area: Area::Pressure,
+    question: "Is memory in several nodes, and is one of them short?",
+    wants: LIGHT,
+    answer,
+};
+
+fn answer(inputs: &Inputs<'_>) -> Answer {
+    let snapshot = inputs.snapshot;
+    let marks = watermarks::of(snapshot, inputs.window);
+    let nodes = marks.as_ref().map(|m| m.nodes.as_slice()).unwrap_or_default();
+    let page = snapshot.machine.page_size;
+    let mut numbers = Numbers::default();
+    for node in nodes {
+        let value =
+            format!("{} free of {}; {}; to low {}", node.free, node.managed, node.band.meaning(), node.to_low.bytes);
+        numbers.0.push(evidence(&format!("node {} (gauges)", node.node), value, "/proc/zoneinfo"));
+        if let Some(held) = snapshot.zoneinfo.data().and_then(|z| held(z, node.node, page)) {
+            numbers.0.push(evidence(
+                &format!("node {}: what it holds (gauges)", node.node),
+                held,
+                "/proc/zoneinfo nr_*_anon, nr_*_file, nr_shmem",
+            ));
+        }
+    }
+    // numa_miss: taken here although another node was wanted.
+    let counts = snapshot.zoneinfo.data().map(events).filter(|_| nodes.len() > 1);
+    for (node, (hit, miss)) in counts.into_iter().flatten() {
+        #[expect(clippy::cast_precision_loss, reason = "a share does not need the last bits")]
+        let share = if hit + miss == 0 { 0.0 } else { miss as f64 / (hit + miss) as f64 };
+        let value = format!("{miss} of {} pages ({}), since boot", hit + miss, percent(share));
+        numbers.0.push(evidence(
+            &format!("node {node}: taken although another was wanted"),
+            value,
+            "/proc/zoneinfo numa_miss, numa_hit (counters)",
+        ));
+    }
+    numbers.add(
+        "vm.zone_reclaim_mode",
+        snapshot.settings.data().and_then(|s| s.zone_reclaim_mode).map(|mode| {
+            if mode == 0 {
+                "0 (setting): take from another node before reclaiming".to_owned()
+            } else {
+                format!("{mode} (setting): reclaim on the near node first, even with memory free elsewhere")
+            }
+        }),
+        "/proc/sys/vm/zone_reclaim_mode",
+    );
+    let short = match nodes {
+        [] => unseen(inputs, "zoneinfo"),
+        [only] => format!("No: there is one node with {}, so nothing can be out of balance.", only.managed),
+        many => several(many),
+    };
+    Answer {
+        short,
+        numbers: numbers.0,
+        mechanism: sentences([
+            "On a machine with several processors each has memory of its own, a node; memory of another node is slower by a third to a half. New pages come from the node of the asking CPU.",
+            "Each node has its own watermarks and its own kswapd. When the near node reaches low, its kswapd wakes, and allocations meanwhile go to the next node that has room.",
+            "A program bound to one node (numactl --membind, cpuset) cannot use the others: it reclaims and swaps while they are free. vm.zone_reclaim_mode other than 0 does the same to everyone.",
+            "Nodes without CPUs are slow memory (CXL, persistent). Kernels since 5.15 can move cold pages there before they swap (/sys/kernel/mm/numa/demotion_enabled).",
+        ]),
+        myth: Some("Swap is used although half of the RAM is free, so something is broken: a binding or vm.zone_reclaim_mode keeps programs on a node that is full.".into()),
+        next: "ramline show pressure".into(),
+    }
+}
+
+fn several(nodes: &[NodeMarks]) -> String {
+    let free = |node: &NodeMarks| node.free.share_of(node.managed).unwrap_or(0.0);
+    let least = nodes.iter().min_by(|a, b| free(a).total_cmp(&free(b)));
+    let most = nodes.iter().max_by(|a, b| free(a).total_cmp(&free(b)));
+    let Some((least, most)) = least.zip(most) else { return String::new() };
+    let words = if least.band == Band::AboveHigh {
+        "none is short"
+    } else if most.band == Band::AboveHigh {
+        "one reclaims while another has room"
+    } else {
+        "all are short"
+    };
+    format!(
+        "{} nodes, and {words}: node {} has {} free of {}, node {} {} of {}.",
+        nodes.len(),
+        least.node,
+        least.free,
+        least.managed,
+        most.node,
+        most.free,
+        most.managed
+    )
+}
+
+fn held(zones: &Zoneinfo, node: u32, page: PageSize) -> Option<String> {
+    let stats = &zones.nodes.iter().find(|n| n.node == node)?.stats;
+    let sum = |names: &[&str]| -> Option<Bytes> {
+        let pages: Option<Vec<u64>> = names.iter().map(|name| stats.get(*name).copied()).collect();
+        Some(Pages(pages?.into_iter().sum()).bytes(page))
+    };
+    let anon = sum(&["nr_active_anon", "nr_inactive_anon"])?;
+    let files = sum(&["nr_active_file", "nr_inactive_file"])?;
+    let shmem = sum(&["nr_shmem"]).map(|shmem| format!(" ({shmem} of it tmpfs)")).unwrap_or_default();
+    Some(format!("{anon} of processes and tmpfs{shmem}, {files} of files"))
+}
+
+/// Hits and misses by node, added up over its zones.
+fn events(zones: &Zoneinfo) -> BTreeMap<u32, (u64, u64)> {
+    let mut out: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+    for zone in &zones.zones {
+        if let Some((hit, miss)) = zone.stats.get("numa_hit").zip(zone.stats.get("numa_miss")) {
+            let sum = out.entry(zone.node).or_default();
+            *sum = (sum.0 + hit, sum.1 + miss);
+        }
+    }
+    out
+}

@@ -1,0 +1,79 @@
+//! `shmem`: what shared memory is made of, and who keeps it.
+
+use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use crate::Inputs;
+use crate::text::percent;
+use ramline_model::tmpfs;
+use ramline_snapshot::Wanted;
+use ramline_units::Bytes;
+
+pub(super) const TOPIC: Topic = Topic {
+    id: "shmem",
+    area: Area::Files,
+    question: "What is shared memory made of, and who keeps it?",
+    wants: Wanted { mounts: true, shmem: true, ..LIGHT },
+    answer,
+};
+
+fn answer(inputs: &Inputs<'_>) -> Answer {
+    let snapshot = inputs.snapshot;
+    let meminfo = snapshot.meminfo.data();
+    let shmem = meminfo.and_then(|m| m.shmem);
+    let mounts = tmpfs::of(snapshot);
+    let mut numbers = Numbers::default();
+    numbers.add("in RAM (gauge)", shmem, "/proc/meminfo Shmem");
+    let share = shmem.zip(snapshot.mem_total()).and_then(|(shmem, ram)| shmem.share_of(ram));
+    numbers.add("of RAM", share.map(percent), "Shmem / MemTotal");
+    numbers.add(
+        "in tmpfs mounts, what went to swap included",
+        mounts.as_ref().map(|m| m.used),
+        "statfs of each mount, added up",
+    );
+    let segments = snapshot.shmem.data().map(|s| &s.segments);
+    let (resident, swapped) = segments.map_or((None, None), |list| {
+        (Some(list.iter().map(|s| s.resident).sum::<Bytes>()), Some(list.iter().map(|s| s.swapped).sum::<Bytes>()))
+    });
+    numbers.add(
+        "in System V segments",
+        segments.zip(resident).zip(swapped).map(|((list, resident), swapped)| {
+            format!("{resident} in RAM and {swapped} in swap, {} segments", list.len())
+        }),
+        "/proc/sysvipc/shm rss, swap",
+    );
+    numbers.add(
+        "in no mount seen here",
+        mounts.as_ref().and_then(|m| m.elsewhere),
+        "Shmem less the mounts: segments, memfd, deleted files, graphics",
+    );
+    numbers.add("in huge pages", meminfo.and_then(|m| m.shmem_huge_pages), "/proc/meminfo ShmemHugePages");
+    numbers.add("swap it could go to", meminfo.and_then(|m| m.swap_free), "/proc/meminfo SwapFree");
+    let short = match (shmem, &mounts) {
+        (None, _) => unseen(inputs, "meminfo"),
+        (Some(shmem), None) => format!("{shmem} of RAM; the mounts were not seen, so it cannot be split."),
+        (Some(shmem), Some(mounts)) => {
+            let elsewhere = mounts.elsewhere.map(ramline_model::SignedBytes::or_zero).unwrap_or_default();
+            let whose = if elsewhere.0 > mounts.used.0 {
+                format!("most of it in no mount: {elsewhere} are segments, memfd, deleted files or graphics")
+            } else {
+                format!("files in tmpfs hold {}", mounts.used)
+            };
+            let swap = match meminfo.and_then(|m| m.swap_free) {
+                Some(Bytes(0)) | None => "without free swap it stays until it is deleted",
+                Some(_) => "it can go to swap, and is never dropped",
+            };
+            format!("{shmem} of RAM; {whose}; {swap}.")
+        }
+    };
+    Answer {
+        short,
+        numbers: numbers.0,
+        mechanism: sentences([
+            "Shared memory is files without a disk: tmpfs mounts, System V segments, memfd, shared anonymous mappings and graphics objects are all of one kind inside the kernel, counted as Shmem.",
+            "It has no place to be read again from, so it cannot be dropped. It goes to swap, or stays.",
+            "It outlives its maker: a file in /dev/shm or a System V segment stays after the process ended, until it is removed. A deleted file stays while someone has it open.",
+            "In a process it shows as RssShmem, in full in every process that maps it; in swap it shows in no process at all (VmSwap leaves it out).",
+        ]),
+        myth: Some("It is cache, so it comes back when needed: Cached and buff/cache include it, but not a page of it can be dropped.".into()),
+        next: "ramline show tmpfs".into(),
+    }
+}

@@ -1,0 +1,102 @@
+//! `thp`: transparent huge pages, when they are made and what they hold.
+
+use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use crate::Inputs;
+use crate::text::{percent, rate};
+use ramline_snapshot::Wanted;
+
+pub(super) const TOPIC: Topic = Topic {
+    id: "thp",
+    area: Area::Owners,
+    question: "Are transparent huge pages on, and what do they hold?",
+    wants: Wanted { thp: true, ..LIGHT },
+    answer,
+};
+
+fn answer(inputs: &Inputs<'_>) -> Answer {
+    let meminfo = inputs.snapshot.meminfo.data();
+    let thp = inputs.snapshot.thp.data();
+    let enabled = thp.and_then(|t| t.enabled.as_deref());
+    let held = meminfo.and_then(|m| m.anon_huge_pages);
+    let share = held.zip(meminfo.and_then(|m| m.anon_pages)).and_then(|(huge, anon)| huge.share_of(anon));
+    let mut numbers = Numbers::default();
+    let dir = "/sys/kernel/mm/transparent_hugepage";
+    numbers.add("made for", enabled.map(|e| format!("{e} (setting)")), &format!("{dir}/enabled"));
+    numbers.add("size of one", thp.and_then(|t| t.page), &format!("{dir}/hpage_pmd_size"));
+    numbers.add(
+        "when none is free",
+        thp.and_then(|t| t.defrag.as_deref()).map(|d| format!("{d} (setting): {}", defrag(d))),
+        &format!("{dir}/defrag"),
+    );
+    numbers.add(
+        "for tmpfs",
+        thp.and_then(|t| t.shmem_enabled.as_deref()).map(|s| format!("{s} (setting)")),
+        &format!("{dir}/shmem_enabled"),
+    );
+    let sizes: Vec<String> = thp
+        .into_iter()
+        .flat_map(|t| &t.sizes)
+        .filter(|size| size.enabled != "never")
+        .map(|size| format!("{} {}", size.page, size.enabled))
+        .collect();
+    numbers.add(
+        "sizes that may be used",
+        (!sizes.is_empty()).then(|| sizes.join(", ")),
+        &format!("{dir}/hugepages-*/enabled"),
+    );
+    numbers.add(
+        "pages of one that may be missing when it is put together",
+        thp.and_then(|t| t.max_ptes_none).map(|n| format!("{n} (setting)")),
+        &format!("{dir}/khugepaged/max_ptes_none"),
+    );
+    numbers.add("process memory in them (gauge)", held, "/proc/meminfo AnonHugePages");
+    numbers.add("of process memory", share.map(percent), "AnonHugePages / AnonPages");
+    numbers.add("tmpfs in them (gauge)", meminfo.and_then(|m| m.shmem_huge_pages), "/proc/meminfo ShmemHugePages");
+    numbers.add("files in them (gauge)", meminfo.and_then(|m| m.file_huge_pages), "/proc/meminfo FileHugePages");
+    let vmstat = inputs.snapshot.vmstat.data();
+    let faults = vmstat.and_then(|v| Some((v.thp_fault_alloc?, v.thp_fault_fallback?)));
+    numbers.add(
+        "made at a fault, refused for want of a block (counters since boot)",
+        faults.map(|(made, refused)| format!("{made}, {refused}")),
+        "/proc/vmstat thp_fault_alloc, thp_fault_fallback",
+    );
+    if let Some(window) = inputs.window {
+        let split = window.per_second(|s| s.vmstat.data()?.thp_split_page);
+        numbers.add("split again", split.map(|n| rate(n, "pages", window.span)), "/proc/vmstat thp_split_page");
+    }
+    let holds = match (held, share) {
+        (Some(held), Some(share)) => format!("they hold {held}, {} of process memory", percent(share)),
+        (Some(held), None) => format!("they hold {held}"),
+        (None, _) => "what they hold was not seen".to_owned(),
+    };
+    let short = match enabled {
+        Some("always") => format!("On for every program (always); {holds}."),
+        Some("madvise") => format!("Only for programs that ask (madvise); {holds}."),
+        Some("never") => format!("Off (never); {holds}."),
+        Some(other) => format!("Set to {other}; {holds}."),
+        None => unseen(inputs, "thp"),
+    };
+    Answer {
+        short,
+        numbers: numbers.0,
+        mechanism: sentences([
+            "The processor can map a large block (2 MiB on x86) with one entry instead of 512: fewer misses in its table of addresses, smaller page tables, one fault instead of hundreds.",
+            "The price: touching one byte may take the whole block, so sparse programs grow, and a free block must be found, which can mean compaction in the middle of a fault (see defrag).",
+            "They are ordinary memory: reclaim can split them and swap the parts, and khugepaged puts small pages together in the background. Kernels since 6.12 can also split those that hold mostly zeros under pressure.",
+            "Kernels since 6.8 know sizes in between (16 KiB to 1 MiB), each with a switch of its own.",
+        ]),
+        myth: Some("Transparent huge pages are the huge pages a database reserves: those (hugetlb) are a pool set aside that cannot be swapped; these come and go by themselves.".into()),
+        next: "ramline explain hugepages".into(),
+    }
+}
+
+fn defrag(word: &str) -> &'static str {
+    match word {
+        "always" => "every fault may stop to compact",
+        "defer" => "compact in the background only",
+        "defer+madvise" => "programs that ask stop to compact, others leave it to the background",
+        "madvise" => "programs that ask stop to compact",
+        "never" => "take small pages instead",
+        _ => "not a choice this version knows",
+    }
+}
