@@ -149,7 +149,7 @@ fn fill(reader: &Reader<'_>, want: Wanted) -> Snapshot {
         out.shmem = shmem::shmem(reader);
     }
     if want.slab {
-        out.slab = slab::slab(reader);
+        out.slab = slab::slab(reader, out.machine.page_size);
     }
     if want.hugepages {
         out.hugepages = hugepages::hugepages(reader);
@@ -161,7 +161,7 @@ fn fill(reader: &Reader<'_>, want: Wanted) -> Snapshot {
         out.configured = configured::configured(reader);
     }
     if want.killers {
-        out.killers = killers::killers(reader);
+        out.killers = killers::killers(reader, out.processes.data());
     }
     out
 }

@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use ramline_units::PageSize;
+
 use crate::cgroup::{self, Group, Version};
-use crate::{buddyinfo, meminfo, mounts, pressure, shmem, swaps, switches, vmstat, zoneinfo, zram};
+use crate::{
+    buddyinfo, configured, killers, meminfo, mounts, pressure, shmem, slab, swaps, switches, vmstat, zoneinfo, zram,
+};
 
 /// A file's name below the root, and its parser with the result thrown away.
 pub type Parser = (&'static str, fn(&str));
@@ -19,6 +23,13 @@ pub const PARSERS: &[Parser] = &[
     ("proc/self/mountinfo", |t| drop(mounts::parse("f", t))),
     ("proc/sysvipc/shm", |t| drop(shmem::sysvipc("f", t, Some(0)))),
     ("proc/1/fdinfo/0", |t| drop(shmem::drm_fdinfo(t))),
+    ("proc/slabinfo", |t| drop(slab::Slab::parse("f", t, PageSize(4096)))),
+    ("etc/sysctl.conf", |t| configured::Configured::default().read("f", t)),
+    ("proc/1/cmdline", |t| drop(killers::Earlyoom::from_cmdline("f", t))),
+    ("etc/systemd/oomd.conf", |t| {
+        killers::Oomd::default().read("f", t);
+        drop(killers::Watched::from_texts("u", [t]));
+    }),
     ("sys/block/zram0/mm_stat", |t| drop(zram::MmStat::parse("f", t))),
     ("sys/block/zram0/bd_stat", |t| drop(zram::BdStat::parse("f", t))),
     ("sys/block/zram0/io_stat", |t| drop(zram::IoStat::parse("f", t))),

@@ -1,5 +1,7 @@
 //! Removing names before a snapshot is shared: what may stay is listed, everything else goes.
 
+mod configured;
+
 use crate::shmem::Shmem;
 use crate::{Seen, Snapshot, Unseen};
 
@@ -144,6 +146,15 @@ pub fn redact(mut snapshot: Snapshot) -> Snapshot {
     }
     if let Seen::Seen { data, .. } = &mut snapshot.shmem {
         shmem(data);
+    }
+    if let Seen::Seen { data, .. } = &mut snapshot.slab {
+        configured::slab(data);
+    }
+    if let Seen::Seen { data, .. } = &mut snapshot.configured {
+        configured::configured(data);
+    }
+    if let Seen::Seen { data, .. } = &mut snapshot.killers {
+        configured::killers(data);
     }
     snapshot.each_unseen(|path, text| {
         // What could not be read is quoted as it is, names and all.

@@ -1,10 +1,43 @@
-//! Settings that files configure.
+//! Settings that files configure: sysctl.d in systemd's order, and /etc/sysctl.conf where it is read.
 
-use ramline_snapshot::Seen;
-use ramline_snapshot::configured::Configured;
+use ramline_snapshot::configured::{Configured, order};
+use ramline_snapshot::{Seen, Unseen};
 
-use super::reader::Reader;
+use super::reader::{NotRead, Reader};
 
-pub fn configured(_reader: &Reader<'_>) -> Seen<Configured> {
-    Seen::Unread
+/// The strongest first (`sysctl.d(5)`).
+const DIRS: [&str; 4] = ["/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d"];
+/// Read last by `sysctl --system`, and by systemd not at all unless a link in sysctl.d leads to it.
+const OLD: &str = "/etc/sysctl.conf";
+/// More files than any system has; what is beyond is not read.
+const MOST: usize = 1000;
+
+pub fn configured(reader: &Reader<'_>) -> Seen<Configured> {
+    reader.timed("sysctl.d", || {
+        let mut out = Configured::default();
+        let named = DIRS.map(|dir| (dir, reader.names(dir)));
+        let mut files = order(&named);
+        files.truncate(MOST);
+        // Of a capture, the file is there only if it was read.
+        if reader.word("/proc/1/comm").as_deref() != Some("systemd") {
+            files.push(OLD.to_owned());
+        }
+        for file in files {
+            match reader.config(&file) {
+                Ok(text) => out.read(&file, &text),
+                Err(NotRead::Absent) => {}
+                Err(NotRead::Denied) => out.unseen.push(Unseen { path: file, reason: "permission denied".into() }),
+                Err(NotRead::Unusable(reason)) => out.unseen.push(Unseen { path: file, reason }),
+            }
+        }
+        let keys: std::collections::BTreeSet<String> = out.settings.iter().map(|s| s.key.clone()).collect();
+        for key in keys {
+            let Some(name) = key.strip_prefix("vm.") else { continue };
+            if let Ok(text) = reader.text(&format!("/proc/sys/vm/{name}")) {
+                let words: Vec<&str> = text.split_ascii_whitespace().collect();
+                out.in_force.insert(key.clone(), words.join(" "));
+            }
+        }
+        out
+    })
 }

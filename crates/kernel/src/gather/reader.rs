@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
 use ramline_snapshot::{Malformed, Seen};
 use ramline_units::Nanos;
@@ -12,6 +13,9 @@ use crate::root::Root;
 
 /// No file of the kernel that we read is larger; a captured one that is, is not a capture.
 const LARGEST: u64 = 32 << 20;
+
+/// `/dev/null`, major 1 and minor 3, as the kernel numbers devices.
+const NULL_DEVICE: u64 = 0x103;
 
 /// Why a file gave no text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,6 +87,29 @@ impl<'a> Reader<'a> {
             return Err(NotRead::Unusable(format!("larger than {} MiB", LARGEST >> 20)));
         }
         Ok(String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
+    }
+
+    /// Text of a configuration file, which an administrator may have made anything: what is not a file is not opened.
+    /// A link to `/dev/null` takes a file out of effect, and is an empty one.
+    pub fn config(&self, path: &str) -> Result<String, NotRead> {
+        let read = self.peek(path);
+        if let (Some(tape), Ok(_) | Err(NotRead::Denied)) = (&self.tape, &read) {
+            tape.borrow_mut().insert(path.to_owned(), read.clone().ok());
+        }
+        read
+    }
+
+    /// The same, without putting it on record: of many files only some may turn out to matter.
+    pub fn peek(&self, path: &str) -> Result<String, NotRead> {
+        if let (true, Ok(meta)) = (self.root.is_live(), std::fs::metadata(self.root.path(path))) {
+            if meta.file_type().is_char_device() && meta.rdev() == NULL_DEVICE {
+                return Ok(String::new());
+            }
+            if !meta.is_file() {
+                return Err(NotRead::Unusable("not a regular file".to_owned()));
+            }
+        }
+        self.read(path)
     }
 
     /// Trimmed text of a file, if there is one.
