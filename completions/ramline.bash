@@ -70,8 +70,14 @@ _ramline() {
             ramline__subcmd__help__subcmd__lab,report)
                 cmd="ramline__subcmd__help__subcmd__lab__subcmd__report"
                 ;;
+            ramline__subcmd__help__subcmd__lab,resume)
+                cmd="ramline__subcmd__help__subcmd__lab__subcmd__resume"
+                ;;
             ramline__subcmd__help__subcmd__lab,run)
                 cmd="ramline__subcmd__help__subcmd__lab__subcmd__run"
+                ;;
+            ramline__subcmd__help__subcmd__lab__subcmd__run,code-plus-data)
+                cmd="ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__code__subcmd__plus__subcmd__data"
                 ;;
             ramline__subcmd__help__subcmd__measure,tiers)
                 cmd="ramline__subcmd__help__subcmd__measure__subcmd__tiers"
@@ -121,6 +127,9 @@ _ramline() {
             ramline__subcmd__lab,report)
                 cmd="ramline__subcmd__lab__subcmd__report"
                 ;;
+            ramline__subcmd__lab,resume)
+                cmd="ramline__subcmd__lab__subcmd__resume"
+                ;;
             ramline__subcmd__lab,run)
                 cmd="ramline__subcmd__lab__subcmd__run"
                 ;;
@@ -139,8 +148,17 @@ _ramline() {
             ramline__subcmd__lab__subcmd__help,report)
                 cmd="ramline__subcmd__lab__subcmd__help__subcmd__report"
                 ;;
+            ramline__subcmd__lab__subcmd__help,resume)
+                cmd="ramline__subcmd__lab__subcmd__help__subcmd__resume"
+                ;;
             ramline__subcmd__lab__subcmd__help,run)
                 cmd="ramline__subcmd__lab__subcmd__help__subcmd__run"
+                ;;
+            ramline__subcmd__lab__subcmd__help__subcmd__run,code-plus-data)
+                cmd="ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__code__subcmd__plus__subcmd__data"
+                ;;
+            ramline__subcmd__lab__subcmd__run,code-plus-data)
+                cmd="ramline__subcmd__lab__subcmd__run__subcmd__code__subcmd__plus__subcmd__data"
                 ;;
             ramline__subcmd__measure,help)
                 cmd="ramline__subcmd__measure__subcmd__help"
@@ -333,7 +351,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__help__subcmd__lab)
-            opts="list describe run report clean"
+            opts="list describe run resume report clean"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -402,9 +420,37 @@ _ramline() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        ramline__subcmd__help__subcmd__lab__subcmd__run)
+        ramline__subcmd__help__subcmd__lab__subcmd__resume)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__help__subcmd__lab__subcmd__run)
+            opts="code-plus-data"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__code__subcmd__plus__subcmd__data)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -613,7 +659,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab)
-            opts="-h --root --snapshot --help list describe run report clean help"
+            opts="-h --root --snapshot --help list describe run resume report clean help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -679,7 +725,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__help)
-            opts="list describe run report clean help"
+            opts="list describe run resume report clean help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -762,9 +808,37 @@ _ramline() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        ramline__subcmd__lab__subcmd__help__subcmd__run)
+        ramline__subcmd__lab__subcmd__help__subcmd__resume)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__lab__subcmd__help__subcmd__run)
+            opts="code-plus-data"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__code__subcmd__plus__subcmd__data)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -799,7 +873,29 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__report)
-            opts="-h --json --root --snapshot --help"
+            opts="-h --csv --json --root --snapshot --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --snapshot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__lab__subcmd__resume)
+            opts="-h --prove --dry-run --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -821,8 +917,30 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__run)
-            opts="-h --unit --limit --ballast --rounds --fills --fill --shared --arms --runs --timeout --read-ahead --dir --prove --allow-busy --stale-statistics --dry-run --json --root --snapshot --help"
+            opts="-h --root --snapshot --help code-plus-data"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --snapshot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__lab__subcmd__run__subcmd__code__subcmd__plus__subcmd__data)
+            opts="-h --unit --limit --ballast --rounds --fill --shared --arms --runs --timeout --read-ahead --stale-statistics --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -847,10 +965,6 @@ _ramline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --fills)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --arms)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -864,6 +978,10 @@ _ramline() {
                     return 0
                     ;;
                 --read-ahead)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

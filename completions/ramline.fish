@@ -132,51 +132,45 @@ complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen
 complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen_subcommand_from tiers" -s h -l help -d 'Print help'
 complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen_subcommand_from help" -f -a "tiers" -d 'Latency and throughput of RAM, page cache, tmpfs, zram and the disks, within 15 s'
 complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run report clean help" -l root -d 'Read a captured tree instead of this machine' -r -F
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run report clean help" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run report clean help" -s h -l help -d 'Print help'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run report clean help" -f -a "list" -d 'List the experiments'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run report clean help" -f -a "describe" -d 'Describe one: its question, how it is done, what it needs'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run report clean help" -f -a "run" -d 'Run an experiment'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run report clean help" -f -a "report" -d 'Show the table of a run again, from its raw records'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run report clean help" -f -a "clean" -d 'Remove what an earlier run left behind'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run report clean help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report clean help" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report clean help" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report clean help" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report clean help" -f -a "list" -d 'List the experiments'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report clean help" -f -a "describe" -d 'Describe one: its question, how it is done, what it needs, what can be chosen'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report clean help" -f -a "run" -d 'Run an experiment'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report clean help" -f -a "resume" -d 'Go on with a series that was interrupted: runs that have a record are not made again'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report clean help" -f -a "report" -d 'Show the table of a series again, from its raw records'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report clean help" -f -a "clean" -d 'Remove what an earlier run left behind'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report clean help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from list" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from list" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from describe" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from describe" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from describe" -s h -l help -d 'Print help'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l unit -d 'One unit; 14 of data and 3 of code have to live in 15' -r
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l limit -d 'Limit of the sandbox instead of 15 units' -r
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l ballast -d 'Units of other programs, 0 to 3' -r
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l rounds -d 'Rounds, 1 to 11' -r
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l fill -l fills -d 'Contents of the data, comma-separated: zeros, text, random' -r
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l arms -d 'Arms, comma-separated: as-configured, no-swap, swap:S, zram:S, zram:ALG:S (S is the swappiness)' -r
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l runs -d 'Runs of each arm, in alternating order' -r
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l timeout -d 'When the clock ends the rounds of a run' -r
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l read-ahead -d 'Read-ahead of the scratch device; the host\'s disks keep theirs' -r
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l dir -d 'Scratch place: a directory on a disk' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l shared -d 'Data in shared instead of private anonymous memory'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l prove -d 'Make swap areas and zram devices without asking; they are removed again'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l allow-busy -d 'Run although the machine is busy; the records say so'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l stale-statistics -d 'Leave the group\'s statistics up to 2 s old, as in a container, instead of exact, as on a whole machine'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l dry-run -d 'Say what would be done and written, and stop'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "code-plus-data" -d 'What every series takes on the command line beside its parameters'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from resume" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from resume" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from resume" -l prove -d 'Touch more than the sandbox without asking (swap areas, zram devices, settings); it is put back'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from resume" -l dry-run -d 'Say what would be done and written, and stop'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from resume" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print help'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from report" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from report" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from report" -l csv -d 'Print comma-separated values, one line a run and figure'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from report" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from report" -s h -l help -d 'Print help'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from clean" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from clean" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from clean" -s h -l help -d 'Print help'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the experiments'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "describe" -d 'Describe one: its question, how it is done, what it needs'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "describe" -d 'Describe one: its question, how it is done, what it needs, what can be chosen'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "run" -d 'Run an experiment'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "report" -d 'Show the table of a run again, from its raw records'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "resume" -d 'Go on with a series that was interrupted: runs that have a record are not made again'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "report" -d 'Show the table of a series again, from its raw records'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "clean" -d 'Remove what an earlier run left behind'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ramline -n "__fish_ramline_using_subcommand snapshot" -l tree -d 'Write the kernel\'s files themselves as a tree below DIR (for --root)' -r -F
@@ -203,7 +197,8 @@ complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_su
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from show" -f -a "translate" -d 'What free, top, htop, btop, sar, docker, kubectl and others would call "used" here, and why'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from measure" -f -a "tiers" -d 'Latency and throughput of RAM, page cache, tmpfs, zram and the disks, within 15 s'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "list" -d 'List the experiments'
-complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "describe" -d 'Describe one: its question, how it is done, what it needs'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "describe" -d 'Describe one: its question, how it is done, what it needs, what can be chosen'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "run" -d 'Run an experiment'
-complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "report" -d 'Show the table of a run again, from its raw records'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "resume" -d 'Go on with a series that was interrupted: runs that have a record are not made again'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "report" -d 'Show the table of a series again, from its raw records'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "clean" -d 'Remove what an earlier run left behind'

@@ -17,10 +17,14 @@ mod measurement;
 mod record;
 pub mod rng;
 mod sample;
+mod series;
 pub mod study;
 mod tiers;
 
 pub use measurement::{Interval, LatencyStats, Measurement, Spread};
-pub use record::{Arm, FORMAT, Machine, PoolBalance, Reclaim, RoundTime, RunRecord, SwapKind, Verdict, Workload};
+pub use record::{
+    Arm, Better, FORMAT, Figure, Machine, PoolBalance, Reclaim, RoundTime, RunRecord, SwapKind, Verdict, Workload,
+};
 pub use sample::{HostPicture, Phase, Sample};
+pub use series::{ArmResult, FigureResult, SeriesTable, word as verdict_word};
 pub use tiers::{TierMeasurement, TierReport};

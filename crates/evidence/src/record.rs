@@ -70,6 +70,53 @@ pub struct Arm {
     pub swappiness: Option<u32>,
     /// Fill of the data: `zeros`, `text`, `random`.
     pub fill: String,
+    /// What else is varied, by name, as asked for.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
+}
+
+impl Arm {
+    /// An arm that is only a name and settings.
+    #[must_use]
+    pub fn named(name: &str, settings: &[(&str, &str)]) -> Arm {
+        let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        Arm { name: name.to_owned(), settings, ..Arm::default() }
+    }
+}
+
+/// Which direction of a figure is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    /// Times, faults.
+    Lower,
+    /// Rates.
+    Higher,
+    /// Neither is better.
+    #[default]
+    Neither,
+}
+
+/// One number a run brought, in the order in which tables show it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Figure {
+    /// Its name, unit last where it needs one: `wall`, `major faults`.
+    pub name: String,
+    /// The value.
+    pub value: f64,
+    /// Its unit: `s`, `bytes`, `pages`, `1/s`.
+    pub unit: String,
+    /// Which direction is good.
+    pub better: Better,
+}
+
+impl Figure {
+    /// A figure.
+    #[must_use]
+    pub fn new(name: &str, value: f64, unit: &str, better: Better) -> Figure {
+        Figure { name: name.to_owned(), value, unit: unit.to_owned(), better }
+    }
 }
 
 /// The workload's sizes.
@@ -214,8 +261,14 @@ pub struct RunRecord {
     pub machine: Machine,
     /// The arm as asked for.
     pub arm: Arm,
-    /// The workload as asked for.
+    /// The workload as asked for; of code-plus-data.
     pub workload: Workload,
+    /// The parameters of the series, as asked for, by name.
+    pub parameters: BTreeMap<String, Vec<String>>,
+    /// Where it ran: `cgroup-v1`, `cgroup-v2`, `cgroup-v2 delegated`, `vm`, `none`.
+    pub sandbox: String,
+    /// The processor was emulated: its seconds are not those of a machine.
+    pub emulated: bool,
     /// Settings as read back from inside the sandbox, by name.
     pub verified: BTreeMap<String, String>,
     /// How the run ended.
@@ -234,6 +287,10 @@ pub struct RunRecord {
     pub system: Nanos,
     /// What reclaim did.
     pub reclaim: Reclaim,
+    /// The numbers it brought, in the order of the table.
+    pub figures: Vec<Figure>,
+    /// What only this experiment knows: a tree of functions, a map of pages.
+    pub detail: Option<serde_json::Value>,
     /// Limit and pool, in arms with zram.
     pub pool: Option<PoolBalance>,
     /// Raw counters of the group and of the machine before.

@@ -40,7 +40,7 @@ pub fn parse(text: &str) -> Result<Arm> {
         }
         _ => return Err(bad()),
     };
-    Ok(Arm { name: text.to_owned(), swap, swappiness, fill: String::new() })
+    Ok(Arm { name: text.to_owned(), swap, swappiness, ..Arm::default() })
 }
 
 /// The name goes into a file of the kernel: letters, digits and a hyphen, as all algorithms have.

@@ -4,193 +4,136 @@
 //! The observer stays outside the group; the workload is the same binary, started again inside it. What it is not: a
 //! benchmark of the disk: the arms of one run share disk, sizes and access pattern, and only their differences count.
 
-use std::time::Instant;
+use std::time::Duration;
 
-use ramline_act::{ActError, Run, RunLock, recover};
-use ramline_evidence::{Machine, RunRecord};
+use ramline_evidence::{Arm, RunRecord};
+use ramline_kernel::Root;
 use ramline_kernel::cgroup::Version;
-use ramline_kernel::gather::gather;
-use ramline_kernel::{Root, process, signals};
-use ramline_snapshot::Wanted;
 
-use crate::arm;
 use crate::error::{LabError, Result};
+use crate::experiment::{self, Bench, Experiment, Series};
+use crate::params::{Kind, Parameter, Params};
 use crate::preflight::{self, Plan};
 use crate::progress::Progress;
-use crate::runner::{Bench, unix_ms};
+use crate::runner::Runner;
 use crate::scratch::Scratch;
-use crate::store::RunFolder;
+use crate::series::{self, Consent, Done, Env, Order};
+use crate::settings::Settings;
 
 /// Its name on the command line and in records.
 pub const NAME: &str = "code-plus-data";
 
-/// Whether the reader agreed to what [`Plan::global`] lists: by answering, or with `--prove`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Consent {
-    /// Nobody was asked, or the answer was no.
-    NotGiven,
-    /// Agreed.
-    Given,
+const fn row(name: &'static str, kind: Kind, default: Option<&'static str>, help: &'static str) -> Parameter {
+    Parameter { name, kind, default, help }
 }
 
-/// Where a run happens.
+/// The row of the table.
+pub const EXPERIMENT: Experiment = Experiment {
+    name: NAME,
+    question: "What happens when programs and data together do not fit into memory, with swap and without?",
+    how: "A file of 3 units stands for program code, anonymous memory of 14 units for data, in a memory cgroup limited to 15. \
+          The data is filled; then 11 rounds read code at random places and data in a window that moves on. Each arm is the same \
+          under other swap settings, in interleaved order, with cold code and a fresh swap area every time.",
+    needs: "root, a memory cgroup (version 1 or 2), mke2fs, a disk with about twice the code and swap free, the limit and a margin in memory",
+    docs: "docs/experiments/code-plus-data.md",
+    parameters: &[
+        row("unit", Kind::Size, Some("32MiB"), "One unit; 14 of data and 3 of code have to live in 15"),
+        row("limit", Kind::Size, None, "Limit of the sandbox instead of 15 units"),
+        row("ballast", Kind::Count(0, 3), Some("0"), "Units of other programs"),
+        row("rounds", Kind::Count(1, 11), Some("11"), "Rounds"),
+        row("fill", Kind::List, Some("text"), "Contents of the data, comma-separated: zeros, text, random"),
+        row("shared", Kind::Switch, Some("false"), "Data in shared instead of private anonymous memory"),
+        row(
+            "arms",
+            Kind::List,
+            Some("as-configured,no-swap"),
+            "Arms, comma-separated: as-configured, no-swap, swap:S, zram:S, zram:ALG:S (S is the swappiness)",
+        ),
+        row("runs", Kind::Count(1, 100), Some("3"), "Runs of each arm, in alternating order"),
+        row("timeout", Kind::Time, Some("20s"), "When the clock ends the rounds of a run"),
+        row("read-ahead", Kind::Size, Some("128KiB"), "Read-ahead of the scratch device; the host's disks keep theirs"),
+        row(
+            "stale-statistics",
+            Kind::Switch,
+            Some("false"),
+            "Leave the group's statistics up to 2 s old, as in a container, instead of exact, as on a whole machine",
+        ),
+    ],
+    figures: &["time per round", "rounds", "major faults", "file refaults", "anonymous refaults"],
+    open,
+};
+
+fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
+    let plan = preflight::plan(root, &Settings::of(params)?)?;
+    Ok(Box::new(CodePlusData::new(plan)))
+}
+
+/// A series of code-plus-data.
 #[derive(Debug)]
-pub struct Env<'a> {
-    /// The live machine.
-    pub root: &'a Root,
-    /// One ramline at a time; also where state is kept.
-    pub lock: &'a RunLock,
-    /// When all must be over; runs that cannot end by then are not begun.
-    pub deadline: Option<Instant>,
-    /// Fault injection for tests: die after so many journal records.
-    pub crash_after: Option<u64>,
+pub struct CodePlusData {
+    plan: Plan,
+    scratch: Option<Scratch>,
 }
 
-/// What a run brought.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Done {
-    /// The raw records; `None` when there was time for none.
-    pub folder: Option<RunFolder>,
-    /// The arms of the runs that were not begun for lack of time.
-    pub out_of_time: Vec<String>,
-}
-
-/// Removes what dead runs have left, and says in sentences what that was.
-///
-/// # Errors
-/// `Refused` when something stays: nothing new is started on top of it.
-pub fn clean_up(lock: &RunLock, root: &Root) -> Result<Vec<String>> {
-    let report = recover(lock.state(), root)?;
-    let reasons: Vec<String> = report
-        .runs
-        .iter()
-        .flat_map(|left| left.errors.iter().map(|error| (left.pid, preflight::first_line(&error.to_string()))))
-        .map(|(pid, error)| format!("what process {pid} had left cannot be removed: {error}"))
-        .collect();
-    if !reasons.is_empty() {
-        return Err(LabError::Refused { reasons, hint: "ramline lab clean".to_owned(), privilege: false });
+impl CodePlusData {
+    /// From a plan that the preflight has made.
+    #[must_use]
+    pub const fn new(plan: Plan) -> CodePlusData {
+        CodePlusData { plan, scratch: None }
     }
-    let removed = report.runs.iter().filter(|left| !left.removed.is_empty());
-    Ok(removed.map(|left| format!("removed what process {} had left: {}", left.pid, left.removed.join(", "))).collect())
 }
 
-/// Runs all arms of `plan`, interleaved. Call it from a thread that lives until it returns: the workload is tied to the
-/// thread.
+impl Series for CodePlusData {
+    fn arms(&self) -> &[Arm] {
+        &self.plan.arms
+    }
+
+    fn runs(&self) -> u32 {
+        self.plan.settings.runs
+    }
+
+    fn lines(&self) -> Vec<String> {
+        self.plan.lines()
+    }
+
+    fn global(&self) -> Vec<String> {
+        self.plan.global.clone()
+    }
+
+    fn longest_run(&self) -> Duration {
+        self.plan.settings.longest_run()
+    }
+
+    fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
+        bench.progress.step(&format!("writing the code file below {}", self.plan.place.dir.display()));
+        self.scratch = Some(Scratch::create(&self.plan, bench.run)?);
+        Ok(())
+    }
+
+    fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
+        let scratch =
+            self.scratch.as_ref().ok_or_else(|| LabError::Workload("the scratch place is not prepared".to_owned()))?;
+        let v1 = self.plan.hierarchy.version() == Version::V1;
+        record.machine.cgroup_version = if v1 { 1 } else { 2 };
+        record.machine.scratch_fs.clone_from(&self.plan.place.fs_type);
+        record.machine.scratch_disk.clone_from(&self.plan.place.device);
+        record.sandbox = (if v1 { "cgroup-v1" } else { "cgroup-v2" }).to_owned();
+        Runner { plan: &self.plan, scratch }.once(arm, record, bench)
+    }
+}
+
+/// Runs a plan: for those who made it themselves, as a checkup does.
 ///
 /// # Errors
-/// No consent where it is needed; setting up failed; SIGINT or SIGTERM came. Everything made is undone in every case, and
-/// records written so far stay; what cannot be undone is the error, `CleanUp`, whatever else happened.
+/// As [`series::run`].
 pub fn run(env: &Env<'_>, plan: &Plan, consent: Consent, progress: &mut dyn Progress) -> Result<Done> {
-    if plan.needs_consent() && consent == Consent::NotGiven {
-        let arms: Vec<&str> = plan.settings.arms.iter().map(|arm| arm.name.as_str()).collect();
-        return Err(LabError::Refused {
-            reasons: plan.global.iter().map(|what| format!("not agreed to: {what}")).collect(),
-            hint: format!("ramline lab run {NAME} --arms {} --prove", arms.join(",")),
-            privilege: false,
-        });
-    }
-    for removed in clean_up(env.lock, env.root)? {
-        progress.step(&removed);
-    }
-    let mut run = Run::begin(env.lock, env.root, env.crash_after)?;
-    let outcome = all(env, plan, &mut run, progress);
-    progress.step("putting everything back");
-    ended(outcome, run.finish(), signals::interrupted())
+    let params = plan.settings.params();
+    let order = Order { experiment: NAME, params: &params, resume: None };
+    series::run(env, &order, &mut CodePlusData::new(plan.clone()), consent, progress)
 }
 
-/// What counts at the end: first whether everything was put back, then whether a signal ended it, then its own error.
-fn ended<T>(outcome: Result<T>, put_back: ramline_act::Result<()>, interrupted: bool) -> Result<T> {
-    match (outcome, put_back) {
-        (outcome, Err(source)) => Err(LabError::CleanUp { source, outcome: outcome.err().map(Box::new) }),
-        (Err(LabError::Act(ActError::Interrupted { .. })), Ok(())) => Err(LabError::Interrupted),
-        // A workload that a signal of the terminal has ended is not a failure of its own.
-        (Err(_), Ok(())) if interrupted => Err(LabError::Interrupted),
-        (outcome, Ok(())) => outcome,
-    }
-}
-
-fn all(env: &Env<'_>, plan: &Plan, run: &mut Run, progress: &mut dyn Progress) -> Result<Done> {
-    let mut done = Done { folder: None, out_of_time: Vec::new() };
-    progress.step(&format!("writing the code file below {}", plan.place.dir.display()));
-    let scratch = Scratch::create(plan, run)?;
-    let bench =
-        Bench { root: env.root, plan, scratch: &scratch, machine: machine(env.root, plan), deadline: env.deadline };
-    let order = arm::interleaved(plan.arms.len(), plan.settings.runs);
-    let total = u32::try_from(order.len()).unwrap_or(u32::MAX);
-    for (number, (repetition, index)) in (0u32..).zip(order) {
-        let Some(arm) = plan.arms.get(index) else { continue };
-        run.check_interrupted()?;
-        if env.deadline.is_some_and(|end| end.saturating_duration_since(Instant::now()) < plan.settings.longest_run()) {
-            done.out_of_time.push(arm.name.clone());
-            continue;
-        }
-        progress.begin(number, total, &arm.name);
-        let mark = run.mark();
-        let outcome = bench.once(arm, (repetition, number), run, progress);
-        if let Ok(record) = &outcome {
-            // Written before anything is concluded from it, and before anything else can fail.
-            keep(env, &mut done.folder, record)?;
-            progress.end(record);
-        }
-        ended(outcome, run.undo_to(mark), false)?;
-    }
-    Ok(done)
-}
-
-/// The folder is made with its first record: a run that never came so far leaves none.
-fn keep(env: &Env<'_>, folder: &mut Option<RunFolder>, record: &RunRecord) -> Result<()> {
-    let folder = match folder {
-        Some(folder) => folder,
-        None => folder.insert(RunFolder::create(env.lock.state().path(), NAME, unix_ms())?),
-    };
-    folder.write(record).map(drop)
-}
-
-fn machine(root: &Root, plan: &Plan) -> Machine {
-    let seen = gather(root, Wanted { meminfo: true, ..Wanted::NOTHING });
-    Machine {
-        kernel: seen.machine.kernel.clone(),
-        cpus: u32::try_from(seen.machine.cpus).unwrap_or_default(),
-        mem_total: seen.mem_total().unwrap_or_default(),
-        page_size: process::page_size(),
-        cgroup_version: if plan.hierarchy.version() == Version::V1 { 1 } else { 2 },
-        boot_id: seen.machine.boot_id.clone().unwrap_or_default(),
-        scratch_fs: plan.place.fs_type.clone(),
-        scratch_disk: plan.place.device.clone(),
-        ramline: env!("CARGO_PKG_VERSION").to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ramline_kernel::KernelError;
-
-    fn stuck() -> ActError {
-        ActError::Undo { errors: vec![KernelError::unsupported("unmount", "/x/mnt", "it is busy")] }
-    }
-
-    #[test]
-    fn only_when_everything_was_put_back_may_a_run_say_so() {
-        let signal = || Err::<(), _>(LabError::Act(ActError::Interrupted { signal: 2 }));
-        let text = |result: Result<()>| result.unwrap_err().to_string();
-        assert!(text(ended(signal(), Ok(()), true)).contains("everything was put back"));
-        let failed = text(ended(signal(), Err(stuck()), true));
-        assert!(failed.contains("unmount /x/mnt") && !failed.contains("everything was put back"), "{failed}");
-    }
-
-    #[test]
-    fn a_clean_up_that_failed_is_the_error_whatever_else_happened() {
-        let is_clean_up = |result: Result<()>| matches!(result, Err(LabError::CleanUp { .. }));
-        assert!(is_clean_up(ended(Ok(()), Err(stuck()), false)));
-        assert!(is_clean_up(ended(Err(LabError::Workload("no".to_owned())), Err(stuck()), false)));
-        assert!(ended(Ok(()), Ok(()), false).is_ok());
-    }
-
-    #[test]
-    fn a_workload_ended_by_a_signal_is_an_interruption_and_not_its_failure() {
-        let broken = || Err::<(), _>(LabError::Workload("broken pipe".to_owned()));
-        assert!(matches!(ended(broken(), Ok(()), true), Err(LabError::Interrupted)));
-        assert!(matches!(ended(broken(), Ok(()), false), Err(LabError::Workload(_))));
-    }
+/// All parameters of this experiment.
+#[must_use]
+pub fn table() -> Vec<Parameter> {
+    experiment::Experiment::table(&EXPERIMENT)
 }

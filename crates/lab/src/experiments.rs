@@ -6,32 +6,10 @@
 //! ```
 
 use crate::code_plus_data;
-
-/// One experiment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Experiment {
-    /// Its name on the command line.
-    pub name: &'static str,
-    /// What it answers.
-    pub question: &'static str,
-    /// How it is done, in a few sentences.
-    pub how: &'static str,
-    /// What it needs.
-    pub needs: &'static str,
-    /// Its page, with "reading the result".
-    pub docs: &'static str,
-}
+use crate::experiment::Experiment;
 
 /// All of them.
-pub const EXPERIMENTS: &[Experiment] = &[Experiment {
-    name: code_plus_data::NAME,
-    question: "What happens when programs and data together do not fit into memory, with swap and without?",
-    how: "A file of 3 units stands for program code, anonymous memory of 14 units for data, in a memory cgroup limited to 15. \
-          The data is filled; then 11 rounds read code at random places and data in a window that moves on. Each arm is the same \
-          under other swap settings, in interleaved order, with cold code and a fresh swap area every time.",
-    needs: "root, a memory cgroup (version 1 or 2), mke2fs, a disk with about twice the code and swap free, the limit and a margin in memory",
-    docs: "docs/experiments/code-plus-data.md",
-}];
+pub const EXPERIMENTS: &[Experiment] = &[code_plus_data::EXPERIMENT];
 
 /// The experiment of that name.
 #[must_use]
@@ -42,6 +20,7 @@ pub fn find(name: &str) -> Option<&'static Experiment> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::params::{Kind, Params};
 
     #[test]
     fn every_experiment_asks_a_question_and_has_a_page() {
@@ -50,6 +29,20 @@ mod tests {
             let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(experiment.docs);
             let text = std::fs::read_to_string(&page).unwrap_or_default();
             assert!(text.contains("## Reading the result"), "{} has no such section", page.display());
+        }
+    }
+
+    #[test]
+    fn every_default_is_of_its_kind_and_no_name_stands_twice() {
+        for experiment in EXPERIMENTS {
+            let table = experiment.table();
+            for row in &table {
+                assert_eq!(table.iter().filter(|other| other.name == row.name).count(), 1, "{}", row.name);
+                for text in Params::defaults(&[*row]).list(row.name) {
+                    assert_eq!(row.kind.objection(text), None, "{}", row.name);
+                }
+            }
+            assert!(table.iter().filter(|row| row.kind == Kind::Command).count() <= 1);
         }
     }
 }

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::LabError;
 
-const HINT: &str = "ramline lab run code-plus-data --fills zeros,text,random";
+const HINT: &str = "ramline lab run code-plus-data --fill zeros,text,random";
 
 /// Kinds of contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]

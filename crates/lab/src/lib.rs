@@ -6,12 +6,12 @@
 //! ```no_run
 //! use ramline_act::{RunLock, StateDir};
 //! use ramline_kernel::Root;
-//! use ramline_lab::{code_plus_data, preflight, progress::Silent, report, settings::Settings};
+//! use ramline_lab::{code_plus_data, preflight, progress::Silent, report, series, settings::Settings};
 //! let root = Root::live();
 //! let lock = RunLock::take(&StateDir::open("/var/lib/ramline".as_ref())?, &root)?;
 //! let plan = preflight::plan(&root, &Settings::default())?;
-//! let env = code_plus_data::Env { root: &root, lock: &lock, deadline: None, crash_after: None };
-//! let done = code_plus_data::run(&env, &plan, code_plus_data::Consent::NotGiven, &mut Silent)?;
+//! let env = series::Env { root: &root, lock: &lock, deadline: None, crash_after: None };
+//! let done = code_plus_data::run(&env, &plan, series::Consent::NotGiven, &mut Silent)?;
 //! if let Some(folder) = done.folder {
 //!     report::doubts(&folder.read()?.records).iter().for_each(|doubt| eprintln!("{doubt}"));
 //! }
@@ -21,9 +21,11 @@
 pub mod arm;
 pub mod code_plus_data;
 mod error;
+pub mod experiment;
 pub mod experiments;
 pub mod fill;
 pub mod observe;
+pub mod params;
 pub mod pool;
 pub mod preflight;
 pub mod progress;
@@ -32,6 +34,7 @@ pub mod report;
 mod runner;
 mod sandbox;
 mod scratch;
+pub mod series;
 pub mod settings;
 pub mod store;
 pub mod tiers;

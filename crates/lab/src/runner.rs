@@ -5,15 +5,15 @@
 use std::time::{Duration, Instant};
 
 use ramline_act::Run;
-use ramline_evidence::{Arm, Machine, RunRecord, SwapKind};
+use ramline_evidence::{Arm, Better, Figure, RunRecord, SwapKind};
 use ramline_kernel::{Root, quiet};
 use ramline_units::Bytes;
 
 use crate::error::Result;
+use crate::experiment::Bench;
 use crate::observe;
 use crate::pool::PoolKeeper;
 use crate::preflight::{self, Plan};
-use crate::progress::Progress;
 use crate::protocol::Task;
 use crate::sandbox::Sandbox;
 use crate::scratch::Scratch;
@@ -22,62 +22,47 @@ use crate::watch::Watch;
 
 /// What all runs share.
 #[derive(Debug)]
-pub struct Bench<'a> {
-    /// The live machine.
-    pub root: &'a Root,
+pub struct Runner<'a> {
     /// What is to be done.
     pub plan: &'a Plan,
     /// Where the code is.
     pub scratch: &'a Scratch,
-    /// As recorded.
-    pub machine: Machine,
-    /// When all must be over.
-    pub deadline: Option<Instant>,
 }
 
-impl Bench<'_> {
-    /// Runs `arm` once, as repetition and order in `place`. A run that thrashes or is killed gives a record; only what
-    /// prevents a run is an error.
+impl Runner<'_> {
+    /// Runs `arm` once and fills the record. A run that thrashes or is killed gives a record; only what prevents a run is an
+    /// error.
     ///
     /// # Errors
-    /// Setting up failed, or SIGINT or SIGTERM came. `run` undoes what was made.
-    pub fn once(&self, arm: &Arm, place: (u32, u32), run: &mut Run, progress: &mut dyn Progress) -> Result<RunRecord> {
-        let mut record = RunRecord {
-            format: ramline_evidence::FORMAT,
-            experiment: crate::code_plus_data::NAME.to_owned(),
-            repetition: place.0,
-            order: place.1,
-            started_unix_ms: unix_ms(),
-            machine: self.machine.clone(),
-            arm: arm.clone(),
-            workload: self.plan.settings.workload(),
-            ..RunRecord::default()
-        };
-        record.notes.extend(self.settle(run)?);
+    /// Setting up failed, or SIGINT or SIGTERM came. The journal undoes what was made.
+    pub fn once(&self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
+        let Bench { root, run, progress, deadline } = bench;
+        record.workload = self.plan.settings.workload();
+        record.notes.extend(self.settle(root, run)?);
         self.scratch.evict_code()?;
-        let mut sandbox = Sandbox::create(self.root, self.plan, self.scratch, arm, place.1, run)?;
+        let mut sandbox = Sandbox::create(root, self.plan, self.scratch, arm, record.order, run)?;
         record.verified = sandbox.verified.clone();
-        record.before = observe::counters(self.root, &sandbox.base);
+        record.before = observe::counters(root, &sandbox.base);
         let task = self.task(arm)?;
-        Watch::start(self.root, &sandbox, &task, self.deadline, run, &mut record)?.follow(progress)?;
+        Watch::start(root, &sandbox, &task, *deadline, run, record)?.follow(*progress)?;
         // A signal from the terminal reaches the workload too: what it did then is no result.
         run.check_interrupted()?;
         record.pool = sandbox.keeper.take().and_then(PoolKeeper::finish);
         if record.after.is_empty() {
             // It did not come to its last line: the counters are those after its death.
-            record.after = observe::counters(self.root, &sandbox.group.stat()?);
+            record.after = observe::counters(root, &sandbox.group.stat()?);
         }
-        self.who_paid(&mut record)?;
-        self.conclude(&mut record);
-        Ok(record)
+        self.who_paid(record)?;
+        conclude(record);
+        Ok(())
     }
 
     /// Waits for a quiet moment, but not for ever; what disturbs after that is a note in the record.
-    fn settle(&self, run: &Run) -> Result<Option<String>> {
+    fn settle(&self, root: &Root, run: &Run) -> Result<Option<String>> {
         let begin = Instant::now();
         loop {
             run.check_interrupted()?;
-            let seen = quiet::look(self.root, Duration::from_millis(200))?;
+            let seen = quiet::look(root, Duration::from_millis(200))?;
             let disturbed = seen.disturbance(preflight::BUSY_LIMIT / 2.0);
             if disturbed.is_none() || begin.elapsed() > self.plan.settings.settle {
                 return Ok(disturbed.map(|why| format!("the machine was not quiet before the run: {why}")));
@@ -111,7 +96,7 @@ impl Bench<'_> {
         record.verified.insert("code cached at the end".to_owned(), cached.to_string());
         record.verified.insert("file pages charged to the group at the end".to_owned(), charged.to_string());
         // Statistics lag by up to 64 pages per CPU.
-        let lag = Bytes(u64::from(self.machine.cpus).saturating_mul(64 * self.machine.page_size));
+        let lag = Bytes(u64::from(record.machine.cpus).saturating_mul(64 * record.machine.page_size));
         if charged + lag < cached {
             record.notes.push(format!(
                 "only {charged} of {cached} of cached code were charged to the sandbox: others paid for the rest"
@@ -119,31 +104,46 @@ impl Bench<'_> {
         }
         Ok(())
     }
-
-    /// What follows from the counters, and what qualifies the run.
-    fn conclude(&self, record: &mut RunRecord) {
-        let faults = record.reclaim.major_faults;
-        record.reclaim = observe::reclaim(&record.before, &record.after, faults, self.machine.page_size);
-        if let Some(balance) = record.pool.filter(|balance| balance.deviation().is_some_and(|share| share > 0.02)) {
-            record.notes.push(format!(
-                "limit + pool was between {} and {}, nominal {}: more than 2 % off",
-                balance.sum_min, balance.sum_max, balance.nominal
-            ));
-        }
-        let delta = |name: &str| {
-            record.after.get(name).copied().unwrap_or(0).saturating_sub(record.before.get(name).copied().unwrap_or(0))
-        };
-        let strangers = delta("vm.oom_kill").saturating_sub(delta("group.oom_kills"));
-        if strangers > 0 {
-            record
-                .notes
-                .push(format!("bystanders: {strangers} processes outside the sandbox were killed by the kernel"));
-        }
-    }
 }
 
-/// Milliseconds since 1970.
-pub(crate) fn unix_ms() -> u64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or_default()
+/// What follows from the counters, and what qualifies the run.
+fn conclude(record: &mut RunRecord) {
+    let faults = record.reclaim.major_faults;
+    record.reclaim = observe::reclaim(&record.before, &record.after, faults, record.machine.page_size);
+    if let Some(balance) = record.pool.filter(|balance| balance.deviation().is_some_and(|share| share > 0.02)) {
+        record.notes.push(format!(
+            "limit + pool was between {} and {}, nominal {}: more than 2 % off",
+            balance.sum_min, balance.sum_max, balance.nominal
+        ));
+    }
+    let delta = |name: &str| {
+        record.after.get(name).copied().unwrap_or(0).saturating_sub(record.before.get(name).copied().unwrap_or(0))
+    };
+    let strangers = delta("vm.oom_kill").saturating_sub(delta("group.oom_kills"));
+    if strangers > 0 {
+        record.notes.push(format!("bystanders: {strangers} processes outside the sandbox were killed by the kernel"));
+    }
+    record.figures = figures(record);
+}
+
+/// What the table of a series is made of.
+fn figures(record: &RunRecord) -> Vec<Figure> {
+    let mut out = Vec::new();
+    let mut add = |name: &str, value: Option<f64>, unit: &str, better| {
+        out.extend(value.map(|value| Figure::new(name, value, unit, better)));
+    };
+    let pages = |count: Option<u64>| count.map(|count| count as f64);
+    let reclaim = &record.reclaim;
+    add("time per round", record.seconds_per_round(), "s", Better::Lower);
+    add("rounds", Some(record.rounds_done()), "rounds", Better::Higher);
+    add("user time", Some(record.user.as_secs_f64()), "s", Better::Lower);
+    add("system time", Some(record.system.as_secs_f64()), "s", Better::Lower);
+    add("major faults", pages(Some(reclaim.major_faults)), "faults", Better::Lower);
+    add("file refaults", pages(reclaim.refault_file), "pages", Better::Lower);
+    add("anonymous refaults", pages(reclaim.refault_anon), "pages", Better::Lower);
+    add("swapped in", pages(reclaim.swap_in), "pages", Better::Lower);
+    add("swapped out", pages(reclaim.swap_out), "pages", Better::Lower);
+    add("read from disks", reclaim.read_bytes.map(Bytes::as_f64), "bytes", Better::Lower);
+    add("PSI full", pages(reclaim.psi_full_us).map(|us| us / 1e6), "s", Better::Lower);
+    out
 }

@@ -18,6 +18,7 @@ use ramline_units::{Bytes, Nanos};
 use crate::arm;
 use crate::error::{LabError, Result};
 use crate::fill::Fill;
+use crate::params::Params;
 
 /// Units of data; all of it would just fit.
 pub const DATA_UNITS: u32 = 14;
@@ -93,6 +94,62 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// From the parameters of a series.
+    ///
+    /// # Errors
+    /// An arm or a fill that is none.
+    pub fn of(params: &Params) -> Result<Settings> {
+        let base = Settings::default();
+        let count = |name: &str| params.count(name).and_then(|n| u32::try_from(n).ok());
+        Ok(Settings {
+            unit: params.size("unit").unwrap_or(base.unit),
+            limit: params.size("limit"),
+            ballast_units: count("ballast").unwrap_or(base.ballast_units),
+            rounds: count("rounds").unwrap_or(base.rounds),
+            shared: params.switch("shared"),
+            fills: params.list("fill").iter().map(|text| text.parse()).collect::<Result<_>>()?,
+            arms: params.list("arms").iter().map(|text| arm::parse(text)).collect::<Result<_>>()?,
+            runs: count("runs").unwrap_or(base.runs),
+            timeout: params.time("timeout").unwrap_or(base.timeout),
+            read_ahead: params.size("read-ahead").unwrap_or(base.read_ahead),
+            dir: params.path("dir"),
+            seed: params.count("seed").unwrap_or(base.seed),
+            allow_busy: params.switch("allow-busy"),
+            fresh_statistics: !params.switch("stale-statistics"),
+            settle: base.settle,
+        })
+    }
+
+    /// As parameters of a series: for the records, and so that it can be resumed.
+    #[must_use]
+    pub fn params(&self) -> Params {
+        let table = crate::code_plus_data::table();
+        let mut params = Params::defaults(&table);
+        let kib = |size: Bytes| vec![format!("{}KiB", size.0 / 1024)];
+        let one = |text: String| vec![text];
+        let mut values = vec![
+            ("unit", kib(self.unit)),
+            ("ballast", one(self.ballast_units.to_string())),
+            ("rounds", one(self.rounds.to_string())),
+            ("fill", self.fills.iter().map(ToString::to_string).collect()),
+            ("shared", one(self.shared.to_string())),
+            ("arms", self.arms.iter().map(|arm| arm.name.clone()).collect()),
+            ("runs", one(self.runs.to_string())),
+            ("timeout", one(format!("{}ms", self.timeout.as_millis()))),
+            ("read-ahead", kib(self.read_ahead)),
+            ("stale-statistics", one((!self.fresh_statistics).to_string())),
+            ("seed", one(self.seed.to_string())),
+            ("allow-busy", one(self.allow_busy.to_string())),
+        ];
+        values.extend(self.limit.map(|limit| ("limit", kib(limit))));
+        values.extend(self.dir.as_ref().map(|dir| ("dir", one(dir.display().to_string()))));
+        for (name, value) in values {
+            // Everything here is of its kind; what a path cannot say in text is left out of the record.
+            drop(params.set(&table, name, value));
+        }
+        params
+    }
+
     /// Refuses what makes no sense on any machine.
     ///
     /// # Errors
@@ -189,6 +246,13 @@ mod tests {
         assert!(settings.units(ROUNDS - 1 + CODE_UNITS) <= settings.units(DATA_UNITS));
         assert_eq!(settings.demand() - settings.limit(), settings.units(2));
         settings.check().unwrap();
+    }
+
+    #[test]
+    fn settings_survive_the_way_through_parameters() {
+        let settings =
+            Settings { limit: Some(Bytes::from_mib(300)), shared: true, ballast_units: 2, ..Settings::default() };
+        assert_eq!(Settings::of(&settings.params()).unwrap(), settings);
     }
 
     #[test]

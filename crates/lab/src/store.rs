@@ -20,14 +20,39 @@ use std::path::{Path, PathBuf};
 
 use ramline_evidence::RunRecord;
 use ramline_kernel::process;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{LabError, Result};
+use crate::params::Params;
 
 /// One folder: everything one `lab run` recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunFolder {
     dir: PathBuf,
 }
+
+/// What a series was asked for, so that it can be gone on with: `series.json` of its folder.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Header {
+    /// The experiment.
+    pub experiment: String,
+    /// Its parameters.
+    pub parameters: Params,
+    /// Version of ramline.
+    pub ramline: String,
+}
+
+impl Header {
+    /// Of a series that begins now.
+    #[must_use]
+    pub fn of(experiment: &str, parameters: &Params) -> Header {
+        let ramline = env!("CARGO_PKG_VERSION").to_owned();
+        Header { experiment: experiment.to_owned(), parameters: parameters.clone(), ramline }
+    }
+}
+
+const HEADER: &str = "series.json";
 
 /// What a folder holds.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -83,10 +108,40 @@ impl RunFolder {
         RunFolder::all(state, experiment).pop()
     }
 
+    /// When it was made, in milliseconds since 1970, by its name; 0 for a folder that was named otherwise.
+    #[must_use]
+    pub fn began(&self) -> u64 {
+        let name = self.dir.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.rsplit('-').next().and_then(|time| time.parse().ok()).unwrap_or_default()
+    }
+
     /// Where it is.
     #[must_use]
     pub fn dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// Writes what the series was asked for.
+    ///
+    /// # Errors
+    /// It is there already, or the disk is full.
+    pub fn write_header(&self, header: &Header) -> Result<()> {
+        let path = self.dir.join(HEADER);
+        let failed = |error| LabError::file("write", &path, error);
+        let text = serde_json::to_string_pretty(header).map_err(|error| failed(error.into()))?;
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).map_err(failed)?;
+        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)
+    }
+
+    /// What the series was asked for.
+    ///
+    /// # Errors
+    /// There is no such file, or it makes no sense.
+    pub fn header(&self) -> Result<Header> {
+        let path = self.dir.join(HEADER);
+        let failed = |error| LabError::file("read", &path, error);
+        let text = std::fs::read_to_string(&path).map_err(failed)?;
+        serde_json::from_str(&text).map_err(|error| failed(error.into()))
     }
 
     /// Writes a record as `NNNN.json` by its order: complete and on disk, or not there at all. Never over an older one.
@@ -116,7 +171,7 @@ impl RunFolder {
         let mut names: Vec<PathBuf> = Vec::new();
         for entry in std::fs::read_dir(&self.dir).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
-            if path.extension().is_some_and(|extension| extension == "json") {
+            if path.extension().is_some_and(|extension| extension == "json") && !path.ends_with(HEADER) {
                 names.push(path);
             }
         }

@@ -16,6 +16,7 @@ use ramline_kernel::cgroup::Hierarchy;
 use ramline_kernel::gather::gather;
 use ramline_kernel::{Root, mount, process, swap};
 use ramline_lab::progress::Silent;
+use ramline_lab::series::{Consent, Env};
 use ramline_lab::settings::Settings;
 use ramline_lab::store::RunFolder;
 use ramline_lab::{arm, code_plus_data, preflight, report, workload};
@@ -65,8 +66,8 @@ fn run(base: &Path, settings: &Settings, crash_after: Option<u64>) -> ramline_la
     let root = Root::live();
     let lock = RunLock::take(&StateDir::open(&base.join("state"))?, &root)?;
     let plan = preflight::plan(&root, settings)?;
-    let env = code_plus_data::Env { root: &root, lock: &lock, deadline: None, crash_after };
-    let done = code_plus_data::run(&env, &plan, code_plus_data::Consent::Given, &mut Silent)?;
+    let env = Env { root: &root, lock: &lock, deadline: None, crash_after };
+    let done = code_plus_data::run(&env, &plan, Consent::Given, &mut Silent)?;
     Ok(done.folder.unwrap())
 }
 
@@ -133,8 +134,8 @@ fn without_consent_nothing_outside_the_sandbox_is_touched(base: &Path) {
     let root = Root::live();
     let lock = RunLock::take(&StateDir::open(&base.join("state")).unwrap(), &root).unwrap();
     let plan = preflight::plan(&root, &settings(base, &["swap:60"])).unwrap();
-    let env = code_plus_data::Env { root: &root, lock: &lock, deadline: None, crash_after: None };
-    let refused = code_plus_data::run(&env, &plan, code_plus_data::Consent::NotGiven, &mut Silent).unwrap_err();
+    let env = Env { root: &root, lock: &lock, deadline: None, crash_after: None };
+    let refused = code_plus_data::run(&env, &plan, Consent::NotGiven, &mut Silent).unwrap_err();
     assert!(refused.is_refused() && refused.to_string().contains("a swap file of 64.0 MiB"), "{refused}");
     assert!(!preflight::plan(&root, &settings(base, &["as-configured", "no-swap"])).unwrap().needs_consent());
 }
@@ -146,8 +147,8 @@ fn what_cannot_end_in_time_is_not_begun_and_named(base: &Path) {
     let lock = RunLock::take(&state, &root).unwrap();
     let plan = preflight::plan(&root, &settings(base, &["as-configured", "no-swap"])).unwrap();
     let deadline = Some(Instant::now() + Duration::from_secs(2));
-    let env = code_plus_data::Env { root: &root, lock: &lock, deadline, crash_after: None };
-    let done = code_plus_data::run(&env, &plan, code_plus_data::Consent::NotGiven, &mut Silent).unwrap();
+    let env = Env { root: &root, lock: &lock, deadline, crash_after: None };
+    let done = code_plus_data::run(&env, &plan, Consent::NotGiven, &mut Silent).unwrap();
     assert_eq!(done.out_of_time, ["as-configured text", "no-swap text"]);
     assert_eq!(done.folder, None);
     assert_eq!(RunFolder::all(state.path(), code_plus_data::NAME).len(), folders, "a folder without a record");
@@ -197,7 +198,7 @@ fn what_cannot_be_removed_is_the_error_and_nothing_new_is_started_on_it(base: &P
     assert_eq!(std::fs::read_to_string(&note).unwrap(), "mine");
     std::fs::remove_file(&note).unwrap();
     let (state, root) = (StateDir::open(&base.join("state")).unwrap(), Root::live());
-    let removed = code_plus_data::clean_up(&RunLock::take(&state, &root).unwrap(), &root).unwrap();
+    let removed = ramline_lab::series::clean_up(&RunLock::take(&state, &root).unwrap(), &root).unwrap();
     assert!(removed.len() == 1 && removed[0].contains(&place), "{removed:?}");
     assert_eq!(picture(base), before);
 }

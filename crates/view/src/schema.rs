@@ -8,7 +8,7 @@
 //! ```
 
 use ramline_advice::{Explanation, Finding};
-use ramline_evidence::{RunRecord, TierReport};
+use ramline_evidence::{RunRecord, SeriesTable, TierReport};
 use ramline_snapshot::Snapshot;
 use schemars::{JsonSchema, schema_for};
 use serde_json::Value;
@@ -42,6 +42,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("finding", schema::<Finding>()),
         ("tier-report", schema::<TierReport>()),
         ("run-record", schema::<RunRecord>()),
+        ("series", schema::<SeriesTable>()),
         ("proof-table", schema::<ProofTable>()),
         ("checkup", schema::<CheckupReport>()),
         ("checkup-comparison", schema::<Comparison>()),

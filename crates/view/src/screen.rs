@@ -11,6 +11,7 @@ mod explain;
 mod findings;
 mod lab;
 mod measure;
+mod series;
 
 pub use checkup::checkup;
 pub use compare::{Comparison, FindingRef, LineMove, TierMove, compare};
@@ -18,3 +19,4 @@ pub use explain::{TopicLine, TopicList, explain};
 pub use findings::findings;
 pub use lab::{live, proof};
 pub use measure::tiers;
+pub use series::{series, series_csv};

@@ -85,7 +85,7 @@ impl Case {
         let name = format!("{swap:?} {swappiness:?}");
         self.runs.extend(seconds.iter().map(|s| RunRecord {
             experiment: "code-plus-data".into(),
-            arm: Arm { name: name.clone(), swap: swap.clone(), swappiness, fill: "random".into() },
+            arm: Arm { name: name.clone(), swap: swap.clone(), swappiness, fill: "random".into(), ..Arm::default() },
             verdict: Verdict::Completed,
             rounds: vec![RoundTime { took: Nanos(s * 1_000_000_000), checksum: 1 }],
             elapsed: Nanos(s * 1_000_000_000),

@@ -97,7 +97,7 @@ fn run(
             scratch_disk: Some("vda".into()),
             ..Machine::default()
         },
-        arm: Arm { name: name.into(), swap: swap.clone(), swappiness, fill: "text".into() },
+        arm: Arm { name: name.into(), swap: swap.clone(), swappiness, fill: "text".into(), ..Arm::default() },
         workload: Workload {
             unit: Bytes::from_mib(32),
             data_units: 14,

@@ -10,7 +10,6 @@ use ramline_act::{ActError, RunLock};
 use ramline_advice::{Inputs, findings};
 use ramline_evidence::{RunRecord, TierReport};
 use ramline_kernel::{Root, process, signals};
-use ramline_lab::code_plus_data;
 use ramline_lab::progress::Progress;
 use ramline_lab::tiers::{Options, TiersError, measure};
 use ramline_model::costs::CostRatio;
@@ -171,7 +170,7 @@ impl Stages<'_> {
 
 /// Before anything is measured: what an earlier run left would be measured with it.
 fn remove_leftovers(lock: &RunLock) -> std::result::Result<(), Skipped> {
-    match code_plus_data::clean_up(lock, &Root::live()) {
+    match ramline_lab::series::clean_up(lock, &Root::live()) {
         Ok(removed) => {
             say(&removed);
             Ok(())

@@ -1,0 +1,209 @@
+//! `ramline lab run EXPERIMENT` and `ramline lab resume`: one subcommand an experiment, its options from its table.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use ramline_kernel::{Root, process, signals};
+use ramline_lab::experiment::{Experiment, Series};
+use ramline_lab::experiments::{EXPERIMENTS, find};
+use ramline_lab::params::{Kind, Parameter, Params};
+use ramline_lab::series::{self, Consent, Env, Order};
+use ramline_lab::store::RunFolder;
+
+use super::{folder_of, known, print};
+use crate::exit::{self, Failure};
+use crate::output::Format;
+use crate::progress::Terminal;
+use crate::{consent, state};
+
+/// Run an experiment
+#[derive(Debug, Args)]
+pub struct Run {
+    #[command(subcommand)]
+    chosen: Chosen,
+}
+
+/// What every series takes on the command line beside its parameters.
+#[derive(Debug, Clone, Copy, Args)]
+struct How {
+    /// Touch more than the sandbox without asking (swap areas, zram devices, settings); it is put back
+    #[arg(long)]
+    prove: bool,
+    /// Say what would be done and written, and stop
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// Go on with a series
+#[derive(Debug, Args)]
+pub struct Resume {
+    /// The series' folder; the latest when left out
+    folder: Option<PathBuf>,
+    #[command(flatten)]
+    how: How,
+}
+
+/// One experiment with its values.
+#[derive(Debug)]
+struct Chosen {
+    name: String,
+    params: Params,
+    how: Option<How>,
+}
+
+impl FromArgMatches for Chosen {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let (name, given) =
+            matches.subcommand().ok_or_else(|| clap::Error::new(clap::error::ErrorKind::MissingSubcommand))?;
+        let Some(experiment) = find(name) else {
+            // Not one of ours: said in our words when it is run.
+            return Ok(Chosen { name: name.to_owned(), params: Params::default(), how: None });
+        };
+        let table = experiment.table();
+        let mut params = Params::defaults(&table);
+        for row in &table {
+            if let Some(values) = values(given, row) {
+                let wrong = |e: ramline_lab::LabError| {
+                    clap::Error::raw(clap::error::ErrorKind::ValueValidation, format!("{e}\n"))
+                };
+                params.set(&table, row.name, values).map_err(wrong)?;
+            }
+        }
+        Ok(Chosen { name: name.to_owned(), params, how: Some(How::from_arg_matches(given)?) })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Chosen::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+fn values(given: &ArgMatches, row: &Parameter) -> Option<Vec<String>> {
+    match row.kind {
+        Kind::Switch => given.get_flag(row.name).then(|| vec!["true".to_owned()]),
+        _ => Some(given.get_many::<String>(row.name)?.cloned().collect()),
+    }
+}
+
+impl Subcommand for Chosen {
+    fn augment_subcommands(command: Command) -> Command {
+        EXPERIMENTS
+            .iter()
+            .fold(command, |command, experiment| command.subcommand(subcommand(experiment)))
+            .allow_external_subcommands(true)
+            .subcommand_required(true)
+            .disable_help_subcommand(true)
+            .subcommand_value_name("EXPERIMENT")
+            .subcommand_help_heading("Experiments")
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Chosen::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        find(name).is_some()
+    }
+}
+
+fn subcommand(experiment: &'static Experiment) -> Command {
+    let base = Command::new(experiment.name)
+        .about(experiment.question)
+        .long_about(format!("{}\n\n{}\n\nNeeds: {}", experiment.question, experiment.how, experiment.needs));
+    How::augment_args(experiment.table().iter().fold(base, |command, row| command.arg(option(row))))
+}
+
+fn option(row: &Parameter) -> Arg {
+    let arg = Arg::new(row.name).help(row.help);
+    let kind = row.kind;
+    let checked = move |text: &str| match kind.objection(text) {
+        Some(why) => Err(why),
+        None => Ok(text.to_owned()),
+    };
+    let value = match kind {
+        Kind::Switch => return arg.long(row.name).action(ArgAction::SetTrue),
+        Kind::Command => return arg.num_args(1..).last(true).value_name("COMMAND"),
+        Kind::Word(words) => {
+            let arg = arg.long(row.name).value_parser(clap::builder::PossibleValuesParser::new(words));
+            return row.default.into_iter().fold(arg, Arg::default_value);
+        }
+        Kind::Size => "SIZE",
+        Kind::Count(..) => "N",
+        Kind::Time => "TIME",
+        Kind::List => "LIST",
+        Kind::Path => "PATH",
+        Kind::Text => "TEXT",
+    };
+    let arg = arg.long(row.name).value_name(value).value_parser(checked);
+    let arg = if kind == Kind::List { arg.value_delimiter(',') } else { arg };
+    match (kind, row.default) {
+        (Kind::List, Some(text)) => arg.default_values(text.split(',')),
+        (_, Some(text)) => arg.default_value(text),
+        (_, None) => arg,
+    }
+}
+
+impl Run {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// As the lab refuses, fails or is interrupted.
+    pub fn run(&self) -> Result<u8> {
+        let experiment = known(&self.chosen.name)?;
+        let how = self.chosen.how.ok_or_else(|| Failure::new(exit::USAGE, "no options were read"))?;
+        go(experiment, &self.chosen.params, None, how)
+    }
+}
+
+impl Resume {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// There is no such series, or as the lab refuses, fails or is interrupted.
+    pub fn run(&self) -> Result<u8> {
+        let folder = folder_of(self.folder.as_ref())?;
+        let header = folder.header()?;
+        go(known(&header.experiment)?, &header.parameters, Some(&folder), self.how)
+    }
+}
+
+fn go(experiment: &Experiment, params: &Params, resume: Option<&RunFolder>, how: How) -> Result<u8> {
+    let root = Root::live();
+    if how.dry_run {
+        // What is busy now need not be when it is done, so that is a doubt here.
+        let mut relaxed = params.clone();
+        relaxed.set(&experiment.table(), "allow-busy", vec!["true".to_owned()])?;
+        plan(&*(experiment.open)(&root, &relaxed)?);
+        return Ok(exit::DONE);
+    }
+    if process::uid() != 0 {
+        // Refused, with everything else that is missing, before even the state directory is made.
+        (experiment.open)(&root, params)?;
+    }
+    // What an earlier run left is removed before the machine is judged: it may be what stands in the way.
+    let lock = state::lock(&root)?;
+    for removed in series::clean_up(&lock, &root)? {
+        eprintln!("{}", ramline_view::escape(&removed));
+    }
+    let mut series = (experiment.open)(&root, params)?;
+    plan(&*series);
+    let agreed = consent::given(how.prove, &series.global())?;
+    signals::install();
+    let env = Env { root: &root, lock: &lock, deadline: None, crash_after: state::crash_after() };
+    let consent = if agreed { Consent::Given } else { Consent::NotGiven };
+    let order = Order { experiment: experiment.name, params, resume };
+    let rounds = params.count("rounds").and_then(|n| u32::try_from(n).ok()).unwrap_or_default();
+    let done = series::run(&env, &order, &mut *series, consent, &mut Terminal::rounds(rounds))?;
+    let folder = done.folder.ok_or_else(|| Failure::new(exit::FAILED, "no run was made"))?;
+    print(&folder, how.format)
+}
+
+/// To stderr, on a terminal or not.
+fn plan(series: &dyn Series) {
+    for line in series.lines() {
+        eprintln!("{}", ramline_view::escape(&line));
+    }
+}

@@ -1,0 +1,192 @@
+//! A series as a table: for each arm and each figure the median of its runs with its spread, and against the first arm.
+//!
+//! What it is: a pure function of raw records, for any experiment. What it is not: a claim where there is none: a difference is
+//! claimed only where both arms have at least [`study::LEAST_FOR_INTERVAL`] runs and their 95 % intervals do not overlap.
+//!
+//! ```
+//! use ramline_evidence::{Arm, Better, Figure, RunRecord, SeriesTable};
+//! let run = |arm: &str, wall| RunRecord {
+//!     arm: Arm::named(arm, &[]),
+//!     figures: vec![Figure::new("wall", wall, "s", Better::Lower)],
+//!     ..RunRecord::default()
+//! };
+//! let records: Vec<_> = (0..7).flat_map(|i| [run("cold", 2.0 + 0.01 * f64::from(i)), run("warm", 1.0)]).collect();
+//! let table = SeriesTable::of(&records).unwrap();
+//! let warm = table.arms[1].figure("wall").unwrap();
+//! assert_eq!(warm.measurement.median, 1.0);
+//! assert!(warm.claimed);
+//! ```
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::measurement::{Measurement, Spread};
+use crate::record::{Better, Machine, RunRecord, Verdict};
+use crate::study::{self, Comparison};
+
+/// All arms of one series.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct SeriesTable {
+    /// Which experiment.
+    pub experiment: String,
+    /// The machine of the first run.
+    pub machine: Option<Machine>,
+    /// Where the runs were made.
+    pub sandbox: String,
+    /// The processor was emulated: seconds are not those of a machine and never basis of advice.
+    pub emulated: bool,
+    /// In the order in which they first ran.
+    pub arms: Vec<ArmResult>,
+}
+
+/// One arm: all its runs taken together.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ArmResult {
+    /// Its name.
+    pub name: String,
+    /// Runs.
+    pub n: u64,
+    /// How they ended, each with a count: completed, thrashing, killed, failed.
+    pub verdicts: Vec<(String, u64)>,
+    /// Its figures, in the order of the records.
+    pub figures: Vec<FigureResult>,
+    /// What qualifies the runs, each once.
+    pub notes: Vec<String>,
+}
+
+/// One figure of one arm.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FigureResult {
+    /// Its name.
+    pub name: String,
+    /// Which direction is good.
+    pub better: Better,
+    /// Over the runs that have it.
+    pub measurement: Measurement,
+    /// Against the first arm that has it; `None` for that one.
+    pub versus_first: Option<Comparison>,
+    /// A difference from the first arm may be claimed.
+    pub claimed: bool,
+}
+
+impl ArmResult {
+    /// A figure by name.
+    #[must_use]
+    pub fn figure(&self, name: &str) -> Option<&FigureResult> {
+        self.figures.iter().find(|figure| figure.name == name)
+    }
+}
+
+/// The word for a verdict.
+#[must_use]
+pub const fn word(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Completed => "completed",
+        Verdict::Thrashing(_) => "thrashing",
+        Verdict::Killed(_) => "killed",
+        Verdict::Failed(_) => "failed",
+        Verdict::Unfinished => "unfinished",
+    }
+}
+
+impl SeriesTable {
+    /// The table of these records; `None` when there are none.
+    #[must_use]
+    pub fn of(records: &[RunRecord]) -> Option<SeriesTable> {
+        let first = records.first()?;
+        let mut arms: Vec<ArmResult> = Vec::new();
+        for name in in_order(records.iter().map(|record| record.arm.name.as_str())) {
+            let runs: Vec<&RunRecord> = records.iter().filter(|record| record.arm.name == name).collect();
+            let arm = arm(name, &runs, &arms);
+            arms.push(arm);
+        }
+        Some(SeriesTable {
+            experiment: first.experiment.clone(),
+            machine: Some(first.machine.clone()),
+            sandbox: first.sandbox.clone(),
+            emulated: records.iter().any(|record| record.emulated),
+            arms,
+        })
+    }
+}
+
+fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen: Vec<&str> = Vec::new();
+    names.for_each(|name| {
+        if !seen.contains(&name) {
+            seen.push(name);
+        }
+    });
+    seen
+}
+
+fn arm(name: &str, runs: &[&RunRecord], before: &[ArmResult]) -> ArmResult {
+    let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
+    let words: Vec<&str> = runs.iter().map(|run| word(&run.verdict)).collect();
+    let verdicts = in_order(words.iter().copied())
+        .into_iter()
+        .map(|word| (word.to_owned(), count(words.iter().filter(|other| **other == word).count())))
+        .collect();
+    let names = in_order(runs.iter().flat_map(|run| run.figures.iter().map(|figure| figure.name.as_str())));
+    let notes = in_order(runs.iter().flat_map(|run| run.notes.iter().map(String::as_str)));
+    ArmResult {
+        name: name.to_owned(),
+        n: count(runs.len()),
+        verdicts,
+        figures: names.into_iter().filter_map(|name| figure(name, runs, before)).collect(),
+        notes: notes.into_iter().map(str::to_owned).collect(),
+    }
+}
+
+fn figure(name: &str, runs: &[&RunRecord], before: &[ArmResult]) -> Option<FigureResult> {
+    let all = || runs.iter().flat_map(|run| run.figures.iter().filter(|figure| figure.name == name));
+    let values: Vec<f64> = all().map(|figure| figure.value).collect();
+    let (unit, better) = all().next().map(|figure| (figure.unit.as_str(), figure.better))?;
+    let measurement = Measurement::of(&values, unit, "one value a run", &[])?;
+    let first = before.iter().find_map(|arm| arm.figure(name));
+    let versus_first = first.map(|first| study::compare(&first.measurement, &measurement));
+    let claimed = versus_first.as_ref().is_some_and(|versus| versus.separated && versus.by == Spread::Ci95);
+    Some(FigureResult { name: name.to_owned(), better, measurement, versus_first, claimed })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Arm, Figure};
+
+    fn run(arm: &str, wall: f64, verdict: Verdict) -> RunRecord {
+        let figures = vec![Figure::new("wall", wall, "s", Better::Lower)];
+        RunRecord { arm: Arm::named(arm, &[]), figures, verdict, ..RunRecord::default() }
+    }
+
+    #[test]
+    fn below_six_runs_the_range_is_shown_and_no_difference_is_claimed() {
+        let records: Vec<_> =
+            (0..5).flat_map(|_| [run("a", 1.0, Verdict::Completed), run("b", 9.0, Verdict::Completed)]).collect();
+        let table = SeriesTable::of(&records).unwrap();
+        let b = table.arms[1].figure("wall").unwrap();
+        assert_eq!((b.measurement.ci95, b.claimed), (None, false));
+        assert!(b.versus_first.as_ref().unwrap().separated, "the ranges are apart, which is no claim");
+    }
+
+    #[test]
+    fn verdicts_are_counted_in_the_order_in_which_they_came() {
+        let records = [
+            run("a", 1.0, Verdict::Thrashing("x".into())),
+            run("a", 1.0, Verdict::Completed),
+            run("a", 1.0, Verdict::Thrashing("y".into())),
+        ];
+        let table = SeriesTable::of(&records).unwrap();
+        assert_eq!(table.arms[0].verdicts, [("thrashing".to_owned(), 2), ("completed".to_owned(), 1)]);
+        assert_eq!(SeriesTable::of(&[]), None);
+    }
+
+    #[test]
+    fn one_emulated_run_makes_the_series_emulated() {
+        let mut other = run("a", 1.0, Verdict::Completed);
+        other.emulated = true;
+        assert!(SeriesTable::of(&[run("a", 1.0, Verdict::Completed), other]).unwrap().emulated);
+    }
+}

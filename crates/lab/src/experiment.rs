@@ -1,0 +1,116 @@
+//! Experiments as data: what each asks, takes and needs, and the series it opens.
+//!
+//! What it is: the row of the table [`crate::experiments::EXPERIMENTS`], and the interface between an experiment and the
+//! engine that runs it ([`crate::series`]). What it is not: a place for results; those are functions of records.
+
+use std::time::{Duration, Instant};
+
+use ramline_act::Run;
+use ramline_evidence::{Arm, RunRecord};
+use ramline_kernel::Root;
+
+use crate::error::Result;
+use crate::params::{Kind, Parameter, Params};
+use crate::progress::Progress;
+
+/// One experiment.
+#[derive(Debug, Clone, Copy)]
+pub struct Experiment {
+    /// Its name on the command line and in records.
+    pub name: &'static str,
+    /// What it answers.
+    pub question: &'static str,
+    /// How it is done, in a few sentences.
+    pub how: &'static str,
+    /// What it needs.
+    pub needs: &'static str,
+    /// Its page, with "Reading the result".
+    pub docs: &'static str,
+    /// What can be chosen, beside [`COMMON`].
+    pub parameters: &'static [Parameter],
+    /// The figures its table leads with.
+    pub figures: &'static [&'static str],
+    /// Checks the values against the machine; nothing is touched.
+    pub open: fn(&Root, &Params) -> Result<Box<dyn Series>>,
+}
+
+/// What every experiment takes.
+pub const COMMON: &[Parameter] = &[
+    Parameter {
+        name: "runs",
+        kind: Kind::Count(1, 100),
+        default: Some("7"),
+        help: "Runs of each arm, in alternating order; below 6 no difference is claimed",
+    },
+    Parameter { name: "seed", kind: Kind::Count(0, u64::MAX), default: Some("256"), help: "Seed of what is random" },
+    Parameter { name: "dir", kind: Kind::Path, default: None, help: "Scratch place: a directory on a disk" },
+    Parameter {
+        name: "allow-busy",
+        kind: Kind::Switch,
+        default: Some("false"),
+        help: "Run although the machine is busy; the records say so",
+    },
+];
+
+impl Experiment {
+    /// All parameters: its own, then the common ones it does not have itself.
+    #[must_use]
+    pub fn table(&self) -> Vec<Parameter> {
+        let own = |name: &str| self.parameters.iter().any(|row| row.name == name);
+        self.parameters.iter().chain(COMMON.iter().filter(|row| !own(row.name))).copied().collect()
+    }
+
+    /// The defaults of all parameters.
+    #[must_use]
+    pub fn defaults(&self) -> Params {
+        Params::defaults(&self.table())
+    }
+}
+
+/// What a run may use: the machine, the journal, somebody to tell.
+pub struct Bench<'a> {
+    /// The live machine.
+    pub root: &'a Root,
+    /// Everything made goes through it, and is undone after the run (or, in [`Series::prepare`], after the series).
+    pub run: &'a mut Run,
+    /// Listener.
+    pub progress: &'a mut dyn Progress,
+    /// When all must be over.
+    pub deadline: Option<Instant>,
+}
+
+/// One series, checked and ready: arms, how often, and how a run is made.
+pub trait Series {
+    /// The arms, in order.
+    fn arms(&self) -> &[Arm];
+
+    /// Runs of each arm.
+    fn runs(&self) -> u32;
+
+    /// The plan in sentences, printed before anything is done.
+    fn lines(&self) -> Vec<String>;
+
+    /// What is made or changed outside the sandbox; nothing when no consent is needed.
+    fn global(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The time a run is given at least before it is begun against a deadline.
+    fn longest_run(&self) -> Duration;
+
+    /// Makes what all runs share. Undone after the last run.
+    ///
+    /// # Errors
+    /// The first step that fails; the journal undoes what was made before.
+    fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
+        let _ = bench;
+        Ok(())
+    }
+
+    /// Makes one run of `arm` and fills the record, which has its name, place and machine already. What was made in the run is
+    /// undone afterwards. A run that thrashes or is killed gives a record; only what prevents a run is an error.
+    ///
+    /// # Errors
+    /// Setting up failed, or SIGINT or SIGTERM came.
+    fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()>;
+}
