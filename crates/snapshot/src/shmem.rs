@@ -111,6 +111,8 @@ pub struct Filesystem {
     pub used: Option<Bytes>,
     /// What was found in it by walking, files with a name only.
     pub found: Amount,
+    /// Deleted files in it that processes hold; each is an [`Object`] too.
+    pub deleted: Amount,
     /// Files, directories and links looked at.
     pub inodes: u64,
     /// Directories or files that could not be opened.

@@ -31,7 +31,7 @@ pub use pressure::ShowPressure;
 pub use processes::ShowProcesses;
 pub use swap::ShowSwap;
 pub use tiers::ShowTiers;
-pub use tmpfs::ShowTmpfs;
+pub use tmpfs::{By as TmpfsBy, ShowTmpfs, TmpfsOptions};
 pub use translate::ShowTranslate;
 pub use zram::ShowZram;
 

@@ -3,6 +3,7 @@
 mod cgroups;
 mod maps;
 mod processes;
+mod tmpfs;
 mod translate;
 
 use std::time::Duration;
@@ -10,7 +11,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use ramline_snapshot::{Snapshot, Wanted, Window};
-use ramline_view::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
+use ramline_view::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowZram};
 
 use crate::output::Format;
 use crate::source::Source;
@@ -58,8 +59,7 @@ pub enum Topic {
     Zram,
     /// Swap areas, in order of use; stock against flow
     Swap,
-    /// File systems in RAM, shared memory by kind and owner, and what would fit into a tmpfs
-    Tmpfs,
+    Tmpfs(tmpfs::Tmpfs),
     /// Waiting, refaults, zones and watermarks
     Pressure,
     Translate(translate::Translate),
@@ -84,7 +84,6 @@ impl Topic {
             Topic::Swap => {
                 Wanted { swaps: true, blocks: true, mounts: true, zswap: true, settings: true, lru_gen: true, ..memory }
             }
-            Topic::Tmpfs => Wanted { mounts: true, swaps: true, dirs: true, ..memory },
             Topic::Pressure => Wanted {
                 buddyinfo: true,
                 pressure_io: true,
@@ -115,6 +114,7 @@ impl Show {
             Topic::Processes(command) => command.run(self.common, source),
             Topic::Cgroups(command) => command.run(self.common, source),
             Topic::Maps(command) => command.run(self.common, source),
+            Topic::Tmpfs(command) => command.run(self.common, source),
             Topic::Translate(command) => command.run(self.common, source),
             _ => self.screen(topic, source),
         }?;
@@ -133,7 +133,6 @@ impl Show {
             Topic::Tiers => format.print(&ShowTiers::new(seen, None), ShowTiers::text),
             Topic::Zram => format.print(&ShowZram::new(seen), ShowZram::text),
             Topic::Swap => format.print(&ShowSwap::new(seen, window), ShowSwap::text),
-            Topic::Tmpfs => format.print(&ShowTmpfs::new(seen), ShowTmpfs::text),
             Topic::Pressure => format.print(&ShowPressure::new(seen, window), ShowPressure::text),
             _ => format.print(&ShowMemory::new(seen, window), ShowMemory::text),
         }?;

@@ -10,6 +10,7 @@ use ramline_snapshot::Snapshot;
 use ramline_snapshot::dirs::DirUse;
 use ramline_snapshot::machine::Machine;
 use ramline_snapshot::mounts::Capacity;
+use ramline_snapshot::shmem::Shmem;
 use ramline_snapshot::zram::ZramSupport;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +32,8 @@ pub struct Meta {
     pub zram_support: ZramSupport,
     /// Walked directories.
     pub dirs: Vec<DirUse>,
+    /// Shared memory by kind.
+    pub shmem: Option<Shmem>,
     /// Kernel threads of DAMON.
     pub kdamond_threads: Option<u64>,
     /// Files the kernel refused to the user who captured.
@@ -54,6 +57,7 @@ impl Meta {
             formatted: devices.iter().filter_map(|d| Some((d.name.clone(), d.formatted?))).collect(),
             zram_support: zram.map(|z| z.support.clone()).unwrap_or_default(),
             dirs: snapshot.dirs.data().cloned().unwrap_or_default(),
+            shmem: snapshot.shmem.data().cloned(),
             kdamond_threads: snapshot.evictors.data().and_then(|e| e.kdamond_threads),
             denied,
         }

@@ -1,15 +1,23 @@
 //! `show tmpfs`: what the file systems in RAM hold and may hold, and whether a directory would fit into one.
 //!
+//! Below them, `Shmem` taken apart by kind and owner: `shared`.
+//!
 //! What it is not: a promise. What lies in tmpfs is lost at a reboot and may reach swap, if there is any, unencrypted.
 
+mod shared;
+
+use ramline_model::shmem::{self, Split};
 use ramline_model::tmpfs::{self, Fit, Model, TmpfsMount, TmpfsState};
 use ramline_snapshot::Snapshot;
+use ramline_snapshot::shmem::Shmem;
 use ramline_units::Limit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::{SCHEMA_VERSION, UnseenSection};
 use crate::text::{Cell, Column, Page, Paint, Style, Table, number};
+
+pub use shared::{By, TmpfsOptions};
 
 /// File systems in RAM, and directories held against it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -19,6 +27,10 @@ pub struct ShowTmpfs {
     pub schema_version: u64,
     /// The mounts; `None` where they were not seen.
     pub tmpfs: Option<TmpfsState>,
+    /// `Shmem` taken apart; `None` where it was not looked at.
+    pub shared: Option<Split>,
+    /// What that is made of: file systems, segments, files without a name, owners, ages, the largest files.
+    pub shared_memory: Option<Shmem>,
     /// The directories that were walked.
     pub would_fit: Vec<Fit>,
     /// Swap areas tmpfs could go to; `None` where /proc/swaps was not seen.
@@ -35,19 +47,31 @@ impl ShowTmpfs {
         ShowTmpfs {
             schema_version: SCHEMA_VERSION,
             tmpfs: tmpfs::of(snapshot),
+            shared: shmem::of(snapshot),
+            shared_memory: snapshot.shmem.data().cloned(),
             would_fit: dirs.iter().filter_map(|dir| tmpfs::would_fit(dir, snapshot)).collect(),
             swap_areas: snapshot.swaps.data().map(Vec::len),
-            unseen: super::unseen_of(snapshot, &["mounts", "meminfo", "dirs"]),
+            unseen: super::unseen_of(snapshot, &["mounts", "meminfo", "dirs", "shmem"]),
         }
     }
 
     /// The screen.
     #[must_use]
     pub fn text(&self, style: &Style) -> String {
+        self.text_with(style, &TmpfsOptions::default())
+    }
+
+    /// The screen, with what was asked for.
+    #[must_use]
+    pub fn text_with(&self, style: &Style, options: &TmpfsOptions) -> String {
         let mut page = Page::new(style);
+        let shared = self.shared.as_ref().zip(self.shared_memory.as_ref());
         match &self.tmpfs {
-            Some(state) => mounts(&mut page, state),
+            Some(state) => mounts(&mut page, state, shared.is_some()),
             None => page.bold("Which file systems are in RAM is not known: the mounts were not seen."),
+        }
+        if let Some((split, seen)) = shared {
+            shared::page(&mut page, split, seen, options);
         }
         fits(&mut page, &self.would_fit);
         if !self.would_fit.is_empty() {
@@ -63,7 +87,7 @@ impl ShowTmpfs {
     }
 }
 
-fn mounts(page: &mut Page<'_>, state: &TmpfsState) {
+fn mounts(page: &mut Page<'_>, state: &TmpfsState, taken_apart: bool) {
     let over = state.limits_over_ram.map(|share| format!(", {} of RAM", number::percent(share))).unwrap_or_default();
     page.bold(&format!(
         "File systems in RAM hold {} (gauge); together they may hold {}{over}.",
@@ -90,7 +114,7 @@ fn mounts(page: &mut Page<'_>, state: &TmpfsState) {
     }
     page.blank();
     page.table(&table);
-    if let Some(elsewhere) = state.elsewhere {
+    if let Some(elsewhere) = state.elsewhere.filter(|_| !taken_apart) {
         page.line(&if elsewhere.is_negative() {
             format!("The mounts hold {} more than Shmem counts in RAM (gauges): as much of them is on swap.", elsewhere.magnitude())
         } else {

@@ -1,0 +1,391 @@
+//! The part of `show tmpfs` that takes `Shmem` apart: kinds, owners, the largest, the forgotten.
+
+use ramline_model::shmem::{Kind, Line, Split};
+use ramline_snapshot::shmem::{Amount, File, GraphicsClient, Holder, Method, Object, ObjectKind, Segment, Shmem};
+use ramline_units::{Bytes, Nanos};
+
+use crate::text::{Cell, Column, Page, Paint, Table, number};
+
+/// What the rows of the first table are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum By {
+    /// Kinds of shared memory.
+    #[default]
+    Kind,
+    /// Owners.
+    User,
+    /// Memory control groups.
+    Cgroup,
+    /// Time since the last read or write.
+    Age,
+}
+
+/// What of it is shown as text; JSON has all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TmpfsOptions {
+    /// Rows of the first table.
+    pub by: By,
+    /// With the largest files, and the largest that nobody holds.
+    pub files: bool,
+    /// Rows of each list.
+    pub top: usize,
+}
+
+impl Default for TmpfsOptions {
+    fn default() -> Self {
+        TmpfsOptions { by: By::Kind, files: false, top: 5 }
+    }
+}
+
+pub fn page(page: &mut Page<'_>, split: &Split, seen: &Shmem, options: &TmpfsOptions) {
+    let swapped = if split.swapped.0 > 0 { format!(", and {} of it in swap", split.swapped) } else { String::new() };
+    let total = split.total.map_or_else(|| "how much is not known".to_owned(), |total| format!("{total} in RAM"));
+    page.heading(&format!("Shared memory: {total} (Shmem, gauge){swapped}, by {}", word(options.by)));
+    match options.by {
+        By::Kind => kinds(page, split),
+        By::User => users(page, seen, options.top),
+        By::Cgroup => groups(page, split, options.top),
+        By::Age => ages(page, seen),
+    }
+    page.dim(how(seen.method));
+    graphics(page, &seen.graphics);
+    largest(page, seen, options.top);
+    if options.files {
+        files(page, "The largest files with a name", &seen.files, options.top);
+        files(page, "The largest that no process has open or mapped", &seen.unowned_files, options.top);
+    }
+    notes(page, split, seen, options);
+    coverage(page, seen);
+}
+
+fn word(by: By) -> &'static str {
+    match by {
+        By::Kind => "kind",
+        By::User => "owner",
+        By::Cgroup => "control group",
+        By::Age => "age",
+    }
+}
+
+/// Columns for an amount: count, RAM, swap, either.
+fn table(first: &str, counted: &str) -> Table {
+    Table::new(vec![
+        Column::wrapped(first),
+        Column::right(counted),
+        Column::right("in RAM"),
+        Column::right("in swap"),
+        Column::right("RAM or swap"),
+    ])
+}
+
+fn row(table: &mut Table, first: &str, amount: &Amount) {
+    let size = |bytes: Bytes| if bytes.0 > 0 { bytes.to_string() } else { String::new() };
+    table.row([
+        first.into(),
+        number::count(amount.count).into(),
+        amount.resident.to_string().into(),
+        size(amount.swapped).into(),
+        size(amount.either).into(),
+    ]);
+}
+
+fn kinds(page: &mut Page<'_>, split: &Split) {
+    let mut table = table("kind", "count");
+    for line in split.lines.iter().filter(|line| line.amount.count > 0 || always(line.kind)) {
+        row(&mut table, kind(line), &line.amount);
+    }
+    if let Some(rest) = split.rest {
+        table.row(["the rest".into(), Cell::default(), rest.to_string().into(), Cell::default(), Cell::default()]);
+    }
+    page.table(&table);
+    if let (Some(least), Some(most)) = (split.rest_at_least, split.rest_at_most) {
+        let off = split.counter_off;
+        page.line(&if split.complete {
+            format!("The rest is between {least} and {most}: the kernel's counter may be off by {off} while CPUs hold back changes.")
+        } else {
+            format!(
+                "The rest is at most {most} (counter off by up to {off}): it holds what could not be looked at, the files of \
+                 other users among it."
+            )
+        });
+    }
+}
+
+/// Kinds that are shown at zero too: it is an answer that there are none.
+fn always(kind: Kind) -> bool {
+    matches!(kind, Kind::TmpfsFiles | Kind::Segments | Kind::Memfd | Kind::Deleted | Kind::SharedAnonymous)
+}
+
+fn kind(line: &Line) -> &'static str {
+    match line.kind {
+        Kind::TmpfsFiles => "tmpfs files",
+        Kind::TmpfsUnreached => "in a tmpfs, not reached",
+        Kind::Segments => "System V segments",
+        Kind::Memfd => "memfd",
+        Kind::Deleted => "deleted files, still held",
+        Kind::SharedAnonymous => "shared anonymous memory",
+        Kind::Graphics => "graphics buffers",
+        Kind::OtherSegments => "System V segments of other name spaces",
+        Kind::Internal => "other files of the kernel",
+    }
+}
+
+fn users(page: &mut Page<'_>, seen: &Shmem, top: usize) {
+    let mut table = table("owner", "files");
+    for user in seen.users.iter().take(top) {
+        row(&mut table, &owner(Some(user.uid)), &user.amount);
+    }
+    page.table(&table);
+    page.dim("Owners of files, segments and files without a name; a process of another user may hold them.");
+}
+
+fn groups(page: &mut Page<'_>, split: &Split, top: usize) {
+    if split.groups.is_empty() {
+        page.line("Memory control groups were not seen.");
+        return;
+    }
+    let mut table = Table::new(vec![Column::wrapped("control group"), Column::right("in RAM")]);
+    for group in split.groups.iter().take(top) {
+        table.row([group.path.as_str().into(), group.resident.to_string().into()]);
+    }
+    page.table(&table);
+    page.dim("A page is charged to the group that touched it first, without the groups below; what is in swap is not told by kind.");
+}
+
+fn ages(page: &mut Page<'_>, seen: &Shmem) {
+    let mut table = table("last read or written", "files");
+    let mut before: Option<Nanos> = None;
+    for age in &seen.ages {
+        let words = match (age.within, before) {
+            (Some(within), _) => format!("within {}", span(within)),
+            (None, Some(before)) => format!("more than {} ago", span(before)),
+            (None, None) => "at any time".to_owned(),
+        };
+        row(&mut table, &words, &age.amount);
+        before = age.within;
+    }
+    page.table(&table);
+    page.dim("Files with a name. Reading and writing through a mapping leaves no trace in a file's times.");
+}
+
+fn how(method: Method) -> &'static str {
+    match method {
+        Method::NoSwapUsed => "No byte of swap is in use: all of it is in RAM.",
+        Method::Cachestat => "What is where was asked of the kernel file by file (cachestat), to the page.",
+        Method::Mincore => {
+            "What is in RAM was asked file by file (mincore); the other allocated blocks are taken to be in swap."
+        }
+        Method::Unknown => "RAM and swap could not be told apart here.",
+    }
+}
+
+/// A line of the list of the largest: whatever kind it is.
+struct Large {
+    what: String,
+    amount: Amount,
+    owner: Option<u32>,
+    age: Option<Nanos>,
+    held: String,
+}
+
+fn largest(page: &mut Page<'_>, seen: &Shmem, top: usize) {
+    let mut all: Vec<Large> = seen.files.iter().map(of_file).collect();
+    all.extend(seen.segments.iter().map(of_segment));
+    all.extend(seen.objects.iter().map(of_object));
+    all.retain(|large| large.amount.all().0 > 0);
+    all.sort_by_key(|large| std::cmp::Reverse(large.amount.all()));
+    list(page, "The largest of all kinds", all, top);
+}
+
+fn files(page: &mut Page<'_>, title: &str, files: &[File], top: usize) {
+    list(page, title, files.iter().map(of_file).collect(), top);
+}
+
+fn list(page: &mut Page<'_>, title: &str, all: Vec<Large>, top: usize) {
+    if all.is_empty() {
+        return;
+    }
+    page.heading(title);
+    let mut table = Table::new(vec![
+        Column::wrapped("what"),
+        Column::right("in RAM"),
+        Column::right("in swap"),
+        Column::right("RAM or swap"),
+        Column::left("owner"),
+        Column::right("last used"),
+        Column::wrapped("held by"),
+    ]);
+    let size = |bytes: Bytes| if bytes.0 > 0 { bytes.to_string() } else { String::new() };
+    for large in all.into_iter().take(top) {
+        table.row([
+            large.what.into(),
+            large.amount.resident.to_string().into(),
+            size(large.amount.swapped).into(),
+            size(large.amount.either).into(),
+            owner(large.owner).into(),
+            large.age.map(|age| format!("{} ago", span(age))).unwrap_or_default().into(),
+            large.held.into(),
+        ]);
+    }
+    page.table(&table);
+}
+
+fn of_file(file: &File) -> Large {
+    let held = match file.held {
+        Some(true) => "in use",
+        Some(false) => "nobody",
+        None => "",
+    };
+    Large {
+        what: file.path.clone(),
+        amount: file.amount,
+        owner: Some(file.uid),
+        age: file.age,
+        held: held.to_owned(),
+    }
+}
+
+fn of_segment(segment: &Segment) -> Large {
+    let huge = if segment.huge == Some(true) { " (huge pages, not in Shmem)" } else { "" };
+    let held = match (segment.attached, segment.holders.as_slice()) {
+        (0, _) => format!("not attached (made by process {})", segment.creator),
+        (count, []) => number::things(count, "attachment"),
+        (count, named) => holders(named, count),
+    };
+    Large {
+        what: format!("System V segment {}{huge}", segment.id),
+        amount: Amount { count: 1, resident: segment.resident, swapped: segment.swapped, either: Bytes::ZERO },
+        owner: Some(segment.uid),
+        age: segment.age,
+        held,
+    }
+}
+
+fn of_object(object: &Object) -> Large {
+    let what = match object.kind {
+        ObjectKind::Memfd => format!("memfd {}", object.name.strip_prefix("/memfd:").unwrap_or(&object.name)),
+        ObjectKind::Deleted => format!("deleted {}", object.name),
+        ObjectKind::SharedAnonymous => "shared anonymous memory".to_owned(),
+        ObjectKind::Graphics => "graphics buffer".to_owned(),
+        ObjectKind::Segment => format!("System V segment {} of another name space", object.ino),
+        ObjectKind::Other => format!("kernel file {}", object.name),
+    };
+    Large {
+        what,
+        amount: object.amount,
+        owner: object.uid,
+        age: object.age,
+        held: holders(&object.holders, object.holder_count),
+    }
+}
+
+fn holders(named: &[Holder], count: u64) -> String {
+    let mut words: Vec<String> = named.iter().take(2).map(|h| format!("{} ({})", h.name, h.pid)).collect();
+    let more = count.saturating_sub(u64::try_from(words.len()).unwrap_or(0));
+    if more > 0 {
+        words.push(format!("{} more", number::count(more)));
+    }
+    words.join(", ")
+}
+
+fn graphics(page: &mut Page<'_>, clients: &[GraphicsClient]) {
+    if clients.is_empty() {
+        return;
+    }
+    page.heading("Users of graphics devices, as their drivers tell (gauges; shared buffers are told by each user)");
+    let mut table = Table::new(vec![
+        Column::left("driver"),
+        Column::wrapped("process"),
+        Column::left("region"),
+        Column::right("backed"),
+        Column::right("shared"),
+        Column::left("part of Shmem"),
+    ]);
+    let told = |bytes: Option<Bytes>| bytes.map_or_else(|| "not told".to_owned(), |b| b.to_string());
+    for client in clients {
+        for region in &client.regions {
+            table.row([
+                client.driver.as_str().into(),
+                format!("{} ({})", client.holder.name, client.holder.pid).into(),
+                region.name.as_str().into(),
+                told(region.resident).into(),
+                told(region.shared).into(),
+                if client.in_shmem { "yes" } else { "no" }.into(),
+            ]);
+        }
+    }
+    page.table(&table);
+}
+
+fn notes(page: &mut Page<'_>, split: &Split, seen: &Shmem, options: &TmpfsOptions) {
+    if let Some(unowned) = seen.unowned.filter(|amount| amount.all().0 > 0) {
+        let hint = if options.files { "" } else { "; --files lists the largest" };
+        page.line(&format!(
+            "{} with {} have a name, but no process has them open or mapped (gauge){hint}.",
+            number::things(unowned.count, "file"),
+            unowned.all()
+        ));
+    }
+    let forgotten: Bytes = split.leaked.iter().map(|object| object.amount.all()).sum();
+    if let Some(first) = split.leaked.first().filter(|_| forgotten.0 > 0) {
+        let who = first.holders.first().map(|h| format!("{} ({})", h.name, h.pid)).unwrap_or_default();
+        page.painted(
+            Paint::Warn,
+            &format!(
+                "{} with {forgotten} are kept by one sleeping process each and were not touched for an hour or more; the largest \
+                 is {} of {who}. They go when it closes them or ends.",
+                number::things(u64::try_from(split.leaked.len()).unwrap_or(0), "deleted file"),
+                first.name,
+            ),
+        );
+    }
+}
+
+fn coverage(page: &mut Page<'_>, seen: &Shmem) {
+    let walk = &seen.walk;
+    if walk.processes == 0 && walk.denied == 0 {
+        return;
+    }
+    let mut words = vec![format!(
+        "Looked at {}, {} and {}",
+        number::things(walk.processes, "process").replace("processs", "processes"),
+        number::things(walk.name_spaces, "mount name space"),
+        number::things(seen.filesystems.iter().map(|f| f.inodes).sum(), "inode"),
+    )];
+    if let Some(cost) = walk.cost {
+        words.push(format!(" in {}", number::seconds(cost.as_secs_f64())));
+    }
+    words.push(".".to_owned());
+    if walk.denied > 0 {
+        words.push(format!(" {} processes refused: root sees them.", number::count(walk.denied)));
+    }
+    let refused: u64 = seen.filesystems.iter().map(|f| f.refused).sum();
+    if refused > 0 {
+        words.push(format!(" {} refused.", number::things(refused, "directory").replace("directorys", "directories")));
+    }
+    if walk.vanished > 0 {
+        words.push(format!(" {} ended meanwhile.", number::count(walk.vanished)));
+    }
+    if walk.unreached > 0 {
+        words.push(format!(
+            " {} in RAM could not be entered: covered by another mount, or behind one that may hang.",
+            number::things(walk.unreached, "file system")
+        ));
+    }
+    if !walk.processes_complete || seen.filesystems.iter().any(|f| !f.complete) {
+        words.push(" The time was up before all was seen: the amounts are lower bounds.".to_owned());
+    }
+    page.dim(&words.concat());
+}
+
+fn owner(uid: Option<u32>) -> String {
+    match uid {
+        None => String::new(),
+        Some(0) => "root".to_owned(),
+        Some(uid) => format!("user {uid}"),
+    }
+}
+
+fn span(age: Nanos) -> String {
+    number::minutes(age.as_secs_f64() / 60.0)
+}
