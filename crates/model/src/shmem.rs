@@ -104,7 +104,8 @@ pub fn of(snapshot: &Snapshot) -> Option<Split> {
         .collect();
     let resident: Bytes = lines.iter().map(|line| line.amount.resident).sum();
     let either: Bytes = lines.iter().map(|line| line.amount.either).sum();
-    let held_back = snapshot.zoneinfo.data().map_or(Bytes::ZERO, |zones| zones.counter_error().bytes(snapshot.machine.page_size));
+    let held_back =
+        snapshot.zoneinfo.data().map_or(Bytes::ZERO, |zones| zones.counter_error().bytes(snapshot.machine.page_size));
     let moved = shmem.before.zip(total).map_or(Bytes::ZERO, |(a, b)| SignedBytes::difference(a, b).magnitude());
     let counter_off = held_back + moved;
     let rest = total.map(|total| SignedBytes::difference(total, resident));
@@ -230,3 +231,5 @@ fn shares(groups: &Groups) -> Vec<GroupShare> {
     out
 }
 
+#[cfg(test)]
+mod tests;

@@ -38,7 +38,8 @@ pub struct Shmem {
     pub users: Vec<UserTotal>,
     /// Files with a name, by the time since they were last read or written.
     pub ages: Vec<AgeTotal>,
-    /// Files with a name that no process seen has open or mapped; `None` where not all processes could be asked.
+    /// Files with a name that no process seen has open or mapped, and no loop device or mount uses; `None` without root, unless
+    /// every process could be asked. Who refused even root is in [`Walk::denied`].
     pub unowned: Option<Amount>,
     /// The largest of them.
     pub unowned_files: Vec<File>,

@@ -22,6 +22,6 @@ pub use ramline_model::costs::CostRatio;
 pub use report::{CheckupReport, Cost, Drift, Mode, Moved, SCHEMA_VERSION, Skipped, UnseenSection};
 pub use screen::Comparison;
 pub use show::{
-    ShowCgroups, ShowMaps, ShowMemory, ShowPressure, ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs, ShowTranslate, TmpfsBy, TmpfsOptions,
-    ShowZram,
+    ShowCgroups, ShowMaps, ShowMemory, ShowPressure, ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs, ShowTranslate,
+    ShowZram, TmpfsBy, TmpfsOptions,
 };

@@ -68,8 +68,8 @@ impl Held {
                 continue;
             };
             let mut one = Process { pid, dir, spaces, asker, own_ipc, holder: None };
-            let seen = one.maps(&mut held, &mut text).and_then(|()| one.fds(&mut held));
-            match seen {
+            let (maps, fds) = (one.maps(&mut held, &mut text), one.fds(&mut held));
+            match maps.and(fds) {
                 Ok(()) => held.walk.processes += 1,
                 // A kernel thread has nothing open or mapped, and refuses all but root.
                 Err(Errno::ACCESS | Errno::PERM) if one.is_kernel_thread() => held.walk.processes += 1,
@@ -357,13 +357,7 @@ fn open(dir: impl AsFd, link: &str) -> Option<OwnedFd> {
     rustix::fs::openat(dir, link, flags, Mode::empty()).ok()
 }
 
-fn object(
-    key: Key,
-    path: &[u8],
-    stat: Option<Stat>,
-    asker: &Asker,
-    open: impl FnOnce() -> Option<OwnedFd>,
-) -> Object {
+fn object(key: Key, path: &[u8], stat: Option<Stat>, asker: &Asker, open: impl FnOnce() -> Option<OwnedFd>) -> Object {
     let name = String::from_utf8_lossy(path.strip_suffix(DELETED).unwrap_or(path)).into_owned();
     let mut out = Object { kind: key.0, name, dev: super::tree::dev_text(key.1), ino: key.2, ..Object::default() };
     out.amount.count = 1;
@@ -404,13 +398,7 @@ impl<'a> Mapping<'a> {
         let (major, minor) = dev.split_once(':')?;
         let part = |text: &str| u32::from_str_radix(text, 16).ok();
         let (start, end) = (hex(start)?, hex(end)?);
-        (start < end).then_some(Mapping {
-            start,
-            end,
-            dev: rustix::fs::makedev(part(major)?, part(minor)?),
-            ino,
-            path,
-        })
+        (start < end).then_some(Mapping { start, end, dev: rustix::fs::makedev(part(major)?, part(minor)?), ino, path })
     }
 }
 
@@ -420,7 +408,8 @@ mod tests {
 
     #[test]
     fn a_mapping_is_known_by_device_and_inode_and_its_name_may_hold_anything() {
-        let map = Mapping::parse(b"7f00-8f00 rw-s 00000000 00:1b 68720                      /dev/shm/a b (deleted)").unwrap();
+        let map =
+            Mapping::parse(b"7f00-8f00 rw-s 00000000 00:1b 68720                      /dev/shm/a b (deleted)").unwrap();
         assert_eq!((map.start, map.end, map.dev, map.ino), (0x7f00, 0x8f00, rustix::fs::makedev(0, 27), 68720));
         assert_eq!(map.path, b"/dev/shm/a b (deleted)");
         let bytes = Mapping::parse(b"1-2 rw-s 0 00:01 7 /memfd:\xff\x1b (deleted)").unwrap();
@@ -432,8 +421,16 @@ mod tests {
     #[test]
     fn lines_of_another_form_are_passed_over() {
         for line in [
-            "", "x", "1-2 rw-p 0 00:00 0 ", "1-2 rw-p 0 00:00 0 [heap]", "2-1 r 0 00:01 5 /x", "1-2 r 0 zz:1 5 /x",
-            "1-2 r 0 00:01 -5 /x", "12 r 0 00:01 5 /x", "1-2 r 0 0001 5 /x", "1-2 r 0 00:01",
+            "",
+            "x",
+            "1-2 rw-p 0 00:00 0 ",
+            "1-2 rw-p 0 00:00 0 [heap]",
+            "2-1 r 0 00:01 5 /x",
+            "1-2 r 0 zz:1 5 /x",
+            "1-2 r 0 00:01 -5 /x",
+            "12 r 0 00:01 5 /x",
+            "1-2 r 0 0001 5 /x",
+            "1-2 r 0 00:01",
         ] {
             assert!(Mapping::parse(line.as_bytes()).is_none(), "{line}");
         }

@@ -145,7 +145,7 @@ impl<'a> Forest<'a> {
                     continue;
                 }
                 self.inodes += 1;
-                if self.inodes > INODES || (self.inodes % 64 == 0 && Instant::now() > self.end) {
+                if self.inodes > INODES || (self.inodes.is_multiple_of(64) && Instant::now() > self.end) {
                     out.complete = false;
                     return;
                 }

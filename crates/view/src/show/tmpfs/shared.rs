@@ -157,8 +157,8 @@ fn ages(page: &mut Page<'_>, seen: &Shmem) {
     let mut before: Option<Nanos> = None;
     for age in &seen.ages {
         let words = match (age.within, before) {
-            (Some(within), _) => format!("within {}", span(within)),
-            (None, Some(before)) => format!("more than {} ago", span(before)),
+            (Some(within), _) => format!("in the last {}", bound(within)),
+            (None, Some(before)) => format!("more than {} ago", bound(before)),
             (None, None) => "at any time".to_owned(),
         };
         row(&mut table, &words, &age.amount);
@@ -236,13 +236,7 @@ fn of_file(file: &File) -> Large {
         Some(false) => "nobody",
         None => "",
     };
-    Large {
-        what: file.path.clone(),
-        amount: file.amount,
-        owner: Some(file.uid),
-        age: file.age,
-        held: held.to_owned(),
-    }
+    Large { what: file.path.clone(), amount: file.amount, owner: Some(file.uid), age: file.age, held: held.to_owned() }
 }
 
 fn of_segment(segment: &Segment) -> Large {
@@ -320,8 +314,9 @@ fn graphics(page: &mut Page<'_>, clients: &[GraphicsClient]) {
 fn notes(page: &mut Page<'_>, split: &Split, seen: &Shmem, options: &TmpfsOptions) {
     if let Some(unowned) = seen.unowned.filter(|amount| amount.all().0 > 0) {
         let hint = if options.files { "" } else { "; --files lists the largest" };
+        let asked = if seen.walk.denied > 0 { "no process that let us look" } else { "no process" };
         page.line(&format!(
-            "{} with {} have a name, but no process has them open or mapped (gauge){hint}.",
+            "{} with {} and a name: {asked} has them open or mapped (gauge){hint}.",
             number::things(unowned.count, "file"),
             unowned.all()
         ));
@@ -348,7 +343,7 @@ fn coverage(page: &mut Page<'_>, seen: &Shmem) {
     }
     let mut words = vec![format!(
         "Looked at {}, {} and {}",
-        number::things(walk.processes, "process").replace("processs", "processes"),
+        processes(walk.processes),
         number::things(walk.name_spaces, "mount name space"),
         number::things(seen.filesystems.iter().map(|f| f.inodes).sum(), "inode"),
     )];
@@ -357,11 +352,12 @@ fn coverage(page: &mut Page<'_>, seen: &Shmem) {
     }
     words.push(".".to_owned());
     if walk.denied > 0 {
-        words.push(format!(" {} processes refused: root sees them.", number::count(walk.denied)));
+        let hint = if seen.unowned.is_none() { ": root sees them" } else { "" };
+        words.push(format!(" {} refused{hint}.", processes(walk.denied)));
     }
     let refused: u64 = seen.filesystems.iter().map(|f| f.refused).sum();
     if refused > 0 {
-        words.push(format!(" {} refused.", number::things(refused, "directory").replace("directorys", "directories")));
+        words.push(format!(" {} of file systems in RAM refused.", number::things(refused, "place")));
     }
     if walk.vanished > 0 {
         words.push(format!(" {} ended meanwhile.", number::count(walk.vanished)));
@@ -378,6 +374,10 @@ fn coverage(page: &mut Page<'_>, seen: &Shmem) {
     page.dim(&words.concat());
 }
 
+fn processes(count: u64) -> String {
+    format!("{} process{}", number::count(count), if count == 1 { "" } else { "es" })
+}
+
 fn owner(uid: Option<u32>) -> String {
     match uid {
         None => String::new(),
@@ -386,6 +386,22 @@ fn owner(uid: Option<u32>) -> String {
     }
 }
 
+/// The bound of an age: `hour`, `day`, `7 days`.
+fn bound(age: Nanos) -> String {
+    match age.0 / 1_000_000_000 {
+        3600 => "60 minutes".to_owned(),
+        86_400 => "24 hours".to_owned(),
+        _ => span(age),
+    }
+}
+
+/// A time in the one unit that says enough.
 fn span(age: Nanos) -> String {
-    number::minutes(age.as_secs_f64() / 60.0)
+    let seconds = age.0 / 1_000_000_000;
+    let (count, one) = match seconds {
+        0..3600 => (seconds / 60, "minute"),
+        3600..86_400 => (seconds / 3600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    number::things(count, one)
 }
