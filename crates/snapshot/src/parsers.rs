@@ -6,7 +6,7 @@ use ramline_units::PageSize;
 
 use crate::cgroup::{self, Group, Version};
 use crate::{
-    buddyinfo, configured, killers, meminfo, mounts, pressure, shmem, slab, swaps, switches, vmstat, zoneinfo, zram,
+    buddyinfo, configured, killers, meminfo, mounts, pressure, shmem, slab, swaps, switches, vmstat, zfs, zoneinfo, zram,
 };
 
 /// A file's name below the root, and its parser with the result thrown away.
@@ -33,6 +33,7 @@ pub const PARSERS: &[Parser] = &[
     ("sys/block/zram0/mm_stat", |t| drop(zram::MmStat::parse("f", t))),
     ("sys/block/zram0/bd_stat", |t| drop(zram::BdStat::parse("f", t))),
     ("sys/block/zram0/io_stat", |t| drop(zram::IoStat::parse("f", t))),
+    ("proc/spl/kstat/zfs/arcstats", |t| drop(zfs::Arc::parse("f", t))),
     ("sys/kernel/mm/lru_gen/enabled", |t| drop(switches::LruGen::from_texts(t, Some(t)))),
     ("sys/kernel/mm/transparent_hugepage/enabled", |t| drop(switches::bracketed(t))),
     ("sys/fs/cgroup/memory.stat", |t| drop(cgroup::flat("f", t))),
