@@ -6,7 +6,8 @@ use ramline_units::PageSize;
 
 use crate::cgroup::{self, Group, Version};
 use crate::{
-    buddyinfo, configured, killers, meminfo, mounts, pressure, shmem, slab, swaps, switches, vmstat, zfs, zoneinfo, zram,
+    buddyinfo, configured, killers, meminfo, mounts, pressure, shmem, slab, swaps, switches, vmstat, zfs, zoneinfo,
+    zram,
 };
 
 /// A file's name below the root, and its parser with the result thrown away.
