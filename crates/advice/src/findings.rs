@@ -4,13 +4,23 @@
 //! confidence, then by the order of the table. When no rule fires, that is a finding too: `nothing-to-change` says what
 //! was looked at and what could not be seen.
 
+mod dirty_limits_in_seconds;
+mod group_at_limit_loses_cache;
+mod huge_pages_unused;
+mod kernel_memory_growing;
+mod killer_cannot_trigger;
+mod leaked_tmpfs_files;
 mod no_swap_and_refaults;
 mod nothing_to_change;
 mod other_evictor;
+mod page_cluster_against_hits;
+mod page_tables_out_of_proportion;
+mod process_swap_hot;
 mod read_ahead_amplifies_faults;
 mod swap_outranked;
 mod swap_slower_than_reload;
 mod swappiness_against_costs;
+mod sysctl_set_twice;
 mod tmp_near_limit;
 mod tmpfs_near_limit;
 mod watermark_scale_factor_without_effect;
@@ -35,7 +45,17 @@ pub const RULES: &[Rule] = &[
     read_ahead_amplifies_faults::RULE,
     tmpfs_near_limit::RULE,
     tmp_near_limit::RULE,
+    kernel_memory_growing::RULE,
+    killer_cannot_trigger::RULE,
+    group_at_limit_loses_cache::RULE,
+    process_swap_hot::RULE,
+    page_tables_out_of_proportion::RULE,
+    huge_pages_unused::RULE,
+    leaked_tmpfs_files::RULE,
+    page_cluster_against_hits::RULE,
+    dirty_limits_in_seconds::RULE,
     swappiness_against_costs::RULE,
+    sysctl_set_twice::RULE,
     watermark_scale_factor_without_effect::RULE,
     nothing_to_change::RULE,
 ];

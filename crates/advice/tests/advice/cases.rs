@@ -12,6 +12,8 @@ use ramline_snapshot::vmstat::Vmstat;
 use ramline_snapshot::{Seen, Snapshot, Wanted, Window, swaps};
 use ramline_units::Nanos;
 
+use crate::users;
+
 /// Everything a rule may look at, owned.
 #[derive(Debug, Clone)]
 pub struct Case {
@@ -169,7 +171,7 @@ pub fn fires(id: &str) -> Case {
         "swap-slower-than-reload" => without_swap().swaps(HDD).tier("disk:/", 80).tier("swap:/dev/sdb1", 8000),
         "read-ahead-amplifies-faults" => without_swap().swaps(DISK).window(THRASHING),
         "swappiness-against-costs" => with_zram().tier("disk:/", 80).tier("zram-zstd", 4),
-        id => Case::tree(&format!("findings/{id}/fires")),
+        id => users::fires(id).unwrap_or_else(|| Case::tree(&format!("findings/{id}/fires"))),
     }
 }
 
@@ -235,6 +237,6 @@ pub fn silent(id: &str) -> Vec<Case> {
             // The slower area has a rule of its own.
             without_swap().swaps(HDD).tier("disk:/", 80).tier("swap:/dev/sdb1", 8000),
         ],
-        id => vec![Case::tree(&format!("findings/{id}/silent"))],
+        id => users::silent(id).unwrap_or_else(|| vec![Case::tree(&format!("findings/{id}/silent"))]),
     }
 }

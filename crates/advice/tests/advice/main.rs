@@ -5,3 +5,5 @@ mod explain;
 mod findings;
 mod measured;
 mod state;
+mod users;
+mod who;

@@ -1,0 +1,100 @@
+//! The limit of unwritten data, in seconds of this disk.
+//!
+//! The kernel lets processes write into the page cache until the dirty limit, a share of the memory available (20 %). What counts for
+//! people is how long the disk needs for that much: an fsync, an unmount or a shutdown may wait for it, and reads queue
+//! behind it. The kernel's own promise is that data is written within `dirty_expire_centisecs` (30 s). A limit worth more than that
+//! cannot be kept.
+//!
+//! Worked example: 50 GiB of limit on a disk of 500 MB/s: 107 s. The disk's sequential reads stand for its writes, which are seldom
+//! faster, so the time is a lower bound.
+
+use ramline_snapshot::sysctl::VmSettings;
+use ramline_units::{Bytes, Pages};
+
+use super::{Draft, commands};
+use crate::look;
+use crate::text::{bytes_of, evidence};
+use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};
+
+pub(super) const RULE: Rule = Rule {
+    id: "dirty-limits-in-seconds",
+    looks_for: "a limit of unwritten data that this disk needs longer to write than the kernel promises",
+    explain: "dirty",
+    check,
+};
+
+/// The kernel's default of `dirty_expire_centisecs`, in seconds; also taken where someone set it lower, since that makes the
+/// writing begin sooner and the disk no slower.
+const EXPIRE_S: f64 = 30.0;
+/// The limit advised: what the disk writes between two wake-ups of the flusher (`dirty_writeback_centisecs`, 5 s).
+const ADVISED_S: f64 = 5.0;
+
+fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+    let snapshot = inputs.snapshot;
+    let settings = snapshot.settings.data()?;
+    let vmstat = snapshot.vmstat.data()?;
+    let limit = Pages(vmstat.nr_dirty_threshold?).bytes(snapshot.machine.page_size);
+    let tier = inputs.tiers?.tier("disk:/")?;
+    let throughput = tier.throughput.as_ref().filter(|measured| measured.median > 0.0)?;
+    let seconds = limit.as_f64() / throughput.median;
+    #[expect(clippy::cast_precision_loss, reason = "a setting of a few thousand")]
+    let expire = settings.dirty_expire_centisecs.map_or(EXPIRE_S, |value| (value as f64 / 100.0).max(EXPIRE_S));
+    if seconds <= expire {
+        return None;
+    }
+    let background: Option<u64> =
+        vmstat.unknown.get("nr_dirty_background_threshold").and_then(|text| text.parse().ok());
+    let background = background.map(|pages| Pages(pages).bytes(snapshot.machine.page_size));
+    let dirty = snapshot.meminfo.data().and_then(|m| m.dirty);
+    let busy = dirty.zip(background).is_some_and(|(dirty, background)| dirty > background);
+    let advised = Bytes((bytes_of(throughput.median * ADVISED_S).0 >> 20).max(16) << 20);
+    let disk = look::disk_under(snapshot, "/").map_or("the root disk", |disk| disk.name.as_str());
+    let finding = Draft {
+        title: format!("Up to {limit} may wait to be written, {seconds:.0} s of work for {disk}"),
+        weight: if busy { Weight::Warning } else { Weight::Note },
+        effect: format!(
+            "after a large copy, an fsync, unmount or shutdown can wait {seconds:.0} s and longer; with {advised} it is about {ADVISED_S:.0} s"
+        ),
+        evidence: [
+            Some(evidence("dirty limit", limit.to_string(), "/proc/vmstat nr_dirty_threshold")),
+            background.map(|b| evidence("writing begins at", b.to_string(), "/proc/vmstat nr_dirty_background_threshold")),
+            dirty.map(|dirty| evidence("unwritten now", dirty.to_string(), "/proc/meminfo Dirty")),
+            Some(evidence(
+                "this disk in order",
+                format!("{}/s (n {}); reads, which writes seldom surpass", bytes_of(throughput.median), throughput.n),
+                "measure tiers: disk:/",
+            )),
+            Some(evidence("promised", format!("{expire:.0} s"), "/proc/sys/vm/dirty_expire_centisecs")),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+        confidence: Confidence::Medium,
+        already: vec![],
+        cost_if_wrong: "a burst of writes larger than the new limit waits for the disk earlier; files that are rewritten or deleted soon are written after all"
+            .into(),
+        change: change(settings, advised),
+    };
+    Some(finding.of(&RULE))
+}
+
+/// Setting the bytes puts the ratio to 0 and the other way round, so the undo restores whichever was in use.
+fn change(settings: &VmSettings, advised: Bytes) -> Option<Change> {
+    let old = |bytes: Option<i64>, ratio: Option<i64>, name: &str| match bytes.filter(|bytes| *bytes > 0) {
+        Some(bytes) => Some(format!("sysctl -w vm.{name}_bytes={bytes}")),
+        None => Some(format!("sysctl -w vm.{name}_ratio={}", ratio?)),
+    };
+    Some(Change {
+        what: format!(
+            "limits unwritten data to what this disk writes in {ADVISED_S:.0} s, and begins at half of it, until the next boot"
+        ),
+        commands: commands([
+            format!("sysctl -w vm.dirty_bytes={}", advised.0),
+            format!("sysctl -w vm.dirty_background_bytes={}", advised.0 / 2),
+        ]),
+        undo: commands([
+            old(settings.dirty_bytes, settings.dirty_ratio, "dirty")?,
+            old(settings.dirty_background_bytes, settings.dirty_background_ratio, "dirty_background")?,
+        ]),
+    })
+}

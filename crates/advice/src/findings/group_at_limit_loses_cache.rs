@@ -1,0 +1,151 @@
+//! A group at its memory limit that evicts files it needs again, while the machine has memory to spare or not.
+//!
+//! Needs a window with the groups in both looks. Fires when a group stands at a limit of its own and at least
+//! [`REFAULTS_PER_S`] file pages a second come back into it just after they were evicted. The kernel counts these per group, so
+//! other groups' thrashing is not charged to this one. Where limits are nested, the innermost that explains the most is named.
+//!
+//! Version 1 updates a group's statistics every two seconds: a window of two seconds may be off by as much.
+
+use ramline_model::pressure::REFAULTS_PER_S;
+use ramline_snapshot::cgroup::{Group, Version};
+use ramline_snapshot::{Snapshot, Window};
+use ramline_units::{Bytes, Limit, Pages};
+
+use super::{Draft, commands};
+use crate::look;
+use crate::text::{evidence, rate, word};
+use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};
+
+pub(super) const RULE: Rule = Rule {
+    id: "group-at-limit-loses-cache",
+    looks_for: "a group at its memory limit whose files are evicted and read again",
+    explain: "cgroup-memory",
+    check,
+};
+
+/// At the limit reclaim frees a little more than was asked for: a group that is held there stands within some percent of it.
+const AT_LIMIT: f64 = 0.9;
+
+/// A group that suffers.
+struct Case<'a> {
+    group: &'a Group,
+    limit: Bytes,
+    knob: &'static str,
+    per_second: f64,
+}
+
+fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+    let window = inputs.window?;
+    let groups = inputs.snapshot.groups.data()?;
+    let version = groups.version?;
+    // A parent comes before its children, and of equals the last is taken: the innermost.
+    let found = groups
+        .list
+        .iter()
+        .filter_map(|group| case(&window, group, version))
+        .max_by(|a, b| a.per_second.total_cmp(&b.per_second))?;
+    let Case { group, limit, knob, per_second } = found;
+    let page = Pages(1).bytes(inputs.snapshot.machine.page_size);
+    let rate_mib = per_second * page.as_mib();
+    let cache = cache(group);
+    let before =
+        window.before.groups.data().and_then(|g| g.list.iter().find(|g| g.path == group.path)).map(self::cache);
+    let available = inputs.snapshot.meminfo.data().and_then(|m| m.mem_available);
+    // A quarter: what a group lacks is not known; a step that can be seen to help or not.
+    let more = Bytes(limit.0 / 4);
+    let spare = available.is_some_and(|available| available.0 / 2 >= more.0);
+    let mut grounds = vec![
+        evidence("the group", format!("{} of its limit of {limit}", group.current.unwrap_or_default()), knob),
+        evidence(
+            "files evicted and read again in it",
+            rate(per_second, "pages", window.span),
+            "memory.stat workingset_refault_file",
+        ),
+        match before {
+            Some(before) => evidence("its page cache", format!("{before}, then {cache}"), "memory.stat"),
+            None => evidence("its page cache", cache.to_string(), "memory.stat"),
+        },
+    ];
+    if let Some(waits) = group.pressure.as_ref().and_then(|p| p.some) {
+        let value = format!("{:.2} % of the last 10 s", waits.avg10);
+        grounds.push(evidence("its tasks wait for memory", value, "memory.pressure some"));
+    }
+    if let Some(available) = available {
+        grounds.push(evidence("available on the machine", available.to_string(), "/proc/meminfo MemAvailable"));
+    }
+    let reload = look::reload_cost(inputs).map(|cost| look::time_per_second(per_second, &cost));
+    let waits = reload.map(|wait| format!("; one at a time that is {wait} of waiting a second")).unwrap_or_default();
+    let advice = if spare {
+        format!(
+            "the machine has {} available: a limit of {} would let it keep more",
+            available.unwrap_or_default(),
+            limit + more
+        )
+    } else {
+        "the machine has no memory to give it: a smaller load or more RAM".to_owned()
+    };
+    let finding = Draft {
+        title: format!(
+            "The group {} stands at its limit of {limit}, and {per_second:.0} file pages a second ({rate_mib:.1} MiB/s) come back just after they were evicted",
+            group.path
+        ),
+        weight: Weight::Warning,
+        effect: format!("{advice}{waits}"),
+        evidence: grounds,
+        confidence: Confidence::Medium,
+        already: vec![],
+        cost_if_wrong:
+            "what this group gets more the others have less; a program that reads more than fits refaults at any limit"
+                .into(),
+        change: if spare { change(inputs.snapshot, group, knob, limit, limit + more) } else { None },
+    };
+    Some(finding.of(&RULE))
+}
+
+fn case<'a>(window: &Window<'_>, group: &'a Group, version: Version) -> Option<Case<'a>> {
+    let (limit, knob) = match (version, group.max, group.high) {
+        (Version::V1, Some(Limit::At(max)), _) => (max, "memory.limit_in_bytes"),
+        (Version::V2, max, Some(Limit::At(high))) if max.and_then(Limit::bytes).is_none_or(|max| high < max) => {
+            (high, "memory.high")
+        }
+        (Version::V2, Some(Limit::At(max)), _) => (max, "memory.max"),
+        _ => return None,
+    };
+    let counter = |s: &Snapshot| refaults(s.groups.data()?.list.iter().find(|g| g.path == group.path)?);
+    let per_second = window.per_second(counter)?;
+    let full = group.current?.share_of(limit)?;
+    (full >= AT_LIMIT && per_second >= REFAULTS_PER_S).then_some(Case { group, limit, knob, per_second })
+}
+
+/// With all that is below the group: version 2 always counts so, version 1 under `total_`.
+fn refaults(group: &Group) -> Option<u64> {
+    ["total_workingset_refault_file", "workingset_refault_file"].iter().find_map(|key| group.stat.get(*key).copied())
+}
+
+/// Its file pages, tmpfs apart.
+fn cache(group: &Group) -> Bytes {
+    let get = |keys: [&str; 3]| keys.iter().find_map(|key| group.stat.get(*key).copied()).unwrap_or(0);
+    Bytes(get(["total_cache", "file", "cache"]).saturating_sub(get(["total_shmem", "shmem", "shmem"])))
+}
+
+/// Through systemd where the group is a unit of it, which would put its own value back otherwise.
+fn change(snapshot: &Snapshot, group: &Group, knob: &str, old: Bytes, new: Bytes) -> Option<Change> {
+    let unit = group.path.rsplit('/').next().unwrap_or_default();
+    let what = "raises the limit by a quarter, until the group is made anew; then look whether the refaults get fewer"
+        .to_owned();
+    let managed =
+        [".service", ".scope", ".slice"].iter().any(|kind| unit.ends_with(kind)) && knob != "memory.limit_in_bytes";
+    if managed {
+        let property = if knob == "memory.high" { "MemoryHigh" } else { "MemoryMax" };
+        let set = |bytes: Bytes| format!("systemctl set-property --runtime {} {property}={}", word(unit), bytes.0);
+        return Some(Change { what, commands: commands([set(new)]), undo: commands([set(old)]) });
+    }
+    let mounts = snapshot.mounts.data()?;
+    let mount = mounts
+        .iter()
+        .find(|m| m.fs == "cgroup" && m.super_options.split(',').any(|o| o == "memory"))
+        .or_else(|| mounts.iter().find(|m| m.fs == "cgroup2"))?;
+    let file = word(&format!("{}{}/{knob}", mount.at, group.path.trim_end_matches('/')));
+    let set = |bytes: Bytes| format!("echo {} > {file}", bytes.0);
+    Some(Change { what, commands: commands([set(new)]), undo: commands([set(old)]) })
+}

@@ -1,0 +1,130 @@
+//! Memory of the kernel that nothing can reclaim is growing: unreclaimable slab, or what no counter has.
+//!
+//! Needs a window. Fires when it grows so fast that what is available would be gone within an hour, and by more than a burst of new
+//! processes explains. The leftover of the ledger is what no counter has: pages of drivers, of pipes and sockets, or of a leak.
+//! Which cache grows is in /proc/slabinfo, which only root may read.
+
+use ramline_model::ledger::Ledger;
+use ramline_snapshot::Window;
+use ramline_units::{Bytes, Nanos};
+
+use super::Draft;
+use crate::text::{evidence, list};
+use crate::{Confidence, Evidence, Finding, Inputs, Rule, Weight};
+
+pub(super) const RULE: Rule = Rule {
+    id: "kernel-memory-growing",
+    looks_for: "unreclaimable kernel memory, or memory no counter has, that grows without an end in sight",
+    explain: "kernel-memory",
+    check,
+};
+
+/// A thousand new processes cost about 10 KiB each in slab, and as much again for files and mappings: 16 MiB is no leak yet.
+const LEAST: Bytes = Bytes::from_mib(16);
+/// What would fill the memory within an hour is worth a word; what takes a day is not seen in two seconds.
+const HORIZON_S: f64 = 3600.0;
+/// A look shorter than this may have met a burst.
+const LONG_LOOK: Nanos = Nanos(60_000_000_000);
+
+/// What grows.
+struct Growth {
+    what: &'static str,
+    source: &'static str,
+    from: Bytes,
+    to: Bytes,
+}
+
+impl Growth {
+    fn by(&self) -> Bytes {
+        self.to - self.from
+    }
+}
+
+fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+    let window = inputs.window?;
+    let available = inputs.snapshot.meminfo.data()?.mem_available?;
+    let growth = [slab(&window), leftover(&window)].into_iter().flatten().max_by_key(Growth::by)?;
+    let per_second = growth.by().as_f64() / window.span.as_secs_f64();
+    if growth.by() < LEAST || per_second * HORIZON_S < available.as_f64() {
+        return None;
+    }
+    let minutes = available.as_f64() / per_second / 60.0;
+    let of_slab = growth.what == SLAB;
+    let caches = if of_slab { caches(&window) } else { vec![] };
+    let named = match caches.first() {
+        Some(first) => format!(", most of it in {}", first.0),
+        None => String::new(),
+    };
+    let mut grounds =
+        vec![evidence(growth.what, format!("{} to {} over {}", growth.from, growth.to, window.span), growth.source)];
+    grounds.extend(caches.iter().map(|(name, grown)| cache_evidence(name, *grown, window.span)));
+    if of_slab && caches.is_empty() {
+        grounds.push(evidence("which cache", "only root may see it", "/proc/slabinfo; try: sudo ramline checkup"));
+    }
+    grounds.push(evidence("available now", available.to_string(), "/proc/meminfo MemAvailable"));
+    let finding = Draft {
+        title: format!("{} grows by {:.1} MiB a second{named}", growth.what, per_second / f64::from(1 << 20)),
+        weight: Weight::Warning,
+        effect: format!(
+            "at this pace the {available} available are gone in {minutes:.0} min, and ending a program may not give it back: {}",
+            hint(of_slab, &caches)
+        ),
+        evidence: grounds,
+        confidence: if window.span >= LONG_LOOK { Confidence::Medium } else { Confidence::Low },
+        already: vec![],
+        cost_if_wrong:
+            "a burst that ends by itself looks the same over a short look; look for a minute: ramline show --for 60s"
+                .into(),
+        change: None,
+    };
+    Some(finding.of(&RULE))
+}
+
+const SLAB: &str = "Unreclaimable slab";
+const LEFTOVER: &str = "Memory that no counter has";
+
+fn slab(window: &Window<'_>) -> Option<Growth> {
+    let seen = |s: &ramline_snapshot::Snapshot| s.meminfo.data()?.s_unreclaim;
+    Some(Growth { what: SLAB, source: "/proc/meminfo SUnreclaim", from: seen(window.before)?, to: seen(window.after)? })
+}
+
+/// Beyond what the readings of the ledger themselves may be apart.
+fn leftover(window: &Window<'_>) -> Option<Growth> {
+    let (before, after) = (Ledger::of(window.before)?, Ledger::of(window.after)?);
+    let bytes = |ledger: &Ledger| Bytes(u64::try_from(ledger.leftover.0).unwrap_or(0));
+    let growth = Growth {
+        what: LEFTOVER,
+        source: "the ledger's leftover (ramline show)",
+        from: bytes(&before),
+        to: bytes(&after),
+    };
+    (growth.by() > before.bound + after.bound).then_some(growth)
+}
+
+/// Caches that grew, the most first.
+fn caches(window: &Window<'_>) -> Vec<(String, Bytes)> {
+    let Some((before, after)) = window.before.slab.data().zip(window.after.slab.data()) else { return vec![] };
+    let grown = |cache: &ramline_snapshot::slab::Cache| {
+        let held = before.cache(&cache.name).map_or(Bytes::ZERO, |cache| cache.held);
+        (cache.name.clone(), cache.held - held)
+    };
+    let mut out: Vec<(String, Bytes)> = after.caches.iter().map(grown).filter(|(_, by)| by.0 > 0).collect();
+    out.sort_by_key(|(_, by)| std::cmp::Reverse(*by));
+    out.truncate(3);
+    out
+}
+
+fn cache_evidence(name: &str, grown: Bytes, span: Nanos) -> Evidence {
+    evidence(&format!("cache {name}"), format!("+{grown} over {span}"), "/proc/slabinfo")
+}
+
+fn hint(of_slab: bool, caches: &[(String, Bytes)]) -> String {
+    let names: Vec<String> = caches.iter().map(|(name, _)| name.clone()).collect();
+    match (of_slab, names.is_empty()) {
+        (true, false) => {
+            format!("look for who makes objects of {} (open files, sockets, queues, a driver)", list(&names))
+        }
+        (true, true) => "the cache that grows names the culprit".to_owned(),
+        (false, _) => "pipes, sockets and drivers hold pages that no counter has".to_owned(),
+    }
+}
