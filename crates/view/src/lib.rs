@@ -8,6 +8,7 @@
 
 mod escape;
 pub mod html;
+mod lab_lists;
 pub mod measured;
 mod proof;
 mod report;
@@ -17,6 +18,7 @@ mod show;
 pub mod text;
 
 pub use escape::{escape, is_hostile};
+pub use lab_lists::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption};
 pub use proof::{Outcome, Point, ProofArm, ProofTable, Versus};
 pub use ramline_model::costs::CostRatio;
 pub use report::{CheckupReport, Cost, Drift, Mode, Moved, SCHEMA_VERSION, Skipped, UnseenSection};

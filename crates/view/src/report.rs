@@ -206,4 +206,6 @@ pub struct CheckupReport {
     pub cost: Cost,
     /// What an earlier run left behind, in words.
     pub leftovers: Vec<String>,
+    /// What of it this checkup removed before it began, in words.
+    pub removed: Vec<String>,
 }

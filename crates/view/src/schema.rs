@@ -14,7 +14,7 @@ use schemars::{JsonSchema, schema_for};
 use serde_json::Value;
 
 use crate::screen::TopicList;
-use crate::{CheckupReport, Comparison, ProofTable};
+use crate::{CheckupReport, Cleaned, Comparison, ExperimentInfo, ExperimentList, ProofTable};
 use crate::{ShowCgroups, ShowMaps, ShowProcesses, ShowTranslate};
 use crate::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
 
@@ -44,6 +44,9 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("run-record", schema::<RunRecord>()),
         ("series", schema::<SeriesTable>()),
         ("proof-table", schema::<ProofTable>()),
+        ("lab-list", schema::<ExperimentList>()),
+        ("lab-describe", schema::<ExperimentInfo>()),
+        ("lab-clean", schema::<Cleaned>()),
         ("checkup", schema::<CheckupReport>()),
         ("checkup-comparison", schema::<Comparison>()),
     ]

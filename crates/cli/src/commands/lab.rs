@@ -8,8 +8,11 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 use ramline_act::{StateDir, recover};
 use ramline_kernel::Root;
+use ramline_lab::experiment::Experiment;
 use ramline_lab::experiments::{EXPERIMENTS, find};
+use ramline_lab::params::Parameter;
 use ramline_lab::store::RunFolder;
+use ramline_view::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption, SCHEMA_VERSION};
 
 use crate::exit::{self, Failure};
 use crate::output::{self, Format};
@@ -26,11 +29,16 @@ pub struct Lab {
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// List the experiments
-    List,
+    List {
+        #[command(flatten)]
+        format: Format,
+    },
     /// Describe one: its question, how it is done, what it needs, what can be chosen
     Describe {
         /// The experiment
         experiment: String,
+        #[command(flatten)]
+        format: Format,
     },
     Run(run::Run),
     /// Go on with a series that was interrupted: runs that have a record are not made again
@@ -46,7 +54,10 @@ enum Verb {
         format: Format,
     },
     /// Remove what an earlier run left behind
-    Clean,
+    Clean {
+        #[command(flatten)]
+        format: Format,
+    },
 }
 
 impl Lab {
@@ -56,12 +67,16 @@ impl Lab {
     /// As the lab refuses, fails or is interrupted.
     pub fn run(&self, source: &Source) -> Result<u8> {
         match &self.verb {
-            Verb::List => {
-                let lines = EXPERIMENTS.iter().map(|e| format!("{:<20} {}\n", e.name, e.question));
-                output::text(&lines.collect::<String>())?;
+            Verb::List { format } => {
+                let experiments = EXPERIMENTS.iter().map(|e| info(e, 0)).collect();
+                let list = ExperimentList { schema_version: SCHEMA_VERSION, experiments };
+                format.print(&list, ExperimentList::text)?;
                 Ok(exit::DONE)
             }
-            Verb::Describe { experiment } => describe(experiment),
+            Verb::Describe { experiment, format } => {
+                format.print(&info(known(experiment)?, SCHEMA_VERSION), ExperimentInfo::text)?;
+                Ok(exit::DONE)
+            }
             Verb::Run(run) => {
                 source.must_be_live("lab run")?;
                 run.run()
@@ -71,24 +86,29 @@ impl Lab {
                 resume.run()
             }
             Verb::Report { folder, csv, format } => report(folder.as_ref(), *csv, *format),
-            Verb::Clean => clean(),
+            Verb::Clean { format } => clean(*format),
         }
     }
 }
 
-fn describe(name: &str) -> Result<u8> {
-    let e = known(name)?;
-    let mut text =
-        format!("{}\n\n{}\n\n{}\n\nNeeds: {}\nPage:  {}\n\nOptions\n", e.name, e.question, e.how, e.needs, e.docs);
-    for row in e.table() {
-        let default = row.default.map(|value| format!(" [{value}]")).unwrap_or_default();
-        text += &format!("  --{:<18} {}{default}\n", row.name, row.help);
+fn info(e: &Experiment, schema_version: u64) -> ExperimentInfo {
+    let option = |row: &Parameter| ExperimentOption {
+        name: row.name.to_owned(),
+        help: row.help.to_owned(),
+        default: row.default.map(str::to_owned),
+    };
+    ExperimentInfo {
+        schema_version,
+        name: e.name.to_owned(),
+        question: e.question.to_owned(),
+        how: e.how.to_owned(),
+        needs: e.needs.to_owned(),
+        docs: e.docs.to_owned(),
+        options: e.table().iter().map(option).collect(),
     }
-    output::text(&text)?;
-    Ok(exit::DONE)
 }
 
-fn known(name: &str) -> Result<&'static ramline_lab::experiment::Experiment> {
+fn known(name: &str) -> Result<&'static Experiment> {
     let names: Vec<_> = EXPERIMENTS.iter().map(|e| e.name).collect();
     let unknown = || {
         let text = format!(
@@ -147,25 +167,21 @@ fn print(folder: &RunFolder, format: Format) -> Result<u8> {
     Ok(exit::DONE)
 }
 
-fn clean() -> Result<u8> {
-    let Some(state) = StateDir::open_existing(&state::path()?)? else {
-        output::text("Nothing was left behind.\n")?;
-        return Ok(exit::DONE);
-    };
-    let report = recover(&state, &Root::live())?;
-    if report.is_empty() {
-        output::text("Nothing was left behind.\n")?;
+fn clean(format: Format) -> Result<u8> {
+    let mut cleaned = Cleaned { schema_version: SCHEMA_VERSION, ..Cleaned::default() };
+    let mut code = exit::DONE;
+    if let Some(state) = StateDir::open_existing(&state::path()?)? {
+        let report = recover(&state, &Root::live())?;
+        for run in &report.runs {
+            cleaned.removed.extend(run.removed.iter().cloned());
+            cleaned.left_alone.extend(run.left_alone.iter().cloned());
+            cleaned.errors.extend(run.errors.iter().map(ToString::to_string));
+        }
+        code = if report.is_clean() { exit::DONE } else { exit::FAILED };
     }
-    for run in &report.runs {
-        for what in &run.removed {
-            output::text(&format!("removed {}\n", ramline_view::escape(what)))?;
-        }
-        for what in &run.left_alone {
-            output::text(&format!("left alone: {}\n", ramline_view::escape(what)))?;
-        }
-        for error in &run.errors {
-            eprintln!("ramline: {error}");
-        }
+    format.print(&cleaned, Cleaned::text)?;
+    for error in &cleaned.errors {
+        eprintln!("ramline: {}", ramline_view::escape(error));
     }
-    Ok(if report.is_clean() { exit::DONE } else { exit::FAILED })
+    Ok(code)
 }

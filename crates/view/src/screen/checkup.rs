@@ -227,6 +227,13 @@ fn bottom(report: &CheckupReport, files: &[String], style: &Style) -> String {
             &format!("Left behind earlier: {}; try: ramline lab clean", report.leftovers.join(", ")),
         );
     }
+    if !report.removed.is_empty() {
+        page.dim(&clip(
+            &format!("Left behind by an earlier run, removed before this one: {}.", report.removed.join("; ")),
+            2,
+            style,
+        ));
+    }
     let skipped: Vec<String> = report.skipped.iter().map(not_done).collect();
     if !skipped.is_empty() {
         page.dim(&clip(&format!("Not done: {}.", skipped.join("; ")), 3, style));

@@ -28,6 +28,9 @@ use crate::state;
 
 /// Rates come from a window of this length, before our own measuring moves the counters.
 const WINDOW: Duration = Duration::from_secs(2);
+/// The first look needs what has counters, or gauges whose growth counts; the rest is read once.
+const COUNTERS: Wanted =
+    Wanted { dirs: false, shmem: false, hugepages: false, configured: false, killers: false, ..Wanted::ALL };
 /// What is kept of the time promised for putting the report together.
 const REPORT: Duration = Duration::from_secs(1);
 
@@ -47,6 +50,7 @@ struct Done {
     runs: Vec<RunRecord>,
     skipped: Vec<Skipped>,
     written: Bytes,
+    removed: Vec<String>,
 }
 
 impl Done {
@@ -81,15 +85,16 @@ impl Stages<'_> {
         let live = self.source.is_live();
         // Read-only commands name what is left over; a checkup that may write removes it.
         let mut lock = if live { self.lock()? } else { Err(skipped("", "", None)) };
-        if let Ok(held) = &lock
-            && let Err(why) = remove_leftovers(held)
-        {
-            lock = Err(why);
+        if let Ok(held) = &lock {
+            match remove_leftovers(held) {
+                Ok(removed) => done.removed = removed,
+                Err(why) => lock = Err(why),
+            }
         }
         let leftovers = state::left_behind(self.source).into_iter().collect();
         let mut terminal = Terminal::new();
         terminal.step("watching the machine for 2 s");
-        let before = live.then(|| self.source.snapshot(Wanted { dirs: false, ..Wanted::ALL })).transpose()?;
+        let before = live.then(|| self.source.snapshot(COUNTERS)).transpose()?;
         if live {
             std::thread::sleep(WINDOW);
         }
@@ -169,11 +174,11 @@ impl Stages<'_> {
 }
 
 /// Before anything is measured: what an earlier run left would be measured with it.
-fn remove_leftovers(lock: &RunLock) -> std::result::Result<(), Skipped> {
+fn remove_leftovers(lock: &RunLock) -> std::result::Result<Vec<String>, Skipped> {
     match ramline_lab::series::clean_up(lock, &Root::live()) {
         Ok(removed) => {
             say(&removed);
-            Ok(())
+            Ok(removed)
         }
         Err(error) => Err(skipped(proof::WHAT, error.to_string(), Some("ramline lab clean"))),
     }
@@ -232,6 +237,7 @@ fn report(mode: Mode, seen: &Snapshot, window: Option<Window<'_>>, done: Done) -
         },
         measured: done.measured,
         leftovers: Vec::new(),
+        removed: done.removed,
     }
 }
 

@@ -31,6 +31,10 @@ pub fn gaps(report: &CheckupReport) -> Markup {
                     html! { (unseen.why.reason) },
                 ]).collect::<Vec<_>>()))
             }
+            @if !report.removed.is_empty() {
+                h3 { "Left by an earlier run, and removed before this one" }
+                ul { @for line in &report.removed { li { (line) } } }
+            }
             @if !report.leftovers.is_empty() {
                 h3 { "Left behind by an earlier run" }
                 ul { @for line in &report.leftovers { li { (line) } } }
