@@ -1,1 +1,284 @@
-//! The tree of memory control groups: where the charge of each goes, what could be reclaimed, what others would show of it.
+//! The tree of memory control groups: where each one's charge goes, what bounds it, and what could be taken from it.
+//!
+//! What it is: version 1 and 2 under one set of names, every group with all below it, and apart from that what is charged
+//! to the group itself. What it is not: an owner of shared pages; a page is charged to the group that touched it first.
+//!
+//! Worked example: a group of 100 MiB with two children of 30 and 50 MiB has 20 MiB of its own.
+
+mod chain;
+mod others;
+mod owner;
+mod parts;
+mod reclaim;
+mod select;
+
+use std::collections::HashMap;
+
+use ramline_snapshot::cgroup::{Group, Version};
+use ramline_snapshot::groups::Groups;
+use ramline_snapshot::pressure::Pressure;
+use ramline_snapshot::{Snapshot, Window};
+use ramline_units::{Bytes, Limit};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::SignedBytes;
+pub use chain::{Bound, Protection};
+pub use others::{NodeEviction, Reading, node_eviction, readings};
+pub use owner::{Owner, OwnerKind, owner};
+pub use parts::{Part, PartId, Rest, Within};
+pub use reclaim::Reclaim;
+pub use select::{NoSuchGroup, Selected, Selection, Sort, children, find, select};
+
+/// All groups of one machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GroupTree {
+    /// Interface.
+    pub version: Version,
+    /// Where the hierarchy is mounted.
+    pub mount: String,
+    /// A parent before its children.
+    pub groups: Vec<GroupMemory>,
+}
+
+/// One group with all below it. Gauges, unless said otherwise.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GroupMemory {
+    /// Path below the mount.
+    pub path: String,
+    /// Index of the group above.
+    pub parent: Option<usize>,
+    /// Steps below the top.
+    pub depth: usize,
+    /// Groups below.
+    pub below: u64,
+    /// Container, service or session, by its path.
+    pub owner: Option<Owner>,
+    /// Memory charged; at the top of version 2, which counts none, the sum of the parts.
+    pub current: Option<Bytes>,
+    /// `current` is a sum of the parts.
+    pub summed: bool,
+    /// Of `current`, charged to the group itself and not to those below; negative when they moved between two readings.
+    pub own: Option<SignedBytes>,
+    /// The most `current` ever was.
+    pub peak: Option<Bytes>,
+    /// Where it goes; the parts and the rest add up to `current`.
+    pub parts: Vec<Part>,
+    /// What no part explains; `None` at the top.
+    pub rest: Option<Rest>,
+    /// Shares of the parts that matter: dirty, mapped, locked.
+    pub within: Within,
+    /// Limits, the group's own and the tightest on the way up.
+    pub bound: Bound,
+    /// What reclaim leaves alone.
+    pub protection: Protection,
+    /// Swap charged.
+    pub swap: Option<Bytes>,
+    /// Of swap, kept compressed in RAM: the original size.
+    pub zswapped: Option<Bytes>,
+    /// What reclaim could take.
+    pub reclaim: Reclaim,
+    /// The group's waiting for memory; version 2 only.
+    pub pressure: Option<Pressure>,
+    /// Counters since the group was made.
+    pub events: Events,
+    /// Groups below that were removed and still hold memory.
+    pub dying: Option<u64>,
+    /// Over a window.
+    pub rates: Option<Rates>,
+}
+
+/// Counters since the group was made; version 2 counts all groups below, version 1 the group itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Events {
+    /// Processes killed because the group, or one below, was out of memory.
+    pub oom_kills: Option<u64>,
+    /// How often the limit was hit.
+    pub limit_hits: Option<u64>,
+    /// How often processes were slowed down at `memory.high`.
+    pub high_hits: Option<u64>,
+    /// How often it was reclaimed below its `memory.low`.
+    pub low_hits: Option<u64>,
+    /// File pages that came back just after eviction, with all groups below.
+    pub refaults_file: Option<u64>,
+    /// Anonymous pages that did.
+    pub refaults_anon: Option<u64>,
+    /// Major faults, with all groups below.
+    pub major_faults: Option<u64>,
+}
+
+/// What changed over a window; `None` where a counter was reset: the group was made anew.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Rates {
+    /// Growth of `current` in bytes per second.
+    pub growth: Option<f64>,
+    /// File refaults per second.
+    pub refaults_file: Option<f64>,
+    /// Anonymous refaults per second.
+    pub refaults_anon: Option<f64>,
+    /// Kills in the window.
+    pub oom_kills: Option<u64>,
+    /// Hits of the limit in the window.
+    pub limit_hits: Option<u64>,
+}
+
+impl GroupMemory {
+    /// A part's bytes; `None` where this version or kernel does not count it.
+    #[must_use]
+    pub fn part(&self, id: PartId) -> Option<Bytes> {
+        self.parts.iter().find(|p| p.id == id).map(|p| p.bytes)
+    }
+
+    /// Page cache of files: shared memory is not in it.
+    #[must_use]
+    pub fn file(&self) -> Bytes {
+        [PartId::FileActive, PartId::FileInactive, PartId::FileOther].iter().filter_map(|id| self.part(*id)).sum()
+    }
+
+    /// Everything the kernel holds for the group.
+    #[must_use]
+    pub fn kernel(&self) -> Bytes {
+        self.parts.iter().filter(|p| p.id.is_kernel()).map(|p| p.bytes).sum()
+    }
+}
+
+/// The tree; `None` where no group was seen.
+#[must_use]
+pub fn of(snapshot: &Snapshot, window: Option<&Window<'_>>) -> Option<GroupTree> {
+    let seen = snapshot.groups.data()?;
+    let version = seen.version?;
+    let parents = parents(&seen.list);
+    let parts: Vec<_> = seen.list.iter().map(|g| parts::of(g, version)).collect();
+    let mut below = vec![0_u64; seen.list.len()];
+    // Children come after their parent: from the end, each is complete when it is reached.
+    for at in (0..below.len()).rev() {
+        if let Some(parent) = parents[at] {
+            below[parent] += below[at] + 1;
+        }
+    }
+    let chain = chain::of(seen, version, &parents, &parts);
+    let earlier = window.map(|w| (w, index(w.before.groups.data()), index(w.after.groups.data())));
+    let mut groups: Vec<GroupMemory> = Vec::with_capacity(seen.list.len());
+    for (at, (group, parts)) in seen.list.iter().zip(&parts).enumerate() {
+        let current = parts::current(group, parts);
+        let (bound, protection) = chain.get(at).cloned().unwrap_or_default();
+        let within = parts::within(group, version);
+        groups.push(GroupMemory {
+            path: group.path.clone(),
+            parent: parents[at],
+            depth: group.path.split('/').filter(|part| !part.is_empty()).count(),
+            below: below[at],
+            owner: owner(&group.path),
+            current,
+            summed: group.current.is_none(),
+            own: None,
+            peak: group.peak,
+            rest: parts::rest(group, parts, &within, &snapshot.machine, below[at] + 1),
+            reclaim: reclaim::of(parts, &within, current, &bound, &protection, snapshot.meminfo.data()),
+            parts: parts.clone(),
+            within,
+            bound,
+            protection,
+            swap: group.swap_current.or_else(|| parts::total(group, version, "swap")),
+            zswapped: parts::total(group, version, "zswapped"),
+            pressure: group.pressure.clone(),
+            events: events(group, version),
+            dying: group.dying,
+            rates: earlier.as_ref().map(|(w, before, after)| rates(w, before, after, &group.path, version)),
+        });
+    }
+    own_shares(&mut groups, seen, version);
+    Some(GroupTree { version, mount: seen.mount.clone(), groups })
+}
+
+/// The nearest group above each that is in the list; the list has a parent before its children.
+fn parents(list: &[Group]) -> Vec<Option<usize>> {
+    let mut way: Vec<usize> = Vec::new();
+    list.iter()
+        .enumerate()
+        .map(|(at, group)| {
+            while way.last().is_some_and(|last| !is_below(&group.path, &list[*last].path)) {
+                way.pop();
+            }
+            let parent = way.last().copied();
+            way.push(at);
+            parent
+        })
+        .collect()
+}
+
+/// True for a path inside of `above`.
+fn is_below(path: &str, above: &str) -> bool {
+    path.strip_prefix(above.trim_end_matches('/')).is_some_and(|rest| rest.len() > 1 && rest.starts_with('/'))
+}
+
+fn own_shares(groups: &mut [GroupMemory], seen: &Groups, version: Version) {
+    let mut children = vec![Bytes::ZERO; groups.len()];
+    for group in groups.iter() {
+        if let Some(parent) = group.parent {
+            children[parent] += group.current.unwrap_or_default();
+        }
+    }
+    let mut inner: HashMap<(usize, PartId), Bytes> = HashMap::new();
+    for group in groups.iter() {
+        for part in group.parent.iter().flat_map(|parent| group.parts.iter().map(move |part| (*parent, part))) {
+            *inner.entry((part.0, part.1.id)).or_default() += part.1.bytes;
+        }
+    }
+    for (at, group) in groups.iter_mut().enumerate() {
+        for part in &mut group.parts {
+            let rest = || SignedBytes::difference(part.bytes, inner.get(&(at, part.id)).copied().unwrap_or_default());
+            part.own = parts::own(&seen.list[at], version, part.id).unwrap_or_else(rest);
+        }
+        // The top's own figure is of other things than those below: only its parts say what is its own.
+        group.own = if group.depth == 0 {
+            group.current.map(|_| SignedBytes(group.parts.iter().filter(|p| p.counted).map(|p| p.own.0).sum()))
+        } else {
+            group.current.map(|current| SignedBytes::difference(current, children[at]))
+        };
+    }
+}
+
+fn events(group: &Group, version: Version) -> Events {
+    let event = |key: &str| group.events.get(key).copied();
+    let count = |key: &str| parts::total(group, version, key).map(|b| b.0);
+    Events {
+        oom_kills: event("oom_kill"),
+        limit_hits: event(if version == Version::V1 { "failcnt" } else { "max" }),
+        high_hits: event("high"),
+        low_hits: event("low"),
+        // Before 5.9 one counter, which was of file pages only.
+        refaults_file: count("workingset_refault_file").or_else(|| count("workingset_refault")),
+        refaults_anon: count("workingset_refault_anon"),
+        major_faults: count("pgmajfault"),
+    }
+}
+
+type Index<'a> = HashMap<&'a str, &'a Group>;
+
+fn index(groups: Option<&Groups>) -> Index<'_> {
+    groups.map(|g| g.list.iter().map(|group| (group.path.as_str(), group)).collect()).unwrap_or_default()
+}
+
+fn rates(window: &Window<'_>, before: &Index<'_>, after: &Index<'_>, path: &str, version: Version) -> Rates {
+    let find = |s: &Snapshot| if std::ptr::eq(s, window.before) { before.get(path) } else { after.get(path) };
+    let event = |pick: fn(&Events) -> Option<u64>| move |s: &Snapshot| pick(&events(find(s)?, version));
+    Rates {
+        growth: window.slope(|s| find(s)?.current.map(|b| b.0)),
+        refaults_file: window.per_second(event(|e| e.refaults_file)),
+        refaults_anon: window.per_second(event(|e| e.refaults_anon)),
+        oom_kills: window.delta(event(|e| e.oom_kills)),
+        limit_hits: window.delta(event(|e| e.limit_hits)),
+    }
+}
+
+/// The tighter of two limits.
+fn tighter(a: Limit, b: Limit) -> Limit {
+    match (a, b) {
+        (Limit::At(x), Limit::At(y)) => Limit::At(x.min(y)),
+        (Limit::Max, other) | (other, Limit::Max) => other,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -33,12 +33,24 @@ pub struct Group {
     pub high: Option<Limit>,
     /// Protected from reclaim while others have some (version 2).
     pub low: Option<Bytes>,
+    /// Never reclaimed (version 2).
+    pub min: Option<Bytes>,
+    /// The most `current` ever was (version 1; version 2 from Linux 5.19).
+    pub peak: Option<Bytes>,
     /// Swap charged; on version 1 memory+swap less memory. Gauge.
     pub swap_current: Option<Bytes>,
     /// Swap limit; on version 1 the limit of memory and swap together less that of memory.
     pub swap_max: Option<Limit>,
     /// Compressed pool charged (version 2). Gauge.
     pub zswap_current: Option<Bytes>,
+    /// Limit of the compressed pool (version 2).
+    pub zswap_max: Option<Limit>,
+    /// Kernel memory charged: slab, stacks, page tables and others (version 1; version 2 has it in `stat`). Gauge.
+    pub kernel: Option<Bytes>,
+    /// TCP buffers (version 1, where they are not part of `current`). Gauge.
+    pub kernel_tcp: Option<Bytes>,
+    /// Groups below that were removed and still hold memory (version 2). Gauge.
+    pub dying: Option<u64>,
     /// The group's own swappiness (version 1).
     pub swappiness: Option<u64>,
     /// `memory.stat` as it is: bytes and counters.
@@ -113,7 +125,11 @@ impl Group {
                 group.current = texts.bytes("memory.current");
                 group.max = texts.limit("memory.max");
                 group.high = texts.limit("memory.high");
-                group.low = texts.bytes("memory.low");
+                group.low = texts.protection("memory.low");
+                group.min = texts.protection("memory.min");
+                group.peak = texts.bytes("memory.peak");
+                group.zswap_max = texts.limit("memory.zswap.max");
+                group.dying = texts.table("cgroup.stat").remove("nr_dying_descendants");
                 group.swap_current = texts.bytes("memory.swap.current");
                 group.swap_max = texts.limit("memory.swap.max");
                 group.zswap_current = texts.bytes("memory.zswap.current");
@@ -130,6 +146,9 @@ impl Group {
                     (None, _) => None,
                 };
                 group.swappiness = texts.bytes("memory.swappiness").map(|b| b.0);
+                group.peak = texts.bytes("memory.max_usage_in_bytes");
+                group.kernel = texts.bytes("memory.kmem.usage_in_bytes");
+                group.kernel_tcp = texts.bytes("memory.kmem.tcp.usage_in_bytes");
                 group.events = texts.table("memory.oom_control");
                 if let Some(Bytes(failures)) = texts.bytes("memory.failcnt") {
                     group.events.insert("failcnt".into(), failures);
@@ -160,6 +179,11 @@ impl Texts<'_> {
 
     fn bytes(&mut self, name: &str) -> Option<Bytes> {
         self.limit(name).and_then(Limit::bytes)
+    }
+
+    /// A protection may be "max": everything.
+    fn protection(&mut self, name: &str) -> Option<Bytes> {
+        self.limit(name).map(|limit| limit.bytes().unwrap_or(Bytes(u64::MAX)))
     }
 
     fn table(&mut self, name: &str) -> BTreeMap<String, u64> {
@@ -213,6 +237,9 @@ mod tests {
         );
         assert_eq!((group.max, group.swap_max), (Some(Limit::Max), Some(Limit::At(Bytes(0)))));
         assert_eq!((group.current, group.stat["anon"]), (None, 5));
+        let all = files(&[("memory.low", "max\n"), ("cgroup.stat", "nr_descendants 3\nnr_dying_descendants 2\n")]);
+        let protected = Group::from_files(Version::V2, "/g", &all, &mut unseen);
+        assert_eq!((protected.low, protected.min, protected.dying), (Some(Bytes(u64::MAX)), None, Some(2)));
         assert_eq!(unseen.len(), 1);
     }
 }

@@ -2,6 +2,8 @@
 
 mod configured;
 
+use std::collections::BTreeMap;
+
 use crate::shmem::Shmem;
 use crate::{Seen, Snapshot, Unseen};
 
@@ -93,6 +95,10 @@ const OPTIONS: &[&str] = &[
     "noswap",
 ];
 
+/// Parts of group paths that every machine of a kind has.
+const GROUPS: &[&str] =
+    &["", "docker", "init.scope", "kubepods", "kubepods.slice", "lxc", "machine.slice", "system.slice", "user.slice"];
+
 /// Returns the snapshot with every name replaced that is not on the allow-list.
 #[must_use]
 pub fn redact(mut snapshot: Snapshot) -> Snapshot {
@@ -131,6 +137,16 @@ pub fn redact(mut snapshot: Snapshot) -> Snapshot {
         if let Some(own) = &mut data.own {
             own.path = "redacted".to_owned();
         }
+        unseen(&mut data.unseen);
+    }
+    if let Seen::Seen { data, .. } = &mut snapshot.groups {
+        // The tree keeps its shape: the same name becomes the same number wherever it stands.
+        let mut known = BTreeMap::new();
+        for group in &mut data.list {
+            let parts: Vec<String> = group.path.split('/').map(|part| self::group(part, &mut known)).collect();
+            group.path = parts.join("/");
+        }
+        data.mount = place(&data.mount, 0);
         unseen(&mut data.unseen);
     }
     if let Seen::Seen { data, .. } = &mut snapshot.zram {
@@ -207,6 +223,14 @@ fn unseen(list: &mut [Unseen]) {
     }
 }
 
+fn group(part: &str, known: &mut BTreeMap<String, usize>) -> String {
+    if GROUPS.contains(&part) {
+        return part.to_owned();
+    }
+    let next = known.len();
+    format!("redacted-{}", known.entry(part.to_owned()).or_insert(next))
+}
+
 fn place(path: &str, index: usize) -> String {
     if PLACES.contains(&path) { path.to_owned() } else { format!("redacted-{index}") }
 }
@@ -231,6 +255,8 @@ fn options(list: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cgroup::Group;
+    use crate::groups::Groups;
     use crate::machine::Machine;
     use crate::shmem::{File, Filesystem, GraphicsClient, Holder, Object, Segment};
     use crate::{mounts, swaps};
@@ -245,6 +271,9 @@ mod tests {
         let broken = mounts::parse("/home/alice/m", "1 0 0:2 / /home/alice rw\n").unwrap_err();
         snapshot.cgroups = Seen::Malformed(broken);
         snapshot.zram = Seen::Denied { path: "/home/alice/zram".into() };
+        let group = |path: &str| Group { path: path.into(), ..Group::default() };
+        let list = ["/", "/system.slice", "/system.slice/alice.service", "/alice.service"].map(group).to_vec();
+        snapshot.groups = Seen::of(Groups { list, mount: "/home/alice".into(), ..Groups::default() });
         if let Seen::Seen { data, .. } = &mut snapshot.mounts {
             data[1].fs = "fuse.alice-sshfs".into();
         }
@@ -264,6 +293,7 @@ mod tests {
         });
         let redacted = serde_json::to_string(&redact(snapshot)).unwrap();
         assert!(!redacted.contains("alice") && !redacted.contains("b-1"), "{redacted}");
+        assert!(redacted.contains("/system.slice/redacted-0") && redacted.contains("\"/redacted-0"), "{redacted}");
         assert!(redacted.contains("/tmp") && redacted.contains("/dev/sda2") && redacted.contains("size=4k"));
     }
 }

@@ -7,15 +7,18 @@ use std::path::{Path, PathBuf};
 
 use ramline_advice::{Inputs, TOPICS, explain, findings};
 use ramline_kernel::{Root, gather::gather};
+use ramline_model::groups::Selection;
 use ramline_model::ledger::Ledger;
 use ramline_model::{pressure, swap, tiers, tmpfs, verdict, watermarks, zram};
+use ramline_snapshot::cgroup::Group;
 use ramline_snapshot::mounts::{Capacity, Mount};
 use ramline_snapshot::swaps::SwapArea;
-use ramline_snapshot::{Seen, Snapshot, Wanted, Window};
+use ramline_snapshot::{Seen, Snapshot, Unseen, Wanted, Window};
 use ramline_units::{Bytes, Nanos};
 use ramline_view::text::{Style, width};
 use ramline_view::{
-    CheckupReport, ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram, UnseenSection, screen,
+    CheckupReport, ShowCgroups, ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram, UnseenSection,
+    screen,
 };
 
 const STYLE: Style = Style { colour: false, width: 100 };
@@ -62,6 +65,11 @@ fn screens(seen: &Snapshot, window: Option<&Window<'_>>, style: &Style) -> Vec<(
         ("show swap".to_owned(), ShowSwap::new(seen, window).text(style)),
         ("show tmpfs".to_owned(), ShowTmpfs::new(seen).text(style)),
         ("show pressure".to_owned(), ShowPressure::new(seen, window).text(style)),
+        ("show cgroups".to_owned(), ShowCgroups::new(seen, window, Selection::default()).text(style)),
+        (
+            "show cgroups /".to_owned(),
+            ShowCgroups::one(seen, window, Selection::default(), "/").map_or_else(|e| e.to_string(), |s| s.text(style)),
+        ),
         ("findings".to_owned(), screen::findings(&findings(&inputs), style)),
         ("checkup".to_owned(), screen::checkup(&report(seen), &["report.html".to_owned()], style)),
     ];
@@ -145,6 +153,12 @@ fn hostile_names_of_mounts_areas_and_devices_reach_no_screen_raw() {
         };
         seen.swaps = Seen::of(vec![area(EVIL, 5), area("/dev/zram0", 1)]);
         seen.zswap = Seen::Denied { path: EVIL.into() };
+        if let Seen::Seen { data, .. } = &mut seen.groups {
+            data.mount = EVIL.into();
+            data.list.push(Group { path: format!("/{EVIL}"), current: Some(Bytes(4096)), ..Group::default() });
+            data.unreadable = 1;
+            data.unseen = vec![Unseen { path: EVIL.into(), reason: EVIL.into() }];
+        }
         seen.machine.kernel = EVIL.into();
         seen.machine.container = Some(EVIL.into());
         if let Seen::Seen { data, .. } = &mut seen.zram {

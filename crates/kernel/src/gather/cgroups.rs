@@ -18,25 +18,29 @@ const V1_FILES: &[&str] = &[
     "memory.stat",
     "memory.oom_control",
     "memory.failcnt",
+    "memory.max_usage_in_bytes",
+    "memory.kmem.usage_in_bytes",
+    "memory.kmem.tcp.usage_in_bytes",
 ];
 const V2_FILES: &[&str] = &[
     "memory.current",
     "memory.max",
     "memory.high",
     "memory.low",
+    "memory.min",
+    "memory.peak",
     "memory.swap.current",
     "memory.swap.max",
     "memory.zswap.current",
+    "memory.zswap.max",
     "memory.stat",
     "memory.events",
     "memory.pressure",
+    "cgroup.stat",
 ];
 
 pub fn cgroups(reader: &Reader<'_>) -> Seen<Cgroups> {
-    let absent = || Seen::Absent { path: "a mounted cgroup hierarchy with the memory controller".to_owned() };
-    let Ok(text) = reader.text("/proc/self/mountinfo") else { return absent() };
-    let Ok(mounts) = mounts::parse("/proc/self/mountinfo", &text) else { return absent() };
-    let Some((version, mount)) = hierarchy(reader, &mounts) else { return absent() };
+    let Some((version, mount)) = hierarchy(reader) else { return absent() };
     let own_path = reader.text("/proc/self/cgroup").ok().and_then(|text| own_path(&text, version, &mount.root));
     reader.timed("cgroup", || {
         let mut unseen = Vec::new();
@@ -52,8 +56,20 @@ pub fn cgroups(reader: &Reader<'_>) -> Seen<Cgroups> {
     })
 }
 
-/// The mount that carries the memory controller; a version 2 mount beside a version 1 one may not.
-fn hierarchy<'a>(reader: &Reader<'_>, mounts: &'a [Mount]) -> Option<(Version, &'a Mount)> {
+/// What is said where there is none.
+pub fn absent<T>() -> Seen<T> {
+    Seen::Absent { path: "a mounted cgroup hierarchy with the memory controller".to_owned() }
+}
+
+/// The mount that carries the memory controller.
+pub fn hierarchy(reader: &Reader<'_>) -> Option<(Version, Mount)> {
+    let text = reader.text("/proc/self/mountinfo").ok()?;
+    let mounts = mounts::parse("/proc/self/mountinfo", &text).ok()?;
+    choose(reader, &mounts).map(|(version, mount)| (version, mount.clone()))
+}
+
+/// A version 2 mount beside a version 1 one may not have the controller.
+fn choose<'a>(reader: &Reader<'_>, mounts: &'a [Mount]) -> Option<(Version, &'a Mount)> {
     let v1 = mounts.iter().find(|m| m.fs == "cgroup" && m.super_options.split(',').any(|o| o == "memory"));
     let v2 = || {
         mounts.iter().find(|m| {
@@ -81,14 +97,18 @@ fn own_path(text: &str, version: Version, mount_root: &str) -> Option<String> {
     Some(if below.is_empty() { "/".to_owned() } else { below.to_owned() })
 }
 
-fn group(reader: &Reader<'_>, version: Version, mount: &str, path: &str, unseen: &mut Vec<Unseen>) -> Group {
-    let dir = format!("{mount}{}", path.trim_end_matches('/'));
-    let names = match version {
+/// The files of a group.
+pub const fn names(version: Version) -> &'static [&'static str] {
+    match version {
         Version::V1 => V1_FILES,
         Version::V2 => V2_FILES,
-    };
+    }
+}
+
+fn group(reader: &Reader<'_>, version: Version, mount: &str, path: &str, unseen: &mut Vec<Unseen>) -> Group {
+    let dir = format!("{mount}{}", path.trim_end_matches('/'));
     let mut files = BTreeMap::new();
-    for name in names {
+    for name in names(version) {
         let file = format!("{dir}/{name}");
         match reader.text(&file) {
             Ok(text) => drop(files.insert((*name).to_owned(), text)),

@@ -2,8 +2,10 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
 
 use ramline_snapshot::{Malformed, Seen};
 use ramline_units::Nanos;
@@ -56,23 +58,23 @@ impl<'a> Reader<'a> {
     }
 
     pub fn text(&self, path: &str) -> Result<String, NotRead> {
+        self.text_at(Path::new(path))
+    }
+
+    /// The same for a path whose names may hold any bytes.
+    pub fn text_at(&self, path: &Path) -> Result<String, NotRead> {
         let read = self.read(path);
         if let (Some(tape), Ok(_) | Err(NotRead::Denied)) = (&self.tape, &read) {
-            tape.borrow_mut().insert(path.to_owned(), read.clone().ok());
+            tape.borrow_mut().insert(path.to_string_lossy().into_owned(), read.clone().ok());
         }
         read
     }
 
-    fn read(&self, path: &str) -> Result<String, NotRead> {
-        if self.meta.as_ref().is_some_and(|m| m.denied.iter().any(|d| d == path)) {
+    fn read(&self, path: &Path) -> Result<String, NotRead> {
+        if self.meta.as_ref().is_some_and(|m| m.denied.iter().any(|d| Path::new(d) == path)) {
             return Err(NotRead::Denied);
         }
         let full = self.root.path(path);
-        let classify = |e: std::io::Error| match e.kind() {
-            ErrorKind::NotFound | ErrorKind::NotADirectory => NotRead::Absent,
-            ErrorKind::PermissionDenied => NotRead::Denied,
-            _ => NotRead::Unusable(e.to_string()),
-        };
         if !self.root.is_live() {
             // A captured tree is somebody's data: a FIFO or a link to a device in it must not hang us.
             let kind = std::fs::symlink_metadata(&full).map_err(classify)?.file_type();
@@ -109,7 +111,20 @@ impl<'a> Reader<'a> {
                 return Err(NotRead::Unusable("not a regular file".to_owned()));
             }
         }
-        self.read(path)
+        self.read(Path::new(path))
+    }
+
+    /// Directories in a directory, sorted, links not followed.
+    pub fn directories(&self, dir: &Path) -> Result<Vec<OsString>, NotRead> {
+        let mut out = Vec::new();
+        for entry in std::fs::read_dir(self.root.path(dir)).map_err(classify)? {
+            let entry = entry.map_err(classify)?;
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                out.push(entry.file_name());
+            }
+        }
+        out.sort();
+        Ok(out)
     }
 
     /// Trimmed text of a file, if there is one.
@@ -131,6 +146,11 @@ impl<'a> Reader<'a> {
 
     /// True when the path exists below the root.
     pub fn exists(&self, path: &str) -> bool {
+        self.exists_at(Path::new(path))
+    }
+
+    /// The same for a path whose names may hold any bytes.
+    pub fn exists_at(&self, path: &Path) -> bool {
         self.root.path(path).exists()
     }
 
@@ -163,6 +183,15 @@ impl<'a> Reader<'a> {
     /// Boot-time clock; none in a captured tree, whose answers must not depend on when they are asked.
     fn clock(&self) -> Option<Nanos> {
         self.root.is_live().then(boottime)
+    }
+}
+
+fn classify(error: std::io::Error) -> NotRead {
+    match (error.kind(), error.raw_os_error()) {
+        // ENODEV: a file of a control group that was removed after it was opened.
+        (ErrorKind::NotFound | ErrorKind::NotADirectory, _) | (_, Some(libc::ENODEV)) => NotRead::Absent,
+        (ErrorKind::PermissionDenied, _) => NotRead::Denied,
+        _ => NotRead::Unusable(error.to_string()),
     }
 }
 

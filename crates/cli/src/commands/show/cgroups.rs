@@ -1,25 +1,103 @@
 //! `ramline show cgroups`.
 
 use anyhow::Result;
-use clap::Args;
-use ramline_snapshot::Wanted;
+use clap::{Args, ValueEnum};
+use ramline_model::groups::{Selection, Sort};
+use ramline_snapshot::{Wanted, Window};
 use ramline_view::ShowCgroups;
 
 use super::{Common, code};
+use crate::exit;
 use crate::source::Source;
 
 /// The tree of memory control groups: where each one's charge goes, and what could be reclaimed
 #[derive(Debug, Clone, Args)]
-pub struct Cgroups {}
+pub struct Cgroups {
+    /// One group in full: its path, the last part of it, or the id of a container
+    #[arg(value_name = "GROUP")]
+    group: Option<String>,
+    /// Put the largest first by this
+    #[arg(long, value_enum, default_value_t = By::Charged, value_name = "WHAT")]
+    sort: By,
+    /// Show the N largest groups, and those above them
+    #[arg(long, value_name = "N", default_value_t = 25, conflicts_with = "all")]
+    top: usize,
+    /// Show all groups
+    #[arg(long)]
+    all: bool,
+    /// Show no group deeper than N steps below the top
+    #[arg(long, value_name = "N")]
+    depth: Option<usize>,
+    /// A list with whole paths instead of a tree
+    #[arg(long)]
+    flat: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum By {
+    /// Memory charged, all below included
+    Charged,
+    /// Charged to the group itself
+    Own,
+    /// Anonymous memory
+    Anon,
+    /// Page cache
+    Cache,
+    /// Shared memory and tmpfs
+    Shmem,
+    /// Kernel memory
+    Kernel,
+    /// What reclaim could take at once
+    Reclaimable,
+    /// Swap
+    Swap,
+    /// Share of time spent waiting for memory
+    Pressure,
+    /// Growth, with --for
+    Growth,
+    /// Processes killed
+    Kills,
+}
+
+impl From<By> for Sort {
+    fn from(by: By) -> Sort {
+        match by {
+            By::Charged => Sort::Charged,
+            By::Own => Sort::Own,
+            By::Anon => Sort::Anon,
+            By::Cache => Sort::Cache,
+            By::Shmem => Sort::Shmem,
+            By::Kernel => Sort::Kernel,
+            By::Reclaimable => Sort::Reclaimable,
+            By::Swap => Sort::Swap,
+            By::Pressure => Sort::Pressure,
+            By::Growth => Sort::Growth,
+            By::Kills => Sort::Kills,
+        }
+    }
+}
 
 impl Cgroups {
     /// Runs the command.
     ///
     /// # Errors
-    /// The source cannot be used.
+    /// The source cannot be used, or no group goes by the name given.
     pub fn run(&self, common: Common, source: &Source) -> Result<u8> {
-        let seen = source.snapshot(Wanted { meminfo: true, ..Wanted::NOTHING })?;
-        common.format().print(&ShowCgroups::new(&seen), ShowCgroups::text)?;
+        let wanted = Wanted { meminfo: true, groups: true, swaps: true, ..Wanted::NOTHING };
+        let (before, seen) = source.window(wanted, common.span)?;
+        let window = before.as_ref().and_then(|before| Window::new(before, &seen).ok());
+        let selection = Selection {
+            sort: self.sort.into(),
+            top: (!self.all).then_some(self.top),
+            depth: self.depth,
+            flat: self.flat,
+        };
+        let shown = match &self.group {
+            None => ShowCgroups::new(&seen, window.as_ref(), selection),
+            Some(name) => ShowCgroups::one(&seen, window.as_ref(), selection, name)
+                .map_err(|e| exit::Failure::new(exit::USAGE, e.to_string()))?,
+        };
+        common.format().print(&shown, ShowCgroups::text)?;
         Ok(code(&seen))
     }
 }

@@ -1,0 +1,89 @@
+//! What other tools show for a group, each with its formula in words.
+//!
+//! What it is not: a judgement. They agree on `memory.current`; they differ in how much of the page cache they take off.
+//! Sources: docker/cli `calculateMemUsageUnixNoCache`, google/cadvisor `setMemoryStats`, opencontainers/cgroups
+//! `rootStatsFromMeminfo`, systemd `src/cgtop/cgtop.c`.
+
+use ramline_snapshot::Snapshot;
+use ramline_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::parts::PartId;
+use super::{GroupMemory, GroupTree};
+
+/// One tool's figure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Reading {
+    /// The tool and its column.
+    pub tool: String,
+    /// What it shows. Gauge.
+    pub bytes: Bytes,
+    /// How it comes to it.
+    pub formula: String,
+}
+
+fn reading(tool: &str, bytes: Bytes, formula: &str) -> Reading {
+    Reading { tool: tool.to_owned(), bytes, formula: formula.to_owned() }
+}
+
+/// What others show for one group; empty where its use is not known.
+#[must_use]
+pub fn readings(group: &GroupMemory, snapshot: &Snapshot) -> Vec<Reading> {
+    let Some(current) = group.current else { return Vec::new() };
+    let idle = group.within.inactive_file.unwrap_or_default();
+    let meminfo = snapshot.meminfo.data();
+    if group.depth == 0 {
+        let used = meminfo.and_then(|m| Some(m.mem_total? - m.mem_available?));
+        let systemd =
+            used.map(|used| reading("systemd-cgtop, line /", used, "MemTotal less MemAvailable, of the whole machine"));
+        return systemd.into_iter().collect();
+    }
+    let docker = if idle < current { current - idle } else { current };
+    vec![
+        reading(
+            "docker stats",
+            docker,
+            "charged, less inactive page cache (all that is charged if that leaves nothing)",
+        ),
+        reading("podman stats", docker, "as docker since 2025; releases before show all that is charged"),
+        reading("kubectl top, cAdvisor working set", current - idle, "charged, less inactive page cache, at least 0"),
+        reading("systemd-cgtop, systemctl status", current, "all that is charged, page cache included"),
+    ]
+}
+
+/// What the kubelet's eviction would compute for this machine if it were a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeEviction {
+    /// MemTotal.
+    pub capacity: Bytes,
+    /// Working set of the top: `usage` less inactive page cache. Gauge.
+    pub working_set: Bytes,
+    /// `memory.available`: capacity less working set. Gauge.
+    pub available: Bytes,
+    /// The same with the older way to count the top on version 2, MemTotal less MemFree; `None` on version 1.
+    pub available_older: Option<Bytes>,
+    /// MemAvailable, for comparison. Gauge.
+    pub kernel_says: Option<Bytes>,
+}
+
+/// `memory.available` = MemTotal − (usage of the top − its inactive file pages).
+#[must_use]
+pub fn node_eviction(tree: &GroupTree, snapshot: &Snapshot) -> Option<NodeEviction> {
+    let meminfo = snapshot.meminfo.data()?;
+    let capacity = meminfo.mem_total?;
+    let top = tree.groups.first().filter(|g| g.depth == 0)?;
+    let idle = top.within.inactive_file?;
+    // Version 1 says the usage of the top; for version 2 it is made of anonymous memory and page cache.
+    let made = || top.part(PartId::Anon).map(|anon| anon + top.file() + top.part(PartId::Shmem).unwrap_or_default());
+    let said = top.current.filter(|_| !top.summed);
+    let working_set = said.or_else(made)? - idle;
+    let older = meminfo.mem_free.filter(|_| said.is_none()).map(|free| capacity - (capacity - free - idle));
+    Some(NodeEviction {
+        capacity,
+        working_set,
+        available: capacity - working_set,
+        available_older: older,
+        kernel_says: meminfo.mem_available,
+    })
+}
