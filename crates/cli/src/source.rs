@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use ramline_kernel::{Root, gather};
+use ramline_kernel::Root;
+use ramline_kernel::gather::{self, Walking};
 use ramline_snapshot::{Snapshot, Wanted};
 
 /// The options that choose the source.
@@ -56,12 +57,20 @@ impl Source {
     /// # Errors
     /// The file cannot be read or is no snapshot; `--root` names no directory.
     pub fn snapshot(&self, want: Wanted) -> Result<Snapshot> {
+        self.snapshot_walking(want, Walking::Never)
+    }
+
+    /// The same, with walks of page tables.
+    ///
+    /// # Errors
+    /// As [`Source::snapshot`].
+    pub fn snapshot_walking(&self, want: Wanted, walking: Walking) -> Result<Snapshot> {
         match &self.file {
             Some(path) => {
                 let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
                 Ok(Snapshot::from_json(&path.display().to_string(), &text)?)
             }
-            None => Ok(gather::gather(&self.kernel_root()?, want)),
+            None => Ok(gather::gather_walking(&self.kernel_root()?, want, walking)),
         }
     }
 
@@ -70,13 +79,26 @@ impl Source {
     /// # Errors
     /// As [`Source::snapshot`].
     pub fn window(&self, want: Wanted, span: Option<Duration>) -> Result<(Option<Snapshot>, Snapshot)> {
+        self.window_walking(want, span, Walking::Never)
+    }
+
+    /// The same, with walks of page tables for the second one.
+    ///
+    /// # Errors
+    /// As [`Source::snapshot`].
+    pub fn window_walking(
+        &self,
+        want: Wanted,
+        span: Option<Duration>,
+        walking: Walking,
+    ) -> Result<(Option<Snapshot>, Snapshot)> {
         match span.filter(|_| self.is_live()) {
             Some(span) => {
                 let before = self.snapshot(want)?;
                 std::thread::sleep(span);
-                Ok((Some(before), self.snapshot(want)?))
+                Ok((Some(before), self.snapshot_walking(want, walking)?))
             }
-            None => Ok((None, self.snapshot(want)?)),
+            None => Ok((None, self.snapshot_walking(want, walking)?)),
         }
     }
 }

@@ -44,12 +44,19 @@ use crate::error::Result;
 use crate::root::Root;
 pub use dirs::walk;
 pub use meta::Meta;
+pub use processes::Walking;
 use reader::Reader;
 
 /// Reads the wanted sections. Never fails: what cannot be seen says so in its section.
 #[must_use]
 pub fn gather(root: &Root, want: Wanted) -> Snapshot {
-    fill(&Reader::new(root), want)
+    gather_walking(root, want, Walking::Never)
+}
+
+/// The same, with walks of page tables where `processes` are wanted.
+#[must_use]
+pub fn gather_walking(root: &Root, want: Wanted, walking: Walking) -> Snapshot {
+    fill(&Reader::new(root), want, walking)
 }
 
 /// Reads everything and writes the texts as a tree below `dir`, with `meta.json` for what /proc does not hold.
@@ -58,12 +65,12 @@ pub fn gather(root: &Root, want: Wanted) -> Snapshot {
 /// `dir` exists and is not empty, or cannot be written.
 pub fn capture(root: &Root, dir: &Path) -> Result<Snapshot> {
     let reader = Reader::recording(root);
-    let snapshot = fill(&reader, Wanted::ALL);
+    let snapshot = fill(&reader, Wanted::ALL, Walking::Never);
     meta::write_tree(&reader, &snapshot, dir)?;
     Ok(snapshot)
 }
 
-fn fill(reader: &Reader<'_>, want: Wanted) -> Snapshot {
+fn fill(reader: &Reader<'_>, want: Wanted, walking: Walking) -> Snapshot {
     let mut out = Snapshot::new(machine::machine(reader));
     // The files of the ledger are read one right after the other: what moves in between is its drift.
     if want.meminfo {
@@ -140,7 +147,7 @@ fn fill(reader: &Reader<'_>, want: Wanted) -> Snapshot {
         out.dirs = dirs::dirs(reader);
     }
     if want.processes {
-        out.processes = processes::processes(reader);
+        out.processes = processes::processes(reader, walking);
     }
     if want.groups {
         out.groups = groups::groups(reader);

@@ -10,6 +10,7 @@ pub mod map;
 pub mod mount;
 pub mod place;
 pub mod process;
+pub mod processes;
 pub mod quiet;
 pub mod requests;
 pub mod residency;

@@ -1,1 +1,211 @@
-//! Who holds memory: processes by program, user, group; what is shared counted once; what is not known bounded.
+//! Who uses the memory: what each group of processes holds, each page counted once, with the bounds of what was not looked at.
+//!
+//! What it is: [`Who`], from one snapshot. A page that k processes map counts for a k-th in each (the kernel's PSS). Without
+//! any walk of page tables the machine's sum is known: AnonPages + Mapped of /proc/meminfo. What a group holds of it lies
+//! between bounds that follow from what each process maps; walks narrow them (see [`estimate`]).
+//! What it is not: the cost of taking the memory away.
+//!
+//! Limits of the sum: pages of the huge-page pool (hugetlb) are in neither, and are a column of their own; a page that only
+//! a process outside our process namespace maps is in the machine's sum and in no row, so inside a container the sum is an
+//! upper bound only; both counters lag by at most 125 pages a CPU; shared memory that is not mapped is in neither
+//! (see the ledger); a huge page of which a part is unmapped counts with the part that is mapped.
+//!
+//! ```
+//! use ramline_model::processes::{By, Who};
+//! use ramline_snapshot::{Seen, Snapshot, machine::Machine, processes::{Process, Processes}};
+//! use ramline_units::Bytes;
+//! let one = Process { pid: 7, name: "db".into(), rss_anon: Some(Bytes::from_mib(3)), ..Process::default() };
+//! let mut seen = Snapshot::new(Machine::default());
+//! seen.processes = Seen::of(Processes { list: vec![one], ..Processes::default() });
+//! let who = Who::of(&seen, None, By::Program).ok_or("no processes")?;
+//! assert_eq!((who.rows[0].name.as_str(), who.rows[0].holds.value), ("db", Bytes::from_mib(3)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod by;
+pub mod estimate;
+mod rows;
+pub mod swapped;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+use ramline_snapshot::processes::{Missed, Process, Walks};
+use ramline_snapshot::{Snapshot, Window};
+use ramline_units::{Bytes, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::SignedBytes;
+pub use by::By;
+use estimate::Estimate;
+use swapped::SwapCosts;
+
+/// A size that is known between bounds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Spread {
+    /// At least.
+    pub low: Bytes,
+    /// Most likely.
+    pub value: Bytes,
+    /// At most.
+    pub high: Bytes,
+}
+
+impl Spread {
+    /// Known exactly.
+    #[must_use]
+    pub const fn exact(value: Bytes) -> Self {
+        Spread { low: value, value, high: value }
+    }
+
+    /// How far the truth can be from the value.
+    #[must_use]
+    pub fn error(&self) -> Bytes {
+        self.value.saturating_sub(self.low).max(self.high.saturating_sub(self.value))
+    }
+}
+
+/// One line of the answer: a group of processes, or one. Gauges.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Row {
+    /// What it is grouped by: a program, a user, a control group; any bytes of the machine's.
+    pub name: String,
+    /// The process, where the row is one.
+    pub pid: Option<u32>,
+    /// Processes in it that have memory of their own.
+    pub processes: u64,
+    /// What it holds in RAM, each page counted once over the whole machine (PSS).
+    pub holds: Spread,
+    /// Of `holds`, anonymous: heap, stack.
+    pub anon: Bytes,
+    /// Of `holds`, its share of files and shared memory.
+    pub shared: Bytes,
+    /// What it maps and is in RAM, pages counted again in every process.
+    pub rss: Bytes,
+    /// Pages nobody else maps (USS), where every process of it was walked.
+    pub own: Option<Bytes>,
+    /// In swap, uncompressed; what forks share is counted in each.
+    pub swap: Bytes,
+    /// What its swapped pages cost in RAM; `None` where it has none or that is not known.
+    pub swap_costs: Option<Spread>,
+    /// Page tables, exact.
+    pub page_tables: Bytes,
+    /// Locked in RAM.
+    pub locked: Bytes,
+    /// In the pool of huge pages; not in `holds`.
+    pub hugetlb: Bytes,
+    /// Growth of anonymous memory, in RAM or in swap, of those that were there before and after; `None` without a window.
+    pub growth: Option<SignedBytes>,
+    /// Processes whose page tables were walked.
+    pub walked: u64,
+    /// Processes taken to be like a walked fork of the same kind.
+    pub alike: u64,
+    /// Depth in the tree of processes; 0 elsewhere.
+    pub depth: u64,
+}
+
+/// Sums over processes against the machine's own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Identity {
+    /// Anonymous residents, added up over processes.
+    pub anon_sum: Bytes,
+    /// AnonPages: each page once. `None` where meminfo was not seen.
+    pub anon_pages: Option<Bytes>,
+    /// Files and shared memory in RAM, added up over processes.
+    pub shared_sum: Bytes,
+    /// Mapped: each page once.
+    pub mapped: Option<Bytes>,
+    /// What the two counters moved by and can lag behind while the processes were read.
+    pub drift: Bytes,
+}
+
+impl Identity {
+    /// What the anonymous sum counts more than once: pages that forks share. Negative: somebody not seen holds it.
+    #[must_use]
+    pub fn excess(&self) -> Option<SignedBytes> {
+        Some(SignedBytes::difference(self.anon_sum, self.anon_pages?))
+    }
+}
+
+/// The answer to "who uses it".
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Who {
+    /// What the rows are.
+    pub by: By,
+    /// The rows, those that hold most first; or in the order of the tree.
+    pub rows: Vec<Row>,
+    /// What all seen processes hold together, each page once.
+    pub whole: Spread,
+    /// Every process of the machine was seen, so the rows add up to the machine's sum.
+    pub complete: bool,
+    /// Walked processes contradicted that the others of their kind are like them: they are bounded instead.
+    pub unlike: bool,
+    /// The sums.
+    pub identity: Identity,
+    /// Processes with memory of their own.
+    pub processes: u64,
+    /// Threads of the kernel.
+    pub kernel_threads: u64,
+    /// Ended, and not yet waited for by their parents.
+    pub zombies: u64,
+    /// Processes that a group of likely forks stands for without being walked.
+    pub alike: u64,
+    /// Not seen.
+    pub missed: Missed,
+    /// Page-table walks.
+    pub walks: Walks,
+    /// How long reading took, walks included.
+    pub cost: Option<Nanos>,
+    /// What growth was measured over.
+    pub span: Option<Nanos>,
+    /// Processes that started and that ended in that time.
+    pub started_ended: Option<(u64, u64)>,
+    /// Swap against the RAM it costs.
+    pub swap: SwapCosts,
+}
+
+impl Who {
+    /// From a snapshot; a window supplies growth. `None` where the processes were not seen.
+    #[must_use]
+    pub fn of(seen: &Snapshot, window: Option<&Window<'_>>, by: By) -> Option<Who> {
+        let all = seen.processes.data()?;
+        let estimate = Estimate::of(all, seen.machine.cpus);
+        let swap = SwapCosts::of(seen);
+        let growth = window.map(|w| rows::Growth::of(w.before.processes.data(), all));
+        let parts = rows::Parts { all, estimate: &estimate, swap: &swap, growth: growth.as_ref() };
+        let rows = if by == By::Tree { tree::rows(&parts) } else { rows::grouped(&parts, by) };
+        let count = |what: fn(&Process) -> bool| all.list.iter().filter(|p| what(p)).count() as u64;
+        let cost = match &seen.processes {
+            ramline_snapshot::Seen::Seen { cost, .. } => *cost,
+            _ => None,
+        };
+        Some(Who {
+            by,
+            rows,
+            whole: estimate.whole(),
+            complete: estimate.complete,
+            unlike: estimate.unlike,
+            identity: estimate.identity,
+            processes: count(Process::has_memory),
+            kernel_threads: count(|p| p.kernel_thread),
+            zombies: count(|p| p.state == 'Z'),
+            alike: estimate.alike(),
+            missed: all.missed,
+            walks: all.walks,
+            cost,
+            span: window.map(|w| w.span),
+            started_ended: growth.as_ref().map(|g| (g.started, g.ended)),
+            swap,
+        })
+    }
+}
+
+/// The bytes of a sum made in floating point, which is exact to 8 PiB.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to what fits")]
+pub(crate) fn bytes(value: f64) -> Bytes {
+    Bytes(if value.is_finite() { value.clamp(0.0, 9.0e18).round() as u64 } else { 0 })
+}

@@ -3,9 +3,17 @@
 //! Shapes: `rss_anon`, `swap` and `page_tables` are exact and belong to one process each, except that a fork shares its parent's
 //! anonymous pages until it writes. `rss_file` and `rss_shmem` count pages that others may map too, so they do not add up.
 
+use std::collections::BTreeMap;
+
 use ramline_units::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+mod kin;
+mod parse;
+
+pub use kin::Program;
+pub use parse::{NotAProcess, cgroup_path};
 
 /// The processes of the machine, as far as they could be seen.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -17,10 +25,27 @@ pub struct Processes {
     pub groups: Vec<String>,
     /// Paths of programs; [`Process::exe`] is an index into them.
     pub programs: Vec<String>,
+    /// Names of users, as far as /etc/passwd has them; [`Process::uid`] is the key.
+    pub users: BTreeMap<u32, String>,
+    /// The machine's own sums, read just before and just after the pass.
+    pub around: Option<Around>,
     /// What was not seen.
     pub missed: Missed,
     /// Page-table walks that were made to get [`Process::walked`].
     pub walks: Walks,
+}
+
+/// Mapped memory of the whole machine, each page counted once (`/proc/meminfo`): what all processes hold together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Around {
+    /// AnonPages before the pass.
+    pub anon_before: Bytes,
+    /// AnonPages after it.
+    pub anon_after: Bytes,
+    /// Mapped before the pass: files and shared memory.
+    pub mapped_before: Bytes,
+    /// Mapped after it.
+    pub mapped_after: Bytes,
 }
 
 /// What a pass over the processes did not see.
@@ -35,6 +60,8 @@ pub struct Missed {
     pub malformed: u64,
     /// /proc is mounted so that other users' processes are hidden (`hidepid`).
     pub hidden: bool,
+    /// Seen from inside a process namespace: processes outside it are not listed. `None` where that is not known.
+    pub nested: Option<bool>,
 }
 
 /// Walks of page tables: each holds the process's mmap lock while it lasts.
@@ -47,6 +74,8 @@ pub struct Walks {
     pub left_out: u64,
     /// Processes left out because a walk would take too long.
     pub too_large: u64,
+    /// Walks the kernel refused to this user.
+    pub denied: u64,
     /// Time the walks took, added up over threads.
     pub cost: Nanos,
     /// Time they were allowed; `None` without bound.
@@ -87,12 +116,27 @@ pub struct Process {
     pub swap: Option<Bytes>,
     /// Page tables.
     pub page_tables: Option<Bytes>,
+    /// Pages of the huge-page pool (hugetlb); in none of the other figures.
+    pub hugetlb: Option<Bytes>,
     /// Locked pages.
     pub locked: Option<Bytes>,
     /// Major faults. Counter.
     pub major_faults: Option<u64>,
     /// Result of a walk of its page tables.
     pub walked: Option<Walked>,
+    /// Where its swapped pages are, by swap area; empty where it has none or they were not looked up (root only).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub swapped_to: Vec<SwappedTo>,
+}
+
+/// Swapped pages of one process in one swap area.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct SwappedTo {
+    /// The kernel's number of the area: its place in /proc/swaps while none before it was turned off.
+    pub area: u32,
+    /// Pages there, uncompressed. Gauge.
+    pub bytes: Bytes,
 }
 
 /// What a walk of the page tables says (`smaps_rollup`).

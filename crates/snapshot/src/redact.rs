@@ -4,6 +4,7 @@ mod configured;
 
 use std::collections::BTreeMap;
 
+use crate::processes::Processes;
 use crate::shmem::Shmem;
 use crate::{Seen, Snapshot, Unseen};
 
@@ -172,6 +173,9 @@ pub fn redact(mut snapshot: Snapshot) -> Snapshot {
     if let Seen::Seen { data, .. } = &mut snapshot.killers {
         configured::killers(data);
     }
+    if let Seen::Seen { data, .. } = &mut snapshot.processes {
+        processes(data);
+    }
     snapshot.each_unseen(|path, text| {
         // What could not be read is quoted as it is, names and all.
         "redacted".clone_into(path);
@@ -213,6 +217,25 @@ fn shmem(data: &mut Shmem) {
         for region in &mut client.regions {
             region.name.retain(|c| c.is_ascii_alphanumeric());
         }
+    }
+}
+
+/// Names of programs, users and control groups go; which processes share one stays, so the numbers can be read. Of the
+/// users only root keeps its number.
+fn processes(all: &mut Processes) {
+    let numbered = |names: &mut [String], what: &str| {
+        names.iter_mut().enumerate().for_each(|(index, name)| *name = format!("{what}-{index}"));
+    };
+    numbered(&mut all.groups, "/group");
+    numbered(&mut all.programs, "program");
+    all.users.clear();
+    let mut uids: Vec<u32> = all.list.iter().map(|p| p.uid).filter(|uid| *uid != 0).collect();
+    uids.sort_unstable();
+    uids.dedup();
+    for p in &mut all.list {
+        "redacted".clone_into(&mut p.name);
+        let place = uids.binary_search(&p.uid).ok().and_then(|at| u32::try_from(at).ok());
+        p.uid = place.map_or(0, |at| 60_000_u32.saturating_add(at));
     }
 }
 
@@ -258,6 +281,7 @@ mod tests {
     use crate::cgroup::Group;
     use crate::groups::Groups;
     use crate::machine::Machine;
+    use crate::processes::Process;
     use crate::shmem::{File, Filesystem, GraphicsClient, Holder, Object, Segment};
     use crate::{mounts, swaps};
 
@@ -291,7 +315,20 @@ mod tests {
             }],
             ..Shmem::default()
         });
-        let redacted = serde_json::to_string(&redact(snapshot)).unwrap();
+        let process = |uid| Process { name: "alice's".into(), uid, exe: Some(0), group: Some(0), ..Process::default() };
+        let (exe, group) = ("/home/alice/bin/x".to_owned(), "/user.slice/alice".to_owned());
+        snapshot.processes = Seen::of(Processes {
+            list: vec![process(0), process(1017), process(1002)],
+            programs: vec![exe],
+            groups: vec![group],
+            users: [(1017, "alice".to_owned())].into(),
+            ..Processes::default()
+        });
+        let redacted = redact(snapshot);
+        let uids: Vec<u32> = redacted.processes.data().unwrap().list.iter().map(|p| p.uid).collect();
+        assert_eq!(uids, [0, 60_001, 60_000]);
+        let redacted = serde_json::to_string(&redacted).unwrap();
+        assert!(!redacted.contains("1017"), "{redacted}");
         assert!(!redacted.contains("alice") && !redacted.contains("b-1"), "{redacted}");
         assert!(redacted.contains("/system.slice/redacted-0") && redacted.contains("\"/redacted-0"), "{redacted}");
         assert!(redacted.contains("/tmp") && redacted.contains("/dev/sda2") && redacted.contains("size=4k"));

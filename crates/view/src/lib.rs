@@ -25,5 +25,5 @@ pub use report::{CheckupReport, Cost, Drift, Mode, Moved, SCHEMA_VERSION, Skippe
 pub use screen::Comparison;
 pub use show::{
     ShowCgroups, ShowMaps, ShowMemory, ShowPressure, ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs, ShowTranslate,
-    ShowZram, TmpfsBy, TmpfsOptions,
+    ShowZram, SortBy, TmpfsBy, TmpfsOptions,
 };

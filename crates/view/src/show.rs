@@ -28,7 +28,7 @@ pub use cgroups::ShowCgroups;
 pub use maps::ShowMaps;
 pub use memory::ShowMemory;
 pub use pressure::ShowPressure;
-pub use processes::ShowProcesses;
+pub use processes::{ShowProcesses, SortBy};
 pub use swap::ShowSwap;
 pub use tiers::ShowTiers;
 pub use tmpfs::{By as TmpfsBy, ShowTmpfs, TmpfsOptions};

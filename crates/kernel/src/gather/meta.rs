@@ -10,7 +10,11 @@ use ramline_snapshot::Snapshot;
 use ramline_snapshot::dirs::DirUse;
 use ramline_snapshot::machine::Machine;
 use ramline_snapshot::mounts::Capacity;
+<<<<<<< HEAD
 use ramline_snapshot::shmem::Shmem;
+=======
+use ramline_snapshot::processes::Process;
+>>>>>>> 42b8000 (Say who holds memory: programs, users, groups, with bounds instead of walking every page table)
 use ramline_snapshot::zram::ZramSupport;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +40,12 @@ pub struct Meta {
     pub shmem: Option<Shmem>,
     /// Kernel threads of DAMON.
     pub kdamond_threads: Option<u64>,
+    /// Programs by process id: links, which a tree does not hold.
+    pub programs: BTreeMap<u32, String>,
+    /// Names of the users who ran them.
+    pub users: BTreeMap<u32, String>,
+    /// Whether the processes were seen from inside a process namespace.
+    pub nested: Option<bool>,
     /// Files the kernel refused to the user who captured.
     pub denied: Vec<String>,
 }
@@ -51,7 +61,15 @@ impl Meta {
         let zram = snapshot.zram.data();
         let devices = zram.map(|z| z.devices.as_slice()).unwrap_or_default();
         let mounts = snapshot.mounts.data().map(Vec::as_slice).unwrap_or_default();
+        let processes = snapshot.processes.data();
+        let program = |p: &Process| {
+            let programs = processes.map(|all| all.programs.as_slice()).unwrap_or_default();
+            Some((p.pid, programs.get(usize::try_from(p.exe?).ok()?)?.clone()))
+        };
         Meta {
+            programs: processes.map(|all| all.list.iter().filter_map(program).collect()).unwrap_or_default(),
+            users: processes.map(|all| all.users.clone()).unwrap_or_default(),
+            nested: processes.and_then(|all| all.missed.nested),
             machine: snapshot.machine.clone(),
             capacities: mounts.iter().filter_map(|m| Some((m.at.clone(), m.capacity?))).collect(),
             formatted: devices.iter().filter_map(|d| Some((d.name.clone(), d.formatted?))).collect(),

@@ -1,10 +1,112 @@
-//! The processes: one cheap pass over /proc.
+//! The processes: one cheap pass over /proc, and walks of page tables where they were asked for.
 
-use ramline_snapshot::Seen;
-use ramline_snapshot::processes::Processes;
+use ramline_snapshot::meminfo::Meminfo;
+use ramline_snapshot::processes::{Around, Processes};
+use ramline_snapshot::{Seen, mounts};
+use ramline_units::{Bytes, Nanos};
 
 use super::reader::Reader;
+use crate::processes::{Captured, Depth, deep, pass, within};
 
-pub fn processes(_reader: &Reader<'_>) -> Seen<Processes> {
-    Seen::Unread
+/// Page-table walks beyond the cheap pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Walking {
+    /// None.
+    #[default]
+    Never,
+    /// Those that can change the answer, for so long, added up over threads.
+    Within(Nanos),
+    /// Every process, however large; of many likely forks, eight.
+    Deep,
+    /// Every process.
+    Every,
+}
+
+pub fn processes(reader: &Reader<'_>, walking: Walking) -> Seen<Processes> {
+    let path = "/proc";
+    if !reader.root().is_live() && !reader.exists(path) {
+        return Seen::Absent { path: path.to_owned() };
+    }
+    let captured = reader.meta().map(|meta| Captured {
+        programs: meta.programs.clone(),
+        denied: meta.denied.clone(),
+        page: Some(meta.machine.page_size),
+    });
+    let mut failed = None;
+    let seen = reader.timed(path, || {
+        let before = totals(reader);
+        let depth = if walking == Walking::Every { Depth::Walk } else { Depth::Cheap };
+        let pass = match pass(reader.root(), depth, captured.as_ref(), reader.is_recording()) {
+            Ok(pass) => pass,
+            Err(error) => {
+                failed = Some(error);
+                return Processes::default();
+            }
+        };
+        let mut found = pass.found;
+        reader.record(pass.texts);
+        found.missed.hidden = hidden(reader);
+        found.users = users(reader, &found);
+        found.around = around(before, totals(reader));
+        if let Some(meta) = reader.meta() {
+            found.missed.nested = meta.nested;
+            return found;
+        }
+        match walking {
+            Walking::Within(budget) => within(reader.root(), &mut found, budget),
+            Walking::Deep => deep(reader.root(), &mut found),
+            Walking::Never | Walking::Every => return found,
+        }
+        found.around = around(before, totals(reader));
+        found
+    });
+    match failed {
+        Some(error) if error.kind() == std::io::ErrorKind::PermissionDenied => Seen::Denied { path: path.to_owned() },
+        Some(_) => Seen::Absent { path: path.to_owned() },
+        None => seen,
+    }
+}
+
+type Totals = Option<(Bytes, Bytes)>;
+
+fn around(before: Totals, after: Totals) -> Option<Around> {
+    let ((anon_before, mapped_before), (anon_after, mapped_after)) = before.zip(after)?;
+    Some(Around { anon_before, anon_after, mapped_before, mapped_after })
+}
+
+/// AnonPages and Mapped.
+fn totals(reader: &Reader<'_>) -> Totals {
+    let path = "/proc/meminfo";
+    let seen = Meminfo::parse(path, &reader.text(path).ok()?).ok()?;
+    seen.anon_pages.zip(seen.mapped)
+}
+
+/// True when /proc does not list other users' processes for us.
+fn hidden(reader: &Reader<'_>) -> bool {
+    let root = reader.meta().map_or_else(|| rustix::process::geteuid().is_root(), |meta| meta.machine.root);
+    let path = "/proc/self/mountinfo";
+    let mounts = reader.text(path).ok().and_then(|text| mounts::parse(path, &text).ok()).unwrap_or_default();
+    // The last one mounted there is the one that is seen.
+    let proc = mounts.iter().rfind(|m| m.fs == "proc" && m.at == "/proc");
+    let options = proc.map(|m| m.super_options.as_str()).unwrap_or_default();
+    // By number before 5.8, by name since.
+    !root
+        && options
+            .split(',')
+            .any(|o| matches!(o, "hidepid=2" | "hidepid=invisible" | "hidepid=4" | "hidepid=ptraceable"))
+}
+
+/// Names of the users that run processes. The file itself is nobody's business in a capture.
+fn users(reader: &Reader<'_>, found: &Processes) -> std::collections::BTreeMap<u32, String> {
+    if let Some(meta) = reader.meta() {
+        return meta.users.clone();
+    }
+    let text = std::fs::read(reader.root().path("/etc/passwd")).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let name = |line: &str| {
+        let mut fields = line.split(':');
+        let (name, uid) = (fields.next()?.to_owned(), fields.nth(1)?.parse().ok()?);
+        found.list.iter().any(|p| p.uid == uid).then_some((uid, name))
+    };
+    text.lines().filter_map(name).collect()
 }

@@ -57,6 +57,18 @@ impl<'a> Reader<'a> {
         self.tape.as_ref().map(|t| t.borrow().clone()).unwrap_or_default()
     }
 
+    /// True when what is read is kept.
+    pub const fn is_recording(&self) -> bool {
+        self.tape.is_some()
+    }
+
+    /// Keeps texts that were read without this reader.
+    pub fn record(&self, texts: Vec<(String, Option<String>)>) {
+        if let Some(tape) = &self.tape {
+            tape.borrow_mut().extend(texts);
+        }
+    }
+
     pub fn text(&self, path: &str) -> Result<String, NotRead> {
         self.text_at(Path::new(path))
     }

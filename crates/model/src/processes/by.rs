@@ -1,0 +1,128 @@
+//! What processes are grouped by, and the names that come out of a control group's path.
+//!
+//! Worked example: `/system.slice/docker-4f5e….scope` is the container `docker 4f5e8a1b2c3d`;
+//! `/system.slice/ssh.service` is the service `ssh.service`.
+
+use std::borrow::Cow;
+
+use ramline_snapshot::processes::{Process, Processes};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a row is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// The program's file; its own name where that is hidden from this user.
+    #[default]
+    Program,
+    /// The effective user.
+    User,
+    /// The memory control group.
+    Cgroup,
+    /// The container, by the marks of Docker, Podman, containerd, CRI-O, LXC and systemd-nspawn.
+    Container,
+    /// The service or scope of systemd.
+    Service,
+    /// Each process by itself.
+    Process,
+    /// Each process below its parent, with all that it has started.
+    Tree,
+}
+
+/// The name of the group a process belongs to.
+#[must_use]
+pub fn name<'a>(all: &'a Processes, p: &'a Process, by: By) -> Cow<'a, str> {
+    let text = |list: &'a [String], index: Option<u32>| list.get(usize::try_from(index?).ok()?).map(String::as_str);
+    let group = || text(&all.groups, p.group);
+    match by {
+        By::Program => text(&all.programs, p.exe).map_or(p.name.as_str().into(), program),
+        By::Process | By::Tree => p.name.as_str().into(),
+        By::User => all.users.get(&p.uid).map_or_else(|| format!("user {}", p.uid).into(), |n| n.as_str().into()),
+        By::Cgroup => group().unwrap_or("(not known)").into(),
+        By::Container => group().and_then(container).map_or("(no container)".into(), Cow::Owned),
+        By::Service => group().and_then(service).unwrap_or("(no service)").into(),
+    }
+}
+
+/// The file's name; one that was replaced while it runs says so.
+fn program(path: &str) -> Cow<'_, str> {
+    // A program that was never a file of a directory is always "deleted".
+    if let Some(name) = path.strip_prefix("/memfd:") {
+        return name.trim_end_matches(" (deleted)").into();
+    }
+    let (path, gone) = path.strip_suffix(" (deleted)").map_or((path, false), |p| (p, true));
+    let file = path.rsplit('/').next().filter(|f| !f.is_empty()).unwrap_or(path);
+    if gone { format!("{file} (replaced)").into() } else { file.into() }
+}
+
+/// The last part of the path that is a unit of systemd.
+fn service(path: &str) -> Option<&str> {
+    path.rsplit('/').find(|part| [".service", ".scope", ".slice"].iter().any(|end| part.ends_with(end)))
+}
+
+/// Marks of container managers in a path; the name is cut to the twelve digits they print.
+fn container(path: &str) -> Option<String> {
+    const SCOPES: &[(&str, &str)] = &[
+        ("docker-", "docker"),
+        ("libpod-", "podman"),
+        ("cri-containerd-", "containerd"),
+        ("crio-", "cri-o"),
+        ("machine-", "machine"),
+        ("lxc.payload.", "lxc"),
+    ];
+    const PARENTS: &[(&str, &str)] = &[("docker", "docker"), ("lxc", "lxc"), ("machine.slice", "machine")];
+    let parts: Vec<&str> = path.split('/').collect();
+    // Containers may run inside others: the innermost counts.
+    (0..parts.len()).rev().find_map(|at| {
+        let part = parts[at].trim_end_matches(".scope").trim_end_matches(".service");
+        let scope = SCOPES.iter().find_map(|(mark, kind)| Some((*kind, part.strip_prefix(mark)?)));
+        let below = || {
+            let parent = at.checked_sub(1).and_then(|up| parts.get(up))?;
+            PARENTS.iter().find(|(name, _)| name == parent).map(|(_, kind)| (*kind, part))
+        };
+        let pod = || (is_id(part) && path.contains("kubepods")).then_some(("pod", part));
+        let (kind, id) =
+            scope.or_else(below).or_else(pod).filter(|(_, id)| !id.is_empty() && !id.starts_with("conmon"))?;
+        let id = if is_id(id) { id.get(..12).unwrap_or(id) } else { id };
+        Some(format!("{kind} {id}"))
+    })
+}
+
+fn is_id(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn containers_and_services_are_found_in_the_paths_their_managers_make() {
+        let id = "4f5e8a1b2c3d".repeat(6)[..64].to_owned();
+        for (path, name) in [
+            (format!("/system.slice/docker-{id}.scope"), Some("docker 4f5e8a1b2c3d")),
+            (format!("/docker/{id}"), Some("docker 4f5e8a1b2c3d")),
+            (format!("/user.slice/libpod-{id}.scope/container"), Some("podman 4f5e8a1b2c3d")),
+            (format!("/kubepods.slice/kubepods-pod7.slice/cri-containerd-{id}.scope"), Some("containerd 4f5e8a1b2c3d")),
+            (format!("/kubepods/burstable/pod7/{id}"), Some("pod 4f5e8a1b2c3d")),
+            ("/lxc.payload.web/system.slice/ssh.service".into(), Some("lxc web")),
+            ("/machine.slice/machine-deb.scope".into(), Some("machine deb")),
+            ("/system.slice/ssh.service".into(), None),
+            ("/".into(), None),
+            (String::new(), None),
+        ] {
+            assert_eq!(container(&path).as_deref(), name, "{path}");
+        }
+        assert_eq!(service("/system.slice/ssh.service/sub"), Some("ssh.service"));
+        assert_eq!(service("/a/b"), None);
+    }
+
+    #[test]
+    fn a_replaced_program_is_named_so_and_odd_paths_name_something() {
+        assert_eq!(program("/usr/bin/db (deleted)"), "db (replaced)");
+        assert_eq!(program("/memfd:tool (deleted)"), "tool");
+        assert_eq!(program("/"), "/");
+        assert_eq!(program("db"), "db");
+    }
+}

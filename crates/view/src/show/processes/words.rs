@@ -1,0 +1,202 @@
+//! The sentences of `show processes`.
+
+use ramline_model::SignedBytes;
+use ramline_model::processes::{By, Spread, Who};
+use ramline_units::Bytes;
+
+use crate::text::{Paint, number};
+
+/// What the columns mean.
+pub const LEGEND: &str = "Gauges. holds: in RAM, a page that k processes map counts for a k-th in each (PSS), so rows add up; \
+where it is not known to a twentieth, the bounds stand beside it. own: nobody else maps it, its end would free it. \
+costs: what the swapped pages take in RAM.";
+
+/// The head of the first column.
+pub const fn heading(by: By) -> &'static str {
+    match by {
+        By::Program => "program",
+        By::User => "user",
+        By::Cgroup => "control group",
+        By::Container => "container",
+        By::Service => "service",
+        By::Process => "process",
+        By::Tree => "process and all it started",
+    }
+}
+
+/// One sentence that answers the question.
+pub fn first(who: &Who) -> String {
+    // Of a tree, the top holds everything by definition: the answer is the largest that has nothing below it.
+    let leaf = |at: usize| who.rows.get(at + 1).is_none_or(|next| next.depth <= who.rows[at].depth);
+    let largest = (0..who.rows.len()).filter(|at| who.by != By::Tree || leaf(*at));
+    let Some(at) = largest.max_by_key(|at| (who.rows[*at].holds.value, std::cmp::Reverse(*at))) else {
+        return "No process with memory of its own was seen.".to_owned();
+    };
+    let row = &who.rows[at];
+    let whose = match (row.processes, row.pid) {
+        (1, Some(pid)) => format!("process {pid}"),
+        (n, _) => number::things(n, "process").replace("processs", "processes"),
+    };
+    let share = row.holds.value.share_of(who.whole.value).map(number::percent).unwrap_or_default();
+    let kind = if row.anon >= row.shared { "anonymous" } else { "files and shared memory" };
+    format!(
+        "{} holds most: {}{}, {share} of the {} that {} hold; mostly {kind} ({whose}).",
+        row.name,
+        row.holds.value,
+        bounds(&row.holds),
+        who.whole.value,
+        number::things(who.processes, "process").replace("processs", "processes"),
+    )
+}
+
+/// ` (1.0 GiB to 2.0 GiB)`, or nothing when it is known well.
+fn bounds(spread: &Spread) -> String {
+    if spread.is_narrow() { String::new() } else { format!(" ({} to {})", spread.low, spread.high) }
+}
+
+/// Growth with its sign.
+pub fn grown(by: SignedBytes) -> String {
+    if by.is_negative() { by.to_string() } else { format!("+{by}") }
+}
+
+/// Sums against the machine's own.
+pub fn sums(who: &Who) -> Vec<(Paint, String)> {
+    let mut out = Vec::new();
+    let id = &who.identity;
+    if let (Some(pages), Some(excess)) = (id.anon_pages, id.excess()) {
+        let close = excess.magnitude() <= id.drift;
+        out.push((
+            Paint::Plain,
+            if close {
+                format!("anonymous: {} added up over processes, {pages} in the machine (AnonPages): it closes.", id.anon_sum)
+            } else if excess.is_negative() {
+                format!(
+                    "anonymous: {} added up over processes, {pages} in the machine (AnonPages): {} belong to processes \
+                     that were not seen.",
+                    id.anon_sum,
+                    excess.magnitude()
+                )
+            } else {
+                format!(
+                    "anonymous: {} added up over processes, {pages} in the machine (AnonPages): {excess} are counted more \
+                     than once, because forks share pages until one of them writes.",
+                    id.anon_sum
+                )
+            },
+        ));
+    }
+    if let Some(mapped) = id.mapped {
+        out.push((
+            Paint::Plain,
+            format!(
+                "files and shared memory: {} added up over processes, {mapped} in the machine (Mapped).",
+                id.shared_sum
+            ),
+        ));
+    }
+    out.push(if who.complete {
+        (
+            Paint::Plain,
+            format!(
+                "All processes together hold {} (AnonPages + Mapped), known without a walk to {}.",
+                who.whole.value,
+                who.whole.error()
+            ),
+        )
+    } else {
+        let spread = &who.whole;
+        (Paint::Warn, format!("Not all processes were seen: those that were hold {} to {}.", spread.low, spread.high))
+    });
+    if !who.swap.areas.is_empty() {
+        out.push((Paint::Plain, swap(who)));
+    }
+    out
+}
+
+fn swap(who: &Who) -> String {
+    let used: Bytes = who.swap.areas.iter().map(|a| a.used).sum();
+    let pool = who.swap.pool();
+    if pool.0 == 0 {
+        return format!("swap: {used} in use; it costs no RAM, no area is in zram.");
+    }
+    let how = if who.swap.placed {
+        "the area of each page was read"
+    } else {
+        "without root which area holds a page is not known"
+    };
+    format!(
+        "swap: {used} in use; zram keeps its part in {pool} of RAM (mem_used_total). A process's cost is the area's average, {how}."
+    )
+}
+
+/// What was looked at, what it cost, and what was not seen.
+pub fn read(who: &Who) -> Vec<(Paint, String)> {
+    let mut out = Vec::new();
+    let plural = |n: u64, one: &str| number::things(n, one).replace("processs", "processes");
+    let cost = who.cost.map(|c| format!(" in {c}")).unwrap_or_default();
+    out.push((
+        Paint::Plain,
+        format!(
+            "{} with memory, {}, {}{cost}.",
+            plural(who.processes, "process"),
+            number::things(who.kernel_threads, "kernel thread"),
+            number::things(who.zombies, "zombie"),
+        ),
+    ));
+    out.push((Paint::Plain, walks(who)));
+    if who.unlike {
+        let text = "Some forks turned out unlike those that were walked; for them only the certain bounds are given.";
+        out.push((Paint::Plain, text.to_owned()));
+    }
+    if let (Some((started, ended)), Some(span)) = (who.started_ended, who.span) {
+        out.push((Paint::Plain, format!("Growth is of anonymous memory, in RAM or swap, over {span}; {started} processes started and {ended} ended.")));
+    }
+    let missed = &who.missed;
+    let named = [
+        (missed.vanished, "ended meanwhile"),
+        (missed.denied, "refused to this user"),
+        (missed.malformed, "made no sense"),
+    ];
+    let missing: Vec<String> =
+        named.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", number::count(*n))).collect();
+    if !missing.is_empty() {
+        out.push((Paint::Warn, format!("Not read: {}.", missing.join(", "))));
+    }
+    if missed.hidden {
+        out.push((
+            Paint::Warn,
+            "/proc hides other users' processes here (hidepid); try: sudo ramline show processes".to_owned(),
+        ));
+    }
+    if missed.nested == Some(true) {
+        let text = "This is a process namespace of its own (a container): processes outside it are not seen.";
+        out.push((Paint::Warn, text.to_owned()));
+    }
+    out
+}
+
+fn walks(who: &Who) -> String {
+    let w = &who.walks;
+    if w.done == 0 && w.left_out + w.too_large + w.denied == 0 {
+        return "Page tables: none walked, because none could change the answer by a hundredth, or none was asked for."
+            .to_owned();
+    }
+    let mut text =
+        format!("Page tables: {} of {} walked, {}", number::count(w.done), number::count(who.processes), w.cost);
+    if let Some(budget) = w.budget {
+        text.push_str(&format!(" of a budget of {budget} (added up over threads)"));
+    }
+    if who.alike > 0 {
+        text.push_str(&format!("; {} are taken to be like a walked fork", number::count(who.alike)));
+    }
+    for (n, what) in [
+        (w.left_out, "left out for the budget; try: --deep"),
+        (w.too_large, "left out because they map more than 16 GiB; try: --deep"),
+        (w.denied, "refused by the kernel"),
+    ] {
+        if n > 0 {
+            text.push_str(&format!("; {} {what}", number::count(n)));
+        }
+    }
+    text + "."
+}
