@@ -10,11 +10,8 @@ use ramline_snapshot::Snapshot;
 use ramline_snapshot::dirs::DirUse;
 use ramline_snapshot::machine::Machine;
 use ramline_snapshot::mounts::Capacity;
-<<<<<<< HEAD
-use ramline_snapshot::shmem::Shmem;
-=======
 use ramline_snapshot::processes::Process;
->>>>>>> 42b8000 (Say who holds memory: programs, users, groups, with bounds instead of walking every page table)
+use ramline_snapshot::shmem::Shmem;
 use ramline_snapshot::zram::ZramSupport;
 use serde::{Deserialize, Serialize};
 

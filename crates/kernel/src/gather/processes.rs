@@ -6,7 +6,7 @@ use ramline_snapshot::{Seen, mounts};
 use ramline_units::{Bytes, Nanos};
 
 use super::reader::Reader;
-use crate::processes::{Captured, Depth, deep, pass, within};
+use crate::processes::{Captured, Depth, deep, pass, place_swapped, within};
 
 /// Page-table walks beyond the cheap pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,6 +44,9 @@ pub fn processes(reader: &Reader<'_>, walking: Walking) -> Seen<Processes> {
             }
         };
         let mut found = pass.found;
+        if found.list.is_empty() && found.missed == Default::default() && !reader.root().is_live() {
+            failed = Some(std::io::ErrorKind::NotFound.into());
+        }
         reader.record(pass.texts);
         found.missed.hidden = hidden(reader);
         found.users = users(reader, &found);
@@ -52,17 +55,28 @@ pub fn processes(reader: &Reader<'_>, walking: Walking) -> Seen<Processes> {
             found.missed.nested = meta.nested;
             return found;
         }
-        match walking {
-            Walking::Within(budget) => within(reader.root(), &mut found, budget),
-            Walking::Deep => deep(reader.root(), &mut found),
-            Walking::Never | Walking::Every => return found,
+        let root = reader.root();
+        let bound = match walking {
+            Walking::Never => return found,
+            Walking::Within(budget) => {
+                within(root, &mut found, budget);
+                Some(budget)
+            }
+            Walking::Deep => {
+                deep(root, &mut found);
+                None
+            }
+            Walking::Every => None,
+        };
+        if rustix::process::geteuid().is_root() {
+            place_swapped(root, &mut found, bound);
         }
         found.around = around(before, totals(reader));
         found
     });
     match failed {
         Some(error) if error.kind() == std::io::ErrorKind::PermissionDenied => Seen::Denied { path: path.to_owned() },
-        Some(_) => Seen::Absent { path: path.to_owned() },
+        Some(_) => Seen::Absent { path: "/proc/PID".to_owned() },
         None => seen,
     }
 }

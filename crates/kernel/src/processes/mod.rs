@@ -13,6 +13,7 @@
 mod files;
 mod one;
 mod plan;
+mod swapped;
 mod walk;
 
 use std::collections::{BTreeMap, HashMap};
@@ -24,6 +25,7 @@ use ramline_units::PageSize;
 use crate::Root;
 use files::ProcDir;
 
+pub use swapped::place_swapped;
 pub use walk::{LARGEST_WALK, deep, within};
 
 /// How deep to look.
