@@ -103,6 +103,56 @@ pub enum Term {
     HugetlbFree,
 }
 
+impl Term {
+    /// All of them, lines and parts of lines.
+    pub const ALL: &'static [Term] = &[
+        Term::Free,
+        Term::CpuLists,
+        Term::Anon,
+        Term::Shmem,
+        Term::FileClean,
+        Term::FileDirty,
+        Term::Unevictable,
+        Term::Isolated,
+        Term::SlabReclaimable,
+        Term::SlabUnreclaimable,
+        Term::KernelReclaimable,
+        Term::Vmalloc,
+        Term::KernelStacks,
+        Term::PageTables,
+        Term::SecPageTables,
+        Term::Percpu,
+        Term::Hugetlb,
+        Term::CompressedPool,
+        Term::ZswapPool,
+        Term::GpuActive,
+        Term::GpuReclaim,
+        Term::CmaFree,
+        Term::Unaccepted,
+        Term::SwapCache,
+        Term::AnonHuge,
+        Term::FileActive,
+        Term::FileMapped,
+        Term::Buffers,
+        Term::Mlocked,
+        Term::ZswapShare,
+        Term::ZramShare,
+        Term::HugetlbFree,
+    ];
+
+    /// What it is called on the screen.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        words::label(self)
+    }
+
+    /// Whose it is.
+    #[must_use]
+    pub const fn owner(self) -> &'static str {
+        words::owner(self)
+    }
+}
+
 /// Whether a line can be freed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -7,6 +7,7 @@
 //! Every name that comes from the machine passes [`escape`]; every number carries its unit and scope.
 
 mod escape;
+pub mod figure;
 pub mod html;
 mod lab_lists;
 pub mod measured;

@@ -13,6 +13,7 @@ use ramline_snapshot::Snapshot;
 use schemars::{JsonSchema, schema_for};
 use serde_json::Value;
 
+use crate::figure::Figure;
 use crate::screen::TopicList;
 use crate::{CheckupReport, Cleaned, Comparison, ExperimentInfo, ExperimentList, ProofTable};
 use crate::{ShowCgroups, ShowMaps, ShowProcesses, ShowTranslate};
@@ -38,6 +39,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("show-maps", schema::<ShowMaps>()),
         ("show-translate", schema::<ShowTranslate>()),
         ("explanation", schema::<Explanation>()),
+        ("explain-number", schema::<Figure>()),
         ("explain-topics", schema::<TopicList>()),
         ("finding", schema::<Finding>()),
         ("tier-report", schema::<TierReport>()),

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use ramline_advice::{Inputs, explain, topic_named};
-use ramline_snapshot::{Wanted, Window};
+use ramline_advice::{Inputs, Topic, explain, topic_named};
+use ramline_snapshot::Window;
+use ramline_view::figure::{self, Figure};
 use ramline_view::screen::TopicList;
 
 use crate::commands::show;
@@ -17,7 +18,9 @@ use crate::source::Source;
 /// Answer a question about this machine's memory, in its own numbers
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// The topic; without one the topics are listed
+    /// A topic, or a number of a screen or report by its name there ('page tables') or its path in the JSON
+    /// (ledger.leftover); without it the topics are listed
+    #[arg(value_name = "TOPIC|NUMBER")]
     topic: Option<String>,
     /// List the topics by area, with their questions
     #[arg(long)]
@@ -39,13 +42,27 @@ impl Explain {
             self.format.print(&TopicList::new(), TopicList::text)?;
             return Ok(exit::DONE);
         };
-        let wants = topic_named(topic).map_or(Wanted::NOTHING, |topic| topic.wants);
-        let (before, after) = source.window(wants, self.span)?;
+        match topic_named(topic) {
+            Some(topic) => self.topic(topic, source),
+            None => self.number(topic, source),
+        }
+    }
+
+    fn topic(&self, topic: &Topic, source: &Source) -> Result<u8> {
+        let (before, after) = source.window(topic.wants, self.span)?;
         let window = before.as_ref().and_then(|before| Window::new(before, &after).ok());
         let inputs = Inputs { snapshot: &after, window, tiers: None, runs: &[] };
-        let answer = explain(topic, &inputs).map_err(|e| Failure::new(exit::USAGE, e.to_string()))?;
+        let answer = explain(topic.id, &inputs).map_err(|e| Failure::new(exit::USAGE, e.to_string()))?;
         self.format
             .print(&Versioned::new(&answer), |document, style| ramline_view::screen::explain(document.data(), style))?;
+        Ok(show::code(&after))
+    }
+
+    fn number(&self, name: &str, source: &Source) -> Result<u8> {
+        let found = figure::find(name).map_err(|e| Failure::new(exit::USAGE, e.to_string()))?;
+        let (before, after) = source.window(found.wants(), self.span)?;
+        let window = before.as_ref().and_then(|before| Window::new(before, &after).ok());
+        self.format.print(&found.figure(&after, window.as_ref()), Figure::text)?;
         Ok(show::code(&after))
     }
 }

@@ -41,6 +41,14 @@ fn by_swap(line: &mut Line, swap_free: Bytes) {
     }
 }
 
+pub const fn label(id: Term) -> &'static str {
+    row(id).0
+}
+
+pub const fn owner(id: Term) -> &'static str {
+    row(id).1
+}
+
 type Row = (&'static str, &'static str, Freeable, &'static str, &'static str);
 
 /// Label, owner, whether it can be freed, by what, at what cost.

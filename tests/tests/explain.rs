@@ -1,0 +1,159 @@
+//! Every topic on every captured machine, its page in the docs, its next command; where a number decides, it decides.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use ramline_testkit::{project, ramline};
+use serde_json::Value;
+
+fn topics() -> Vec<String> {
+    let list: Value = serde_json::from_str(&ramline(&["explain", "--list", "--json"]).stdout).unwrap();
+    list["topics"].as_array().unwrap().iter().map(|t| t["topic"].as_str().unwrap().to_owned()).collect()
+}
+
+fn trees() -> Vec<String> {
+    let below = |dir: &str| fs::read_dir(project().join("fixtures").join(dir)).unwrap().flatten().collect::<Vec<_>>();
+    let mut trees: Vec<String> =
+        ["healthy", "explain"].iter().flat_map(|dir| below(dir)).map(|e| e.path().display().to_string()).collect();
+    trees.sort();
+    trees
+}
+
+fn short(topic: &str, tree: &str) -> String {
+    let tree = project().join("fixtures").join(tree).display().to_string();
+    let run = ramline(&["explain", topic, "--root", &tree, "--json"]);
+    assert_eq!(run.code, 0, "{topic} {tree}: {}", run.stderr);
+    let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+    answer["answer_short"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn every_topic_is_answered_on_every_captured_machine() {
+    for tree in trees() {
+        for topic in topics() {
+            let run = ramline(&["explain", &topic, "--root", &tree]);
+            assert_eq!(run.code, 0, "{topic} {tree}: {}", run.stderr);
+            assert!(run.stdout.contains("How it works") && run.stdout.contains("Next: ramline "), "{topic} {tree}");
+            assert!(run.stderr.is_empty(), "{topic} {tree}: {}", run.stderr);
+            assert!(
+                run.stdout.lines().all(|line| line.chars().count() <= 100),
+                "{topic} {tree} is wider than the screen"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_next_command_is_one_that_this_program_has() {
+    let mut commands = BTreeSet::new();
+    for tree in trees() {
+        for topic in topics() {
+            let run = ramline(&["explain", &topic, "--root", &tree, "--json"]);
+            let answer: Value = serde_json::from_str(&run.stdout).unwrap();
+            commands.insert(answer["next_command"].as_str().unwrap().to_owned());
+        }
+    }
+    assert!(commands.len() > 3, "{commands:?}");
+    for command in commands {
+        let words: Vec<&str> = command.split(' ').collect();
+        // With --help behind it nothing is run; a word that is no subcommand or option is refused all the same.
+        let named: Vec<&str> = words[1..].iter().copied().take_while(|w| !w.starts_with('-')).collect();
+        if named.first() == Some(&"explain") {
+            assert_eq!(ramline(&[&named[..], &["--root", &trees()[0]]].concat()).code, 0, "{command}");
+            continue;
+        }
+        let help = ramline(&[&named[..], &["--help"]].concat());
+        assert_eq!(help.code, 0, "{command}: {}", help.stderr);
+        for option in words.iter().filter(|w| w.starts_with("--")) {
+            assert!(help.stdout.contains(option), "{command}: no option {option}");
+        }
+    }
+}
+
+#[test]
+fn every_topic_has_a_page_every_page_a_topic_and_its_transcript_is_what_the_program_prints() {
+    let dir = project().join("docs/explain");
+    let pages: BTreeSet<String> = fs::read_dir(&dir)
+        .unwrap()
+        .flatten()
+        .map(|e| e.file_name().into_string().unwrap().trim_end_matches(".md").to_owned())
+        .collect();
+    assert_eq!(pages, topics().into_iter().collect());
+    for page in pages {
+        let path = dir.join(format!("{page}.md"));
+        let text = fs::read_to_string(&path).unwrap();
+        let (before, rest) = text.split_once("```text\n$ ramline ").unwrap_or_else(|| panic!("{page}: no transcript"));
+        let (command, rest) = rest.split_once('\n').unwrap();
+        let (shown, after) = rest.split_once("```").unwrap();
+        let (words, tree) = command.split_once(" --root ").unwrap_or_else(|| panic!("{page}: {command}"));
+        let tree = project().join(tree).display().to_string();
+        let arguments: Vec<&str> = words.split(' ').chain(["--root", &tree]).collect();
+        let run = ramline(&arguments);
+        if std::env::var_os("RAMLINE_BLESS").is_some() {
+            let new = format!("{before}```text\n$ ramline {command}\n{}```{after}", run.stdout);
+            fs::write(&path, new).unwrap();
+            continue;
+        }
+        assert_eq!(
+            shown, run.stdout,
+            "{page}: refresh with RAMLINE_BLESS=1 cargo test -p ramline-tests --test explain"
+        );
+        assert!(text.contains("Sources: "), "{page} names no sources");
+    }
+}
+
+#[test]
+fn strict_overcommit_says_what_is_left_and_the_heuristic_one_that_nothing_is_refused_but_the_absurd() {
+    // CommitLimit 356440 kB less 354392 kB.
+    assert!(short("overcommit", "explain/overcommit-strict").starts_with("2.0 MiB more: "));
+    assert!(short("overcommit", "healthy/linux-6.12-zram").starts_with("Nearly anything"));
+}
+
+#[test]
+fn huge_pages_that_are_neither_used_nor_promised_are_named() {
+    // 60 pages of 2 MiB, 50 free of which 10 are promised.
+    let reserved = short("hugepages", "explain/hugepages-reserved");
+    assert!(reserved.starts_with("120.0 MiB, of which 80.0 MiB are neither used nor promised"), "{reserved}");
+    assert!(short("hugepages", "healthy/linux-6.12-zram").starts_with("None"));
+    assert!(short("thp", "explain/hugepages-reserved").starts_with("On for every program (always)"));
+}
+
+#[test]
+fn one_node_that_is_short_beside_one_with_room_is_named_and_a_single_node_is_not_a_question() {
+    let two = short("numa", "explain/numa-two-nodes");
+    assert!(two.starts_with("2 nodes, and one reclaims while another has room: node 1 has 2.7 MiB free"), "{two}");
+    assert!(short("numa", "healthy/linux-6.12-zram").starts_with("No: there is one node"));
+}
+
+#[test]
+fn generations_are_told_from_two_lists() {
+    assert!(short("mglru", "healthy/debian-13").starts_with("By generations"));
+    assert!(short("mglru", "healthy/linux-6.18-cgroup-v1").starts_with("By two lists"));
+}
+
+#[test]
+fn a_swap_in_reads_one_page_from_zram_and_a_window_from_a_disk() {
+    assert!(short("page-cluster", "healthy/debian-13").starts_with("One page from zram, up to 8 pages"));
+    assert!(short("page-cluster", "healthy/linux-6.12-zram").starts_with("One page: every swap area"));
+    assert!(short("page-cluster", "healthy/no-zram").starts_with("Nothing: there is no swap area"));
+}
+
+#[test]
+fn a_number_is_explained_by_its_name_or_path_with_its_value_here() {
+    let tree = project().join("fixtures/healthy/debian-13").display().to_string();
+    for name in ["page tables", "memory.ledger.page_tables"] {
+        let run = ramline(&["explain", name, "--root", &tree, "--json"]);
+        let told: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!((told["source"].as_str(), told["unit"].as_str()), (Some("/proc/meminfo PageTables"), Some("bytes")));
+        assert_eq!(told["here"][0]["raw"].as_f64(), Some(f64::from(page_tables(&tree)) * 1024.0), "{name}");
+    }
+    let unknown = ramline(&["explain", "page tabels"]);
+    assert_eq!(unknown.code, 2, "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("'page tables'"), "{}", unknown.stderr);
+}
+
+fn page_tables(tree: &str) -> u32 {
+    let text = fs::read_to_string(format!("{tree}/proc/meminfo")).unwrap();
+    let line = text.lines().find(|l| l.starts_with("PageTables:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
