@@ -12,6 +12,7 @@ use ramline_model::ledger::Ledger;
 use ramline_model::{pressure, swap, tiers, tmpfs, verdict, watermarks, zram};
 use ramline_snapshot::cgroup::Group;
 use ramline_snapshot::mounts::{Capacity, Mount};
+use ramline_snapshot::shmem::{Amount, File, GraphicsClient, GraphicsRegion, Holder, Object, Shmem};
 use ramline_snapshot::swaps::SwapArea;
 use ramline_snapshot::{Seen, Snapshot, Unseen, Wanted, Window};
 use ramline_units::{Bytes, Nanos};
@@ -152,6 +153,19 @@ fn hostile_names_of_mounts_areas_and_devices_reach_no_screen_raw() {
             priority,
         };
         seen.swaps = Seen::of(vec![area(EVIL, 5), area("/dev/zram0", 1)]);
+        let holder = || Holder { name: EVIL.into(), ..Holder::default() };
+        let amount = Amount { count: 1, resident: Bytes(4096), ..Amount::default() };
+        seen.shmem = Seen::of(Shmem {
+            files: vec![File { path: EVIL.into(), amount, ..File::default() }],
+            objects: vec![Object { name: EVIL.into(), amount, holders: vec![holder()], ..Object::default() }],
+            graphics: vec![GraphicsClient {
+                driver: EVIL.into(),
+                regions: vec![GraphicsRegion { name: EVIL.into(), ..GraphicsRegion::default() }],
+                holder: holder(),
+                ..GraphicsClient::default()
+            }],
+            ..Shmem::default()
+        });
         seen.zswap = Seen::Denied { path: EVIL.into() };
         if let Seen::Seen { data, .. } = &mut seen.groups {
             data.mount = EVIL.into();

@@ -14,6 +14,8 @@ mod spaces;
 mod tree;
 
 use std::collections::HashMap;
+#[cfg(test)]
+use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use ramline_snapshot::meminfo::Meminfo;
@@ -133,4 +135,49 @@ fn totals(objects: &[Object]) -> Vec<ObjectTotal> {
 fn loops(reader: &Reader<'_>) -> Vec<String> {
     let names = reader.names("/sys/block").into_iter().filter(|name| name.starts_with("loop"));
     names.filter_map(|name| reader.word(&format!("/sys/block/{name}/loop/backing_file"))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Root;
+
+    const TABLE: &str = "key shmid perms size cpid lpid nattch uid gid cuid cgid atime dtime ctime rss swap\n\
+0 5 600 8192 1 1 0 0 0 0 0 1 0 1 4096 4096\n";
+
+    #[test]
+    fn a_captured_tree_answers_from_its_meta_file_or_from_the_table_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let look = || shmem(&Reader::new(&Root::new(dir.path())));
+        assert!(matches!(look(), Seen::Absent { .. }));
+        std::fs::create_dir_all(dir.path().join("proc/sysvipc")).unwrap();
+        std::fs::write(dir.path().join("proc/sysvipc/shm"), TABLE).unwrap();
+        let seen = look();
+        let segments = &seen.data().unwrap().segments;
+        assert_eq!((segments[0].id, segments[0].swapped, segments[0].age), (5, Bytes(4096), None));
+        let whole = Shmem { before: Some(Bytes(7)), ..Shmem::default() };
+        let meta = format!("{{\"shmem\": {}}}", serde_json::to_string(&whole).unwrap());
+        std::fs::write(dir.path().join("meta.json"), meta).unwrap();
+        assert_eq!(look(), Seen::of(whole));
+        std::fs::remove_file(dir.path().join("meta.json")).unwrap();
+        std::fs::write(dir.path().join("proc/sysvipc/shm"), "x\n").unwrap();
+        assert!(look().is_malformed());
+    }
+
+    #[test]
+    fn our_own_memfd_is_found_to_the_page() {
+        use std::io::Write;
+        let fd = rustix::fs::memfd_create("ramline \u{1b} test", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
+        let mut file = std::fs::File::from(fd);
+        let page = crate::sys::page_size();
+        file.write_all(&vec![1; usize::try_from(3 * page).unwrap()]).unwrap();
+        let ino = rustix::fs::fstat(&file).unwrap().st_ino;
+        let proc = Path::new("/proc");
+        let end = Instant::now() + Duration::from_secs(60);
+        let held = Held::look(proc, &Spaces::look(proc, end), &Asker::new(Duration::ZERO), end);
+        let ours = held.objects.iter().find(|o| o.ino == ino && o.kind == ObjectKind::Memfd).unwrap();
+        assert_eq!(ours.amount.all(), Bytes(3 * page));
+        assert!(ours.holders.iter().any(|h| h.pid == std::process::id() && h.open && !h.mapped));
+        assert_eq!(ours.name, "/memfd:ramline \u{1b} test");
+    }
 }

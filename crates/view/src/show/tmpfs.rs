@@ -71,7 +71,7 @@ impl ShowTmpfs {
             None => page.bold("Which file systems are in RAM is not known: the mounts were not seen."),
         }
         if let Some((split, seen)) = shared {
-            shared::page(&mut page, split, seen, options);
+            shared::page(&mut page, split, seen, options, style.width);
         }
         fits(&mut page, &self.would_fit);
         if !self.would_fit.is_empty() {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod gaps;
+mod shared;
 
 use ramline_snapshot::machine::Machine;
 use ramline_snapshot::meminfo::Meminfo;

@@ -37,8 +37,12 @@ impl Default for TmpfsOptions {
     }
 }
 
-pub fn page(page: &mut Page<'_>, split: &Split, seen: &Shmem, options: &TmpfsOptions) {
-    let swapped = if split.swapped.0 > 0 { format!(", and {} of it in swap", split.swapped) } else { String::new() };
+/// Below this many columns owner, age and holders share one.
+const WIDE: usize = 90;
+
+pub fn page(page: &mut Page<'_>, split: &Split, seen: &Shmem, options: &TmpfsOptions, width: usize) {
+    let narrow = width < WIDE;
+    let swapped = if split.swapped.0 > 0 { format!(" and {} in swap", split.swapped) } else { String::new() };
     let total = split.total.map_or_else(|| "how much is not known".to_owned(), |total| format!("{total} in RAM"));
     page.heading(&format!("Shared memory: {total} (Shmem, gauge){swapped}, by {}", word(options.by)));
     match options.by {
@@ -49,10 +53,10 @@ pub fn page(page: &mut Page<'_>, split: &Split, seen: &Shmem, options: &TmpfsOpt
     }
     page.dim(how(seen.method));
     graphics(page, &seen.graphics);
-    largest(page, seen, options.top);
+    largest(page, seen, options.top, narrow);
     if options.files {
-        files(page, "The largest files with a name", &seen.files, options.top);
-        files(page, "The largest that no process has open or mapped", &seen.unowned_files, options.top);
+        files(page, "The largest files with a name", &seen.files, options.top, narrow);
+        files(page, "The largest that no process has open or mapped", &seen.unowned_files, options.top, narrow);
     }
     notes(page, split, seen, options);
     coverage(page, seen);
@@ -188,20 +192,29 @@ struct Large {
     held: String,
 }
 
-fn largest(page: &mut Page<'_>, seen: &Shmem, top: usize) {
+impl Large {
+    /// Owner, age and holders in one cell, where there is no room for three.
+    fn who(&self) -> String {
+        let age = self.age.map(|age| format!("{} ago", span(age)));
+        let words = [owner(self.owner), age.unwrap_or_default(), self.held.clone()];
+        words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join("; ")
+    }
+}
+
+fn largest(page: &mut Page<'_>, seen: &Shmem, top: usize, narrow: bool) {
     let mut all: Vec<Large> = seen.files.iter().map(of_file).collect();
     all.extend(seen.segments.iter().map(of_segment));
     all.extend(seen.objects.iter().map(of_object));
     all.retain(|large| large.amount.all().0 > 0);
     all.sort_by_key(|large| std::cmp::Reverse(large.amount.all()));
-    list(page, "The largest of all kinds", all, top);
+    list(page, "The largest of all kinds", all, top, narrow);
 }
 
-fn files(page: &mut Page<'_>, title: &str, files: &[File], top: usize) {
-    list(page, title, files.iter().map(of_file).collect(), top);
+fn files(page: &mut Page<'_>, title: &str, files: &[File], top: usize, narrow: bool) {
+    list(page, title, files.iter().map(of_file).collect(), top, narrow);
 }
 
-fn list(page: &mut Page<'_>, title: &str, all: Vec<Large>, top: usize) {
+fn list(page: &mut Page<'_>, title: &str, all: Vec<Large>, top: usize, narrow: bool) {
     if all.is_empty() {
         return;
     }
@@ -213,10 +226,14 @@ fn list(page: &mut Page<'_>, title: &str, all: Vec<Large>, top: usize) {
         Column::right("RAM or swap"),
         Column::left("owner"),
         Column::right("last used"),
-        Column::wrapped("held by"),
+        Column::wrapped(if narrow { "owner, last used, held by" } else { "held by" }),
     ]);
     let size = |bytes: Bytes| if bytes.0 > 0 { bytes.to_string() } else { String::new() };
-    for large in all.into_iter().take(top) {
+    for mut large in all.into_iter().take(top) {
+        if narrow {
+            large.held = large.who();
+            (large.owner, large.age) = (None, None);
+        }
         table.row([
             large.what.into(),
             large.amount.resident.to_string().into(),
@@ -312,24 +329,25 @@ fn graphics(page: &mut Page<'_>, clients: &[GraphicsClient]) {
 }
 
 fn notes(page: &mut Page<'_>, split: &Split, seen: &Shmem, options: &TmpfsOptions) {
+    page.blank();
     if let Some(unowned) = seen.unowned.filter(|amount| amount.all().0 > 0) {
         let hint = if options.files { "" } else { "; --files lists the largest" };
         let asked = if seen.walk.denied > 0 { "no process that let us look" } else { "no process" };
         page.line(&format!(
-            "{} with {} and a name: {asked} has them open or mapped (gauge){hint}.",
-            number::things(unowned.count, "file"),
+            "Files with a name that {asked} has open or mapped: {} with {} (gauge){hint}.",
+            number::count(unowned.count),
             unowned.all()
         ));
     }
     let forgotten: Bytes = split.leaked.iter().map(|object| object.amount.all()).sum();
     if let Some(first) = split.leaked.first().filter(|_| forgotten.0 > 0) {
         let who = first.holders.first().map(|h| format!("{} ({})", h.name, h.pid)).unwrap_or_default();
+        let count = number::count(u64::try_from(split.leaked.len()).unwrap_or(0));
         page.painted(
             Paint::Warn,
             &format!(
-                "{} with {forgotten} are kept by one sleeping process each and were not touched for an hour or more; the largest \
-                 is {} of {who}. They go when it closes them or ends.",
-                number::things(u64::try_from(split.leaked.len()).unwrap_or(0), "deleted file"),
+                "Deleted files that one sleeping process each keeps, not read or written for an hour or more: {count} with \
+                 {forgotten} (gauge). The largest is {} of {who}. They go when it closes them or ends.",
                 first.name,
             ),
         );
@@ -398,10 +416,9 @@ fn bound(age: Nanos) -> String {
 /// A time in the one unit that says enough.
 fn span(age: Nanos) -> String {
     let seconds = age.0 / 1_000_000_000;
-    let (count, one) = match seconds {
-        0..3600 => (seconds / 60, "minute"),
-        3600..86_400 => (seconds / 3600, "hour"),
-        _ => (seconds / 86_400, "day"),
-    };
-    number::things(count, one)
+    match seconds {
+        0..3600 => format!("{} min", seconds / 60),
+        3600..86_400 => format!("{} h", seconds / 3600),
+        _ => number::things(seconds / 86_400, "day"),
+    }
 }
