@@ -58,7 +58,7 @@ fn anyone_reads_the_same_from_the_same_capture() {
         assert!(Command::new("cp").arg("-r").arg(&tree).arg(&capture).status().unwrap().success());
         let open = Command::new("chmod").arg("-R").arg("a+rX").arg(dir.path()).status().unwrap();
         assert!(open.success());
-        for topic in ["memory", "tiers", "zram", "swap", "tmpfs", "pressure", "cgroups"] {
+        for topic in ["memory", "tiers", "zram", "swap", "tmpfs", "pressure", "cgroups", "translate"] {
             let arguments = ["show", topic, "--root", capture.to_str().unwrap()];
             let ours = Run::of(Command::new(&copy).args(arguments).output().unwrap());
             let nobodys = Run::of(Command::new(&copy).args(arguments).uid(65534).gid(65534).output().unwrap());

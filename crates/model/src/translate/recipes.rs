@@ -300,7 +300,7 @@ pub const SYSTEM: &[Recipe] = &[
         used_name: "working set",
         used: &[(Plus, RootUsage), (Minus, RootInactiveFile)],
         why: "Page cache counts as used while the kernel calls it active; kernel memory (slab, page tables) does not count at \
-              all. The kubelet evicts by this number. Before runc 1.2, version 2 started from MemTotal - MemFree.",
+              all. The kubelet evicts by this number. Before runc took pull request 3933 (2023), version 2 started from MemTotal - MemFree.",
         source: "cAdvisor, container/libcontainer/handler.go; opencontainers/cgroups, fs2/memory.go",
         ..PLAIN
     },
@@ -355,14 +355,14 @@ pub const GROUP: &[Recipe] = &[
         versions: ">= 5.6",
         used_name: "MEM USAGE",
         used: &[(Plus, Current), (Minus, InactiveFile)],
-        why: "As docker, since containers/common 0.64.",
+        why: "As docker, since containers/common took pull request 2455 (June 2025).",
         source: "podman 6, vendor/go.podman.io/common/pkg/cgroups/memory_linux.go",
         ..PLAIN
     },
     Recipe {
         id: "podman-anon",
         tool: "podman stats",
-        versions: "to 5.5",
+        versions: "4.0 to 5.5",
         only: Only::V2,
         used_name: "MEM USAGE",
         used: &[(Plus, Anon)],

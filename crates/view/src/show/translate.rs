@@ -151,23 +151,21 @@ fn formulas(page: &mut Page<'_>, rows: &[Row]) {
             page.point("    ", &format!("Not known: there is no {counter} here."));
             continue;
         }
-        let used = row.used.as_ref();
         let same = !first && row.differs.is_empty();
-        for (index, formula) in
-            [used, row.cache.as_ref(), row.available.as_ref(), row.swap_used.as_ref()].into_iter().flatten().enumerate()
-        {
-            if (index == 0 && !same) || (formula.terms.len() > 1 && formula.terms[0].bytes.0 > 0) {
-                page.point("    ", &sum(formula));
-            }
+        match &row.used {
+            Some(used) if same => page.point("    ", &format!("{} is the same sum as in the row above.", used.name)),
+            Some(used) => page.point("    ", &sum(used)),
+            None => {}
+        }
+        for formula in [&row.cache, &row.available].into_iter().flatten().filter(|f| f.terms.len() > 1) {
+            page.point("    ", &sum(formula));
+        }
+        if let Some(swap) = row.swap_used.as_ref().filter(|swap| swap.bytes.0 > 0) {
+            page.point("    ", &format!("of swap, {}", sum(swap)));
         }
         let against = differences(&row.differs);
         if !against.is_empty() {
             page.point("    ", &format!("Against the row above: {against}."));
-        } else if same {
-            page.point(
-                "    ",
-                &format!("{} is the same sum.", row.used.as_ref().map_or("used", |used| used.name.as_str())),
-            );
         }
         page.point("    ", &row.why);
         first = false;
@@ -242,7 +240,7 @@ mod tests {
         );
         assert!(text.contains("used = MemTotal 2,000.0 - MemAvailable 1,300.0 = 700.0\n"), "{text}");
         assert!(text.contains("- 60.0 slab that cannot shrink (SUnreclaim)"), "{text}");
-        assert!(text.contains("kbmemused is the same sum."), "{text}");
+        assert!(text.contains("kbmemused is the same sum as in the row above."), "{text}");
     }
 
     #[test]
