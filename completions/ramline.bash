@@ -1147,12 +1147,28 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__show__subcmd__maps)
-            opts="-h --for --json --root --snapshot --help"
+            opts="-h --cgroup --all --deep --budget --no-measure --top --sort --code-only --ranges --for --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --cgroup)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --top)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sort)
+                    COMPREPLY=($(compgen -W "resident size processes private reread name" -- "${cur}"))
+                    return 0
+                    ;;
                 --for)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -71,11 +71,25 @@ complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_su
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from cgroups" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from cgroups" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from cgroups" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from maps" -l cgroup -d 'The processes of a control group and of the groups below it' -r
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from maps" -l budget -d 'Begin no new process or file after this time' -r
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from maps" -l top -d 'Files to print; --json prints all' -r
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from maps" -l sort -d 'Order of the files' -r -f -a "resident\t''
+size\t''
+processes\t''
+private\t''
+reread\t''
+name\t''"
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from maps" -l for -d 'Watch for this long, so that rates can be told (2s, 500ms)' -r
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from maps" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from maps" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from maps" -l all -d 'All processes (the default)'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from maps" -l deep -d 'Walk the page tables of every process, without a budget'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from maps" -l no-measure -d 'Do not measure what reading again costs on this disk (300 ms of direct reads)'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from maps" -l code-only -d 'Executable ranges alone'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from maps" -l ranges -d 'Also list every address range'
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from maps" -l json -d 'Print one JSON document, sizes in bytes'
-complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from maps" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from maps" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from zram" -l for -d 'Watch for this long, so that rates can be told (2s, 500ms)' -r
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from zram" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from zram" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F

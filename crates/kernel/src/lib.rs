@@ -7,6 +7,7 @@ pub mod gather;
 pub mod hardware;
 pub mod loopdev;
 pub mod map;
+pub mod maps;
 pub mod mount;
 pub mod place;
 pub mod process;

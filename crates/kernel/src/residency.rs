@@ -1,7 +1,8 @@
 //! How much of a file is in the page cache, and evicting it with proof.
 //!
 //! What it is not: a list of which pages; only counts. cachestat(2) (Linux 6.5) where the kernel has it, else mincore(2)
-//! over a mapping, which cannot tell dirty pages.
+//! over a mapping, which cannot tell dirty pages. [`of_ranges`] asks by the page cache's own truth: cachestat finds nothing of
+//! a file on overlayfs (its pages belong to the file below), so there mincore is asked.
 //!
 //! ```no_run
 //! let file = std::fs::File::open("/usr/bin/env").map_err(|e| ramline_kernel::KernelError::io("open", "/usr/bin/env", e))?;
@@ -15,6 +16,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::error::{KernelError, Result};
@@ -70,16 +72,73 @@ struct Stat {
 /// # Errors
 /// `Denied` when the file is not ours to ask about, `Io` otherwise.
 pub fn of(file: &File, path: &Path) -> Result<Residency> {
-    match cachestat(file) {
+    match cachestat(file, 0, 0) {
         Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EOPNOTSUPP)) => mincore(file),
         other => other,
     }
     .map_err(|error| KernelError::io("count the cached pages of", path, error))
 }
 
-fn cachestat(file: &File) -> io::Result<Residency> {
-    // A length of 0 means up to the end of the file.
-    let range = Range { off: 0, len: 0 };
+/// Counts the pages of parts of a file, given as offset and length in bytes; parts must not overlap.
+///
+/// # Errors
+/// `Denied` where the kernel would not tell the truth about a file that is not ours (mincore then says that every page is
+/// there), `Unsupported` on hugetlbfs.
+pub fn of_ranges(file: &File, path: &Path, ranges: &[(u64, u64)]) -> Result<Residency> {
+    let failed = |error| KernelError::io("count the cached pages of", path, error);
+    if !is_overlay(file).map_err(failed)? {
+        match ranges_by(file, ranges, cachestat) {
+            Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => {}
+            other => return other.map_err(failed),
+        }
+    }
+    let own = file.metadata().map_err(failed)?.uid();
+    let me = crate::process::uid();
+    // Root of a user namespace is nobody special to files of users it does not know, which look like 65534's.
+    if me != own && (me != 0 || own == 65534 && !knows_all_users()) {
+        return Err(KernelError::new("count the cached pages of", path, crate::Cause::Denied));
+    }
+    ranges_by(file, ranges, mincore_range).map_err(failed)
+}
+
+fn knows_all_users() -> bool {
+    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    map.split_whitespace().eq(["0", "0", "4294967295"])
+}
+
+fn ranges_by(
+    file: &File,
+    ranges: &[(u64, u64)],
+    ask: fn(&File, u64, u64) -> io::Result<Residency>,
+) -> io::Result<Residency> {
+    let add = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a + b);
+    let mut all: Option<Residency> = None;
+    // Nothing to ask about is still asked once, for the method and the permission; offsets beyond any file hold no page.
+    let nothing = [(1 << 62, 1)];
+    for (offset, length) in if ranges.is_empty() { &nothing } else { ranges } {
+        let one = ask(file, *offset, (*length).max(1))?;
+        all = Some(all.map_or(one, |sum| Residency {
+            cached: sum.cached + one.cached,
+            dirty: add(sum.dirty, one.dirty),
+            writeback: add(sum.writeback, one.writeback),
+            evicted: add(sum.evicted, one.evicted),
+            recently_evicted: add(sum.recently_evicted, one.recently_evicted),
+            method: one.method,
+        }));
+    }
+    all.ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))
+}
+
+/// Overlayfs answers cachestat for its own inode, which has no pages; mincore looks at the file below.
+fn is_overlay(file: &File) -> io::Result<bool> {
+    // linux/magic.h
+    const OVERLAYFS: u64 = 0x794c_7630;
+    Ok(u64::try_from(rustix::fs::fstatfs(file)?.f_type).is_ok_and(|kind| kind == OVERLAYFS))
+}
+
+/// `length` 0 means up to the end of the file.
+fn cachestat(file: &File, offset: u64, length: u64) -> io::Result<Residency> {
+    let range = Range { off: offset, len: length };
     let mut stat = Stat::default();
     // SAFETY: cachestat(fd, range, stat, flags) reads one Range and writes one Stat (linux/mman.h).
     let result = unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut stat, 0) };
@@ -97,7 +156,15 @@ fn cachestat(file: &File) -> io::Result<Residency> {
 }
 
 fn mincore(file: &File) -> io::Result<Residency> {
-    let length = file.metadata()?.len();
+    mincore_range(file, 0, u64::MAX)
+}
+
+fn mincore_range(file: &File, offset: u64, length: u64) -> io::Result<Residency> {
+    // One byte a page of answer: 128 MiB of file at a time.
+    const AT_ONCE: u64 = 32768;
+    let page = page_size();
+    let end = file.metadata()?.len().min(offset.saturating_add(length)).div_ceil(page);
+    let mut first = offset / page;
     let none = Residency {
         cached: 0,
         dirty: None,
@@ -106,25 +173,31 @@ fn mincore(file: &File) -> io::Result<Residency> {
         recently_evicted: None,
         method: Method::Mincore,
     };
-    let Ok(bytes) = usize::try_from(length) else { return Err(io::Error::from_raw_os_error(libc::EFBIG)) };
-    if bytes == 0 {
-        return Ok(none);
-    }
-    let pages = usize::try_from(length.div_ceil(page_size())).unwrap_or(usize::MAX);
-    let mut present = vec![0u8; pages];
-    // SAFETY: a fresh mapping of the file that nobody else knows; mincore does not read through it and writes one byte
-    // per page into `present`, which has that length; it is unmapped before anyone could use it.
-    unsafe {
-        let at = libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ, libc::MAP_SHARED, file.as_raw_fd(), 0);
-        if at == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
+    let mut cached = 0;
+    let mut present = Vec::new();
+    while first < end {
+        let pages = (end - first).min(AT_ONCE);
+        let (Ok(bytes), Ok(at)) = (usize::try_from(pages * page), libc::off_t::try_from(first * page)) else {
+            return Err(io::Error::from_raw_os_error(libc::EFBIG));
+        };
+        present.clear();
+        present.resize(usize::try_from(pages).unwrap_or(0), 0u8);
+        // SAFETY: a fresh mapping of the file that nobody else knows; mincore does not read through it and writes one byte
+        // per page into `present`, which has that length; it is unmapped before anyone could use it.
+        unsafe {
+            let start =
+                libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ, libc::MAP_SHARED, file.as_raw_fd(), at);
+            if start == libc::MAP_FAILED {
+                return Err(io::Error::last_os_error());
+            }
+            let result = check(libc::mincore(start, bytes, present.as_mut_ptr()));
+            libc::munmap(start, bytes);
+            result?;
         }
-        let result = check(libc::mincore(at, bytes, present.as_mut_ptr()));
-        libc::munmap(at, bytes);
-        result?;
+        cached += present.iter().map(|byte| u64::from(byte & 1)).sum::<u64>();
+        first += pages;
     }
-    let cached = present.iter().filter(|byte| *byte & 1 == 1).count();
-    Ok(Residency { cached: u64::try_from(cached).unwrap_or(u64::MAX), ..none })
+    Ok(Residency { cached, ..none })
 }
 
 /// Before and after an eviction.
@@ -167,9 +240,23 @@ mod tests {
         let mut file = tempfile::tempfile_in(".").unwrap();
         file.write_all(&vec![1; 64 * 4096]).unwrap();
         assert_eq!(mincore(&file).unwrap().cached, 64 * 4096 / page_size());
-        if let Ok(stat) = cachestat(&file) {
+        if let Ok(stat) = cachestat(&file, 0, 0) {
             assert_eq!(stat.cached, 64 * 4096 / page_size());
         }
+    }
+
+    #[test]
+    fn parts_of_a_file_are_counted_by_both_calls_alike() {
+        let mut file = tempfile::tempfile_in(".").unwrap();
+        let page = page_size();
+        file.write_all(&vec![1; usize::try_from(8 * page).unwrap()]).unwrap();
+        file.set_len(1 << 30).unwrap();
+        let ranges = [(page, 2 * page), (6 * page, 100 * page)];
+        let all = of_ranges(&file, Path::new("scratch"), &ranges).unwrap();
+        assert_eq!(all.cached, 4);
+        assert_eq!(ranges_by(&file, &ranges, mincore_range).unwrap().cached, 4);
+        assert_eq!(of_ranges(&file, Path::new("scratch"), &[]).unwrap().cached, 0);
+        assert_eq!(mincore(&file).unwrap().cached, 8);
     }
 
     #[test]

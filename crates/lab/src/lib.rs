@@ -31,6 +31,7 @@ pub mod preflight;
 pub mod progress;
 pub mod protocol;
 pub mod report;
+pub mod reread;
 mod runner;
 mod sandbox;
 mod scratch;

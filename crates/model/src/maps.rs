@@ -1,1 +1,189 @@
-//! Mapped files: what of them is in RAM, who shares it, which are copies of each other.
+//! Mapped files: what of them is in RAM, who shares it, which are copies of each other, and what reading them again would cost.
+//!
+//! What it is: sums over one reading of mappings ([`ramline_snapshot::maps::Maps`]). A file's resident bytes count each page once:
+//! where page tables were walked, the pages present in them; else the pages of the page cache inside the mapped ranges, which
+//! is at most more by what lies there unused. What it is not: a forecast of what the kernel would evict first.
+//!
+//! ```
+//! use ramline_model::maps::{Mapped, Options};
+//! use ramline_snapshot::maps::Maps;
+//! assert_eq!(Mapped::of(&Maps::default(), &Options::default()).totals.files, 0);
+//! ```
+
+mod classes;
+mod duplicates;
+mod files;
+mod reread;
+
+use ramline_snapshot::maps::{Maps, Missed, Reading, Usage};
+use ramline_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use classes::{Class, ClassUse, Closure, ClosureLine};
+pub use duplicates::{Copy, Duplicate, Likeness};
+pub use files::{Basis, FileUse, Program, Sort};
+pub use reread::{Cost, Readable, Reread, Speed, readable};
+
+/// What is wanted of a reading.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Order of the files.
+    pub sort: Sort,
+    /// Executable ranges alone.
+    pub code_only: bool,
+    /// List every range.
+    pub ranges: bool,
+}
+
+/// Everything about the mapped files of a set of processes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Mapped {
+    /// Processes read.
+    pub processes: u64,
+    /// The only one, where one was asked for: id and name.
+    pub process: Option<Program>,
+    /// Executable ranges alone were asked for.
+    pub code_only: bool,
+    /// Sums over all files.
+    pub totals: Totals,
+    /// What would be read again after an eviction, and what cannot be evicted.
+    pub reread: Reread,
+    /// Ranges by what they are; of all processes added up.
+    pub classes: Vec<ClassUse>,
+    /// Held against what the kernel says of the processes; only where page tables were walked.
+    pub closure: Option<Closure>,
+    /// Every file, in the order asked for.
+    pub files: Vec<FileUse>,
+    /// Copies of one file.
+    pub duplicates: Vec<Duplicate>,
+    /// Every range in order of process and address; only where asked for.
+    pub ranges: Vec<RangeUse>,
+    /// Processes not seen.
+    pub missed: Missed,
+    /// How it was read.
+    pub reading: Reading,
+}
+
+/// Sums over files. Gauges; each page of a file counts once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Totals {
+    /// Files of file systems: what eviction drops and reads again.
+    pub files: u64,
+    /// Of these, with a known residency.
+    pub known: u64,
+    /// Resident, of those.
+    pub resident: Bytes,
+    /// Of it, in executable ranges.
+    pub code: Bytes,
+    /// Address space of files whose residency is not known, each part of a file once.
+    pub unknown_size: Bytes,
+    /// Files without a name, or whose name leads to another file.
+    pub gone: u64,
+    /// Resident of those.
+    pub gone_resident: Bytes,
+    /// Shared memory and files in RAM: resident, each page once.
+    pub memory: Bytes,
+}
+
+/// One range.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct RangeUse {
+    /// Process id.
+    pub pid: u32,
+    /// First address, in hexadecimal digits.
+    pub start: String,
+    /// First address behind it, in hexadecimal digits.
+    pub end: String,
+    /// Address space.
+    pub size: Bytes,
+    /// `r-xp`.
+    pub permissions: String,
+    /// Where in the file it starts, in bytes.
+    pub offset: u64,
+    /// Device of the file system, `fe:00`.
+    pub device: Option<String>,
+    /// Inode.
+    pub inode: Option<u64>,
+    /// The file.
+    pub path: Option<String>,
+    /// What it is.
+    pub class: Class,
+    /// From a walk of the page tables.
+    pub usage: Option<Usage>,
+}
+
+impl Mapped {
+    /// Sums up a reading.
+    #[must_use]
+    pub fn of(maps: &Maps, options: &Options) -> Mapped {
+        let files = files::files(maps, options);
+        let process = match maps.processes.as_slice() {
+            [one] => Some(Program { name: one.name.clone(), processes: 1, pid: Some(one.pid) }),
+            _ => None,
+        };
+        Mapped {
+            processes: count(maps.processes.len()),
+            process,
+            code_only: options.code_only,
+            totals: files::totals(&files),
+            reread: reread::reread(&files),
+            classes: classes::classes(maps),
+            closure: classes::closure(maps),
+            duplicates: duplicates::duplicates(maps, &files),
+            ranges: if options.ranges { ranges(maps, options) } else { Vec::new() },
+            missed: maps.missed,
+            reading: maps.reading,
+            files,
+        }
+    }
+}
+
+fn ranges(maps: &Maps, options: &Options) -> Vec<RangeUse> {
+    let mut out = Vec::new();
+    for process in &maps.processes {
+        for mapping in process.mappings.iter().filter(|m| m.execute || !options.code_only) {
+            let file = files::behind(maps, mapping);
+            out.push(RangeUse {
+                pid: process.pid,
+                start: format!("{:x}", mapping.start),
+                end: format!("{:x}", mapping.end),
+                size: mapping.size(),
+                permissions: mapping.permissions(),
+                offset: mapping.offset,
+                device: file.map(files::device),
+                inode: file.map(|f| f.inode),
+                path: file.map(|f| f.path.clone()),
+                class: classes::class(mapping, file),
+                usage: mapping.usage,
+            });
+        }
+    }
+    out
+}
+
+fn count(n: usize) -> u64 {
+    u64::try_from(n).unwrap_or(u64::MAX)
+}
+
+/// Adds up what walks said.
+fn add(sum: &mut Option<Usage>, more: Option<Usage>) {
+    let Some(more) = more else { return };
+    let sum = sum.get_or_insert_default();
+    sum.rss += more.rss;
+    sum.pss += more.pss;
+    sum.shared_clean += more.shared_clean;
+    sum.shared_dirty += more.shared_dirty;
+    sum.private_clean += more.private_clean;
+    sum.private_dirty += more.private_dirty;
+    sum.anonymous += more.anonymous;
+    sum.locked += more.locked;
+    sum.swap += more.swap;
+    sum.huge += more.huge;
+}
+
+#[cfg(test)]
+mod tests;

@@ -29,6 +29,7 @@ pub mod groups;
 pub mod hugepages;
 pub mod killers;
 pub mod machine;
+pub mod maps;
 pub mod meminfo;
 pub mod mounts;
 pub mod parsers;

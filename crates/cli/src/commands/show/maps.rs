@@ -1,25 +1,113 @@
 //! `ramline show maps`.
 
-use anyhow::Result;
-use clap::Args;
-use ramline_snapshot::Wanted;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use clap::{Args, ValueEnum};
+use ramline_kernel::maps::{self, Request, Target};
+use ramline_lab::reread;
+use ramline_model::maps::{Mapped, Options, Sort, readable};
 use ramline_view::ShowMaps;
 
-use super::{Common, code};
+use super::Common;
 use crate::source::Source;
+use crate::{duration, exit};
 
 /// Mapped files by address range: code apart from data, who shares them, what re-reading them would cost
+///
+/// Without a process: the files of all processes that may be seen, by what the page cache holds of them, within a budget. For
+/// one process, or with --deep, page tables are walked: exact, but the kernel holds the process's lock on its mappings while
+/// it prints each piece, so that a process with many ranges is slowed down.
 #[derive(Debug, Clone, Args)]
-pub struct Maps {}
+pub struct Maps {
+    /// One process
+    #[arg(value_name = "PID", conflicts_with_all = ["cgroup", "all"])]
+    pid: Option<u32>,
+    /// The processes of a control group and of the groups below it
+    #[arg(long, value_name = "GROUP", conflicts_with = "all")]
+    cgroup: Option<String>,
+    /// All processes (the default)
+    #[arg(long)]
+    all: bool,
+    /// Walk the page tables of every process, without a budget
+    #[arg(long, conflicts_with = "budget")]
+    deep: bool,
+    /// Begin no new process or file after this time
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    budget: Option<Duration>,
+    /// Do not measure what reading again costs on this disk (300 ms of direct reads)
+    #[arg(long)]
+    no_measure: bool,
+    /// Files to print; --json prints all
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    top: usize,
+    /// Order of the files
+    #[arg(long, value_enum, default_value_t = Order::Resident)]
+    sort: Order,
+    /// Executable ranges alone
+    #[arg(long)]
+    code_only: bool,
+    /// Also list every address range
+    #[arg(long)]
+    ranges: bool,
+}
+
+/// Orders of the files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Order {
+    Resident,
+    Size,
+    Processes,
+    Private,
+    Reread,
+    Name,
+}
 
 impl Maps {
     /// Runs the command.
     ///
     /// # Errors
-    /// The source cannot be used.
+    /// The source cannot be used; the process or group asked for cannot be shown.
     pub fn run(&self, common: Common, source: &Source) -> Result<u8> {
-        let seen = source.snapshot(Wanted { meminfo: true, ..Wanted::NOTHING })?;
-        common.format().print(&ShowMaps::new(&seen), ShowMaps::text)?;
-        Ok(code(&seen))
+        let why =
+            "a snapshot holds no mappings: reading them is too dear to do unasked\n  try: ramline show maps --json";
+        ensure!(source.file.is_none(), exit::Failure::new(exit::USAGE, format!("--snapshot: {why}")));
+        let root = source.kernel_root()?;
+        let seen = maps::read(&root, &self.request())?;
+        let mapped = Mapped::of(&seen, &self.options());
+        let speed =
+            (!self.no_measure && source.is_live()).then(|| reread::measure(&root, &readable(&seen, &mapped), 256));
+        let shown = ShowMaps::new(mapped, self.top, speed.map(|s| s.map_err(|error| error.to_string())));
+        let code = if shown.mapped.missed.malformed > 0 { exit::PARTLY } else { exit::DONE };
+        common.format().print(&shown, ShowMaps::text)?;
+        Ok(code)
+    }
+
+    fn request(&self) -> Request {
+        let target = match (self.pid, &self.cgroup) {
+            (Some(pid), _) => Target::Process(pid),
+            (None, Some(group)) => Target::Group(group.clone()),
+            (None, None) => Target::All,
+        };
+        let mut request = Request::of(target);
+        if self.deep {
+            (request.walk, request.budget) = (true, None);
+        }
+        if self.budget.is_some() {
+            request.budget = self.budget;
+        }
+        request
+    }
+
+    fn options(&self) -> Options {
+        let sort = match self.sort {
+            Order::Resident => Sort::Resident,
+            Order::Size => Sort::Size,
+            Order::Processes => Sort::Processes,
+            Order::Private => Sort::Private,
+            Order::Reread => Sort::Reread,
+            Order::Name => Sort::Name,
+        };
+        Options { sort, code_only: self.code_only, ranges: self.ranges }
     }
 }
