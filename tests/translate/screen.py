@@ -15,7 +15,7 @@ import struct
 import termios
 import time
 
-ROWS, COLUMNS = 40, 160
+ROWS, COLUMNS = 40, 220
 SEQUENCE = re.compile(r"\x1b(?:\[([?>=]?)([\d;]*)([ -/]*)([@-~])|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()*+].|[=>78cDEHMNOZ])")
 
 

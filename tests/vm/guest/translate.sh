@@ -14,14 +14,15 @@ step top made_up top -b -n 1 -E k
 step vmstat made_up vmstat -s
 step sar made_up sar -r -S 1 1
 step root-row made_up systemd-cgtop --raw -b -n 1 -m --depth=1
-# Full-screen programs get a terminal of 160 by 40, and are killed before they can tidy it up.
-step htop made_up script -qec "stty cols 160 rows 40; exec timeout --signal=KILL 10 htop" /dev/null
-step btop made_up script -qec "stty cols 160 rows 40; exec timeout --signal=KILL 15 btop --utf-force" /dev/null
+# Full-screen programs get a terminal of 220 by 40, and are killed before they can tidy it up.
+step htop made_up script -qec "stty cols 220 rows 40; exec timeout --signal=KILL 10 htop" /dev/null
+step btop made_up script -qec "stty cols 220 rows 40; exec timeout --signal=KILL 15 btop --utf-force" /dev/null
 for tool in free htop btop sar systemctl podman; do
     case $tool in sar) step "version-$tool" sar -V ;; *) step "version-$tool" "$tool" --version ;; esac
 done
 
-# A container that holds process memory, a file it wrote and a file in its /dev/shm, and then sleeps.
+# A container that holds process memory, a file it wrote and a file in its /dev/shm, and then sleeps. Its shell ends by printing a
+# length: were sleep the last command it would take the shell's place, and the memory held would be gone.
 mkdir -p /run/box/bin /run/box/tmp
 cp "$(command -v busybox)" /run/box/bin/busybox
 tar -C /run/box -c . | podman import - box >/dev/null
@@ -29,7 +30,7 @@ podman run -d --name held --network none --memory 256m box /bin/busybox sh -c '
     busybox dd if=/dev/zero of=/tmp/file bs=1M count=20
     busybox dd if=/dev/zero of=/dev/shm/file bs=1M count=8
     held=$(busybox head -c 25165824 /dev/zero | busybox tr "\0" x)
-    echo ready; busybox sleep 3000'
+    echo ready; busybox sleep 3000; echo "${#held}"'
 for _ in $(seq 120); do podman logs held 2>/dev/null | grep -q ready && break; sleep 1; done
 sleep 2
 group=$(podman inspect held --format '{{.State.CgroupPath}}')

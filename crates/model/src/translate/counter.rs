@@ -84,7 +84,6 @@ pub(super) enum Part {
     SwapCached,
     Arc,
     RootDrift,
-    InactiveFile,
     GroupAnon,
     GroupFile,
     GroupInactive,
@@ -110,7 +109,6 @@ impl Part {
             Part::SwapCached => "swapped pages that are in RAM too",
             Part::Arc => "the ZFS cache that can shrink",
             Part::RootDrift => "what the root group counts otherwise (swap cache, updates not yet added up)",
-            Part::InactiveFile => "page cache not used lately (inactive_file)",
             Part::GroupAnon => "process memory",
             Part::GroupFile => "page cache in use, tmpfs and shared memory",
             Part::GroupInactive => "page cache not used lately (inactive_file)",
@@ -261,7 +259,8 @@ impl<'a> Inputs<'a> {
             Counter::SwapTotal | Counter::SwapFree => vec![(Part::Swap, whole)],
             Counter::SwapCached => vec![(Part::SwapCached, whole)],
             Counter::ArcSize | Counter::ArcShrinkable => vec![(Part::Arc, whole)],
-            Counter::RootInactiveFile => vec![(Part::InactiveFile, whole)],
+            // Of one kind with the cache it is taken from: what stays is the cache in use.
+            Counter::RootInactiveFile => vec![(Part::FileCache, whole)],
             Counter::InactiveFile => vec![(Part::GroupInactive, whole)],
             Counter::Anon => vec![(Part::GroupAnon, whole)],
         }
