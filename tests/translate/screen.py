@@ -2,7 +2,7 @@
 
 What it is not: a terminal. Colours and modes are passed over; an unknown sequence is passed over too.
 
-Example: run(["htop"], {"TERM": "xterm"}, 2.0)  # the screen's lines after two seconds
+Example: run(["htop"], {"TERM": "xterm"}, 2.0)  # the screen's lines after two seconds; earlier with `ready`
 """
 
 import fcntl
@@ -72,8 +72,8 @@ def control(screen, row, column, final, words):
     return row, column
 
 
-def run(argv, environment, seconds):
-    """Runs a program for a while in a pty of its own, then ends it; the screen's lines."""
+def run(argv, environment, seconds, ready=lambda screen: False):
+    """Runs a program in a pty of its own until its screen is ready, but not longer than this, then ends it; the screen's lines."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ.update(environment)
@@ -85,8 +85,11 @@ def run(argv, environment, seconds):
     try:
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            if select.select([terminal], [], [], left)[0]:
+        while time.monotonic() < end:
+            quiet = not select.select([terminal], [], [], 0.3)[0]
+            if quiet and data and ready(lines(data)):
+                break
+            if not quiet:
                 try:
                     read = os.read(terminal, 1 << 16)
                 except OSError:

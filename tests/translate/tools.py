@@ -142,6 +142,17 @@ def plain(*argv):
     return done.stdout
 
 
+def on_screen(argv, environment, parse):
+    """A full-screen program's numbers, as soon as all of them are on the screen; a busy machine gets half a minute."""
+    def ready(screen):
+        try:
+            return bool(parse(screen))
+        except Unreadable:
+            return False
+
+    return parse(run(argv, environment, 30.0, ready))
+
+
 def readers(folder):
     """Each installed tool's name, and a function that runs it once."""
     environment = {"XDG_CONFIG_HOME": str(folder), "HOME": str(folder), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
@@ -152,7 +163,7 @@ def readers(folder):
         "top": lambda: top(plain("top", "-b", "-n", "1", "-E", "k"), procps()),
         "vmstat": lambda: vmstat(plain("vmstat", "-s"), procps()),
         "sar": lambda: sar(plain("sar", "-r", "-S", "1", "1"), sysstat()),
-        "htop": lambda: htop(run(["htop"], environment, 1.0), version("htop", "--version")),
-        "btop": lambda: btop(run(["btop", "--utf-force"], environment, 2.0)),
+        "htop": lambda: (lambda release: on_screen(["htop"], environment, lambda screen: htop(screen, release)))(version("htop", "--version")),
+        "btop": lambda: on_screen(["btop", "--utf-force"], environment, btop),
         "glances": lambda: glances(plain("timeout", "20", "glances", "--stdout", "mem.used,mem.available", "--stop-after", "1")),
     }

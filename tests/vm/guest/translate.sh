@@ -15,8 +15,8 @@ step vmstat made_up vmstat -s
 step sar made_up sar -r -S 1 1
 step root-row made_up systemd-cgtop --raw -b -n 1 -m --depth=1
 # Full-screen programs get a terminal of 220 by 40, and are killed before they can tidy it up.
-step htop made_up script -qec "stty cols 220 rows 40; exec timeout --signal=KILL 10 htop" /dev/null
-step btop made_up script -qec "stty cols 220 rows 40; exec timeout --signal=KILL 15 btop --utf-force" /dev/null
+step htop made_up script -qec "stty cols 220 rows 40; exec timeout --signal=KILL 20 htop" /dev/null
+step btop made_up script -qec "stty cols 220 rows 40; exec timeout --signal=KILL 25 btop --utf-force" /dev/null
 for tool in free htop btop sar systemctl podman; do
     case $tool in sar) step "version-$tool" sar -V ;; *) step "version-$tool" "$tool" --version ;; esac
 done
