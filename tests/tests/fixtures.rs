@@ -80,6 +80,29 @@ fn a_capture_of_a_capture_is_the_same_machine() {
 }
 
 #[test]
+fn a_container_is_found_by_the_beginning_of_its_id_and_its_figures_add_up() {
+    let tree = project().join("fixtures/healthy/linux-6.18-groups").display().to_string();
+    let shown = |name: &str| -> Value {
+        let run = ramline(&["show", "cgroups", name, "--json", "--root", &tree]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        serde_json::from_str(&run.stdout).unwrap()
+    };
+    let one = &shown("a01234567")["one"];
+    let group = &one["group"];
+    assert_eq!(group["owner"], serde_json::json!({"kind": "docker", "name": "a0123456789a"}));
+    assert_eq!(group["bound"]["effective_max"], 64 << 20);
+    let parts = group["parts"].as_array().unwrap();
+    let sum: i64 = parts.iter().filter(|p| p["counted"] == true).map(|p| p["bytes"].as_i64().unwrap()).sum();
+    let current = group["current"].as_i64().unwrap();
+    assert_eq!(sum + group["rest"]["bytes"].as_i64().unwrap(), current);
+    let idle = group["within"]["inactive_file"].as_i64().unwrap();
+    assert_eq!(one["readings"][0]["bytes"].as_i64().unwrap(), current - idle, "docker takes idle cache off");
+    assert_eq!(shown("docker")["shown"]["groups"].as_array().unwrap().len(), 2, "those directly below it");
+    let unknown = ramline(&["show", "cgroups", "nothing", "--root", &tree]);
+    assert!(unknown.code == 2 && unknown.stderr.contains("try: ramline show cgroups"), "{}", unknown.stderr);
+}
+
+#[test]
 fn unknown_fields_are_kept_in_the_snapshot() {
     let tree = project().join("fixtures/healthy/future-fields").display().to_string();
     let seen: Value = serde_json::from_str(&ramline(&["snapshot", "--root", &tree]).stdout).unwrap();

@@ -87,8 +87,8 @@ fn group(reader: &Reader<'_>, version: Version, dir: &Path, below: &Path, out: &
             }
         }
     }
-    // Version 2 has cgroup.stat in every group, with the controller or without.
-    let has_memory = files.keys().any(|name| name.starts_with("memory."));
+    // Version 2 has these two in every group, with the controller or without.
+    let has_memory = files.keys().any(|name| !["cgroup.stat", "memory.pressure"].contains(&name.as_str()));
     if !has_memory && !refused {
         return None;
     }
@@ -178,6 +178,9 @@ mod tests {
         let dir = tree();
         std::os::unix::fs::symlink("/", dir.path().join("sys/fs/cgroup/loop")).unwrap();
         std::fs::write(dir.path().join("sys/fs/cgroup/z/memory.max"), "much\n").unwrap();
+        // Without the controller there is still pressure to read: no group of memory.
+        std::fs::create_dir(dir.path().join("sys/fs/cgroup/z/bare")).unwrap();
+        std::fs::write(dir.path().join("sys/fs/cgroup/z/bare/memory.pressure"), "").unwrap();
         let groups = seen(&dir);
         assert_eq!((groups.list.len(), groups.unreadable, groups.unseen.len()), (5, 1, 1));
     }

@@ -35,6 +35,24 @@ pub enum Sort {
     Kills,
 }
 
+impl Sort {
+    /// The column of the table it is shown in; empty where it has none.
+    #[must_use]
+    pub const fn column(self) -> &'static str {
+        match self {
+            Sort::Charged => "charged",
+            Sort::Own => "itself",
+            Sort::Anon => "anon",
+            Sort::Cache => "cache",
+            Sort::Shmem => "shmem",
+            Sort::Kernel => "kernel",
+            Sort::Reclaimable => "freeable",
+            Sort::Swap => "swap",
+            Sort::Pressure | Sort::Growth | Sort::Kills => "",
+        }
+    }
+}
+
 /// What to show.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Selection {

@@ -10,13 +10,16 @@ use ramline_model::groups::{
 };
 use ramline_snapshot::cgroup::Version;
 use ramline_snapshot::{Seen, Snapshot, Unseen, Window};
-use ramline_units::{Bytes, Nanos};
+use ramline_units::{Bytes, Limit, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::escape;
 use crate::report::{SCHEMA_VERSION, UnseenSection};
 use crate::text::{Cell, Column, Page, Paint, Style, Table, number, width};
+
+/// Columns that the name of a group has at least, where the terminal allows.
+const NAME: usize = 18;
 
 /// The tree of memory control groups, or one of them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -175,43 +178,50 @@ impl ShowCgroups {
     }
 
     fn table(&self, page: &mut Page<'_>) {
-        let wide = page.style().width >= 80;
-        let mut columns = vec![
-            if self.flat { Column::wrapped("group").at_most(44) } else { Column::left("group") },
-            Column::right("charged"),
+        let groups = &self.shown.groups;
+        // Nothing is left empty, so that a column of nothing goes away.
+        let some = |bytes: Option<Bytes>| bytes.filter(|b| b.0 > 0).map(|b| b.to_string()).unwrap_or_default();
+        let mut columns: Vec<(&str, Vec<String>)> = vec![
+            ("charged", groups.iter().map(|g| g.current.map_or("not known".to_owned(), |b| b.to_string())).collect()),
+            ("anon", groups.iter().map(|g| some(g.part(PartId::Anon))).collect()),
+            ("cache", groups.iter().map(|g| some(Some(g.file()))).collect()),
+            ("shmem", groups.iter().map(|g| some(g.part(PartId::Shmem))).collect()),
+            ("kernel", groups.iter().map(|g| some(Some(g.kernel()))).collect()),
+            ("freeable", groups.iter().map(|g| some(Some(g.reclaim.now))).collect()),
+            ("swap", groups.iter().map(|g| some(g.swap)).collect()),
+            ("limit", groups.iter().map(|g| some(g.bound.max.and_then(Limit::bytes))).collect()),
         ];
-        let own = self.sort == Sort::Own;
-        if own {
-            columns.push(Column::right("itself"));
+        if self.sort == Sort::Own {
+            columns.insert(
+                1,
+                ("itself", groups.iter().map(|g| g.own.map(|b| b.to_string()).unwrap_or_default()).collect()),
+            );
         }
-        columns.extend([Column::right("anon"), Column::right("cache")]);
-        if wide {
-            columns.extend([Column::right("shmem"), Column::right("kernel")]);
+        columns.retain(|(_, cells)| cells.iter().any(|cell| !cell.is_empty()));
+        let room = |columns: &[(&str, Vec<String>)]| {
+            let widest = |(head, cells): &(&str, Vec<String>)| {
+                cells.iter().map(|cell| width(cell)).max().unwrap_or(0).max(width(head)) + 2
+            };
+            page.style().width.saturating_sub(columns.iter().map(widest).sum())
+        };
+        // A name needs room: what tells least goes first. The JSON document has it all.
+        for dropped in ["shmem", "kernel", "limit", "swap", "anon", "cache", "freeable"] {
+            if room(&columns) >= NAME {
+                break;
+            }
+            let asked = dropped == self.sort.column();
+            columns.retain(|(head, _)| *head != dropped || asked);
         }
-        columns.push(Column::right("freeable"));
-        if wide {
-            columns.extend([Column::right("swap"), Column::right("limit")]);
-        }
-        let mut table = Table::new(columns);
-        for group in &self.shown.groups {
-            // Nothing is left empty, so that a column of nothing goes away.
-            let some =
-                |bytes: Option<Bytes>| Cell::from(bytes.filter(|b| b.0 > 0).map(|b| b.to_string()).unwrap_or_default());
-            let mut row = vec![
-                Cell::from(self.label(group, if wide { 32 } else { 20 })),
-                group.current.map_or_else(|| "not known".into(), |b| Cell::from(b.to_string())),
-            ];
-            if own {
-                row.push(group.own.map(|b| b.to_string()).unwrap_or_default().into());
-            }
-            row.extend([some(group.part(PartId::Anon)), some(Some(group.file()))]);
-            if wide {
-                row.extend([some(group.part(PartId::Shmem)), some(Some(group.kernel()))]);
-            }
-            row.push(some(Some(group.reclaim.now)));
-            if wide {
-                row.extend([some(group.swap), limit(group)]);
-            }
+        let name = room(&columns).max(12);
+        let mut heads = vec![if self.flat { Column::wrapped("group").at_most(name) } else { Column::left("group") }];
+        heads.extend(columns.iter().map(|(head, _)| Column::right(head)));
+        let mut table = Table::new(heads);
+        for (at, group) in groups.iter().enumerate() {
+            let mut row = vec![Cell::from(self.label(group, name))];
+            row.extend(columns.iter().map(|(head, cells)| {
+                let paint = if *head == "limit" && is_full(group) { Paint::Warn } else { Paint::Plain };
+                Cell::painted(paint, &cells[at])
+            }));
             table.cells(row);
         }
         page.table(&table);
@@ -231,7 +241,13 @@ impl ShowCgroups {
         }
         let depth = if self.flat { 0 } else { group.depth };
         let last = group.path.rsplit('/').next().unwrap_or_default();
-        let name = if last.is_empty() { "/".to_owned() } else { name(group, last) };
+        let mut name = if last.is_empty() { "/".to_owned() } else { name(group, last) };
+        if let Some(owner) = group.owner.as_ref().filter(|o| o.kind.is_container() && last.contains(&o.name)) {
+            // Of containers the id tells one from the other; it goes first where there is no room for both.
+            if width(&name) + depth.min(8) * 2 > columns {
+                name.clone_from(&owner.name);
+            }
+        }
         format!("{}{}", "  ".repeat(depth.min(8)), cut(&name, columns.saturating_sub(depth.min(8) * 2).max(12)))
     }
 
@@ -247,11 +263,10 @@ impl ShowCgroups {
     }
 }
 
-fn limit(group: &GroupMemory) -> Cell {
-    let own = group.bound.max.and_then(ramline_units::Limit::bytes);
-    let Some(limit) = own else { return Cell::default() };
-    let full = group.current.and_then(|current| current.share_of(limit)).is_some_and(|share| share > 0.95);
-    Cell::painted(if full { Paint::Warn } else { Paint::Plain }, &limit.to_string())
+/// Nearly at its own limit.
+fn is_full(group: &GroupMemory) -> bool {
+    let limit = group.bound.max.and_then(Limit::bytes);
+    group.current.zip(limit).and_then(|(current, limit)| current.share_of(limit)).is_some_and(|share| share > 0.95)
 }
 
 /// The last part of a path, or what an engine calls the container.

@@ -72,7 +72,7 @@ fn waterfall(page: &mut Page<'_>, group: &GroupMemory, version: Option<Version>)
     if let Some(rest) = group.rest {
         let far = rest.bytes.magnitude() > rest.bound;
         let why = format!(
-            "uncounted; up to {} either way is normal: each CPU charges 64 pages ahead, and counters lag",
+            "in no part; up to {} either way is normal: each CPU charges 64 pages ahead, and counters lag",
             rest.bound
         );
         table.row([
@@ -221,17 +221,22 @@ fn swap_words(taken: &Reclaim, zram: bool) -> String {
 
 fn stays_words(taken: &Reclaim, group: &GroupMemory) -> String {
     let mut out = Vec::new();
+    let mut sum = Bytes::ZERO;
     let mut say = |bytes: Bytes, what: &str| {
         if bytes.0 > 0 {
+            sum += bytes;
             out.push(format!("{bytes} {what}"));
         }
     };
     say(taken.protected, "protected");
-    say(taken.swappable - taken.with_swap, "without swap to go to");
+    say(taken.swappable - taken.swap_room.unwrap_or_default(), "without swap to go to");
     say(group.within.unevictable.unwrap_or_default(), "locked");
     let slab = taken.slab.unwrap_or_default();
     if group.depth > 0 || group.summed {
         say(group.kernel() - slab, "kernel memory");
+    }
+    if out.len() > 1 && sum > taken.stays {
+        out.push("which overlap".to_owned());
     }
     out.join(", ")
 }
