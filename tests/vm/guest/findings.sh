@@ -54,6 +54,39 @@ provoke_other_evictor() {
 }
 undo_other_evictor() { echo off >$admin/0/state && echo 0 >$admin/nr_kdamonds; }
 
+# 80 MiB, a twelfth of RAM, for nobody.
+provoke_huge_pages_unused() { sysctl -w vm.nr_hugepages=40 && grep ^Huge /proc/meminfo; }
+undo_huge_pages_unused() { sysctl -w vm.nr_hugepages=0; }
+
+# The administrator's file sorts before a package's; the kernel has what the later one says.
+provoke_sysctl_set_twice() {
+    echo "vm.swappiness = 11" >/etc/sysctl.d/10-provoked.conf
+    echo "vm.swappiness = $(cat /proc/sys/vm/swappiness)" >/usr/lib/sysctl.d/98-provoked.conf
+}
+undo_sysctl_set_twice() { rm /etc/sysctl.d/10-provoked.conf /usr/lib/sysctl.d/98-provoked.conf; }
+
+# earlyoom is not in the image: what counts is what runs under that name, and with which arguments.
+provoke_killer_cannot_trigger() {
+    printf '#!/bin/sh\nread wait\n' >/run/earlyoom
+    chmod +x /run/earlyoom && mkfifo /run/forever
+    /run/earlyoom -M 1024 <>/run/forever &
+    killer=$!
+    sleep 1 && cat /proc/$killer/comm
+}
+undo_killer_cannot_trigger() { kill $killer; wait $killer 2>/dev/null; rm /run/earlyoom /run/forever; }
+
+# A process with more memory than its group may have, which touches all of it at random: from zram, page by page.
+provoke_process_swap_hot() {
+    mkdir -p $group && echo 64M >$group/memory.max
+    perl -e 'open(my $g, ">", "/sys/fs/cgroup/provoked/cgroup.procs") or die; print $g $$; close($g);
+        my $size = 96 << 20; my $data = join("", map { chr(97 + $_ % 26) } 0 .. 4095) x ($size / 4096);
+        while (1) { substr($data, 4096 * int(rand($size / 4096)), 1) = "x" }' &
+    hot=$!
+    sleep 8
+    grep -E "VmSwap|VmRSS" /proc/$hot/status && grep -E "pswpin|pgmajfault" /proc/vmstat
+}
+undo_process_swap_hot() { kill $hot; wait $hot 2>/dev/null; sleep 0.5; rmdir $group; }
+
 provoke_zram_limit_fails_writes() { echo 8M >/sys/block/zram0/mem_limit && push 24 /dev/shm/random; }
 undo_zram_limit_fails_writes() { rm /dev/shm/random && rmdir $group && echo 0 >/sys/block/zram0/mem_limit; }
 

@@ -5,8 +5,10 @@ Example: cheap(machine, tally)
 
 from .guest import judged
 
-CHEAP = ("tmp-near-limit", "tmpfs-near-limit", "zram-and-zswap", "swap-outranked", "watermark-scale-factor-without-effect", "other-evictor")
-UNDER_PRESSURE = ("zram-limit-fails-writes", "zram-incompressible", "no-swap-and-refaults", "read-ahead-amplifies-faults")
+CHEAP = ("tmp-near-limit", "tmpfs-near-limit", "zram-and-zswap", "swap-outranked", "watermark-scale-factor-without-effect", "other-evictor",
+         "huge-pages-unused", "sysctl-set-twice", "killer-cannot-trigger")
+UNDER_PRESSURE = ("zram-limit-fails-writes", "zram-incompressible", "no-swap-and-refaults", "read-ahead-amplifies-faults",
+                  "process-swap-hot")
 
 # What comes along with a provocation and is true: thrashing without swap is what makes read-ahead hurt.
 ALSO = {"read-ahead-amplifies-faults": {"no-swap-and-refaults"}}

@@ -140,12 +140,17 @@ fn change(snapshot: &Snapshot, group: &Group, knob: &str, old: Bytes, new: Bytes
         let set = |bytes: Bytes| format!("systemctl set-property --runtime {} {property}={}", word(unit), bytes.0);
         return Some(Change { what, commands: commands([set(new)]), undo: commands([set(old)]) });
     }
-    let mounts = snapshot.mounts.data()?;
-    let mount = mounts
-        .iter()
-        .find(|m| m.fs == "cgroup" && m.super_options.split(',').any(|o| o == "memory"))
-        .or_else(|| mounts.iter().find(|m| m.fs == "cgroup2"))?;
-    let file = word(&format!("{}{}/{knob}", mount.at, group.path.trim_end_matches('/')));
+    let file = word(&format!("{}{}/{knob}", mount(snapshot)?, group.path.trim_end_matches('/')));
     let set = |bytes: Bytes| format!("echo {} > {file}", bytes.0);
     Some(Change { what, commands: commands([set(new)]), undo: commands([set(old)]) })
+}
+
+/// Where the hierarchy is mounted: as the groups were read, otherwise from the mounts.
+fn mount(snapshot: &Snapshot) -> Option<&str> {
+    let read = snapshot.groups.data().map(|groups| groups.mount.as_str()).filter(|at| !at.is_empty());
+    read.or_else(|| {
+        let mounts = snapshot.mounts.data()?;
+        let v1 = mounts.iter().find(|m| m.fs == "cgroup" && m.super_options.split(',').any(|o| o == "memory"));
+        v1.or_else(|| mounts.iter().find(|m| m.fs == "cgroup2")).map(|m| m.at.as_str())
+    })
 }

@@ -52,6 +52,7 @@ const CACHES: &[&str] = &[
     "mm_struct",
     "mnt_cache",
     "mqueue_",
+    "msg_msg",
     "names_cache",
     "net_namespace",
     "nfs_",
