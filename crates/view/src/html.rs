@@ -68,10 +68,11 @@ fn document(report: &CheckupReport) -> Markup {
 
 /// Anchor, name and body of the sections the report has something for.
 fn sections(report: &CheckupReport) -> Vec<(&'static str, &'static str, Markup)> {
-    use section::{findings, ledger, pressure, proof, record, swap, tiers, tmpfs};
+    use section::{findings, ledger, pressure, proof, record, swap, tiers, tmpfs, who};
     let part = |body: Option<Markup>| body.unwrap_or_else(|| html! {});
     let all = vec![
         ("ledger", "Memory", part(report.ledger.as_ref().map(|l| ledger::ledger(l, report.drift.as_ref())))),
+        ("who", "Who uses it", part(report.who.as_ref().map(who::who))),
         ("tiers", "Tiers", tiers::tiers(&report.tiers, report.measured.as_ref(), report.cost_ratio.as_ref())),
         ("pressure", "Pressure", pressure::pressure(report.pressure.as_ref(), report.watermarks.as_ref())),
         ("swap", "Swap", swap::swap(report.swap.as_ref(), report.zram.as_ref())),

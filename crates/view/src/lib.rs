@@ -17,6 +17,7 @@ pub mod schema;
 pub mod screen;
 mod show;
 pub mod text;
+mod who;
 
 pub use escape::{escape, is_hostile};
 pub use lab_lists::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption};
@@ -28,3 +29,4 @@ pub use show::{
     ShowCgroups, ShowMaps, ShowMemory, ShowPressure, ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs, ShowTranslate,
     ShowZram, SortBy, TmpfsBy, TmpfsOptions,
 };
+pub use who::{GroupUse, ProgramUse, WhoUses};

@@ -30,6 +30,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ProofTable;
+use crate::WhoUses;
 use ramline_model::costs::CostRatio;
 
 /// Version of the JSON documents of this crate.
@@ -194,6 +195,8 @@ pub struct CheckupReport {
     pub tmpfs: Option<TmpfsState>,
     /// Directories held against the RAM: would they fit into a tmpfs?
     pub would_fit: Vec<Fit>,
+    /// Who uses the memory: the largest programs and control groups.
+    pub who: Option<WhoUses>,
     /// The proof in the sandbox.
     pub proof: Option<ProofTable>,
     /// What to do, ranked by effect.

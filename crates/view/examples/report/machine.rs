@@ -270,3 +270,27 @@ pub fn fits() -> Vec<Fit> {
         },
     ]
 }
+
+pub fn who() -> ramline_view::WhoUses {
+    use ramline_model::processes::Spread;
+    use ramline_view::{GroupUse, ProgramUse};
+    let spread = |low, value, high| Spread {
+        low: Bytes::from_mib(low),
+        value: Bytes::from_mib(value),
+        high: Bytes::from_mib(high),
+    };
+    let program = |name: &str, processes, holds, swap| ProgramUse { name: name.into(), processes, holds, swap };
+    let group = |path: &str, own, limit| GroupUse { path: path.into(), own: Bytes::from_mib(own), limit: Some(limit) };
+    ramline_view::WhoUses {
+        programs: vec![
+            program("postgres", 253, spread(2_900, 3_100, 3_300), Bytes::from_mib(120)),
+            program("java <server>", 1, spread(1_400, 1_420, 1_440), Bytes::from_mib(800)),
+        ],
+        processes: 412,
+        whole: Some(spread(5_900, 6_000, 6_100)),
+        groups: vec![
+            group("/system.slice/postgresql.service", 3_800, Limit::Max),
+            group("/docker/3f2a", 1_020, Limit::At(Bytes::from_mib(1_024))),
+        ],
+    }
+}

@@ -44,6 +44,8 @@ fn full() -> Option<CheckupReport> {
         tiers: ramline_model::tiers::of(&seen),
         verdict: ramline_model::verdict::of(&seen, None),
         cost_ratio: ramline_model::costs::cost_ratio(&lab::tiers()),
+        who: Some(machine::who()),
+        removed: vec!["a swap area on /dev/loop2 of run 2026-11-19-0907".into()],
         leftovers: vec!["a loop device /dev/loop3 of run 2026-11-20-1412; `ramline lab clean` removes it".into()],
     })
 }

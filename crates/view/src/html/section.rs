@@ -8,3 +8,4 @@ pub mod record;
 pub mod swap;
 pub mod tiers;
 pub mod tmpfs;
+pub mod who;

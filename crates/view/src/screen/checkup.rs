@@ -32,6 +32,9 @@ pub fn checkup(report: &CheckupReport, files: &[String], style: &Style) -> Strin
         ledger_lines(&mut top, ledger, report);
     }
     pressure_line(&mut top, report.pressure.as_ref(), report.watermarks.as_ref());
+    if let Some(words) = report.who.as_ref().map(|who| who.words(4)).filter(|words| !words.is_empty()) {
+        top.line(&format!("Who uses it: {words}."));
+    }
     tiers(&mut top, &report.tiers);
     if let Some(measured) = &report.measured {
         trust(&mut top, measured, style);

@@ -9,6 +9,7 @@ use anyhow::Result;
 use ramline_act::{ActError, RunLock};
 use ramline_advice::{Inputs, findings};
 use ramline_evidence::{RunRecord, TierReport};
+use ramline_kernel::gather::Walking;
 use ramline_kernel::{Root, process, signals};
 use ramline_lab::progress::Progress;
 use ramline_lab::tiers::{Options, TiersError, measure};
@@ -18,7 +19,7 @@ use ramline_model::{pressure, swap, tiers, tmpfs, verdict, watermarks, zram};
 use ramline_snapshot::{Snapshot, Wanted, Window};
 use ramline_units::{Bytes, Nanos};
 use ramline_view::measured::priced;
-use ramline_view::{CheckupReport, Cost, Drift, Mode, ProofTable, SCHEMA_VERSION, Skipped, UnseenSection};
+use ramline_view::{CheckupReport, Cost, Drift, Mode, ProofTable, SCHEMA_VERSION, Skipped, UnseenSection, WhoUses};
 
 use crate::commands::show;
 use crate::exit::{self, Failure};
@@ -31,6 +32,8 @@ const WINDOW: Duration = Duration::from_secs(2);
 /// The first look needs what has counters, or gauges whose growth counts; the rest is read once.
 const COUNTERS: Wanted =
     Wanted { dirs: false, shmem: false, hugepages: false, configured: false, killers: false, ..Wanted::ALL };
+/// Page-table walks for who holds memory, as `show processes` makes them.
+const WALKS: Nanos = Nanos(250_000_000);
 /// What is kept of the time promised for putting the report together.
 const REPORT: Duration = Duration::from_secs(1);
 
@@ -98,7 +101,7 @@ impl Stages<'_> {
         if live {
             std::thread::sleep(WINDOW);
         }
-        let after = self.source.snapshot(Wanted::ALL)?;
+        let after = self.source.snapshot_walking(Wanted::ALL, Walking::Within(WALKS))?;
         drop(terminal);
         stop_if_interrupted()?;
         if live {
@@ -225,6 +228,7 @@ fn report(mode: Mode, seen: &Snapshot, window: Option<Window<'_>>, done: Done) -
         zram: zram::of(seen),
         tmpfs: tmpfs::of(seen),
         would_fit: dirs.iter().filter_map(|dir| tmpfs::would_fit(dir, seen)).collect(),
+        who: WhoUses::of(seen, window.as_ref()),
         proof: ProofTable::of(&done.runs),
         findings,
         skipped: done.skipped,
