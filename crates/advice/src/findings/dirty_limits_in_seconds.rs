@@ -36,6 +36,10 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let limit = Pages(vmstat.nr_dirty_threshold?).bytes(snapshot.machine.page_size);
     let tier = inputs.tiers?.tier("disk:/")?;
     let throughput = tier.throughput.as_ref().filter(|measured| measured.median > 0.0)?;
+    // On a busy disk the measurement sees what the others leave. Then the disk's own speed is not known.
+    if inputs.tiers?.conditions.iter().any(|line| line.starts_with("trust: noisy")) {
+        return None;
+    }
     let seconds = limit.as_f64() / throughput.median;
     #[expect(clippy::cast_precision_loss, reason = "a setting of a few thousand")]
     let expire = settings.dirty_expire_centisecs.map_or(EXPIRE_S, |value| (value as f64 / 100.0).max(EXPIRE_S));

@@ -46,10 +46,10 @@ pub fn silent(id: &str) -> Option<Vec<Case>> {
         "dirty-limits-in-seconds" => vec![slow_disk(200e6), without_swap()],
         // A burst; shrinking; growing, but for a day; no window.
         "kernel-memory-growing" => {
-            let mut roomy = slab_grows(17);
+            let mut roomy = slab_grows(65);
             let Seen::Seen { data, .. } = &mut roomy.now.meminfo else { panic!("no meminfo") };
             data.mem_available = Some(Bytes::from_gib(2000));
-            vec![slab_grows(15), slab_grows(0), roomy, Case { before: None, ..slab_grows(64) }]
+            vec![slab_grows(63), slab_grows(0), roomy, Case { before: None, ..slab_grows(64) }]
         }
         // Too few; room below the limit; no window.
         "group-at-limit-loses-cache" => {

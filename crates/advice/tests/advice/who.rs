@@ -32,6 +32,9 @@ fn the_dirty_limit_is_told_in_seconds_and_the_undo_restores_the_ratio() {
     );
     assert!(change.undo[0].starts_with("sysctl -w vm.dirty_ratio="), "{:?}", change.undo);
     assert_eq!(found.weight, Weight::Note, "nothing waits to be written now");
+    let mut noisy = slow_disk(100e6);
+    noisy.tiers.as_mut().unwrap().conditions.push("trust: noisy (before: the CPUs are 95 % busy)".into());
+    assert_eq!(noisy.finding("dirty-limits-in-seconds"), None, "a busy disk does not show its own speed");
 }
 
 #[test]
