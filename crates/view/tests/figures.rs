@@ -151,7 +151,7 @@ fn collect(text: &str, out: &mut BTreeSet<String>) {
         if !pair[0].starts_with(' ') && row(&next) && here.len() > 1 && !row(&here) {
             let heads = here.iter().filter(|head| {
                 let plain = head.split(" (").next().unwrap_or(head).to_lowercase();
-                !WORDS.contains(&plain.as_str()) && !plain.starts_with("whose;") && !digit(head)
+                !WORDS.contains(&plain.as_str()) && !plain.contains(';') && !digit(head)
             });
             out.extend(heads.cloned());
         }

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use ramline_advice::Explanation;
 use ramline_evidence::{RunRecord, TierReport};
+use ramline_model::processes::By;
 use ramline_snapshot::{Snapshot, Wanted, Window};
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
@@ -11,7 +12,7 @@ use serde_json::Value;
 
 use super::leaves::{Leaf, leaves};
 use crate::{CheckupReport, Comparison, ProofTable};
-use crate::{ShowCgroups, ShowMaps, ShowProcesses, ShowTranslate};
+use crate::{ShowCgroups, ShowMaps, ShowProcesses, ShowTranslate, SortBy};
 use crate::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
 
 /// A JSON document with numbers.
@@ -111,10 +112,24 @@ pub const DOCUMENTS: &[Document] = &[
         |s, w| json(ShowPressure::new(s, w)),
         Wanted { buddyinfo: true, pressure_io: true, pressure_cpu: true, ..MEMORY },
     ),
-    made("show-processes", "processes", "ramline show processes", schema::<ShowProcesses>),
+    shown(
+        "show-processes",
+        "processes",
+        "ramline show processes",
+        schema::<ShowProcesses>,
+        |s, w| json(ShowProcesses::new(s, w, By::default(), SortBy::default())),
+        Wanted { processes: true, ..MEMORY },
+    ),
     made("show-cgroups", "cgroups", "ramline show cgroups", schema::<ShowCgroups>),
     made("show-maps", "maps", "ramline show maps", schema::<ShowMaps>),
-    made("show-translate", "translate", "ramline show translate", schema::<ShowTranslate>),
+    shown(
+        "show-translate",
+        "translate",
+        "ramline show translate",
+        schema::<ShowTranslate>,
+        |s, _| json(ShowTranslate::new(s, None)),
+        Wanted { zfs: true, ..MEMORY },
+    ),
     made("tier-report", "tier-report", "ramline measure tiers", schema::<TierReport>),
     made("checkup", "checkup", "ramline checkup", schema::<CheckupReport>),
     made("checkup-comparison", "compare", "ramline checkup --compare OLD.json", schema::<Comparison>),

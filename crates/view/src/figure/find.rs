@@ -147,7 +147,8 @@ fn from_named(named: Named) -> Option<Found> {
 
 fn by_path(name: &str) -> Vec<Found> {
     let asked = steps(name.trim().trim_start_matches("show-"));
-    if asked.is_empty() {
+    // A path begins with a name.
+    if !matches!(asked.first(), Some(Step::Key(_))) {
         return Vec::new();
     }
     let mut out: Vec<Found> = Vec::new();
