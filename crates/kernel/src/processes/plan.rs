@@ -63,6 +63,7 @@ pub struct Plan<'a> {
     /// Sum of what the groups can hold of Mapped at most.
     at_most: f64,
     rate: f64,
+    fixed: f64,
     left: f64,
 }
 
@@ -116,6 +117,7 @@ impl<'a> Plan<'a> {
             excess,
             at_most,
             rate: FIRST_RATE,
+            fixed: FIXED,
             left: budget.0 as f64,
         }
     }
@@ -148,6 +150,9 @@ impl<'a> Plan<'a> {
         if rss >= Bytes::from_mib(16) {
             let seen = (cost.0 as f64 - FIXED).max(0.0) / rss.as_f64();
             self.rate = f64::midpoint(self.rate, seen);
+        } else {
+            // On a busy machine a walk mostly waits for its turn.
+            self.fixed = f64::midpoint(self.fixed, cost.0 as f64).max(FIXED);
         }
         let (mapped, process) = (self.mapped, &self.list[next.process]);
         let group = &mut self.kin[next.kin];
@@ -177,7 +182,7 @@ impl<'a> Plan<'a> {
     }
 
     fn cost(&self, rss: Bytes) -> f64 {
-        FIXED + self.rate * rss.as_f64()
+        self.fixed + self.rate * rss.as_f64()
     }
 
     fn width(&self, group: &Kin) -> f64 {

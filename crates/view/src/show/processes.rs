@@ -164,7 +164,7 @@ fn table(who: &Who, wide: bool) -> Table {
     for row in &who.rows {
         let narrow = row.holds.is_narrow();
         let bound = |b: Bytes| if narrow { String::new() } else { b.to_string() };
-        let name = format!("{}{}", "  ".repeat(usize::try_from(row.depth.min(12)).unwrap_or(12)), row.name);
+        let name = format!("{}{}", "| ".repeat(usize::try_from(row.depth.min(12)).unwrap_or(12)), row.name);
         let count = match (who.by, row.pid) {
             (By::Process, Some(pid)) => pid.to_string(),
             _ => number::count(row.processes),

@@ -149,7 +149,7 @@ pub fn read(who: &Who) -> Vec<(Paint, String)> {
         out.push((Paint::Plain, text.to_owned()));
     }
     if let (Some((started, ended)), Some(span)) = (who.started_ended, who.span) {
-        out.push((Paint::Plain, format!("Growth is of anonymous memory, in RAM or swap, over {span}; {started} processes started and {ended} ended.")));
+        out.push((Paint::Plain, format!("Growth is of anonymous memory, in RAM or swap, over {span}; processes started: {started}, ended: {ended}.")));
     }
     let missed = &who.missed;
     let named = [
