@@ -681,7 +681,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__clean)
-            opts="-h --root --snapshot --help"
+            opts="-h --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -703,7 +703,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__describe)
-            opts="-h --root --snapshot --help"
+            opts="-h --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -851,7 +851,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__list)
-            opts="-h --root --snapshot --help"
+            opts="-h --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1121,12 +1121,24 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__show__subcmd__cgroups)
-            opts="-h --for --json --root --snapshot --help"
+            opts="-h --sort --top --all --depth --flat --for --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --sort)
+                    COMPREPLY=($(compgen -W "charged own anon cache shmem kernel reclaimable swap pressure growth kills" -- "${cur}"))
+                    return 0
+                    ;;
+                --top)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --for)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1241,12 +1253,28 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__show__subcmd__processes)
-            opts="-h --for --json --root --snapshot --help"
+            opts="-h --by --tree --sort --top --budget --deep --every --cheap --for --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --by)
+                    COMPREPLY=($(compgen -W "program user cgroup container service process" -- "${cur}"))
+                    return 0
+                    ;;
+                --sort)
+                    COMPREPLY=($(compgen -W "holds anon shared swap page-tables growth count name" -- "${cur}"))
+                    return 0
+                    ;;
+                --top)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --for)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1319,12 +1347,20 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__show__subcmd__tmpfs)
-            opts="-h --for --json --root --snapshot --help"
+            opts="-h --by --files --top --for --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --by)
+                    COMPREPLY=($(compgen -W "kind user cgroup age" -- "${cur}"))
+                    return 0
+                    ;;
+                --top)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --for)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1345,12 +1381,16 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__show__subcmd__translate)
-            opts="-h --for --json --root --snapshot --help"
+            opts="-h --cgroup --for --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --cgroup)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --for)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -61,16 +61,51 @@ complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_su
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from tiers" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from tiers" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from tiers" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from processes" -l by -d 'What a row is' -r -f -a "program\t''
+user\t''
+cgroup\t''
+container\t''
+service\t''
+process\t''"
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from processes" -l sort -d 'Order of the rows' -r -f -a "holds\t'What it holds in RAM'
+anon\t'Anonymous memory'
+shared\t'Share of files and shared memory'
+swap\t'What lies in swap'
+page-tables\t'Page tables'
+growth\t'Growth (with --for)'
+count\t'Number of processes'
+name\t''"
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from processes" -l top -d 'Rows to show (default: 15 in text, all in JSON)' -r
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from processes" -l budget -d 'Time for walks of page tables, added up over threads; a walk makes the process wait that maps or unmaps memory' -r
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from processes" -l for -d 'Watch for this long, so that rates can be told (2s, 500ms)' -r
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from processes" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from processes" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from processes" -l tree -d 'Each process below its parent, with all that it has started'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from processes" -l deep -d 'Walk every process, however large, without a budget; of many alike forks, eight'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from processes" -l every -d 'Walk every process, all forks too'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from processes" -l cheap -d 'Walk none'
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from processes" -l json -d 'Print one JSON document, sizes in bytes'
-complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from processes" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from processes" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from cgroups" -l sort -d 'Put the largest first by this' -r -f -a "charged\t'Memory charged, all below included'
+own\t'Charged to the group itself'
+anon\t'Anonymous memory'
+cache\t'Page cache'
+shmem\t'Shared memory and tmpfs'
+kernel\t'Kernel memory'
+reclaimable\t'What reclaim could take at once'
+swap\t'Swap'
+pressure\t'Share of time spent waiting for memory'
+growth\t'Growth, with --for'
+kills\t'Processes killed'"
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from cgroups" -l top -d 'Show the N largest groups, and those above them' -r
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from cgroups" -l depth -d 'Show no group deeper than N steps below the top' -r
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from cgroups" -l for -d 'Watch for this long, so that rates can be told (2s, 500ms)' -r
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from cgroups" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from cgroups" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from cgroups" -l all -d 'Show all groups'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from cgroups" -l flat -d 'A list with whole paths instead of a tree'
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from cgroups" -l json -d 'Print one JSON document, sizes in bytes'
-complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from cgroups" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from cgroups" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from maps" -l cgroup -d 'The processes of a control group and of the groups below it' -r
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from maps" -l budget -d 'Begin no new process or file after this time' -r
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from maps" -l top -d 'Files to print; --json prints all' -r
@@ -100,16 +135,23 @@ complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_su
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from swap" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from swap" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from swap" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from tmpfs" -l by -d 'Rows of the table of shared memory' -r -f -a "kind\t'tmpfs files, segments, memfd, deleted files, ...'
+user\t'Owner of the file'
+cgroup\t'Memory control group it is charged to'
+age\t'Time since the last read or write'"
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from tmpfs" -l top -d 'Rows of each list, at most 100' -r
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from tmpfs" -l for -d 'Watch for this long, so that rates can be told (2s, 500ms)' -r
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from tmpfs" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from tmpfs" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from tmpfs" -l files -d 'With the largest files, and the largest that no process has open or mapped'
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from tmpfs" -l json -d 'Print one JSON document, sizes in bytes'
-complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from tmpfs" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from tmpfs" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from pressure" -l for -d 'Watch for this long, so that rates can be told (2s, 500ms)' -r
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from pressure" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from pressure" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from pressure" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from pressure" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from translate" -l cgroup -d 'Also for this control group: its path below the mount (/system.slice/x.service), or its directory' -r
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from translate" -l for -d 'Watch for this long, so that rates can be told (2s, 500ms)' -r
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from translate" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from translate" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
@@ -158,9 +200,11 @@ complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report clean help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from list" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from list" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from list" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from describe" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from describe" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from describe" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from describe" -s h -l help -d 'Print help'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
@@ -179,6 +223,7 @@ complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_sub
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from report" -s h -l help -d 'Print help'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from clean" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from clean" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from clean" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from clean" -s h -l help -d 'Print help'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the experiments'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "describe" -d 'Describe one: its question, how it is done, what it needs, what can be chosen'
