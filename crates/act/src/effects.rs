@@ -79,6 +79,14 @@ impl Run {
     /// # Errors
     /// `Refused` for another file, also one that has taken its name; those of [`mount::mkfs_ext4_on`].
     pub fn mkfs_ext4(&self, path: &Path) -> Result<()> {
+        self.mkfs_ext4_holding(path, None)
+    }
+
+    /// The same, and what is in the folder `content` is copied into it.
+    ///
+    /// # Errors
+    /// As [`Run::mkfs_ext4`].
+    pub fn mkfs_ext4_holding(&self, path: &Path, content: Option<&Path>) -> Result<()> {
         let tried = "make an ext4 file system in";
         let path = real(tried, path)?;
         self.refuse_unless_made(tried, &path)?;
@@ -89,7 +97,7 @@ impl Run {
         if !self.has(|step| matches!(step, Step::MakeFile { path: made, id } if *made == path && *id == Some(now))) {
             return Err(KernelError::refused(tried, &path, "another file has its name now", "").into());
         }
-        Ok(mount::mkfs_ext4_on(&file, &path)?)
+        Ok(mount::mkfs_ext4_holding(&file, &path, content)?)
     }
 
     /// Attaches a loop device to a file this run made.

@@ -149,7 +149,9 @@ fn seconds_per_round(run: &RunRecord) -> Option<f64> {
 /// Of the arms that match, with this fill, the one with the shortest median round; `None` when none got anywhere.
 fn best_arm(runs: &[RunRecord], fill: &str, matching: impl Fn(&RunRecord) -> bool) -> Option<Measurement> {
     let mut arms: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for run in runs.iter().filter(|run| run.arm.fill == fill && matching(run)) {
+    // An emulated processor's seconds are those of no machine, least of all the reader's.
+    let native = runs.iter().filter(|run| !run.emulated);
+    for run in native.filter(|run| run.arm.fill == fill && matching(run)) {
         arms.entry(&run.arm.name).or_default().extend(seconds_per_round(run));
     }
     let measured = arms.into_iter().filter_map(|(name, seconds)| {
@@ -192,7 +194,7 @@ pub(crate) fn prove(
 
 /// The arm had swap of its own.
 pub(crate) fn has_swap(run: &RunRecord) -> bool {
-    matches!(run.arm.swap, SwapKind::File | SwapKind::Zram { .. })
+    !matches!(run.arm.swap, SwapKind::AsConfigured | SwapKind::None)
 }
 
 /// The arm swapped to what this area is: the machine's own areas, or a scratch one of its kind.
@@ -201,7 +203,8 @@ pub(crate) fn swaps_like(area: &SwapArea, run: &RunRecord) -> bool {
         SwapKind::AsConfigured => true,
         SwapKind::Zram { .. } => area.zram().is_some(),
         SwapKind::File => area.zram().is_none(),
-        SwapKind::None => false,
+        // Two layers at once tell nothing about one of them.
+        SwapKind::None | SwapKind::ZramOverFile { .. } | SwapKind::Zswap => false,
     }
 }
 

@@ -32,6 +32,10 @@ pub fn run() -> ExitCode {
     if words.first().is_some_and(|word| word == ramline_lab::workload::ARGUMENT) {
         return ramline_lab::workload::main(words.get(1..).unwrap_or_default());
     }
+    // And so is the first process of the lab's virtual machines.
+    if words.first().is_some_and(|word| word == ramline_lab::vm::guest::ARGUMENT) {
+        return ramline_lab::vm::guest::main();
+    }
     let cli = Cli::parse();
     let source = &cli.source;
     let result = match &cli.command {

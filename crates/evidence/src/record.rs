@@ -56,6 +56,13 @@ pub enum SwapKind {
         /// Compression algorithm.
         algorithm: Option<String>,
     },
+    /// A small fresh zram device, and below it a fresh area on a disk that takes what does not fit.
+    ZramOverFile {
+        /// Compression algorithm.
+        algorithm: Option<String>,
+    },
+    /// A fresh area on a disk with zswap, the compressed cache, before it.
+    Zswap,
 }
 
 /// One arm: what is varied.

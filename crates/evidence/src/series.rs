@@ -46,6 +46,8 @@ pub struct SeriesTable {
 pub struct ArmResult {
     /// Its name.
     pub name: String,
+    /// Its runs were made on an emulated processor: its seconds are never compared with those of an arm that was not.
+    pub emulated: bool,
     /// Runs.
     pub n: u64,
     /// How they ended, each with a count: completed, thrashing, killed, failed.
@@ -97,16 +99,25 @@ impl SeriesTable {
     pub fn of(records: &[RunRecord]) -> Option<SeriesTable> {
         let first = records.first()?;
         let mut arms: Vec<ArmResult> = Vec::new();
+        let emulated = records.iter().any(|record| record.emulated);
+        let mixed = emulated && records.iter().any(|record| !record.emulated);
         for name in in_order(records.iter().map(|record| record.arm.name.as_str())) {
-            let runs: Vec<&RunRecord> = records.iter().filter(|record| record.arm.name == name).collect();
-            let arm = arm(name, &runs, &arms);
-            arms.push(arm);
+            for kind in [false, true] {
+                let of_kind = |record: &&RunRecord| record.arm.name == name && record.emulated == kind;
+                let runs: Vec<&RunRecord> = records.iter().filter(of_kind).collect();
+                if runs.is_empty() {
+                    continue;
+                }
+                let shown = if mixed && kind { format!("{name} (emulated)") } else { name.to_owned() };
+                let arm = arm(&shown, &runs, &arms);
+                arms.push(arm);
+            }
         }
         Some(SeriesTable {
             experiment: first.experiment.clone(),
             machine: Some(first.machine.clone()),
             sandbox: first.sandbox.clone(),
-            emulated: records.iter().any(|record| record.emulated),
+            emulated,
             arms,
         })
     }
@@ -133,6 +144,7 @@ fn arm(name: &str, runs: &[&RunRecord], before: &[ArmResult]) -> ArmResult {
     let notes = in_order(runs.iter().flat_map(|run| run.notes.iter().map(String::as_str)));
     ArmResult {
         name: name.to_owned(),
+        emulated: runs.first().is_some_and(|run| run.emulated),
         n: count(runs.len()),
         verdicts,
         figures: names.into_iter().filter_map(|name| figure(name, runs, before)).collect(),
@@ -145,7 +157,11 @@ fn figure(name: &str, runs: &[&RunRecord], before: &[ArmResult]) -> Option<Figur
     let values: Vec<f64> = all().map(|figure| figure.value).collect();
     let (unit, better) = all().next().map(|figure| (figure.unit.as_str(), figure.better))?;
     let measurement = Measurement::of(&values, unit, "one value a run", &[])?;
-    let first = before.iter().find_map(|arm| arm.figure(name));
+    // Seconds of an emulated processor are no seconds of a machine; counts are what they are.
+    let emulated = runs.first().is_some_and(|run| run.emulated);
+    let of_time = unit == "s" || unit.ends_with("/s");
+    let alike = |arm: &&ArmResult| !of_time || arm.emulated == emulated;
+    let first = before.iter().filter(alike).find_map(|arm| arm.figure(name));
     let versus_first = first.map(|first| study::compare(&first.measurement, &measurement));
     let claimed = versus_first.as_ref().is_some_and(|versus| versus.separated && versus.by == Spread::Ci95);
     Some(FigureResult { name: name.to_owned(), better, measurement, versus_first, claimed })
@@ -181,6 +197,31 @@ mod tests {
         let table = SeriesTable::of(&records).unwrap();
         assert_eq!(table.arms[0].verdicts, [("thrashing".to_owned(), 2), ("completed".to_owned(), 1)]);
         assert_eq!(SeriesTable::of(&[]), None);
+    }
+
+    #[test]
+    fn emulated_seconds_are_never_compared_with_native_ones_but_counts_are() {
+        let mut all: Vec<RunRecord> = Vec::new();
+        for index in 0..14 {
+            let mut one = run("a", if index < 7 { 1.0 } else { 20.0 }, Verdict::Completed);
+            one.figures.push(Figure::new("faults", 100.0, "faults", Better::Lower));
+            one.figures.push(Figure::new("rate", 5.0, "bytes/s", Better::Higher));
+            one.emulated = index >= 7;
+            all.push(one);
+        }
+        let table = SeriesTable::of(&all).unwrap();
+        let names: Vec<&str> = table.arms.iter().map(|arm| arm.name.as_str()).collect();
+        assert_eq!(names, ["a", "a (emulated)"]);
+        let [native, emulated] = table.arms.as_slice() else { panic!("two arms") };
+        assert_eq!(
+            (native.figure("wall").unwrap().measurement.n, native.figure("wall").unwrap().measurement.median),
+            (7, 1.0)
+        );
+        for name in ["wall", "rate"] {
+            let figure = emulated.figure(name).unwrap();
+            assert_eq!((figure.versus_first.as_ref(), figure.claimed), (None, false), "{name}");
+        }
+        assert!(emulated.figure("faults").unwrap().versus_first.is_some());
     }
 
     #[test]

@@ -4,6 +4,7 @@ pub mod cgroup;
 pub mod direct;
 pub mod error;
 pub mod gather;
+pub mod guest;
 pub mod hardware;
 pub mod loopdev;
 pub mod map;

@@ -103,6 +103,14 @@ pub fn mkfs_ext4(target: &Path) -> Result<()> {
 /// # Errors
 /// As [`mkfs_ext4`].
 pub fn mkfs_ext4_on(file: &File, target: &Path) -> Result<()> {
+    mkfs_ext4_holding(file, target, None)
+}
+
+/// The same, and what is in the folder `content` is copied into it, without mounting anything (`mke2fs -d`).
+///
+/// # Errors
+/// As [`mkfs_ext4`].
+pub fn mkfs_ext4_holding(file: &File, target: &Path, content: Option<&Path>) -> Result<()> {
     let tried = "make an ext4 file system in";
     let meta = file.metadata().map_err(|error| KernelError::io(tried, target, error))?;
     if !meta.file_type().is_block_device()
@@ -116,9 +124,13 @@ pub fn mkfs_ext4_on(file: &File, target: &Path) -> Result<()> {
         ["-q", "-F", "-t", "ext4", "-O", "^has_journal", "-m", "0", "-b", "4096", "-E", "lazy_itable_init=0,nodiscard"];
     let output = ["mke2fs", "/sbin/mke2fs", "/usr/sbin/mke2fs"].iter().find_map(|program| {
         // It asks nothing with -F, so its standard input can carry the file.
-        let run = file
-            .try_clone()
-            .and_then(|input| Command::new(program).args(options).arg("/proc/self/fd/0").stdin(input).output());
+        let run = file.try_clone().and_then(|input| {
+            let mut command = Command::new(program);
+            if let Some(folder) = content {
+                command.arg("-d").arg(folder);
+            }
+            command.args(options).arg("/proc/self/fd/0").stdin(input).output()
+        });
         match run {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             other => Some(other),
@@ -153,13 +165,21 @@ pub fn tmpfs(at: &Path, size: Bytes) -> Result<()> {
     mount(Path::new("ramline"), at, "tmpfs", 0, &format!("size={},mode=0700", size.0))
 }
 
+/// Mounts one of the kernel's own file systems with no flags: device nodes below /dev must open.
+pub(crate) fn bare(fs_type: &str, at: &Path) -> Result<()> {
+    mount_with(Path::new("none"), at, fs_type, 0, "")
+}
+
 fn mount(what: &Path, at: &Path, fs_type: &str, flags: libc::c_ulong, data: &str) -> Result<()> {
+    mount_with(what, at, fs_type, flags | libc::MS_NOSUID | libc::MS_NODEV, data)
+}
+
+fn mount_with(what: &Path, at: &Path, fs_type: &str, flags: libc::c_ulong, data: &str) -> Result<()> {
     let tried = format!("mount {} at", what.display());
     let source = c_path(&tried, what)?;
     let target = c_path(&tried, at)?;
     let text = |text: &str| CString::new(text).map_err(|_| KernelError::malformed(tried.clone(), at, text));
     let (fs_type, data) = (text(fs_type)?, text(data)?);
-    let flags = flags | libc::MS_NOSUID | libc::MS_NODEV;
     // SAFETY: all strings are NUL-terminated and live through the call.
     check(unsafe { libc::mount(source.as_ptr(), target.as_ptr(), fs_type.as_ptr(), flags, data.as_ptr().cast()) })
         .map(drop)

@@ -269,6 +269,21 @@ pub fn spawn_tied(command: &mut Command, group: Option<&Group>) -> Result<Child>
     child
 }
 
+/// Makes the program `command` starts the leader of a session of its own, out of reach of the terminal's signals, with at most
+/// `address_space` of addresses and no core dump: for one that is large and not ours, as an emulator is.
+pub fn in_own_session(command: &mut Command, address_space: Bytes) {
+    let limit = |most: u64| libc::rlimit { rlim_cur: most, rlim_max: most };
+    let (addresses, core) = (limit(address_space.0), limit(0));
+    // SAFETY: between fork and exec only setsid and setrlimit are called, both async-signal-safe; nothing allocates.
+    unsafe {
+        command.pre_exec(move || {
+            check(libc::setsid())?;
+            check(libc::setrlimit(libc::RLIMIT_AS, &raw const addresses))?;
+            check(libc::setrlimit(libc::RLIMIT_CORE, &raw const core)).map(drop)
+        });
+    }
+}
+
 /// Prefers this process when the kernel must kill one: `adjust` up to 1000 (raising needs no privilege).
 ///
 /// # Errors

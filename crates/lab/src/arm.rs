@@ -1,8 +1,9 @@
 //! Arms of an experiment: what is varied between runs, as written on the command line.
 //!
 //! `as-configured` takes the machine as it is, `no-swap` forbids the group to swap, `swap:S` makes a swap file and sets
-//! swappiness S, `zram:S` and `zram:ALG:S` a zram device. The first two touch nothing outside the sandbox; the others
-//! make a swap area, which is global, and need consent.
+//! swappiness S, `zram:S` and `zram:ALG:S` a zram device, `zram+swap:S` a small zram device above a swap file, `zswap:S` a
+//! swap file behind zswap. The first two touch nothing outside the sandbox; the others make a swap area, which is global
+//! except in a virtual machine, and need consent.
 //!
 //! ```
 //! use ramline_lab::arm;
@@ -38,6 +39,11 @@ pub fn parse(text: &str) -> Result<Arm> {
         ["zram", algorithm, value] if is_algorithm(algorithm) => {
             (SwapKind::Zram { algorithm: Some((*algorithm).to_owned()) }, swappiness(value)?)
         }
+        ["zram+swap", value] => (SwapKind::ZramOverFile { algorithm: None }, swappiness(value)?),
+        ["zram+swap", algorithm, value] if is_algorithm(algorithm) => {
+            (SwapKind::ZramOverFile { algorithm: Some((*algorithm).to_owned()) }, swappiness(value)?)
+        }
+        ["zswap", value] => (SwapKind::Zswap, swappiness(value)?),
         _ => return Err(bad()),
     };
     Ok(Arm { name: text.to_owned(), swap, swappiness, ..Arm::default() })
@@ -64,7 +70,7 @@ pub fn cross(arms: &[Arm], fills: &[Fill]) -> Result<Vec<Arm>> {
 /// True when the arm makes or changes something outside its sandbox.
 #[must_use]
 pub fn needs_consent(arm: &Arm) -> bool {
-    arm.swappiness.is_some() || matches!(arm.swap, SwapKind::File | SwapKind::Zram { .. })
+    arm.swappiness.is_some() || !matches!(arm.swap, SwapKind::AsConfigured | SwapKind::None)
 }
 
 /// The order of runs: round after round, each arm once, the order of arms turned by one place each round so that no arm
@@ -83,7 +89,18 @@ mod tests {
     fn arms_are_read_as_written_and_others_are_refused_with_an_example() {
         assert_eq!(parse("swap:0").unwrap().swappiness, Some(0));
         assert_eq!(parse("zram:180").unwrap().swap, SwapKind::Zram { algorithm: None });
-        for bad in ["", "swap", "swap:201", "swap:-1", "swap:x", "zram:../../x:60", "zram:lz4:60:1", "noswap"] {
+        for bad in [
+            "",
+            "swap",
+            "swap:201",
+            "swap:-1",
+            "swap:x",
+            "zram:../../x:60",
+            "zram:lz4:60:1",
+            "noswap",
+            "zswap",
+            "zram+swap",
+        ] {
             let error = parse(bad).unwrap_err().to_string();
             assert!(error.contains("swap:60") && error.contains(bad), "{error}");
         }

@@ -19,6 +19,7 @@ use crate::runner::Runner;
 use crate::scratch::Scratch;
 use crate::series::{self, Consent, Done, Env, Order};
 use crate::settings::Settings;
+use crate::vm;
 
 /// Its name on the command line and in records.
 pub const NAME: &str = "code-plus-data";
@@ -36,34 +37,65 @@ pub const EXPERIMENT: Experiment = Experiment {
           under other swap settings, in interleaved order, with cold code and a fresh swap area every time.",
     needs: "root, a memory cgroup (version 1 or 2), mke2fs, a disk with about twice the code and swap free, the limit and a margin in memory",
     docs: "docs/experiments/code-plus-data.md",
-    parameters: &[
-        row("unit", Kind::Size, Some("32MiB"), "One unit; 14 of data and 3 of code have to live in 15"),
-        row("limit", Kind::Size, None, "Limit of the sandbox instead of 15 units"),
-        row("ballast", Kind::Count(0, 3), Some("0"), "Units of other programs"),
-        row("rounds", Kind::Count(1, 11), Some("11"), "Rounds"),
-        row("fill", Kind::List, Some("text"), "Contents of the data, comma-separated: zeros, text, random"),
-        row("shared", Kind::Switch, Some("false"), "Data in shared instead of private anonymous memory"),
-        row(
-            "arms",
-            Kind::List,
-            Some("as-configured,no-swap"),
-            "Arms, comma-separated: as-configured, no-swap, swap:S, zram:S, zram:ALG:S (S is the swappiness)",
-        ),
-        row("runs", Kind::Count(1, 100), Some("3"), "Runs of each arm, in alternating order"),
-        row("timeout", Kind::Time, Some("20s"), "When the clock ends the rounds of a run"),
-        row("read-ahead", Kind::Size, Some("128KiB"), "Read-ahead of the scratch device; the host's disks keep theirs"),
-        row(
-            "stale-statistics",
-            Kind::Switch,
-            Some("false"),
-            "Leave the group's statistics up to 2 s old, as in a container, instead of exact, as on a whole machine",
-        ),
-    ],
+    parameters: &PARAMETERS,
     figures: &["time per round", "rounds", "major faults", "file refaults", "anonymous refaults"],
     open,
 };
 
+const OWN: &[Parameter] = &[
+    row(
+        "sandbox",
+        Kind::Word(&["cgroup", "vm"]),
+        Some("cgroup"),
+        "Where the workload runs: a memory cgroup, or a virtual machine",
+    ),
+    row(
+        "unit",
+        Kind::Size,
+        None,
+        "One unit; 14 of data and 3 of code have to live in 15 (32MiB; in a virtual machine a sixteenth of what is available)",
+    ),
+    row("limit", Kind::Size, None, "Limit of the sandbox instead of 15 units"),
+    row("ballast", Kind::Count(0, 3), Some("0"), "Units of other programs"),
+    row("rounds", Kind::Count(1, 11), Some("11"), "Rounds"),
+    row("fill", Kind::List, Some("text"), "Contents of the data, comma-separated: zeros, text, random"),
+    row("shared", Kind::Switch, Some("false"), "Data in shared instead of private anonymous memory"),
+    row(
+        "arms",
+        Kind::List,
+        Some("as-configured,no-swap"),
+        "Arms, comma-separated: as-configured, no-swap, swap:S, zram:S, zram:ALG:S, and in a virtual machine zram+swap:S, zswap:S (S is the swappiness)",
+    ),
+    row("runs", Kind::Count(1, 100), Some("3"), "Runs of each arm, in alternating order"),
+    row("timeout", Kind::Time, Some("20s"), "When the clock ends the rounds of a run"),
+    row("read-ahead", Kind::Size, Some("128KiB"), "Read-ahead of the scratch device; the host's disks keep theirs"),
+    row(
+        "stale-statistics",
+        Kind::Switch,
+        Some("false"),
+        "Leave the group's statistics up to 2 s old, as in a container, instead of exact, as on a whole machine",
+    ),
+];
+
+/// Its own, then those of the virtual machine.
+const PARAMETERS: [Parameter; OWN.len() + vm::options::PARAMETERS.len()] = {
+    let mut all = [OWN[0]; OWN.len() + vm::options::PARAMETERS.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = if at < OWN.len() { OWN[at] } else { vm::options::PARAMETERS[at - OWN.len()] };
+        at += 1;
+    }
+    all
+};
+
 fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
+    if params.text("sandbox") == Some("vm") {
+        return vm::open(root, params);
+    }
+    if let Some(row) = vm::options::PARAMETERS.iter().find(|row| params.text(row.name).is_some()) {
+        let hint = format!("ramline lab run {NAME} --sandbox vm --kernel 6.12");
+        return Err(LabError::usage(format!("--{} is for a virtual machine", row.name), hint));
+    }
     let plan = preflight::plan(root, &Settings::of(params)?)?;
     Ok(Box::new(CodePlusData::new(plan)))
 }

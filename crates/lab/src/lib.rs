@@ -39,6 +39,7 @@ pub mod series;
 pub mod settings;
 pub mod store;
 pub mod tiers;
+pub mod vm;
 mod watch;
 pub mod watchdog;
 pub mod workload;

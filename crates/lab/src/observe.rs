@@ -25,7 +25,7 @@ pub const SAMPLE_EVERY: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct Observer<'a> {
     root: &'a Root,
-    group: &'a Group,
+    group: Option<&'a Group>,
     shared: bool,
     begin: Nanos,
     refaults: (u64, u64),
@@ -33,9 +33,9 @@ pub struct Observer<'a> {
 }
 
 impl<'a> Observer<'a> {
-    /// Begins now. `shared` tells whether the workload's data is shmem.
+    /// Begins now. `shared` tells whether the workload's data is shmem. Without a group the whole machine is the sandbox.
     #[must_use]
-    pub fn new(root: &'a Root, group: &'a Group, shared: bool) -> Observer<'a> {
+    pub fn new(root: &'a Root, group: Option<&'a Group>, shared: bool) -> Observer<'a> {
         let seen = look(root);
         let (refaults, swap_used) = (refaults(&seen), host(&seen).swap_used);
         Observer { root, group, shared, begin: process::monotonic(), refaults, swap_used }
@@ -52,7 +52,7 @@ impl<'a> Observer<'a> {
         let (rss, rss_shared) = memory.map(|memory| (memory.rss, memory.shared)).unwrap_or_default();
         // Of shared data and code together only the sum is known from outside; the code cannot be more than there is.
         let anon = rss.saturating_sub(rss_shared);
-        let usage = self.usage().unwrap_or_default();
+        let usage = self.usage(&seen).unwrap_or_default();
         let (file_now, anon_now) = refaults(&seen);
         Sample {
             at: Nanos(now.0.saturating_sub(self.begin.0)),
@@ -79,13 +79,17 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// The group's charge, from the page counter: exact, and without touching its statistics.
-    fn usage(&self) -> Option<Bytes> {
-        let file = match self.group.version() {
+    /// The group's charge, from the page counter: exact, and without touching its statistics. Of a machine, what is not free.
+    fn usage(&self, seen: &Snapshot) -> Option<Bytes> {
+        let Some(group) = self.group else {
+            let meminfo = seen.meminfo.data()?;
+            return Some(meminfo.mem_total?.saturating_sub(meminfo.mem_free?));
+        };
+        let file = match group.version() {
             Version::V1 => "memory.usage_in_bytes",
             Version::V2 => "memory.current",
         };
-        read_knob(&self.group.dir().join(file))?.parse().ok().map(Bytes)
+        read_knob(&group.dir().join(file))?.parse().ok().map(Bytes)
     }
 }
 

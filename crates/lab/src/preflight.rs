@@ -2,7 +2,7 @@
 //!
 //! What it is not: a promise. While a run goes on the watchdog looks again.
 
-mod checks;
+pub(crate) mod checks;
 
 use ramline_evidence::{Arm, SwapKind};
 use ramline_kernel::Root;
@@ -97,7 +97,7 @@ pub struct Reason {
 }
 
 impl Reason {
-    fn new(text: impl Into<String>, hint: impl Into<String>) -> Reason {
+    pub(crate) fn new(text: impl Into<String>, hint: impl Into<String>) -> Reason {
         Reason { text: text.into(), hint: hint.into(), privilege: false }
     }
 }
@@ -150,6 +150,7 @@ pub fn assess(root: &Root, settings: &Settings) -> Result<Assessment> {
     let hierarchy = checks::hierarchy(root, &mut reasons);
     reasons.extend(checks::memory(ramline_kernel::memory_room(root)?, memory, settings));
     reasons.extend(checks::programs(root, &arms));
+    reasons.extend(checks::own_machine(&arms));
     let place = checks::place(settings, &arms, scratch, &mut reasons);
     reasons.extend(checks::outranked(root, &arms)?);
     let doubts = checks::quiet(root, settings, &arms, &mut reasons)?;

@@ -127,7 +127,7 @@ fn conclude(record: &mut RunRecord) {
 }
 
 /// What the table of a series is made of.
-fn figures(record: &RunRecord) -> Vec<Figure> {
+pub fn figures(record: &RunRecord) -> Vec<Figure> {
     let mut out = Vec::new();
     let mut add = |name: &str, value: Option<f64>, unit: &str, better| {
         out.extend(value.map(|value| Figure::new(name, value, unit, better)));

@@ -75,6 +75,10 @@ fn swap_of(plan: &Plan, scratch: &Scratch, arm: &Arm, run: &mut Run) -> Result<O
     let (size, priority) = (plan.settings.swap_size(), preflight::PRIORITY);
     match &arm.swap {
         SwapKind::AsConfigured | SwapKind::None => Ok(None),
+        SwapKind::ZramOverFile { .. } | SwapKind::Zswap => Err(LabError::usage(
+            format!("the arm {} needs a machine of its own", arm.name),
+            "ramline lab run code-plus-data --sandbox vm --kernel 6.12",
+        )),
         SwapKind::File => {
             let file = run.make_swap_file(&scratch.dir().join("swap"), size)?;
             run.swap_on(&file, Some(priority))?;

@@ -34,9 +34,7 @@ impl Scratch {
     /// The first step that fails; what was made before is undone by `run`.
     pub fn create(plan: &Plan, run: &mut Run) -> Result<Scratch> {
         let settings = &plan.settings;
-        // Not guessable, and the name must not exist: the step refuses one that is taken.
-        let name = SplitMix64::new(process::monotonic().0 ^ u64::from(std::process::id()).rotate_left(40)).next_u64();
-        let dir = run.make_dir(&plan.place.dir.join(format!("ramline-{name:016x}")))?;
+        let dir = own_dir(&plan.place.dir, run)?;
         let image = run.make_image_file(&dir.join("code.img"), preflight::image_size(settings))?;
         run.mkfs_ext4(&image)?;
         let device = run.attach_loop(&image, loopdev::Options::default())?;
@@ -106,18 +104,29 @@ impl Scratch {
     }
 }
 
-/// Random bytes, so that no layer below can shorten or share them.
+/// A directory of ours in `place`.
+pub fn own_dir(place: &Path, run: &mut Run) -> Result<PathBuf> {
+    // Not guessable, and the name must not exist: the step refuses one that is taken.
+    let name = SplitMix64::new(process::monotonic().0 ^ u64::from(std::process::id()).rotate_left(40)).next_u64();
+    Ok(run.make_dir(&place.join(format!("ramline-{name:016x}")))?)
+}
+
 fn write_code(path: &Path, size: Bytes) -> Result<()> {
-    const CHUNK: u64 = 1 << 20;
     let failed = |error| LabError::file("write", path, error);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
+    code_bytes(&mut file, size).and_then(|()| file.sync_all()).map_err(failed)
+}
+
+/// Random bytes, so that no layer below can shorten or share them; the same in every run.
+pub fn code_bytes(file: &mut File, size: Bytes) -> std::io::Result<()> {
+    const CHUNK: u64 = 1 << 20;
     let mut rng = SplitMix64::new(SEED);
     let mut left = size.0;
     while left > 0 {
         let length = left.min(CHUNK);
         let chunk: Vec<u8> = (0..length.div_ceil(8)).flat_map(|_| rng.next_u64().to_le_bytes()).collect();
-        file.write_all(&chunk[..usize::try_from(length).unwrap_or(chunk.len())]).map_err(failed)?;
+        file.write_all(&chunk[..usize::try_from(length).unwrap_or(chunk.len())])?;
         left -= length;
     }
-    file.sync_all().map_err(failed)
+    Ok(())
 }

@@ -69,7 +69,7 @@ impl<'a> Watch<'a> {
             sandbox,
             lines: listen(&mut child)?,
             child,
-            observer: Observer::new(root, &sandbox.group, record.workload.shared),
+            observer: Observer::new(root, Some(&sandbox.group), record.workload.shared),
             dog,
             record,
             last: Line::default(),

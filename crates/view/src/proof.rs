@@ -167,19 +167,21 @@ pub struct ProofTable {
 }
 
 impl ProofTable {
-    /// The table of these runs; `None` without runs. Runs of one arm are told by its name.
+    /// The table of these runs; `None` without runs. Runs of one arm are told by its name. Runs on an emulated processor are left
+    /// out: their seconds prove nothing about a machine.
     #[must_use]
     pub fn of(runs: &[RunRecord]) -> Option<ProofTable> {
+        let runs: Vec<&RunRecord> = runs.iter().filter(|run| !run.emulated).collect();
         let first = runs.first()?;
         let mut names: Vec<&str> = Vec::new();
-        for run in runs {
+        for run in &runs {
             if !names.contains(&run.arm.name.as_str()) {
                 names.push(&run.arm.name);
             }
         }
         let mut arms: Vec<ProofArm> = names
             .into_iter()
-            .filter_map(|name| arm(&runs.iter().filter(|run| run.arm.name == name).collect::<Vec<_>>()))
+            .filter_map(|name| arm(&runs.iter().copied().filter(|run| run.arm.name == name).collect::<Vec<_>>()))
             .collect();
         if let Some((base, others)) = arms.split_first_mut() {
             for other in others {
@@ -314,6 +316,16 @@ mod tests {
         assert!((versus.ratio - 4.5 / 1.1).abs() < 1e-9);
         assert_eq!(table.arms[0].swap_in, None);
         assert_eq!(table.arms[0].refault_file.as_ref().map(|m| m.median), Some(7.0));
+    }
+
+    #[test]
+    fn emulated_runs_prove_nothing_and_are_left_out() {
+        let mut runs = [run("swap", &[1.0], Verdict::Completed), run("none", &[9.0], Verdict::Completed)];
+        runs[1].emulated = true;
+        let table = ProofTable::of(&runs).unwrap();
+        assert_eq!(table.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(), ["swap"]);
+        runs[0].emulated = true;
+        assert_eq!(ProofTable::of(&runs), None);
     }
 
     #[test]

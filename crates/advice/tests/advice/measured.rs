@@ -37,6 +37,17 @@ fn one_run_of_each_arm_proves_nothing() {
 }
 
 #[test]
+fn runs_on_an_emulated_processor_prove_nothing() {
+    let case = with_idle_anonymous(without_swap()).window(THRASHING);
+    let mut proved = case.runs(SwapKind::None, None, &[9, 9]).runs(SwapKind::File, None, &[3, 3]);
+    assert_eq!(proved.finding("no-swap-and-refaults").unwrap().confidence, Confidence::High);
+    proved.runs.iter_mut().for_each(|run| run.emulated = true);
+    let found = proved.finding("no-swap-and-refaults").unwrap();
+    assert_eq!(found.confidence, Confidence::Medium);
+    assert!(found.evidence.iter().all(|evidence| evidence.source != "lab run code-plus-data"), "{:?}", found.evidence);
+}
+
+#[test]
 fn the_best_arm_of_each_kind_counts_and_one_that_never_finished_a_round_is_a_lower_bound() {
     let case = with_idle_anonymous(without_swap()).window(THRASHING);
     // A bad setting of swap beside a good one does not hide that swap helps.

@@ -150,7 +150,9 @@ fn print(folder: &RunFolder, format: Format) -> Result<u8> {
     }
     let none = || Failure::new(exit::FAILED, format!("{} holds no record of a run", folder.dir().display()));
     let experiment = contents.records.first().map(|record| record.experiment.clone()).unwrap_or_default();
-    if experiment == ramline_lab::code_plus_data::NAME {
+    // The table of the sandbox proves something for this machine, which a virtual machine's runs do not.
+    let guests = contents.records.iter().any(|record| record.sandbox == "vm");
+    if experiment == ramline_lab::code_plus_data::NAME && !guests {
         let table = ramline_view::ProofTable::of(&contents.records).ok_or_else(none)?;
         format.print(&table, ramline_view::screen::proof)?;
     } else {

@@ -92,8 +92,18 @@ pub fn programs(root: &Root, arms: &[Arm]) -> Vec<Reason> {
     reasons
 }
 
+/// Arms that are only made in a machine of their own.
+pub fn own_machine(arms: &[Arm]) -> Vec<Reason> {
+    let beyond = arms.iter().find(|arm| matches!(arm.swap, SwapKind::ZramOverFile { .. } | SwapKind::Zswap));
+    let reason = |arm: &Arm| {
+        let text = format!("arm {}: two layers of swap are set up in a virtual machine only", arm.name);
+        Reason::new(text, format!("ramline lab run {NAME} --sandbox vm --kernel 6.12"))
+    };
+    beyond.map(reason).into_iter().collect()
+}
+
 /// Same places as where the file system is made.
-fn has_mke2fs() -> bool {
+pub fn has_mke2fs() -> bool {
     ["mke2fs", "/sbin/mke2fs", "/usr/sbin/mke2fs"].iter().any(|program| {
         let mut command = Command::new(program);
         command.arg("-V").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()

@@ -170,6 +170,10 @@ fn swap(arm: &ProofArm) -> String {
         SwapKind::None => "none".to_owned(),
         SwapKind::File => "a fresh file".to_owned(),
         SwapKind::Zram { algorithm } => format!("fresh zram, {}", algorithm.as_deref().unwrap_or("default algorithm")),
+        SwapKind::ZramOverFile { algorithm } => {
+            format!("fresh zram, {}, above a fresh file", algorithm.as_deref().unwrap_or("default algorithm"))
+        }
+        SwapKind::Zswap => "a fresh file behind zswap".to_owned(),
     };
     let swappiness = arm.swappiness.map_or_else(String::new, |s| format!(", swappiness {s}"));
     format!("{kind}{swappiness}; {} data", if arm.fill.is_empty() { "unknown" } else { &arm.fill })

@@ -1,0 +1,312 @@
+//! The first process of a guest: this very binary as /init. It sets the machine up as ordered, runs the workload of
+//! code-plus-data on the whole of it, looks at it every 100 ms, says what it sees, and switches the machine off.
+//!
+//! What it is not: of any use on a host: it refuses unless it has pid 1.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use ramline_evidence::{Phase, SwapKind};
+use ramline_kernel::cgroup::GroupStat;
+use ramline_kernel::gather::gather;
+use ramline_kernel::{Root, guest, process, residency, swap, zram};
+use ramline_snapshot::Wanted;
+use ramline_units::Bytes;
+
+use super::message::{FIRST_LINE, Hello, Message, Orders, TROUBLE};
+use crate::error::{LabError, Result};
+use crate::observe::{self, Observer, SAMPLE_EVERY};
+use crate::protocol::{Line, Task};
+use crate::workload;
+
+/// The hidden word by which the kernel's command line starts it.
+pub const ARGUMENT: &str = "__guest";
+/// The virtio serial port to the host.
+pub const PORT: &str = "ramline";
+/// Serial numbers of the disks.
+pub const CODE_DISK: &str = "ramline-code";
+/// The disk for swap.
+pub const SWAP_DISK: &str = "ramline-swap";
+/// Where the code disk is mounted.
+pub const CODE_AT: &str = "/code";
+/// The code file on it.
+pub const CODE_FILE: &str = "/code/code";
+/// The list of modules in the initramfs, in the order of loading.
+pub const MODULE_LIST: &str = "/modules.list";
+
+/// How long disks and ports may take to appear.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The areas: a zram device is used before a disk.
+const FAST: i32 = 100;
+const SLOW: i32 = 10;
+
+/// Runs the guest to its end.
+#[must_use]
+pub fn main() -> ExitCode {
+    if !guest::is_init() {
+        eprintln!(
+            "ramline: this is for the inside of a virtual machine\n  try: ramline lab run code-plus-data --sandbox vm"
+        );
+        return ExitCode::from(2);
+    }
+    println!("{FIRST_LINE}");
+    let outcome = begin().and_then(|mut host| {
+        let done = serve(&mut host);
+        if let Err(error) = &done {
+            drop(say(&mut host, &Message::Failed(one_line(&error.to_string()))));
+        }
+        done
+    });
+    if let Err(error) = outcome {
+        println!("{TROUBLE}{}", one_line(&error.to_string()));
+    }
+    // What was said must leave the port before the machine does.
+    std::thread::sleep(Duration::from_millis(200));
+    drop(guest::power_off());
+    // The kernel panics when its first process ends, which the host understands too.
+    ExitCode::FAILURE
+}
+
+fn one_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().chars().take(300).collect()
+}
+
+/// File systems, modules, the port.
+fn begin() -> Result<File> {
+    guest::mount_basics()?;
+    let list = Path::new(MODULE_LIST);
+    let names = std::fs::read_to_string(list).map_err(|error| LabError::file("read", list, error))?;
+    for name in names.lines() {
+        let path = Path::new("/").join(name);
+        match guest::load_module(&path) {
+            // A driver for what this processor does not have.
+            Err(error) if error.is_absent() && path.exists() => {}
+            other => other?,
+        }
+        // An initramfs is memory: what is loaded need not be there twice.
+        drop(std::fs::remove_file(&path));
+    }
+    let root = Root::live();
+    wait_for("the port to the host", || guest::port(&root, PORT).ok())
+}
+
+fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> Result<T> {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return Ok(found);
+        }
+        if start.elapsed() > PATIENCE {
+            return Err(LabError::Workload(format!("{what} did not appear within {} s", PATIENCE.as_secs())));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn say(host: &mut File, message: &Message) -> Result<()> {
+    host.write_all(message.render().as_bytes()).map_err(|error| LabError::Workload(error.to_string()))
+}
+
+fn serve(host: &mut File) -> Result<()> {
+    let root = Root::live();
+    say(host, &Message::Hello(hello(&root)))?;
+    let mut line = String::new();
+    let reader = host.try_clone().map_err(|error| LabError::Workload(error.to_string()))?;
+    BufReader::new(reader).read_line(&mut line).map_err(|error| LabError::Workload(error.to_string()))?;
+    let orders: Orders = serde_json::from_str(&line).map_err(|error| LabError::Workload(error.to_string()))?;
+    guest::stay_resident()?;
+    let (mut verified, disks) = set_up(&root, &orders)?;
+    if orders.task.is_some() {
+        verified.insert("code cached at the start".to_owned(), cold_code()?.to_string());
+    }
+    let available = swap::mem_available(&root)?;
+    say(host, &Message::Ready { verified, available })?;
+    match &orders.task {
+        Some(task) => run(&root, task, &disks, host),
+        None => Ok(()),
+    }
+}
+
+fn hello(root: &Root) -> Hello {
+    let seen = gather(root, Wanted { meminfo: true, ..Wanted::NOTHING });
+    Hello {
+        kernel: seen.machine.kernel.clone(),
+        cpus: u32::try_from(seen.machine.cpus).unwrap_or_default(),
+        mem_total: seen.mem_total().unwrap_or_default(),
+        page_size: process::page_size(),
+        boot_id: seen.machine.boot_id.clone().unwrap_or_default(),
+    }
+}
+
+/// Names of the disks in use, for their counters.
+type Disks = Vec<(&'static str, String)>;
+
+fn set_up(root: &Root, orders: &Orders) -> Result<(BTreeMap<String, String>, Disks)> {
+    let mut verified = BTreeMap::new();
+    let mut disks = Vec::new();
+    let mut note = |name: &str, value: Option<String>| {
+        verified.insert(name.to_owned(), value.unwrap_or_else(|| "not readable".to_owned()));
+    };
+    if orders.task.is_some() {
+        let code = wait_for("the code disk", || guest::disk(root, CODE_DISK))?;
+        let knob = guest::read_ahead_knob(root, &code);
+        // Before the mount: a file takes the read-ahead of its device when it is opened.
+        let change = ramline_kernel::write::write_knob(&knob, &(orders.read_ahead.0 / 1024).to_string())?;
+        note("code disk read-ahead KiB", change.after);
+        guest::mount_disk(&node(root, &code), Path::new(CODE_AT))?;
+        disks.push(("code", code));
+    }
+    if let SwapKind::Zram { algorithm } | SwapKind::ZramOverFile { algorithm } = &orders.swap {
+        let device = zram::Device::open(root, *zram::list(root).first().unwrap_or(&0));
+        if let Some(name) = algorithm {
+            device.set_algorithm(name)?;
+        }
+        note("zram algorithm", device.algorithms()?.into_iter().next());
+        note("zram disksize", device.set_disksize(orders.zram_size)?.after);
+        area(device.node(), FAST)?;
+    }
+    if matches!(orders.swap, SwapKind::File | SwapKind::ZramOverFile { .. } | SwapKind::Zswap) {
+        let disk = wait_for("the swap disk", || guest::disk(root, SWAP_DISK))?;
+        area(&node(root, &disk), SLOW)?;
+        disks.push(("swap", disk));
+    }
+    if orders.swap == SwapKind::Zswap {
+        note("zswap enabled", guest::enable_zswap(root)?.after);
+        for name in ["compressor", "zpool", "max_pool_percent"] {
+            note(&format!("zswap {name}"), guest::zswap(root, name));
+        }
+    }
+    if let Some(value) = orders.swappiness {
+        note("swappiness", guest::set_sysctl(root, "vm.swappiness", &value.to_string())?.after);
+    }
+    for (name, value) in &orders.sysctls {
+        note(name, guest::set_sysctl(root, name, value)?.after);
+    }
+    match orders.mglru {
+        Some(on) => note("MGLRU", guest::set_mglru(root, on)?.after),
+        None => note("MGLRU", Some(guest::mglru(root).unwrap_or_else(|| "not in this kernel".to_owned()))),
+    }
+    let areas: Vec<String> = swap::areas(root)?
+        .iter()
+        .map(|area| format!("{} {} priority {}", area.path.display(), area.size, area.priority))
+        .collect();
+    note("swap areas", Some(if areas.is_empty() { "none".to_owned() } else { areas.join(", ") }));
+    Ok((verified, disks))
+}
+
+fn node(root: &Root, disk: &str) -> std::path::PathBuf {
+    root.path("/dev").join(disk)
+}
+
+fn area(path: &Path, priority: i32) -> Result<()> {
+    swap::make(path, process::page_size())?;
+    Ok(swap::swapon(path, Some(priority))?)
+}
+
+/// Nothing has read the code since the boot; proven, not assumed.
+fn cold_code() -> Result<Bytes> {
+    let path = Path::new(CODE_FILE);
+    let file = File::open(path).map_err(|error| LabError::file("open", path, error))?;
+    let cached = Bytes(residency::of(&file, path)?.cached.saturating_mul(process::page_size()));
+    if cached == Bytes::ZERO {
+        return Ok(cached);
+    }
+    Err(LabError::Workload(format!("{cached} of the code were in memory before the start")))
+}
+
+/// Runs the workload and tells all about it.
+fn run(root: &Root, task: &Task, disks: &Disks, host: &mut File) -> Result<()> {
+    say(host, &Message::Before(counters(root, disks)))?;
+    let text = serde_json::to_string(task).map_err(|error| LabError::Workload(error.to_string()))?;
+    let mut command = Command::new(process::own_exe()?);
+    command.arg(workload::ARGUMENT).arg(text).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = process::spawn_tied(&mut command, None)?;
+    let lines = listen(&mut child)?;
+    let observer = Observer::new(root, None, task.shared);
+    let limit = gather(root, Wanted { meminfo: true, ..Wanted::NOTHING }).mem_total().unwrap_or_default();
+    let (mut last, mut told, mut next) = (Line::default(), false, Instant::now());
+    loop {
+        match lines.recv_timeout(next.saturating_duration_since(Instant::now())) {
+            Ok(line) => {
+                told |= hear(root, &line, disks, &mut child, host)?;
+                last = line;
+            }
+            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(2)),
+            Err(RecvTimeoutError::Timeout) => {
+                next = Instant::now() + SAMPLE_EVERY;
+                let pool = pool(root);
+                say(host, &Message::Sample(Box::new(observer.sample(child.id(), &last, limit, pool))))?;
+            }
+        }
+        let Some((status, usage)) = process::poll_with_usage(&child)? else { continue };
+        while let Ok(line) = lines.recv_timeout(Duration::from_millis(200)) {
+            told |= hear(root, &line, disks, &mut child, host)?;
+        }
+        if !told {
+            say(host, &Message::After(counters(root, disks)))?;
+        }
+        let (status, signal) = (status.code(), status.signal());
+        let (user, system, major_faults) = (usage.user, usage.system, usage.majflt);
+        return say(host, &Message::Ended { status, signal, user, system, major_faults });
+    }
+}
+
+/// Passes a line on, and answers it. True when the counters after the run have been told.
+fn hear(root: &Root, line: &Line, disks: &Disks, child: &mut Child, host: &mut File) -> Result<bool> {
+    let word = match line.phase {
+        Phase::Start => Some("go\n"),
+        Phase::Done if line.error.is_none() => Some("end\n"),
+        _ => None,
+    };
+    let last = word == Some("end\n");
+    if last {
+        // While its memory is still there.
+        say(host, &Message::After(counters(root, disks)))?;
+    }
+    say(host, &Message::Line(line.clone()))?;
+    if let (Some(word), Some(input)) = (word, child.stdin.as_mut()) {
+        input.write_all(word.as_bytes()).map_err(|error| LabError::Workload(error.to_string()))?;
+    }
+    Ok(last)
+}
+
+fn pool(root: &Root) -> Option<Bytes> {
+    let device = zram::Device::open(root, *zram::list(root).first()?);
+    device.is_initialised().ok().filter(|yes| *yes)?;
+    device.mm_stat().ok().map(|stat| stat.mem_used_total)
+}
+
+/// Those of the machine, and of each disk.
+fn counters(root: &Root, disks: &Disks) -> BTreeMap<String, u64> {
+    let mut out = observe::counters(root, &GroupStat::default());
+    for (name, disk) in disks {
+        if let Some((read, written)) = guest::sectors(root, disk) {
+            out.insert(format!("disk.{name}.read_sectors"), read);
+            out.insert(format!("disk.{name}.written_sectors"), written);
+        }
+    }
+    if let Some(bytes) = pool(root) {
+        out.insert("zram.pool_bytes".to_owned(), bytes.0);
+    }
+    out
+}
+
+fn listen(child: &mut Child) -> Result<Receiver<Line>> {
+    let output = child.stdout.take().ok_or_else(|| LabError::Workload("it has no standard output".to_owned()))?;
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let lines = BufReader::new(output).lines().map_while(std::result::Result::ok);
+        for line in lines.filter_map(|text| Line::parse(&text)) {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    Ok(receiver)
+}

@@ -1,0 +1,124 @@
+//! What host and guest say to each other, as JSON lines over one virtio serial port.
+//!
+//! The guest says hello, the host sends one [`Orders`], then only the guest speaks, until it switches itself off. What it is
+//! not: trusted. A line that is too long or not one of these is passed over; what the guest does not say in time is a result.
+//!
+//! ```
+//! use ramline_lab::vm::message::Message;
+//! let line = Message::Failed("no disk".to_owned()).render();
+//! assert!(matches!(Message::parse(&line), Some(Message::Failed(why)) if why == "no disk"));
+//! ```
+
+use std::collections::BTreeMap;
+
+use ramline_evidence::{Sample, SwapKind};
+use ramline_units::{Bytes, Nanos};
+use serde::{Deserialize, Serialize};
+
+use crate::protocol::{Line, Task};
+
+/// Longest line in bytes: the counters of a machine are the longest.
+pub const LONGEST: usize = 64 << 10;
+/// What the guest prints on its console as soon as it runs.
+pub const FIRST_LINE: &str = "ramline guest: here";
+/// What begins a line on the console about what keeps the guest from working.
+pub const TROUBLE: &str = "ramline guest: cannot go on: ";
+
+/// How the guest is to be set up, and what it is to run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Orders {
+    /// The swap of the arm.
+    pub swap: SwapKind,
+    /// Size of a zram device.
+    pub zram_size: Bytes,
+    /// `vm.swappiness`; `None` leaves it.
+    pub swappiness: Option<u32>,
+    /// The multi-generational LRU on or off; `None` leaves it.
+    pub mglru: Option<bool>,
+    /// Other settings by name as sysctl has them, and their values.
+    pub sysctls: Vec<(String, String)>,
+    /// Read-ahead of the code disk.
+    pub read_ahead: Bytes,
+    /// What to run; `None` only measures what memory is available.
+    pub task: Option<Task>,
+}
+
+/// What a guest says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Message {
+    /// It runs.
+    Hello(Hello),
+    /// It is set up; settings as read back, by name, and MemAvailable then.
+    Ready {
+        /// By name.
+        verified: BTreeMap<String, String>,
+        /// MemAvailable when everything is set up and nothing runs.
+        available: Bytes,
+    },
+    /// Counters before the workload.
+    Before(BTreeMap<String, u64>),
+    /// The picture of now.
+    Sample(Box<Sample>),
+    /// A line of the workload.
+    Line(Line),
+    /// Counters after it, while its memory is still there where that was possible.
+    After(BTreeMap<String, u64>),
+    /// The workload is gone.
+    Ended {
+        /// Its exit status; `None` when a signal ended it.
+        status: Option<i32>,
+        /// The signal.
+        signal: Option<i32>,
+        /// User time.
+        user: Nanos,
+        /// System time.
+        system: Nanos,
+        /// Major faults.
+        major_faults: u64,
+    },
+    /// It could not do as it was told.
+    Failed(String),
+}
+
+/// Which machine the guest is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// `uname -r`.
+    pub kernel: String,
+    /// Processors.
+    pub cpus: u32,
+    /// MemTotal.
+    pub mem_total: Bytes,
+    /// Bytes per page.
+    pub page_size: u64,
+    /// This boot of it.
+    pub boot_id: String,
+}
+
+impl Message {
+    /// As sent, with the newline.
+    #[must_use]
+    pub fn render(&self) -> String {
+        serde_json::to_string(self).map_or_else(|_| "\n".to_owned(), |text| text + "\n")
+    }
+
+    /// Reads a line; `None` for anything else.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Message> {
+        (text.len() <= LONGEST).then(|| serde_json::from_str(text).ok()).flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_guest_of_ours_says_is_passed_over() {
+        for text in ["", "{}", "[1]", "{\"hello\":3}", "\u{1b}[2J", &"{".repeat(LONGEST)] {
+            assert_eq!(Message::parse(text), None);
+        }
+        assert_eq!(Message::parse(&" ".repeat(LONGEST + 1)), None);
+    }
+}
