@@ -67,13 +67,14 @@ pub fn load_module(path: &Path) -> Result<()> {
     }
 }
 
-/// Keeps this process in memory: one that watches a machine thrash must not thrash with it.
+/// Keeps this process in memory: one that watches a machine thrash must not thrash with it. What is mapped later is kept from its
+/// first touch on (MCL_ONFAULT); otherwise mapping a file would read it whole.
 ///
 /// # Errors
 /// What mlockall(2) says.
 pub fn stay_resident() -> Result<()> {
     // SAFETY: mlockall takes an integer and touches no memory of ours.
-    check(unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) })
+    check(unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE | libc::MCL_ONFAULT) })
         .map(drop)
         .map_err(|error| KernelError::io("lock into memory", "this process", error))
 }

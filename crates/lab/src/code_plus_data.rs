@@ -35,7 +35,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     how: "A file of 3 units stands for program code, anonymous memory of 14 units for data, in a memory cgroup limited to 15. \
           The data is filled; then 11 rounds read code at random places and data in a window that moves on. Each arm is the same \
           under other swap settings, in interleaved order, with cold code and a fresh swap area every time.",
-    needs: "root, a memory cgroup (version 1 or 2), mke2fs, a disk with about twice the code and swap free, the limit and a margin in memory",
+    needs: "root, a memory cgroup (version 1 or 2), mke2fs, a disk with about twice the code and swap free, the limit and a margin in memory; \
+            with --sandbox vm, without root: QEMU, a kernel with its modules, a static ramline",
     docs: "docs/experiments/code-plus-data.md",
     parameters: &PARAMETERS,
     figures: &["time per round", "rounds", "major faults", "file refaults", "anonymous refaults"],

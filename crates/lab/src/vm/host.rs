@@ -8,18 +8,21 @@ use std::time::{Duration, Instant};
 
 use ramline_act::Run;
 use ramline_evidence::{Phase, RoundTime, RunRecord, Verdict};
-use ramline_kernel::signals;
+use ramline_kernel::{Root, memory_room, signals};
 use ramline_units::{Bytes, Nanos};
 
 use super::message::{FIRST_LINE, Hello, Message, Orders, TROUBLE};
 use super::options::Patience;
 use super::qemu::{Guest, Heard, Running};
 use crate::error::{LabError, Result};
+use crate::preflight;
 use crate::progress::Progress;
 use crate::protocol::Line;
 
 /// How often the clocks are looked at.
 const TICK: Duration = Duration::from_millis(50);
+/// How often this machine's own memory is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Lines of the console that are kept.
 const TAIL: usize = 30;
 
@@ -102,7 +105,7 @@ pub fn measure(guest: &Guest, run: &mut Run, first_line: Duration) -> Result<Opt
                     let Some((hello, _)) = found else { continue };
                     watch.clock(Part::Ending);
                     let (first_line, set_up) = (watch.first_line.unwrap_or_default(), watch.begin.elapsed());
-                    while !matches!(watch.next()?, Next::Gone | Next::Late(_)) {}
+                    while !matches!(watch.next()?, Next::Gone | Next::Late(_) | Next::Short(_)) {}
                     return Ok(Some(Measured { hello, available, first_line, set_up }));
                 }
                 Message::Failed(why) => return Err(LabError::Workload(format!("the guest could not go on: {why}"))),
@@ -110,7 +113,7 @@ pub fn measure(guest: &Guest, run: &mut Run, first_line: Duration) -> Result<Opt
             },
             Next::Quiet => {}
             Next::Late(_) if watch.first_line.is_none() => return Ok(None),
-            Next::Late(why) => return Err(LabError::Workload(why)),
+            Next::Late(why) | Next::Short(why) => return Err(LabError::Workload(why)),
             Next::Gone => {
                 let why = watch.why_gone();
                 return Err(LabError::Workload(why));
@@ -170,6 +173,7 @@ pub fn follow(
             },
             Next::Quiet => {}
             Next::Late(why) => break ended.unwrap_or_else(|| out_of_time(&watch, why)),
+            Next::Short(why) => break Verdict::Failed(why),
             Next::Gone => break ended.unwrap_or_else(|| Verdict::Failed(watch.why_gone())),
         }
     };
@@ -264,6 +268,8 @@ enum Next {
     Quiet,
     /// A clock ran out; which.
     Late(String),
+    /// This machine, not the guest, is short of memory.
+    Short(String),
     /// QEMU has ended and all it said is heard.
     Gone,
 }
@@ -277,6 +283,9 @@ struct Watch {
     part: Part,
     since: Instant,
     heard: Instant,
+    root: Root,
+    least: Bytes,
+    looked: Instant,
 }
 
 impl Watch {
@@ -284,6 +293,8 @@ impl Watch {
         let now = Instant::now();
         let running = Running::start(guest, run)?;
         let console = Console::default();
+        let root = run.root().clone();
+        let least = preflight::margin(preflight::checks::mem_total(&root));
         Ok(Watch {
             running,
             console,
@@ -293,6 +304,9 @@ impl Watch {
             part: Part::FirstLine,
             since: now,
             heard: now,
+            root,
+            least,
+            looked: now,
         })
     }
 
@@ -331,7 +345,21 @@ impl Watch {
             }
             Err(RecvTimeoutError::Timeout) => {}
         }
+        if let Some(why) = self.short()? {
+            return Ok(Next::Short(why));
+        }
         Ok(self.late().map_or(Next::Quiet, Next::Late))
+    }
+
+    /// The guest cannot take more than it was given, but others can; then it is the guest that goes.
+    fn short(&mut self) -> Result<Option<String>> {
+        if self.looked.elapsed() < LOOK_EVERY {
+            return Ok(None);
+        }
+        self.looked = Instant::now();
+        let room = memory_room(&self.root)?;
+        let text = || format!("only {room} of this machine's memory were left to take, less than {}", self.least);
+        Ok((room < self.least).then(text))
     }
 
     fn alive(&mut self) {

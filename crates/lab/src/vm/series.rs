@@ -255,15 +255,15 @@ fn conclude(record: &mut RunRecord) {
     let faults = record.reclaim.major_faults;
     record.reclaim = reclaim(&record.before, &record.after, faults, record.machine.page_size);
     record.figures = runner::figures(record);
-    let delta = |names: &[&str]| {
-        let one = |name: &&str| record.after.get(*name)?.checked_sub(*record.before.get(*name)?);
-        names.iter().filter_map(one).reduce(|a, b| a + b)
-    };
+    let delta = |name: &str| record.after.get(name)?.checked_sub(*record.before.get(name)?);
     let who = [
-        ("taken by kswapd", delta(&["vm.pgsteal_kswapd"])),
-        ("taken directly", delta(&["vm.pgsteal_direct"])),
-        ("looked at by kswapd", delta(&["vm.pgscan_kswapd"])),
-        ("looked at directly", delta(&["vm.pgscan_direct"])),
+        ("taken by kswapd", delta("vm.pgsteal_kswapd")),
+        ("taken directly", delta("vm.pgsteal_direct")),
+        ("looked at by kswapd", delta("vm.pgscan_kswapd")),
+        ("looked at directly", delta("vm.pgscan_direct")),
+        // zswap's hits never become swap-ins of a device.
+        ("stored in zswap", delta("vm.zswpout").filter(|count| *count > 0)),
+        ("loaded from zswap", delta("vm.zswpin").filter(|count| *count > 0)),
     ];
     let figures =
         who.into_iter().filter_map(|(name, count)| Some(Figure::new(name, count? as f64, "pages", Better::Neither)));
