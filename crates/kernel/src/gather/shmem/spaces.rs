@@ -171,6 +171,10 @@ impl<'a> Line<'a> {
     }
 }
 
+/// File systems that the kernel answers from its own tables: a tmpfs is often mounted below one (/sys/fs/cgroup).
+const OF_THE_KERNEL: &[&str] =
+    &["rootfs", "sysfs", "proc", "cgroup", "cgroup2", "devpts", "mqueue", "hugetlbfs", "securityfs"];
+
 /// The path to `line` crosses only mounts that cannot hang, and ends at it: no mount lies on top of it, or of a directory
 /// on the way that is not the way itself. The root of the name space has answered already.
 fn reachable(line: &Line<'_>, lines: &[Line<'_>], by_id: &HashMap<u64, usize>) -> bool {
@@ -181,7 +185,8 @@ fn reachable(line: &Line<'_>, lines: &[Line<'_>], by_id: &HashMap<u64, usize>) -
         }
         chain.push(next);
     }
-    let safe = |mount: &&Line<'_>| mount.at == Path::new("/") || is_local(mount.fs) || mount.fs == "rootfs";
+    let safe =
+        |mount: &&Line<'_>| mount.at == Path::new("/") || is_local(mount.fs) || OF_THE_KERNEL.contains(&mount.fs);
     let covers = |other: &Line<'_>| {
         let below = chain.iter().position(|known| known.id == other.parent).map(|at| at.saturating_sub(1));
         below.and_then(|at| chain.get(at)).is_some_and(|below| below.at.starts_with(&other.at))
@@ -220,14 +225,16 @@ mod tests {
         6 5 0:51 / /net/ram rw - tmpfs t rw\n\
         7 1 0:52 /part /bind rw - tmpfs t rw\n\
         8 1 0:52 / /a\\040b rw - tmpfs t rw\n\
-        9 8 8:2 / /a\\040b/disk rw - ext4 /dev/sdb rw\n";
+        9 8 8:2 / /a\\040b/disk rw - ext4 /dev/sdb rw\n\
+        10 1 0:22 / /sys rw - sysfs sysfs rw\n\
+        11 10 0:53 / /sys/fs/cgroup rw - tmpfs t rw\n";
 
     #[test]
     fn a_file_system_in_ram_is_entered_only_over_mounts_that_cannot_hang() {
         let mut spaces = Spaces::default();
         let space = spaces.add(TEXT, None);
         let dev = |minor| rustix::fs::makedev(0, minor);
-        assert_eq!(spaces.ways.keys().copied().collect::<Vec<_>>(), [dev(6), dev(27), dev(52)]);
+        assert_eq!(spaces.ways.keys().copied().collect::<Vec<_>>(), [dev(6), dev(27), dev(52), dev(53)]);
         assert!(spaces.unreached.contains(&dev(23)), "covered by another tmpfs");
         assert!(spaces.unreached.contains(&dev(51)), "behind a network file system");
         let way = &spaces.ways[&dev(52)];
