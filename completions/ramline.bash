@@ -939,12 +939,16 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__run__subcmd__code__subcmd__plus__subcmd__data)
-            opts="-h --unit --limit --ballast --rounds --fill --shared --arms --runs --timeout --read-ahead --stale-statistics --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
+            opts="-h --sandbox --unit --limit --ballast --rounds --fill --shared --arms --runs --timeout --read-ahead --stale-statistics --kernel --modules --guest-binary --memory --cpus --swap-disk --lru --sysctl --accel --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --sandbox)
+                    COMPREPLY=($(compgen -W "cgroup vm" -- "${cur}"))
+                    return 0
+                    ;;
                 --unit)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -979,6 +983,42 @@ _ramline() {
                     ;;
                 --read-ahead)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kernel)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --modules)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --guest-binary)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cpus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --swap-disk)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lru)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sysctl)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --accel)
+                    COMPREPLY=($(compgen -W "auto kvm tcg" -- "${cur}"))
                     return 0
                     ;;
                 --seed)
