@@ -31,6 +31,9 @@ pub struct ShowMemory {
     pub unseen: Vec<UnseenSection>,
 }
 
+/// What this screen is made of; a snapshot may hold, and lack, much else.
+const SECTIONS: &[&str] = &["meminfo", "zoneinfo", "vmstat", "zram", "pressure_memory", "cgroups"];
+
 impl ShowMemory {
     /// From a snapshot; the window supplies rates and the drift.
     #[must_use]
@@ -42,7 +45,7 @@ impl ShowMemory {
             verdict: verdict::of(snapshot, window.copied()),
             drift: before.zip(ledger.as_ref()).map(|((before, span), after)| Drift::between(&before, after, span)),
             ledger,
-            unseen: UnseenSection::of(snapshot),
+            unseen: super::unseen_of(snapshot, SECTIONS),
         }
     }
 
