@@ -1,9 +1,9 @@
 # On the Debian guest (cgroup v2, zram and a swap partition): one of each kind of shared memory, in RAM, and then pushed into swap by a
 # group of its own. HOLDER is the program that makes them.
+state before
 mkdir -p /run/shmem-test /run/shmem-tree
 mount -t tmpfs -o size=64m ramline-shmem /run/shmem-test
 printf '%s' "$HOLDER" | base64 -d >/run/holder.pl
-state before
 mkdir /sys/fs/cgroup/ramline-shmem
 mkfifo /run/shmem-end
 # The shell that becomes the holder enters the group first, so that every page is charged there.
