@@ -26,6 +26,7 @@ pub struct Processes {
     /// Paths of programs; [`Process::exe`] is an index into them.
     pub programs: Vec<String>,
     /// Names of users, as far as /etc/passwd has them; [`Process::uid`] is the key.
+    #[serde(deserialize_with = "by_uid")]
     pub users: BTreeMap<u32, String>,
     /// The machine's own sums, read just before and just after the pass.
     pub around: Option<Around>,
@@ -161,4 +162,11 @@ pub struct Walked {
     pub swap_pss: Bytes,
     /// How long the walk took.
     pub cost: Nanos,
+}
+
+/// Keys of JSON objects are text; inside a tagged section serde does not make numbers of them by itself.
+fn by_uid<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u32, String>, D::Error> {
+    let named = BTreeMap::<String, String>::deserialize(deserializer)?;
+    let number = |(uid, name): (String, String)| Ok((uid.parse().map_err(serde::de::Error::custom)?, name));
+    named.into_iter().map(number).collect()
 }

@@ -219,6 +219,8 @@ mod tests {
         snapshot.meminfo = Seen::of(meminfo);
         let zones = "Node 0, zone Normal\n  per-node stats\n nr_x 1\n  pages free 3\n";
         snapshot.zoneinfo = Seen::of(Zoneinfo::parse("z", zones).unwrap());
+        let users = [(0, "root".to_owned())].into();
+        snapshot.processes = Seen::of(Processes { users, ..Processes::default() });
         snapshot.vmstat = Seen::Denied { path: "/proc/vmstat".into() };
         snapshot
     }
