@@ -39,7 +39,8 @@ use ramline_snapshot::Wanted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::text::{evidence, list};
+use crate::look::Refaults;
+use crate::text::{evidence, list, rate};
 use crate::{Evidence, Inputs};
 
 /// What a topic is about.
@@ -267,6 +268,12 @@ impl Numbers {
         if let Some(value) = value {
             self.0.push(evidence(what, value.to_string(), source));
         }
+    }
+
+    /// Pages of files that were evicted and read again, over the window.
+    fn refaults(&mut self, seen: Option<Refaults>) {
+        let rate = seen.map(|r| rate(r.per_second, "pages", r.span));
+        self.add("evicted and read again", rate, "/proc/vmstat workingset_refault_file");
     }
 }
 

@@ -4,6 +4,7 @@
 //! pages and completions can be generated from the same table as the help.
 
 mod args;
+mod choice;
 mod commands;
 mod consent;
 mod duration;

@@ -17,7 +17,6 @@ use crate::preflight::{self, Plan};
 use crate::protocol::Task;
 use crate::sandbox::Sandbox;
 use crate::scratch::Scratch;
-use crate::settings::{CODE_UNITS, DATA_UNITS};
 use crate::watch::Watch;
 
 /// What all runs share.
@@ -71,21 +70,9 @@ impl Runner<'_> {
     }
 
     fn task(&self, arm: &Arm) -> Result<Task> {
-        let settings = &self.plan.settings;
-        Ok(Task {
-            unit: settings.unit,
-            data_units: DATA_UNITS,
-            code_units: CODE_UNITS,
-            ballast_units: settings.ballast_units,
-            rounds: settings.rounds,
-            shared: settings.shared,
-            fill: arm.fill.parse()?,
-            seed: settings.seed,
-            code: self.scratch.code().to_owned(),
-            hold: matches!(arm.swap, SwapKind::Zram { .. }).then(|| self.scratch.hold().to_owned()),
-            timeout: settings.workload().timeout,
-            observer: std::process::id(),
-        })
+        let hold = matches!(arm.swap, SwapKind::Zram { .. }).then(|| self.scratch.hold().to_owned());
+        let (settings, code) = (&self.plan.settings, self.scratch.code().to_owned());
+        Ok(Task { hold, ..settings.task(arm, code, std::process::id())? })
     }
 
     /// The first toucher pays: pages of the code that are cached now must be charged to the group, or its limit was not one.

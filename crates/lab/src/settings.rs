@@ -19,6 +19,7 @@ use crate::arm;
 use crate::error::{LabError, Result};
 use crate::fill::Fill;
 use crate::params::Params;
+use crate::protocol::Task;
 
 /// Units of data; all of it would just fit.
 pub const DATA_UNITS: u32 = 14;
@@ -215,6 +216,27 @@ impl Settings {
     #[must_use]
     pub fn longest_run(&self) -> Duration {
         self.settle.saturating_add(self.timeout).saturating_add(Duration::from_secs(7))
+    }
+
+    /// What the workload is told; `hold` is left to the sandbox that needs it.
+    ///
+    /// # Errors
+    /// The arm's fill is none.
+    pub fn task(&self, arm: &Arm, code: PathBuf, observer: u32) -> Result<Task> {
+        Ok(Task {
+            unit: self.unit,
+            data_units: DATA_UNITS,
+            code_units: CODE_UNITS,
+            ballast_units: self.ballast_units,
+            rounds: self.rounds,
+            shared: self.shared,
+            fill: arm.fill.parse()?,
+            seed: self.seed,
+            code,
+            hold: None,
+            timeout: self.workload().timeout,
+            observer,
+        })
     }
 
     /// As recorded.

@@ -12,16 +12,18 @@
 //!
 //! How the LRU term is split, so that the lines add up to it exactly and none is negative:
 //! - `A` = Active(anon) + Inactive(anon). It holds tmpfs too, and neither holds what is locked: that sits in Unevictable.
-//!   `L` = AnonPages + Shmem − A is locked memory of the two kinds. mlock is mostly used by programs for their own pages, so
-//!   the first Mlocked bytes of `L` are taken to be process memory, and what is locked in other ways (SHM_LOCK, at most
-//!   Unevictable − Mlocked) to be shared. Shmem line = Shmem less that, at most A; process line = A less the Shmem line.
-//!   Where shared pages are mlocked, the split is off by at most Mlocked; the sum never is.
+//!   `L` = AnonPages + Shmem − A is locked memory of the two kinds, and its split is an estimate: mlock is mostly used by
+//!   programs for their own pages, so Mlocked is taken to be process memory, and the rest of `L` (SHM_LOCK, at most
+//!   Unevictable − Mlocked) to be shared. Where Mlocked exceeds AnonPages that cannot be: then Mlocked is split as AnonPages
+//!   is to Shmem. Shmem line = Shmem less its locked part, at most A; process line = A less the Shmem line. The split is off
+//!   by at most Mlocked; the sum never is.
 //! - `F` = Active(file) + Inactive(file). Dirty line = min(Dirty + Writeback, F), clean line = F − that. A page
 //!   dirtied again while it is written counts twice, so clean is understated rather than overstated.
 //! - Unevictable is a line of its own: locked pages of any kind, ramfs, secret memory.
 //!
 //! Worked example: Active(anon) 10, Inactive(anon) 20 and Shmem 12 MiB give 12 MiB tmpfs and 18 MiB processes.
 
+mod term;
 mod words;
 
 use ramline_snapshot::Snapshot;
@@ -31,127 +33,8 @@ use ramline_units::{Bytes, PageSize, Pages};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use self::term::Term;
 use crate::SignedBytes;
-
-/// What a line counts; stable names for JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Term {
-    /// MemFree.
-    Free,
-    /// Free lists of the CPUs.
-    CpuLists,
-    /// Anonymous memory of processes.
-    Anon,
-    /// tmpfs and shared memory.
-    Shmem,
-    /// Page cache that equals the disk.
-    FileClean,
-    /// Page cache that must be written first.
-    FileDirty,
-    /// Locked pages, ramfs, secret memory.
-    Unevictable,
-    /// Pages taken off the lists for a moment.
-    Isolated,
-    /// Kernel objects the shrinkers can free.
-    SlabReclaimable,
-    /// Kernel objects in use.
-    SlabUnreclaimable,
-    /// Other kernel memory shrinkers can free.
-    KernelReclaimable,
-    /// vmalloc: modules, large kernel buffers, kernel stacks.
-    Vmalloc,
-    /// Kernel stacks: of vmalloc, or a line where they are larger than it.
-    KernelStacks,
-    /// Page tables.
-    PageTables,
-    /// Page tables of virtual machines and IOMMUs.
-    SecPageTables,
-    /// Per-CPU data.
-    Percpu,
-    /// The pool of huge pages.
-    Hugetlb,
-    /// The compressed pool of zram and zswap.
-    CompressedPool,
-    /// zswap's pool where it does not use zsmalloc.
-    ZswapPool,
-    /// Graphics memory in use.
-    GpuActive,
-    /// Graphics memory its driver can give back.
-    GpuReclaim,
-    /// Of free: reserved for contiguous allocations, usable for movable pages.
-    CmaFree,
-    /// Of free: not yet accepted from the hypervisor.
-    Unaccepted,
-    /// Of process memory: also on swap, unchanged.
-    SwapCache,
-    /// Of process memory: in transparent huge pages.
-    AnonHuge,
-    /// Of the clean cache: used at least twice lately.
-    FileActive,
-    /// Of the cache: mapped into processes, program code above all.
-    FileMapped,
-    /// Of the cache: blocks of devices, file-system metadata above all.
-    Buffers,
-    /// Of unevictable: mlock.
-    Mlocked,
-    /// Of the compressed pool: zswap.
-    ZswapShare,
-    /// Of the compressed pool: zram.
-    ZramShare,
-    /// Of the huge-page pool: unused.
-    HugetlbFree,
-}
-
-impl Term {
-    /// All of them, lines and parts of lines.
-    pub const ALL: &'static [Term] = &[
-        Term::Free,
-        Term::CpuLists,
-        Term::Anon,
-        Term::Shmem,
-        Term::FileClean,
-        Term::FileDirty,
-        Term::Unevictable,
-        Term::Isolated,
-        Term::SlabReclaimable,
-        Term::SlabUnreclaimable,
-        Term::KernelReclaimable,
-        Term::Vmalloc,
-        Term::KernelStacks,
-        Term::PageTables,
-        Term::SecPageTables,
-        Term::Percpu,
-        Term::Hugetlb,
-        Term::CompressedPool,
-        Term::ZswapPool,
-        Term::GpuActive,
-        Term::GpuReclaim,
-        Term::CmaFree,
-        Term::Unaccepted,
-        Term::SwapCache,
-        Term::AnonHuge,
-        Term::FileActive,
-        Term::FileMapped,
-        Term::Buffers,
-        Term::Mlocked,
-        Term::ZswapShare,
-        Term::ZramShare,
-        Term::HugetlbFree,
-    ];
-
-    /// What it is called on the screen.
-    #[must_use]
-    pub const fn label(self) -> &'static str {
-        words::label(self)
-    }
-
-    /// Whose it is.
-    #[must_use]
-    pub const fn owner(self) -> &'static str {
-        words::owner(self)
-    }
-}
 
 /// Whether a line can be freed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -325,13 +208,15 @@ impl Book<'_> {
         self.add(Term::Isolated, isolated, 2, "nr_isolated_anon + nr_isolated_file", &[]);
     }
 
-    /// Shared memory that is on no list because it is locked, and not with mlock; see the module's text.
+    /// Shared memory that is on no list because it is locked; see the module's text.
     fn locked_shmem(&self, lists: Bytes, shmem: Bytes) -> Bytes {
         let m = self.meminfo;
-        let of_both_kinds = m.anon_pages.map_or(Bytes::ZERO, |anon| anon + shmem - lists);
-        let mlocked = m.mlocked.unwrap_or_default();
+        let anon = m.anon_pages.unwrap_or_default();
+        let of_both_kinds = (anon + shmem) - lists;
+        let mlocked = m.mlocked.unwrap_or_default().min(of_both_kinds);
         let otherwise = m.unevictable.map_or(Bytes::ZERO, |unevictable| unevictable - mlocked);
-        (of_both_kinds - mlocked).min(otherwise)
+        let by_mlock = if mlocked > anon { mlocked.scale(shmem.0, (anon + shmem).0) } else { None };
+        (of_both_kinds - mlocked).min(otherwise) + by_mlock.unwrap_or_default()
     }
 
     fn kernel(&mut self) {

@@ -13,6 +13,7 @@ mod find;
 mod leaves;
 mod named;
 mod rows;
+mod tell;
 mod value;
 
 use schemars::JsonSchema;

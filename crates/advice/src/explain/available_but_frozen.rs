@@ -35,11 +35,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     );
     numbers.add("swap left (gauge)", swap, "/proc/meminfo SwapFree");
     let refaults = inputs.window.as_ref().and_then(look::refaults);
-    numbers.add(
-        "evicted and read again",
-        refaults.map(|r| rate(r.per_second, "pages", r.span)),
-        "/proc/vmstat workingset_refault_file",
-    );
+    numbers.refaults(refaults);
     numbers.add(
         "faults that had to read",
         refaults.and_then(|r| Some(rate(r.faults?, "faults", r.span))),

@@ -36,11 +36,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let share = files.zip(inputs.snapshot.mem_total()).and_then(|(files, ram)| files.share_of(ram));
     numbers.add("file pages, of RAM", share.map(percent), "(Active(file) + Inactive(file)) / MemTotal");
     let refaults = inputs.window.as_ref().and_then(look::refaults);
-    numbers.add(
-        "evicted and read again",
-        refaults.map(|r| rate(r.per_second, "pages", r.span)),
-        "/proc/vmstat workingset_refault_file",
-    );
+    numbers.refaults(refaults);
     numbers.add(
         "of them, would have stayed in a larger cache",
         refaults.and_then(|r| Some(rate(r.activated?, "pages", r.span))),

@@ -2,7 +2,8 @@
 //!
 //! What it is not: patient. A guest that panics, hangs or runs out of time ends here all the same.
 
-use std::collections::VecDeque;
+mod console;
+
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,8 @@ use ramline_evidence::{Phase, RoundTime, RunRecord, Verdict};
 use ramline_kernel::{Root, memory_room, signals};
 use ramline_units::{Bytes, Nanos};
 
-use super::message::{FIRST_LINE, Hello, Message, Orders, TROUBLE};
+pub use self::console::Console;
+use super::message::{Hello, Message, Orders};
 use super::options::Patience;
 use super::qemu::{Guest, Heard, Running};
 use crate::error::{LabError, Result};
@@ -23,55 +25,6 @@ use crate::protocol::Line;
 const TICK: Duration = Duration::from_millis(50);
 /// How often this machine's own memory is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// Lines of the console that are kept.
-const TAIL: usize = 30;
-
-/// What is told by a guest's console.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Console {
-    tail: VecDeque<String>,
-    up: bool,
-    trouble: Option<String>,
-    panic: Option<String>,
-}
-
-impl Console {
-    /// Takes in one line.
-    pub fn hear(&mut self, line: &str) {
-        let text = without_stamp(line);
-        self.up |= text.contains(FIRST_LINE);
-        if let Some((_, why)) = text.split_once("Kernel panic - not syncing: ") {
-            self.panic.get_or_insert_with(|| why.to_owned());
-        } else if let Some((_, why)) = text.split_once(TROUBLE) {
-            self.trouble.get_or_insert_with(|| why.to_owned());
-        } else if ["BUG: ", "Oops: ", "general protection fault", "kernel BUG at "]
-            .iter()
-            .any(|mark| text.contains(mark))
-        {
-            self.trouble.get_or_insert_with(|| text.to_owned());
-        }
-        if self.tail.len() == TAIL {
-            self.tail.pop_front();
-        }
-        self.tail.push_back(line.to_owned());
-    }
-
-    /// Why the guest ended without a result, as far as its console tells.
-    #[must_use]
-    pub fn why(&self) -> Option<String> {
-        let before = self.trouble.as_ref().map_or_else(String::new, |first| format!("; before that: {first}"));
-        match (&self.panic, &self.trouble) {
-            (Some(panic), _) => Some(format!("the guest's kernel panicked: {panic}{before}")),
-            (None, Some(trouble)) => Some(format!("the guest could not go on: {trouble}")),
-            (None, None) => None,
-        }
-    }
-}
-
-/// `[    1.234567] text` is `text`.
-fn without_stamp(line: &str) -> &str {
-    line.strip_prefix('[').and_then(|rest| rest.split_once("] ")).map_or(line, |(_, text)| text)
-}
 
 /// What a guest told that had nothing to do but to measure itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -188,7 +141,7 @@ pub fn follow(
         record.notes.push(format!("bystanders: {:.0} % of the ballast was pushed out", (1.0 - share) * 100.0));
     }
     if matches!(record.verdict, Verdict::Failed(_)) {
-        record.detail = Some(serde_json::json!({ "console": watch.console.tail }));
+        record.detail = Some(serde_json::json!({ "console": watch.console.tail() }));
     }
     Ok(())
 }
@@ -332,7 +285,7 @@ impl Watch {
             }
             Ok(Heard::Console(line)) => {
                 self.console.hear(&line);
-                if self.console.up {
+                if self.console.is_up() {
                     self.alive();
                 }
             }
@@ -390,7 +343,7 @@ impl Watch {
     fn why_gone(&mut self) -> String {
         let complaint = self.running.end();
         let line = |text: &str| text.lines().last().unwrap_or_default().to_owned();
-        self.console.why().unwrap_or_else(|| match (complaint.as_str(), self.console.tail.back()) {
+        self.console.why().unwrap_or_else(|| match (complaint.as_str(), self.console.tail().back()) {
             ("", None) => "the guest ended without a word".to_owned(),
             ("", Some(said)) => format!("the guest ended without a result; its last line: {}", said.escape_debug()),
             (complaint, _) => format!("QEMU: {}", line(complaint)),
@@ -401,28 +354,6 @@ impl Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_panic_is_the_result_with_the_oops_that_led_to_it() {
-        let mut console = Console::default();
-        console.hear("[    0.5] Linux version 6.12");
-        assert_eq!(console.why(), None);
-        console.hear("[   12.345678] BUG: kernel NULL pointer dereference, address: 0000000000000000");
-        console.hear("[   12.400000] Kernel panic - not syncing: Fatal exception");
-        assert_eq!(
-            console.why().unwrap(),
-            "the guest's kernel panicked: Fatal exception; before that: BUG: kernel NULL pointer dereference, address: 0000000000000000"
-        );
-    }
-
-    #[test]
-    fn what_the_guest_says_of_itself_is_the_reason_and_its_last_lines_are_kept() {
-        let mut console = Console::default();
-        (0..100).for_each(|n| console.hear(&format!("line {n}")));
-        console.hear(&format!("{TROUBLE}cannot load the module /x.ko"));
-        assert_eq!(console.why().unwrap(), "the guest could not go on: cannot load the module /x.ko");
-        assert_eq!((console.tail.len(), console.tail[0].as_str()), (TAIL, "line 71"));
-    }
 
     #[test]
     fn a_signal_is_the_kernels_only_when_it_ran_out_of_memory() {

@@ -19,8 +19,7 @@ use super::preflight::{Plan, on_disk, zram_size};
 use super::qemu::{Accel, Guest};
 use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Series};
-use crate::protocol::Task;
-use crate::settings::{CODE_UNITS, DATA_UNITS, Settings};
+use crate::settings::{CODE_UNITS, Settings};
 use crate::{observe, preflight, runner, scratch};
 
 /// A guest made by the processor itself must say its first line within this time, or it is emulated.
@@ -200,7 +199,7 @@ impl Series for VmSeries {
             mglru: arm.settings.get("lru").map(|word| word == Lru::Mglru.word()),
             sysctls: options.sysctls.clone(),
             read_ahead: made.settings.read_ahead,
-            task: Some(task(arm, &made.settings)?),
+            task: Some(made.settings.task(arm, PathBuf::from(CODE_FILE), INIT)?),
         };
         let patience = Patience::of(made.settings.timeout);
         host::follow(&guest, &orders, patience, record, bench.run, bench.progress)?;
@@ -227,23 +226,6 @@ fn describe(record: &mut RunRecord, plan: &Plan, made: &Made, root: &Root) {
         ("memory available when measured", made.measured.available.to_string()),
     ];
     record.verified.extend(facts.map(|(name, value)| (name.to_owned(), value)));
-}
-
-fn task(arm: &Arm, settings: &Settings) -> Result<Task> {
-    Ok(Task {
-        unit: settings.unit,
-        data_units: DATA_UNITS,
-        code_units: CODE_UNITS,
-        ballast_units: settings.ballast_units,
-        rounds: settings.rounds,
-        shared: settings.shared,
-        fill: arm.fill.parse()?,
-        seed: settings.seed,
-        code: PathBuf::from(CODE_FILE),
-        hold: None,
-        timeout: settings.workload().timeout,
-        observer: INIT,
-    })
 }
 
 /// What follows from the counters.

@@ -63,6 +63,8 @@ const TOTAL_LESS_CACHES: Sum =
 const AVAILABLE: Sum = &[(Plus, Available)];
 const SWAP: Sum = &[(Plus, SwapTotal), (Minus, SwapFree)];
 const HTOP_CACHE: Sum = &[(Plus, Cached), (Plus, SReclaimable), (Minus, Shmem), (Plus, ArcShrinkable)];
+/// Swapped pages that are in RAM too, or in zswap, are not swap used.
+const HTOP_SWAP: Sum = &[(Plus, SwapTotal), (Minus, SwapFree), (Minus, SwapCached), (Minus, Zswapped)];
 const WITH_ARC: Sum = &[(Plus, Available), (Plus, ArcShrinkable)];
 const BUFF_CACHE: Sum = &[(Plus, Buffers), (Plus, Cached), (Plus, SReclaimable)];
 
@@ -199,7 +201,7 @@ pub const SYSTEM: &[Recipe] = &[
         floor: Floor::TotalLessFree,
         cache: ("cache", HTOP_CACHE),
         available: ("available", WITH_ARC),
-        swap: ("used", &[(Plus, SwapTotal), (Minus, SwapFree), (Minus, SwapCached), (Minus, Zswapped)]),
+        swap: ("used", HTOP_SWAP),
         why: "The number at the bar's end is used + shared + compressed. Swapped pages that are in RAM too, or in zswap, are \
               not swap used.",
         source: "htop 3.4.1, linux/LinuxMachine.c, linux/Platform.c, MemoryMeter.c",
@@ -222,7 +224,7 @@ pub const SYSTEM: &[Recipe] = &[
         floor: Floor::TotalLessFree,
         cache: ("cache", HTOP_CACHE),
         available: ("available", WITH_ARC),
-        swap: ("used", &[(Plus, SwapTotal), (Minus, SwapFree), (Minus, SwapCached), (Minus, Zswapped)]),
+        swap: ("used", HTOP_SWAP),
         why: "The text meter shows used, shared and compressed (the pool of zswap) each by itself.",
         source: "htop 3.4.1, linux/Platform.c, MemoryMeter.c",
         ..PLAIN

@@ -1,12 +1,13 @@
 //! `ramline show cgroups`.
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ramline_model::groups::{Selection, Sort};
 use ramline_snapshot::{Wanted, Window};
 use ramline_view::ShowCgroups;
 
 use super::{Common, code};
+use crate::choice::{Choice, choices};
 use crate::exit;
 use crate::source::Source;
 
@@ -17,8 +18,8 @@ pub struct Cgroups {
     #[arg(value_name = "GROUP")]
     group: Option<String>,
     /// Put the largest first by this
-    #[arg(long, value_enum, default_value_t = By::Charged, value_name = "WHAT")]
-    sort: By,
+    #[arg(long, value_enum, default_value = "charged", value_name = "WHAT")]
+    sort: Choice<Sort>,
     /// Show the N largest groups, and those above them
     #[arg(long, value_name = "N", default_value_t = 25, conflicts_with = "all")]
     top: usize,
@@ -33,49 +34,19 @@ pub struct Cgroups {
     flat: bool,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum By {
-    /// Memory charged, all below included
-    Charged,
-    /// Charged to the group itself
-    Own,
-    /// Anonymous memory
-    Anon,
-    /// Page cache
-    Cache,
-    /// Shared memory and tmpfs
-    Shmem,
-    /// Kernel memory
-    Kernel,
-    /// What reclaim could take at once
-    Reclaimable,
-    /// Swap
-    Swap,
-    /// Share of time spent waiting for memory
-    Pressure,
-    /// Growth, with --for
-    Growth,
-    /// Processes killed
-    Kills,
-}
-
-impl From<By> for Sort {
-    fn from(by: By) -> Sort {
-        match by {
-            By::Charged => Sort::Charged,
-            By::Own => Sort::Own,
-            By::Anon => Sort::Anon,
-            By::Cache => Sort::Cache,
-            By::Shmem => Sort::Shmem,
-            By::Kernel => Sort::Kernel,
-            By::Reclaimable => Sort::Reclaimable,
-            By::Swap => Sort::Swap,
-            By::Pressure => Sort::Pressure,
-            By::Growth => Sort::Growth,
-            By::Kills => Sort::Kills,
-        }
-    }
-}
+choices!(Sort {
+    Charged: "charged", "Memory charged, all below included";
+    Own: "own", "Charged to the group itself";
+    Anon: "anon", "Anonymous memory";
+    Cache: "cache", "Page cache";
+    Shmem: "shmem", "Shared memory and tmpfs";
+    Kernel: "kernel", "Kernel memory";
+    Reclaimable: "reclaimable", "What reclaim could take at once";
+    Swap: "swap", "Swap";
+    Pressure: "pressure", "Share of time spent waiting for memory";
+    Growth: "growth", "Growth, with --for";
+    Kills: "kills", "Processes killed";
+});
 
 impl Cgroups {
     /// Runs the command.
@@ -86,12 +57,8 @@ impl Cgroups {
         let wanted = Wanted { meminfo: true, groups: true, swaps: true, ..Wanted::NOTHING };
         let (before, seen) = source.window(wanted, common.span)?;
         let window = before.as_ref().and_then(|before| Window::new(before, &seen).ok());
-        let selection = Selection {
-            sort: self.sort.into(),
-            top: (!self.all).then_some(self.top),
-            depth: self.depth,
-            flat: self.flat,
-        };
+        let selection =
+            Selection { sort: self.sort.0, top: (!self.all).then_some(self.top), depth: self.depth, flat: self.flat };
         let shown = match &self.group {
             None => ShowCgroups::new(&seen, window.as_ref(), selection),
             Some(name) => ShowCgroups::one(&seen, window.as_ref(), selection, name)

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ramline_kernel::maps::{self, Request, Target};
 use ramline_lab::reread;
 use ramline_model::maps::{Mapped, Options, Sort, readable};
 use ramline_view::ShowMaps;
 
 use super::Common;
+use crate::choice::{Choice, choices};
 use crate::source::Source;
 use crate::{duration, exit};
 
@@ -42,8 +43,8 @@ pub struct Maps {
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
     /// Order of the files
-    #[arg(long, value_enum, default_value_t = Order::Resident)]
-    sort: Order,
+    #[arg(long, value_enum, default_value = "resident")]
+    sort: Choice<Sort>,
     /// Executable ranges alone
     #[arg(long)]
     code_only: bool,
@@ -52,16 +53,14 @@ pub struct Maps {
     ranges: bool,
 }
 
-/// Orders of the files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Order {
-    Resident,
-    Size,
-    Processes,
-    Private,
-    Reread,
-    Name,
-}
+choices!(Sort {
+    Resident: "resident", "";
+    Size: "size", "";
+    Processes: "processes", "";
+    Private: "private", "";
+    Reread: "reread", "";
+    Name: "name", "";
+});
 
 impl Maps {
     /// Runs the command.
@@ -100,14 +99,6 @@ impl Maps {
     }
 
     fn options(&self) -> Options {
-        let sort = match self.sort {
-            Order::Resident => Sort::Resident,
-            Order::Size => Sort::Size,
-            Order::Processes => Sort::Processes,
-            Order::Private => Sort::Private,
-            Order::Reread => Sort::Reread,
-            Order::Name => Sort::Name,
-        };
-        Options { sort, code_only: self.code_only, ranges: self.ranges }
+        Options { sort: self.sort.0, code_only: self.code_only, ranges: self.ranges }
     }
 }

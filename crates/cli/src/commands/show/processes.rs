@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ramline_kernel::gather::Walking;
 use ramline_model::processes::By;
 use ramline_snapshot::{Wanted, Window};
@@ -11,6 +11,7 @@ use ramline_units::Nanos;
 use ramline_view::{ShowProcesses, SortBy};
 
 use super::{Common, code};
+use crate::choice::{Choice, choices};
 use crate::duration;
 use crate::source::Source;
 
@@ -19,13 +20,13 @@ use crate::source::Source;
 pub struct Processes {
     /// What a row is
     #[arg(long, value_enum, default_value = "program", conflicts_with = "tree")]
-    by: Grouping,
+    by: Choice<By>,
     /// Each process below its parent, with all that it has started
     #[arg(long)]
     tree: bool,
     /// Order of the rows
     #[arg(long, value_enum, default_value = "holds", conflicts_with = "tree")]
-    sort: Order,
+    sort: Choice<SortBy>,
     /// Rows to show (default: 15 in text, all in JSON)
     #[arg(long, value_name = "N")]
     top: Option<usize>,
@@ -43,34 +44,25 @@ pub struct Processes {
     cheap: bool,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Grouping {
-    Program,
-    User,
-    Cgroup,
-    Container,
-    Service,
-    Process,
-}
+choices!(By {
+    Program: "program", "";
+    User: "user", "";
+    Cgroup: "cgroup", "";
+    Container: "container", "";
+    Service: "service", "";
+    Process: "process", "";
+} without Tree);
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Order {
-    /// What it holds in RAM
-    Holds,
-    /// Anonymous memory
-    Anon,
-    /// Share of files and shared memory
-    Shared,
-    /// What lies in swap
-    Swap,
-    /// Page tables
-    PageTables,
-    /// Growth (with --for)
-    Growth,
-    /// Number of processes
-    Count,
-    Name,
-}
+choices!(SortBy {
+    Holds: "holds", "What it holds in RAM";
+    Anon: "anon", "Anonymous memory";
+    Shared: "shared", "Share of files and shared memory";
+    Swap: "swap", "What lies in swap";
+    PageTables: "page-tables", "Page tables";
+    Growth: "growth", "Growth (with --for)";
+    Count: "count", "Number of processes";
+    Name: "name", "";
+});
 
 impl Processes {
     /// Runs the command.
@@ -81,8 +73,8 @@ impl Processes {
         let want = Wanted { meminfo: true, processes: true, swaps: true, zram: true, ..Wanted::NOTHING };
         let (before, seen) = source.window_walking(want, common.span, self.walking())?;
         let window = before.as_ref().and_then(|before| Window::new(before, &seen).ok());
-        let by = if self.tree { By::Tree } else { self.by.into() };
-        let model = ShowProcesses::new(&seen, window.as_ref(), by, self.sort.into());
+        let by = if self.tree { By::Tree } else { self.by.0 };
+        let model = ShowProcesses::new(&seen, window.as_ref(), by, self.sort.0);
         let top = self.top.or((!common.json).then_some(15));
         common.format().print(&model.top(top), ShowProcesses::text)?;
         Ok(code(&seen))
@@ -95,34 +87,6 @@ impl Processes {
             (_, true, _) => Walking::Deep,
             (_, _, true) => Walking::Never,
             _ => Walking::Within(Nanos(budget)),
-        }
-    }
-}
-
-impl From<Grouping> for By {
-    fn from(grouping: Grouping) -> By {
-        match grouping {
-            Grouping::Program => By::Program,
-            Grouping::User => By::User,
-            Grouping::Cgroup => By::Cgroup,
-            Grouping::Container => By::Container,
-            Grouping::Service => By::Service,
-            Grouping::Process => By::Process,
-        }
-    }
-}
-
-impl From<Order> for SortBy {
-    fn from(order: Order) -> SortBy {
-        match order {
-            Order::Holds => SortBy::Holds,
-            Order::Anon => SortBy::Anon,
-            Order::Shared => SortBy::Shared,
-            Order::Swap => SortBy::Swap,
-            Order::PageTables => SortBy::PageTables,
-            Order::Growth => SortBy::Growth,
-            Order::Count => SortBy::Count,
-            Order::Name => SortBy::Name,
         }
     }
 }

@@ -1,19 +1,20 @@
 //! `ramline show tmpfs`.
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ramline_snapshot::Wanted;
 use ramline_view::{ShowTmpfs, TmpfsBy, TmpfsOptions};
 
 use super::{Common, code};
+use crate::choice::{Choice, choices};
 use crate::source::Source;
 
 /// File systems in RAM, shared memory by kind and owner, and what would fit into a tmpfs
 #[derive(Debug, Clone, Args)]
 pub struct Tmpfs {
     /// Rows of the table of shared memory
-    #[arg(long, value_enum, default_value_t = By::Kind)]
-    by: By,
+    #[arg(long, value_enum, default_value = "kind")]
+    by: Choice<TmpfsBy>,
     /// With the largest files, and the largest that no process has open or mapped
     #[arg(long)]
     files: bool,
@@ -22,18 +23,12 @@ pub struct Tmpfs {
     top: u16,
 }
 
-/// What a row is.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum By {
-    /// tmpfs files, segments, memfd, deleted files, ...
-    Kind,
-    /// Owner of the file
-    User,
-    /// Memory control group it is charged to
-    Cgroup,
-    /// Time since the last read or write
-    Age,
-}
+choices!(TmpfsBy {
+    Kind: "kind", "tmpfs files, segments, memfd, deleted files, ...";
+    User: "user", "Owner of the file";
+    Cgroup: "cgroup", "Memory control group it is charged to";
+    Age: "age", "Time since the last read or write";
+});
 
 impl Tmpfs {
     /// Runs the command.
@@ -51,16 +46,10 @@ impl Tmpfs {
             swaps: true,
             dirs: true,
             shmem: true,
-            groups: matches!(self.by, By::Cgroup) || common.json,
+            groups: self.by.0 == TmpfsBy::Cgroup || common.json,
             ..Wanted::NOTHING
         })?;
-        let by = match self.by {
-            By::Kind => TmpfsBy::Kind,
-            By::User => TmpfsBy::User,
-            By::Cgroup => TmpfsBy::Cgroup,
-            By::Age => TmpfsBy::Age,
-        };
-        let options = TmpfsOptions { by, files: self.files, top: usize::from(self.top) };
+        let options = TmpfsOptions { by: self.by.0, files: self.files, top: usize::from(self.top) };
         common.format().print(&ShowTmpfs::new(&seen), |show, style| show.text_with(style, &options))?;
         Ok(code(&seen))
     }

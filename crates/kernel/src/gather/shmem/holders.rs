@@ -4,6 +4,9 @@
 //! never return. Its inode then comes from fdinfo, or from a stat of the file itself. Of mappings the table says device and
 //! inode; a file without a name is asked through map_files, which the kernel allows to root.
 
+mod candidate;
+mod mapping;
+
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{ErrorKind, Read};
@@ -16,6 +19,8 @@ use ramline_units::Bytes;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
+use self::candidate::{Candidate, internal_kind};
+use self::mapping::Mapping;
 use super::ask::Asker;
 use super::spaces::{Space, Spaces, number_in_link, pids};
 
@@ -23,6 +28,7 @@ use super::spaces::{Space, Spaces, number_in_link, pids};
 const OBJECTS: usize = 50_000;
 /// Holders named for each.
 const NAMED: usize = 4;
+/// What the kernel puts behind the name of a file without one.
 const DELETED: &[u8] = b" (deleted)";
 
 /// Who has a System V segment of our name space attached.
@@ -318,40 +324,6 @@ impl Process<'_> {
     }
 }
 
-/// Why a descriptor is worth a look.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Candidate {
-    /// Named like a file of the kernel's internal tmpfs.
-    Internal,
-    /// Its path leads into a file system in RAM.
-    InRam,
-    Graphics,
-}
-
-impl Candidate {
-    fn of(path: &[u8], space: Option<&Space>) -> Option<Candidate> {
-        match path {
-            b"/dev/null" | b"/dev/zero" | b"/dev/random" | b"/dev/urandom" => None,
-            _ if path.starts_with(b"/dev/dri/") => Some(Candidate::Graphics),
-            _ if path.ends_with(DELETED) && internal_kind(path) != ObjectKind::Other => Some(Candidate::Internal),
-            _ if path.first() == Some(&b'/') && space?.in_ram(path) => Some(Candidate::InRam),
-            _ => None,
-        }
-    }
-}
-
-/// What a file of the kernel's internal tmpfs is, by the name the kernel gives it.
-fn internal_kind(path: &[u8]) -> ObjectKind {
-    let kinds: [(&[u8], ObjectKind); 5] = [
-        (b"/memfd:", ObjectKind::Memfd),
-        (b"/dev/zero", ObjectKind::SharedAnonymous),
-        (b"/SYSV", ObjectKind::Segment),
-        (b"/drm mm object", ObjectKind::Graphics),
-        (b"/i915", ObjectKind::Graphics),
-    ];
-    kinds.iter().find(|(start, _)| path.starts_with(start)).map_or(ObjectKind::Other, |(_, kind)| *kind)
-}
-
 fn open(dir: impl AsFd, link: &str) -> Option<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     rustix::fs::openat(dir, link, flags, Mode::empty()).ok()
@@ -371,84 +343,4 @@ fn object(key: Key, path: &[u8], stat: Option<Stat>, asker: &Asker, open: impl F
         out.age = traced.then(|| asker.age(super::tree::seconds(stat.st_atime), super::tree::seconds(stat.st_mtime)));
     }
     out
-}
-
-/// One line of /proc/PID/maps.
-struct Mapping<'a> {
-    start: u64,
-    end: u64,
-    dev: u64,
-    ino: u64,
-    path: &'a [u8],
-}
-
-impl<'a> Mapping<'a> {
-    /// `None` for a mapping of no file, and for a line of another form.
-    fn parse(line: &'a [u8]) -> Option<Mapping<'a>> {
-        let mut words = line.splitn(6, |b| *b == b' ');
-        let mut word = || std::str::from_utf8(words.next()?).ok();
-        let (range, _, _, dev, ino) = (word()?, word()?, word()?, word()?, word()?);
-        let ino = ino.parse().ok()?;
-        let path = words.next().unwrap_or_default().trim_ascii_start();
-        if ino == 0 && path.first() != Some(&b'/') {
-            return None;
-        }
-        let hex = |text: &str| u64::from_str_radix(text, 16).ok();
-        let (start, end) = range.split_once('-')?;
-        let (major, minor) = dev.split_once(':')?;
-        let part = |text: &str| u32::from_str_radix(text, 16).ok();
-        let (start, end) = (hex(start)?, hex(end)?);
-        (start < end).then_some(Mapping { start, end, dev: rustix::fs::makedev(part(major)?, part(minor)?), ino, path })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_mapping_is_known_by_device_and_inode_and_its_name_may_hold_anything() {
-        let map =
-            Mapping::parse(b"7f00-8f00 rw-s 00000000 00:1b 68720                      /dev/shm/a b (deleted)").unwrap();
-        assert_eq!((map.start, map.end, map.dev, map.ino), (0x7f00, 0x8f00, rustix::fs::makedev(0, 27), 68720));
-        assert_eq!(map.path, b"/dev/shm/a b (deleted)");
-        let bytes = Mapping::parse(b"1-2 rw-s 0 00:01 7 /memfd:\xff\x1b (deleted)").unwrap();
-        assert_eq!(internal_kind(bytes.path), ObjectKind::Memfd);
-        // Id 0 is a segment like any other.
-        assert_eq!(Mapping::parse(b"1-2 rw-s 0 00:01 0 /SYSV00000000 (deleted)").map(|m| m.ino), Some(0));
-    }
-
-    #[test]
-    fn lines_of_another_form_are_passed_over() {
-        for line in [
-            "",
-            "x",
-            "1-2 rw-p 0 00:00 0 ",
-            "1-2 rw-p 0 00:00 0 [heap]",
-            "2-1 r 0 00:01 5 /x",
-            "1-2 r 0 zz:1 5 /x",
-            "1-2 r 0 00:01 -5 /x",
-            "12 r 0 00:01 5 /x",
-            "1-2 r 0 0001 5 /x",
-            "1-2 r 0 00:01",
-        ] {
-            assert!(Mapping::parse(line.as_bytes()).is_none(), "{line}");
-        }
-    }
-
-    #[test]
-    fn only_descriptors_that_can_be_in_ram_are_looked_at() {
-        let mut space = Space::default();
-        space.points.insert(b"/".to_vec(), false);
-        space.points.insert(b"/dev".to_vec(), true);
-        let of = |path: &str| Candidate::of(path.as_bytes(), Some(&space));
-        assert_eq!(of("socket:[3]"), None);
-        assert_eq!(of("/net/dead (deleted)"), None);
-        assert_eq!(of("/dev/null"), None);
-        assert_eq!(of("/dev/x (deleted)"), Some(Candidate::InRam));
-        assert_eq!(of("/memfd:x (deleted)"), Some(Candidate::Internal));
-        assert_eq!(of("/memfd:x"), None, "a file of that name on a disk");
-        assert_eq!(of("/dev/dri/card0"), Some(Candidate::Graphics));
-        assert_eq!(Candidate::of(b"/dev/x", None), None);
-    }
 }

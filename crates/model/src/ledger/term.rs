@@ -1,0 +1,126 @@
+//! The names of the lines and of their parts.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::words;
+
+/// What a line counts; stable names for JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Term {
+    /// MemFree.
+    Free,
+    /// Free lists of the CPUs.
+    CpuLists,
+    /// Anonymous memory of processes.
+    Anon,
+    /// tmpfs and shared memory.
+    Shmem,
+    /// Page cache that equals the disk.
+    FileClean,
+    /// Page cache that must be written first.
+    FileDirty,
+    /// Locked pages, ramfs, secret memory.
+    Unevictable,
+    /// Pages taken off the lists for a moment.
+    Isolated,
+    /// Kernel objects the shrinkers can free.
+    SlabReclaimable,
+    /// Kernel objects in use.
+    SlabUnreclaimable,
+    /// Other kernel memory shrinkers can free.
+    KernelReclaimable,
+    /// vmalloc: modules, large kernel buffers, kernel stacks.
+    Vmalloc,
+    /// Kernel stacks: of vmalloc, or a line where they are larger than it.
+    KernelStacks,
+    /// Page tables.
+    PageTables,
+    /// Page tables of virtual machines and IOMMUs.
+    SecPageTables,
+    /// Per-CPU data.
+    Percpu,
+    /// The pool of huge pages.
+    Hugetlb,
+    /// The compressed pool of zram and zswap.
+    CompressedPool,
+    /// zswap's pool where it does not use zsmalloc.
+    ZswapPool,
+    /// Graphics memory in use.
+    GpuActive,
+    /// Graphics memory its driver can give back.
+    GpuReclaim,
+    /// Of free: reserved for contiguous allocations, usable for movable pages.
+    CmaFree,
+    /// Of free: not yet accepted from the hypervisor.
+    Unaccepted,
+    /// Of process memory: also on swap, unchanged.
+    SwapCache,
+    /// Of process memory: in transparent huge pages.
+    AnonHuge,
+    /// Of the clean cache: used at least twice lately.
+    FileActive,
+    /// Of the cache: mapped into processes, program code above all.
+    FileMapped,
+    /// Of the cache: blocks of devices, file-system metadata above all.
+    Buffers,
+    /// Of unevictable: mlock.
+    Mlocked,
+    /// Of the compressed pool: zswap.
+    ZswapShare,
+    /// Of the compressed pool: zram.
+    ZramShare,
+    /// Of the huge-page pool: unused.
+    HugetlbFree,
+}
+
+impl Term {
+    /// All of them, lines and parts of lines.
+    pub const ALL: &'static [Term] = &[
+        Term::Free,
+        Term::CpuLists,
+        Term::Anon,
+        Term::Shmem,
+        Term::FileClean,
+        Term::FileDirty,
+        Term::Unevictable,
+        Term::Isolated,
+        Term::SlabReclaimable,
+        Term::SlabUnreclaimable,
+        Term::KernelReclaimable,
+        Term::Vmalloc,
+        Term::KernelStacks,
+        Term::PageTables,
+        Term::SecPageTables,
+        Term::Percpu,
+        Term::Hugetlb,
+        Term::CompressedPool,
+        Term::ZswapPool,
+        Term::GpuActive,
+        Term::GpuReclaim,
+        Term::CmaFree,
+        Term::Unaccepted,
+        Term::SwapCache,
+        Term::AnonHuge,
+        Term::FileActive,
+        Term::FileMapped,
+        Term::Buffers,
+        Term::Mlocked,
+        Term::ZswapShare,
+        Term::ZramShare,
+        Term::HugetlbFree,
+    ];
+
+    /// What it is called on the screen.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        words::label(self)
+    }
+
+    /// Whose it is.
+    #[must_use]
+    pub const fn owner(self) -> &'static str {
+        words::owner(self)
+    }
+}

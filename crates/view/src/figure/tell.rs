@@ -1,0 +1,140 @@
+//! What a number says: its words, unit, scope and value here, from the tables where they have them, else from its description.
+
+use ramline_snapshot::{Snapshot, Wanted, Window};
+
+use super::find::Found;
+use super::leaves::{Kind, Leaf};
+use super::named::Named;
+use super::{Figure, Here, Scope, rows, value};
+use crate::report::SCHEMA_VERSION;
+
+impl Found {
+    /// The sections its value needs.
+    #[must_use]
+    pub const fn wants(&self) -> Wanted {
+        self.document.wants
+    }
+
+    /// What it says, with its value on this machine.
+    #[must_use]
+    pub fn figure(&self, snapshot: &Snapshot, window: Option<&Window<'_>>) -> Figure {
+        let (document, at) = (self.document, self.leaf.path.as_str());
+        let get = |pick: fn(&rows::Row) -> &'static str| {
+            rows::entry(document.name, at, |row| Some(pick(row)).filter(|text| !text.is_empty()))
+        };
+        let scope = self.named.as_ref().map_or_else(|| scope_of(document.name, &self.leaf), |n| n.scope);
+        let unit = self.named.as_ref().map_or_else(|| unit_of(document.name, &self.leaf, scope), |n| n.unit.to_owned());
+        let made = document.now.map(|now| now(snapshot, window));
+        let show = |raw: f64| value::print(self.leaf.kind, &unit, raw);
+        let (here, more) = made.as_ref().map_or((Vec::new(), 0), |made| value::values(made, &self.path, show));
+        let own = |pick: fn(&Named) -> &str| self.named.as_ref().map(pick).filter(|t| !t.is_empty());
+        let topic = own(|n| n.topic).or_else(|| get(|r| r.topic)).unwrap_or("used").to_owned();
+        Figure {
+            schema_version: SCHEMA_VERSION,
+            name: self.name.clone(),
+            document: document.name.to_owned(),
+            path: self.path.clone(),
+            command: document.command.to_owned(),
+            what: own(|n| &n.what).map_or_else(|| words(&self.leaf), str::to_owned),
+            part_of: self.leaf.part_of.as_deref().filter(|_| self.named.is_none()).map(absent),
+            source: own(|n| &n.source).or_else(|| get(|r| r.source)).unwrap_or_default().to_owned(),
+            not_here: self.not_here(&here, more, scope, window.is_some()),
+            large_when: own(|n| n.large).or_else(|| get(|r| r.large)).map(str::to_owned),
+            next_command: format!("ramline explain {topic}"),
+            unit,
+            scope,
+            here,
+            topic,
+            also: self.also.clone(),
+        }
+    }
+
+    fn not_here(&self, here: &[Here], more: usize, scope: Scope, window: bool) -> Option<String> {
+        if more > 0 {
+            return Some(format!(
+                "The first {} of {}; all of them: {} --json",
+                here.len(),
+                here.len() + more,
+                self.document.command
+            ));
+        }
+        if !here.is_empty() {
+            return None;
+        }
+        Some(match (self.document.now, scope) {
+            (None, _) => format!("Not known from a look; it stands in the output of: {} --json", self.document.command),
+            (Some(_), Scope::Rate | Scope::Change) if !window => {
+                "It is told over a window only; try --for 2s.".to_owned()
+            }
+            (Some(_), _) => "There is none here, or it could not be seen.".to_owned(),
+        })
+    }
+}
+
+/// What a number says: a sentence, with the kernel's own name spelled out where that is all there is.
+fn words(leaf: &Leaf) -> String {
+    let what = leaf.what.trim();
+    match what.strip_prefix('`').and_then(|w| w.strip_suffix('`')) {
+        Some(key) if !key.contains('`') => format!("The kernel's {key}."),
+        _ => absent(what),
+    }
+}
+
+/// Descriptions speak of `None`, which is a word of the program's language.
+fn absent(text: &str) -> String {
+    text.replace("`None`", "absent")
+}
+
+/// From the table, or from the words of the description.
+fn scope_of(document: &str, leaf: &Leaf) -> Scope {
+    if let Some(scope) = rows::entry(document, &leaf.path, |row| row.scope) {
+        return scope;
+    }
+    let text = leaf.what.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if leaf.path.contains("per_s") || has(&["a second", "over the window", "in the window"]) {
+        Scope::Rate
+    } else if has(&["counter.", "since boot"]) {
+        Scope::Counter
+    } else if has(&["peak", "highest"]) {
+        Scope::Peak
+    } else if has(&["setting", "`vm."]) {
+        Scope::Setting
+    } else {
+        Scope::Gauge
+    }
+}
+
+/// From the table, the type, the name or the words of the description.
+fn unit_of(document: &str, leaf: &Leaf, scope: Scope) -> String {
+    let last = leaf.path.rsplit('.').next().unwrap_or_default();
+    let text = leaf.what.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let rate = if scope == Scope::Rate && (last.contains("per_s") || has(&["a second"])) { " a second" } else { "" };
+    match leaf.kind {
+        Kind::Bytes | Kind::SignedBytes => return format!("bytes{rate}"),
+        Kind::Pages => return format!("pages{rate}"),
+        Kind::Nanos => return "nanoseconds".to_owned(),
+        Kind::Ratio => return "times: original over compressed".to_owned(),
+        Kind::Number => {}
+    }
+    if let Some(unit) = rows::entry(document, &leaf.path, |row| Some(row.unit).filter(|unit| !unit.is_empty())) {
+        return unit.to_owned();
+    }
+    let by_name = [
+        (last.ends_with("_ns"), "nanoseconds"),
+        (last.ends_with("_us") || has(&["microseconds"]), "microseconds"),
+        (last.ends_with("_ms"), "milliseconds"),
+        (last.contains("percent") || has(&["percent", "per cent"]), "percent"),
+        (last.contains("share") || has(&["share of", "share in"]), "share of 1"),
+        (last.ends_with("_s") || has(&["seconds"]), "seconds"),
+        (last.contains("minutes"), "minutes"),
+        (last.contains("bytes"), "bytes"),
+        (last.contains("pages") || has(&["pages"]), "pages"),
+        (last.contains("fault"), "faults"),
+        (last == "pid" || last == "node" || last == "uid", "number"),
+        (has(&["ratio"]), "ratio"),
+    ];
+    let unit = by_name.iter().find(|(is, _)| *is).map_or("number", |(_, unit)| unit);
+    format!("{unit}{rate}")
+}

@@ -1,0 +1,140 @@
+//! The largest pieces of shared memory, whatever kind they are, with owner, age and holders.
+
+use ramline_snapshot::shmem::{Amount, File, Holder, Object, ObjectKind, Segment, Shmem};
+use ramline_units::{Bytes, Nanos};
+
+use crate::text::{Column, Page, Table, number};
+
+/// A line of the list of the largest: whatever kind it is.
+struct Large {
+    what: String,
+    amount: Amount,
+    owner: Option<u32>,
+    age: Option<Nanos>,
+    held: String,
+}
+
+impl Large {
+    /// Owner, age and holders in one cell, where there is no room for three.
+    fn who(&self) -> String {
+        let age = self.age.map(|age| format!("{} ago", span(age)));
+        let words = [owner(self.owner), age.unwrap_or_default(), self.held.clone()];
+        words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join("; ")
+    }
+}
+
+pub fn largest(page: &mut Page<'_>, seen: &Shmem, top: usize, narrow: bool) {
+    let mut all: Vec<Large> = seen.files.iter().map(of_file).collect();
+    all.extend(seen.segments.iter().map(of_segment));
+    all.extend(seen.objects.iter().map(of_object));
+    all.retain(|large| large.amount.all().0 > 0);
+    all.sort_by_key(|large| std::cmp::Reverse(large.amount.all()));
+    list(page, "The largest of all kinds", all, top, narrow);
+}
+
+pub fn files(page: &mut Page<'_>, title: &str, files: &[File], top: usize, narrow: bool) {
+    list(page, title, files.iter().map(of_file).collect(), top, narrow);
+}
+
+fn list(page: &mut Page<'_>, title: &str, all: Vec<Large>, top: usize, narrow: bool) {
+    if all.is_empty() {
+        return;
+    }
+    page.heading(title);
+    let mut table = Table::new(vec![
+        Column::wrapped("what"),
+        Column::right("in RAM"),
+        Column::right("in swap"),
+        Column::right("RAM or swap"),
+        Column::left("owner"),
+        Column::right("last used"),
+        Column::wrapped(if narrow { "owner, last used, held by" } else { "held by" }),
+    ]);
+    let size = |bytes: Bytes| if bytes.0 > 0 { bytes.to_string() } else { String::new() };
+    for mut large in all.into_iter().take(top) {
+        if narrow {
+            large.held = large.who();
+            (large.owner, large.age) = (None, None);
+        }
+        table.row([
+            large.what.into(),
+            large.amount.resident.to_string().into(),
+            size(large.amount.swapped).into(),
+            size(large.amount.either).into(),
+            owner(large.owner).into(),
+            large.age.map(|age| format!("{} ago", span(age))).unwrap_or_default().into(),
+            large.held.into(),
+        ]);
+    }
+    page.table(&table);
+}
+
+fn of_file(file: &File) -> Large {
+    let held = match file.held {
+        Some(true) => "in use",
+        Some(false) => "nobody",
+        None => "",
+    };
+    Large { what: file.path.clone(), amount: file.amount, owner: Some(file.uid), age: file.age, held: held.to_owned() }
+}
+
+fn of_segment(segment: &Segment) -> Large {
+    let huge = if segment.huge == Some(true) { " (huge pages, not in Shmem)" } else { "" };
+    let held = match (segment.attached, segment.holders.as_slice()) {
+        (0, _) => format!("not attached (made by process {})", segment.creator),
+        (count, []) => number::things(count, "attachment"),
+        (count, named) => holders(named, count),
+    };
+    Large {
+        what: format!("System V segment {}{huge}", segment.id),
+        amount: Amount { count: 1, resident: segment.resident, swapped: segment.swapped, either: Bytes::ZERO },
+        owner: Some(segment.uid),
+        age: segment.age,
+        held,
+    }
+}
+
+fn of_object(object: &Object) -> Large {
+    let what = match object.kind {
+        ObjectKind::Memfd => format!("memfd {}", object.name.strip_prefix("/memfd:").unwrap_or(&object.name)),
+        ObjectKind::Deleted => format!("deleted {}", object.name),
+        ObjectKind::SharedAnonymous => "shared anonymous memory".to_owned(),
+        ObjectKind::Graphics => "graphics buffer".to_owned(),
+        ObjectKind::Segment => format!("System V segment {} of another name space", object.ino),
+        ObjectKind::Other => format!("kernel file {}", object.name),
+    };
+    Large {
+        what,
+        amount: object.amount,
+        owner: object.uid,
+        age: object.age,
+        held: holders(&object.holders, object.holder_count),
+    }
+}
+
+fn holders(named: &[Holder], count: u64) -> String {
+    let mut words: Vec<String> = named.iter().take(2).map(|h| format!("{} ({})", h.name, h.pid)).collect();
+    let more = count.saturating_sub(u64::try_from(words.len()).unwrap_or(0));
+    if more > 0 {
+        words.push(format!("{} more", number::count(more)));
+    }
+    words.join(", ")
+}
+
+pub fn owner(uid: Option<u32>) -> String {
+    match uid {
+        None => String::new(),
+        Some(0) => "root".to_owned(),
+        Some(uid) => format!("user {uid}"),
+    }
+}
+
+/// A time in the one unit that says enough.
+pub fn span(age: Nanos) -> String {
+    let seconds = age.0 / 1_000_000_000;
+    match seconds {
+        0..3600 => format!("{} min", seconds / 60),
+        3600..86_400 => format!("{} h", seconds / 3600),
+        _ => number::things(seconds / 86_400, "day"),
+    }
+}
