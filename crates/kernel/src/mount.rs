@@ -19,7 +19,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use ramline_snapshot::swaps::unescape_octal;
 use ramline_units::Bytes;
 
 use crate::Root;
@@ -55,16 +54,13 @@ pub fn list(root: &Root) -> Result<Vec<Mounted>> {
 }
 
 fn parse(line: &str) -> Option<Mounted> {
-    // id parent major:minor root mount-point options [optional...] - type source super-options
-    let (left, right) = line.split_once(" - ")?;
-    let left: Vec<&str> = left.split(' ').collect();
-    let mut right = right.split(' ');
+    let mount = ramline_snapshot::mounts::parse("", line).ok()?.pop()?;
     Some(Mounted {
-        subtree: unescape_octal(left.get(3)?),
-        at: PathBuf::from(unescape_octal(left.get(4)?)),
-        fs_type: right.next()?.to_owned(),
-        source: unescape_octal(right.next()?),
-        super_options: right.next().unwrap_or_default().to_owned(),
+        at: PathBuf::from(mount.at),
+        subtree: mount.root,
+        fs_type: mount.fs,
+        source: mount.source,
+        super_options: mount.super_options,
     })
 }
 

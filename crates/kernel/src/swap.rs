@@ -23,7 +23,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use ramline_snapshot::swaps::unescape_octal;
+use ramline_snapshot::swaps::SwapArea;
 use ramline_units::Bytes;
 
 use crate::Root;
@@ -247,14 +247,9 @@ pub fn areas(root: &Root) -> Result<Vec<Area>> {
 }
 
 fn parse_area(line: &str) -> Option<Area> {
-    // From the right: the name may hold anything, also "(deleted)" with an escaped blank.
-    let mut words = line.split_whitespace().rev();
-    let priority = words.next()?.parse().ok()?;
-    let used = words.next()?.parse().map(Bytes::from_kib).ok()?;
-    let size = words.next()?.parse().map(Bytes::from_kib).ok()?;
-    let name = unescape_octal(line.split_whitespace().next()?);
-    let name = name.strip_suffix(" (deleted)").unwrap_or(&name);
-    Some(Area { path: PathBuf::from(name), size, used, priority })
+    let area = SwapArea::parse(line)?;
+    let name = area.path.strip_suffix(" (deleted)").unwrap_or(&area.path);
+    Some(Area { path: PathBuf::from(name), size: area.size, used: area.used, priority: area.priority.into() })
 }
 
 /// True while `path` is on.

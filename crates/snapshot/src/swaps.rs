@@ -22,6 +22,21 @@ pub struct SwapArea {
 }
 
 impl SwapArea {
+    /// One line of `/proc/swaps`; `None` for one of another form.
+    #[must_use]
+    pub fn parse(line: &str) -> Option<SwapArea> {
+        // The name may hold "\040(deleted)" but never a raw space: there are five words.
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let [name, kind, size, used, priority] = words.as_slice() else { return None };
+        Some(SwapArea {
+            path: unescape_octal(name),
+            kind: (*kind).to_owned(),
+            size: size.parse().map(Bytes::from_kib).ok()?,
+            used: used.parse().map(Bytes::from_kib).ok()?,
+            priority: priority.parse().ok()?,
+        })
+    }
+
     /// The zram device's name (`zram0`) when the area is one.
     #[must_use]
     pub fn zram(&self) -> Option<&str> {
@@ -37,19 +52,7 @@ pub fn parse(path: &str, text: &str) -> Result<Vec<SwapArea>, Malformed> {
     text.lines()
         .enumerate()
         .skip(1)
-        .map(|(index, line)| {
-            let bad = || Malformed::new(path, index, line);
-            // The name may hold "\040(deleted)" but never a raw space: columns count from the right.
-            let words: Vec<&str> = line.split_ascii_whitespace().collect();
-            let [name, kind, size, used, priority] = words.as_slice() else { return Err(bad()) };
-            Ok(SwapArea {
-                path: unescape_octal(name),
-                kind: (*kind).to_owned(),
-                size: Bytes::from_kib(size.parse().map_err(|_| bad())?),
-                used: Bytes::from_kib(used.parse().map_err(|_| bad())?),
-                priority: priority.parse().map_err(|_| bad())?,
-            })
-        })
+        .map(|(index, line)| SwapArea::parse(line).ok_or_else(|| Malformed::new(path, index, line)))
         .collect()
 }
 
