@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 use ramline_units::Bytes;
 
 pub use clock::{monotonic, sync_dir};
-pub use usage::{Usage, own_usage, poll_with_usage, wait_with_usage};
+pub use usage::{Usage, own_usage, poll_with_usage, preemptions, wait_with_usage};
 
 use crate::Root;
 use crate::cgroup::Group;

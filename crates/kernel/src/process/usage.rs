@@ -88,12 +88,22 @@ fn usage_of(usage: &libc::rusage) -> Usage {
 /// # Errors
 /// Never in practice.
 pub fn own_usage() -> Result<Usage> {
-    // SAFETY: a zeroed rusage is valid and filled by the call.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        check(libc::getrusage(libc::RUSAGE_SELF, &raw mut usage))
-            .map_err(|error| KernelError::io("read the usage of", "this process", error))?;
-        usage
-    };
+    let usage =
+        rusage(libc::RUSAGE_SELF).map_err(|error| KernelError::io("read the usage of", "this process", error))?;
     Ok(usage_of(&usage))
+}
+
+/// How often the scheduler took the CPU from this thread to give it to another. Counter; 0 where the kernel does not tell.
+#[must_use]
+pub fn preemptions() -> u64 {
+    rusage(libc::RUSAGE_THREAD).map_or(0, |usage| u64::try_from(usage.ru_nivcsw).unwrap_or_default())
+}
+
+fn rusage(of: libc::c_int) -> io::Result<libc::rusage> {
+    // SAFETY: a zeroed rusage is valid and filled by the call.
+    unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        check(libc::getrusage(of, &raw mut usage))?;
+        Ok(usage)
+    }
 }

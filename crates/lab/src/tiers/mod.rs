@@ -301,7 +301,10 @@ impl Run<'_> {
         Ok(timing::throughput(stretch * PIECE, &times, method))
     }
 
-    fn add(&mut self, tier: Tier) {
+    fn add(&mut self, mut tier: Tier) {
+        if let Some(preempted) = tier.series.as_ref().map(|series| series.preempted).filter(|n| *n > 0) {
+            tier.notes.push(format!("{preempted} timings are left out: another task had the CPU during them"));
+        }
         if let Some(batch_medians) = tier.series.as_ref().and_then(|series| series.spread("medians of batches")) {
             self.spread.push(TierSpread { tier: tier.id.clone(), batch_medians });
         }

@@ -1,6 +1,7 @@
 //! Timing single operations: the clock's own cost, batches, percentiles.
 //!
-//! What it is not: a judgement. Every duration goes into a histogram (3 significant digits); the median of each batch is
+//! What it is not: a judgement. Every duration goes into a histogram (3 significant digits), but for those during which
+//! another task had the CPU: they are counted. The median of each batch is
 //! kept as well, because 5 medians that disagree show a disturbed machine which one percentile would hide.
 //!
 //! ```
@@ -16,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 use ramline_evidence::{LatencyStats, Measurement};
+use ramline_kernel::process;
 use ramline_units::Nanos;
 
 /// A clock whose own cost is known.
@@ -68,6 +70,7 @@ impl Plan {
     ) -> Result<Series, E> {
         let mut series = Series::default();
         let mut count = 0;
+        let mut preemptions = process::preemptions();
         for _ in 0..self.batches {
             let start = Instant::now();
             let share = self.budget / self.batches.max(1);
@@ -76,7 +79,16 @@ impl Plan {
                 let before = Instant::now();
                 operation(count)?;
                 let took = nanos(before.elapsed()).saturating_sub(clock.overhead.0);
-                series.record(took / group.max(1));
+                // Looked at only where it can have happened: the look costs a system call.
+                let before = preemptions;
+                if took > SHORTEST_TURN_NS {
+                    preemptions = process::preemptions();
+                }
+                if preemptions > before {
+                    series.preempted += 1;
+                } else {
+                    series.record(took / group.max(1));
+                }
                 count += 1;
                 done += 1;
             }
@@ -92,14 +104,18 @@ pub struct Series {
     all: Histogram<u64>,
     batch: Histogram<u64>,
     medians: Vec<f64>,
+    /// Operations during which another task had the CPU: what they took is not the tier's, and they are not recorded.
+    pub preempted: u64,
 }
 
 impl Default for Series {
     fn default() -> Series {
-        Series { all: empty(), batch: empty(), medians: Vec::new() }
+        Series { all: empty(), batch: empty(), medians: Vec::new(), preempted: 0 }
     }
 }
 
+/// No other task has the CPU for less than this before it is ours again.
+const SHORTEST_TURN_NS: u64 = 20_000;
 /// One minute is longer than any single operation here; longer ones count as that.
 const LONGEST_NS: u64 = 60_000_000_000;
 
