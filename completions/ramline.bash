@@ -61,6 +61,9 @@ _ramline() {
             ramline__subcmd__help__subcmd__lab,clean)
                 cmd="ramline__subcmd__help__subcmd__lab__subcmd__clean"
                 ;;
+            ramline__subcmd__help__subcmd__lab,compare)
+                cmd="ramline__subcmd__help__subcmd__lab__subcmd__compare"
+                ;;
             ramline__subcmd__help__subcmd__lab,describe)
                 cmd="ramline__subcmd__help__subcmd__lab__subcmd__describe"
                 ;;
@@ -78,6 +81,9 @@ _ramline() {
                 ;;
             ramline__subcmd__help__subcmd__lab__subcmd__run,code-plus-data)
                 cmd="ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__code__subcmd__plus__subcmd__data"
+                ;;
+            ramline__subcmd__help__subcmd__lab__subcmd__run,self-check)
+                cmd="ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__self__subcmd__check"
                 ;;
             ramline__subcmd__help__subcmd__measure,tiers)
                 cmd="ramline__subcmd__help__subcmd__measure__subcmd__tiers"
@@ -115,6 +121,9 @@ _ramline() {
             ramline__subcmd__lab,clean)
                 cmd="ramline__subcmd__lab__subcmd__clean"
                 ;;
+            ramline__subcmd__lab,compare)
+                cmd="ramline__subcmd__lab__subcmd__compare"
+                ;;
             ramline__subcmd__lab,describe)
                 cmd="ramline__subcmd__lab__subcmd__describe"
                 ;;
@@ -135,6 +144,9 @@ _ramline() {
                 ;;
             ramline__subcmd__lab__subcmd__help,clean)
                 cmd="ramline__subcmd__lab__subcmd__help__subcmd__clean"
+                ;;
+            ramline__subcmd__lab__subcmd__help,compare)
+                cmd="ramline__subcmd__lab__subcmd__help__subcmd__compare"
                 ;;
             ramline__subcmd__lab__subcmd__help,describe)
                 cmd="ramline__subcmd__lab__subcmd__help__subcmd__describe"
@@ -157,8 +169,14 @@ _ramline() {
             ramline__subcmd__lab__subcmd__help__subcmd__run,code-plus-data)
                 cmd="ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__code__subcmd__plus__subcmd__data"
                 ;;
+            ramline__subcmd__lab__subcmd__help__subcmd__run,self-check)
+                cmd="ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__self__subcmd__check"
+                ;;
             ramline__subcmd__lab__subcmd__run,code-plus-data)
                 cmd="ramline__subcmd__lab__subcmd__run__subcmd__code__subcmd__plus__subcmd__data"
+                ;;
+            ramline__subcmd__lab__subcmd__run,self-check)
+                cmd="ramline__subcmd__lab__subcmd__run__subcmd__self__subcmd__check"
                 ;;
             ramline__subcmd__measure,help)
                 cmd="ramline__subcmd__measure__subcmd__help"
@@ -351,7 +369,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__help__subcmd__lab)
-            opts="list describe run resume report clean"
+            opts="list describe run resume report compare clean"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -365,6 +383,20 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__help__subcmd__lab__subcmd__clean)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__help__subcmd__lab__subcmd__compare)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -435,7 +467,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__help__subcmd__lab__subcmd__run)
-            opts="code-plus-data"
+            opts="code-plus-data self-check"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -449,6 +481,20 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__code__subcmd__plus__subcmd__data)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__self__subcmd__check)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -659,7 +705,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab)
-            opts="-h --root --snapshot --help list describe run resume report clean help"
+            opts="-h --root --snapshot --help list describe run resume report compare clean help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -681,6 +727,28 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__clean)
+            opts="-h --json --root --snapshot --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --snapshot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__lab__subcmd__compare)
             opts="-h --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -725,7 +793,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__help)
-            opts="list describe run resume report clean help"
+            opts="list describe run resume report compare clean help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -739,6 +807,20 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__help__subcmd__clean)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__lab__subcmd__help__subcmd__compare)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -823,7 +905,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__help__subcmd__run)
-            opts="code-plus-data"
+            opts="code-plus-data self-check"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -837,6 +919,20 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__code__subcmd__plus__subcmd__data)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__self__subcmd__check)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -917,7 +1013,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__run)
-            opts="-h --root --snapshot --help code-plus-data"
+            opts="-h --root --snapshot --help code-plus-data self-check"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1019,6 +1115,48 @@ _ramline() {
                     ;;
                 --accel)
                     COMPREPLY=($(compgen -W "auto kvm tcg" -- "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --snapshot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__lab__subcmd__run__subcmd__self__subcmd__check)
+            opts="-h --work --slowed --runs --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --work)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --slowed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --runs)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --seed)

@@ -188,16 +188,17 @@ complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen
 complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen_subcommand_from tiers" -s h -l help -d 'Print help'
 complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen_subcommand_from help" -f -a "tiers" -d 'Latency and throughput of RAM, page cache, tmpfs, zram and the disks, within 15 s'
 complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report clean help" -l root -d 'Read a captured tree instead of this machine' -r -F
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report clean help" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report clean help" -s h -l help -d 'Print help'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report clean help" -f -a "list" -d 'List the experiments'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report clean help" -f -a "describe" -d 'Describe one: its question, how it is done, what it needs, what can be chosen'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report clean help" -f -a "run" -d 'Run an experiment'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report clean help" -f -a "resume" -d 'Go on with a series that was interrupted: runs that have a record are not made again'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report clean help" -f -a "report" -d 'Show the table of a series again, from its raw records'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report clean help" -f -a "clean" -d 'Remove what an earlier run left behind'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report clean help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report compare clean help" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report compare clean help" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report compare clean help" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report compare clean help" -f -a "list" -d 'List the experiments'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report compare clean help" -f -a "describe" -d 'Describe one: its question, how it is done, what it needs, what can be chosen'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report compare clean help" -f -a "run" -d 'Run an experiment'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report compare clean help" -f -a "resume" -d 'Go on with a series that was interrupted: runs that have a record are not made again'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report compare clean help" -f -a "report" -d 'Show the table of a series again, from its raw records'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report compare clean help" -f -a "compare" -d 'Compare two series of one experiment, arm by arm: before and after a change, this machine and another'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report compare clean help" -f -a "clean" -d 'Remove what an earlier run left behind'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report compare clean help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from list" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from list" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from list" -l json -d 'Print one JSON document, sizes in bytes'
@@ -210,6 +211,7 @@ complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_sub
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "code-plus-data" -d 'What every series takes on the command line beside its parameters'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "self-check" -d 'What every series takes on the command line beside its parameters'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from resume" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from resume" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from resume" -l prove -d 'Touch more than the sandbox without asking (swap areas, zram devices, settings); it is put back'
@@ -221,6 +223,10 @@ complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_sub
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from report" -l csv -d 'Print comma-separated values, one line a run and figure'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from report" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from report" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from compare" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from compare" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from compare" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from compare" -s h -l help -d 'Print help'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from clean" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from clean" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from clean" -l json -d 'Print one JSON document, sizes in bytes'
@@ -230,6 +236,7 @@ complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_sub
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "run" -d 'Run an experiment'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "resume" -d 'Go on with a series that was interrupted: runs that have a record are not made again'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "report" -d 'Show the table of a series again, from its raw records'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "compare" -d 'Compare two series of one experiment, arm by arm: before and after a change, this machine and another'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "clean" -d 'Remove what an earlier run left behind'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ramline -n "__fish_ramline_using_subcommand snapshot" -l tree -d 'Write the kernel\'s files themselves as a tree below DIR (for --root)' -r -F
@@ -260,4 +267,5 @@ complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_su
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "run" -d 'Run an experiment'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "resume" -d 'Go on with a series that was interrupted: runs that have a record are not made again'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "report" -d 'Show the table of a series again, from its raw records'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "compare" -d 'Compare two series of one experiment, arm by arm: before and after a change, this machine and another'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "clean" -d 'Remove what an earlier run left behind'

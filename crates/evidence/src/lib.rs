@@ -20,6 +20,7 @@ mod sample;
 mod series;
 pub mod study;
 mod tiers;
+mod versus;
 
 pub use measurement::{Interval, LatencyStats, Measurement, Spread};
 pub use record::{
@@ -28,3 +29,4 @@ pub use record::{
 pub use sample::{HostPicture, Phase, Sample};
 pub use series::{ArmResult, FigureResult, SeriesTable, word as verdict_word};
 pub use tiers::{TierMeasurement, TierReport};
+pub use versus::{ArmVersus, FigureVersus, Versus};

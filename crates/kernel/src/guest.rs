@@ -141,24 +141,6 @@ pub fn mglru(root: &Root) -> Option<String> {
     read_knob(&root.path("/sys/kernel/mm/lru_gen/enabled"))
 }
 
-/// Switches zswap on.
-///
-/// # Errors
-/// `Absent` when this kernel was built without it.
-pub fn enable_zswap(root: &Root) -> Result<Change> {
-    write_knob(&zswap_parameter(root, "enabled"), "Y")
-}
-
-/// A parameter of zswap as the kernel reports it: `compressor`, `zpool`, `max_pool_percent`.
-#[must_use]
-pub fn zswap(root: &Root, name: &str) -> Option<String> {
-    read_knob(&zswap_parameter(root, name))
-}
-
-fn zswap_parameter(root: &Root, name: &str) -> PathBuf {
-    root.path("/sys/module/zswap/parameters").join(name)
-}
-
 /// Writes everything out and switches the machine off.
 ///
 /// # Errors

@@ -9,6 +9,7 @@ pub mod hardware;
 pub mod loopdev;
 pub mod map;
 pub mod maps;
+mod meminfo;
 pub mod mount;
 pub mod place;
 pub mod process;
@@ -23,6 +24,7 @@ pub mod swap;
 mod sys;
 pub mod write;
 pub mod zram;
+pub mod zswap;
 
 pub use cgroup::{memory_room, panic_on_oom};
 pub use error::{Cause, KernelError, Result};

@@ -28,6 +28,7 @@ use ramline_units::Bytes;
 
 use crate::Root;
 use crate::error::{KernelError, Result};
+use crate::meminfo;
 use crate::place;
 use crate::sys::{c_path, check, read_text, size_of_target};
 
@@ -226,12 +227,7 @@ pub fn swapoff_preflight(root: &Root, path: &Path) -> Result<Preflight> {
 /// # Errors
 /// When the file cannot be read or lacks the line.
 pub fn mem_available(root: &Root) -> Result<Bytes> {
-    let path = root.path("/proc/meminfo");
-    let text = read_text(&path)?;
-    text.lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:")?.split_whitespace().next()?.parse().ok())
-        .map(Bytes::from_kib)
-        .ok_or_else(|| KernelError::malformed("read MemAvailable from", &path, text.lines().next().unwrap_or_default()))
+    meminfo::line(root, "MemAvailable")
 }
 
 /// The areas that are on, in the order of /proc/swaps.

@@ -1,8 +1,8 @@
 //! Arms of an experiment: what is varied between runs, as written on the command line.
 //!
 //! `as-configured` takes the machine as it is, `no-swap` forbids the group to swap, `swap:S` makes a swap file and sets
-//! swappiness S, `zram:S` and `zram:ALG:S` a zram device, `zram+swap:S` a small zram device above a swap file, `zswap:S` a
-//! swap file behind zswap. The first two touch nothing outside the sandbox; the others make a swap area, which is global
+//! swappiness S, `zram:S` and `zram:ALG:S` a zram device, `zram+swap:S` a zram device of two units above a swap file,
+//! `zswap:S` a swap file behind zswap. The first two touch nothing outside the sandbox; the others make a swap area, which is global
 //! except in a virtual machine, and need consent.
 //!
 //! ```
@@ -14,6 +14,7 @@
 //! ```
 
 use ramline_evidence::{Arm, SwapKind};
+use ramline_units::Bytes;
 
 use crate::error::{LabError, Result};
 use crate::fill::Fill;
@@ -54,23 +55,54 @@ fn is_algorithm(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Every arm with every fill, arms first: `swap:60 text`, `no-swap text`, `swap:60 random`, …
+/// The setting of an arm that has a read-ahead of its own.
+pub const READ_AHEAD: &str = "read-ahead";
+
+/// Every arm with every fill and every read-ahead, arms first: `swap:60 text`, `no-swap text`, `swap:60 random`, …; a
+/// read-ahead is in the name where there are several: `swap:60 text 8192KiB`.
 ///
 /// # Errors
-/// No arm or no fill.
-pub fn cross(arms: &[Arm], fills: &[Fill]) -> Result<Vec<Arm>> {
-    if arms.is_empty() || fills.is_empty() {
-        return Err(LabError::usage("an experiment needs at least one arm and one fill", GRAMMAR));
+/// No arm, no fill or no read-ahead.
+pub fn cross(arms: &[Arm], fills: &[Fill], read_aheads: &[Bytes]) -> Result<Vec<Arm>> {
+    if arms.is_empty() || fills.is_empty() || read_aheads.is_empty() {
+        return Err(LabError::usage("an experiment needs at least one arm, one fill and one read-ahead", GRAMMAR));
     }
-    let with =
+    let filled =
         |arm: &Arm, fill: &Fill| Arm { name: format!("{} {fill}", arm.name), fill: fill.to_string(), ..arm.clone() };
-    Ok(fills.iter().flat_map(|fill| arms.iter().map(move |arm| with(arm, fill))).collect())
+    let plain: Vec<Arm> = fills.iter().flat_map(|fill| arms.iter().map(move |arm| filled(arm, fill))).collect();
+    if read_aheads.len() == 1 {
+        return Ok(plain);
+    }
+    let ahead = |arm: &Arm, size: &Bytes| {
+        let size = kib(*size);
+        let settings = [(READ_AHEAD.to_owned(), size.clone())].into();
+        Arm { name: format!("{} {size}", arm.name), settings, ..arm.clone() }
+    };
+    Ok(read_aheads.iter().flat_map(|size| plain.iter().map(move |arm| ahead(arm, size))).collect())
+}
+
+/// `128KiB`, as on the command line.
+#[must_use]
+pub fn kib(size: Bytes) -> String {
+    format!("{}KiB", size.0 / 1024)
 }
 
 /// True when the arm makes or changes something outside its sandbox.
 #[must_use]
 pub fn needs_consent(arm: &Arm) -> bool {
     arm.swappiness.is_some() || !matches!(arm.swap, SwapKind::AsConfigured | SwapKind::None)
+}
+
+/// The arm needs a swap area on a disk.
+#[must_use]
+pub const fn on_disk(swap: &SwapKind) -> bool {
+    matches!(swap, SwapKind::File | SwapKind::ZramOverFile { .. } | SwapKind::Zswap)
+}
+
+/// The arm needs a zram device.
+#[must_use]
+pub const fn on_zram(swap: &SwapKind) -> bool {
+    matches!(swap, SwapKind::Zram { .. } | SwapKind::ZramOverFile { .. })
 }
 
 /// The order of runs: round after round, each arm once, the order of arms turned by one place each round so that no arm
@@ -104,6 +136,18 @@ mod tests {
             let error = parse(bad).unwrap_err().to_string();
             assert!(error.contains("swap:60") && error.contains(bad), "{error}");
         }
+    }
+
+    #[test]
+    fn several_read_aheads_are_arms_of_their_own() {
+        let arms = [parse("no-swap").unwrap(), parse("swap:60").unwrap()];
+        let names = |sizes: &[u64]| -> Vec<String> {
+            let sizes: Vec<Bytes> = sizes.iter().map(|kib| Bytes::from_kib(*kib)).collect();
+            cross(&arms, &[Fill::Text], &sizes).unwrap().into_iter().map(|arm| arm.name).collect()
+        };
+        assert_eq!(names(&[128]), ["no-swap text", "swap:60 text"]);
+        assert_eq!(names(&[128, 8192])[1..3], ["swap:60 text 128KiB", "no-swap text 8192KiB"]);
+        assert!(cross(&arms, &[Fill::Text], &[]).is_err());
     }
 
     #[test]

@@ -65,11 +65,16 @@ const OWN: &[Parameter] = &[
         "arms",
         Kind::List,
         Some("as-configured,no-swap"),
-        "Arms, comma-separated: as-configured, no-swap, swap:S, zram:S, zram:ALG:S, and in a virtual machine zram+swap:S, zswap:S (S is the swappiness)",
+        "Arms, comma-separated: as-configured, no-swap, swap:S, zram:S, zram:ALG:S, zram+swap:S, zram+swap:ALG:S, zswap:S (S is the swappiness)",
     ),
     row("runs", Kind::Count(1, 100), Some("3"), "Runs of each arm, in alternating order"),
     row("timeout", Kind::Time, Some("20s"), "When the clock ends the rounds of a run"),
-    row("read-ahead", Kind::Size, Some("128KiB"), "Read-ahead of the scratch device; the host's disks keep theirs"),
+    row(
+        "read-ahead",
+        Kind::List,
+        Some("128KiB"),
+        "Read-ahead of the scratch device, or several, comma-separated, each with all arms; the host's disks keep theirs",
+    ),
     row(
         "stale-statistics",
         Kind::Switch,

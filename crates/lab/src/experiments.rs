@@ -5,11 +5,11 @@
 //! assert!(known.question.ends_with('?'));
 //! ```
 
-use crate::code_plus_data;
 use crate::experiment::Experiment;
+use crate::{code_plus_data, self_check};
 
 /// All of them.
-pub const EXPERIMENTS: &[Experiment] = &[code_plus_data::EXPERIMENT];
+pub const EXPERIMENTS: &[Experiment] = &[code_plus_data::EXPERIMENT, self_check::EXPERIMENT];
 
 /// The experiment of that name.
 #[must_use]

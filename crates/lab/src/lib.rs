@@ -35,6 +35,7 @@ pub mod reread;
 mod runner;
 mod sandbox;
 mod scratch;
+mod self_check;
 pub mod series;
 pub mod settings;
 pub mod store;

@@ -1,6 +1,7 @@
-//! Keeping limit + pool constant in an arm with zram.
+//! Keeping limit + pool constant in an arm with zram, and in one with zswap where nobody is charged for its pool.
 //!
-//! A zram pool is not charged to any memory cgroup, so a group with zram would own its limit and the pool as well. A
+//! A zram pool is not charged to any memory cgroup, nor is that of zswap in version 1, so the group would own its limit and
+//! the pool as well. A
 //! thread of the observer lowers the limit as the pool grows and raises it again. Where data does not compress, reclaim
 //! into zram gains nothing: lowering the limit by a page makes the pool grow by a page. So the workload is held until the
 //! sum is right again, as an allocation on a whole machine waits for reclaim; the time held counts.
@@ -16,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use ramline_evidence::PoolBalance;
 use ramline_kernel::cgroup::Group;
-use ramline_kernel::{process, zram};
+use ramline_kernel::{Root, process, zram, zswap};
 use ramline_units::{Bytes, Limit, Nanos};
 
 use crate::error::{LabError, Result};
@@ -29,6 +30,25 @@ const STOPPED_WITHIN: Duration = Duration::from_secs(5);
 /// cgroup v1 the old limit stays in force until the group has been brought below the new one, so a large step would leave
 /// the workload the memory of the pool for as long as that takes.
 const STEP: u64 = 1000;
+
+/// Compressed pages that no group is charged for.
+#[derive(Debug)]
+pub enum Pool {
+    /// Of one device.
+    Zram(zram::Device),
+    /// The machine's one pool; nobody else uses it, or the plan would have been refused.
+    Zswap(Root),
+}
+
+impl Pool {
+    fn used(&self) -> ramline_kernel::Result<Bytes> {
+        match self {
+            Pool::Zram(device) => Ok(device.mm_stat()?.mem_used_total),
+            Pool::Zswap(root) => zswap::pool(root),
+        }
+    }
+}
+
 /// A thread that follows one pool.
 #[derive(Debug)]
 pub struct PoolKeeper {
@@ -43,11 +63,11 @@ impl PoolKeeper {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn start(group: Group, device: zram::Device, nominal: Bytes, hold: &Path) -> Result<PoolKeeper> {
+    pub fn start(group: Group, pool: Pool, nominal: Bytes, hold: &Path) -> Result<PoolKeeper> {
         let brake = OpenOptions::new().write(true).open(hold).map_err(|error| LabError::file("open", hold, error))?;
         let follower = Follower {
             group,
-            device,
+            pool,
             brake,
             limit: nominal,
             held_since: None,
@@ -114,7 +134,7 @@ impl Drop for PoolKeeper {
 
 struct Follower {
     group: Group,
-    device: zram::Device,
+    pool: Pool,
     brake: File,
     limit: Bytes,
     held_since: Option<Nanos>,
@@ -129,11 +149,10 @@ impl Follower {
         // Nanoseconds times bytes do not fit into 64 bits.
         let (mut area, mut last) = (0u128, begin);
         while !stop.load(Ordering::Relaxed) {
-            let Ok(stat) = self.device.mm_stat() else {
+            let Ok(pool) = self.pool.used() else {
                 lost.store(true, Ordering::Relaxed);
                 break;
             };
-            let pool = stat.mem_used_total;
             let sum = self.limit + pool;
             let now = process::monotonic();
             area += u128::from(sum.0) * u128::from(now.0.saturating_sub(last.0));
@@ -193,7 +212,6 @@ impl Follower {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ramline_kernel::Root;
 
     #[test]
     fn a_pool_that_cannot_be_read_is_said_to_be_lost_and_lets_the_workload_go() {
@@ -204,7 +222,8 @@ mod tests {
         let hold = tree.path().join("hold");
         std::fs::write(&hold, [1]).unwrap();
         let device = zram::Device::open(&Root::new(tree.path()), 7);
-        let keeper = PoolKeeper::start(Group::open(&dir).unwrap(), device, Bytes::from_mib(64), &hold).unwrap();
+        let keeper =
+            PoolKeeper::start(Group::open(&dir).unwrap(), Pool::Zram(device), Bytes::from_mib(64), &hold).unwrap();
         while !keeper.lost() {
             std::thread::sleep(POOL_EVERY);
         }

@@ -142,7 +142,7 @@ pub fn plan(root: &Root, settings: &Settings) -> Result<Plan> {
 /// The settings make no sense, or /proc cannot be read.
 pub fn assess(root: &Root, settings: &Settings) -> Result<Assessment> {
     settings.check()?;
-    let arms = arm::cross(&settings.arms, &settings.fills)?;
+    let arms = settings.crossed()?;
     let (scratch, total) = (scratch_needed(settings, &arms), checks::mem_total(root));
     let memory = settings.limit() + margin(total);
     let mut reasons: Vec<Reason> = checks::privilege();
@@ -150,7 +150,7 @@ pub fn assess(root: &Root, settings: &Settings) -> Result<Assessment> {
     let hierarchy = checks::hierarchy(root, &mut reasons);
     reasons.extend(checks::memory(ramline_kernel::memory_room(root)?, memory, settings));
     reasons.extend(checks::programs(root, &arms));
-    reasons.extend(checks::own_machine(&arms));
+    reasons.extend(checks::zswap(root, &arms)?);
     let place = checks::place(settings, &arms, scratch, &mut reasons);
     reasons.extend(checks::outranked(root, &arms)?);
     let doubts = checks::quiet(root, settings, &arms, &mut reasons)?;
@@ -175,7 +175,7 @@ pub fn first_line(text: &str) -> String {
 
 /// The image with the code file, and one swap file at a time.
 fn scratch_needed(settings: &Settings, arms: &[Arm]) -> Bytes {
-    let swap = if arms.iter().any(|arm| arm.swap == SwapKind::File) { settings.swap_size() } else { Bytes::ZERO };
+    let swap = if arms.iter().any(|arm| arm::on_disk(&arm.swap)) { settings.swap_size() } else { Bytes::ZERO };
     image_size(settings) + swap
 }
 
@@ -188,14 +188,20 @@ pub fn image_size(settings: &Settings) -> Bytes {
 
 fn global(settings: &Settings, arms: &[Arm], hierarchy: &Hierarchy) -> Vec<String> {
     let mut lines = Vec::new();
-    if arms.iter().any(|arm| arm.swap == SwapKind::File) {
+    if arms.iter().any(|arm| arm::on_disk(&arm.swap)) {
         lines.push(format!(
-            "a swap file of {} with priority {PRIORITY} per run; while it is on, other processes may swap to it too; each run may write several times its size",
-            settings.swap_size()
+            "a swap file of {} with priority {} per run; while it is on, other processes may swap to it too; each run may write several times its size",
+            settings.swap_size(),
+            PRIORITY - 1
         ));
     }
-    if arms.iter().any(|arm| matches!(arm.swap, SwapKind::Zram { .. })) {
-        lines.push(format!("a zram device of {} with swap priority {PRIORITY} per run", settings.swap_size()));
+    let mut zram: Vec<Bytes> =
+        arms.iter().filter(|arm| arm::on_zram(&arm.swap)).map(|arm| settings.zram_size(&arm.swap)).collect();
+    zram.sort_unstable();
+    zram.dedup();
+    lines.extend(zram.iter().map(|size| format!("a zram device of {size} with swap priority {PRIORITY} per run")));
+    if arms.iter().any(|arm| arm.swap == SwapKind::Zswap) {
+        lines.push("zswap of the whole machine is switched on for each run, and put back".to_owned());
     }
     if hierarchy.version() == ramline_kernel::cgroup::Version::V2 && arms.iter().any(|arm| arm.swappiness.is_some()) {
         lines.push(
@@ -213,7 +219,7 @@ mod tests {
     #[test]
     fn only_arms_with_swap_of_their_own_need_room_for_it() {
         let settings = Settings::default();
-        let arms = |text: &str| arm::cross(&[arm::parse(text).unwrap()], &[Fill::Text]).unwrap();
+        let arms = |text: &str| arm::cross(&[arm::parse(text).unwrap()], &[Fill::Text], &settings.read_aheads).unwrap();
         let code = Bytes::from_mib(96 + 6 + 8);
         assert_eq!(scratch_needed(&settings, &arms("no-swap")), code);
         assert_eq!(scratch_needed(&settings, &arms("swap:60")), code + Bytes::from_mib(512));

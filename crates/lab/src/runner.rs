@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use ramline_act::Run;
-use ramline_evidence::{Arm, Better, Figure, RunRecord, SwapKind};
+use ramline_evidence::{Arm, Better, Figure, RunRecord};
 use ramline_kernel::{Root, quiet};
 use ramline_units::Bytes;
 
@@ -15,7 +15,7 @@ use crate::observe;
 use crate::pool::PoolKeeper;
 use crate::preflight::{self, Plan};
 use crate::protocol::Task;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{self, Sandbox};
 use crate::scratch::Scratch;
 use crate::watch::Watch;
 
@@ -36,8 +36,9 @@ impl Runner<'_> {
     /// Setting up failed, or SIGINT or SIGTERM came. The journal undoes what was made.
     pub fn once(&self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
         let Bench { root, run, progress, deadline } = bench;
-        record.workload = self.plan.settings.workload();
+        record.workload = self.plan.settings.workload(arm);
         record.notes.extend(self.settle(root, run)?);
+        self.scratch.set_read_ahead(self.plan.settings.read_ahead(arm), run)?;
         self.scratch.evict_code()?;
         let mut sandbox = Sandbox::create(root, self.plan, self.scratch, arm, record.order, run)?;
         record.verified = sandbox.verified.clone();
@@ -70,7 +71,7 @@ impl Runner<'_> {
     }
 
     fn task(&self, arm: &Arm) -> Result<Task> {
-        let hold = matches!(arm.swap, SwapKind::Zram { .. }).then(|| self.scratch.hold().to_owned());
+        let hold = sandbox::follows_pool(arm, self.plan.hierarchy.version()).then(|| self.scratch.hold().to_owned());
         let (settings, code) = (&self.plan.settings, self.scratch.code().to_owned());
         Ok(Task { hold, ..settings.task(arm, code, std::process::id())? })
     }

@@ -8,11 +8,12 @@ use std::path::Path;
 use ramline_act::Run;
 use ramline_evidence::{Arm, SwapKind};
 use ramline_kernel::cgroup::{Group, GroupStat, Version};
-use ramline_kernel::{Root, swap, zram};
+use ramline_kernel::{Root, swap, zswap};
 use ramline_units::{Bytes, Limit};
 
+use crate::arm;
 use crate::error::{LabError, Result};
-use crate::pool::PoolKeeper;
+use crate::pool::{Pool, PoolKeeper};
 use crate::preflight::{self, Plan};
 use crate::scratch::Scratch;
 
@@ -37,7 +38,7 @@ impl Sandbox {
     pub fn create(root: &Root, plan: &Plan, scratch: &Scratch, arm: &Arm, n: u32, run: &mut Run) -> Result<Sandbox> {
         let limit = plan.settings.limit();
         // Swap first: the undo goes backwards and empties the group before the area is switched off.
-        let zram = swap_of(plan, scratch, arm, run)?;
+        let pool = swap_of(root, plan, scratch, arm, run)?;
         let group = run.make_cgroup(&plan.hierarchy, n)?;
         let mut verified: BTreeMap<String, String> = scratch.verified().into_iter().collect();
         for change in group.set_memory_limit(Limit::At(limit))? {
@@ -59,41 +60,48 @@ impl Sandbox {
             let after = swappiness(root, &group, value, run)?;
             verified.insert("swappiness".to_owned(), after.unwrap_or_else(|| "not readable".to_owned()));
         }
-        let keeper = match zram {
-            None => None,
-            Some(device) => {
-                verified.insert("zram algorithm".to_owned(), device.algorithms()?.first().cloned().unwrap_or_default());
-                Some(PoolKeeper::start(group.clone(), device, limit, scratch.hold())?)
-            }
-        };
+        if let Some(Pool::Zram(device)) = &pool {
+            verified.insert("zram algorithm".to_owned(), device.algorithms()?.first().cloned().unwrap_or_default());
+        }
+        if arm.swap == SwapKind::Zswap {
+            let names = ["enabled", "compressor", "max_pool_percent"];
+            verified.extend(names.map(|name| (format!("zswap {name}"), zswap::read(root, name).unwrap_or_default())));
+        }
+        let start = |pool| PoolKeeper::start(group.clone(), pool, limit, scratch.hold());
+        let keeper = pool.filter(|_| follows_pool(arm, group.version())).map(start).transpose()?;
         let base = group.stat()?;
         Ok(Sandbox { group, base, keeper, verified })
     }
 }
 
-fn swap_of(plan: &Plan, scratch: &Scratch, arm: &Arm, run: &mut Run) -> Result<Option<zram::Device>> {
-    let (size, priority) = (plan.settings.swap_size(), preflight::PRIORITY);
+/// Whether the arm's pool has to be followed: nobody is charged for it.
+#[must_use]
+pub fn follows_pool(arm: &Arm, version: Version) -> bool {
+    arm::on_zram(&arm.swap) || (arm.swap == SwapKind::Zswap && version == Version::V1)
+}
+
+fn swap_of(root: &Root, plan: &Plan, scratch: &Scratch, arm: &Arm, run: &mut Run) -> Result<Option<Pool>> {
+    let settings = &plan.settings;
+    if arm::on_disk(&arm.swap) {
+        let file = run.make_swap_file(&scratch.dir().join("swap"), settings.swap_size())?;
+        run.swap_on(&file, Some(preflight::PRIORITY - 1))?;
+    }
     match &arm.swap {
-        SwapKind::AsConfigured | SwapKind::None => Ok(None),
-        SwapKind::ZramOverFile { .. } | SwapKind::Zswap => Err(LabError::usage(
-            format!("the arm {} needs a machine of its own", arm.name),
-            "ramline lab run code-plus-data --sandbox vm --kernel 6.12",
-        )),
-        SwapKind::File => {
-            let file = run.make_swap_file(&scratch.dir().join("swap"), size)?;
-            run.swap_on(&file, Some(priority))?;
-            Ok(None)
+        SwapKind::AsConfigured | SwapKind::None | SwapKind::File => Ok(None),
+        SwapKind::Zswap => {
+            run.set_knob(&zswap::parameter(root, "enabled"), "Y")?;
+            Ok(Some(Pool::Zswap(root.clone())))
         }
-        SwapKind::Zram { algorithm } => {
+        SwapKind::Zram { algorithm } | SwapKind::ZramOverFile { algorithm } => {
             let device = run.hot_add_zram()?;
             if let Some(name) = algorithm {
                 device.set_algorithm(name)?;
             }
             // No more than the group may have: were nobody to follow the pool, it would fail writes and not fill the machine.
-            device.set_mem_limit(Limit::At(plan.settings.limit()))?;
-            device.set_disksize(size)?;
-            run.swap_on(device.node(), Some(priority))?;
-            Ok(Some(device))
+            device.set_mem_limit(Limit::At(settings.limit()))?;
+            device.set_disksize(settings.zram_size(&arm.swap))?;
+            run.swap_on(device.node(), Some(preflight::PRIORITY))?;
+            Ok(Some(Pool::Zram(device)))
         }
     }
 }

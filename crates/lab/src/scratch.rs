@@ -38,8 +38,6 @@ impl Scratch {
         let image = run.make_image_file(&dir.join("code.img"), preflight::image_size(settings))?;
         run.mkfs_ext4(&image)?;
         let device = run.attach_loop(&image, loopdev::Options::default())?;
-        // Before the mount: a file takes the read-ahead of its device when it is opened.
-        run.set_knob(&device.read_ahead_knob(), &(settings.read_ahead.0 / 1024).to_string())?;
         let at = run.make_dir(&dir.join("mnt"))?;
         run.mount_ext4(device.node(), &at, false)?;
         let code = at.join("code");
@@ -47,6 +45,15 @@ impl Scratch {
         let hold = at.join("hold");
         std::fs::write(&hold, [0]).map_err(|error| LabError::file("write", &hold, error))?;
         Ok(Scratch { dir, code, hold, device })
+    }
+
+    /// Sets the read-ahead of the device; a file takes it when it is opened.
+    ///
+    /// # Errors
+    /// The knob cannot be written.
+    pub fn set_read_ahead(&self, size: Bytes, run: &mut Run) -> Result<()> {
+        run.set_knob(&self.device.read_ahead_knob(), &(size.0 / 1024).to_string())?;
+        Ok(())
     }
 
     /// The private directory, on the file system that was chosen.

@@ -53,8 +53,8 @@ pub struct Settings {
     pub runs: u32,
     /// When the clock ends the rounds of a run.
     pub timeout: Duration,
-    /// Read-ahead of the scratch device.
-    pub read_ahead: Bytes,
+    /// Read-ahead of the scratch device: one for all arms, or several, each with all arms.
+    pub read_aheads: Vec<Bytes>,
     /// Scratch place; `None`: chosen.
     pub dir: Option<PathBuf>,
     /// Seed of the access pattern.
@@ -84,7 +84,7 @@ impl Default for Settings {
             ],
             runs: 3,
             timeout: Duration::from_secs(20),
-            read_ahead: Bytes::from_kib(128),
+            read_aheads: vec![Bytes::from_kib(128)],
             dir: None,
             seed: SEED,
             allow_busy: false,
@@ -112,7 +112,7 @@ impl Settings {
             arms: params.list("arms").iter().map(|text| arm::parse(text)).collect::<Result<_>>()?,
             runs: count("runs").unwrap_or(base.runs),
             timeout: params.time("timeout").unwrap_or(base.timeout),
-            read_ahead: params.size("read-ahead").unwrap_or(base.read_ahead),
+            read_aheads: params.list("read-ahead").iter().map(|text| size(text)).collect::<Result<_>>()?,
             dir: params.path("dir"),
             seed: params.count("seed").unwrap_or(base.seed),
             allow_busy: params.switch("allow-busy"),
@@ -126,7 +126,7 @@ impl Settings {
     pub fn params(&self) -> Params {
         let table = crate::code_plus_data::table();
         let mut params = Params::defaults(&table);
-        let kib = |size: Bytes| vec![format!("{}KiB", size.0 / 1024)];
+        let kib = |size: Bytes| vec![arm::kib(size)];
         let one = |text: String| vec![text];
         let mut values = vec![
             ("unit", kib(self.unit)),
@@ -137,7 +137,7 @@ impl Settings {
             ("arms", self.arms.iter().map(|arm| arm.name.clone()).collect()),
             ("runs", one(self.runs.to_string())),
             ("timeout", one(format!("{}ms", self.timeout.as_millis()))),
-            ("read-ahead", kib(self.read_ahead)),
+            ("read-ahead", self.read_aheads.iter().map(|size| arm::kib(*size)).collect()),
             ("stale-statistics", one((!self.fresh_statistics).to_string())),
             ("seed", one(self.seed.to_string())),
             ("allow-busy", one(self.allow_busy.to_string())),
@@ -171,9 +171,10 @@ impl Settings {
         if self.runs == 0 || self.runs > 100 {
             return wrong(format!("{} runs are not 1 to 100", self.runs), "--runs 5");
         }
-        if self.read_ahead > Bytes::from_mib(64) || !self.read_ahead.0.is_multiple_of(4096) {
+        let odd = |size: &&Bytes| **size > Bytes::from_mib(64) || !size.0.is_multiple_of(4096);
+        if let Some(size) = self.read_aheads.iter().find(odd) {
             return wrong(
-                format!("a read-ahead of {} is not a multiple of 4 KiB up to 64 MiB", self.read_ahead),
+                format!("a read-ahead of {size} is not a multiple of 4 KiB up to 64 MiB"),
                 "--read-ahead 128KiB",
             );
         }
@@ -184,7 +185,22 @@ impl Settings {
         if limit < least {
             return wrong(format!("a limit of {limit} is below {least}"), "--limit 480MiB");
         }
-        arm::cross(&self.arms, &self.fills).map(drop)
+        self.crossed().map(drop)
+    }
+
+    /// All arms of the series, in order.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn crossed(&self) -> Result<Vec<Arm>> {
+        arm::cross(&self.arms, &self.fills, &self.read_aheads)
+    }
+
+    /// Read-ahead of the scratch device in this arm.
+    #[must_use]
+    pub fn read_ahead(&self, arm: &Arm) -> Bytes {
+        let own = arm.settings.get(arm::READ_AHEAD).and_then(|text| text.parse().ok());
+        own.or_else(|| self.read_aheads.first().copied()).unwrap_or_default()
     }
 
     /// So many units.
@@ -234,14 +250,23 @@ impl Settings {
             seed: self.seed,
             code,
             hold: None,
-            timeout: self.workload().timeout,
+            timeout: self.timeout_nanos(),
             observer,
         })
     }
 
+    /// Size of a zram device: all of the data, or, above a disk, a part that is sure to overflow.
+    #[must_use]
+    pub fn zram_size(&self, swap: &SwapKind) -> Bytes {
+        match swap {
+            SwapKind::ZramOverFile { .. } => self.units(DATA_UNITS / 7),
+            _ => self.swap_size(),
+        }
+    }
+
     /// As recorded.
     #[must_use]
-    pub fn workload(&self) -> Workload {
+    pub fn workload(&self, arm: &Arm) -> Workload {
         Workload {
             unit: self.unit,
             data_units: DATA_UNITS,
@@ -251,11 +276,25 @@ impl Settings {
             shared: self.shared,
             seed: self.seed,
             limit: self.limit(),
-            read_ahead: self.read_ahead,
-            timeout: Nanos(u64::try_from(self.timeout.as_nanos()).unwrap_or(u64::MAX)),
+            read_ahead: self.read_ahead(arm),
+            timeout: self.timeout_nanos(),
             fresh_statistics: self.fresh_statistics,
         }
     }
+
+    fn timeout_nanos(&self) -> Nanos {
+        Nanos(u64::try_from(self.timeout.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+fn size(text: &str) -> Result<Bytes> {
+    let wrong = || {
+        LabError::usage(
+            format!("'{}' is not a size", text.escape_debug()),
+            "ramline lab run code-plus-data --read-ahead 128KiB,8MiB",
+        )
+    };
+    text.parse().map_err(|_| wrong())
 }
 
 #[cfg(test)]

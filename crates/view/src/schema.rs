@@ -8,7 +8,7 @@
 //! ```
 
 use ramline_advice::{Explanation, Finding};
-use ramline_evidence::{RunRecord, SeriesTable, TierReport};
+use ramline_evidence::{RunRecord, SeriesTable, TierReport, Versus};
 use ramline_snapshot::Snapshot;
 use schemars::{JsonSchema, schema_for};
 use serde_json::Value;
@@ -45,6 +45,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("tier-report", schema::<TierReport>()),
         ("run-record", schema::<RunRecord>()),
         ("series", schema::<SeriesTable>()),
+        ("series-comparison", schema::<Versus>()),
         ("proof-table", schema::<ProofTable>()),
         ("lab-list", schema::<ExperimentList>()),
         ("lab-describe", schema::<ExperimentInfo>()),

@@ -12,6 +12,7 @@ mod findings;
 mod lab;
 mod measure;
 mod series;
+mod versus;
 
 pub use checkup::checkup;
 pub use compare::{Comparison, FindingRef, LineMove, TierMove, compare};
@@ -20,3 +21,4 @@ pub use findings::findings;
 pub use lab::{live, proof};
 pub use measure::tiers;
 pub use series::{series, series_csv};
+pub use versus::versus;

@@ -2,11 +2,12 @@
 
 mod run;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use ramline_act::{StateDir, recover};
+use ramline_evidence::{RunRecord, SeriesTable, Versus};
 use ramline_kernel::Root;
 use ramline_lab::experiment::Experiment;
 use ramline_lab::experiments::{EXPERIMENTS, find};
@@ -53,6 +54,15 @@ enum Verb {
         #[command(flatten)]
         format: Format,
     },
+    /// Compare two series of one experiment, arm by arm: before and after a change, this machine and another
+    Compare {
+        /// Folder of the first series
+        first: PathBuf,
+        /// Folder of the second
+        second: PathBuf,
+        #[command(flatten)]
+        format: Format,
+    },
     /// Remove what an earlier run left behind
     Clean {
         #[command(flatten)]
@@ -86,6 +96,7 @@ impl Lab {
                 resume.run()
             }
             Verb::Report { folder, csv, format } => report(folder.as_ref(), *csv, *format),
+            Verb::Compare { first, second, format } => compare(first, second, *format),
             Verb::Clean { format } => clean(*format),
         }
     }
@@ -142,27 +153,50 @@ fn report(folder: Option<&PathBuf>, csv: bool, format: Format) -> Result<u8> {
     print(&folder, format)
 }
 
-/// The table of a folder: of code-plus-data its own, of the others the one that fits every experiment.
-fn print(folder: &RunFolder, format: Format) -> Result<u8> {
+/// The table of a folder's records, whatever the experiment.
+fn series_of(folder: &RunFolder) -> Result<(SeriesTable, Vec<RunRecord>)> {
     let contents = folder.read()?;
     for problem in &contents.unreadable {
         eprintln!("{}", ramline_view::escape(problem));
     }
-    let none = || Failure::new(exit::FAILED, format!("{} holds no record of a run", folder.dir().display()));
-    let experiment = contents.records.first().map(|record| record.experiment.clone()).unwrap_or_default();
+    let none = || {
+        let what = format!("{} holds no record of a run", folder.dir().display());
+        Failure::new(exit::FAILED, format!("{what}\n  try: ramline lab list"))
+    };
+    Ok((SeriesTable::of(&contents.records).ok_or_else(none)?, contents.records))
+}
+
+fn compare(first: &Path, second: &Path, format: Format) -> Result<u8> {
+    let (first, _) = series_of(&RunFolder::open(first))?;
+    let (second, _) = series_of(&RunFolder::open(second))?;
+    if first.experiment != second.experiment {
+        let what = format!("a series of {} cannot be compared with one of {}", first.experiment, second.experiment);
+        let hint = format!("ramline lab report FOLDER; both must be of {}", first.experiment);
+        return Err(Failure::new(exit::USAGE, format!("{what}\n  try: {hint}")).into());
+    }
+    format.print(&output::Versioned::new(&Versus::of(&first, &second)), |versus, style| {
+        ramline_view::screen::versus(versus.data(), style)
+    })?;
+    Ok(exit::DONE)
+}
+
+/// The table of a folder: of code-plus-data its own, of the others the one that fits every experiment.
+fn print(folder: &RunFolder, format: Format) -> Result<u8> {
+    let (table, records) = series_of(folder)?;
     // The table of the sandbox proves something for this machine, which a virtual machine's runs do not.
-    let guests = contents.records.iter().any(|record| record.sandbox == "vm");
-    if experiment == ramline_lab::code_plus_data::NAME && !guests {
-        let table = ramline_view::ProofTable::of(&contents.records).ok_or_else(none)?;
-        format.print(&table, ramline_view::screen::proof)?;
+    let guests = records.iter().any(|record| record.sandbox == "vm");
+    let proof = (table.experiment == ramline_lab::code_plus_data::NAME && !guests)
+        .then(|| ramline_view::ProofTable::of(&records))
+        .flatten();
+    if let Some(proof) = proof {
+        format.print(&proof, ramline_view::screen::proof)?;
     } else {
-        let table = ramline_evidence::SeriesTable::of(&contents.records).ok_or_else(none)?;
-        let lead = find(&experiment).map(|e| e.figures).unwrap_or_default();
+        let lead = find(&table.experiment).map(|e| e.figures).unwrap_or_default();
         format.print(&output::Versioned::new(&table), |table, style| {
             ramline_view::screen::series(table.data(), lead, style)
         })?;
     }
-    for doubt in ramline_lab::report::doubts(&contents.records) {
+    for doubt in ramline_lab::report::doubts(&records) {
         eprintln!("doubt: {}", ramline_view::escape(&doubt));
     }
     eprintln!("Raw records: {}", folder.dir().display());

@@ -10,7 +10,7 @@ use ramline_evidence::{Arm, SwapKind};
 use ramline_kernel::cgroup::Hierarchy;
 use ramline_kernel::gather::gather;
 use ramline_kernel::place::{self, Place};
-use ramline_kernel::{KernelError, Root, process, quiet, swap, zram};
+use ramline_kernel::{KernelError, Root, process, quiet, swap, zram, zswap};
 use ramline_snapshot::Wanted;
 use ramline_units::{Bytes, Nanos};
 
@@ -86,20 +86,29 @@ pub fn programs(root: &Root, arms: &[Arm]) -> Vec<Reason> {
     if !root.path("/dev/loop-control").exists() {
         reasons.push(Reason::new("there are no loop devices: /dev/loop-control is missing", "sudo modprobe loop"));
     }
-    if arms.iter().any(|arm| matches!(arm.swap, SwapKind::Zram { .. })) && !zram::has_control(root) {
+    if arms.iter().any(|arm| arm::on_zram(&arm.swap)) && !zram::has_control(root) {
         reasons.push(Reason::new("zram: the driver is not loaded", "sudo modprobe zram"));
     }
     reasons
 }
 
-/// Arms that are only made in a machine of their own.
-pub fn own_machine(arms: &[Arm]) -> Vec<Reason> {
-    let beyond = arms.iter().find(|arm| matches!(arm.swap, SwapKind::ZramOverFile { .. } | SwapKind::Zswap));
-    let reason = |arm: &Arm| {
-        let text = format!("arm {}: two layers of swap are set up in a virtual machine only", arm.name);
-        Reason::new(text, format!("ramline lab run {NAME} --sandbox vm --kernel 6.12"))
-    };
-    beyond.map(reason).into_iter().collect()
+/// zswap is one for the whole machine: what is not ours must not go into it, and must not be in it.
+pub fn zswap(root: &Root, arms: &[Arm]) -> Result<Vec<Reason>> {
+    let Some(arm) = arms.iter().find(|arm| arm.swap == SwapKind::Zswap) else { return Ok(Vec::new()) };
+    let elsewhere = format!("ramline lab run {NAME} --sandbox vm --kernel 6.12 --arms zswap:60");
+    let reason = |text: String| vec![Reason::new(format!("arm {}: {text}", arm.name), elsewhere.clone())];
+    if zswap::read(root, "enabled").is_none() {
+        return Ok(reason("this kernel was built without zswap".to_owned()));
+    }
+    if let Some(area) = swap::areas(root)?.first() {
+        let path = area.path.display();
+        return Ok(reason(format!("zswap would be switched on for {path} too, and its pages share the pool")));
+    }
+    Ok(match zswap::pool(root) {
+        Ok(Bytes::ZERO) => Vec::new(),
+        Ok(pool) => reason(format!("zswap holds {pool} already")),
+        Err(error) => reason(format!("its pool cannot be followed: {}", first_line(&error.to_string()))),
+    })
 }
 
 /// Same places as where the file system is made.
@@ -111,7 +120,7 @@ pub fn has_mke2fs() -> bool {
 }
 
 pub fn place(settings: &Settings, arms: &[Arm], scratch: Bytes, reasons: &mut Vec<Reason>) -> Option<Place> {
-    let swap_file = arms.iter().any(|arm| arm.swap == SwapKind::File);
+    let swap_file = arms.iter().any(|arm| arm::on_disk(&arm.swap));
     let dirs = match &settings.dir {
         Some(dir) => vec![dir.clone()],
         None => PLACES.map(PathBuf::from).to_vec(),
@@ -152,15 +161,17 @@ fn judge(dir: &Path, scratch: Bytes, swap_file: bool) -> std::result::Result<Pla
 
 /// Areas that would be used before ours: then an arm would measure somebody else's swap.
 pub fn outranked(root: &Root, arms: &[Arm]) -> Result<Vec<Reason>> {
-    if !arms.iter().any(|arm| matches!(arm.swap, SwapKind::File | SwapKind::Zram { .. })) {
+    if !arms.iter().any(|arm| arm::on_disk(&arm.swap) || arm::on_zram(&arm.swap)) {
         return Ok(Vec::new());
     }
-    let before = swap::areas(root)?.into_iter().filter(|area| area.priority >= i64::from(PRIORITY));
+    let before = swap::areas(root)?.into_iter().filter(|area| area.priority >= i64::from(PRIORITY - 1));
     Ok(before
         .map(|area| {
             let path = area.path.display();
-            let text =
-                format!("swap: {path} has priority {PRIORITY}, which is used beside or before the area of an arm");
+            let text = format!(
+                "swap: {path} has priority {}, which is used beside or before the area of an arm",
+                area.priority
+            );
             Reason::new(text, PLAIN)
         })
         .collect())

@@ -15,11 +15,13 @@ use std::time::{Duration, Instant};
 use ramline_evidence::{Phase, SwapKind};
 use ramline_kernel::cgroup::GroupStat;
 use ramline_kernel::gather::gather;
-use ramline_kernel::{Root, guest, process, residency, swap, zram};
+use ramline_kernel::write::write_knob;
+use ramline_kernel::{Root, guest, process, residency, swap, zram, zswap};
 use ramline_snapshot::Wanted;
 use ramline_units::Bytes;
 
 use super::message::{FIRST_LINE, Hello, Message, Orders, TROUBLE};
+use crate::arm;
 use crate::error::{LabError, Result};
 use crate::observe::{self, Observer, SAMPLE_EVERY};
 use crate::protocol::{Line, Task};
@@ -157,7 +159,7 @@ fn set_up(root: &Root, orders: &Orders) -> Result<(BTreeMap<String, String>, Dis
         let code = wait_for("the code disk", || guest::disk(root, CODE_DISK))?;
         let knob = guest::read_ahead_knob(root, &code);
         // Before the mount: a file takes the read-ahead of its device when it is opened.
-        let change = ramline_kernel::write::write_knob(&knob, &(orders.read_ahead.0 / 1024).to_string())?;
+        let change = write_knob(&knob, &(orders.read_ahead.0 / 1024).to_string())?;
         note("code disk read-ahead KiB", change.after);
         guest::mount_disk(&node(root, &code), Path::new(CODE_AT))?;
         disks.push(("code", code));
@@ -171,15 +173,15 @@ fn set_up(root: &Root, orders: &Orders) -> Result<(BTreeMap<String, String>, Dis
         note("zram disksize", device.set_disksize(orders.zram_size)?.after);
         area(device.node(), FAST)?;
     }
-    if matches!(orders.swap, SwapKind::File | SwapKind::ZramOverFile { .. } | SwapKind::Zswap) {
+    if arm::on_disk(&orders.swap) {
         let disk = wait_for("the swap disk", || guest::disk(root, SWAP_DISK))?;
         area(&node(root, &disk), SLOW)?;
         disks.push(("swap", disk));
     }
     if orders.swap == SwapKind::Zswap {
-        note("zswap enabled", guest::enable_zswap(root)?.after);
+        note("zswap enabled", write_knob(&zswap::parameter(root, "enabled"), "Y")?.after);
         for name in ["compressor", "zpool", "max_pool_percent"] {
-            note(&format!("zswap {name}"), guest::zswap(root, name));
+            note(&format!("zswap {name}"), zswap::read(root, name));
         }
     }
     if let Some(value) = orders.swappiness {

@@ -140,13 +140,13 @@ impl Options {
         if plain.iter().any(|arm| arm.swap == SwapKind::AsConfigured) {
             return wrong("as-configured: a fresh machine has no configured swap", "--arms swap:60,no-swap");
         }
-        let crossed = arm::cross(&plain, &settings.fills)?;
+        let crossed = Settings { arms: plain, ..settings.clone() }.crossed()?;
         if self.lru.is_empty() {
             return Ok(crossed);
         }
         let with = |arm: &Arm, lru: Lru| Arm {
             name: format!("{} {}", arm.name, lru.word()),
-            settings: [("lru".to_owned(), lru.word().to_owned())].into(),
+            settings: arm.settings.clone().into_iter().chain([("lru".to_owned(), lru.word().to_owned())]).collect(),
             ..arm.clone()
         };
         Ok(crossed.iter().flat_map(|arm| self.lru.iter().map(|lru| with(arm, *lru))).collect())

@@ -17,11 +17,12 @@ use super::modules::{self, Dependencies};
 use super::options::Options;
 use super::qemu::{OVERHEAD, PROGRAM};
 use super::series::VmSeries;
+use crate::arm;
 use crate::error::{LabError, Result};
 use crate::experiment::Series;
 use crate::params::Params;
 use crate::preflight::{Assessment, BUSY_LIMIT, Reason, checks, image_size, margin};
-use crate::settings::{DATA_UNITS, Settings};
+use crate::settings::Settings;
 
 /// Everything a series needs, found and judged.
 #[derive(Debug, Clone)]
@@ -116,7 +117,7 @@ fn places() -> Vec<PathBuf> {
 /// What the kernel does not have.
 fn lacking(found: &Dependencies, arms: &[Arm], kernel: &Kernel) -> Vec<Reason> {
     let mut needed = modules::ESSENTIAL.to_vec();
-    let zram = |arm: &Arm| matches!(arm.swap, SwapKind::Zram { .. } | SwapKind::ZramOverFile { .. });
+    let zram = |arm: &Arm| arm::on_zram(&arm.swap);
     if arms.iter().any(zram) {
         needed.push("zram");
     }
@@ -143,7 +144,7 @@ fn scratch_needed(options: &Options, settings: &Settings, arms: &[Arm], program:
     let unit = options.unit.unwrap_or(Bytes(options.memory.0 / 16));
     let sized = Settings { unit, ..settings.clone() };
     let image = image_size(&sized);
-    let swap = if arms.iter().any(|arm| on_disk(&arm.swap)) {
+    let swap = if arms.iter().any(|arm| arm::on_disk(&arm.swap)) {
         options.swap_disk.unwrap_or_else(|| sized.swap_size())
     } else {
         Bytes::ZERO
@@ -151,25 +152,10 @@ fn scratch_needed(options: &Options, settings: &Settings, arms: &[Arm], program:
     program + Bytes::from_mib(16) + image + image + swap
 }
 
-/// The arm needs the swap disk.
-#[must_use]
-pub fn on_disk(swap: &SwapKind) -> bool {
-    matches!(swap, SwapKind::File | SwapKind::ZramOverFile { .. } | SwapKind::Zswap)
-}
-
-/// Size of a zram device: all of the data, or, above a disk, a part that is sure to overflow.
-#[must_use]
-pub fn zram_size(settings: &Settings, swap: &SwapKind) -> Bytes {
-    match swap {
-        SwapKind::ZramOverFile { .. } => settings.units(DATA_UNITS / 7),
-        _ => settings.swap_size(),
-    }
-}
-
 /// The binary as /init, the modules the arms need, and the folders they are used in.
 fn initramfs(kernel: &Kernel, found: &Dependencies, arms: &[Arm], program: &[u8]) -> Result<Vec<u8>> {
     let mut names = [modules::ESSENTIAL, modules::HELPFUL].concat();
-    if arms.iter().any(|arm| matches!(arm.swap, SwapKind::Zram { .. } | SwapKind::ZramOverFile { .. })) {
+    if arms.iter().any(|arm| arm::on_zram(&arm.swap)) {
         names.extend(modules::ZRAM);
     }
     if arms.iter().any(|arm| arm.swap == SwapKind::Zswap) {

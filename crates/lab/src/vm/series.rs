@@ -15,12 +15,12 @@ use super::guest::CODE_FILE;
 use super::host::{self, Measured};
 use super::message::Orders;
 use super::options::{Lru, Patience};
-use super::preflight::{Plan, on_disk, zram_size};
+use super::preflight::Plan;
 use super::qemu::{Accel, Guest};
 use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Series};
 use crate::settings::{CODE_UNITS, Settings};
-use crate::{observe, preflight, runner, scratch};
+use crate::{arm, observe, preflight, runner, scratch};
 
 /// A guest made by the processor itself must say its first line within this time, or it is emulated.
 const KVM_PATIENCE: Duration = Duration::from_secs(5);
@@ -186,7 +186,7 @@ impl Series for VmSeries {
         let options = &self.plan.options;
         let mut guest = self.guest(made.initrd.clone(), made.accel);
         guest.code = Some(made.code.clone());
-        if on_disk(&arm.swap) {
+        if arm::on_disk(&arm.swap) {
             let size = options.swap_disk.unwrap_or_else(|| made.settings.swap_size());
             // Sparse: the host gives blocks only for what the guest writes. Fresh, so its slots are in order.
             guest.swap = Some(bench.run.make_file(&made.dir.join("swap.img"), |file| file.set_len(size.0))?);
@@ -194,11 +194,11 @@ impl Series for VmSeries {
         describe(record, &self.plan, made, bench.root);
         let orders = Orders {
             swap: arm.swap.clone(),
-            zram_size: zram_size(&made.settings, &arm.swap),
+            zram_size: made.settings.zram_size(&arm.swap),
             swappiness: arm.swappiness,
             mglru: arm.settings.get("lru").map(|word| word == Lru::Mglru.word()),
             sysctls: options.sysctls.clone(),
-            read_ahead: made.settings.read_ahead,
+            read_ahead: made.settings.read_ahead(arm),
             task: Some(made.settings.task(arm, PathBuf::from(CODE_FILE), INIT)?),
         };
         let patience = Patience::of(made.settings.timeout);
@@ -214,7 +214,7 @@ fn describe(record: &mut RunRecord, plan: &Plan, made: &Made, root: &Root) {
     let host = ramline_kernel::gather::gather(root, ramline_snapshot::Wanted::NOTHING).machine.kernel;
     record.sandbox = "vm".to_owned();
     record.emulated = made.accel == Accel::Tcg;
-    record.workload = made.settings.workload();
+    record.workload = made.settings.workload(&record.arm);
     record.machine.scratch_fs = "ext4 (virtio disk)".to_owned();
     record.machine.scratch_disk = Some(format!("image on {}", plan.place.fs_type));
     record.notes.extend(made.notes.iter().cloned());

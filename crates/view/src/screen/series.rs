@@ -3,7 +3,7 @@
 //! What it is: for each arm the leading figures with their spread, what may be claimed against the first arm, and how the
 //! runs ended. What it is not: the study; that is [`SeriesTable::of`].
 
-use ramline_evidence::{ArmResult, FigureResult, Interval, RunRecord, SeriesTable, Spread};
+use ramline_evidence::{ArmResult, FigureResult, Interval, Measurement, RunRecord, SeriesTable, Spread};
 
 use crate::escape;
 use crate::text::{Cell, Column, Page, Paint, Style, Table, bar, number};
@@ -88,7 +88,7 @@ fn row(arm: &ArmResult, lead: &[&str], emulated: bool) -> Vec<Cell> {
 }
 
 /// A value in words. Emulated seconds say so: nothing may take them for a machine's.
-fn value(value: f64, unit: &str, emulated: bool) -> String {
+pub(super) fn value(value: f64, unit: &str, emulated: bool) -> String {
     match unit {
         "bytes" => number::bytes(value).to_string(),
         "bytes/s" => number::per_second(number::bytes(value)),
@@ -99,8 +99,13 @@ fn value(value: f64, unit: &str, emulated: bool) -> String {
 }
 
 fn spread(figure: &FigureResult) -> String {
-    let (Interval { low, high }, _): (Interval, Spread) = figure.measurement.interval();
-    let short = |v: f64| match figure.measurement.unit.as_str() {
+    spread_of(&figure.measurement)
+}
+
+/// `1.2 s to 1.4 s`.
+pub(super) fn spread_of(measurement: &Measurement) -> String {
+    let (Interval { low, high }, _): (Interval, Spread) = measurement.interval();
+    let short = |v: f64| match measurement.unit.as_str() {
         "bytes" | "bytes/s" => number::bytes(v).to_string(),
         "s" => number::seconds(v),
         _ => number::figure(v),

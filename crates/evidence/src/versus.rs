@@ -1,0 +1,169 @@
+//! Two series of one experiment side by side: before and after a change, here and on another machine, this kernel and that.
+//!
+//! What it is: for each arm that both have, each figure with the rule of [`study::compare`]. What it is not: a word on why they
+//! differ; what differs between the machines is named beside the result.
+//!
+//! ```
+//! use ramline_evidence::{Arm, Better, Figure, RunRecord, SeriesTable, Versus};
+//! let run = |wall| RunRecord {
+//!     arm: Arm::named("cold", &[]),
+//!     figures: vec![Figure::new("wall", wall, "s", Better::Lower)],
+//!     ..RunRecord::default()
+//! };
+//! let series = |wall: f64| SeriesTable::of(&(0..7).map(|i| run(wall + 0.01 * f64::from(i))).collect::<Vec<_>>()).unwrap();
+//! let versus = Versus::of(&series(1.0), &series(2.0));
+//! assert!(versus.arms[0].figures[0].claimed);
+//! ```
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::measurement::{Measurement, Spread};
+use crate::series::{ArmResult, SeriesTable};
+use crate::study::{self, Comparison};
+
+/// Two series.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Versus {
+    /// Experiments of the first and of the second.
+    pub experiments: (String, String),
+    /// Arms that both have, in the order of the first.
+    pub arms: Vec<ArmVersus>,
+    /// Arms of the first alone.
+    pub only_first: Vec<String>,
+    /// Arms of the second alone.
+    pub only_second: Vec<String>,
+    /// What differs between the two beside the results: kernel, CPUs, memory, sandbox, emulation.
+    pub unlike: Vec<String>,
+}
+
+/// One arm in both.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ArmVersus {
+    /// Its name.
+    pub name: String,
+    /// How its runs ended in the first: word and count.
+    pub first_ended: Vec<(String, u64)>,
+    /// And in the second.
+    pub second_ended: Vec<(String, u64)>,
+    /// The figures that both have.
+    pub figures: Vec<FigureVersus>,
+}
+
+/// One figure in both.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FigureVersus {
+    /// Its name.
+    pub name: String,
+    /// In the first.
+    pub first: Measurement,
+    /// In the second.
+    pub second: Measurement,
+    /// The second against the first; `None` where they cannot be compared: seconds of an emulated processor with real ones.
+    pub versus: Option<Comparison>,
+    /// A difference may be claimed.
+    pub claimed: bool,
+}
+
+impl Versus {
+    /// Compares.
+    #[must_use]
+    pub fn of(first: &SeriesTable, second: &SeriesTable) -> Versus {
+        let named = |table: &SeriesTable, name: &str| table.arms.iter().any(|arm| arm.name == name);
+        let only = |one: &SeriesTable, other: &SeriesTable| -> Vec<String> {
+            one.arms.iter().map(|arm| arm.name.clone()).filter(|name| !named(other, name)).collect()
+        };
+        let both = first.arms.iter().filter_map(|a| Some((a, second.arms.iter().find(|b| b.name == a.name)?)));
+        Versus {
+            experiments: (first.experiment.clone(), second.experiment.clone()),
+            arms: both.map(|(a, b)| arm(a, b)).collect(),
+            only_first: only(first, second),
+            only_second: only(second, first),
+            unlike: unlike(first, second),
+        }
+    }
+}
+
+fn arm(a: &ArmResult, b: &ArmResult) -> ArmVersus {
+    let figures = a.figures.iter().filter_map(|left| {
+        let right = b.figure(&left.name)?;
+        let (first, second) = (&left.measurement, &right.measurement);
+        let of_time = first.unit == "s" || first.unit.ends_with("/s");
+        let alike = first.unit == second.unit && (!of_time || a.emulated == b.emulated);
+        let versus = alike.then(|| study::compare(first, second));
+        let claimed = versus.as_ref().is_some_and(|versus| versus.separated && versus.by == Spread::Ci95);
+        Some(FigureVersus { name: left.name.clone(), first: first.clone(), second: second.clone(), versus, claimed })
+    });
+    ArmVersus {
+        name: a.name.clone(),
+        first_ended: a.verdicts.clone(),
+        second_ended: b.verdicts.clone(),
+        figures: figures.collect(),
+    }
+}
+
+fn unlike(a: &SeriesTable, b: &SeriesTable) -> Vec<String> {
+    let (left, right) = (a.machine.as_ref(), b.machine.as_ref());
+    let emulated = |table: &SeriesTable| if table.emulated { "emulated" } else { "real" }.to_owned();
+    let facts = [
+        ("kernel", left.map(|m| m.kernel.clone()), right.map(|m| m.kernel.clone())),
+        ("CPUs", left.map(|m| m.cpus.to_string()), right.map(|m| m.cpus.to_string())),
+        ("memory", left.map(|m| m.mem_total.to_string()), right.map(|m| m.mem_total.to_string())),
+        ("sandbox", Some(a.sandbox.clone()), Some(b.sandbox.clone())),
+        ("processor", Some(emulated(a)), Some(emulated(b))),
+    ];
+    let word = |text: Option<String>| text.filter(|t| !t.is_empty()).unwrap_or_else(|| "not known".to_owned());
+    facts
+        .into_iter()
+        .filter(|(_, a, b)| a != b)
+        .map(|(what, a, b)| format!("{what}: {} and {}", word(a), word(b)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Arm, Better, Figure, RunRecord};
+
+    fn series(arms: &[(&str, f64)], runs: u32, emulated: bool) -> SeriesTable {
+        let run = |name: &str, wall: f64, index: u32| {
+            let wall = wall + 0.001 * f64::from(index);
+            let figures = vec![
+                Figure::new("wall", wall, "s", Better::Lower),
+                Figure::new("faults", wall * 10.0, "faults", Better::Lower),
+            ];
+            RunRecord { arm: Arm::named(name, &[]), figures, emulated, ..RunRecord::default() }
+        };
+        let all: Vec<RunRecord> =
+            (0..runs).flat_map(|index| arms.iter().map(move |(name, wall)| run(name, *wall, index))).collect();
+        SeriesTable::of(&all).unwrap()
+    }
+
+    #[test]
+    fn arms_of_both_are_compared_and_the_others_named() {
+        let versus =
+            Versus::of(&series(&[("a", 1.0), ("b", 1.0)], 7, false), &series(&[("b", 2.0), ("c", 1.0)], 7, false));
+        assert_eq!((versus.only_first, versus.only_second), (vec!["a".to_owned()], vec!["c".to_owned()]));
+        let wall = &versus.arms[0].figures[0];
+        assert_eq!((versus.arms[0].name.as_str(), wall.claimed), ("b", true));
+        assert_eq!(versus.unlike, Vec::<String>::new());
+    }
+
+    #[test]
+    fn few_runs_and_alike_runs_claim_nothing() {
+        let few = Versus::of(&series(&[("a", 1.0)], 5, false), &series(&[("a", 9.0)], 5, false));
+        assert!(!few.arms[0].figures[0].claimed);
+        let alike = Versus::of(&series(&[("a", 1.0)], 7, false), &series(&[("a", 1.0)], 7, false));
+        assert!(!alike.arms[0].figures[0].claimed);
+    }
+
+    #[test]
+    fn emulated_seconds_are_not_compared_with_real_ones_but_counts_are() {
+        let versus = Versus::of(&series(&[("a", 1.0)], 7, false), &series(&[("a", 9.0)], 7, true));
+        let [wall, faults] = versus.arms[0].figures.as_slice() else { panic!("two figures") };
+        assert_eq!((wall.versus.as_ref(), wall.claimed, faults.claimed), (None, false, true));
+        assert_eq!(versus.unlike, ["processor: real and emulated"]);
+    }
+}

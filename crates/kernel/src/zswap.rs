@@ -1,0 +1,32 @@
+//! zswap: the switch, what it is set to, and its pool. All of it is the whole machine's.
+//!
+//! What it is not: per group. Where version 1 of cgroups is in use its pool is charged to nobody.
+
+use std::path::PathBuf;
+
+use ramline_units::Bytes;
+
+use crate::Root;
+use crate::error::Result;
+use crate::meminfo;
+use crate::write::read_knob;
+
+/// Where a parameter stands: `enabled`, `compressor`, `zpool`, `max_pool_percent`.
+#[must_use]
+pub fn parameter(root: &Root, name: &str) -> PathBuf {
+    root.path("/sys/module/zswap/parameters").join(name)
+}
+
+/// A parameter as the kernel reports it; `None` on a kernel without zswap or without this parameter.
+#[must_use]
+pub fn read(root: &Root, name: &str) -> Option<String> {
+    read_knob(&parameter(root, name))
+}
+
+/// RAM the pool takes (`Zswap` of /proc/meminfo). Gauge.
+///
+/// # Errors
+/// When the file cannot be read or lacks the line, as before Linux 5.19.
+pub fn pool(root: &Root) -> Result<Bytes> {
+    meminfo::line(root, "Zswap")
+}
