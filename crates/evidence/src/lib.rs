@@ -13,6 +13,9 @@
 //! assert_eq!(with_swap.to_string(), "2.8 s (n 5, range 2.7 to 3)");
 //! ```
 
+mod dropped;
+mod eat;
+mod free;
 mod measurement;
 mod record;
 pub mod rng;
@@ -22,11 +25,14 @@ pub mod study;
 mod tiers;
 mod versus;
 
+pub use dropped::{DropKind, DropLook, DropRun, DropStage, KindCount};
+pub use eat::{EatPoint, EatRun, EatStage, SWAPPING_FROM};
+pub use free::{FreeColumn, FreeGauges};
 pub use measurement::{Interval, LatencyStats, Measurement, Spread};
 pub use record::{
     Arm, Better, FORMAT, Figure, Machine, PoolBalance, Reclaim, RoundTime, RunRecord, SwapKind, Verdict, Workload,
 };
 pub use sample::{HostPicture, Phase, Sample};
-pub use series::{ArmResult, FigureResult, SeriesTable, word as verdict_word};
+pub use series::{ArmDetail, ArmResult, FigureResult, SeriesTable, word as verdict_word};
 pub use tiers::{TierMeasurement, TierReport};
 pub use versus::{ArmVersus, FigureVersus, Versus};

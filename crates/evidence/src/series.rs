@@ -38,6 +38,23 @@ pub struct SeriesTable {
     pub emulated: bool,
     /// In the order in which they first ran.
     pub arms: Vec<ArmResult>,
+    /// What only this experiment knows, of the first run of each arm that has it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<ArmDetail>,
+}
+
+/// The detail of one run.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ArmDetail {
+    /// The arm.
+    pub arm: String,
+    /// Which of its runs, from 0.
+    pub repetition: u32,
+    /// How that run ended.
+    pub verdict: Verdict,
+    /// As recorded.
+    pub detail: serde_json::Value,
 }
 
 /// One arm: all its runs taken together.
@@ -118,9 +135,19 @@ impl SeriesTable {
             machine: Some(first.machine.clone()),
             sandbox: first.sandbox.clone(),
             emulated,
+            details: details(records),
             arms,
         })
     }
+}
+
+fn details(records: &[RunRecord]) -> Vec<ArmDetail> {
+    let of = |name: &str| {
+        let record = records.iter().find(|record| record.arm.name == name && record.detail.is_some())?;
+        let detail = record.detail.clone()?;
+        Some(ArmDetail { arm: name.to_owned(), repetition: record.repetition, verdict: record.verdict.clone(), detail })
+    };
+    in_order(records.iter().map(|record| record.arm.name.as_str())).into_iter().filter_map(of).collect()
 }
 
 fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
@@ -222,6 +249,20 @@ mod tests {
             assert_eq!((figure.versus_first.as_ref(), figure.claimed), (None, false), "{name}");
         }
         assert!(emulated.figure("faults").unwrap().versus_first.is_some());
+    }
+
+    #[test]
+    fn the_detail_of_the_first_run_of_each_arm_goes_with_the_table() {
+        let with = |arm: &str, repetition, detail: Option<u32>| RunRecord {
+            repetition,
+            detail: detail.map(Into::into),
+            ..run(arm, 1.0, Verdict::Completed)
+        };
+        let records = [with("a", 0, None), with("b", 0, Some(5)), with("a", 1, Some(7)), with("b", 1, Some(6))];
+        let table = SeriesTable::of(&records).unwrap();
+        let seen: Vec<_> =
+            table.details.iter().map(|d| (d.arm.as_str(), d.repetition, d.detail.as_u64().unwrap())).collect();
+        assert_eq!(seen, [("a", 1, 7), ("b", 0, 5)]);
     }
 
     #[test]

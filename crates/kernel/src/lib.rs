@@ -2,6 +2,7 @@
 
 pub mod cgroup;
 pub mod direct;
+pub mod drop_caches;
 pub mod error;
 pub mod gather;
 pub mod guest;

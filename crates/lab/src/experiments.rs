@@ -6,10 +6,11 @@
 //! ```
 
 use crate::experiment::Experiment;
-use crate::{code_plus_data, self_check};
+use crate::{code_plus_data, drop_caches, eat_memory, self_check};
 
 /// All of them.
-pub const EXPERIMENTS: &[Experiment] = &[code_plus_data::EXPERIMENT, self_check::EXPERIMENT];
+pub const EXPERIMENTS: &[Experiment] =
+    &[code_plus_data::EXPERIMENT, eat_memory::EXPERIMENT, drop_caches::EXPERIMENT, self_check::EXPERIMENT];
 
 /// The experiment of that name.
 #[must_use]

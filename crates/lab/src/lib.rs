@@ -20,11 +20,15 @@
 
 pub mod arm;
 pub mod code_plus_data;
+pub mod drop_caches;
+pub mod eat_memory;
 mod error;
 pub mod experiment;
 pub mod experiments;
 pub mod fill;
+mod need;
 pub mod observe;
+mod own_fs;
 pub mod params;
 pub mod pool;
 pub mod preflight;
@@ -39,6 +43,7 @@ mod self_check;
 pub mod series;
 pub mod settings;
 pub mod store;
+mod talk;
 pub mod tiers;
 pub mod vm;
 mod watch;

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ramline_evidence::{HostPicture, Reclaim, Sample};
+use ramline_evidence::{FreeGauges, HostPicture, Reclaim, Sample};
 use ramline_kernel::cgroup::{Group, GroupStat, Version};
 use ramline_kernel::gather::gather;
 use ramline_kernel::write::read_knob;
@@ -95,6 +95,24 @@ impl<'a> Observer<'a> {
 
 fn look(root: &Root) -> Snapshot {
     gather(root, Wanted { meminfo: true, vmstat: true, pressure_memory: true, ..Wanted::NOTHING })
+}
+
+/// What `free` computes its columns from, of the whole machine.
+#[must_use]
+pub fn free_gauges(root: &Root) -> FreeGauges {
+    let seen = gather(root, Wanted { meminfo: true, ..Wanted::NOTHING });
+    let of = |value: Option<Bytes>| value.unwrap_or_default();
+    seen.meminfo.data().map_or_else(FreeGauges::default, |m| FreeGauges {
+        total: of(m.mem_total),
+        free: of(m.mem_free),
+        buffers: of(m.buffers),
+        cached: of(m.cached),
+        reclaimable: of(m.s_reclaimable),
+        shmem: of(m.shmem),
+        available: m.mem_available,
+        swap_total: of(m.swap_total),
+        swap_used: of(m.swap_total).saturating_sub(of(m.swap_free)),
+    })
 }
 
 fn refaults(seen: &Snapshot) -> (u64, u64) {

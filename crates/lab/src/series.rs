@@ -14,8 +14,9 @@ use ramline_snapshot::Wanted;
 
 use crate::arm;
 use crate::error::{LabError, Result};
-use crate::experiment::{Bench, Series};
-use crate::params::Params;
+use crate::experiment::{Bench, Experiment, Series};
+use crate::experiments::find;
+use crate::params::{Kind, Parameter, Params};
 use crate::preflight;
 use crate::progress::Progress;
 use crate::store::{Header, RunFolder};
@@ -95,11 +96,9 @@ pub fn run(
 ) -> Result<Done> {
     let global = series.global();
     if !global.is_empty() && consent == Consent::NotGiven {
-        let arms: Vec<&str> = order.params.list("arms").iter().map(String::as_str).collect();
-        let arms = if arms.is_empty() { String::new() } else { format!(" --arms {}", arms.join(",")) };
         return Err(LabError::Refused {
             reasons: global.iter().map(|what| format!("not agreed to: {what}")).collect(),
-            hint: format!("ramline lab run {}{arms} --prove", order.experiment),
+            hint: format!("ramline lab run {}{} --prove", order.experiment, chosen(order)),
             privilege: false,
         });
     }
@@ -110,6 +109,24 @@ pub fn run(
     let outcome = all(env, order, series, &mut run, progress);
     progress.step("putting everything back");
     ended(outcome, run.finish(), signals::interrupted())
+}
+
+/// What was chosen, as options: the arms, and whatever is not as it would be by default.
+fn chosen(order: &Order<'_>) -> String {
+    let table = find(order.experiment).map(Experiment::table).unwrap_or_default();
+    let defaults = Params::defaults(&table);
+    let option = |row: &Parameter| {
+        let values = order.params.list(row.name);
+        let usual = row.name != "arms" && values == defaults.list(row.name);
+        match row.kind {
+            _ if values.is_empty() || usual => None,
+            Kind::Switch => order.params.switch(row.name).then(|| format!(" --{}", row.name)),
+            // Last on a command line, after all options: what was asked is known to who asked.
+            Kind::Command => None,
+            _ => Some(format!(" --{} {}", row.name, values.join(","))),
+        }
+    };
+    table.iter().filter_map(option).collect()
 }
 
 /// What counts at the end: first whether everything was put back, then whether a signal ended it, then its own error.
@@ -225,6 +242,16 @@ mod tests {
         assert!(text(ended(signal(), Ok(()), true)).contains("everything was put back"));
         let failed = text(ended(signal(), Err(stuck()), true));
         assert!(failed.contains("unmount /x/mnt") && !failed.contains("everything was put back"), "{failed}");
+    }
+
+    #[test]
+    fn the_command_that_is_proposed_asks_for_what_was_asked() {
+        let table = find("eat-memory").unwrap().table();
+        let mut params = Params::defaults(&table);
+        params.set(&table, "limit", vec!["64MiB".to_owned()]).unwrap();
+        params.set(&table, "allow-busy", vec!["true".to_owned()]).unwrap();
+        let order = Order { experiment: "eat-memory", params: &params, resume: None };
+        assert_eq!(chosen(&order), " --limit 64MiB --arms no-swap,cache+no-swap --allow-busy");
     }
 
     #[test]

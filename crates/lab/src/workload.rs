@@ -16,6 +16,8 @@ use ramline_kernel::map::{Advice, Map, Sharing};
 use ramline_kernel::process;
 use ramline_units::{Bytes, Nanos};
 
+use crate::drop_caches;
+use crate::eat_memory;
 use crate::error::{LabError, Result};
 use crate::fill::Filler;
 use crate::protocol::{Line, Task};
@@ -30,13 +32,15 @@ const CLOCK_EVERY: u64 = 32;
 /// Time between progress lines.
 const REPORT_EVERY: Nanos = Nanos(50_000_000);
 
+/// Tasks that name their kind, and what does them: one line each. Without a kind it is that of code-plus-data.
+const KINDS: &[(&str, fn(&str) -> Result<()>)] =
+    &[(eat_memory::NAME, eat_memory::child), (drop_caches::NAME, drop_caches::child)];
+
 /// Runs the workload described by the arguments after the hidden one and reports on standard output.
 #[must_use]
 pub fn main(args: &[String]) -> ExitCode {
     let outcome = match args {
-        [task] => serde_json::from_str(task)
-            .map_err(|error| LabError::Workload(format!("the task is not readable: {error}")))
-            .and_then(|task| run(&task)),
+        [task] => by_kind(task),
         _ => Err(LabError::usage("this is for ramline's own use", "ramline lab run code-plus-data")),
     };
     match outcome {
@@ -47,6 +51,21 @@ pub fn main(args: &[String]) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn by_kind(task: &str) -> Result<()> {
+    #[derive(serde::Deserialize)]
+    struct Kind {
+        kind: Option<String>,
+    }
+    let unreadable = |error: serde_json::Error| LabError::Workload(format!("the task is not readable: {error}"));
+    let Some(kind) = serde_json::from_str::<Kind>(task).map_err(unreadable)?.kind else {
+        return run(&serde_json::from_str(task).map_err(unreadable)?);
+    };
+    let Some((_, work)) = KINDS.iter().find(|(name, _)| *name == kind) else {
+        return Err(LabError::Workload(format!("there is no kind of task '{}'", kind.escape_debug())));
+    };
+    work(task)
 }
 
 fn run(task: &Task) -> Result<()> {

@@ -7,6 +7,8 @@
 
 mod checkup;
 mod compare;
+mod dropped;
+mod eat;
 mod explain;
 mod findings;
 mod lab;

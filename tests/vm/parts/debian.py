@@ -90,3 +90,24 @@ def arms(machine, tally):
         tally.check("lab clean ends with status 0", seen.status(f"clean-{record}") == 0, seen.said(f"clean-{record}"))
         changes = seen.changes("before", f"clean-{record}")
         tally.check("lab clean removes it", not changes, "\n".join(changes))
+
+
+def eat_and_drop(machine, tally):
+    """eat-memory and drop in a version 2 group: the same answers as in version 1."""
+    seen = machine.debian("eat")
+    for step in ("eat", "sweep", "drop"):
+        tally.check(f"{step} ends with status 0", seen.status(step) == 0, seen.said(step))
+    figures = {}
+    for step in ("eat", "sweep", "drop"):
+        for arm in (seen.json(f"{step}.out") or {}).get("arms", []):
+            figures[arm["name"]] = {figure["name"]: figure["measurement"]["median"] for figure in arm["figures"]}
+            tally.note(f"{arm['name']}: {arm['verdicts']} {figures[arm['name']]}")
+    of = lambda arm, name: figures.get(arm, {}).get(name, -1)
+    tally.check("far more than free said is obtained", of("cache+no-swap", "obtained") > 3 * of("cache+no-swap", "free said") > 0, figures)
+    tally.check("nothing is swapped where it is forbidden, also beside swap of the machine's own", of("cache+no-swap", "swap used at the end") == 0, figures)
+    few, many = (of(f"idle+cache+swap:{swappiness}", "swap used at the end") for swappiness in (0, 200))
+    tally.check("at swappiness 200 more idle data is swapped than at 0", many > few >= 0, (few, many))
+    for level in (1, 2, 3):
+        kept = [of(f"level {level}", f"{kind} kept") for kind in ("clean", "dirty", "mlocked", "mapped", "tmpfs")]
+        tally.check(f"level {level} leaves the same kinds", kept == [1024 if level == 2 else 0, 1024, 1024, 1024, 1024], kept)
+    tally.check("nothing is left", not seen.changes("before", "after"), "\n".join(seen.changes("before", "after")))

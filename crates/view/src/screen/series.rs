@@ -39,6 +39,11 @@ pub fn series(table: &SeriesTable, lead: &[&str], style: &Style) -> String {
     for arm in &table.arms {
         claims(&mut page, arm, table.emulated);
     }
+    match table.experiment.as_str() {
+        "eat-memory" => super::eat::eaten(&mut page, &table.details),
+        "drop" => super::dropped::dropped(&mut page, &table.details),
+        _ => {}
+    }
     rest(&mut page, table, &lead);
     page.finish()
 }

@@ -1,0 +1,228 @@
+//! The looks of the experiment drop: five kinds of pages of our own, page by page, and the machine, before and after.
+//!
+//! What it is: the record's `detail`, and what follows from it. What it is not: a claim about other kernels.
+
+use ramline_units::{Bytes, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::free::FreeGauges;
+
+/// A kind of pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DropKind {
+    /// Read once with read(2); nobody holds them.
+    #[default]
+    Clean,
+    /// Written and not yet on the disk.
+    Dirty,
+    /// Of a mapping locked with mlock(2).
+    Mlocked,
+    /// Of a mapping whose every page was read.
+    Mapped,
+    /// Of a file in tmpfs.
+    Tmpfs,
+}
+
+impl DropKind {
+    /// All, in the order of tables.
+    pub const ALL: [DropKind; 5] =
+        [DropKind::Clean, DropKind::Dirty, DropKind::Mlocked, DropKind::Mapped, DropKind::Tmpfs];
+
+    /// In a word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            DropKind::Clean => "clean",
+            DropKind::Dirty => "dirty",
+            DropKind::Mlocked => "mlocked",
+            DropKind::Mapped => "mapped",
+            DropKind::Tmpfs => "tmpfs",
+        }
+    }
+}
+
+/// When it was looked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DropStage {
+    /// All pages are there.
+    #[default]
+    Before,
+    /// After the drop.
+    Dropped,
+    /// After the dirty file was written to the disk and caches were dropped again.
+    Written,
+    /// After the limit of the group was brought down to what cannot be reclaimed.
+    Pressed,
+}
+
+/// The pages of one kind at one look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct KindCount {
+    /// Which kind.
+    pub kind: DropKind,
+    /// Pages of the file in memory, by cachestat(2) where the kernel has it.
+    pub cached: u64,
+    /// Of these dirty or being written; `None` where only mincore(2) is there.
+    pub unwritten: Option<u64>,
+    /// Pages of the file in memory, by mincore(2).
+    pub by_mincore: u64,
+}
+
+/// One look.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct DropLook {
+    /// When.
+    pub stage: DropStage,
+    /// How long the drop before it took.
+    pub took: Option<Nanos>,
+    /// Our pages.
+    pub kinds: Vec<KindCount>,
+    /// The whole machine.
+    pub host: FreeGauges,
+    /// Slab: what can be reclaimed of it and what cannot.
+    pub slab: Bytes,
+    /// Free pages in the lists of the processors, which MemFree does not count.
+    pub cpu_lists: Bytes,
+    /// Inodes of ext4 in use; `None` where the kernel does not tell.
+    pub inodes: Option<Bytes>,
+    /// Entries of directories in use.
+    pub entries: Option<Bytes>,
+    /// What the group is charged for.
+    pub group: Bytes,
+}
+
+/// All looks of one run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct DropRun {
+    /// 1, 2 or 3.
+    pub level: u8,
+    /// Pages of each of the five files.
+    pub pages: u64,
+    /// In order.
+    pub looks: Vec<DropLook>,
+}
+
+impl DropRun {
+    /// From the detail of a record of this experiment.
+    #[must_use]
+    pub fn of(detail: &serde_json::Value) -> Option<DropRun> {
+        DropRun::deserialize(detail).ok()
+    }
+
+    /// The look of that stage.
+    #[must_use]
+    pub fn look(&self, stage: DropStage) -> Option<&DropLook> {
+        self.looks.iter().find(|look| look.stage == stage)
+    }
+
+    /// Pages of that kind that were in memory then.
+    #[must_use]
+    pub fn cached(&self, kind: DropKind, stage: DropStage) -> Option<u64> {
+        Some(self.look(stage)?.kinds.iter().find(|count| count.kind == kind)?.cached)
+    }
+
+    /// How far free + buffers + cached moved, as a share of what left buffers and cached; `None` when nothing left.
+    #[must_use]
+    pub fn unlevel(&self) -> Option<f64> {
+        let (before, after) = (self.look(DropStage::Before)?.host, self.look(DropStage::Dropped)?.host);
+        let cache = |seen: FreeGauges| (seen.buffers + seen.cached).as_f64();
+        let gone = cache(before) - cache(after);
+        let moved = after.free_with_cache().as_f64() - before.free_with_cache().as_f64();
+        (gone > 0.0).then(|| moved / gone)
+    }
+
+    /// Whether both ways of counting agreed at every look.
+    #[must_use]
+    pub fn agreed(&self) -> bool {
+        self.looks.iter().flat_map(|look| &look.kinds).all(|count| count.cached == count.by_mincore)
+    }
+
+    /// What became of one kind, in a sentence without its subject; `None` when a look is missing.
+    #[must_use]
+    pub fn fate(&self, kind: DropKind) -> Option<String> {
+        let at = |stage| self.cached(kind, stage);
+        let (before, dropped) = (at(DropStage::Before)?, at(DropStage::Dropped)?);
+        let mut out = match dropped {
+            0 => format!("all {before} pages went"),
+            _ if dropped == before => format!("all {before} pages stayed"),
+            _ => format!("{dropped} of {before} pages stayed"),
+        };
+        let went = |stage, how: &str, before: u64| match at(stage) {
+            Some(0) if before > 0 => format!("; {how}, they went"),
+            Some(after) if after == before && before > 0 => format!("; {how}, they stayed"),
+            Some(after) if after < before => format!("; {how}, {} of them went", before - after),
+            _ => String::new(),
+        };
+        if kind == DropKind::Dirty {
+            out += &went(DropStage::Written, "once written to the disk and dropped again", dropped);
+        }
+        if let Some(written) = at(DropStage::Written) {
+            out += &went(DropStage::Pressed, "when the group's limit pressed", written);
+        }
+        Some(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(stage: DropStage, counts: [u64; 5], free: u64, cached: u64) -> DropLook {
+        let kinds = DropKind::ALL
+            .into_iter()
+            .zip(counts)
+            .map(|(kind, cached)| KindCount { kind, cached, by_mincore: cached, ..KindCount::default() })
+            .collect();
+        let mib = Bytes::from_mib;
+        let host = FreeGauges { free: mib(free), cached: mib(cached), ..FreeGauges::default() };
+        DropLook { stage, kinds, host, ..DropLook::default() }
+    }
+
+    /// The article's numbers: free 33 to 741 MB, cached 801 to 134.
+    fn run() -> DropRun {
+        DropRun {
+            level: 1,
+            pages: 100,
+            looks: vec![
+                look(DropStage::Before, [100; 5], 33, 801),
+                look(DropStage::Dropped, [0, 100, 100, 100, 100], 741, 134),
+                look(DropStage::Written, [0, 0, 100, 100, 100], 741, 134),
+                look(DropStage::Pressed, [0, 0, 100, 12, 100], 741, 134),
+            ],
+        }
+    }
+
+    #[test]
+    fn each_kind_has_its_fate() {
+        let fate = |kind| run().fate(kind).unwrap();
+        assert_eq!(fate(DropKind::Clean), "all 100 pages went");
+        assert_eq!(
+            fate(DropKind::Dirty),
+            "all 100 pages stayed; once written to the disk and dropped again, they went"
+        );
+        assert_eq!(fate(DropKind::Mapped), "all 100 pages stayed; when the group's limit pressed, 88 of them went");
+        assert_eq!(fate(DropKind::Mlocked), "all 100 pages stayed; when the group's limit pressed, they stayed");
+        assert_eq!(DropRun::default().fate(DropKind::Clean), None);
+    }
+
+    #[test]
+    fn the_sum_is_level_when_what_leaves_the_cache_is_free_afterwards() {
+        let unlevel = run().unlevel().unwrap();
+        assert!((unlevel - 41.0 / 667.0).abs() < 1e-9, "{unlevel}");
+        assert_eq!(DropRun::default().unlevel(), None);
+    }
+
+    #[test]
+    fn two_ways_of_counting_that_differ_are_noticed() {
+        let mut run = run();
+        assert!(run.agreed());
+        run.looks[1].kinds[0].by_mincore = 3;
+        assert!(!run.agreed());
+    }
+}

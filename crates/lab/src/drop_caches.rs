@@ -1,0 +1,447 @@
+//! The experiment drop: what `drop_caches` takes and what it leaves, to the page, and that nothing of it is made of nothing.
+//!
+//! A holder in a memory group keeps five kinds of pages of our own: clean, dirty, mlocked, mapped, tmpfs. They are counted
+//! before and after; then the dirty file is written and dropped again; then the limit of the group is brought down, which
+//! shows that mapped pages can be reclaimed though a drop leaves them. What it is not: harmless to timings: the caches of the
+//! whole machine are dropped, twice a run, so it asks first.
+
+mod holder;
+mod look;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use ramline_evidence::{Arm, Better, DropKind, DropRun, DropStage, Figure, RunRecord, Verdict};
+use ramline_kernel::cgroup::{Group, Version};
+use ramline_kernel::drop_caches::{self, Level};
+use ramline_kernel::{Root, process, swap};
+use ramline_units::{Bytes, Limit, Nanos};
+
+pub use self::holder::child;
+use self::holder::{Held, HolderTask};
+use self::look::Looker;
+use crate::error::{LabError, Result};
+use crate::experiment::{Bench, Experiment, Series};
+use crate::need::{Need, Offer};
+use crate::own_fs::{self, OwnFs};
+use crate::params::{Kind, Parameter, Params};
+use crate::talk::{Heard, Talk};
+use crate::{observe, scratch};
+
+/// Its name on the command line and in records.
+pub const NAME: &str = "drop";
+
+/// ext4 makes an inode for each so many bytes of a small file system.
+const PER_INODE: u64 = 20 << 10;
+/// How long the holder may take to bring its pages in.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Beyond what cannot be reclaimed, the pressed group may keep this: charges are kept in stock by processor.
+const SLACK: Bytes = Bytes::from_mib(1);
+
+const fn row(name: &'static str, kind: Kind, default: Option<&'static str>, help: &'static str) -> Parameter {
+    Parameter { name, kind, default, help }
+}
+
+/// The row of the table.
+pub const EXPERIMENT: Experiment = Experiment {
+    name: NAME,
+    question: "What does dropping caches take, what does it leave, and does it make any memory?",
+    how: "A program in a memory cgroup holds five files of its own: one read once, one written but not yet on the disk, one mapped \
+          and locked, one mapped, one in tmpfs. Their pages are counted, /proc/sys/vm/drop_caches is written, they are counted \
+          again. Then the dirty file is written to the disk and caches are dropped once more; then the group's limit is lowered. \
+          The columns of free and the slab caches of the machine are written down each time.",
+    needs: "root, a memory cgroup (version 1 or 2), mke2fs, a disk with twice the files free; consent, since it drops the caches of \
+            the whole machine: there is no way to drop those of a group alone. In a virtual machine nobody minds",
+    docs: "docs/experiments/drop.md",
+    parameters: &[
+        row("levels", Kind::List, Some("1,2,3"), "What is written, one arm each: 1 pages, 2 slab objects, 3 both"),
+        row("size", Kind::Size, Some("16MiB"), "Size of each of the five files"),
+        row("files", Kind::Count(0, 100_000), Some("5000"), "Empty files that are looked at, for the slab caches"),
+        row("runs", Kind::Count(1, 100), Some("1"), "Runs of each level, in alternating order; each drops twice"),
+    ],
+    figures: &["clean kept", "mapped kept", "free gained"],
+    open,
+};
+
+struct Plan {
+    arms: Vec<(Arm, Level)>,
+    size: Bytes,
+    files: u64,
+    runs: u32,
+    offer: Offer,
+    global: Vec<String>,
+}
+
+fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
+    let size = params.size("size").unwrap_or(Bytes::from_mib(16));
+    let files = params.count("files").unwrap_or(5000);
+    let levels = levels(params.list("levels"))?;
+    let most = Bytes::from_gib(4);
+    if size < Bytes::from_mib(4) || size > most || !size.0.is_multiple_of(1 << 20) {
+        let text = format!("files of {size} are not a whole number of MiB from 4 MiB to {most}");
+        return Err(LabError::usage(text, format!("ramline lab run {NAME} --size 16MiB")));
+    }
+    let dir = params.path("dir");
+    let need = Need {
+        name: NAME,
+        memory: Bytes(size.0.saturating_mul(5)) + Bytes::from_mib(16),
+        smaller: "--size 4MiB --files 0",
+        scratch: image(size, files),
+        swap_file: false,
+        dir: dir.as_deref(),
+        // Nothing of it is a timing, except that of the drop itself.
+        allow_busy: true,
+    };
+    let offer = need.look(root)?;
+    let knob = drop_caches::knob(root);
+    if !knob.exists() {
+        let reasons = vec![format!("{} is not there: a container may hide it", knob.display())];
+        return Err(LabError::Refused { reasons, hint: "ls -l /proc/sys/vm/drop_caches".to_owned(), privilege: false });
+    }
+    let runs = params.count("runs").and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
+    let arms: Vec<(Arm, Level)> = levels
+        .into_iter()
+        .map(|level| {
+            let number = level.number().to_string();
+            (Arm::named(&format!("level {number}"), &[("drop_caches", &number)]), level)
+        })
+        .collect();
+    let global = global(root, &arms, runs);
+    let arms_only = arms.iter().map(|(arm, _)| arm.clone()).collect();
+    Ok(Box::new(DropCaches { plan: Plan { arms, size, files, runs, offer, global }, arms: arms_only, files: None }))
+}
+
+fn levels(given: &[String]) -> Result<Vec<Level>> {
+    let mut out = Vec::new();
+    for text in given {
+        let level = text.parse().ok().and_then(Level::of).filter(|level| !out.contains(level));
+        let bad = || {
+            let text = format!("'{}' is not one of the levels 1, 2 and 3, each once", text.escape_debug());
+            LabError::usage(text, format!("ramline lab run {NAME} --levels 1,3"))
+        };
+        out.push(level.ok_or_else(bad)?);
+    }
+    if out.is_empty() {
+        return Err(LabError::usage("there is no level to drop", format!("ramline lab run {NAME} --levels 1")));
+    }
+    Ok(out)
+}
+
+fn image(size: Bytes, files: u64) -> Bytes {
+    own_fs::image_size(Bytes(size.0.saturating_mul(4))).max(Bytes(files.saturating_mul(PER_INODE)))
+}
+
+/// How much would go, at most: what is mapped and dirty stays, and some of the rest may be in use.
+fn global(root: &Root, arms: &[(Arm, Level)], runs: u32) -> Vec<String> {
+    let seen = observe::free_gauges(root);
+    let drops = |wanted: &[Level]| arms.iter().any(|(_, level)| wanted.contains(level));
+    let mut out = Vec::new();
+    if drops(&[Level::Pages, Level::Both]) {
+        let most = (seen.buffers + seen.cached).saturating_sub(seen.shmem);
+        out.push(format!("the page cache of the whole machine: at most {most} would go and be read from disks again"));
+    }
+    if drops(&[Level::Objects, Level::Both]) {
+        out.push(format!(
+            "the slab caches of the whole machine: at most {} would go and be made again",
+            seen.reclaimable
+        ));
+    }
+    let times = u64::from(runs).saturating_mul(2).saturating_mul(u64::try_from(arms.len()).unwrap_or(u64::MAX));
+    out.push(format!(
+        "this is done {times} times; nothing is lost, programs are slower for a while; inside a virtual machine nobody else is"
+    ));
+    out
+}
+
+struct Files {
+    fs: OwnFs,
+    /// Clean, mlocked, mapped.
+    read: [PathBuf; 3],
+    many: PathBuf,
+    tmpfs: PathBuf,
+}
+
+struct DropCaches {
+    plan: Plan,
+    arms: Vec<Arm>,
+    files: Option<Files>,
+}
+
+impl Series for DropCaches {
+    fn arms(&self) -> &[Arm] {
+        &self.arms
+    }
+
+    fn runs(&self) -> u32 {
+        self.plan.runs
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let Plan { arms, size, files, runs, offer, global } = &self.plan;
+        let mut lines = vec![
+            format!(
+                "{} levels, {runs} times each; five files of {size} of our own, and {files} empty ones",
+                arms.len()
+            ),
+            format!(
+                "scratch: {} below {} ({} on {}), removed afterwards",
+                image(*size, *files),
+                offer.place.dir.display(),
+                offer.place.fs_type,
+                offer.place.device.as_deref().unwrap_or("no disk named")
+            ),
+        ];
+        lines.extend(global.iter().map(|what| format!("outside the sandbox: {what}")));
+        lines
+    }
+
+    fn global(&self) -> Vec<String> {
+        self.plan.global.clone()
+    }
+
+    fn longest_run(&self) -> Duration {
+        Duration::from_secs(60)
+    }
+
+    fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
+        let Plan { size, files, offer, .. } = &self.plan;
+        bench.progress.step(&format!("writing files below {}", offer.place.dir.display()));
+        let fs = OwnFs::create(&offer.place.dir, image(*size, *files), Bytes::from_kib(128), bench.run)?;
+        let read = ["clean", "mlocked", "mapped"].map(|name| fs.at().join(name));
+        for path in &read {
+            let failed = |error| LabError::file("write", path, error);
+            let mut file = std::fs::File::create_new(path).map_err(failed)?;
+            scratch::code_bytes(&mut file, *size).and_then(|()| file.sync_all()).map_err(failed)?;
+        }
+        let many = fs.at().join("many");
+        std::fs::create_dir(&many).map_err(|error| LabError::file("make", &many, error))?;
+        for number in 0..*files {
+            if number.is_multiple_of(1000) {
+                bench.run.check_interrupted()?;
+            }
+            let path = many.join(format!("empty-{number:06}"));
+            std::fs::File::create_new(&path).map_err(|error| LabError::file("make", &path, error))?;
+        }
+        // What is dirty of all this must not be what is counted later.
+        std::fs::File::open(&many)
+            .and_then(|dir| dir.sync_all())
+            .map_err(|error| LabError::file("sync", &many, error))?;
+        let tmpfs = bench.run.make_dir(&fs.dir().join("tmpfs"))?;
+        self.files = Some(Files { fs, read, many, tmpfs });
+        Ok(())
+    }
+
+    fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
+        let files = self.files.as_ref().ok_or_else(|| LabError::Workload("the files are not there".to_owned()))?;
+        let level = self.plan.arms.iter().find(|(other, _)| other.name == arm.name).map(|(_, level)| *level);
+        let level = level.ok_or_else(|| LabError::usage("there is no such level", "ramline lab list"))?;
+        let offer = &self.plan.offer;
+        let v1 = offer.hierarchy.version() == Version::V1;
+        record.machine.cgroup_version = if v1 { 1 } else { 2 };
+        record.machine.scratch_fs.clone_from(&offer.place.fs_type);
+        record.machine.scratch_disk.clone_from(&offer.place.device);
+        record.sandbox = (if v1 { "cgroup-v1" } else { "cgroup-v2" }).to_owned();
+        own_fs::evict(&files.read)?;
+        let dirty = files.fs.at().join("dirty");
+        match std::fs::remove_file(&dirty) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(LabError::file("remove", &dirty, error));
+            }
+            _ => {}
+        }
+        bench.run.mount_tmpfs(&files.tmpfs, self.plan.size + Bytes::from_mib(1))?;
+        let group = self.group(record, bench)?;
+        let [clean, mlocked, mapped] = files.read.clone();
+        let task = HolderTask {
+            kind: NAME.to_owned(),
+            clean,
+            dirty,
+            mlocked,
+            mapped,
+            tmpfs: files.tmpfs.join("file"),
+            many: files.many.clone(),
+            size: self.plan.size,
+            observer: std::process::id(),
+        };
+        self.follow(level, &group, &task, record, bench)
+    }
+}
+
+impl DropCaches {
+    /// A group that cannot swap: pages of tmpfs have nowhere to go.
+    fn group(&self, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<Group> {
+        let group = bench.run.make_cgroup(&self.plan.offer.hierarchy, record.order)?;
+        let roomy = Bytes(self.plan.size.0.saturating_mul(8)) + Bytes::from_mib(64);
+        let mut changes = group.set_memory_limit(Limit::At(roomy))?;
+        match group.set_swap_limit(Limit::At(Bytes::ZERO)) {
+            Ok(more) => changes.extend(more),
+            Err(error) if error.is_unsupported() && swap::areas(bench.root)?.is_empty() => {}
+            Err(error) => return Err(error.into()),
+        }
+        for change in changes {
+            let name = change.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+            record.verified.insert(name, change.after.unwrap_or_default());
+        }
+        record.before = observe::counters(bench.root, &group.stat()?);
+        Ok(group)
+    }
+
+    fn follow(
+        &self,
+        level: Level,
+        group: &Group,
+        task: &HolderTask,
+        record: &mut RunRecord,
+        bench: &mut Bench<'_>,
+    ) -> Result<()> {
+        let begin = Instant::now();
+        let mut talk: Talk<Held> = Talk::start(task, Some(group), bench.run)?;
+        bench.progress.step("bringing five kinds of pages in");
+        loop {
+            match talk.hear(Duration::from_millis(100))? {
+                Heard::Line(Held { error: Some(error), .. }) => {
+                    record.verdict = Verdict::Failed(error);
+                    return Ok(());
+                }
+                Heard::Line(held) if held.ready => break,
+                Heard::Line(_) | Heard::Silence => {}
+                Heard::Ended(status, _) => {
+                    record.verdict = Verdict::Failed(format!("the holder ended with {status} and said nothing"));
+                    return Ok(());
+                }
+            }
+            bench.run.check_interrupted()?;
+            if begin.elapsed() > PATIENCE {
+                group.kill_all()?;
+                record.verdict =
+                    Verdict::Thrashing(format!("the pages were not there within {} s", PATIENCE.as_secs()));
+                return Ok(());
+            }
+        }
+        if !group.pids()?.contains(&talk.pid()) {
+            return Err(LabError::Workload("it is not inside its group".to_owned()));
+        }
+        record.fill = Nanos(u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX));
+        let looker = Looker::new(bench.root, group, task);
+        let pages = self.plan.size.0 / process::page_size();
+        let mut run = DropRun { level: level.number(), pages, ..DropRun::default() };
+        run.looks.push(looker.look(DropStage::Before, None)?);
+        all_there(&run, record);
+        bench.progress.step("dropping");
+        let mut took = dropped(bench.root, level)?;
+        run.looks.push(looker.look(DropStage::Dropped, Some(took))?);
+        looker.write_dirty()?;
+        took = dropped(bench.root, level)?;
+        run.looks.push(looker.look(DropStage::Written, Some(took))?);
+        bench.run.check_interrupted()?;
+        press(group, &run, &looker, record)?;
+        run.looks.push(looker.look(DropStage::Pressed, None)?);
+        record.after = observe::counters(bench.root, &group.stat()?);
+        talk.say("end");
+        talk.wait()?;
+        if !run.agreed() {
+            record.notes.push("cachestat and mincore did not count the same pages; both are in the record".to_owned());
+        }
+        record.verdict = Verdict::Completed;
+        record.figures = figures(&run);
+        record.detail = serde_json::to_value(&run).ok();
+        Ok(())
+    }
+}
+
+/// The state before the drop, proven: every page is there, and those of the dirty file are dirty.
+fn all_there(run: &DropRun, record: &mut RunRecord) {
+    for count in run.looks.iter().flat_map(|look| &look.kinds) {
+        let name = format!("{} pages in memory before", count.kind.word());
+        record.verified.insert(name, format!("{} of {}", count.cached, run.pages));
+        if count.cached < run.pages {
+            let (word, cached, pages) = (count.kind.word(), count.cached, run.pages);
+            record.notes.push(format!("only {cached} of {pages} {word} pages were in memory before the drop"));
+        }
+        if let Some(unwritten) = count.unwritten.filter(|n| count.kind == DropKind::Dirty && *n < run.pages) {
+            record
+                .notes
+                .push(format!("only {unwritten} of {} dirty pages were still unwritten before the drop", run.pages));
+        }
+    }
+}
+
+fn dropped(root: &Root, level: Level) -> Result<Nanos> {
+    let begin = process::monotonic();
+    drop_caches::drop_now(root, level)?;
+    Ok(Nanos(process::monotonic().0.saturating_sub(begin.0)))
+}
+
+/// Brings the limit down by what can be reclaimed: all pages of files that are neither locked nor in tmpfs.
+fn press(group: &Group, run: &DropRun, looker: &Looker<'_>, record: &mut RunRecord) -> Result<()> {
+    let now = looker.look(DropStage::Pressed, None)?;
+    let pages = |kind| now.kinds.iter().find(|count| count.kind == kind).map_or(0, |count| count.cached);
+    let can_go = pages(DropKind::Clean) + pages(DropKind::Dirty) + pages(DropKind::Mapped);
+    let page = process::page_size();
+    let limit = now.group.saturating_sub(Bytes(can_go.min(run.pages.saturating_mul(3)).saturating_mul(page))) + SLACK;
+    let limit = Bytes(limit.0.div_ceil(page).saturating_mul(page));
+    match group.set_memory_limit(Limit::At(limit)) {
+        Ok(changes) => {
+            let after = changes.into_iter().next().and_then(|change| change.after).unwrap_or_default();
+            record.verified.insert("limit that pressed".to_owned(), after);
+        }
+        // Reclaim was tried all the same; what it took is counted.
+        Err(error) => {
+            let why = error.to_string().lines().next().unwrap_or_default().to_owned();
+            record.notes.push(format!("the limit could not be brought down to {limit}: {why}"));
+        }
+    }
+    Ok(())
+}
+
+/// What the table of a series is made of.
+fn figures(run: &DropRun) -> Vec<Figure> {
+    let mut out = Vec::new();
+    let pages = |kind, stage| run.cached(kind, stage).map(|pages| pages as f64);
+    for kind in DropKind::ALL {
+        let name = format!("{} kept", kind.word());
+        out.extend(pages(kind, DropStage::Dropped).map(|v| Figure::new(&name, v, "pages", Better::Neither)));
+    }
+    for (kind, stage, name) in [
+        (DropKind::Dirty, DropStage::Written, "dirty kept once written"),
+        (DropKind::Mapped, DropStage::Pressed, "mapped kept under pressure"),
+        (DropKind::Mlocked, DropStage::Pressed, "mlocked kept under pressure"),
+        (DropKind::Tmpfs, DropStage::Pressed, "tmpfs kept under pressure"),
+    ] {
+        out.extend(pages(kind, stage).map(|v| Figure::new(name, v, "pages", Better::Neither)));
+    }
+    let (Some(before), Some(after)) = (run.look(DropStage::Before), run.look(DropStage::Dropped)) else { return out };
+    let mut bytes = |name: &str, value: Bytes| out.push(Figure::new(name, value.as_f64(), "bytes", Better::Neither));
+    bytes("free gained", after.host.free.saturating_sub(before.host.free));
+    bytes("cached lost", before.host.cached.saturating_sub(after.host.cached));
+    bytes("buffers lost", before.host.buffers.saturating_sub(after.host.buffers));
+    bytes("slab lost", before.slab.saturating_sub(after.slab));
+    bytes("free + buffers + cached before", before.host.free_with_cache());
+    bytes("free + buffers + cached after", after.host.free_with_cache());
+    let share = run.unlevel().map(|share| share * 100.0);
+    out.extend(share.map(|v| Figure::new("sum moved, of what left the cache", v, "%", Better::Neither)));
+    let took = after.took.map(Nanos::as_secs_f64);
+    out.extend(took.map(|v| Figure::new("time of the drop", v, "s", Better::Lower)));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_1_2_and_3_each_once() {
+        let of = |texts: &[&str]| levels(&texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
+        assert_eq!(of(&["3", "1"]).unwrap(), [Level::Both, Level::Pages]);
+        for bad in [&["4"][..], &["1", "1"], &["x"], &[]] {
+            assert!(of(bad).unwrap_err().to_string().contains("ramline lab run drop --levels 1"), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn the_image_has_room_for_the_files_and_for_the_inodes() {
+        let size = Bytes::from_mib(16);
+        assert!(image(size, 0) > Bytes::from_mib(64));
+        assert!(image(size, 50_000) >= Bytes(50_000 * PER_INODE));
+    }
+}

@@ -1,0 +1,217 @@
+//! The experiment eat-memory: memory is taken step by step until the limit, the kill or a given amount, and everything `free`
+//! says is written down at each step.
+//!
+//! It answers how much can be had although `free` says little, what is taken first (clean cache), and at which amount and
+//! which swappiness the kernel begins to swap instead. The group plays the machine: its limit is the total. What it is not: a
+//! danger to the machine: the group has a hard limit or the eater a small end, it is the first to be killed, and the watchdog
+//! looks every 100 ms.
+
+mod arms;
+mod eater;
+mod plan;
+mod watch;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ramline_act::Run;
+use ramline_evidence::{Arm, RunRecord, SwapKind};
+use ramline_kernel::cgroup::{Group, Version};
+use ramline_kernel::{Root, swap};
+use ramline_units::{Bytes, Limit};
+
+use self::eater::EaterTask;
+pub use self::eater::child;
+use self::plan::Plan;
+use crate::error::{LabError, Result};
+use crate::experiment::{Bench, Experiment, Series};
+use crate::own_fs::{self, OwnFs};
+use crate::params::{Kind, Parameter, Params};
+use crate::preflight::PRIORITY;
+use crate::{observe, scratch};
+
+/// Its name on the command line and in records.
+pub const NAME: &str = "eat-memory";
+
+/// Size of each of the files that are read.
+const FILE: Bytes = Bytes::from_mib(8);
+
+const fn row(name: &'static str, kind: Kind, default: Option<&'static str>, help: &'static str) -> Parameter {
+    Parameter { name, kind, default, help }
+}
+
+/// The row of the table.
+pub const EXPERIMENT: Experiment = Experiment {
+    name: NAME,
+    question: "How much memory can be had although free says little, and what is taken first: cache or idle data?",
+    how: "A program in a memory cgroup takes memory in steps of 1 MiB and writes to it, until the kernel kills it at the limit or \
+          until --eat is reached. Before that it may have read files (their pages fill the cache), and written data nobody looks at \
+          again. At each step everything stands still while the columns of free are written down, of the group as a small machine \
+          and of the host.",
+    needs: "root, a memory cgroup (version 1 or 2), mke2fs, a disk with about twice the files and swap free, the limit and a margin in memory",
+    docs: "docs/experiments/eat-memory.md",
+    parameters: &[
+        row("limit", Kind::Size, Some("256MiB"), "Limit of the group, the total of the small machine"),
+        row(
+            "arms",
+            Kind::List,
+            Some("no-swap,cache+no-swap"),
+            "Arms, comma-separated, each of parts joined by +: no-swap, swap:S (S is the swappiness), as-configured; cache (files read before), idle (data written before), no-limit",
+        ),
+        row("eat", Kind::Size, None, "Stop after so much and read the files again; left out: until the kill"),
+        row("step", Kind::Size, Some("1MiB"), "One step"),
+        row("cache", Kind::Size, None, "Size of the files (7/8 of the limit)"),
+        row("reads", Kind::Count(1, 3), Some("1"), "How often the files are read; what is read twice counts as in use"),
+        row("idle", Kind::Size, None, "Data that nobody looks at again, in arms with idle (a quarter of the limit)"),
+        row(
+            "fill",
+            Kind::Word(&["zeros", "text", "random"]),
+            Some("zeros"),
+            "Contents of what is eaten and of idle data",
+        ),
+        row("read-ahead", Kind::Size, Some("128KiB"), "Read-ahead of the scratch device"),
+        row("runs", Kind::Count(1, 100), Some("3"), "Runs of each arm, in alternating order"),
+        row("timeout", Kind::Time, Some("60s"), "When a run is given up"),
+    ],
+    figures: &["obtained", "free said"],
+    open,
+};
+
+fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
+    Ok(Box::new(EatMemory { plan: Plan::of(root, params)?, files: None }))
+}
+
+struct Files {
+    fs: OwnFs,
+    paths: Vec<PathBuf>,
+}
+
+struct EatMemory {
+    plan: Plan,
+    files: Option<Files>,
+}
+
+impl Series for EatMemory {
+    fn arms(&self) -> &[Arm] {
+        &self.plan.arms
+    }
+
+    fn runs(&self) -> u32 {
+        self.plan.runs
+    }
+
+    fn lines(&self) -> Vec<String> {
+        self.plan.lines()
+    }
+
+    fn global(&self) -> Vec<String> {
+        self.plan.global()
+    }
+
+    fn longest_run(&self) -> Duration {
+        self.plan.timeout.saturating_add(Duration::from_secs(10))
+    }
+
+    fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
+        let plan = &self.plan;
+        bench.progress.step(&format!("writing {} of files below {}", plan.tree(), plan.offer.place.dir.display()));
+        let size = own_fs::image_size(plan.tree());
+        let fs = OwnFs::create(&plan.offer.place.dir, size, plan.read_ahead, bench.run)?;
+        let mut paths = Vec::new();
+        let mut left = plan.tree();
+        while left > Bytes::ZERO {
+            bench.run.check_interrupted()?;
+            let path = fs.at().join(format!("file-{:03}", paths.len()));
+            let failed = |error| LabError::file("write", &path, error);
+            let mut file = std::fs::File::create_new(&path).map_err(failed)?;
+            let size = left.min(FILE);
+            scratch::code_bytes(&mut file, size).and_then(|()| file.sync_all()).map_err(failed)?;
+            left = left.saturating_sub(size);
+            paths.push(path);
+        }
+        self.files = Some(Files { fs, paths });
+        Ok(())
+    }
+
+    fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
+        let files = self.files.as_ref().ok_or_else(|| LabError::Workload("the files are not there".to_owned()))?;
+        let plan = &self.plan;
+        let v1 = plan.offer.hierarchy.version() == Version::V1;
+        record.machine.cgroup_version = if v1 { 1 } else { 2 };
+        record.machine.scratch_fs.clone_from(&plan.offer.place.fs_type);
+        record.machine.scratch_disk.clone_from(&plan.offer.place.device);
+        record.sandbox = (if v1 { "cgroup-v1" } else { "cgroup-v2" }).to_owned();
+        record.notes.extend(plan.offer.doubts.iter().map(|why| format!("the machine was not quiet: {why}")));
+        own_fs::evict(&files.paths)?;
+        record.verified.extend(files.fs.verified());
+        record.verified.insert("files cached before".to_owned(), own_fs::cached(&files.paths)?.to_string());
+        let group = self.group(arm, files, record, bench)?;
+        record.before = observe::counters(bench.root, &group.stat()?);
+        let task = self.task(arm, files);
+        watch::follow(plan, arm, &group, &task, record, bench)?;
+        record.verified.insert("files cached at the end".to_owned(), own_fs::cached(&files.paths)?.to_string());
+        Ok(())
+    }
+}
+
+impl EatMemory {
+    /// The swap of the arm, then the group: the undo goes backwards and empties the group before the area is switched off.
+    fn group(&self, arm: &Arm, files: &Files, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<Group> {
+        let (plan, root) = (&self.plan, bench.root);
+        if arm.swap == SwapKind::File {
+            let file = bench.run.make_swap_file(&files.fs.dir().join("swap"), plan.swap_size())?;
+            bench.run.swap_on(&file, Some(PRIORITY))?;
+        }
+        let group = bench.run.make_cgroup(&plan.offer.hierarchy, record.order)?;
+        let mut keep = |changes: Vec<ramline_kernel::write::Change>| {
+            let name = |change: &ramline_kernel::write::Change| {
+                change.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+            };
+            record.verified.extend(changes.into_iter().map(|c| (name(&c), c.after.unwrap_or_default())));
+        };
+        if let Some(limit) = plan.limit_of(arm) {
+            keep(group.set_memory_limit(Limit::At(limit))?);
+        }
+        if arm.swap == SwapKind::None {
+            // A kernel without swap accounting may still have no swap at all, which is as good.
+            match group.set_swap_limit(Limit::At(Bytes::ZERO)) {
+                Ok(changes) => keep(changes),
+                Err(error) if error.is_unsupported() || error.is_refused() => {
+                    if !swap::areas(root)?.is_empty() {
+                        return Err(error.into());
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if let Some(value) = arm.swappiness {
+            keep(vec![swappiness(root, &group, value, bench.run)?]);
+        }
+        Ok(group)
+    }
+
+    fn task(&self, arm: &Arm, files: &Files) -> EaterTask {
+        let plan = &self.plan;
+        EaterTask {
+            kind: NAME.to_owned(),
+            idle: if arms::has(arm, arms::IDLE) { plan.idle } else { Bytes::ZERO },
+            files: if arms::has(arm, arms::CACHE) { files.paths.clone() } else { Vec::new() },
+            reads: plan.reads,
+            step: plan.step,
+            most: plan.eat,
+            look_every: plan.look_every(arm),
+            fill: plan.fill,
+            seed: plan.seed,
+            observer: std::process::id(),
+        }
+    }
+}
+
+/// Of the group in version 1; in version 2 there is only that of the machine, which goes through the journal.
+fn swappiness(root: &Root, group: &Group, value: u32, run: &mut Run) -> Result<ramline_kernel::write::Change> {
+    let byte = u8::try_from(value).unwrap_or(u8::MAX);
+    Ok(match group.version() {
+        Version::V1 => group.set_swappiness(byte)?,
+        Version::V2 => run.set_knob(&ramline_kernel::write::vm_setting(root, "swappiness"), &byte.to_string())?,
+    })
+}

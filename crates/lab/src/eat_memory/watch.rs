@@ -1,0 +1,245 @@
+//! Looking while memory is eaten: a point at each standstill, a sample every 100 ms, the watchdog, the verdict, the figures.
+//!
+//! What it is not: inside the group. Each point reads the group's statistics, which brings them up to date: reclaim in the
+//! group decides on exact numbers then, as that of a whole machine does.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use ramline_evidence::{Arm, Better, EatPoint, EatRun, EatStage, Figure, FreeGauges, Phase, RunRecord, Verdict};
+use ramline_kernel::cgroup::{Group, GroupStat};
+use ramline_kernel::{Root, memory_room, process, signals};
+use ramline_units::{Bytes, Nanos};
+
+use super::eater::{Bite, EaterTask};
+use super::plan::Plan;
+use crate::error::{LabError, Result};
+use crate::experiment::Bench;
+use crate::observe::{self, Observer, SAMPLE_EVERY};
+use crate::preflight;
+use crate::protocol::Line;
+use crate::talk::{Heard, Talk};
+use crate::watchdog::{Limits, Watchdog};
+
+/// Lets the eater go and looks until it has ended.
+pub fn follow(
+    plan: &Plan,
+    arm: &Arm,
+    group: &Group,
+    task: &EaterTask,
+    record: &mut RunRecord,
+    bench: &mut Bench<'_>,
+) -> Result<()> {
+    let limit = plan.limit_of(arm);
+    let base = group.stat()?;
+    let mut talk: Talk<Bite> = Talk::start(task, Some(group), bench.run)?;
+    let observer = Observer::new(bench.root, Some(group), false);
+    let mut dog = Watchdog::new(limits(plan, record, bench.deadline));
+    let mut run = EatRun { step: plan.step, limit, tree: tree(task), ..EatRun::default() };
+    let (begin, mut next) = (process::monotonic(), Instant::now());
+    let (mut last, mut ended_by) = (Bite::default(), None);
+    let (status, usage) = loop {
+        match talk.hear(next.saturating_duration_since(Instant::now()))? {
+            Heard::Line(bite) => {
+                if bite.waits {
+                    if run.points.is_empty() {
+                        inside(group, talk.pid(), record)?;
+                    }
+                    let stat = group.stat()?;
+                    if bite.end {
+                        record.after = observe::counters(bench.root, &stat);
+                    }
+                    let at = Nanos(process::monotonic().0.saturating_sub(begin.0));
+                    run.points.push(point(bench.root, at, &bite, &stat, limit, swap_of(plan, arm)));
+                    talk.say("on");
+                }
+                last = bite;
+            }
+            Heard::Silence => {}
+            Heard::Ended(status, usage) => break (status, usage),
+        }
+        if Instant::now() >= next {
+            next = Instant::now() + SAMPLE_EVERY;
+            let line = Line { phase: phase(last.stage), fraction: fraction(plan, arm, &last), ..Line::default() };
+            let sample = observer.sample(talk.pid(), &line, limit.unwrap_or_default(), None);
+            bench.progress.sample(&sample);
+            let room = memory_room(bench.root)?.min(sample.host.available);
+            if let Some(why) = dog.look(&sample, room).filter(|_| ended_by.is_none()) {
+                ended_by = Some(Verdict::Thrashing(why));
+                group.kill_all()?;
+            }
+            record.samples.push(sample);
+        }
+        if signals::interrupted() {
+            group.kill_all()?;
+            talk.wait()?;
+            return Err(LabError::Interrupted);
+        }
+    };
+    bench.run.check_interrupted()?;
+    let stat = group.stat()?;
+    if record.after.is_empty() {
+        record.after = observe::counters(bench.root, &stat);
+    }
+    (record.user, record.system, record.elapsed) = (usage.user, usage.system, last.busy);
+    record.reclaim = observe::reclaim(&record.before, &record.after, usage.majflt, record.machine.page_size);
+    record.notes.extend(last.refused.iter().map(|why| format!("the kernel would not promise more memory: {why}")));
+    let killed = stat.oom_kills.unwrap_or(0) > base.oom_kills.unwrap_or(0);
+    record.verdict = ended_by.unwrap_or_else(|| verdict(status, killed, &last));
+    run.eaten = last.eaten;
+    strangers(record);
+    record.figures = figures(record, &run);
+    record.detail = serde_json::to_value(&run).ok();
+    Ok(())
+}
+
+fn tree(task: &EaterTask) -> Bytes {
+    task.files.iter().filter_map(|path| Some(Bytes(std::fs::metadata(path).ok()?.len()))).sum()
+}
+
+fn limits(plan: &Plan, record: &RunRecord, deadline: Option<Instant>) -> Limits {
+    let nanos = |time: Duration| Nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+    let whole = deadline.map_or(plan.timeout, |end| end.saturating_duration_since(Instant::now()).min(plan.timeout));
+    let (fill, rounds) = (nanos(whole), nanos(whole));
+    Limits { fill, rounds, whole: nanos(whole), room: preflight::margin(record.machine.mem_total), ..Limits::default() }
+}
+
+fn inside(group: &Group, pid: u32, record: &mut RunRecord) -> Result<()> {
+    if !group.pids()?.contains(&pid) {
+        return Err(LabError::Workload("it is not inside its group".to_owned()));
+    }
+    let harness = group.stat()?.current.unwrap_or_default();
+    record.verified.insert("harness in the group before the start".to_owned(), harness.to_string());
+    Ok(())
+}
+
+/// What the group may swap, as the total of its small machine.
+fn swap_of(plan: &Plan, arm: &Arm) -> Option<Bytes> {
+    match arm.swap {
+        ramline_evidence::SwapKind::File => Some(plan.swap_size()),
+        ramline_evidence::SwapKind::None => Some(Bytes::ZERO),
+        _ => None,
+    }
+}
+
+fn point(
+    root: &Root,
+    at: Nanos,
+    bite: &Bite,
+    stat: &GroupStat,
+    limit: Option<Bytes>,
+    swap_total: Option<Bytes>,
+) -> EatPoint {
+    let of = Option::unwrap_or_default;
+    let host = observe::free_gauges(root);
+    let lists = of(stat.inactive_file) + of(stat.active_file);
+    let (total, free, available) = match limit {
+        None => (host.total, host.free, host.available),
+        Some(limit) => {
+            let free = limit.saturating_sub(of(stat.current));
+            (limit, free, Some(free + lists))
+        }
+    };
+    let sandbox = FreeGauges {
+        total,
+        free,
+        available,
+        cached: of(stat.file),
+        shmem: of(stat.shmem),
+        swap_total: swap_total.unwrap_or(host.swap_total),
+        swap_used: of(stat.swap),
+        ..FreeGauges::default()
+    };
+    let read = if bite.stage == EatStage::Eat { Bytes::ZERO } else { bite.done };
+    let dirty = of(stat.dirty) + of(stat.writeback);
+    EatPoint { at, stage: bite.stage, eaten: bite.eaten, read, sandbox, anon: of(stat.anon), dirty, host }
+}
+
+const fn phase(stage: EatStage) -> Phase {
+    match stage {
+        EatStage::Start => Phase::Start,
+        EatStage::Idle | EatStage::Cache => Phase::Map,
+        EatStage::Eat => Phase::Fill,
+        EatStage::Refill => Phase::Rounds,
+    }
+}
+
+fn fraction(plan: &Plan, arm: &Arm, bite: &Bite) -> f64 {
+    let all = plan.eat.or_else(|| plan.limit_of(arm)).unwrap_or_default();
+    bite.eaten.share_of(all).unwrap_or_default()
+}
+
+fn verdict(status: ExitStatus, out_of_memory: bool, last: &Bite) -> Verdict {
+    if let Some(error) = &last.error {
+        return Verdict::Failed(error.clone());
+    }
+    match (status.success(), status.signal()) {
+        (true, _) if last.end => Verdict::Completed,
+        (_, Some(_)) if out_of_memory => {
+            Verdict::Killed(format!("the kernel: the group was out of memory after {}", last.eaten))
+        }
+        (_, Some(signal)) => Verdict::Killed(format!("signal {signal} from outside")),
+        _ => Verdict::Failed(format!("it ended with {status} and said nothing")),
+    }
+}
+
+/// Nobody else may be killed: if somebody was, the record says so.
+fn strangers(record: &mut RunRecord) {
+    let delta = |name: &str| {
+        record.after.get(name).copied().unwrap_or(0).saturating_sub(record.before.get(name).copied().unwrap_or(0))
+    };
+    let strangers = delta("vm.oom_kill").saturating_sub(delta("group.oom_kills"));
+    if strangers > 0 {
+        record.notes.push(format!("bystanders: {strangers} processes outside the sandbox were killed by the kernel"));
+    }
+}
+
+/// What the table of a series is made of.
+fn figures(record: &RunRecord, run: &EatRun) -> Vec<Figure> {
+    let mut out = Vec::new();
+    let mut add = |name: &str, bytes: Option<Bytes>, better| {
+        out.extend(bytes.map(|bytes| Figure::new(name, bytes.as_f64(), "bytes", better)));
+    };
+    let (before, last, refilled) = (run.before(), run.last(), run.refilled());
+    let began = run.swapping_began();
+    let of = |point: Option<&EatPoint>, what: fn(&EatPoint) -> Bytes| point.map(what);
+    add("obtained", Some(run.eaten), Better::Higher);
+    add("free said", of(before, |p| p.sandbox.free), Better::Neither);
+    add("swap used at the end", of(run.points.last(), |p| p.sandbox.swap_used), Better::Neither);
+    add("available said", before.and_then(|p| p.sandbox.available), Better::Neither);
+    add("cached before eating", of(before, |p| p.sandbox.cached), Better::Neither);
+    add("cached at the last look", of(last, |p| p.sandbox.cached), Better::Neither);
+    add("swap used before eating", of(before, |p| p.sandbox.swap_used), Better::Neither);
+    add("swap used at the last look", of(last, |p| p.sandbox.swap_used), Better::Neither);
+    add("cached after reading again", of(refilled, |p| p.sandbox.cached), Better::Neither);
+    add("swap used after reading again", of(refilled, |p| p.sandbox.swap_used), Better::Neither);
+    add("eaten when swapping began", of(began, |p| p.eaten), Better::Neither);
+    add("cached when swapping began", of(began, |p| p.sandbox.cached), Better::Neither);
+    let mut more = |name: &str, value: Option<f64>, unit: &str, better| {
+        out.extend(value.map(|value| Figure::new(name, value, unit, better)));
+    };
+    let pages = |count: Option<u64>| count.map(|count| count as f64);
+    more("obtained for each byte that was free", run.times_free(), "times", Better::Higher);
+    more("time of eating", Some(record.elapsed.as_secs_f64()), "s", Better::Lower);
+    more("system time", Some(record.system.as_secs_f64()), "s", Better::Lower);
+    more("file refaults", pages(record.reclaim.refault_file), "pages", Better::Lower);
+    more("swapped out", pages(record.reclaim.swap_out), "pages", Better::Lower);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kill_by_the_kernel_says_how_much_was_eaten() {
+        let last = Bite { eaten: Bytes::from_mib(250), ..Bite::default() };
+        let killed = verdict(ExitStatus::from_raw(libc::SIGKILL), true, &last);
+        assert_eq!(killed, Verdict::Killed("the kernel: the group was out of memory after 250.0 MiB".to_owned()));
+        let other = verdict(ExitStatus::from_raw(libc::SIGKILL), false, &last);
+        assert!(matches!(other, Verdict::Killed(why) if why.contains("from outside")));
+        assert!(matches!(verdict(ExitStatus::from_raw(0), false, &last), Verdict::Failed(_)));
+        assert_eq!(verdict(ExitStatus::from_raw(0), false, &Bite { end: true, ..last }), Verdict::Completed);
+    }
+}
