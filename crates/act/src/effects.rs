@@ -7,6 +7,7 @@ use std::process::{Child, Command};
 
 use ramline_kernel::cgroup::{Group, Hierarchy};
 use ramline_kernel::loopdev::LoopDevice;
+use ramline_kernel::mount::Journalled;
 use ramline_kernel::write::{Change, read_knob, write_knob};
 use ramline_kernel::{KernelError, loopdev, mount, process, scratch, swap, zram};
 use ramline_units::Bytes;
@@ -22,6 +23,21 @@ impl Run {
     pub fn make_dir(&mut self, path: &Path) -> Result<PathBuf> {
         let path = new_path("make the directory", path)?;
         let step = |id| Step::MakeDir { path: path.clone(), id };
+        self.perform_learning(step(None), || {
+            let failed = |error| KernelError::io("make the directory", &path, error);
+            std::fs::DirBuilder::new().mode(0o700).create(&path).map_err(failed)?;
+            let id = FileId::of(&path).map_err(failed)?;
+            Ok((path.clone(), step(Some(id))))
+        })
+    }
+
+    /// Makes a directory, 0700, that is removed with everything in it. Named as one of [`Run::make_dir`].
+    ///
+    /// # Errors
+    /// As [`Run::make_dir`].
+    pub fn make_tree(&mut self, path: &Path) -> Result<PathBuf> {
+        let path = new_path("make the directory", path)?;
+        let step = |id| Step::MakeTree { path: path.clone(), id };
         self.perform_learning(step(None), || {
             let failed = |error| KernelError::io("make the directory", &path, error);
             std::fs::DirBuilder::new().mode(0o700).create(&path).map_err(failed)?;
@@ -100,6 +116,30 @@ impl Run {
         Ok(mount::mkfs_ext4_holding(&file, &path, content)?)
     }
 
+    /// Makes a file system with a journal on a loop or zram device this run made.
+    ///
+    /// # Errors
+    /// `Refused` for another device; those of [`mount::mkfs_journalled`].
+    pub fn mkfs_on_device(&self, device: &Path, kind: Journalled) -> Result<()> {
+        let tried = "make a file system on";
+        let device = real(tried, device)?;
+        self.refuse_unless_made(tried, &device)?;
+        let open = OpenOptions::new().read(true).write(true).open(&device);
+        let open = open.map_err(|error| KernelError::io(tried, &device, error))?;
+        Ok(mount::mkfs_journalled(&open, &device, kind)?)
+    }
+
+    /// Mounts what [`Run::mkfs_on_device`] has made at a directory this run made.
+    ///
+    /// # Errors
+    /// `Refused` for another device or directory; those of mount(2).
+    pub fn mount_device(&mut self, device: &Path, at: &Path, kind: Journalled) -> Result<()> {
+        self.refuse_unless_made("mount", device)?;
+        let at = self.mount_point(at)?;
+        let step = Step::Mount { what: device.to_owned(), at: at.clone(), fs: kind.name().to_owned() };
+        self.perform(step, || mount::journalled(device, &at, kind))
+    }
+
     /// Attaches a loop device to a file this run made.
     ///
     /// # Errors
@@ -135,6 +175,26 @@ impl Run {
         let at = self.mount_point(at)?;
         let step = Step::Mount { what: "ramline".into(), at: at.clone(), fs: "tmpfs".to_owned() };
         self.perform(step, || mount::tmpfs(&at, size))
+    }
+
+    /// Mounts a tmpfs of which the treatment of pages is said, at a directory this run made.
+    ///
+    /// # Errors
+    /// `Refused` for another directory; those of mount(2).
+    pub fn mount_tmpfs_with(&mut self, at: &Path, options: mount::Tmpfs) -> Result<()> {
+        let at = self.mount_point(at)?;
+        let step = Step::Mount { what: "ramline".into(), at: at.clone(), fs: "tmpfs".to_owned() };
+        self.perform(step, || mount::tmpfs_with(&at, options))
+    }
+
+    /// Mounts a ramfs at a directory this run made; see [`mount::ramfs`] for who may write to it.
+    ///
+    /// # Errors
+    /// `Refused` for another directory; those of mount(2).
+    pub fn mount_ramfs(&mut self, at: &Path) -> Result<()> {
+        let at = self.mount_point(at)?;
+        let step = Step::Mount { what: "ramline".into(), at: at.clone(), fs: "ramfs".to_owned() };
+        self.perform(step, || mount::ramfs(&at))
     }
 
     fn mount_point(&self, at: &Path) -> Result<PathBuf> {

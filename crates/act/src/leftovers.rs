@@ -66,7 +66,9 @@ pub fn one_line(leftovers: &[Leftover]) -> Option<String> {
 
 fn is_present(root: &Root, pending: &Pending, same_boot: bool) -> bool {
     match &pending.step {
-        Step::MakeDir { path, .. } | Step::MakeFile { path, .. } => path.symlink_metadata().is_ok(),
+        Step::MakeDir { path, .. } | Step::MakeTree { path, .. } | Step::MakeFile { path, .. } => {
+            path.symlink_metadata().is_ok()
+        }
         _ if !same_boot => false,
         Step::AttachLoop { file, .. } => !loopdev::attached_to(root, file).is_empty(),
         Step::Mount { at, .. } => mount::at(root, at).is_some(),

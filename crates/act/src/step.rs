@@ -32,6 +32,8 @@ impl FileId {
 pub enum Step {
     /// A directory of ours.
     MakeDir { path: PathBuf, id: Option<FileId> },
+    /// A directory of ours with all that is put into it: a workload's files are too many to announce each.
+    MakeTree { path: PathBuf, id: Option<FileId> },
     /// A file of ours.
     MakeFile { path: PathBuf, id: Option<FileId> },
     /// `/dev/loop<number>` over `file`; `existing` were there before, `None` where an older version did not say.
@@ -68,6 +70,7 @@ impl Step {
     pub fn describe(&self) -> String {
         match self {
             Step::MakeDir { path, .. } => format!("directory {}", path.display()),
+            Step::MakeTree { path, .. } => format!("directory {} and what is in it", path.display()),
             Step::MakeFile { path, .. } => format!("file {}", path.display()),
             Step::AttachLoop { file, number: Some(number), .. } => {
                 format!("loop device /dev/loop{number} over {}", file.display())

@@ -38,6 +38,7 @@ pub fn undo(step: &Step, context: Context<'_>) -> Result<Outcome> {
     let root = context.root;
     match step {
         Step::MakeDir { path, id } => remove_dir(path, *id, context),
+        Step::MakeTree { path, id } => remove_tree(path, *id, context),
         Step::MakeFile { path, id } => remove_file(path, *id, context),
         _ if !context.same_boot => Ok(Outcome::AlreadyGone),
         Step::AttachLoop { file, existing, .. } => detach(root, file, existing.as_deref()),
@@ -101,6 +102,23 @@ fn remove_dir(path: &Path, id: Option<FileId>, context: Context<'_>) -> Result<O
             KernelError::io("remove the directory", path, error).hint(format!("ls -la {}", path.display()))
         }),
     }
+}
+
+/// With what is in it: nobody else could put anything there, it is 0700. Only files of its own file system go: with
+/// something mounted below, nothing does.
+fn remove_tree(path: &Path, id: Option<FileId>, context: Context<'_>) -> Result<Outcome> {
+    let tried = "remove the directory";
+    match ours(path, id, true, context)? {
+        None => return Ok(Outcome::AlreadyGone),
+        Some(Err(reason)) => return Ok(Outcome::LeftAlone(reason)),
+        Some(Ok(())) => {}
+    }
+    if let Some(mounted) = mount::list(context.root)?.into_iter().find(|mounted| mounted.at.starts_with(path)) {
+        let at = mounted.at.display().to_string();
+        return Err(KernelError::refused(tried, path, "something is mounted below it", at.clone())
+            .hint(format!("umount {at} && ramline lab clean")));
+    }
+    std::fs::remove_dir_all(path).map(|()| Outcome::Removed).map_err(|error| KernelError::io(tried, path, error))
 }
 
 fn remove_file(path: &Path, id: Option<FileId>, context: Context<'_>) -> Result<Outcome> {
@@ -318,6 +336,27 @@ mod tests {
         assert_eq!(undone(&root, Some(3), Some(ours)), Outcome::Removed);
         assert_eq!(reset(), "1");
         assert_eq!(undone(&root, Some(4), Some(ours)), Outcome::AlreadyGone);
+    }
+
+    #[test]
+    fn a_tree_goes_with_its_files_and_one_that_has_only_its_name_stays() {
+        let base = tempfile::tempdir().unwrap();
+        let root = Root::live();
+        let context = Context { root: &root, same_boot: true, intended_ms: 0 };
+        let path = std::fs::canonicalize(base.path()).unwrap().join("ramline-work");
+        std::fs::create_dir_all(path.join("many/deep")).unwrap();
+        std::fs::write(path.join("many/deep/file"), "x").unwrap();
+        let outside = base.path().join("outside");
+        std::fs::write(&outside, "mine").unwrap();
+        std::os::unix::fs::symlink(&outside, path.join("link")).unwrap();
+        let id = FileId::of(&path).unwrap();
+        let other = Step::MakeTree { path: path.clone(), id: Some(FileId { inode: id.inode + 1, ..id }) };
+        assert!(matches!(undo(&other, context).unwrap(), Outcome::LeftAlone(_)));
+        assert!(path.join("many/deep/file").exists());
+        let step = Step::MakeTree { path: path.clone(), id: Some(id) };
+        assert_eq!(undo(&step, context).unwrap(), Outcome::Removed);
+        assert_eq!(undo(&step, context).unwrap(), Outcome::AlreadyGone);
+        assert_eq!(std::fs::read_to_string(outside).unwrap(), "mine", "a link is not followed");
     }
 
     #[test]

@@ -36,6 +36,17 @@ fn every_kind_of_step(run: &mut Run, dir: &Path) -> ramline_act::Result<()> {
     run.mount_ext4(device.node(), &at, false)?;
     let memory = run.make_dir(&scratch.join("tmpfs"))?;
     run.mount_tmpfs(&memory, Bytes::from_mib(1))?;
+    let unlimited = run.make_dir(&scratch.join("ramfs"))?;
+    run.mount_ramfs(&unlimited)?;
+    let paged = run.make_dir(&scratch.join("huge"))?;
+    run.mount_tmpfs_with(&paged, mount::Tmpfs { size: Bytes::from_mib(1), huge: true, noswap: false })?;
+    let work = run.make_tree(&scratch.join("work"))?;
+    std::fs::create_dir_all(work.join("files")).and_then(|()| std::fs::write(work.join("files/one"), "x")).ok();
+    let whole = run.make_image_file(&scratch.join("whole.img"), Bytes::from_mib(16))?;
+    let whole = run.attach_loop(&whole, loopdev::Options::default())?;
+    run.mkfs_on_device(whole.node(), mount::Journalled::Ext4)?;
+    let on_device = run.make_dir(&scratch.join("whole"))?;
+    run.mount_device(whole.node(), &on_device, mount::Journalled::Ext4)?;
     if let Ok(hierarchy) = Hierarchy::detect(&root) {
         let group = run.make_cgroup(&hierarchy, 0)?;
         group.set_memory_limit(Limit::At(Bytes::from_mib(64)))?;
@@ -114,11 +125,10 @@ fn traces(dir: &Path) -> BTreeSet<String> {
             .filter(|mounted| mounted.at.starts_with(dir))
             .map(|mounted| format!("mount {}", mounted.at.display())),
     );
-    found.extend(
-        loopdev::attached_to(&root, &dir.join("ramline-scratch/code.img"))
-            .iter()
-            .map(|device| format!("loop{}", device.number)),
-    );
+    for image in ["ramline-scratch/code.img", "ramline-scratch/whole.img"] {
+        let attached = loopdev::attached_to(&root, &dir.join(image));
+        found.extend(attached.iter().map(|device| format!("loop{}", device.number)));
+    }
     if dir.join("ramline-scratch").exists() {
         found.insert("scratch".to_owned());
     }

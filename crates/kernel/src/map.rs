@@ -93,6 +93,28 @@ impl Map {
             .map_err(|error| KernelError::io("map", path, error))
     }
 
+    /// The whole file, shared, for writing: what is stored there becomes the file's contents.
+    ///
+    /// # Errors
+    /// EINVAL for an empty file, EACCES for one that is not open for reading and writing.
+    pub fn file_to_write(file: &File, path: &Path) -> Result<Map> {
+        let size = size_of_target(file, path)?;
+        map(size, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, file.as_raw_fd())
+            .map(|(start, length)| Map { start, length, writable: true })
+            .map_err(|error| KernelError::io("map", path, error))
+    }
+
+    /// Writes what was stored back to the file and waits for it (msync MS_SYNC).
+    ///
+    /// # Errors
+    /// When writing back fails.
+    pub fn sync(&self) -> Result<()> {
+        // SAFETY: the range is exactly our mapping; msync changes no memory.
+        check(unsafe { libc::msync(self.start.cast(), self.length, libc::MS_SYNC) })
+            .map(drop)
+            .map_err(|error| KernelError::io("sync", format!("a mapping of {} bytes", self.length), error))
+    }
+
     /// Its length in bytes.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -246,6 +268,16 @@ mod tests {
         assert_eq!(map.resident_pages().unwrap(), 3);
         map.advise(Advice::DontNeed).unwrap();
         assert_eq!(map.resident_pages().unwrap(), 0);
+    }
+
+    #[test]
+    fn what_is_stored_in_a_shared_mapping_is_in_the_file() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"code").unwrap();
+        let mut map = Map::file_to_write(&file, Path::new("code")).unwrap();
+        map.write_at(1, b"a").unwrap();
+        map.sync().unwrap();
+        assert_eq!(Map::file(&file, Path::new("code")).unwrap().as_slice(), b"cade");
     }
 
     #[test]

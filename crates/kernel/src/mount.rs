@@ -1,6 +1,6 @@
 //! Mounting scratch file systems, and what is mounted where.
 //!
-//! What it is not: a general mount(8): ext4 images and tmpfs for the lab, always nosuid, nodev.
+//! What it is not: a general mount(8): images, scratch devices and file systems in memory for the lab, always nosuid, nodev.
 //!
 //! ```no_run
 //! use ramline_kernel::mount;
@@ -12,11 +12,12 @@
 
 #![expect(unsafe_code, reason = "mount and umount2")]
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::fs::{File, OpenOptions};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use ramline_units::Bytes;
@@ -108,6 +109,71 @@ pub fn mkfs_ext4_on(file: &File, target: &Path) -> Result<()> {
 /// As [`mkfs_ext4`].
 pub fn mkfs_ext4_holding(file: &File, target: &Path, content: Option<&Path>) -> Result<()> {
     let tried = "make an ext4 file system in";
+    refuse_foreign(tried, file, target)?;
+    let mut options: Vec<&OsStr> =
+        content.into_iter().flat_map(|folder| [OsStr::new("-d"), folder.as_os_str()]).collect();
+    options.extend(EXT4_PLAIN.map(OsStr::new));
+    run_mkfs(tried, file, target, "mke2fs", "e2fsprogs", &options)
+}
+
+/// A file system as a machine has it, with its journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Journalled {
+    /// ext4, nothing left to initialise later.
+    Ext4,
+    /// XFS; its smallest is 300 MiB.
+    Xfs,
+}
+
+impl Journalled {
+    /// As mount(2) calls it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Journalled::Ext4 => "ext4",
+            Journalled::Xfs => "xfs",
+        }
+    }
+
+    const fn program(self) -> (&'static str, &'static str) {
+        match self {
+            Journalled::Ext4 => ("mke2fs", "e2fsprogs"),
+            Journalled::Xfs => ("mkfs.xfs", "xfsprogs"),
+        }
+    }
+
+    /// Whether the program that makes one is installed.
+    #[must_use]
+    pub fn has_program(self) -> bool {
+        places(self.program().0).iter().any(|program| {
+            let mut command = Command::new(program);
+            command.arg("-V").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+        })
+    }
+}
+
+/// Makes a file system with a journal in an open image or device; `target` only names it in messages.
+///
+/// # Errors
+/// As [`mkfs_ext4`].
+pub fn mkfs_journalled(file: &File, target: &Path, kind: Journalled) -> Result<()> {
+    let tried = format!("make an {} file system in", kind.name());
+    refuse_foreign(&tried, file, target)?;
+    let (program, package) = kind.program();
+    let options: &[&str] = match kind {
+        Journalled::Ext4 => &EXT4_JOURNAL,
+        // No discard (-K): it would take the image's blocks away, which the next writes had to find again.
+        Journalled::Xfs => &["-q", "-f", "-K"],
+    };
+    run_mkfs(&tried, file, target, program, package, &options.iter().map(OsStr::new).collect::<Vec<_>>())
+}
+
+const EXT4_PLAIN: [&str; 12] =
+    ["-q", "-F", "-t", "ext4", "-O", "^has_journal", "-m", "0", "-b", "4096", "-E", "lazy_itable_init=0,nodiscard"];
+const EXT4_JOURNAL: [&str; 10] =
+    ["-q", "-F", "-t", "ext4", "-m", "0", "-b", "4096", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"];
+
+fn refuse_foreign(tried: &str, file: &File, target: &Path) -> Result<()> {
     let meta = file.metadata().map_err(|error| KernelError::io(tried, target, error))?;
     if !meta.file_type().is_block_device()
         && (!meta.is_file() || meta.uid() != crate::process::uid() || meta.nlink() != 1)
@@ -116,30 +182,32 @@ pub fn mkfs_ext4_holding(file: &File, target: &Path, content: Option<&Path>) -> 
         let numbers = format!("user {}, {} names", meta.uid(), meta.nlink());
         return Err(KernelError::refused(tried, target, rule, numbers));
     }
-    let options =
-        ["-q", "-F", "-t", "ext4", "-O", "^has_journal", "-m", "0", "-b", "4096", "-E", "lazy_itable_init=0,nodiscard"];
-    let output = ["mke2fs", "/sbin/mke2fs", "/usr/sbin/mke2fs"].iter().find_map(|program| {
-        // It asks nothing with -F, so its standard input can carry the file.
-        let run = file.try_clone().and_then(|input| {
-            let mut command = Command::new(program);
-            if let Some(folder) = content {
-                command.arg("-d").arg(folder);
-            }
-            command.args(options).arg("/proc/self/fd/0").stdin(input).output()
-        });
+    Ok(())
+}
+
+fn places(program: &str) -> [String; 3] {
+    [program.to_owned(), format!("/sbin/{program}"), format!("/usr/sbin/{program}")]
+}
+
+fn run_mkfs(tried: &str, file: &File, target: &Path, program: &str, package: &str, options: &[&OsStr]) -> Result<()> {
+    let output = places(program).iter().find_map(|program| {
+        // It asks nothing when forced, so its standard input can carry the file.
+        let run = file
+            .try_clone()
+            .and_then(|input| Command::new(program).args(options).arg("/proc/self/fd/0").stdin(input).output());
         match run {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             other => Some(other),
         }
     });
     match output {
-        None => Err(KernelError::unsupported(tried, target, "the program mke2fs is not installed")
-            .hint("apt install e2fsprogs")),
+        None => Err(KernelError::unsupported(tried, target, format!("the program {program} is not installed"))
+            .hint(format!("apt install {package}"))),
         Some(Err(error)) => Err(KernelError::io(tried, target, error)),
         Some(Ok(output)) if output.status.success() => Ok(()),
         Some(Ok(output)) => {
             let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            Err(KernelError::io(tried, target, std::io::Error::other(format!("mke2fs: {message}"))))
+            Err(KernelError::io(tried, target, std::io::Error::other(format!("{program}: {message}"))))
         }
     }
 }
@@ -159,6 +227,68 @@ pub fn ext4(device: &Path, at: &Path, read_only: bool) -> Result<()> {
 /// `Denied` when not root, `Io` when the kernel refuses.
 pub fn tmpfs(at: &Path, size: Bytes) -> Result<()> {
     mount(Path::new("ramline"), at, "tmpfs", 0, &format!("size={},mode=0700", size.0))
+}
+
+/// Mounts a device with a journalled file system: nosuid, nodev, noatime.
+///
+/// # Errors
+/// `Denied` when not root, `Io` when the kernel refuses.
+pub fn journalled(device: &Path, at: &Path, kind: Journalled) -> Result<()> {
+    mount(device, at, kind.name(), libc::MS_NOATIME, "")
+}
+
+/// How a tmpfs treats its pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tmpfs {
+    /// Largest size.
+    pub size: Bytes,
+    /// Huge pages where a file is large enough (`huge=within_size`), or never (`huge=never`).
+    pub huge: bool,
+    /// Its pages stay out of swap (`noswap`, Linux 6.4).
+    pub noswap: bool,
+}
+
+/// Mounts a tmpfs of which the treatment of pages is said, mode 0700: nosuid, nodev.
+///
+/// # Errors
+/// As [`tmpfs`]; EINVAL on a kernel that does not know an option.
+pub fn tmpfs_with(at: &Path, options: Tmpfs) -> Result<()> {
+    let huge = if options.huge { "within_size" } else { "never" };
+    let noswap = if options.noswap { ",noswap" } else { "" };
+    mount(Path::new("ramline"), at, "tmpfs", 0, &format!("size={},mode=0700,huge={huge}{noswap}", options.size.0))
+}
+
+/// Whether this kernel's tmpfs takes an option: asked of a file system context that is never mounted (fsopen, Linux 5.2).
+/// False too for whoever may not mount.
+#[must_use]
+pub fn tmpfs_knows(option: &str, value: Option<&str>) -> bool {
+    // linux/mount.h
+    const FSCONFIG_SET_FLAG: libc::c_long = 0;
+    const FSCONFIG_SET_STRING: libc::c_long = 1;
+    let (Ok(key), Ok(text)) = (CString::new(option), CString::new(value.unwrap_or_default())) else { return false };
+    // SAFETY: fsopen reads one NUL-terminated name.
+    let fd = unsafe { libc::syscall(libc::SYS_fsopen, c"tmpfs".as_ptr(), 0) };
+    let Ok(fd) = libc::c_int::try_from(fd) else { return false };
+    if fd < 0 {
+        return false;
+    }
+    // SAFETY: the descriptor is new and belongs to nobody else.
+    let context = unsafe { OwnedFd::from_raw_fd(fd) };
+    let (command, data) = match value {
+        Some(_) => (FSCONFIG_SET_STRING, text.as_ptr()),
+        None => (FSCONFIG_SET_FLAG, std::ptr::null()),
+    };
+    // SAFETY: fsconfig reads the key and, for a string, the value; both are NUL-terminated and live through the call.
+    unsafe { libc::syscall(libc::SYS_fsconfig, context.as_raw_fd(), command, key.as_ptr(), data, 0) == 0 }
+}
+
+/// Mounts a ramfs, mode 0700: nosuid, nodev. It has no size limit and its pages are never reclaimed: only who is held by a
+/// memory cgroup may write to it.
+///
+/// # Errors
+/// `Denied` when not root, `Io` when the kernel refuses.
+pub fn ramfs(at: &Path) -> Result<()> {
+    mount(Path::new("ramline"), at, "ramfs", 0, "mode=0700")
 }
 
 /// Mounts one of the kernel's own file systems with no flags: device nodes below /dev must open.
@@ -206,6 +336,15 @@ mod tests {
         let mounted = parse(line).unwrap();
         assert_eq!(mounted.subtree, "/docker/x");
         assert_eq!((mounted.fs_type.as_str(), mounted.super_options.as_str()), ("cgroup", "rw,memory"));
+    }
+
+    #[test]
+    fn a_tmpfs_is_asked_for_its_options_without_mounting_one() {
+        if ramline_testkit::skip_if(crate::process::uid() != 0, "options of tmpfs", "needs root") {
+            return;
+        }
+        assert!(tmpfs_knows("size", Some("1m")));
+        assert!(!tmpfs_knows("no-such-option", None) && !tmpfs_knows("huge", Some("sometimes")));
     }
 
     #[test]

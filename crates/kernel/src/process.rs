@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 
 use ramline_units::Bytes;
 
-pub use clock::{monotonic, sync_dir};
+pub use clock::{monotonic, sync_dir, sync_file_system};
 pub use usage::{Usage, own_usage, poll_with_usage, preemptions, wait_with_usage};
 
 use crate::Root;

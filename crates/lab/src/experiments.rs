@@ -6,11 +6,17 @@
 //! ```
 
 use crate::experiment::Experiment;
-use crate::{code_plus_data, drop_caches, eat_memory, self_check};
+use crate::{code_plus_data, drop_caches, eat_memory, page_cache_vs_tmpfs, self_check, tmpfs_vs_disk};
 
 /// All of them.
-pub const EXPERIMENTS: &[Experiment] =
-    &[code_plus_data::EXPERIMENT, eat_memory::EXPERIMENT, drop_caches::EXPERIMENT, self_check::EXPERIMENT];
+pub const EXPERIMENTS: &[Experiment] = &[
+    code_plus_data::EXPERIMENT,
+    eat_memory::EXPERIMENT,
+    drop_caches::EXPERIMENT,
+    tmpfs_vs_disk::EXPERIMENT,
+    page_cache_vs_tmpfs::EXPERIMENT,
+    self_check::EXPERIMENT,
+];
 
 /// The experiment of that name.
 #[must_use]

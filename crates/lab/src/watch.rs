@@ -67,7 +67,7 @@ impl<'a> Watch<'a> {
         Ok(Watch {
             root,
             sandbox,
-            lines: listen(&mut child)?,
+            lines: listen(&mut child, Line::parse)?,
             child,
             observer: Observer::new(root, Some(&sandbox.group), record.workload.shared),
             dog,
@@ -253,13 +253,13 @@ fn say(child: &mut Child, word: &str) -> Result<()> {
 }
 
 /// A thread that reads bounded lines until the pipe is closed.
-fn listen(child: &mut Child) -> Result<Receiver<Line>> {
+pub fn listen<T: Send + 'static>(child: &mut Child, parse: fn(&str) -> Option<T>) -> Result<Receiver<T>> {
     let output = child.stdout.take().ok_or_else(|| LabError::Workload("it has no standard output".to_owned()))?;
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
         let mut reader = BufReader::new(output);
         while let Some(text) = bounded(&mut reader) {
-            let Some(line) = Line::parse(&text) else { continue };
+            let Some(line) = parse(&text) else { continue };
             if sender.send(line).is_err() {
                 break;
             }

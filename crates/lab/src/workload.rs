@@ -40,6 +40,7 @@ const KINDS: &[(&str, fn(&str) -> Result<()>)] =
 #[must_use]
 pub fn main(args: &[String]) -> ExitCode {
     let outcome = match args {
+        [kind, task] if kind == crate::fileops::work::KIND => return crate::fileops::work::main(task),
         [task] => by_kind(task),
         _ => Err(LabError::usage("this is for ramline's own use", "ramline lab run code-plus-data")),
     };

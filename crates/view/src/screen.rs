@@ -13,6 +13,7 @@ mod explain;
 mod findings;
 mod lab;
 mod measure;
+mod operations;
 mod series;
 mod versus;
 

@@ -26,3 +26,13 @@ pub fn monotonic() -> Nanos {
 pub fn sync_dir(dir: &Path) -> Result<()> {
     File::open(dir).and_then(|file| file.sync_all()).map_err(|error| KernelError::io("sync", dir, error))
 }
+
+/// Writes back everything dirty of the file system that `dir` is on and waits for it (syncfs).
+///
+/// # Errors
+/// When the directory cannot be opened or writing back fails.
+pub fn sync_file_system(dir: &Path) -> Result<()> {
+    let failed = |error| KernelError::io("sync the file system of", dir, error);
+    let open = File::open(dir).map_err(failed)?;
+    rustix::fs::syncfs(&open).map_err(|error| failed(error.into()))
+}

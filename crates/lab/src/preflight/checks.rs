@@ -21,7 +21,7 @@ use crate::error::Result;
 use crate::settings::Settings;
 
 /// Where scratch files may go, in this order, when nobody says.
-const PLACES: [&str; 4] = ["/var/tmp", "/var/lib", "/home", "/root"];
+pub const PLACES: [&str; 4] = ["/var/tmp", "/var/lib", "/home", "/root"];
 /// How long the machine is looked at.
 const LOOK: Duration = Duration::from_millis(300);
 /// PSI memory some, in per cent, above which reclaim counts as active.
@@ -137,7 +137,7 @@ pub fn place(settings: &Settings, arms: &[Arm], scratch: Bytes, reasons: &mut Ve
 }
 
 /// Whether `dir` can hold the scratch files.
-fn judge(dir: &Path, scratch: Bytes, swap_file: bool) -> std::result::Result<Place, Vec<Reason>> {
+pub fn judge(dir: &Path, scratch: Bytes, swap_file: bool) -> std::result::Result<Place, Vec<Reason>> {
     let elsewhere = format!("ramline lab run {NAME} --dir /var/tmp");
     let place = place::describe(dir).map_err(|error| vec![of_kernel(&error, &elsewhere)])?;
     let tried = "place scratch files in";
@@ -164,17 +164,17 @@ pub fn outranked(root: &Root, arms: &[Arm]) -> Result<Vec<Reason>> {
     if !arms.iter().any(|arm| arm::on_disk(&arm.swap) || arm::on_zram(&arm.swap)) {
         return Ok(Vec::new());
     }
+    Ok(outranking(root)?.into_iter().map(|text| Reason::new(text, PLAIN)).collect())
+}
+
+/// The same in sentences, for any experiment that makes an area.
+pub fn outranking(root: &Root) -> Result<Vec<String>> {
     let before = swap::areas(root)?.into_iter().filter(|area| area.priority >= i64::from(PRIORITY - 1));
-    Ok(before
-        .map(|area| {
-            let path = area.path.display();
-            let text = format!(
-                "swap: {path} has priority {}, which is used beside or before the area of an arm",
-                area.priority
-            );
-            Reason::new(text, PLAIN)
-        })
-        .collect())
+    let told = |area: swap::Area| {
+        let (path, priority) = (area.path.display(), area.priority);
+        format!("swap: {path} has priority {priority}, which is used beside or before the area of an arm")
+    };
+    Ok(before.map(told).collect())
 }
 
 /// Refuses a busy machine, and for arms that touch more than the sandbox one that reclaims; returns what is doubtful.

@@ -22,6 +22,11 @@ pub fn series(table: &SeriesTable, lead: &[&str], style: &Style) -> String {
             "The processor was emulated: its seconds compare with each other, with no real machine.",
         );
     }
+    let operations = super::operations::names(table);
+    if !operations.is_empty() {
+        super::operations::draw(&mut page, table, &operations, style);
+        return page.finish();
+    }
     let names = figures(table);
     let lead: Vec<&str> = lead.iter().copied().filter(|name| names.contains(name)).collect();
     let lead = if lead.is_empty() { names.iter().copied().take(LEAD).collect() } else { lead };
@@ -67,7 +72,7 @@ fn figures(table: &SeriesTable) -> Vec<&str> {
     names
 }
 
-fn spread_head(table: &SeriesTable, name: &str) -> &'static str {
+pub(super) fn spread_head(table: &SeriesTable, name: &str) -> &'static str {
     let exact = table.arms.iter().filter_map(|arm| arm.figure(name)).any(|figure| figure.measurement.ci95.is_some());
     if exact { "95 % interval" } else { "range" }
 }
@@ -103,7 +108,7 @@ pub(super) fn value(value: f64, unit: &str, emulated: bool) -> String {
     }
 }
 
-fn spread(figure: &FigureResult) -> String {
+pub(super) fn spread(figure: &FigureResult) -> String {
     spread_of(&figure.measurement)
 }
 

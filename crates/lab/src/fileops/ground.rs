@@ -1,0 +1,261 @@
+//! The places file operations are made in: tmpfs of several kinds, ramfs, a disk directly, images on it, a zram device.
+//!
+//! What it is: each made fresh for its run, through the journal, and read back. What it is not: comparable by name alone; the
+//! image arms have a loop device (direct I/O) between file system and disk, the directory on the disk has not.
+
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use ramline_act::Run;
+use ramline_evidence::Arm;
+use ramline_kernel::loopdev::{self, LoopDevice};
+use ramline_kernel::mount::{self, Journalled, Tmpfs};
+use ramline_kernel::{Root, residency, zram};
+use ramline_units::{Bytes, Limit};
+
+use crate::error::{LabError, Result};
+use crate::scratch;
+
+/// What a place is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// tmpfs; with huge pages, kept out of swap.
+    Tmpfs {
+        /// `huge=within_size`, else `huge=never`.
+        huge: bool,
+        /// The mount option noswap.
+        noswap: bool,
+    },
+    /// ramfs.
+    Ramfs,
+    /// A directory on the scratch disk.
+    Disk,
+    /// A file system in an image on that disk, behind a loop device with direct I/O.
+    Image(Journalled),
+    /// ext4 on a zram device.
+    Zram,
+}
+
+impl Kind {
+    /// All of it is memory: nothing survives a crash.
+    #[must_use]
+    pub const fn is_memory(self) -> bool {
+        !matches!(self, Kind::Disk | Kind::Image(_))
+    }
+
+    /// Its files have no copy but the one in the page cache (and in swap).
+    #[must_use]
+    pub const fn is_page_cache_only(self) -> bool {
+        matches!(self, Kind::Tmpfs { .. } | Kind::Ramfs)
+    }
+}
+
+/// A place by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// As an arm is named.
+    pub name: &'static str,
+    /// What it is made of.
+    pub kind: Kind,
+    /// The workload's group may not swap.
+    pub no_swap: bool,
+    /// In a few words.
+    pub what: &'static str,
+}
+
+/// All there are.
+pub const PLACES: &[Place] = &[
+    place("tmpfs", Kind::Tmpfs { huge: false, noswap: false }, "tmpfs, huge=never"),
+    place("tmpfs-huge", Kind::Tmpfs { huge: true, noswap: false }, "tmpfs, huge=within_size"),
+    Place {
+        no_swap: true,
+        ..place("tmpfs-no-swap", Kind::Tmpfs { huge: false, noswap: false }, "tmpfs, in a group that may not swap")
+    },
+    place("tmpfs-pinned", Kind::Tmpfs { huge: false, noswap: true }, "tmpfs with the mount option noswap"),
+    place("ramfs", Kind::Ramfs, "ramfs"),
+    place("ext4", Kind::Image(Journalled::Ext4), "ext4 in an image on the disk"),
+    place("xfs", Kind::Image(Journalled::Xfs), "XFS in an image on the disk"),
+    place("disk", Kind::Disk, "a directory on the disk"),
+    place("zram", Kind::Zram, "ext4 on a zram device"),
+];
+
+const fn place(name: &'static str, kind: Kind, what: &'static str) -> Place {
+    Place { name, kind, no_swap: false, what }
+}
+
+/// The places of these names.
+///
+/// # Errors
+/// One that is none, or none at all; `example` is a command that works.
+pub fn places(names: &[String], example: &str) -> Result<Vec<Place>> {
+    let one = |name: &String| {
+        PLACES.iter().find(|place| place.name == name).copied().ok_or_else(|| {
+            let all: Vec<&str> = PLACES.iter().map(|place| place.name).collect();
+            LabError::usage(format!("'{}' is not an arm; there are {}", name.escape_debug(), all.join(", ")), example)
+        })
+    };
+    let found: Vec<Place> = names.iter().map(one).collect::<Result<_>>()?;
+    if found.is_empty() {
+        return Err(LabError::usage("an experiment needs at least one arm", example));
+    }
+    if let Some(twice) = found.iter().enumerate().find(|(index, place)| found[..*index].contains(place)) {
+        return Err(LabError::usage(format!("the arm {} stands there twice", twice.1.name), example));
+    }
+    Ok(found)
+}
+
+impl Place {
+    /// As an arm of a series.
+    #[must_use]
+    pub fn arm(&self) -> Arm {
+        Arm::named(self.name, &[("place", self.what)])
+    }
+}
+
+/// The smallest image XFS takes is 300 MiB.
+#[must_use]
+pub fn image_size(kind: Kind, content: Bytes) -> Bytes {
+    let least = if kind == Kind::Image(Journalled::Xfs) { Bytes::from_mib(320) } else { Bytes::from_mib(64) };
+    // Metadata and journal: an eighth and some.
+    (content + Bytes(content.0 / 8) + Bytes::from_mib(64)).max(least)
+}
+
+/// What all runs share: a private directory on the disk, and in it the images.
+#[derive(Debug)]
+pub struct Grounds {
+    base: PathBuf,
+    content: Bytes,
+    loops: Vec<(Kind, LoopDevice)>,
+}
+
+/// A place that is there.
+#[derive(Debug)]
+pub struct Ground {
+    /// Where to work.
+    pub dir: PathBuf,
+    /// As read back, by name.
+    pub verified: BTreeMap<String, String>,
+    /// The device below, for its pool.
+    pub zram: Option<zram::Device>,
+}
+
+impl Grounds {
+    /// Makes the directory and an image for each place that has one, with all its blocks written once. `content` is what a
+    /// place must hold, `read_ahead` what the disk below has: the images get the same.
+    ///
+    /// # Errors
+    /// The first step that fails; `run` undoes what was made.
+    pub fn create(
+        dir: &Path,
+        places: &[Place],
+        content: Bytes,
+        read_ahead: Option<Bytes>,
+        run: &mut Run,
+    ) -> Result<Grounds> {
+        let base = scratch::own_dir(dir, run)?;
+        let mut loops: Vec<(Kind, LoopDevice)> = Vec::new();
+        for place in places {
+            let Kind::Image(_) = place.kind else { continue };
+            let size = image_size(place.kind, content);
+            let image = run.make_image_file(&base.join(format!("{}.img", place.name)), size)?;
+            write_through(&image, size)?;
+            let device = run.attach_loop(&image, loopdev::Options::default())?;
+            if let Some(size) = read_ahead {
+                run.set_knob(&device.read_ahead_knob(), &(size.0 / 1024).to_string())?;
+            }
+            loops.push((place.kind, device));
+        }
+        Ok(Grounds { base, content, loops })
+    }
+
+    /// The private directory on the disk.
+    #[must_use]
+    pub fn base(&self) -> &Path {
+        &self.base
+    }
+
+    /// Makes the place fresh.
+    ///
+    /// # Errors
+    /// The first step that fails; what was made is undone with the run.
+    pub fn lay(&self, place: &Place, root: &Root, run: &mut Run) -> Result<Ground> {
+        let path = self.base.join("at");
+        let mut verified = BTreeMap::new();
+        let mut device = None;
+        let dir = if place.kind == Kind::Disk { run.make_tree(&path)? } else { run.make_dir(&path)? };
+        match place.kind {
+            Kind::Disk => {}
+            Kind::Tmpfs { huge, noswap } => run.mount_tmpfs_with(&dir, Tmpfs { size: self.content, huge, noswap })?,
+            Kind::Ramfs => run.mount_ramfs(&dir)?,
+            Kind::Image(fs) => {
+                let none = || LabError::Workload(format!("the image of {} is not prepared", place.name));
+                let (_, below) = self.loops.iter().find(|(kind, _)| *kind == place.kind).ok_or_else(none)?;
+                run.mkfs_on_device(below.node(), fs)?;
+                run.mount_device(below.node(), &dir, fs)?;
+                let direct = below.direct_io().map_or("unknown".to_owned(), |direct| direct.to_string());
+                verified.insert("direct I/O below the image".to_owned(), direct);
+                let knob = ramline_kernel::write::read_knob(&below.read_ahead_knob());
+                verified.insert("read-ahead KiB".to_owned(), knob.unwrap_or_else(|| "unknown".to_owned()));
+            }
+            Kind::Zram => {
+                let below = run.hot_add_zram()?;
+                let size = image_size(place.kind, self.content);
+                // Were nothing compressible, the pool would still not grow beyond what was asked for.
+                below.set_mem_limit(Limit::At(size))?;
+                below.set_disksize(size)?;
+                run.mkfs_on_device(below.node(), Journalled::Ext4)?;
+                run.mount_device(below.node(), &dir, Journalled::Ext4)?;
+                let algorithm = below.algorithms()?.first().cloned().unwrap_or_default();
+                verified.insert("zram algorithm".to_owned(), algorithm);
+                device = Some(below);
+            }
+        }
+        let mounted = mount::containing(root, &dir);
+        if let Some(mounted) = mounted {
+            verified.insert("file system".to_owned(), mounted.fs_type);
+            verified.insert("options".to_owned(), mounted.super_options);
+        }
+        Ok(Ground { dir, verified, zram: device })
+    }
+}
+
+/// Blocks that were never written are slower to write the first time.
+fn write_through(path: &Path, size: Bytes) -> Result<()> {
+    const CHUNK: usize = 1 << 20;
+    let failed = |error| LabError::file("write", path, error);
+    let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
+    let zeros = vec![0u8; CHUNK];
+    let mut left = usize::try_from(size.0).unwrap_or(usize::MAX);
+    while left > 0 {
+        let now = left.min(CHUNK);
+        file.write_all(&zeros[..now]).map_err(failed)?;
+        left -= now;
+    }
+    // Direct I/O is told apart from the page cache of the image by leaving nothing in it.
+    residency::evict(&file, path)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_found_by_name_and_others_refused_with_what_there_is() {
+        let names = |names: &[&str]| -> Vec<String> { names.iter().map(|name| (*name).to_owned()).collect() };
+        let found = places(&names(&["ramfs", "tmpfs-no-swap"]), "x").unwrap();
+        assert!(found[0].kind == Kind::Ramfs && found[1].no_swap);
+        for (bad, told) in [(&["floppy"][..], "zram"), (&[], "at least one"), (&["disk", "disk"], "twice")] {
+            let error = places(&names(bad), "ramline lab run tmpfs-vs-disk").unwrap_err().to_string();
+            assert!(error.contains(told) && error.contains("try: ramline lab run"), "{error}");
+        }
+    }
+
+    #[test]
+    fn xfs_gets_the_least_it_takes() {
+        assert_eq!(image_size(Kind::Image(Journalled::Xfs), Bytes::from_mib(1)), Bytes::from_mib(320));
+        assert_eq!(image_size(Kind::Image(Journalled::Ext4), Bytes::from_mib(80)), Bytes::from_mib(154));
+    }
+}

@@ -1,0 +1,139 @@
+//! Looking at a file and a program that together do not fit into their group: what of each is in memory, and where the rest is.
+//!
+//! What it is not: a cause; the kernel chose between pages it may take and pages it may not.
+
+use std::fs::File;
+use std::path::PathBuf;
+
+use ramline_evidence::{Better, Figure, Sample};
+use ramline_kernel::cgroup::Group;
+use ramline_kernel::residency::{self, Method};
+use ramline_kernel::{process, zram};
+use ramline_units::{Bytes, Nanos};
+use serde::{Deserialize, Serialize};
+
+use super::child::Watcher;
+use super::task::Said;
+use crate::error::{LabError, Result};
+
+/// What was seen at the moment memory was full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Seen {
+    /// Size of the file.
+    pub file: Bytes,
+    /// Of it, in memory.
+    pub in_memory: Bytes,
+    /// Of it, waiting to be written.
+    pub dirty: Option<Bytes>,
+    /// Of it, in swap: only of a tmpfs, and only where the kernel counts it (cachestat, Linux 6.5).
+    pub in_swap: Option<Bytes>,
+    /// Swap the whole group has.
+    pub group_swap: Option<Bytes>,
+    /// Anonymous memory of the group: the program.
+    pub anonymous: Option<Bytes>,
+    /// The zram device's pool, which no group is charged for.
+    pub pool: Option<Bytes>,
+}
+
+/// Who looks.
+#[derive(Debug)]
+pub struct Look<'a> {
+    /// The group.
+    pub group: &'a Group,
+    /// Its limit.
+    pub limit: Bytes,
+    /// The file.
+    pub file: PathBuf,
+    /// The file is in a tmpfs: what is evicted of it is in swap.
+    pub tmpfs: bool,
+    /// The device below the file.
+    pub zram: Option<&'a zram::Device>,
+    /// What was seen.
+    pub seen: Option<Seen>,
+    /// Every 100 ms.
+    pub samples: Vec<Sample>,
+}
+
+impl Watcher for Look<'_> {
+    fn full(&mut self, _said: &Said) -> Result<()> {
+        let page = process::page_size();
+        let bytes = |pages: u64| Bytes(pages.saturating_mul(page));
+        let failed = |error| LabError::file("open", &self.file, error);
+        let file = File::open(&self.file).map_err(failed)?;
+        let size = file.metadata().map_err(failed)?.len();
+        let there = residency::of(&file, &self.file)?;
+        let stat = self.group.stat()?;
+        let pool = self.zram.map(zram::Device::mm_stat).transpose()?.map(|stat| stat.mem_used_total);
+        self.seen = Some(Seen {
+            file: Bytes(size),
+            in_memory: bytes(there.cached),
+            dirty: there.dirty.map(bytes),
+            in_swap: there.evicted.filter(|_| self.tmpfs && there.method == Method::Cachestat).map(bytes),
+            group_swap: stat.swap,
+            anonymous: stat.anon,
+            pool,
+        });
+        Ok(())
+    }
+
+    fn sampled(&self) -> Option<Bytes> {
+        Some(self.limit)
+    }
+
+    fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+}
+
+/// The figures of a run under pressure. What the file has in swap is known for a tmpfs; the program has the rest.
+#[must_use]
+pub fn figures(seen: &Seen, said: &Said, tmpfs: bool) -> Vec<Figure> {
+    let mut out = Vec::new();
+    let mut add = |name: &str, value: Option<f64>, unit: &str, better| {
+        out.extend(value.map(|value| Figure::new(name, value, unit, better)));
+    };
+    let in_swap = if tmpfs { seen.in_swap } else { Some(Bytes::ZERO) };
+    let of_program = seen.group_swap.zip(in_swap).map(|(all, file)| all.saturating_sub(file));
+    let elsewhere = (!tmpfs).then(|| seen.file.saturating_sub(seen.in_memory));
+    add("pressure: file in memory", Some(seen.in_memory.as_f64()), "bytes", Better::Neither);
+    add("pressure: file in swap", in_swap.map(Bytes::as_f64), "bytes", Better::Neither);
+    add("pressure: on device only", elsewhere.map(Bytes::as_f64), "bytes", Better::Neither);
+    add("pressure: program in swap", of_program.map(Bytes::as_f64), "bytes", Better::Neither);
+    add("pressure: zram pool", seen.pool.map(Bytes::as_f64), "bytes", Better::Lower);
+    let rate = |wall: Nanos| (wall.0 > 0).then(|| said.bytes as f64 / wall.as_secs_f64());
+    add("under pressure: file written", rate(said.cost.wall), "bytes/s", Better::Higher);
+    add("under pressure: file read again", said.back.and_then(|back| rate(back.wall)), "bytes/s", Better::Higher);
+    add(
+        "under pressure: program read again",
+        said.touched.map(|touched| touched.wall.as_secs_f64()),
+        "s",
+        Better::Lower,
+    );
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn swap_that_is_not_the_file_s_is_the_program_s() {
+        let mib = Bytes::from_mib;
+        let seen = Seen {
+            file: mib(64),
+            in_memory: mib(40),
+            in_swap: Some(mib(24)),
+            group_swap: Some(mib(33)),
+            ..Seen::default()
+        };
+        let value = |tmpfs: bool, name: &str| {
+            let figures = figures(&seen, &Said::default(), tmpfs);
+            figures.iter().find(|figure| figure.name == format!("pressure: {name}")).map(|figure| figure.value)
+        };
+        assert_eq!(value(true, "program in swap"), Some(mib(9).as_f64()));
+        assert_eq!(value(true, "on device only"), None);
+        assert_eq!(value(false, "program in swap"), Some(mib(33).as_f64()), "no file on a disk is ever in swap");
+        assert_eq!(value(false, "on device only"), Some(mib(24).as_f64()));
+    }
+}

@@ -1,0 +1,406 @@
+//! The workload that works on files: one operation, timed, and the same loop without its calls.
+//!
+//! What it is not: a judge; it says what it took and what it found. It works in one directory, and dies with the observer.
+
+use std::fs::{File, OpenOptions};
+use std::hint::black_box;
+use std::io::{BufRead, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use ramline_kernel::map::{Advice, Map, Sharing};
+use ramline_kernel::process::{self, Usage};
+use ramline_kernel::{Root, residency};
+use ramline_units::Nanos;
+
+use super::task::{Cost, Op, Said, Task};
+use crate::error::{LabError, Result};
+use crate::fill::Filler;
+
+/// The first argument after the hidden one that tells this workload from the others.
+pub const KIND: &str = "files";
+
+/// Bytes of a small file.
+pub const SMALL: u64 = 1024;
+
+/// Does the operation described by `task` and reports on standard output.
+#[must_use]
+pub fn main(task: &str) -> ExitCode {
+    let outcome = serde_json::from_str(task)
+        .map_err(|error| LabError::Workload(format!("the task is not readable: {error}")))
+        .and_then(|task: Task| {
+            process::die_with_parent(task.observer)?;
+            // As in the other workloads: when a group is out of memory, this one goes.
+            drop(process::prefer_oom_kill(&Root::live(), 1000));
+            let said = perform(&task)?;
+            // What this operation left dirty must not be written during the next one.
+            process::sync_file_system(&task.dir)?;
+            Ok(said)
+        });
+    let (said, code) = match outcome {
+        Ok(said) => (said, ExitCode::SUCCESS),
+        Err(error) => {
+            let text = error.to_string().lines().next().unwrap_or_default().chars().take(300).collect();
+            (Said { error: Some(text), ..Said::default() }, ExitCode::FAILURE)
+        }
+    };
+    // The observer may be gone; then nobody wants to know.
+    drop(send(&Said { done: true, ..said }));
+    code
+}
+
+fn send(said: &Said) -> Result<()> {
+    let failed = |error: std::io::Error| LabError::Workload(error.to_string());
+    let text = serde_json::to_string(said).map_err(|error| LabError::Workload(error.to_string()))? + "\n";
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(failed)
+}
+
+/// Does one operation.
+///
+/// # Errors
+/// A file could not be made, written, read or removed; its pages are not where they must be.
+pub fn perform(task: &Task) -> Result<Said> {
+    let work = Work { task, large: task.dir.join("large"), small: task.dir.join("small") };
+    match task.op {
+        Op::Write => work.write(Sync::Never),
+        Op::WriteSynced => work.write(Sync::Last),
+        Op::WriteSyncEach => work.write(Sync::Each),
+        Op::ReadWarm => work.read(false),
+        Op::ReadCold => work.read(true),
+        Op::MappedWrite => work.mapped(false),
+        Op::MappedSynced => work.mapped(true),
+        Op::Files => work.files(false),
+        Op::FilesSynced => work.files(true),
+        Op::DeleteFiles => work.delete_files(),
+        Op::Delete => work.delete(),
+        Op::Read => work.open_and_read(),
+        Op::Rewrite => work.overwrite(true),
+        Op::InPlace => work.overwrite(false),
+        Op::Pressure => work.pressure(),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sync {
+    Never,
+    Last,
+    Each,
+}
+
+struct Clock {
+    began: Nanos,
+    usage: Usage,
+}
+
+impl Clock {
+    fn start() -> Result<Clock> {
+        let usage = process::own_usage()?;
+        Ok(Clock { began: process::monotonic(), usage })
+    }
+
+    /// What it took, and the major faults.
+    fn stop(self) -> Result<(Cost, u64)> {
+        let wall = Nanos(process::monotonic().0.saturating_sub(self.began.0));
+        let now = process::own_usage()?;
+        let since = |now: Nanos, then: Nanos| Nanos(now.0.saturating_sub(then.0));
+        let cost = Cost { wall, user: since(now.user, self.usage.user), system: since(now.system, self.usage.system) };
+        Ok((cost, now.majflt.saturating_sub(self.usage.majflt)))
+    }
+}
+
+/// The same loop without the calls: what counting and looking at the buffer costs.
+fn harness(turns: u64, buffer: &[u8]) -> Result<Cost> {
+    let clock = Clock::start()?;
+    for turn in 0..turns {
+        black_box((turn, buffer));
+    }
+    Ok(clock.stop()?.0)
+}
+
+struct Work<'a> {
+    task: &'a Task,
+    large: PathBuf,
+    small: PathBuf,
+}
+
+impl Work<'_> {
+    fn buffer(&self, length: u64) -> Result<Vec<u8>> {
+        let length = usize::try_from(length).map_err(|error| LabError::Workload(error.to_string()))?;
+        let mut buffer = vec![0; length];
+        Filler::new(self.task.fill, self.task.seed).fill(0, &mut buffer);
+        Ok(buffer)
+    }
+
+    fn blocks(&self) -> u64 {
+        self.task.size.0.div_ceil(self.task.block.0.max(1))
+    }
+
+    fn write(&self, sync: Sync) -> Result<Said> {
+        let buffer = self.buffer(self.task.block.0)?;
+        let bytes = if sync == Sync::Each { self.task.count * self.task.block.0 } else { self.task.size.0 };
+        remove(&self.large)?;
+        let clock = Clock::start()?;
+        write_new(&self.large, &buffer, bytes, sync)?;
+        let (cost, major_faults) = clock.stop()?;
+        let dirty = self.residency()?.dirty;
+        let harness = harness(bytes.div_ceil(self.task.block.0), &buffer)?;
+        Ok(Said { cost, harness, bytes, major_faults, dirty, ..Said::default() })
+    }
+
+    fn residency(&self) -> Result<residency::Residency> {
+        let file = open(&self.large)?;
+        Ok(residency::of(&file, &self.large)?)
+    }
+
+    /// The large file is there, complete and clean.
+    fn ensure_large(&self) -> Result<()> {
+        if std::fs::metadata(&self.large).is_ok_and(|meta| meta.len() == self.task.size.0) {
+            return Ok(());
+        }
+        remove(&self.large)?;
+        write_new(&self.large, &self.buffer(self.task.block.0)?, self.task.size.0, Sync::Last)
+    }
+
+    fn read(&self, cold: bool) -> Result<Said> {
+        self.ensure_large()?;
+        let passes = if cold { 1 } else { self.task.count.max(1) };
+        let mut buffer = self.buffer(self.task.block.0)?;
+        let pages = self.task.size.0.div_ceil(process::page_size());
+        if cold {
+            let file = open(&self.large)?;
+            let left = residency::evict(&file, &self.large)?.after.cached;
+            if left > 0 {
+                return Err(LabError::Workload(format!("{left} of {pages} pages could not be evicted")));
+            }
+        } else {
+            read_all(&self.large, &mut buffer)?;
+        }
+        let before = self.resident(pages)?;
+        if !cold && before < pages {
+            return Err(LabError::Workload(format!(
+                "only {before} of {pages} pages were in memory before a warm read"
+            )));
+        }
+        let clock = Clock::start()?;
+        let mut bytes = 0;
+        for _ in 0..passes {
+            bytes += read_all(&self.large, &mut buffer)?;
+        }
+        let (cost, major_faults) = clock.stop()?;
+        let after = self.resident(pages)?;
+        let harness = harness(passes * self.blocks(), &buffer)?;
+        let pages = Some((pages, before, after));
+        Ok(Said { cost, harness, bytes, major_faults, pages, ..Said::default() })
+    }
+
+    /// Pages in memory. A ramfs does not tell (cachestat counts them, mincore too), so it is asked all the same.
+    fn resident(&self, pages: u64) -> Result<u64> {
+        Ok(self.residency()?.cached.min(pages))
+    }
+
+    fn mapped(&self, synced: bool) -> Result<Said> {
+        let buffer = self.buffer(self.task.block.0)?;
+        let blocks = self.blocks();
+        remove(&self.large)?;
+        let failed = |error| LabError::file("make", &self.large, error);
+        let clock = Clock::start()?;
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&self.large).map_err(failed)?;
+        file.set_len(self.task.size.0).map_err(failed)?;
+        let mut map = Map::file_to_write(&file, &self.large)?;
+        for offset in (0..map.len()).step_by(buffer.len()) {
+            map.write_at(offset, &buffer[..buffer.len().min(map.len() - offset)])?;
+        }
+        if synced {
+            map.sync()?;
+        }
+        drop(map);
+        drop(file);
+        let (cost, major_faults) = clock.stop()?;
+        let dirty = self.residency()?.dirty;
+        let harness = harness(blocks, &buffer)?;
+        Ok(Said { cost, harness, bytes: self.task.size.0, major_faults, dirty, ..Said::default() })
+    }
+
+    fn names(&self) -> Vec<PathBuf> {
+        (0..self.task.count).map(|number| self.small.join(format!("{number:06}"))).collect()
+    }
+
+    fn make_files(&self, names: &[PathBuf], buffer: &[u8], synced: bool) -> Result<()> {
+        for name in names {
+            let failed = |error| LabError::file("write", name, error);
+            let mut file = OpenOptions::new().write(true).create_new(true).open(name).map_err(failed)?;
+            file.write_all(buffer).map_err(failed)?;
+            if synced {
+                file.sync_all().map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn empty_small(&self) -> Result<()> {
+        let failed = |error| LabError::file("empty", &self.small, error);
+        match std::fs::remove_dir_all(&self.small) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
+        std::fs::create_dir(&self.small).map_err(failed)?;
+        Ok(process::sync_file_system(&self.task.dir)?)
+    }
+
+    fn files(&self, synced: bool) -> Result<Said> {
+        let (names, buffer) = (self.names(), self.buffer(SMALL)?);
+        self.empty_small()?;
+        let clock = Clock::start()?;
+        self.make_files(&names, &buffer, synced)?;
+        let (cost, major_faults) = clock.stop()?;
+        let harness = harness(self.task.count, &buffer)?;
+        let bytes = self.task.count * SMALL;
+        Ok(Said { cost, harness, bytes, things: self.task.count, major_faults, ..Said::default() })
+    }
+
+    fn delete_files(&self) -> Result<Said> {
+        let (names, buffer) = (self.names(), self.buffer(SMALL)?);
+        self.empty_small()?;
+        self.make_files(&names, &buffer, false)?;
+        process::sync_file_system(&self.task.dir)?;
+        let clock = Clock::start()?;
+        for name in &names {
+            std::fs::remove_file(name).map_err(|error| LabError::file("delete", name, error))?;
+        }
+        let (cost, major_faults) = clock.stop()?;
+        let harness = harness(self.task.count, &buffer)?;
+        let bytes = self.task.count * SMALL;
+        Ok(Said { cost, harness, bytes, things: self.task.count, major_faults, ..Said::default() })
+    }
+
+    /// All of it in memory and, on a disk, clean.
+    fn delete(&self) -> Result<Said> {
+        self.ensure_large()?;
+        read_all(&self.large, &mut self.buffer(self.task.block.0)?)?;
+        let clock = Clock::start()?;
+        std::fs::remove_file(&self.large).map_err(|error| LabError::file("delete", &self.large, error))?;
+        let (cost, major_faults) = clock.stop()?;
+        Ok(Said { cost, bytes: self.task.size.0, things: 1, major_faults, ..Said::default() })
+    }
+
+    fn open_and_read(&self) -> Result<Said> {
+        self.ensure_large()?;
+        let mut buffer = self.buffer(self.task.block.0)?;
+        let pages = self.task.size.0.div_ceil(process::page_size());
+        read_all(&self.large, &mut buffer)?;
+        let before = self.resident(pages)?;
+        if before < pages {
+            return Err(LabError::Workload(format!("only {before} of {pages} pages were in memory before reading")));
+        }
+        let clock = Clock::start()?;
+        let mut bytes = 0;
+        for _ in 0..self.task.count {
+            bytes += read_all(&self.large, &mut buffer)?;
+        }
+        let (cost, major_faults) = clock.stop()?;
+        let after = self.resident(pages)?;
+        // The read that returns nothing is a turn too.
+        let turns = self.task.size.0.div_ceil(self.task.block.0) + 1;
+        let harness = harness(self.task.count * turns, &buffer)?;
+        let (pages, things) = (Some((pages, before, after)), self.task.count);
+        Ok(Said { cost, harness, bytes, things, major_faults, pages, ..Said::default() })
+    }
+
+    fn overwrite(&self, truncate: bool) -> Result<Said> {
+        let buffer = self.buffer(self.task.block.0)?;
+        let path = self.task.dir.join("one-block");
+        remove(&path)?;
+        write_new(&path, &buffer, self.task.block.0, Sync::Last)?;
+        let failed = |error| LabError::file("write", &path, error);
+        let mut options = OpenOptions::new();
+        options.write(true).truncate(truncate);
+        let clock = Clock::start()?;
+        for _ in 0..self.task.count {
+            let mut file = options.open(&path).map_err(failed)?;
+            file.write_all(&buffer).map_err(failed)?;
+        }
+        let (cost, major_faults) = clock.stop()?;
+        let harness = harness(self.task.count, &buffer)?;
+        let bytes = self.task.count * self.task.block.0;
+        Ok(Said { cost, harness, bytes, things: self.task.count, major_faults, ..Said::default() })
+    }
+
+    /// First the file, then the program; then both again.
+    fn pressure(&self) -> Result<Said> {
+        let mut buffer = self.buffer(self.task.block.0)?;
+        for path in [&self.large, &self.task.dir.join("one-block")] {
+            remove(path)?;
+        }
+        self.empty_small()?;
+        let clock = Clock::start()?;
+        write_new(&self.large, &buffer, self.task.size.0, Sync::Never)?;
+        let (cost, _) = clock.stop()?;
+        let bytes = self.task.size.0;
+        let mut map = Map::anonymous(self.task.anonymous, Sharing::Private)?;
+        map.advise(Advice::NoHugePages)?;
+        let mut filler = Filler::new(self.task.fill, self.task.seed);
+        let page = usize::try_from(process::page_size()).unwrap_or(4096);
+        let mut contents = vec![0; page];
+        for (number, offset) in (0..).zip((0..map.len()).step_by(page)) {
+            filler.fill(number, &mut contents);
+            map.write_at(offset, &contents[..page.min(map.len() - offset)])?;
+        }
+        send(&Said { cost, bytes, ..Said::default() })?;
+        let mut word = String::new();
+        std::io::stdin().lock().read_line(&mut word).map_err(|error| LabError::Workload(error.to_string()))?;
+        let clock = Clock::start()?;
+        read_all(&self.large, &mut buffer)?;
+        let (back, file_faults) = clock.stop()?;
+        let clock = Clock::start()?;
+        for offset in (0..map.len()).step_by(page) {
+            black_box(map.touch_read(offset)?);
+        }
+        let (touched, faults) = clock.stop()?;
+        let major_faults = file_faults + faults;
+        Ok(Said { cost, bytes, back: Some(back), touched: Some(touched), major_faults, ..Said::default() })
+    }
+}
+
+fn open(path: &Path) -> Result<File> {
+    File::open(path).map_err(|error| LabError::file("open", path, error))
+}
+
+fn remove(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(LabError::file("remove", path, error)),
+        _ => Ok(()),
+    }
+}
+
+/// Makes a file of `bytes`, block by block; the last may be shorter.
+fn write_new(path: &Path, block: &[u8], bytes: u64, sync: Sync) -> Result<()> {
+    let failed = |error| LabError::file("write", path, error);
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
+    let mut left = usize::try_from(bytes).unwrap_or(usize::MAX);
+    while left > 0 {
+        let now = left.min(block.len());
+        file.write_all(&block[..now]).map_err(failed)?;
+        left -= now;
+        if sync == Sync::Each {
+            file.sync_data().map_err(failed)?;
+        }
+    }
+    if sync == Sync::Last {
+        file.sync_all().map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Opens, reads to the end, closes; how many bytes there were.
+fn read_all(path: &Path, buffer: &mut [u8]) -> Result<u64> {
+    let failed = |error| LabError::file("read", path, error);
+    let mut file = open(path)?;
+    let mut bytes = 0u64;
+    loop {
+        match file.read(buffer).map_err(failed)? {
+            0 => return Ok(bytes),
+            more => bytes += u64::try_from(black_box(more)).unwrap_or_default(),
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! A series whose figures are operations: one table an operation, a row a place, and where the first place does not win.
+//!
+//! What it is: another order of the same [`SeriesTable`]: figures are named `OPERATION` and `OPERATION: PART`, and those of one
+//! operation stand together. What it is not: for experiments whose figures have no parts; [`super::series`] shows those.
+
+use ramline_evidence::{ArmResult, Better, FigureResult, SeriesTable, study};
+
+use super::series::{spread, spread_head, value};
+use crate::text::{Cell, Column, Page, Style, Table, number};
+
+/// Without so many columns the intervals are left out.
+const WIDE: usize = 80;
+/// Places that are memory: with them the others are compared, not they with each other.
+const MEMORY: [&str; 2] = ["tmpfs", "ramfs"];
+
+/// The operations of a table in order; nothing when its figures have no parts.
+pub fn names(table: &SeriesTable) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for figure in table.arms.iter().flat_map(|arm| &arm.figures) {
+        let name = figure.name.split_once(": ").map(|(operation, _)| operation);
+        names.extend(name.filter(|name| !names.contains(name)));
+    }
+    names
+}
+
+/// One table an operation, then what follows from them.
+pub fn draw(page: &mut Page<'_>, table: &SeriesTable, operations: &[&str], style: &Style) {
+    ended(page, table);
+    for operation in operations {
+        page.heading(operation);
+        page.table(&one(table, operation, style));
+    }
+    lost(page, table);
+    notes(page, table);
+}
+
+/// How the runs ended, and how many there were.
+fn ended(page: &mut Page<'_>, table: &SeriesTable) {
+    let mut drawn = Table::new(vec![Column::wrapped("arm"), Column::right("n"), Column::wrapped("ended")]);
+    for arm in &table.arms {
+        let ended: Vec<String> = arm.verdicts.iter().map(|(word, n)| format!("{word} {n}")).collect();
+        drawn.row([arm.name.as_str().into(), number::count(arm.n).into(), ended.join(", ").into()]);
+    }
+    page.table(&drawn);
+}
+
+fn one(table: &SeriesTable, operation: &str, style: &Style) -> Table {
+    let mut parts: Vec<&str> = Vec::new();
+    for figure in table.arms.iter().flat_map(|arm| &arm.figures) {
+        let part = figure.name.strip_prefix(operation).and_then(|rest| rest.strip_prefix(": "));
+        parts.extend(part.filter(|part| !parts.contains(part)));
+    }
+    let wide = style.width >= WIDE;
+    let mut columns = vec![Column::wrapped("arm"), Column::right("rate")];
+    if wide {
+        columns.push(Column::left(spread_head(table, operation)));
+        columns.push(Column::right("of first"));
+    }
+    columns.extend(parts.iter().map(|part| Column::right(part)));
+    let mut drawn = Table::new(columns);
+    for arm in &table.arms {
+        let part = |name: &str| arm.figure(&format!("{operation}: {name}"));
+        let rate = arm.figure(operation);
+        if rate.is_none() && parts.iter().all(|name| part(name).is_none()) {
+            continue;
+        }
+        let shown = |figure: Option<&FigureResult>| -> Cell {
+            let text = figure.map(|f| value(f.measurement.median, &f.measurement.unit, table.emulated));
+            text.unwrap_or_default().into()
+        };
+        let mut cells = vec![arm.name.as_str().into(), shown(rate)];
+        if wide {
+            cells.push(rate.map(spread).unwrap_or_default().into());
+            cells.push(rate.and_then(of_first).unwrap_or_default().into());
+        }
+        cells.extend(parts.iter().map(|name| shown(part(name))));
+        drawn.cells(cells);
+    }
+    drawn
+}
+
+/// Only where it may be claimed.
+fn of_first(figure: &FigureResult) -> Option<String> {
+    let versus = figure.versus_first.as_ref().filter(|_| figure.claimed)?;
+    Some(format!("{} times", number::figure(versus.ratio_of_medians?)))
+}
+
+fn is_memory(arm: &ArmResult) -> bool {
+    MEMORY.iter().any(|name| arm.name.starts_with(name))
+}
+
+/// The tmpfs the others are held against; nothing when there is nothing else.
+fn memory_arm(table: &SeriesTable) -> Option<&ArmResult> {
+    let plain = table.arms.iter().find(|arm| arm.name == "tmpfs");
+    let memory = plain.or_else(|| table.arms.iter().find(|arm| is_memory(arm)))?;
+    table.arms.iter().any(|arm| !is_memory(arm)).then_some(memory)
+}
+
+/// Rates at which another place is faster than `memory`, or cannot be told from it.
+fn not_won(table: &SeriesTable, memory: &ArmResult) -> Table {
+    let ours = format!("{} has", memory.name);
+    let mut drawn = Table::new(vec![
+        Column::wrapped("rate"),
+        Column::wrapped("place").at_most(14),
+        Column::right("has"),
+        Column::right(&ours),
+        Column::left("so it is"),
+    ]);
+    for ours in memory.figures.iter().filter(|figure| figure.better == Better::Higher) {
+        for other in table.arms.iter().filter(|arm| !is_memory(arm)) {
+            let Some(theirs) = other.figure(&ours.name) else { continue };
+            let compared = study::compare(&ours.measurement, &theirs.measurement);
+            if compared.separated && compared.ratio_of_medians.is_none_or(|ratio| ratio <= 1.0) {
+                continue;
+            }
+            let show = |f: &FigureResult| value(f.measurement.median, &f.measurement.unit, table.emulated);
+            drawn.row([
+                ours.name.as_str().into(),
+                other.name.as_str().into(),
+                show(theirs).into(),
+                show(ours).into(),
+                if compared.separated { "faster" } else { "not told apart" }.into(),
+            ]);
+        }
+    }
+    drawn
+}
+
+/// What the section rests on, or why there is none.
+fn lost(page: &mut Page<'_>, table: &SeriesTable) {
+    let Some(memory) = memory_arm(table) else { return };
+    page.heading(&format!("Where {} does not win", memory.name));
+    if table.arms.iter().any(|arm| arm.n < 2) {
+        return page.line("One run proves nothing: at least two of each arm are needed, six for a claim.");
+    }
+    let drawn = not_won(table, memory);
+    if drawn.is_empty() {
+        page.line("Nowhere in what was measured.");
+    } else {
+        page.table(&drawn);
+    }
+    let few = table.arms.iter().any(|arm| arm.n < u64::try_from(study::LEAST_FOR_INTERVAL).unwrap_or(u64::MAX));
+    page.dim(if few {
+        "Judged by full ranges: with fewer than six runs nothing is claimed."
+    } else {
+        "Judged by 95 % intervals of the medians."
+    });
+}
+
+/// What qualifies the runs, each once with the arms it holds for.
+fn notes(page: &mut Page<'_>, table: &SeriesTable) {
+    let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
+    for arm in &table.arms {
+        for note in &arm.notes {
+            match all.iter_mut().find(|(text, _)| text == note) {
+                Some((_, arms)) => arms.push(&arm.name),
+                None => all.push((note, vec![&arm.name])),
+            }
+        }
+    }
+    if !all.is_empty() {
+        page.heading("Notes");
+    }
+    for (note, arms) in all {
+        page.point(&format!("  {}: ", arms.join(", ")), &format!("{note}."));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ramline_evidence::{Arm, Figure, RunRecord, Verdict};
+
+    fn table(runs: u32) -> SeriesTable {
+        let run = |arm: &str, i: u32, write: f64, warm: f64| RunRecord {
+            experiment: "tmpfs-vs-disk".to_owned(),
+            arm: Arm::named(arm, &[]),
+            verdict: Verdict::Completed,
+            figures: vec![
+                Figure::new("write", write + f64::from(i), "bytes/s", Better::Higher),
+                Figure::new("write: user", 0.5, "s", Better::Lower),
+                Figure::new("read-warm", warm + f64::from(i), "bytes/s", Better::Higher),
+                Figure::new("read-warm: user", 0.25, "s", Better::Lower),
+            ],
+            notes: if arm == "disk" { vec![] } else { vec!["fsync protects nothing".to_owned()] },
+            ..RunRecord::default()
+        };
+        let records: Vec<_> = (0..runs)
+            .flat_map(|i| [run("tmpfs", i, 9e9, 5e9), run("ramfs", i, 9e9, 5e9), run("disk", i, 1e9, 6e9)])
+            .collect();
+        SeriesTable::of(&records).unwrap()
+    }
+
+    fn text(runs: u32, width: usize) -> String {
+        super::super::series(&table(runs), &["write"], &Style { width, ..Style::default() })
+    }
+
+    #[test]
+    fn where_tmpfs_does_not_win_is_said_and_where_it_wins_is_not() {
+        let text = text(7, 100);
+        let lost = text.split("Where tmpfs does not win").nth(1).unwrap();
+        let lines: Vec<&str> = lost.lines().filter(|line| line.contains("GiB/s")).collect();
+        assert_eq!(lines, ["read-warm  disk   5.6 GiB/s  4.7 GiB/s  faster"], "{text}");
+        assert!(lost.contains("95 % intervals"), "{text}");
+    }
+
+    #[test]
+    fn a_ratio_stands_only_where_it_may_be_claimed_and_a_note_stands_once() {
+        assert!(text(7, 100).contains("0.11 times"), "{}", text(7, 100));
+        assert!(!text(5, 100).contains("0.11 times"), "{}", text(5, 100));
+        assert_eq!(text(7, 100).matches("fsync protects nothing").count(), 1);
+        assert!(text(7, 100).contains("tmpfs, ramfs: fsync"), "{}", text(7, 100));
+    }
+
+    #[test]
+    fn one_run_is_no_ground_to_say_where_anything_wins() {
+        assert!(text(1, 100).contains("One run proves nothing"), "{}", text(1, 100));
+        assert!(text(3, 100).contains("nothing is claimed"), "{}", text(3, 100));
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_no_intervals() {
+        assert!(text(7, 60).lines().all(|line| line.chars().count() <= 60), "{}", text(7, 60));
+    }
+}
