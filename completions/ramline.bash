@@ -82,8 +82,20 @@ _ramline() {
             ramline__subcmd__help__subcmd__lab__subcmd__run,code-plus-data)
                 cmd="ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__code__subcmd__plus__subcmd__data"
                 ;;
+            ramline__subcmd__help__subcmd__lab__subcmd__run,drop)
+                cmd="ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__drop"
+                ;;
+            ramline__subcmd__help__subcmd__lab__subcmd__run,eat-memory)
+                cmd="ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__eat__subcmd__memory"
+                ;;
+            ramline__subcmd__help__subcmd__lab__subcmd__run,page-cache-vs-tmpfs)
+                cmd="ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__page__subcmd__cache__subcmd__vs__subcmd__tmpfs"
+                ;;
             ramline__subcmd__help__subcmd__lab__subcmd__run,self-check)
                 cmd="ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__self__subcmd__check"
+                ;;
+            ramline__subcmd__help__subcmd__lab__subcmd__run,tmpfs-vs-disk)
+                cmd="ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__tmpfs__subcmd__vs__subcmd__disk"
                 ;;
             ramline__subcmd__help__subcmd__measure,tiers)
                 cmd="ramline__subcmd__help__subcmd__measure__subcmd__tiers"
@@ -169,14 +181,38 @@ _ramline() {
             ramline__subcmd__lab__subcmd__help__subcmd__run,code-plus-data)
                 cmd="ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__code__subcmd__plus__subcmd__data"
                 ;;
+            ramline__subcmd__lab__subcmd__help__subcmd__run,drop)
+                cmd="ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__drop"
+                ;;
+            ramline__subcmd__lab__subcmd__help__subcmd__run,eat-memory)
+                cmd="ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__eat__subcmd__memory"
+                ;;
+            ramline__subcmd__lab__subcmd__help__subcmd__run,page-cache-vs-tmpfs)
+                cmd="ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__page__subcmd__cache__subcmd__vs__subcmd__tmpfs"
+                ;;
             ramline__subcmd__lab__subcmd__help__subcmd__run,self-check)
                 cmd="ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__self__subcmd__check"
+                ;;
+            ramline__subcmd__lab__subcmd__help__subcmd__run,tmpfs-vs-disk)
+                cmd="ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__tmpfs__subcmd__vs__subcmd__disk"
                 ;;
             ramline__subcmd__lab__subcmd__run,code-plus-data)
                 cmd="ramline__subcmd__lab__subcmd__run__subcmd__code__subcmd__plus__subcmd__data"
                 ;;
+            ramline__subcmd__lab__subcmd__run,drop)
+                cmd="ramline__subcmd__lab__subcmd__run__subcmd__drop"
+                ;;
+            ramline__subcmd__lab__subcmd__run,eat-memory)
+                cmd="ramline__subcmd__lab__subcmd__run__subcmd__eat__subcmd__memory"
+                ;;
+            ramline__subcmd__lab__subcmd__run,page-cache-vs-tmpfs)
+                cmd="ramline__subcmd__lab__subcmd__run__subcmd__page__subcmd__cache__subcmd__vs__subcmd__tmpfs"
+                ;;
             ramline__subcmd__lab__subcmd__run,self-check)
                 cmd="ramline__subcmd__lab__subcmd__run__subcmd__self__subcmd__check"
+                ;;
+            ramline__subcmd__lab__subcmd__run,tmpfs-vs-disk)
+                cmd="ramline__subcmd__lab__subcmd__run__subcmd__tmpfs__subcmd__vs__subcmd__disk"
                 ;;
             ramline__subcmd__measure,help)
                 cmd="ramline__subcmd__measure__subcmd__help"
@@ -467,7 +503,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__help__subcmd__lab__subcmd__run)
-            opts="code-plus-data self-check"
+            opts="code-plus-data eat-memory drop tmpfs-vs-disk page-cache-vs-tmpfs self-check"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -494,7 +530,63 @@ _ramline() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__drop)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__eat__subcmd__memory)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__page__subcmd__cache__subcmd__vs__subcmd__tmpfs)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__self__subcmd__check)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__tmpfs__subcmd__vs__subcmd__disk)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -905,7 +997,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__help__subcmd__run)
-            opts="code-plus-data self-check"
+            opts="code-plus-data eat-memory drop tmpfs-vs-disk page-cache-vs-tmpfs self-check"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -932,7 +1024,63 @@ _ramline() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__drop)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__eat__subcmd__memory)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__page__subcmd__cache__subcmd__vs__subcmd__tmpfs)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__self__subcmd__check)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__tmpfs__subcmd__vs__subcmd__disk)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1013,7 +1161,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__run)
-            opts="-h --root --snapshot --help code-plus-data self-check"
+            opts="-h --root --snapshot --help code-plus-data eat-memory drop tmpfs-vs-disk page-cache-vs-tmpfs self-check"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1140,6 +1288,184 @@ _ramline() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        ramline__subcmd__lab__subcmd__run__subcmd__drop)
+            opts="-h --levels --size --files --runs --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --levels)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --files)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --runs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --snapshot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__lab__subcmd__run__subcmd__eat__subcmd__memory)
+            opts="-h --limit --arms --eat --step --cache --reads --idle --fill --read-ahead --runs --timeout --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --arms)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --eat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --step)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cache)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --idle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fill)
+                    COMPREPLY=($(compgen -W "zeros text random" -- "${cur}"))
+                    return 0
+                    ;;
+                --read-ahead)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --runs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --snapshot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__lab__subcmd__run__subcmd__page__subcmd__cache__subcmd__vs__subcmd__tmpfs)
+            opts="-h --arms --size --block --reads --writes --full --timeout --runs --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --arms)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --block)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --writes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --runs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --snapshot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         ramline__subcmd__lab__subcmd__run__subcmd__self__subcmd__check)
             opts="-h --work --slowed --runs --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
@@ -1152,6 +1478,80 @@ _ramline() {
                     return 0
                     ;;
                 --slowed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --runs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --snapshot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__lab__subcmd__run__subcmd__tmpfs__subcmd__vs__subcmd__disk)
+            opts="-h --arms --operations --size --block --passes --files --syncs --pressure-size --fill --full --timeout --runs --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --arms)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --operations)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --block)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --passes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --files)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --syncs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pressure-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fill)
+                    COMPREPLY=($(compgen -W "zeros text random" -- "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

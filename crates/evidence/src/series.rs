@@ -1,7 +1,7 @@
 //! A series as a table: for each arm and each figure the median of its runs with its spread, and against the first arm.
 //!
 //! What it is: a pure function of raw records, for any experiment. What it is not: a claim where there is none: a difference is
-//! claimed only where both arms have at least [`study::LEAST_FOR_INTERVAL`] runs and their 95 % intervals do not overlap.
+//! claimed only where both arms have at least [`study::LEAST_FOR_INTERVAL`] runs and their intervals or ranks are apart.
 //!
 //! ```
 //! use ramline_evidence::{Arm, Better, Figure, RunRecord, SeriesTable};
@@ -20,7 +20,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::measurement::{Measurement, Spread};
+use crate::measurement::Measurement;
 use crate::record::{Better, Machine, RunRecord, Verdict};
 use crate::study::{self, Comparison};
 
@@ -84,6 +84,9 @@ pub struct FigureResult {
     pub better: Better,
     /// Over the runs that have it.
     pub measurement: Measurement,
+    /// One a run, in the order of the runs.
+    #[serde(default)]
+    pub values: Vec<f64>,
     /// Against the first arm that has it; `None` for that one.
     pub versus_first: Option<Comparison>,
     /// A difference from the first arm may be claimed.
@@ -189,9 +192,10 @@ fn figure(name: &str, runs: &[&RunRecord], before: &[ArmResult]) -> Option<Figur
     let of_time = unit == "s" || unit.ends_with("/s");
     let alike = |arm: &&ArmResult| !of_time || arm.emulated == emulated;
     let first = before.iter().filter(alike).find_map(|arm| arm.figure(name));
-    let versus_first = first.map(|first| study::compare(&first.measurement, &measurement));
-    let claimed = versus_first.as_ref().is_some_and(|versus| versus.separated && versus.by == Spread::Ci95);
-    Some(FigureResult { name: name.to_owned(), better, measurement, versus_first, claimed })
+    let versus_first =
+        first.map(|first| study::compare_runs((&first.measurement, &first.values), (&measurement, &values)));
+    let claimed = versus_first.as_ref().is_some_and(Comparison::is_claimed);
+    Some(FigureResult { name: name.to_owned(), better, measurement, values, versus_first, claimed })
 }
 
 #[cfg(test)]

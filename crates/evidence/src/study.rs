@@ -6,6 +6,10 @@
 //! the full range covers the median only with probability 1 - 2 * 0.5^n, which first exceeds 95 % at n = 6), so below 6
 //! only the range is given, and a difference is claimed only where the two full ranges do not overlap.
 //!
+//! From 6 runs on a difference is claimed where the intervals do not overlap, or where the runs themselves are at hand and the
+//! exact rank test of Wilcoxon, Mann and Whitney tells them apart at 1 %: it asks of all runs which side is larger, so a few
+//! disturbed runs that stretch an interval do not hide what the others say. `lab run self-check` tries the rule on known truth.
+//!
 //! What it is not: a test of significance for many arms at once.
 //!
 //! ```
@@ -100,13 +104,69 @@ pub fn cliffs_delta(a: &[f64], b: &[f64]) -> Option<f64> {
     Some(sum as f64 / pairs as f64)
 }
 
+/// A difference is claimed from this probability of the rank test on.
+pub const CLAIM: f64 = 0.01;
+/// Up to so many values the distribution is counted out; beyond, it is taken to be normal.
+const EXACT: usize = 60;
+
+/// Two-sided probability that ranks of `a` and `b` lie as far apart as they do when nothing distinguishes the sides; ties
+/// share their mean rank. Counted exactly up to 60 values. `None` when either is empty or a value is not a number.
+#[must_use]
+pub fn rank_test(a: &[f64], b: &[f64]) -> Option<f64> {
+    let all = sorted(&[a, b].concat()).filter(|_| !a.is_empty() && !b.is_empty())?;
+    // Twice the mean rank of a value: a whole number, also with ties.
+    let double_rank =
+        |value: f64| all.partition_point(|other| *other < value) + all.partition_point(|other| *other <= value) + 1;
+    let ranks: Vec<usize> = all.iter().map(|value| double_rank(*value)).collect();
+    let seen: usize = a.iter().map(|value| double_rank(*value)).sum();
+    // The middle of all sums, doubled again so that it is whole.
+    let middle = a.len() * (all.len() + 1);
+    let distance = seen.abs_diff(middle);
+    if all.len() > EXACT {
+        let mean = ranks.iter().sum::<usize>() as f64 / ranks.len() as f64;
+        let variance = ranks.iter().map(|rank| (*rank as f64 - mean).powi(2)).sum::<f64>() / (ranks.len() - 1) as f64;
+        let deviation = (variance * (a.len() * b.len()) as f64 / all.len() as f64).sqrt();
+        return Some(if deviation == 0.0 { 1.0 } else { both_tails(distance as f64 / deviation) });
+    }
+    // ways[k][s]: how many choices of k values have the doubled rank sum s.
+    let most: usize = ranks.iter().sum();
+    let mut ways = vec![vec![0.0f64; most + 1]; a.len() + 1];
+    if let Some(none) = ways.first_mut().and_then(|sums| sums.first_mut()) {
+        *none = 1.0;
+    }
+    for rank in &ranks {
+        for chosen in (1..=a.len()).rev() {
+            let (fewer, these) = ways.split_at_mut(chosen);
+            let (Some(fewer), Some(these)) = (fewer.last(), these.first_mut()) else { continue };
+            for (with, without) in these.iter_mut().skip(*rank).zip(fewer) {
+                *with += without;
+            }
+        }
+    }
+    let sums = ways.last()?;
+    let far: f64 = sums.iter().enumerate().filter(|(sum, _)| sum.abs_diff(middle) >= distance).map(|(_, n)| n).sum();
+    Some((far / sums.iter().sum::<f64>()).min(1.0))
+}
+
+/// The share of a normal distribution further than so many deviations from its middle (Abramowitz and Stegun 7.1.26, good to
+/// 1.5e-7).
+fn both_tails(deviations: f64) -> f64 {
+    let x = deviations.abs() / std::f64::consts::SQRT_2;
+    let t = 1.0 / (1.0 + 0.327_591_1 * x);
+    let series = [1.061_405_429, -1.453_152_027, 1.421_413_741, -0.284_496_736, 0.254_829_592];
+    series.iter().fold(0.0, |sum, factor| (sum + factor) * t) * (-x * x).exp()
+}
+
 /// How `b` compares with `a`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// Median of b over median of a; `None` when that of a is 0.
     pub ratio_of_medians: Option<f64>,
-    /// The intervals do not overlap: the difference may be claimed.
+    /// The intervals do not overlap.
     pub separated: bool,
+    /// Two-sided probability of the rank test; `None` where the runs were not at hand or are fewer than 6 on a side.
+    #[serde(default)]
+    pub p: Option<f64>,
     /// What the intervals were: the full ranges as soon as either side has fewer than 6 runs.
     pub by: Spread,
     /// Runs of a and of b.
@@ -124,12 +184,26 @@ pub fn compare(a: &Measurement, b: &Measurement) -> Comparison {
         ratio_of_medians: (a.median != 0.0).then(|| b.median / a.median),
         // One run has a range of no width, which would be apart from almost anything.
         separated: a.n > 1 && b.n > 1 && left.apart_from(right),
+        p: None,
         by,
         n: (a.n, b.n),
     }
 }
 
+/// The same with the runs themselves, which say more than their intervals.
+#[must_use]
+pub fn compare_runs(a: (&Measurement, &[f64]), b: (&Measurement, &[f64])) -> Comparison {
+    let enough = a.1.len().min(b.1.len()) >= LEAST_FOR_INTERVAL;
+    Comparison { p: enough.then(|| rank_test(a.1, b.1)).flatten(), ..compare(a.0, b.0) }
+}
+
 impl Comparison {
+    /// A difference may be claimed: at least 6 runs on both sides, and intervals that do not overlap or ranks that differ.
+    #[must_use]
+    pub fn is_claimed(&self) -> bool {
+        self.by == Spread::Ci95 && (self.separated || self.p.is_some_and(|p| p <= CLAIM))
+    }
+
     /// The claim in words, with what it rests on.
     #[must_use]
     pub fn sentence(&self) -> String {
@@ -140,16 +214,61 @@ impl Comparison {
             _ if a < 2 || b < 2 => "one run proves no difference".to_owned(),
             (true, Spread::Range) => "the full ranges do not overlap".to_owned(),
             (false, Spread::Range) => "the full ranges overlap, so no difference is claimed".to_owned(),
+            (false, Spread::Ci95) if self.is_claimed() => {
+                "the 95 % intervals overlap, but the runs differ in rank".to_owned()
+            }
             (true, Spread::Ci95) => "the 95 % intervals do not overlap".to_owned(),
             (false, Spread::Ci95) => "the 95 % intervals overlap, so no difference is claimed".to_owned(),
         };
-        format!("{ratio}; {ground} (n {a} and {b})")
+        let p = self
+            .p
+            .map(|p| if p < 0.001 { ", rank test p < 0.001".to_owned() } else { format!(", rank test p {p:.3}") });
+        format!("{ratio}; {ground} (n {a} and {b}{})", p.unwrap_or_default())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_rank_test_is_that_of_the_tables() {
+        // All of b above all of a, 7 and 7: 2 of the 3432 ways to choose 7 of 14. 6 and 6: 2 of 924.
+        let low: Vec<f64> = (0..7).map(f64::from).collect();
+        let high: Vec<f64> = (10..17).map(f64::from).collect();
+        assert!((rank_test(&low, &high).unwrap() - 2.0 / 3432.0).abs() < 1e-12);
+        assert!((rank_test(&high[..6], &low[..6]).unwrap() - 2.0 / 924.0).abs() < 1e-12);
+        // 1 2 4 against 3 5 6: rank sums of 7 or less, or 14 or more, in 4 of 20 ways.
+        assert!((rank_test(&[1.0, 2.0, 4.0], &[3.0, 5.0, 6.0]).unwrap() - 0.2).abs() < 1e-12);
+        assert_eq!(rank_test(&[1.0; 7], &[1.0; 7]), Some(1.0));
+        assert_eq!((rank_test(&[], &[1.0]), rank_test(&[f64::NAN], &[1.0])), (None, None));
+    }
+
+    #[test]
+    fn many_values_are_taken_to_be_normal_and_agree_with_counting() {
+        let side = |from: u32, n: u32| (0..n).map(|i| f64::from(from + 2 * i)).collect::<Vec<f64>>();
+        let counted = rank_test(&side(0, 30), &side(13, 30)).unwrap();
+        let normal = rank_test(&side(0, 31), &side(13, 31)).unwrap();
+        assert!((counted - normal).abs() < 0.005, "{counted} {normal}");
+        assert!((both_tails(1.959_964) - 0.05).abs() < 1e-6);
+    }
+
+    #[test]
+    fn one_disturbed_run_does_not_hide_what_the_others_say() {
+        // Two slow runs stretch the interval of a over that of b, and rank two of fourteen the other way.
+        let (a, b) = ([1.0, 1.01, 1.02, 1.03, 1.04, 1.05, 1.5], [1.03, 1.2, 1.21, 1.22, 1.23, 1.24, 1.25]);
+        let (c, d) = ([1.0, 1.01, 1.02, 1.03, 1.04, 1.21, 1.22], [1.15, 1.2, 1.23, 1.24, 1.25, 1.26, 1.27]);
+        assert!(compare_runs((&of(&a), &a), (&of(&b), &b)).is_claimed());
+        let compared = compare_runs((&of(&c), &c), (&of(&d), &d));
+        assert!(!compared.separated && compared.is_claimed(), "{compared:?}");
+        assert!(
+            compared.sentence().contains("the runs differ in rank (n 7 and 7, rank test p 0."),
+            "{}",
+            compared.sentence()
+        );
+        let few = compare_runs((&of(&a[..5]), &a[..5]), (&of(&b[..5]), &b[..5]));
+        assert_eq!((few.p, few.is_claimed()), (None, false));
+    }
 
     fn of(values: &[f64]) -> Measurement {
         Measurement::of(values, "s", "", &[]).unwrap()

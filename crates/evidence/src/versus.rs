@@ -18,7 +18,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::measurement::{Measurement, Spread};
+use crate::measurement::Measurement;
 use crate::series::{ArmResult, SeriesTable};
 use crate::study::{self, Comparison};
 
@@ -92,8 +92,8 @@ fn arm(a: &ArmResult, b: &ArmResult) -> ArmVersus {
         let (first, second) = (&left.measurement, &right.measurement);
         let of_time = first.unit == "s" || first.unit.ends_with("/s");
         let alike = first.unit == second.unit && (!of_time || a.emulated == b.emulated);
-        let versus = alike.then(|| study::compare(first, second));
-        let claimed = versus.as_ref().is_some_and(|versus| versus.separated && versus.by == Spread::Ci95);
+        let versus = alike.then(|| study::compare_runs((first, &left.values), (second, &right.values)));
+        let claimed = versus.as_ref().is_some_and(Comparison::is_claimed);
         Some(FigureVersus { name: left.name.clone(), first: first.clone(), second: second.clone(), versus, claimed })
     });
     ArmVersus {

@@ -30,7 +30,7 @@ pub fn versus(versus: &Versus, style: &Style) -> String {
     }
     let claimed = versus.arms.iter().flat_map(|arm| &arm.figures).any(|figure| figure.claimed);
     if !claimed && !versus.arms.is_empty() {
-        page.line("No difference is claimed: the intervals overlap, or there are fewer than 6 runs of an arm.");
+        page.line("No difference is claimed: the runs do not tell them apart, or an arm has fewer than 6.");
     }
     table(&mut page, versus);
     for (which, names) in [("first", &versus.only_first), ("second", &versus.only_second)] {
