@@ -9,7 +9,7 @@ use ramline_kernel::cgroup::{Group, Hierarchy};
 use ramline_kernel::loopdev::LoopDevice;
 use ramline_kernel::mount::Journalled;
 use ramline_kernel::write::{Change, read_knob, write_knob};
-use ramline_kernel::{KernelError, loopdev, mount, process, scratch, swap, zram};
+use ramline_kernel::{KernelError, loopdev, mount, process, scratch, swap, tracing, zram};
 use ramline_units::Bytes;
 
 use crate::undo::has_our_name;
@@ -197,6 +197,26 @@ impl Run {
         self.perform(step, || mount::ramfs(&at))
     }
 
+    /// Mounts tracefs at a directory this run made.
+    ///
+    /// # Errors
+    /// `Refused` for another directory; those of mount(2).
+    pub fn mount_tracefs(&mut self, at: &Path) -> Result<()> {
+        let at = self.mount_point(at)?;
+        let step = Step::Mount { what: "ramline".into(), at: at.clone(), fs: "tracefs".to_owned() };
+        self.perform(step, || mount::tracefs(&at))
+    }
+
+    /// Makes the n-th trace instance of this process in a mounted tracefs.
+    ///
+    /// # Errors
+    /// Those of [`tracing::Instance::make`].
+    pub fn make_trace(&mut self, tracefs: &Path, n: u32) -> Result<tracing::Instance> {
+        let path = tracing::Instance::planned(tracefs, n);
+        refuse_if_taken("make the trace instance", &path)?;
+        self.perform(Step::MakeTrace { path: path.clone() }, || tracing::Instance::make(&path))
+    }
+
     fn mount_point(&self, at: &Path) -> Result<PathBuf> {
         let at = real("mount at", at)?;
         self.refuse_unless_made("mount at", &at)?;
@@ -216,6 +236,16 @@ impl Run {
             self.perform(Step::EnableMemory { path: knob.clone() }, || Hierarchy::enable_memory(&knob).map(drop))?;
         }
         self.perform(Step::MakeCgroup { path }, || Group::create(hierarchy, &name))
+    }
+
+    /// Makes a memory cgroup below one of ours; `name` begins with `ramline-`.
+    ///
+    /// # Errors
+    /// Those of [`Group::create_below`].
+    pub fn make_cgroup_below(&mut self, parent: &Group, name: &str) -> Result<Group> {
+        let path = parent.dir().join(name);
+        refuse_if_taken("make the cgroup", &path)?;
+        self.perform(Step::MakeCgroup { path }, || Group::create_below(parent, name))
     }
 
     /// Starts a child tied to this thread, inside `group` from its first instruction. The caller waits for it.

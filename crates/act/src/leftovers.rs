@@ -3,7 +3,7 @@
 use ramline_kernel::{
     Root,
     cgroup::{Group, Hierarchy},
-    loopdev, mount, process, swap,
+    loopdev, mount, process, swap, tracing,
     write::read_knob,
     zram,
 };
@@ -74,6 +74,7 @@ fn is_present(root: &Root, pending: &Pending, same_boot: bool) -> bool {
         Step::Mount { at, .. } => mount::at(root, at).is_some(),
         Step::EnableMemory { path } => Hierarchy::is_memory_enabled(path),
         Step::MakeCgroup { path } => Group::open(path).is_ok(),
+        Step::MakeTrace { path } => tracing::Instance::open(path).is_ok(),
         Step::SpawnInto { pid: Some(pid), start: Some(start), .. } => process::is_same_process(root, *pid, *start),
         Step::SpawnInto { .. } => false,
         Step::HotAddZram { id: Some(id), identity, .. } => {

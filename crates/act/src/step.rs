@@ -49,6 +49,8 @@ pub enum Step {
     EnableMemory { path: PathBuf },
     /// A memory cgroup of ours.
     MakeCgroup { path: PathBuf },
+    /// A trace buffer of ours with all its settings, in a mounted tracefs.
+    MakeTrace { path: PathBuf },
     /// A process, in a group if one is named.
     SpawnInto { group: Option<PathBuf>, pid: Option<u32>, start: Option<u64> },
     /// `/dev/zram<id>`; `existing` were there before. Numbers are used again, so `identity` tells ours from a later one.
@@ -79,6 +81,7 @@ impl Step {
             Step::Mount { at, fs, .. } => format!("{fs} mounted at {}", at.display()),
             Step::EnableMemory { path } => format!("the memory controller enabled at {}", path.display()),
             Step::MakeCgroup { path } => format!("cgroup {}", path.display()),
+            Step::MakeTrace { path } => format!("trace instance {}", path.display()),
             Step::SpawnInto { pid: Some(pid), .. } => format!("process {pid}"),
             Step::SpawnInto { pid: None, .. } => "a process".to_owned(),
             Step::HotAddZram { id: Some(id), .. } => format!("zram device /dev/zram{id}"),

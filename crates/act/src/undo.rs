@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ramline_kernel::cgroup::{Group, Hierarchy};
 use ramline_kernel::write::{read_knob, write_knob};
-use ramline_kernel::{KernelError, Result, Root, loopdev, mount, process, swap, zram};
+use ramline_kernel::{KernelError, Result, Root, loopdev, mount, process, swap, tracing, zram};
 
 use crate::step::{FileId, Step};
 
@@ -45,6 +45,7 @@ pub fn undo(step: &Step, context: Context<'_>) -> Result<Outcome> {
         Step::Mount { what, at, fs } => unmount(root, what, at, fs),
         Step::EnableMemory { path } => disable_memory(path),
         Step::MakeCgroup { path } => remove_cgroup(path),
+        Step::MakeTrace { path } => remove_trace(path),
         Step::SpawnInto { pid, start, .. } => kill(root, *pid, *start),
         Step::HotAddZram { id, identity, existing } => remove_zram(context, *id, *identity, existing),
         Step::SwapOn { path, uuid, .. } => swap_off(root, path, uuid),
@@ -170,6 +171,13 @@ fn disable_memory(knob: &Path) -> Result<Outcome> {
         return Ok(Outcome::AlreadyGone);
     }
     Ok(Hierarchy::disable_memory(knob)?.map_or(Outcome::Removed, Outcome::LeftAlone))
+}
+
+fn remove_trace(path: &Path) -> Result<Outcome> {
+    match tracing::Instance::open(path) {
+        Err(error) if error.is_absent() => Ok(Outcome::AlreadyGone),
+        other => other?.remove().map(|()| Outcome::Removed),
+    }
 }
 
 fn remove_cgroup(path: &Path) -> Result<Outcome> {

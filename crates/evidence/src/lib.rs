@@ -17,6 +17,7 @@ mod dropped;
 mod eat;
 mod free;
 mod measurement;
+pub mod path;
 mod record;
 pub mod rng;
 mod sample;

@@ -67,6 +67,20 @@ impl Group {
         Ok(Group { version: hierarchy.version(), dir })
     }
 
+    /// Makes the group `name` below one of ours, which must hold no process of its own (version 2 allows none beside children).
+    ///
+    /// # Errors
+    /// As [`Group::create`].
+    pub fn create_below(parent: &Group, name: &str) -> Result<Group> {
+        let dir = parent.dir.join(name);
+        refuse_foreign("make the cgroup", &dir)?;
+        if parent.version == Version::V2 {
+            v2::enable_memory(&v2::knob(&parent.dir))?;
+        }
+        std::fs::create_dir(&dir).map_err(|error| KernelError::io("make the cgroup", &dir, error))?;
+        Ok(Group { version: parent.version, dir })
+    }
+
     /// A group of ours that exists, by its directory (a journal knows it). The version is read off its files.
     ///
     /// # Errors

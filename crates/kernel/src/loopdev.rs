@@ -275,6 +275,12 @@ impl LoopDevice {
         self.queue.join("read_ahead_kb")
     }
 
+    /// A knob of what may wait to be written to this device (`max_ratio`, `strict_limit`): of its bdi. Its own, as the device is.
+    #[must_use]
+    pub fn dirty_knob(&self, name: &str) -> PathBuf {
+        self.sysfs.join("bdi").join(name)
+    }
+
     /// Sets the read-ahead of this device only. The setting outlives the attachment: put it back.
     ///
     /// # Errors

@@ -291,6 +291,14 @@ pub fn ramfs(at: &Path) -> Result<()> {
     mount(Path::new("ramline"), at, "ramfs", 0, "mode=0700")
 }
 
+/// Mounts tracefs, the files of the kernel's own tracing: nosuid, nodev.
+///
+/// # Errors
+/// `Denied` when not root, `Io` when the kernel refuses.
+pub fn tracefs(at: &Path) -> Result<()> {
+    mount(Path::new("ramline"), at, "tracefs", 0, "")
+}
+
 /// Mounts one of the kernel's own file systems with no flags: device nodes below /dev must open.
 pub(crate) fn bare(fs_type: &str, at: &Path) -> Result<()> {
     mount_with(Path::new("none"), at, fs_type, 0, "")

@@ -126,6 +126,15 @@ fn not_private(owner: u32, mode: u32) -> Option<String> {
 }
 
 impl Place {
+    /// `major:minor` of the whole disk below, where there is one: what the block layer calls it, also for a partition.
+    #[must_use]
+    pub fn disk_number(&self, root: &Root) -> Option<(u32, u32)> {
+        let name = self.device.as_ref()?;
+        let text = crate::sys::read_text(&root.path(format!("/sys/block/{name}/dev"))).ok()?;
+        let (major, minor) = text.trim().split_once(':')?;
+        Some((major.parse().ok()?, minor.parse().ok()?))
+    }
+
     /// True for a file system known to be on a disk of this machine.
     #[must_use]
     pub fn is_disk(&self) -> bool {

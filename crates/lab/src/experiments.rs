@@ -6,7 +6,9 @@
 //! ```
 
 use crate::experiment::Experiment;
-use crate::{code_plus_data, drop_caches, eat_memory, page_cache_vs_tmpfs, self_check, tmpfs_vs_disk};
+use crate::{
+    big_reader, code_plus_data, drop_caches, eat_memory, page_cache_vs_tmpfs, read_path, self_check, tmpfs_vs_disk,
+};
 
 /// All of them.
 pub const EXPERIMENTS: &[Experiment] = &[
@@ -16,6 +18,8 @@ pub const EXPERIMENTS: &[Experiment] = &[
     tmpfs_vs_disk::EXPERIMENT,
     page_cache_vs_tmpfs::EXPERIMENT,
     self_check::EXPERIMENT,
+    big_reader::EXPERIMENT,
+    read_path::EXPERIMENT,
 ];
 
 /// The experiment of that name.

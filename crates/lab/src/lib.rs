@@ -19,6 +19,8 @@
 //! ```
 
 pub mod arm;
+pub mod bed;
+pub mod big_reader;
 pub mod code_plus_data;
 pub mod drop_caches;
 pub mod eat_memory;
@@ -36,6 +38,7 @@ pub mod pool;
 pub mod preflight;
 pub mod progress;
 pub mod protocol;
+pub mod read_path;
 pub mod report;
 pub mod reread;
 mod runner;
@@ -43,6 +46,7 @@ mod sandbox;
 mod scratch;
 mod self_check;
 pub mod series;
+pub mod servant;
 pub mod settings;
 pub mod store;
 mod talk;

@@ -21,6 +21,7 @@ use crate::eat_memory;
 use crate::error::{LabError, Result};
 use crate::fill::Filler;
 use crate::protocol::{Line, Task};
+use crate::servant;
 
 /// The hidden subcommand by which the observer starts it.
 pub const ARGUMENT: &str = "__workload";
@@ -39,6 +40,9 @@ const KINDS: &[(&str, fn(&str) -> Result<()>)] =
 /// Runs the workload described by the arguments after the hidden one and reports on standard output.
 #[must_use]
 pub fn main(args: &[String]) -> ExitCode {
+    if let Some(code) = args.first().and_then(|task| servant::main(task)) {
+        return code;
+    }
     let outcome = match args {
         [kind, task] if kind == crate::fileops::work::KIND => return crate::fileops::work::main(task),
         [task] => by_kind(task),

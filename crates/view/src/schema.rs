@@ -45,6 +45,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("tier-report", schema::<TierReport>()),
         ("run-record", schema::<RunRecord>()),
         ("series", schema::<SeriesTable>()),
+        ("read-path", schema::<crate::screen::ReadPaths>()),
         ("series-comparison", schema::<Versus>()),
         ("proof-table", schema::<ProofTable>()),
         ("lab-list", schema::<ExperimentList>()),

@@ -14,6 +14,7 @@ mod findings;
 mod lab;
 mod measure;
 mod operations;
+mod path;
 mod series;
 mod versus;
 
@@ -23,5 +24,6 @@ pub use explain::{TopicLine, TopicList, explain};
 pub use findings::findings;
 pub use lab::{live, proof};
 pub use measure::tiers;
+pub use path::{ArmPath, ReadPaths};
 pub use series::{series, series_csv};
 pub use versus::versus;

@@ -190,6 +190,11 @@ fn print(folder: &RunFolder, format: Format) -> Result<u8> {
         .flatten();
     if let Some(proof) = proof {
         format.print(&proof, ramline_view::screen::proof)?;
+    } else if table.experiment == ramline_lab::read_path::NAME
+        && let Some(paths) = ramline_view::screen::ReadPaths::of(&records)
+    {
+        let lead = find(&table.experiment).map(|e| e.figures).unwrap_or_default();
+        format.print(&output::Versioned::new(&paths), |paths, style| paths.data().text(lead, style))?;
     } else {
         let lead = find(&table.experiment).map(|e| e.figures).unwrap_or_default();
         format.print(&output::Versioned::new(&table), |table, style| {

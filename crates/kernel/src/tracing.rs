@@ -1,0 +1,184 @@
+//! What the kernel itself says of a system call: ftrace in an instance of our own.
+//!
+//! What it is not: a parser (the lab's), and no change of the machine's own tracing: everything is set in an instance, which takes all
+//! of it away when it is removed. Where tracefs is not mounted, the lab mounts it in a directory of its own.
+//!
+//! ```no_run
+//! use ramline_kernel::{Root, tracing::{self, Instance}};
+//! let dir = tracing::mounted(&Root::live()).expect("tracefs");
+//! let instance = Instance::make(&Instance::planned(&dir, 0))?;
+//! instance.set("events/sched/sched_switch/enable", "1")?;
+//! instance.start()?;
+//! println!("{}", instance.stop()?);
+//! instance.remove()?;
+//! # Ok::<(), ramline_kernel::KernelError>(())
+//! ```
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::Root;
+use crate::error::{KernelError, Result};
+use crate::mount;
+use crate::sys::{read_text, retry_busy};
+
+/// The names of our instances begin with this; nothing else is ever removed.
+pub const PREFIX: &str = "ramline-";
+
+/// Where tracefs is mounted, if anywhere.
+#[must_use]
+pub fn mounted(root: &Root) -> Option<PathBuf> {
+    mount::list(root).ok()?.into_iter().find(|mounted| mounted.fs_type == "tracefs").map(|mounted| mounted.at)
+}
+
+/// Whether this kernel has tracefs at all.
+#[must_use]
+pub fn supported(root: &Root) -> bool {
+    let names = read_text(&root.path("/proc/filesystems")).unwrap_or_default();
+    names.lines().any(|line| line.split_whitespace().last() == Some("tracefs"))
+}
+
+/// The tracers a tracefs offers, as `function_graph`.
+///
+/// # Errors
+/// When the list cannot be read.
+pub fn tracers(tracefs: &Path) -> Result<Vec<String>> {
+    Ok(read_text(&tracefs.join("available_tracers"))?.split_whitespace().map(str::to_owned).collect())
+}
+
+/// A trace buffer with settings of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instance {
+    dir: PathBuf,
+}
+
+impl Instance {
+    /// The directory of our n-th instance.
+    #[must_use]
+    pub fn planned(tracefs: &Path, n: u32) -> PathBuf {
+        tracefs.join("instances").join(format!("{PREFIX}{}-{n}", std::process::id()))
+    }
+
+    /// Makes it: nothing is recorded yet.
+    ///
+    /// # Errors
+    /// `Denied` when not root, `Refused` for a name that is not ours.
+    pub fn make(dir: &Path) -> Result<Instance> {
+        refuse_foreign("make the trace instance", dir)?;
+        std::fs::create_dir(dir).map_err(|error| KernelError::io("make the trace instance", dir, error))?;
+        let instance = Instance { dir: dir.to_owned() };
+        instance.set("tracing_on", "0")?;
+        Ok(instance)
+    }
+
+    /// One of ours that exists.
+    ///
+    /// # Errors
+    /// `Absent` when it is gone, `Refused` when its name is not one of ours.
+    pub fn open(dir: &Path) -> Result<Instance> {
+        refuse_foreign("open the trace instance", dir)?;
+        if !dir.join("tracing_on").exists() {
+            return Err(KernelError::new("open the trace instance", dir, crate::Cause::Absent));
+        }
+        Ok(Instance { dir: dir.to_owned() })
+    }
+
+    /// Its directory.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Whether it has such a file: an event, an option.
+    #[must_use]
+    pub fn has(&self, file: &str) -> bool {
+        self.dir.join(file).exists()
+    }
+
+    /// The choices in a file, without the brackets around the chosen one.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn words(&self, file: &str) -> Result<Vec<String>> {
+        let text = read_text(&self.dir.join(file))?;
+        Ok(text.split_whitespace().map(|word| word.trim_matches(['[', ']']).to_owned()).collect())
+    }
+
+    /// Writes one of its settings.
+    ///
+    /// # Errors
+    /// `Absent` when this kernel does not have it, `Io` when it refuses the value.
+    pub fn set(&self, file: &str, value: &str) -> Result<()> {
+        let path = self.dir.join(file);
+        let failed = |error| KernelError::io(format!("write '{}' to", value.escape_debug()), &path, error);
+        let mut open = OpenOptions::new().write(true).open(&path).map_err(failed)?;
+        open.write_all(value.as_bytes()).map_err(failed)
+    }
+
+    /// Empties the buffer and records from now on.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn start(&self) -> Result<()> {
+        let path = self.dir.join("trace");
+        // Opening it for writing with truncation is what empties it.
+        let emptied = OpenOptions::new().write(true).truncate(true).open(&path);
+        emptied.map_err(|error| KernelError::io("empty", &path, error))?;
+        self.set("tracing_on", "1")
+    }
+
+    /// Writes a line of our own into the buffer.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn mark(&self, text: &str) -> Result<()> {
+        self.set("trace_marker", text)
+    }
+
+    /// Stops recording and returns what was recorded, as text.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn stop(&self) -> Result<String> {
+        self.set("tracing_on", "0")?;
+        read_text(&self.dir.join("trace"))
+    }
+
+    /// Takes it away with all its settings. Gone already is success.
+    ///
+    /// # Errors
+    /// EBUSY when somebody reads from it after 2 s.
+    pub fn remove(&self) -> Result<()> {
+        refuse_foreign("remove the trace instance", &self.dir)?;
+        retry_busy(Duration::from_secs(2), || match std::fs::remove_dir(&self.dir) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            other => other.map_err(|error| KernelError::io("remove the trace instance", &self.dir, error)),
+        })
+    }
+}
+
+fn refuse_foreign(operation: &str, dir: &Path) -> Result<()> {
+    let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+    let ours = name(dir).is_some_and(|name| name.starts_with(PREFIX));
+    if ours && dir.parent().and_then(name).as_deref() == Some("instances") {
+        return Ok(());
+    }
+    Err(KernelError::refused(operation, dir, format!("only instances named {PREFIX}* are ours"), ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_instances_of_ours_are_made_or_removed() {
+        for dir in ["/sys/kernel/tracing/instances/foo", "/sys/kernel/tracing/ramline-1-0", "/ramline-1"] {
+            assert!(Instance::make(Path::new(dir)).unwrap_err().is_refused(), "{dir}");
+            assert!(Instance::open(Path::new(dir)).unwrap_err().is_refused(), "{dir}");
+        }
+        let planned = Instance::planned(Path::new("/t"), 3);
+        assert!(Instance::open(&planned).unwrap_err().is_absent(), "{}", planned.display());
+    }
+}
