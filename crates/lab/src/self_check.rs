@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use ramline_evidence::rng::SplitMix64;
 use ramline_evidence::{Arm, Better, Figure, RunRecord, Verdict};
-use ramline_kernel::process::{self, Usage};
 use ramline_kernel::Root;
 use ramline_kernel::map::{Map, Sharing};
+use ramline_kernel::process::{self, Usage};
 use ramline_units::Bytes;
 
 use crate::error::{LabError, Result};
