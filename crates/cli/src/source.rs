@@ -13,10 +13,11 @@ use ramline_snapshot::{Snapshot, Wanted};
 #[derive(Debug, Clone, Args)]
 pub struct Source {
     /// Read a captured tree instead of this machine
-    #[arg(long, value_name = "DIR", global = true, conflicts_with = "file")]
+    #[arg(long, value_name = "DIR", global = true, conflicts_with = "captured-file")]
     pub root: Option<PathBuf>,
     /// Read a file of `ramline snapshot` instead of this machine
-    #[arg(long = "snapshot", value_name = "FILE", global = true)]
+    // Known to all subcommands by its id, and an experiment has a `--file` of its own.
+    #[arg(id = "captured-file", long = "snapshot", value_name = "FILE", global = true)]
     pub file: Option<PathBuf>,
 }
 

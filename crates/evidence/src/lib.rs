@@ -16,6 +16,7 @@
 mod dropped;
 mod eat;
 mod free;
+pub mod knee;
 mod measurement;
 pub mod path;
 mod record;

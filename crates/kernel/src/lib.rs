@@ -12,6 +12,7 @@ pub mod map;
 pub mod maps;
 mod meminfo;
 pub mod mount;
+pub mod opened;
 pub mod place;
 pub mod process;
 pub mod processes;

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 use ramline_units::Bytes;
 
 pub use clock::{monotonic, sync_dir, sync_file_system};
-pub use usage::{Usage, own_usage, poll_with_usage, preemptions, wait_with_usage};
+pub use usage::{Usage, own_usage, poll_with_usage, preemptions, wait_at_most, wait_with_usage};
 
 use crate::Root;
 use crate::cgroup::Group;
@@ -196,6 +196,18 @@ pub(crate) fn signal(pid: u32, number: libc::c_int) -> io::Result<()> {
     let pid = libc::pid_t::try_from(pid).map_err(|_| io::Error::from_raw_os_error(libc::ESRCH))?;
     // SAFETY: kill touches no memory of ours; pid is positive, so it is one process.
     check(unsafe { libc::kill(pid, number) }).map(drop)
+}
+
+/// SIGKILL to all processes in the group that `child`, not waited for yet, leads.
+///
+/// # Errors
+/// When none of them is ours to kill.
+pub fn kill_led_by(child: &Child) -> Result<()> {
+    let pid = libc::pid_t::try_from(child.id()).unwrap_or(libc::pid_t::MAX);
+    // SAFETY: kill touches no memory of ours. The leader was not waited for, so its number is not used again.
+    check(unsafe { libc::kill(-pid, libc::SIGKILL) })
+        .map(drop)
+        .map_err(|error| KernelError::io("kill the group of", format!("process {pid}"), error))
 }
 
 /// Kills this process as `kill -9` would: for fault injection. Nothing is cleaned up.

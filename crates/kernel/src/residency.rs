@@ -16,7 +16,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 use crate::error::{KernelError, Result};
@@ -72,6 +72,9 @@ struct Stat {
 /// # Errors
 /// `Denied` when the file is not ours to ask about, `Io` otherwise.
 pub fn of(file: &File, path: &Path) -> Result<Residency> {
+    if is_overlay(file).unwrap_or(false) {
+        return of_ranges(file, path, &[(0, u64::MAX)]);
+    }
     match cachestat(file, 0, 0) {
         Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EOPNOTSUPP)) => mincore(file),
         other => other,
@@ -92,13 +95,20 @@ pub fn of_ranges(file: &File, path: &Path, ranges: &[(u64, u64)]) -> Result<Resi
             other => return other.map_err(failed),
         }
     }
+    refuse_to_be_fooled(file, path)?;
+    ranges_by(file, ranges, mincore_range).map_err(failed)
+}
+
+/// Of a file that is not ours mincore says that every page is there.
+fn refuse_to_be_fooled(file: &File, path: &Path) -> Result<()> {
+    let failed = |error| KernelError::io("count the cached pages of", path, error);
     let own = file.metadata().map_err(failed)?.uid();
     let me = crate::process::uid();
     // Root of a user namespace is nobody special to files of users it does not know, which look like 65534's.
     if me != own && (me != 0 || own == 65534 && !knows_all_users()) {
         return Err(KernelError::new("count the cached pages of", path, crate::Cause::Denied));
     }
-    ranges_by(file, ranges, mincore_range).map_err(failed)
+    Ok(())
 }
 
 fn knows_all_users() -> bool {
@@ -136,6 +146,16 @@ fn is_overlay(file: &File) -> io::Result<bool> {
     Ok(u64::try_from(rustix::fs::fstatfs(file)?.f_type).is_ok_and(|kind| kind == OVERLAYFS))
 }
 
+/// True for tmpfs, ramfs and hugetlbfs: there the page cache is the file, and evicting means swapping.
+///
+/// # Errors
+/// When the file cannot be asked.
+pub fn lives_in_memory(file: &File) -> io::Result<bool> {
+    // linux/magic.h
+    const KINDS: [u64; 3] = [0x0102_1994, 0x8584_58f6, 0x9584_58f6];
+    Ok(u64::try_from(rustix::fs::fstatfs(file)?.f_type).is_ok_and(|kind| KINDS.contains(&kind)))
+}
+
 /// `length` 0 means up to the end of the file.
 fn cachestat(file: &File, offset: u64, length: u64) -> io::Result<Residency> {
     let range = Range { off: offset, len: length };
@@ -160,11 +180,6 @@ fn mincore(file: &File) -> io::Result<Residency> {
 }
 
 fn mincore_range(file: &File, offset: u64, length: u64) -> io::Result<Residency> {
-    // One byte a page of answer: 128 MiB of file at a time.
-    const AT_ONCE: u64 = 32768;
-    let page = page_size();
-    let end = file.metadata()?.len().min(offset.saturating_add(length)).div_ceil(page);
-    let mut first = offset / page;
     let none = Residency {
         cached: 0,
         dirty: None,
@@ -174,6 +189,17 @@ fn mincore_range(file: &File, offset: u64, length: u64) -> io::Result<Residency>
         method: Method::Mincore,
     };
     let mut cached = 0;
+    each_page(file, offset, length, |_, present| cached += u64::from(present))?;
+    Ok(Residency { cached, ..none })
+}
+
+/// Tells of each page of a range, by number, whether it is in the page cache.
+fn each_page(file: &File, offset: u64, length: u64, mut tell: impl FnMut(u64, bool)) -> io::Result<()> {
+    // One byte a page of answer: 128 MiB of file at a time.
+    const AT_ONCE: u64 = 32768;
+    let page = page_size();
+    let end = file.metadata()?.len().min(offset.saturating_add(length)).div_ceil(page);
+    let mut first = offset / page;
     let mut present = Vec::new();
     while first < end {
         let pages = (end - first).min(AT_ONCE);
@@ -194,10 +220,65 @@ fn mincore_range(file: &File, offset: u64, length: u64) -> io::Result<Residency>
             libc::munmap(start, bytes);
             result?;
         }
-        cached += present.iter().map(|byte| u64::from(byte & 1)).sum::<u64>();
+        (first..).zip(&present).for_each(|(number, byte)| tell(number, byte & 1 == 1));
         first += pages;
     }
-    Ok(Residency { cached, ..none })
+    Ok(())
+}
+
+/// Which parts of a file are in the page cache, as offset and length in bytes of whole pages, in order and apart from each other.
+///
+/// # Errors
+/// `Denied` where the kernel would say of every page that it is there: a file that is not ours, and we are not root.
+pub fn present(file: &File, path: &Path) -> Result<Vec<(u64, u64)>> {
+    let failed = |error| KernelError::io("find the cached pages of", path, error);
+    refuse_to_be_fooled(file, path)?;
+    let (page, mut ranges) = (page_size(), Vec::<(u64, u64)>::new());
+    each_page(file, 0, u64::MAX, |number, there| {
+        if !there {
+            return;
+        }
+        match ranges.last_mut() {
+            Some((offset, length)) if *offset + *length == number * page => *length += page,
+            _ => ranges.push((number * page, page)),
+        }
+    })
+    .map_err(failed)?;
+    Ok(ranges)
+}
+
+/// How parts of a file are read in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadIn {
+    /// Those pages and no others, without read-ahead; the kernel then keeps them page by page.
+    Exactly,
+    /// As a reader would, with read-ahead, which may bring in more, and in larger pieces (which are faster to use).
+    AsAReader,
+}
+
+/// Reads parts of a file into the page cache.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn bring_in(file: &File, path: &Path, ranges: &[(u64, u64)], how: ReadIn) -> Result<()> {
+    const PIECE: usize = 1 << 20;
+    let failed = |error| KernelError::io("read into the page cache", path, error);
+    if how == ReadIn::Exactly {
+        fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_RANDOM).map_err(failed)?;
+    }
+    let mut buffer = vec![0; PIECE];
+    for (offset, length) in ranges {
+        let (mut at, end) = (*offset, offset.saturating_add(*length));
+        while at < end {
+            let most = usize::try_from(end - at).unwrap_or(PIECE).min(PIECE);
+            let got = file.read_at(&mut buffer[..most], at).map_err(failed)?;
+            if got == 0 {
+                break;
+            }
+            at += u64::try_from(got).unwrap_or(u64::MAX);
+        }
+    }
+    Ok(())
 }
 
 /// Before and after an eviction.
@@ -257,6 +338,21 @@ mod tests {
         assert_eq!(ranges_by(&file, &ranges, mincore_range).unwrap().cached, 4);
         assert_eq!(of_ranges(&file, Path::new("scratch"), &[]).unwrap().cached, 0);
         assert_eq!(mincore(&file).unwrap().cached, 8);
+    }
+
+    #[test]
+    fn exactly_the_parts_that_are_brought_in_are_present() {
+        let (mut file, page) = (tempfile::tempfile_in(".").unwrap(), page_size());
+        file.write_all(&vec![1; usize::try_from(64 * page).unwrap()]).unwrap();
+        let name = Path::new("scratch");
+        assert_eq!(present(&file, name).unwrap(), [(0, 64 * page)]);
+        if !crate::place::describe(".".as_ref()).unwrap().is_disk() {
+            return eprintln!("SKIP: not on a disk, where eviction means swapping");
+        }
+        assert_eq!(evict(&file, name).unwrap().after.cached, 0);
+        let wanted = [(2 * page, page), (10 * page, 3 * page), (62 * page, 2 * page)];
+        bring_in(&file, name, &wanted, ReadIn::Exactly).unwrap();
+        assert_eq!(present(&file, name).unwrap(), wanted);
     }
 
     #[test]

@@ -98,6 +98,16 @@ pub trait Series {
     /// The time a run is given at least before it is begun against a deadline.
     fn longest_run(&self) -> Duration;
 
+    /// Takes in the records of a series that is gone on with, before [`Series::prepare`]; for one whose next run depends on them.
+    fn recall(&mut self, records: &[RunRecord]) {
+        let _ = records;
+    }
+
+    /// True when no further run is needed; asked before each.
+    fn is_over(&self) -> bool {
+        false
+    }
+
     /// Makes what all runs share. Undone after the last run.
     ///
     /// # Errors

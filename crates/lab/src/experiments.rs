@@ -7,7 +7,8 @@
 
 use crate::experiment::Experiment;
 use crate::{
-    big_reader, code_plus_data, drop_caches, eat_memory, page_cache_vs_tmpfs, read_path, self_check, tmpfs_vs_disk,
+    big_reader, code_plus_data, cold_warm, drop_caches, eat_memory, knee, page_cache_vs_tmpfs, read_path, self_check,
+    tmpfs_vs_disk,
 };
 
 /// All of them.
@@ -17,6 +18,8 @@ pub const EXPERIMENTS: &[Experiment] = &[
     drop_caches::EXPERIMENT,
     tmpfs_vs_disk::EXPERIMENT,
     page_cache_vs_tmpfs::EXPERIMENT,
+    cold_warm::EXPERIMENT,
+    knee::EXPERIMENT,
     self_check::EXPERIMENT,
     big_reader::EXPERIMENT,
     read_path::EXPERIMENT,

@@ -149,6 +149,9 @@ fn all(
 ) -> Result<Done> {
     let mut done = Done { folder: order.resume.cloned(), out_of_time: Vec::new() };
     let made = made(order)?;
+    if let Some(folder) = order.resume {
+        series.recall(&folder.read()?.records);
+    }
     series.prepare(&mut Bench { root: env.root, run, progress, deadline: env.deadline })?;
     let machine = machine(env.root);
     let places = arm::interleaved(series.arms().len(), series.runs());
@@ -156,6 +159,9 @@ fn all(
     for (number, (repetition, index)) in (0u32..).zip(places) {
         let Some(arm) = series.arms().get(index).cloned() else { continue };
         run.check_interrupted()?;
+        if series.is_over() {
+            break;
+        }
         if made.contains(&number) {
             continue;
         }

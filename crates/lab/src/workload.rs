@@ -16,6 +16,7 @@ use ramline_kernel::map::{Advice, Map, Sharing};
 use ramline_kernel::process;
 use ramline_units::{Bytes, Nanos};
 
+use crate::command;
 use crate::drop_caches;
 use crate::eat_memory;
 use crate::error::{LabError, Result};
@@ -44,6 +45,7 @@ pub fn main(args: &[String]) -> ExitCode {
         return code;
     }
     let outcome = match args {
+        [kind, task] if kind == command::KIND => return command::main(task),
         [kind, task] if kind == crate::fileops::work::KIND => return crate::fileops::work::main(task),
         [task] => by_kind(task),
         _ => Err(LabError::usage("this is for ramline's own use", "ramline lab run code-plus-data")),

@@ -8,6 +8,7 @@
 //! ```
 
 use ramline_advice::{Explanation, Finding};
+use ramline_evidence::knee::Knee;
 use ramline_evidence::{RunRecord, SeriesTable, TierReport, Versus};
 use ramline_snapshot::Snapshot;
 use schemars::{JsonSchema, schema_for};
@@ -47,6 +48,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("series", schema::<SeriesTable>()),
         ("read-path", schema::<crate::screen::ReadPaths>()),
         ("series-comparison", schema::<Versus>()),
+        ("knee", schema::<Knee>()),
         ("proof-table", schema::<ProofTable>()),
         ("lab-list", schema::<ExperimentList>()),
         ("lab-describe", schema::<ExperimentInfo>()),

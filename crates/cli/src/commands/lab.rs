@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use ramline_act::{StateDir, recover};
+use ramline_evidence::knee::Knee;
 use ramline_evidence::{RunRecord, SeriesTable, Versus};
 use ramline_kernel::Root;
 use ramline_lab::experiment::Experiment;
@@ -197,9 +198,20 @@ fn print(folder: &RunFolder, format: Format) -> Result<u8> {
         format.print(&output::Versioned::new(&paths), |paths, style| paths.data().text(lead, style))?;
     } else {
         let lead = find(&table.experiment).map(|e| e.figures).unwrap_or_default();
-        format.print(&output::Versioned::new(&table), |table, style| {
-            ramline_view::screen::series(table.data(), lead, style)
-        })?;
+        let found = (table.experiment == ramline_lab::knee::NAME).then(|| Knee::from_records(&records)).flatten();
+        if let Some(knee) = found {
+            format.print(&output::Versioned::new(&knee), |knee, style| {
+                ramline_view::screen::knee(knee.data(), &table, style)
+            })?;
+        } else if table.experiment == ramline_lab::cold_warm::NAME {
+            format.print(&output::Versioned::new(&table), |table, style| {
+                ramline_view::screen::timing(table.data(), style)
+            })?;
+        } else {
+            format.print(&output::Versioned::new(&table), |table, style| {
+                ramline_view::screen::series(table.data(), lead, style)
+            })?;
+        }
     }
     for doubt in ramline_lab::report::doubts(&records) {
         eprintln!("doubt: {}", ramline_view::escape(&doubt));

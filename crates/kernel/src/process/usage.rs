@@ -3,8 +3,10 @@
 #![expect(unsafe_code, reason = "wait4 and getrusage")]
 
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
+use std::time::{Duration, Instant};
 
 use ramline_units::{Bytes, Nanos};
 
@@ -24,6 +26,10 @@ pub struct Usage {
     pub minflt: u64,
     /// The most it ever had resident.
     pub max_rss: Bytes,
+    /// What it had read from disks; what others had read for it is not among it. 0 on a kernel without I/O accounting.
+    pub read: Bytes,
+    /// What it had sent to disks itself; what the kernel wrote back later is not among it.
+    pub written: Bytes,
 }
 
 /// Waits for a child to end and returns its status and usage. The child must not be waited for again.
@@ -42,6 +48,29 @@ pub fn wait_with_usage(child: &Child) -> Result<(ExitStatus, Usage)> {
 /// When it is not our child.
 pub fn poll_with_usage(child: &Child) -> Result<Option<(ExitStatus, Usage)>> {
     wait4(child.id(), libc::WNOHANG)
+}
+
+/// Waits up to `limit`; `None` when the child is still running then, or a signal of ours came. The end is noticed at once where
+/// the kernel has handles on processes (Linux 5.3), else within a millisecond.
+///
+/// # Errors
+/// When it is not our child.
+pub fn wait_at_most(child: &Child, limit: Duration) -> Result<Option<(ExitStatus, Usage)>> {
+    let begin = Instant::now();
+    if let Some(handle) = super::pidfd(child.id()) {
+        let mut wanted = libc::pollfd { fd: handle.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let millis = libc::c_int::try_from(limit.as_millis()).unwrap_or(libc::c_int::MAX);
+        // SAFETY: one valid pollfd. An error is a signal that came: then the caller looks at its flag.
+        unsafe { libc::poll(&raw mut wanted, 1, millis) };
+        return poll_with_usage(child);
+    }
+    loop {
+        let ended = poll_with_usage(child)?;
+        if ended.is_some() || begin.elapsed() >= limit || crate::signals::interrupted() {
+            return Ok(ended);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 fn wait4(pid: u32, options: libc::c_int) -> Result<Option<(ExitStatus, Usage)>> {
@@ -80,6 +109,9 @@ fn usage_of(usage: &libc::rusage) -> Usage {
         majflt: count(usage.ru_majflt),
         minflt: count(usage.ru_minflt),
         max_rss: Bytes::from_kib(count(usage.ru_maxrss)),
+        // Blocks of 512 bytes, whatever the disk has.
+        read: Bytes(count(usage.ru_inblock).saturating_mul(512)),
+        written: Bytes(count(usage.ru_oublock).saturating_mul(512)),
     }
 }
 

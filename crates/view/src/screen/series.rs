@@ -53,11 +53,12 @@ pub fn series(table: &SeriesTable, lead: &[&str], style: &Style) -> String {
     page.finish()
 }
 
-fn head(table: &SeriesTable) -> String {
+pub(super) fn head(table: &SeriesTable) -> String {
     let machine = table.machine.as_ref();
     let kernel = machine.map(|m| format!(", Linux {}", m.kernel)).unwrap_or_default();
     let cpus = machine.map(|m| format!(", {} CPUs, {} of memory", m.cpus, m.mem_total)).unwrap_or_default();
-    let sandbox = if table.sandbox.is_empty() { String::new() } else { format!(" in {}", table.sandbox) };
+    let sandbox =
+        if matches!(table.sandbox.as_str(), "" | "none") { String::new() } else { format!(" in {}", table.sandbox) };
     format!("{}{sandbox}{kernel}{cpus}", table.experiment)
 }
 
@@ -79,14 +80,8 @@ pub(super) fn spread_head(table: &SeriesTable, name: &str) -> &'static str {
 
 fn row(arm: &ArmResult, lead: &[&str], emulated: bool) -> Vec<Cell> {
     let bad = arm.verdicts.iter().any(|(word, _)| word != "completed");
-    let ended: Vec<String> = arm
-        .verdicts
-        .iter()
-        .map(|(word, n)| if arm.verdicts.len() == 1 { word.clone() } else { format!("{word} {n}") })
-        .collect();
     let paint = if bad { Paint::Warn } else { Paint::Good };
-    let mut cells =
-        vec![arm.name.as_str().into(), number::count(arm.n).into(), Cell::painted(paint, &ended.join(", "))];
+    let mut cells = vec![arm.name.as_str().into(), number::count(arm.n).into(), Cell::painted(paint, &ended(arm))];
     for name in lead {
         let figure = arm.figure(name);
         cells.push(
@@ -95,6 +90,12 @@ fn row(arm: &ArmResult, lead: &[&str], emulated: bool) -> Vec<Cell> {
         cells.push(figure.map(spread).unwrap_or_default().into());
     }
     cells
+}
+
+/// How its runs ended, with counts where they differ.
+pub(super) fn ended(arm: &ArmResult) -> String {
+    let one = |(word, n): &(String, u64)| if arm.verdicts.len() == 1 { word.clone() } else { format!("{word} {n}") };
+    arm.verdicts.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// A value in words. Emulated seconds say so: nothing may take them for a machine's.
@@ -145,7 +146,7 @@ fn bars(page: &mut Page<'_>, table: &SeriesTable, name: Option<&str>) {
 }
 
 /// What may be said of an arm against the first, one line a figure.
-fn claims(page: &mut Page<'_>, arm: &ArmResult, emulated: bool) {
+pub(super) fn claims(page: &mut Page<'_>, arm: &ArmResult, emulated: bool) {
     for figure in &arm.figures {
         let Some(versus) = figure.versus_first.as_ref().filter(|_| figure.claimed) else { continue };
         let kind = if emulated && figure.measurement.unit == "s" { " (emulated seconds)" } else { "" };

@@ -1,0 +1,331 @@
+//! The smallest memory limit at which a command still runs within x % of its unlimited time: from raw records, step by step.
+//!
+//! Runs without a limit and runs at a limit alternate. A limit is **enough** when every run there (from three on) stayed within x %
+//! of the median of all unlimited runs, **too small** when every run was beyond it (or did not end), or one was killed. Where the
+//! runs disagree there are more, up to seven, and then the 95 % interval of their median decides, or nobody does. The search
+//! halves the largest open gap, in ratios, until no gap is wider than the resolution; at the end it looks once above and once
+//! below, whether more memory is still enough and less is still too small. What it is not: a model of the command.
+//!
+//! ```
+//! use ramline_evidence::knee::{Asked, Knee, Next};
+//! use ramline_units::Bytes;
+//! let asked = Asked { within: 0.1, resolution: 0.05, runs: 3, start: Bytes::from_mib(100) };
+//! assert_eq!(Knee::of(&[], asked).next(), Next::Try(Bytes::from_mib(100)));
+//! ```
+
+use ramline_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::measurement::Measurement;
+use crate::record::{RunRecord, Verdict};
+use crate::study;
+
+/// The arm without a limit.
+pub const UNLIMITED: &str = "unlimited";
+/// The setting of the other arm, in bytes.
+pub const LIMIT: &str = "limit_bytes";
+/// The setting of every arm that says where the search began, in bytes.
+pub const START: &str = "start_bytes";
+/// Limits are multiples of this: the kernel charges a group in batches of 64 pages per processor.
+pub const STEP: Bytes = Bytes::from_kib(256);
+/// Runs at a limit where they disagree.
+const MOST_RUNS: usize = 7;
+/// The search goes down to this part of where it began.
+const LOWEST_PART: u64 = 64;
+
+/// What was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Asked {
+    /// So much slower than unlimited is still well: 0.1 is 10 %.
+    pub within: f64,
+    /// The interval is narrow enough at this ratio less 1.
+    pub resolution: f64,
+    /// Runs at a limit where they agree.
+    pub runs: usize,
+    /// The first limit: what the command used at most without one.
+    pub start: Bytes,
+}
+
+/// What the runs at one limit say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Judged {
+    /// More runs are needed.
+    Open,
+    /// Within x % of the unlimited time.
+    Enough,
+    /// Beyond it, not ended in time, or killed.
+    TooSmall,
+    /// The runs disagree, also after seven: the knee is here.
+    Between,
+}
+
+/// One limit that was tried.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Probe {
+    /// The limit (bytes).
+    pub limit: Bytes,
+    /// Runs.
+    pub n: usize,
+    /// Of these, killed because the group was out of memory.
+    pub killed: usize,
+    /// Of these, not ended in time.
+    pub late: usize,
+    /// Median time over the unlimited median; of runs that ended.
+    pub ratio: Option<f64>,
+    /// The smallest and largest of these ratios.
+    pub range: Option<(f64, f64)>,
+    /// What follows.
+    pub judged: Judged,
+}
+
+/// What to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// A run at this limit.
+    Try(Bytes),
+    /// Nothing: it is found, or cannot be.
+    Done,
+}
+
+/// What the records say so far.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Knee {
+    /// What was asked for.
+    pub asked: Asked,
+    /// The unlimited time (seconds); `None` before the first run.
+    pub unlimited: Option<Measurement>,
+    /// The most memory the unlimited runs used (bytes): with page cache, which is used because it is there.
+    pub unlimited_peak: Option<Bytes>,
+    /// The limits that were tried, from small to large.
+    pub probes: Vec<Probe>,
+    /// The largest limit that is surely too small.
+    pub too_small: Option<Bytes>,
+    /// The smallest limit that is surely enough, and above which none was too small.
+    pub enough: Option<Bytes>,
+    /// No limit was enough below one that was too small.
+    pub monotonic: bool,
+    /// What qualifies it, in sentences.
+    pub doubts: Vec<String>,
+}
+
+struct Run<'a> {
+    limit: Option<Bytes>,
+    verdict: &'a Verdict,
+    wall: f64,
+}
+
+impl Knee {
+    /// From the records of a series, in any order.
+    #[must_use]
+    pub fn of(records: &[RunRecord], asked: Asked) -> Knee {
+        let runs: Vec<Run<'_>> = records.iter().filter_map(run).collect();
+        let free: Vec<f64> = runs
+            .iter()
+            .filter(|run| run.limit.is_none() && *run.verdict == Verdict::Completed)
+            .map(|run| run.wall)
+            .collect();
+        let unlimited = Measurement::of(&free, "s", "wall clock, no limit", &[]);
+        let mut probes = Vec::new();
+        if let Some(time) = unlimited.as_ref().map(|measured| measured.median).filter(|median| *median > 0.0) {
+            let mut limits: Vec<Bytes> = runs.iter().filter_map(|run| run.limit).collect();
+            limits.sort_unstable();
+            limits.dedup();
+            probes = limits.into_iter().map(|limit| probe(limit, &runs, time, asked)).collect();
+        }
+        let is = |judged: Judged| move |probe: &&Probe| probe.judged == judged;
+        let too_small = probes.iter().filter(is(Judged::TooSmall)).map(|probe| probe.limit).max();
+        let above = |probe: &&Probe| too_small.is_none_or(|small| probe.limit > small);
+        let enough = probes.iter().filter(is(Judged::Enough)).filter(above).map(|probe| probe.limit).min();
+        let least_enough = probes.iter().filter(is(Judged::Enough)).map(|probe| probe.limit).min();
+        let monotonic = too_small.zip(least_enough).is_none_or(|(small, enough)| enough > small);
+        let peak = records
+            .iter()
+            .filter(|record| record.arm.name == UNLIMITED)
+            .filter_map(|record| record.after.get("group.peak_bytes").copied().map(Bytes))
+            .max();
+        let mut knee =
+            Knee { asked, unlimited, unlimited_peak: peak, probes, too_small, enough, monotonic, doubts: Vec::new() };
+        knee.doubts = knee.doubts();
+        knee
+    }
+
+    /// The same with what was asked for taken from the records themselves; `None` without any.
+    #[must_use]
+    pub fn from_records(records: &[RunRecord]) -> Option<Knee> {
+        let first = records.first()?;
+        let text = |name: &str| first.parameters.get(name)?.first().map(String::as_str);
+        let asked = Asked {
+            within: text("within").and_then(share)?,
+            resolution: text("resolution").and_then(share)?,
+            runs: text("runs")?.parse().ok()?,
+            start: setting(first, START)?,
+        };
+        Some(Knee::of(records, asked))
+    }
+
+    /// What to do next.
+    #[must_use]
+    pub fn next(&self) -> Next {
+        let Asked { start, resolution, .. } = self.asked;
+        // A limit that was begun is finished before another is tried.
+        if let Some(open) = self.probes.iter().find(|probe| probe.judged == Judged::Open) {
+            return Next::Try(open.limit);
+        }
+        let Some(largest) = self.probes.last().map(|probe| probe.limit) else {
+            return Next::Try(rounded(start.as_f64()));
+        };
+        let Some(enough) = self.enough else {
+            // Not even what it used without a limit was enough: perhaps a little more is. Then the machine is not quiet enough.
+            let more = rounded(largest.as_f64() * 1.5);
+            return if more.0 <= start.0.saturating_mul(4) { Next::Try(more) } else { Next::Done };
+        };
+        let floor = rounded(Bytes(start.0 / LOWEST_PART).as_f64());
+        let low = self.too_small.unwrap_or(floor);
+        let mut points: Vec<Bytes> = vec![low, enough];
+        points.extend(self.probes.iter().map(|probe| probe.limit).filter(|limit| *limit > low && *limit < enough));
+        points.sort_unstable();
+        let gaps = points.windows(2).filter_map(|pair| pair.first().zip(pair.last()));
+        let wide = |(low, high): &(&Bytes, &Bytes)| {
+            high.as_f64() > low.as_f64() * (1.0 + resolution) && high.0 - low.0 > STEP.0
+        };
+        let ratio = |(low, high): &(&Bytes, &Bytes)| high.as_f64() / low.as_f64();
+        if let Some((low, high)) = gaps.filter(wide).max_by(|a, b| ratio(a).total_cmp(&ratio(b))) {
+            let middle = rounded((low.as_f64() * high.as_f64()).sqrt());
+            return Next::Try(middle.clamp(*low + STEP, *high - STEP));
+        }
+        self.counter_check(low, enough).map_or(Next::Done, Next::Try)
+    }
+
+    /// Once a little above and once a little below what was found.
+    fn counter_check(&self, low: Bytes, enough: Bytes) -> Option<Bytes> {
+        let tried = |limit: Bytes| self.probes.iter().any(|probe| probe.limit == limit);
+        let above = rounded(enough.as_f64() * 1.25);
+        if !tried(above) && !self.probes.iter().any(|probe| probe.limit > enough && probe.limit <= above) {
+            return Some(above);
+        }
+        let below = rounded(low.as_f64() * 0.8);
+        let looked = self.probes.iter().any(|probe| probe.limit < low && probe.limit >= below);
+        (self.too_small.is_some() && below.0 > 0 && below < low && !looked).then_some(below)
+    }
+
+    fn doubts(&self) -> Vec<String> {
+        let mut out = Vec::new();
+        let percent = |share: f64| format!("{:.0} %", share * 100.0);
+        if let Some(free) = &self.unlimited {
+            let spread = (free.max - free.min) / free.median;
+            if spread > self.asked.within {
+                out.push(format!(
+                    "the unlimited runs alone differ by {}: {} is finer than what this machine can tell",
+                    percent(spread),
+                    percent(self.asked.within)
+                ));
+            }
+        }
+        if !self.monotonic {
+            out.push(
+                "more memory was once too small where less was enough: the command, or the machine, is not steady"
+                    .to_owned(),
+            );
+        }
+        for probe in self.probes.iter().filter(|probe| probe.judged == Judged::Between) {
+            out.push(format!("at {} the runs disagree, also after {}: the knee is there", probe.limit, probe.n));
+        }
+        out
+    }
+
+    /// The result in one sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let within = format!("{:.0} %", self.asked.within * 100.0);
+        match (self.too_small, self.enough) {
+            (Some(small), Some(enough)) => {
+                format!(
+                    "{enough} is surely enough to stay within {within} of the unlimited time, {small} surely is not"
+                )
+            }
+            (None, Some(enough)) => {
+                format!(
+                    "{enough} is enough to stay within {within} of the unlimited time; no limit tried was too small"
+                )
+            }
+            (_, None) => format!("no limit was found at which the command stays within {within} of its unlimited time"),
+        }
+    }
+}
+
+/// `10%` or `0.1` as a share.
+#[must_use]
+pub fn share(text: &str) -> Option<f64> {
+    let value: f64 = match text.trim().strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().ok()? / 100.0,
+        None => text.trim().parse().ok()?,
+    };
+    (value.is_finite() && value > 0.0 && value <= 10.0).then_some(value)
+}
+
+fn setting(record: &RunRecord, name: &str) -> Option<Bytes> {
+    record.arm.settings.get(name)?.parse().ok().map(Bytes)
+}
+
+fn run(record: &RunRecord) -> Option<Run<'_>> {
+    let wall = record.figures.iter().find(|figure| figure.name == "wall")?.value;
+    let limit = setting(record, LIMIT);
+    (limit.is_some() || record.arm.name == UNLIMITED).then_some(Run { limit, verdict: &record.verdict, wall })
+}
+
+fn probe(limit: Bytes, runs: &[Run<'_>], time: f64, asked: Asked) -> Probe {
+    let here: Vec<&Run<'_>> = runs.iter().filter(|run| run.limit == Some(limit)).collect();
+    let count = |what: fn(&Verdict) -> bool| here.iter().filter(|run| what(run.verdict)).count();
+    let late = count(|verdict| matches!(verdict, Verdict::Thrashing(_)));
+    // A command that gives up under a limit, and not without one, had too little as well.
+    let killed = count(|verdict| matches!(verdict, Verdict::Killed(_) | Verdict::Failed(_)));
+    let ended: Vec<f64> =
+        here.iter().filter(|run| *run.verdict == Verdict::Completed).map(|run| run.wall / time).collect();
+    let measured = Measurement::of(&ended, "", "", &[]);
+    // A run that was given up is beyond any share; on a busy machine that may be chance, so alone it decides nothing.
+    let all: Vec<f64> = ended.iter().copied().chain(std::iter::repeat_n(f64::INFINITY, late)).collect();
+    let judged = if killed > 0 { Judged::TooSmall } else { judge(&all, asked) };
+    Probe {
+        limit,
+        n: here.len(),
+        killed,
+        late,
+        ratio: measured.as_ref().map(|measured| measured.median),
+        range: measured.as_ref().map(|measured| (measured.min, measured.max)),
+        judged,
+    }
+}
+
+fn judge(ratios: &[f64], asked: Asked) -> Judged {
+    let threshold = 1.0 + asked.within;
+    let within = ratios.iter().filter(|ratio| **ratio <= threshold).count();
+    if ratios.len() < asked.runs {
+        return Judged::Open;
+    }
+    if ratios.len() < MOST_RUNS.max(asked.runs) {
+        return match within {
+            n if n == ratios.len() => Judged::Enough,
+            0 => Judged::TooSmall,
+            _ => Judged::Open,
+        };
+    }
+    let sorted = study::sorted(ratios);
+    match sorted.and_then(|sorted| study::bootstrap_median(&sorted, study::SEED)) {
+        Some(interval) if interval.high <= threshold => Judged::Enough,
+        Some(interval) if interval.low > threshold => Judged::TooSmall,
+        _ => Judged::Between,
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to what a machine may have")]
+fn rounded(bytes: f64) -> Bytes {
+    let steps = (bytes.clamp(0.0, 1e15) / STEP.as_f64()).round() as u64;
+    Bytes(steps.max(1) * STEP.0)
+}
+
+#[cfg(test)]
+mod tests;

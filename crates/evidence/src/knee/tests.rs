@@ -1,0 +1,130 @@
+use super::*;
+use crate::record::{Arm, Better, Figure};
+
+const ASKED: Asked = Asked { within: 0.1, resolution: 0.05, runs: 3, start: Bytes::from_mib(100) };
+
+fn record(limit: Option<Bytes>, wall: f64, verdict: Verdict) -> RunRecord {
+    let arm = match limit {
+        None => Arm::named(UNLIMITED, &[]),
+        Some(limit) => Arm::named("limit", &[(LIMIT, &limit.0.to_string())]),
+    };
+    RunRecord { arm, verdict, figures: vec![Figure::new("wall", wall, "s", Better::Lower)], ..RunRecord::default() }
+}
+
+/// Plays a command: its time, or a verdict, as a function of the limit; returns the result and the runs it took.
+fn play(asked: Asked, mut command: impl FnMut(Option<Bytes>, usize) -> (f64, Verdict)) -> (Knee, usize) {
+    let mut records = Vec::new();
+    while let Next::Try(limit) = Knee::of(&records, asked).next() {
+        assert!(records.len() < 400, "it does not end");
+        for limit in [None, Some(limit)] {
+            let (wall, verdict) = command(limit, records.len());
+            records.push(record(limit, wall, verdict));
+        }
+    }
+    (Knee::of(&records, asked), records.len())
+}
+
+fn knee_at(mib: f64) -> impl Fn(Option<Bytes>, usize) -> (f64, Verdict) {
+    move |limit, _| match limit.map(|limit| limit.as_f64() / f64::from(1 << 20)) {
+        Some(limit) if limit < mib / 2.0 => (0.3, Verdict::Killed("oom".to_owned())),
+        Some(limit) if limit < mib => (1.0 + 2.0 * (mib - limit) / mib + 0.11, Verdict::Completed),
+        _ => (1.0, Verdict::Completed),
+    }
+}
+
+#[test]
+fn a_sharp_knee_is_found_to_the_resolution_wherever_it_is() {
+    for mib in [3.0, 17.3, 40.0, 71.0, 99.0] {
+        let (knee, runs) = play(ASKED, knee_at(mib));
+        let (small, enough) = (knee.too_small.unwrap().as_f64(), knee.enough.unwrap().as_f64());
+        let true_knee = mib * f64::from(1 << 20);
+        assert!(small < true_knee && enough >= true_knee - 1.0, "{mib}: {knee:?}");
+        assert!(enough / small <= 1.051 || enough - small <= STEP.as_f64(), "{mib}: {small} {enough}");
+        assert!(knee.monotonic && knee.doubts.is_empty(), "{mib}: {:?}", knee.doubts);
+        assert!(runs <= 90, "{mib}: {runs} runs");
+    }
+}
+
+#[test]
+fn a_limit_above_and_one_below_are_tried_at_the_end() {
+    let (knee, _) = play(ASKED, knee_at(40.0));
+    let (small, enough) = (knee.too_small.unwrap(), knee.enough.unwrap());
+    assert!(knee.probes.iter().any(|probe| probe.limit > enough && probe.limit.as_f64() <= enough.as_f64() * 1.26));
+    assert!(knee.probes.iter().any(|probe| probe.limit < small && probe.limit.as_f64() >= small.as_f64() * 0.79));
+}
+
+#[test]
+fn a_command_that_needs_nothing_is_enough_everywhere() {
+    let (knee, _) = play(ASKED, |_, _| (1.0, Verdict::Completed));
+    assert_eq!(knee.too_small, None);
+    assert!(knee.enough.unwrap() <= Bytes::from_mib(2), "{knee:?}");
+    assert!(knee.sentence().contains("no limit tried was too small"));
+}
+
+#[test]
+fn a_command_that_is_never_fast_enough_ends_the_search_without_an_answer() {
+    let (knee, runs) = play(ASKED, |limit, _| (if limit.is_some() { 2.0 } else { 1.0 }, Verdict::Completed));
+    assert_eq!(knee.enough, None);
+    assert!(runs <= 40 && knee.sentence().starts_with("no limit was found"), "{runs} {}", knee.sentence());
+}
+
+#[test]
+fn killed_once_is_too_small_and_needs_no_second_run() {
+    let records =
+        [record(None, 1.0, Verdict::Completed), record(Some(Bytes::from_mib(8)), 0.2, Verdict::Killed("oom".into()))];
+    let knee = Knee::of(&records, ASKED);
+    assert_eq!((knee.probes[0].judged, knee.probes[0].n, knee.probes[0].killed), (Judged::TooSmall, 1, 1));
+    assert_eq!(knee.probes[0].ratio, None);
+}
+
+#[test]
+fn runs_that_disagree_get_more_runs_and_then_their_interval_decides() {
+    assert_eq!(judge(&[1.0, 1.0], ASKED), Judged::Open);
+    assert_eq!(judge(&[1.0, 1.05, 1.1], ASKED), Judged::Enough);
+    assert_eq!(judge(&[1.2, 1.3, 1.2], ASKED), Judged::TooSmall);
+    assert_eq!(judge(&[1.0, 1.3, 1.0], ASKED), Judged::Open);
+    assert_eq!(judge(&[1.0, 1.3, 1.0, 1.0, 1.0, 1.0, 1.0], ASKED), Judged::Enough);
+    assert_eq!(judge(&[1.0, 1.3, 1.0, 1.3, 1.0, 1.3, 1.0], ASKED), Judged::Between);
+}
+
+#[test]
+fn a_noisy_machine_is_doubted_and_the_search_still_ends() {
+    let steady = knee_at(40.0);
+    let mut rng = crate::rng::SplitMix64::new(7);
+    let (knee, runs) = play(ASKED, |limit, n| {
+        let (wall, verdict) = steady(limit, n);
+        (wall * (1.0 + f64::from(u32::try_from(rng.below(1000)).unwrap()) / 2000.0), verdict)
+    });
+    assert!(knee.doubts.iter().any(|doubt| doubt.contains("finer than what this machine can tell")), "{knee:?}");
+    assert!(runs < 400);
+}
+
+#[test]
+fn a_run_that_was_given_up_decides_nothing_alone_and_three_do() {
+    let late = || record(Some(Bytes::from_mib(8)), 3.0, Verdict::Thrashing("3 s".into()));
+    let mut records = vec![record(None, 1.0, Verdict::Completed), late()];
+    assert_eq!(Knee::of(&records, ASKED).probes[0].judged, Judged::Open);
+    records.extend([late(), late()]);
+    let probe = Knee::of(&records, ASKED).probes[0].clone();
+    assert_eq!((probe.judged, probe.late, probe.ratio), (Judged::TooSmall, 3, None));
+    records[3] = record(Some(Bytes::from_mib(8)), 1.0, Verdict::Completed);
+    assert_eq!(Knee::of(&records, ASKED).probes[0].judged, Judged::Open);
+}
+
+#[test]
+fn more_memory_that_is_slower_is_told() {
+    let at = |mib: u64, wall: f64| vec![record(Some(Bytes::from_mib(mib)), wall, Verdict::Completed); 3];
+    let mut records = vec![record(None, 1.0, Verdict::Completed)];
+    records.extend(at(20, 1.0));
+    records.extend(at(30, 2.0));
+    records.extend(at(40, 1.0));
+    let knee = Knee::of(&records, ASKED);
+    assert!(!knee.monotonic);
+    assert_eq!((knee.too_small, knee.enough), (Some(Bytes::from_mib(30)), Some(Bytes::from_mib(40))));
+}
+
+#[test]
+fn shares_are_read_as_percent_or_as_parts() {
+    assert_eq!((share("10%"), share("0.1"), share("5 %")), (Some(0.1), Some(0.1), Some(0.05)));
+    assert_eq!((share("0%"), share("-1%"), share("much"), share("2000%")), (None, None, None, None));
+}

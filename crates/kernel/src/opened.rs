@@ -1,0 +1,299 @@
+//! Which files a command opens: those of the command itself, of whatever it starts, and of nobody else.
+//!
+//! The command runs in a mount namespace of its own (the same mounts, copied), and fanotify(7) watches the mounts of that
+//! namespace only. So every open and every exec through a path is seen, also of children that live for a millisecond, and no
+//! event is anybody else's. What it is not: a view of files that were open before, that another process opens for the command
+//! (a daemon), or that are reached through a mount made while it runs. Needs root.
+
+#![expect(unsafe_code, reason = "fanotify, and unshare in the child")]
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::CString;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::Root;
+use crate::error::{KernelError, Result};
+use crate::mount;
+use crate::sys::{c_path, check, read_text};
+
+/// File systems whose files are no files of a disk: nothing of them is read from one, and some are read by watching them.
+const NOT_FILES: &[&str] = &[
+    "proc",
+    "sysfs",
+    "cgroup",
+    "cgroup2",
+    "devpts",
+    "devtmpfs",
+    "debugfs",
+    "tracefs",
+    "securityfs",
+    "bpf",
+    "pstore",
+    "mqueue",
+    "configfs",
+    "fusectl",
+    "binfmt_misc",
+    "autofs",
+    "efivarfs",
+    "rpc_pipefs",
+    "nsfs",
+    "hugetlbfs",
+];
+
+/// A file by device and inode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileKey {
+    /// Number of the device, as stat(2) gives it.
+    pub device: u64,
+    /// Number of the inode.
+    pub inode: u64,
+}
+
+impl FileKey {
+    /// Of an open file.
+    ///
+    /// # Errors
+    /// When it cannot be looked at.
+    pub fn of(file: &File) -> io::Result<FileKey> {
+        let meta = file.metadata()?;
+        Ok(FileKey { device: meta.dev(), inode: meta.ino() })
+    }
+}
+
+/// Who listens for opened files.
+#[derive(Debug)]
+pub struct Opened {
+    group: OwnedFd,
+    mounts: Vec<CString>,
+    files: BTreeMap<FileKey, PathBuf>,
+    lost: bool,
+    // While it is open the namespace is there, and paths of its mounts are whole.
+    namespace: Option<File>,
+}
+
+#[repr(C)]
+struct Event {
+    length: u32,
+    version: u8,
+    reserved: u8,
+    metadata: u16,
+    mask: u64,
+    fd: i32,
+    pid: i32,
+}
+
+const EVENT: usize = std::mem::size_of::<Event>();
+
+impl Opened {
+    /// Begins to listen; nothing is watched before [`Opened::watch`].
+    ///
+    /// # Errors
+    /// `Denied` without CAP_SYS_ADMIN, `Unsupported` on a kernel without fanotify.
+    pub fn new(root: &Root) -> Result<Opened> {
+        let flags = libc::FAN_CLASS_NOTIF | libc::FAN_CLOEXEC | libc::FAN_NONBLOCK | libc::FAN_UNLIMITED_QUEUE;
+        let files = libc::O_RDONLY | libc::O_CLOEXEC | libc::O_LARGEFILE | libc::O_NOATIME;
+        // SAFETY: integers only.
+        let fd = unsafe { libc::fanotify_init(flags, files.cast_unsigned()) };
+        let fd = check(fd).map_err(|error| KernelError::io("watch which files are opened with", "fanotify", error))?;
+        // SAFETY: a descriptor the kernel just gave us, owned by nobody else.
+        let group = unsafe { OwnedFd::from_raw_fd(fd) };
+        let mounts = mount::list(root)?
+            .iter()
+            .filter(|mounted| !NOT_FILES.contains(&mounted.fs_type.as_str()))
+            .map(|mounted| c_path("watch", &mounted.at))
+            .collect::<Result<Vec<CString>>>()?;
+        Ok(Opened { group, mounts, files: BTreeMap::new(), lost: false, namespace: None })
+    }
+
+    /// Makes what `command` starts run in a mount namespace of its own, watched from its first instruction.
+    pub fn watch(&self, command: &mut Command) {
+        let (group, mounts) = (self.group.as_raw_fd(), self.mounts.clone());
+        // SAFETY: between fork and exec only unshare and fanotify_mark are called, both plain system calls; nothing allocates.
+        unsafe {
+            command.pre_exec(move || {
+                check(libc::unshare(libc::CLONE_NEWNS))?;
+                for at in &mounts {
+                    let how = libc::FAN_MARK_ADD | libc::FAN_MARK_MOUNT;
+                    let result = libc::fanotify_mark(group, how, libc::FAN_OPEN, libc::AT_FDCWD, at.as_ptr());
+                    // One that is hidden below another, or that cannot be watched, is passed over; the top cannot be.
+                    if result != 0 && at.to_bytes() == b"/" {
+                        return Err(io::Error::last_os_error());
+                    }
+                }
+                Ok(())
+            });
+        }
+    }
+
+    /// Keeps the namespace of the started command until this is dropped: paths can then be told also after its end.
+    ///
+    /// # Errors
+    /// When the process is gone.
+    pub fn hold(&mut self, root: &Root, pid: u32) -> Result<()> {
+        let path = root.path(format!("/proc/{pid}/ns/mnt"));
+        self.namespace = Some(File::open(&path).map_err(|error| KernelError::io("open", path, error))?);
+        Ok(())
+    }
+
+    /// Takes in what was opened since the last call; `keep` false forgets it. Call it often: what waits is held by the kernel.
+    ///
+    /// # Errors
+    /// When the events cannot be read.
+    pub fn take_in(&mut self, keep: bool) -> Result<()> {
+        let failed = |error| KernelError::io("read the events of", "fanotify", error);
+        let (mut buffer, mut refused) = ([0u64; 512], 0);
+        loop {
+            let room = std::mem::size_of_val(&buffer);
+            // SAFETY: the buffer is valid for writing that many bytes.
+            let got = unsafe { libc::read(self.group.as_raw_fd(), buffer.as_mut_ptr().cast(), room) };
+            let Ok(got) = usize::try_from(got) else {
+                let error = io::Error::last_os_error();
+                match error.raw_os_error() {
+                    Some(libc::EAGAIN) => return Ok(()),
+                    Some(libc::EINTR) => continue,
+                    // The file of one event could not be opened for us (ETXTBSY, EACCES of a network file system): it is dropped.
+                    Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM) | None => return Err(failed(error)),
+                    Some(_) if refused < 10_000 => {
+                        (self.lost, refused) = (true, refused + 1);
+                        continue;
+                    }
+                    Some(_) => return Err(failed(error)),
+                }
+            };
+            if got == 0 {
+                return Ok(());
+            }
+            self.events(&buffer, got, keep);
+        }
+    }
+
+    fn events(&mut self, buffer: &[u64], got: usize, keep: bool) {
+        let start: *const u8 = buffer.as_ptr().cast();
+        let mut at = 0;
+        while at + EVENT <= got {
+            // SAFETY: the kernel wrote whole events of this layout (linux/fanotify.h); `at` is inside what was read, and reading
+            // unaligned needs no alignment.
+            let event: Event = unsafe { std::ptr::read_unaligned(start.add(at).cast()) };
+            if event.fd >= 0 {
+                // SAFETY: a descriptor the kernel opened for us with this event.
+                let file = unsafe { File::from_raw_fd(event.fd) };
+                if keep {
+                    self.remember(&file);
+                }
+            }
+            self.lost |= event.mask & libc::FAN_Q_OVERFLOW != 0;
+            at += usize::try_from(event.length).unwrap_or(EVENT).max(EVENT);
+        }
+    }
+
+    fn remember(&mut self, file: &File) {
+        let Ok(meta) = file.metadata() else { return };
+        let key = FileKey { device: meta.dev(), inode: meta.ino() };
+        if !meta.is_file() || self.files.contains_key(&key) {
+            return;
+        }
+        if let Ok(path) = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())) {
+            self.files.insert(key, path);
+        }
+    }
+
+    /// The regular files that were opened, by their paths at that moment.
+    #[must_use]
+    pub const fn files(&self) -> &BTreeMap<FileKey, PathBuf> {
+        &self.files
+    }
+
+    /// True when events were lost: then the list is not complete.
+    #[must_use]
+    pub const fn lost(&self) -> bool {
+        self.lost
+    }
+}
+
+/// In how many processes each of these files is mapped, by device and inode; files no process maps are left out. A file system
+/// whose mappings name another device than stat(2) does (btrfs, overlay) is not found this way.
+#[must_use]
+pub fn mapped_by(root: &Root, files: &[FileKey]) -> HashMap<FileKey, u64> {
+    let mut found: HashMap<FileKey, u64> = HashMap::new();
+    let Ok(processes) = std::fs::read_dir(root.path("/proc")) else { return found };
+    for entry in processes.flatten() {
+        let name = entry.file_name();
+        if !name.to_str().is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_digit())) {
+            continue;
+        }
+        let Ok(text) = read_text(&entry.path().join("maps")) else { continue };
+        let mut here: Vec<FileKey> = text.lines().filter_map(key_of).filter(|key| files.contains(key)).collect();
+        here.sort_unstable();
+        here.dedup();
+        for key in here {
+            *found.entry(key).or_default() += 1;
+        }
+    }
+    found
+}
+
+/// `7f00-7f01 r-xp 00000000 fe:01 1234  /usr/lib/x`
+fn key_of(line: &str) -> Option<FileKey> {
+    let mut words = line.split_ascii_whitespace().skip(3);
+    let (major, minor) = words.next()?.split_once(':')?;
+    let number = |text: &str| u32::from_str_radix(text, 16).ok();
+    let inode: u64 = words.next()?.parse().ok().filter(|inode| *inode != 0)?;
+    Some(FileKey { device: libc::makedev(number(major)?, number(minor)?), inode })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_maps_names_its_file_by_device_and_inode() {
+        let line = "7f0a-7f0b r-xp 00001000 fe:10 1311 /usr/lib/a name";
+        assert_eq!(key_of(line), Some(FileKey { device: libc::makedev(0xfe, 0x10), inode: 1311 }));
+        assert_eq!(key_of("7f0a-7f0b rw-p 00000000 00:00 0 [heap]"), None);
+        assert_eq!(key_of("garbage"), None);
+    }
+
+    #[test]
+    fn our_own_program_is_mapped_by_at_least_us() {
+        let file = File::open(std::env::current_exe().unwrap()).unwrap();
+        let key = FileKey::of(&file).unwrap();
+        let found = mapped_by(&Root::live(), &[key]);
+        if found.is_empty() {
+            eprintln!("SKIP: the file system of our program names another device in /proc/self/maps");
+            return;
+        }
+        assert!(found[&key] >= 1);
+    }
+
+    #[test]
+    fn a_command_and_its_short_lived_children_are_seen_and_nobody_else() {
+        let mut opened = match Opened::new(&Root::live()) {
+            Ok(opened) => opened,
+            Err(error) => return eprintln!("SKIP: {error}"),
+        };
+        let dir = tempfile::tempdir_in(".").unwrap();
+        let name = |name: &str| {
+            let path = dir.path().canonicalize().unwrap().join(name);
+            std::fs::write(&path, name).unwrap();
+            path
+        };
+        let (theirs, ours) = (name("theirs"), name("ours"));
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(format!("(cat {}; true) >/dev/null; true", theirs.display()));
+        opened.watch(&mut command);
+        let mut child = command.spawn().unwrap();
+        drop(File::open(&ours).unwrap());
+        assert!(child.wait().unwrap().success());
+        opened.take_in(true).unwrap();
+        let seen: Vec<&PathBuf> = opened.files().values().collect();
+        assert!(seen.contains(&&theirs), "{seen:?}");
+        assert!(seen.iter().any(|path| path.ends_with("cat") || path.ends_with("coreutils")), "{seen:?}");
+        assert!(!seen.contains(&&ours) && !opened.lost(), "{seen:?}");
+    }
+}
