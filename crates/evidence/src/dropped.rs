@@ -96,6 +96,31 @@ pub struct DropLook {
     pub group: Bytes,
 }
 
+/// What a drop moved. The whole sum is free, the free lists of the processors, buffers, cached and slab.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Balance {
+    /// Left buffers, cached and slab.
+    pub gone: Bytes,
+    /// The whole sum grew by so much.
+    pub more: Bytes,
+    /// Or shrank by so much.
+    pub less: Bytes,
+}
+
+impl Balance {
+    /// How far the whole sum moved, of what left the caches; `None` when nothing left.
+    #[must_use]
+    pub fn share(&self) -> Option<f64> {
+        Some(self.more.share_of(self.gone)? - self.less.share_of(self.gone)?)
+    }
+
+    /// So much left that what other programs did meanwhile does not hide it.
+    #[must_use]
+    pub fn tells(&self) -> bool {
+        self.share().is_some_and(|share| share.abs() <= 0.1)
+    }
+}
+
 /// All looks of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -127,14 +152,17 @@ impl DropRun {
         Some(self.look(stage)?.kinds.iter().find(|count| count.kind == kind)?.cached)
     }
 
-    /// How far free + buffers + cached moved, as a share of what left buffers and cached; `None` when nothing left.
+    /// What left the caches by the drop against how far the sum of all that is free or cache moved.
     #[must_use]
-    pub fn unlevel(&self) -> Option<f64> {
-        let (before, after) = (self.look(DropStage::Before)?.host, self.look(DropStage::Dropped)?.host);
-        let cache = |seen: FreeGauges| (seen.buffers + seen.cached).as_f64();
-        let gone = cache(before) - cache(after);
-        let moved = after.free_with_cache().as_f64() - before.free_with_cache().as_f64();
-        (gone > 0.0).then(|| moved / gone)
+    pub fn balance(&self) -> Option<Balance> {
+        let (before, after) = (self.look(DropStage::Before)?, self.look(DropStage::Dropped)?);
+        let caches = |look: &DropLook| look.host.buffers + look.host.cached + look.slab;
+        let whole = |look: &DropLook| caches(look) + look.host.free + look.cpu_lists;
+        Some(Balance {
+            gone: caches(before).saturating_sub(caches(after)),
+            more: whole(after).saturating_sub(whole(before)),
+            less: whole(before).saturating_sub(whole(after)),
+        })
     }
 
     /// Whether both ways of counting agreed at every look.
@@ -213,9 +241,18 @@ mod tests {
 
     #[test]
     fn the_sum_is_level_when_what_leaves_the_cache_is_free_afterwards() {
-        let unlevel = run().unlevel().unwrap();
-        assert!((unlevel - 41.0 / 667.0).abs() < 1e-9, "{unlevel}");
-        assert_eq!(DropRun::default().unlevel(), None);
+        let mut run = run();
+        // 708 MB more are free, 667 left the cache; the rest was slab and free pages of the processors.
+        run.looks[0].slab = Bytes::from_mib(60);
+        run.looks[1].slab = Bytes::from_mib(29);
+        run.looks[0].cpu_lists = Bytes::from_mib(10);
+        let balance = run.balance().unwrap();
+        assert_eq!((balance.gone, balance.more, balance.less), (Bytes::from_mib(698), Bytes::ZERO, Bytes::ZERO));
+        assert!(balance.tells());
+        run.looks[1].cpu_lists = Bytes::from_mib(100);
+        assert!(!run.balance().unwrap().tells(), "somebody gave 100 MB back meanwhile");
+        assert_eq!(DropRun::default().balance(), None);
+        assert_eq!(Balance { gone: Bytes::ZERO, more: Bytes(1), less: Bytes::ZERO }.share(), None);
     }
 
     #[test]

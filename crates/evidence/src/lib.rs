@@ -27,7 +27,7 @@ pub mod study;
 mod tiers;
 mod versus;
 
-pub use dropped::{DropKind, DropLook, DropRun, DropStage, KindCount};
+pub use dropped::{Balance, DropKind, DropLook, DropRun, DropStage, KindCount};
 pub use eat::{EatPoint, EatRun, EatStage, SWAPPING_FROM};
 pub use free::{FreeColumn, FreeGauges};
 pub use measurement::{Interval, LatencyStats, Measurement, Spread};

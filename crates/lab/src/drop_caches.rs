@@ -37,6 +37,8 @@ const PER_INODE: u64 = 20 << 10;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Beyond what cannot be reclaimed, the pressed group may keep this: charges are kept in stock by processor.
 const SLACK: Bytes = Bytes::from_mib(1);
+/// How often the limit is brought down at most.
+const PRESSES: u32 = 8;
 
 const fn row(name: &'static str, kind: Kind, default: Option<&'static str>, help: &'static str) -> Parameter {
     Parameter { name, kind, default, help }
@@ -334,7 +336,8 @@ impl DropCaches {
         took = dropped(bench.root, level)?;
         run.looks.push(looker.look(DropStage::Written, Some(took))?);
         bench.run.check_interrupted()?;
-        press(group, &run, &looker, record)?;
+        press(group, &looker, record)?;
+        let alive = group.pids()?.contains(&talk.pid());
         run.looks.push(looker.look(DropStage::Pressed, None)?);
         record.after = observe::counters(bench.root, &group.stat()?);
         talk.say("end");
@@ -342,7 +345,11 @@ impl DropCaches {
         if !run.agreed() {
             record.notes.push("cachestat and mincore did not count the same pages; both are in the record".to_owned());
         }
-        record.verdict = Verdict::Completed;
+        record.verdict = if alive {
+            Verdict::Completed
+        } else {
+            Verdict::Killed("the kernel, when the limit of the group pressed".to_owned())
+        };
         record.figures = figures(&run);
         record.detail = serde_json::to_value(&run).ok();
         Ok(())
@@ -372,23 +379,31 @@ fn dropped(root: &Root, level: Level) -> Result<Nanos> {
     Ok(Nanos(process::monotonic().0.saturating_sub(begin.0)))
 }
 
-/// Brings the limit down by what can be reclaimed: all pages of files that are neither locked nor in tmpfs.
-fn press(group: &Group, run: &DropRun, looker: &Looker<'_>, record: &mut RunRecord) -> Result<()> {
-    let now = looker.look(DropStage::Pressed, None)?;
-    let pages = |kind| now.kinds.iter().find(|count| count.kind == kind).map_or(0, |count| count.cached);
-    let can_go = pages(DropKind::Clean) + pages(DropKind::Dirty) + pages(DropKind::Mapped);
+/// Brings the limit down by what can be reclaimed: all pages of files that are neither locked nor in tmpfs. What else of the
+/// group is reclaimed on the way, slab above all, leaves such pages; so it is done again until few are left.
+fn press(group: &Group, looker: &Looker<'_>, record: &mut RunRecord) -> Result<()> {
     let page = process::page_size();
-    let limit = now.group.saturating_sub(Bytes(can_go.min(run.pages.saturating_mul(3)).saturating_mul(page))) + SLACK;
-    let limit = Bytes(limit.0.div_ceil(page).saturating_mul(page));
-    match group.set_memory_limit(Limit::At(limit)) {
-        Ok(changes) => {
-            let after = changes.into_iter().next().and_then(|change| change.after).unwrap_or_default();
-            record.verified.insert("limit that pressed".to_owned(), after);
+    for _ in 0..PRESSES {
+        let now = looker.kinds()?;
+        let can_go = [DropKind::Clean, DropKind::Dirty, DropKind::Mapped];
+        let pages = now.iter().filter(|count| can_go.contains(&count.kind)).map(|count| count.cached).sum::<u64>();
+        let bytes = Bytes(pages.saturating_mul(page));
+        if bytes <= SLACK {
+            break;
         }
-        // Reclaim was tried all the same; what it took is counted.
-        Err(error) => {
-            let why = error.to_string().lines().next().unwrap_or_default().to_owned();
-            record.notes.push(format!("the limit could not be brought down to {limit}: {why}"));
+        let charged = group.stat()?.current.unwrap_or_default();
+        let limit = Bytes((charged.saturating_sub(bytes) + SLACK).0.div_ceil(page).saturating_mul(page));
+        match group.set_memory_limit(Limit::At(limit)) {
+            Ok(changes) => {
+                let after = changes.into_iter().next().and_then(|change| change.after).unwrap_or_default();
+                record.verified.insert("limit that pressed".to_owned(), after);
+            }
+            // Reclaim was tried all the same; what it took is counted.
+            Err(error) => {
+                let why = error.to_string().lines().next().unwrap_or_default().to_owned();
+                record.notes.push(format!("the limit could not be brought down to {limit}: {why}"));
+                break;
+            }
         }
     }
     Ok(())
@@ -418,8 +433,8 @@ fn figures(run: &DropRun) -> Vec<Figure> {
     bytes("slab lost", before.slab.saturating_sub(after.slab));
     bytes("free + buffers + cached before", before.host.free_with_cache());
     bytes("free + buffers + cached after", after.host.free_with_cache());
-    let share = run.unlevel().map(|share| share * 100.0);
-    out.extend(share.map(|v| Figure::new("sum moved, of what left the cache", v, "%", Better::Neither)));
+    let share = run.balance().and_then(|balance| balance.share()).map(|share| share * 100.0);
+    out.extend(share.map(|v| Figure::new("whole sum moved, of what left the caches", v, "%", Better::Neither)));
     let took = after.took.map(Nanos::as_secs_f64);
     out.extend(took.map(|v| Figure::new("time of the drop", v, "s", Better::Lower)));
     out

@@ -13,6 +13,7 @@ use ramline_kernel::cgroup::{Group, GroupStat, Version};
 use ramline_kernel::gather::gather;
 use ramline_kernel::write::read_knob;
 use ramline_kernel::{Root, process};
+use ramline_snapshot::meminfo::Meminfo;
 use ramline_snapshot::vmstat::Vmstat;
 use ramline_snapshot::{Snapshot, Wanted};
 use ramline_units::{Bytes, Nanos};
@@ -101,8 +102,14 @@ fn look(root: &Root) -> Snapshot {
 #[must_use]
 pub fn free_gauges(root: &Root) -> FreeGauges {
     let seen = gather(root, Wanted { meminfo: true, ..Wanted::NOTHING });
+    seen.meminfo.data().map_or_else(FreeGauges::default, gauges_of)
+}
+
+/// The same from what was read already.
+#[must_use]
+pub fn gauges_of(m: &Meminfo) -> FreeGauges {
     let of = |value: Option<Bytes>| value.unwrap_or_default();
-    seen.meminfo.data().map_or_else(FreeGauges::default, |m| FreeGauges {
+    FreeGauges {
         total: of(m.mem_total),
         free: of(m.mem_free),
         buffers: of(m.buffers),
@@ -112,7 +119,7 @@ pub fn free_gauges(root: &Root) -> FreeGauges {
         available: m.mem_available,
         swap_total: of(m.swap_total),
         swap_used: of(m.swap_total).saturating_sub(of(m.swap_free)),
-    })
+    }
 }
 
 fn refaults(seen: &Snapshot) -> (u64, u64) {

@@ -29,19 +29,37 @@ impl<'a> Looker<'a> {
         Looker { root, group, task }
     }
 
+    /// Before the drop the machine is read last and after it first, so that nothing lies between but the drop.
     pub fn look(&self, stage: DropStage, took: Option<Nanos>) -> Result<DropLook> {
+        let look = DropLook { stage, took, ..DropLook::default() };
+        if stage == DropStage::Before {
+            let kinds = self.kinds()?;
+            return Ok(DropLook { kinds, ..self.machine(look)? });
+        }
+        let look = self.machine(look)?;
+        Ok(DropLook { kinds: self.kinds()?, ..look })
+    }
+
+    fn machine(&self, look: DropLook) -> Result<DropLook> {
         let wanted = Wanted { meminfo: true, zoneinfo: true, slab: true, ..Wanted::NOTHING };
-        // The machine first: counting maps files, which costs page tables.
         let seen = gather(self.root, wanted);
         let objects = |name: &str| Some(seen.slab.data()?.cache(name)?.in_use);
-        let (inodes, entries) = (objects("ext4_inode_cache"), objects("dentry"));
-        let slab = seen.meminfo.data().and_then(|meminfo| meminfo.slab).unwrap_or_default();
+        let meminfo = seen.meminfo.data();
         let cpu_lists = seen.zoneinfo.data().map_or(0, |zones| zones.cpu_lists().0);
-        let host = observe::free_gauges(self.root);
-        let group = self.group.stat()?.current.unwrap_or_default();
-        let kinds = DropKind::ALL.into_iter().map(|kind| self.count(kind)).collect::<Result<_>>()?;
-        let cpu_lists = Bytes(cpu_lists.saturating_mul(process::page_size()));
-        Ok(DropLook { stage, took, kinds, host, slab, cpu_lists, inodes, entries, group })
+        Ok(DropLook {
+            host: meminfo.map(observe::gauges_of).unwrap_or_default(),
+            slab: meminfo.and_then(|meminfo| meminfo.slab).unwrap_or_default(),
+            cpu_lists: Bytes(cpu_lists.saturating_mul(process::page_size())),
+            inodes: objects("ext4_inode_cache"),
+            entries: objects("dentry"),
+            group: self.group.stat()?.current.unwrap_or_default(),
+            ..look
+        })
+    }
+
+    /// The pages of each kind.
+    pub fn kinds(&self) -> Result<Vec<KindCount>> {
+        DropKind::ALL.into_iter().map(|kind| self.count(kind)).collect()
     }
 
     fn path(&self, kind: DropKind) -> &Path {

@@ -2,7 +2,7 @@
 //!
 //! What it is: of the first run of each level. What it is not: the table over all runs, which stands before it.
 
-use ramline_evidence::{ArmDetail, DropKind, DropLook, DropRun, DropStage};
+use ramline_evidence::{ArmDetail, Balance, DropKind, DropLook, DropRun, DropStage};
 use ramline_units::Bytes;
 
 use crate::text::{Cell, Column, Page, Table, number};
@@ -71,11 +71,23 @@ fn machine(page: &mut Page<'_>, arm: &str, run: &DropRun) {
         row("directory entries in use", &|look| look.entries.unwrap_or_default());
     }
     page.table(&drawn);
-    if let Some(unlevel) = run.unlevel() {
-        page.line(&format!(
-            "free + buffers + cached moved by {} of what left the cache: what was dropped had been available all along.",
-            number::percent(unlevel)
-        ));
+    if let Some(balance) = run.balance() {
+        page.line(&sentence(balance));
+    }
+}
+
+fn sentence(balance: Balance) -> String {
+    let Balance { gone, more, less } = balance;
+    let moved = if more >= less { format!("grew by {more}") } else { format!("shrank by {less}") };
+    let sum = "the sum of free, lists of CPUs, buffers, cached and slab";
+    match balance.share() {
+        Some(share) if balance.tells() => format!(
+            "{gone} left the caches, and {sum} {moved}, {} of that: what was dropped had been available all along.",
+            number::percent(share.abs())
+        ),
+        _ => format!(
+            "Only {gone} left the caches, and {sum} {moved}: other programs went on meanwhile, so this run tells little."
+        ),
     }
 }
 
@@ -115,6 +127,8 @@ mod tests {
         assert!(text.contains("clean: all 4096 pages went."), "{text}");
         assert!(text.contains("mapped: all 4096 pages stayed."), "{text}");
         assert!(text.contains("+667.0 MiB") && text.contains("-667.0 MiB"), "{text}");
-        assert!(text.contains("moved by 0.0 %") || text.contains("moved by 0 %"), "{text}");
+        assert!(text.contains("had been available all along"), "{text}");
+        let little = Balance { gone: Bytes::from_mib(10), more: Bytes::ZERO, less: Bytes::from_mib(80) };
+        assert!(sentence(little).contains("shrank by 80.0 MiB: other programs went on"), "{}", sentence(little));
     }
 }

@@ -8,7 +8,7 @@ use ramline_units::Bytes;
 use crate::text::{Cell, Column, Page, Table};
 
 /// Rows of the table over time.
-const ROWS: usize = 12;
+const ROWS: usize = 8;
 
 /// All arms, one after the other; the columns of `free` for the first.
 pub fn eaten(page: &mut Page<'_>, details: &[ArmDetail]) {
@@ -59,7 +59,12 @@ fn over_time(page: &mut Page<'_>, run: &EatRun) {
 fn sentences(detail: &ArmDetail, run: &EatRun) -> Vec<String> {
     let mut out = Vec::new();
     let (Some(before), Some(last)) = (run.before(), run.last()) else { return out };
-    let times = run.times_free().map(|times| format!(", {times:.1} times as much")).unwrap_or_default();
+    let times = run.times_free().map(|times| match times {
+        t if t < 10.0 => format!(", {t:.1} times as much"),
+        t if t < 1000.0 => format!(", {t:.0} times as much"),
+        _ => ", more than a thousand times as much".to_owned(),
+    });
+    let times = times.unwrap_or_default();
     let end = match &detail.verdict {
         Verdict::Killed(_) => "was obtained before the kill",
         _ => "was obtained",
@@ -98,7 +103,7 @@ fn began(page: &mut Page<'_>, runs: &[(&ArmDetail, EatRun)]) {
         Column::right("free"),
         Column::right("still cached"),
     ]);
-    for (detail, run) in runs {
+    for (detail, run) in &runs {
         let mut cells: Vec<Cell> = vec![detail.arm.as_str().into()];
         match run.swapping_began() {
             None => cells.push("never".into()),
@@ -112,6 +117,34 @@ fn began(page: &mut Page<'_>, runs: &[(&ArmDetail, EatRun)]) {
         drawn.cells(cells);
     }
     page.table(&drawn);
+    for sentence in between(&runs) {
+        page.line(&sentence);
+    }
+}
+
+/// Of arms that differ in swappiness only: the largest without swapping, and the smallest with.
+fn between(runs: &[&(&ArmDetail, EatRun)]) -> Vec<String> {
+    let mut series: Vec<(String, Vec<(u32, bool)>)> = Vec::new();
+    for (detail, run) in runs {
+        let value = detail.arm.split('+').find_map(|part| part.strip_prefix("swap:")?.parse().ok());
+        let Some(value) = value else { continue };
+        let rest: Vec<&str> = detail.arm.split('+').filter(|part| !part.starts_with("swap:")).collect();
+        let rest = rest.join("+");
+        let began = (value, run.swapping_began().is_some());
+        match series.iter_mut().find(|(name, _)| *name == rest) {
+            Some((_, all)) => all.push(began),
+            None => series.push((rest, vec![began])),
+        }
+    }
+    let sentence = |(rest, all): &(String, Vec<(u32, bool)>)| {
+        let first = all.iter().filter(|(_, began)| *began).map(|(value, _)| *value).min()?;
+        let below = all.iter().filter(|(value, began)| !began && *value < first).map(|(value, _)| *value).max()?;
+        let odd = all.iter().any(|(value, began)| !began && *value > first);
+        let what = if rest.is_empty() { String::new() } else { format!("With {rest}, ") };
+        let runs = if odd { ", though not at every one above" } else { "" };
+        Some(format!("{what}swapping began between swappiness {below} and {first}{runs} (one run of each)."))
+    };
+    series.iter().filter_map(sentence).collect()
 }
 
 /// Every column of `free` in the old and the new layout, before eating and at the last look.
@@ -162,8 +195,8 @@ mod tests {
         EatPoint { stage, eaten: Bytes::from_mib(eaten), sandbox, ..EatPoint::default() }
     }
 
-    fn screen() -> String {
-        let run = EatRun {
+    fn run() -> EatRun {
+        EatRun {
             tree: Bytes::from_mib(224),
             eaten: Bytes::from_mib(200),
             points: vec![
@@ -172,11 +205,14 @@ mod tests {
                 point(EatStage::Refill, 200, gauges(1, 46, 6)),
             ],
             ..EatRun::default()
-        };
+        }
+    }
+
+    fn screen() -> String {
         let detail = ArmDetail {
             arm: "cache+swap:60".to_owned(),
             verdict: Verdict::Completed,
-            detail: serde_json::to_value(run).unwrap(),
+            detail: serde_json::to_value(run()).unwrap(),
             ..ArmDetail::default()
         };
         let style = Style::default();
@@ -194,6 +230,18 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("swap from 6.0 MiB to 6.0 MiB"), "{text}");
+    }
+
+    #[test]
+    fn where_swapping_begins_lies_between_two_arms_that_differ_in_swappiness_only() {
+        let of = |arm: &str| ArmDetail { arm: arm.to_owned(), ..ArmDetail::default() };
+        let never = || EatRun { points: vec![point(EatStage::Eat, 9, gauges(1, 45, 0))], ..EatRun::default() };
+        let arms = [of("cache+swap:0"), of("cache+swap:20"), of("cache+swap:60"), of("idle+swap:60")];
+        let mut runs = vec![(&arms[0], never()), (&arms[1], never()), (&arms[2], run()), (&arms[3], run())];
+        let told = |runs: &[(&ArmDetail, EatRun)]| between(&runs.iter().collect::<Vec<_>>());
+        assert_eq!(told(&runs), ["With cache, swapping began between swappiness 20 and 60 (one run of each)."]);
+        runs.remove(2);
+        assert_eq!(told(&runs), Vec::<String>::new());
     }
 
     #[test]
