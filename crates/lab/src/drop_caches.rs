@@ -224,10 +224,8 @@ impl Series for DropCaches {
             let path = many.join(format!("empty-{number:06}"));
             std::fs::File::create_new(&path).map_err(|error| LabError::file("make", &path, error))?;
         }
-        // What is dirty of all this must not be what is counted later.
-        std::fs::File::open(&many)
-            .and_then(|dir| dir.sync_all())
-            .map_err(|error| LabError::file("sync", &many, error))?;
+        // A dirty inode cannot be dropped, and what is dirty of all this must not be what is counted later.
+        process::sync_file_system(fs.at())?;
         let tmpfs = bench.run.make_dir(&fs.dir().join("tmpfs"))?;
         self.files = Some(Files { fs, read, many, tmpfs });
         Ok(())
