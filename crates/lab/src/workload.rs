@@ -34,9 +34,11 @@ const CLOCK_EVERY: u64 = 32;
 /// Time between progress lines.
 const REPORT_EVERY: Nanos = Nanos(50_000_000);
 
+/// Does the task that is described.
+type Work = fn(&str) -> Result<()>;
+
 /// Tasks that name their kind, and what does them: one line each. Without a kind it is that of code-plus-data.
-const KINDS: &[(&str, fn(&str) -> Result<()>)] =
-    &[(eat_memory::NAME, eat_memory::child), (drop_caches::NAME, drop_caches::child)];
+const KINDS: &[(&str, Work)] = &[(eat_memory::NAME, eat_memory::child), (drop_caches::NAME, drop_caches::child)];
 
 /// Runs the workload described by the arguments after the hidden one and reports on standard output.
 #[must_use]
