@@ -16,6 +16,9 @@ use ramline_units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// The name of the step with which a wait ends.
+pub const AGAIN: &str = "running again";
+
 /// Where in the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -281,21 +284,28 @@ impl CallPath {
         out
     }
 
-    /// Where it slept: the last step before each wait that is none itself, with the time; the longest first.
+    /// Where it slept, with the time, the longest first: the function that waited, or, where only tracepoints are seen, the last of
+    /// them before.
     #[must_use]
     pub fn stalls(&self) -> Vec<(String, Nanos)> {
         let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut above: Vec<&Step> = Vec::new();
         let mut before = "the call";
         for step in self.steps.iter().filter(|step| step.by.is_none()) {
+            above.retain(|other| other.depth < step.depth);
             if step.layer == Layer::Waiting {
-                *sums.entry(before).or_default() += step.own.0;
-            } else {
+                let within = above.iter().rev().find(|other| other.layer != Layer::Waiting && other.depth > 0);
+                let within = within.filter(|_| self.tracer != "tracepoints");
+                *sums.entry(within.map_or(before, |other| &other.name)).or_default() += step.own.0;
+            } else if step.name != AGAIN {
                 before = &step.name;
             }
+            above.push(step);
         }
         let mut out: Vec<(String, Nanos)> =
             sums.into_iter().map(|(name, time)| (name.to_owned(), Nanos(time))).collect();
         out.sort_by_key(|(name, time)| (std::cmp::Reverse(*time), name.clone()));
+        out.retain(|(_, time)| time.0 > 0);
         out
     }
 
@@ -306,7 +316,9 @@ impl CallPath {
         let mut out: Vec<String> = Vec::new();
         for step in self.steps.iter().filter(|step| step.by.is_none()) {
             above.retain(|other| other.depth < step.depth);
-            let caller = above.last().filter(|_| self.tracer != "tracepoints");
+            // A tracepoint is a place in a function, no function of its own.
+            let function = step.said.is_empty() && step.name != AGAIN && self.tracer != "tracepoints";
+            let caller = above.last().filter(|caller| function && caller.name != AGAIN);
             if let Some(caller) = caller.filter(|caller| {
                 step.layer == Layer::FileSystem && caller.layer != Layer::FileSystem && caller.layer != Layer::Journal
             }) {
@@ -351,8 +363,10 @@ mod tests {
     }
 
     #[test]
-    fn a_stall_is_told_by_what_came_before_it() {
-        assert_eq!(path().stalls(), [("submit_bio_noacct".to_owned(), Nanos(87))]);
+    fn a_stall_is_told_by_who_waited_or_by_what_came_before_it() {
+        assert_eq!(path().stalls(), [("filemap_read".to_owned(), Nanos(87))]);
+        let seen = CallPath { tracer: "tracepoints".to_owned(), ..path() };
+        assert_eq!(seen.stalls(), [("submit_bio_noacct".to_owned(), Nanos(87))]);
     }
 
     #[test]

@@ -50,8 +50,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     name: NAME,
     question: "Which way does a read or a write take through the kernel, and where does its time go?",
     how: "Single calls, on a disk's file system and on tmpfs, with the page in memory and without, are timed, and then recorded by the \
-          kernel itself: every function with its time where the kernel has the function_graph tracer, functions or tracepoints where it \
-          has not. Beside that: user and system time of many calls, memory taken for each byte, the time of a look-up by file size, and \
+          kernel itself: every function with its time where the kernel has the function_graph tracer, functions or tracepoints with stacks \
+          where it has not. Beside that: user and system time of many calls, memory taken for each byte, the time of a look-up by file size, and \
           where a writer sleeps when it is too fast for its disk.",
     needs: "root, tracefs, a memory cgroup, mke2fs, a directory on a disk",
     docs: "docs/experiments/read-path.md",
@@ -69,10 +69,10 @@ pub const EXPERIMENT: Experiment = Experiment {
             None,
             "A file of yours for disk-read-*: it is read, and dropped from the page cache",
         ),
-        row("calls", params::Kind::Count(100, 10_000_000), Some("100000"), "Calls in calls-* and lookup:*"),
+        row("calls", params::Kind::Count(100, 10_000_000), Some("1000000"), "Calls in calls-* and lookup:*"),
         row("flood", params::Kind::Size, Some("128MiB"), "How much is written in disk-flood"),
     ],
-    figures: &["time of the call", "time recorded", "time asleep"],
+    figures: &["call: time", "call: time asleep"],
     open,
 };
 
@@ -99,7 +99,7 @@ impl Plan {
             arms: arms::parse(params.list("arms"))?,
             runs: params.count("runs").and_then(|n| u32::try_from(n).ok()).unwrap_or(7),
             seed: params.count("seed").unwrap_or(256),
-            calls: params.count("calls").unwrap_or(100_000),
+            calls: params.count("calls").unwrap_or(1_000_000),
             flood,
             tracer: params.text("tracer").unwrap_or("auto").to_owned(),
             file: params.path("file"),

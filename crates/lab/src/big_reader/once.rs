@@ -245,18 +245,18 @@ fn figures(
         add("refaults", count as f64, "pages", Better::Lower);
     }
     add("time to use it again", read.took.as_secs_f64() + touched.took.as_secs_f64(), "s", Better::Lower);
-    add("read twice: kept", share(left.read_twice, full.read_twice), "%", Better::Higher);
-    add("mapped: kept", share(left.mapped, full.mapped), "%", Better::Higher);
-    add("read twice: time to read it again", read.took.as_secs_f64(), "s", Better::Lower);
-    add("mapped: time to touch it again", touched.took.as_secs_f64(), "s", Better::Lower);
+    add("read twice, kept", share(left.read_twice, full.read_twice), "%", Better::Higher);
+    add("mapped, kept", share(left.mapped, full.mapped), "%", Better::Higher);
+    add("read twice, time to read it again", read.took.as_secs_f64(), "s", Better::Lower);
+    add("mapped, time to touch it again", touched.took.as_secs_f64(), "s", Better::Lower);
     if let Some(stream) = streamed {
-        add("stream: time", stream.took.as_secs_f64(), "s", Better::Lower);
+        add("stream, time", stream.took.as_secs_f64(), "s", Better::Lower);
         if stream.took.0 > 0 {
-            add("stream: rate", stream.bytes.as_f64() / stream.took.as_secs_f64(), "bytes/s", Better::Higher);
+            add("stream, rate", stream.bytes.as_f64() / stream.took.as_secs_f64(), "bytes/s", Better::Higher);
         }
-        add("stream: CPU time", stream.user.as_secs_f64() + stream.system.as_secs_f64(), "s", Better::Lower);
+        add("stream, CPU time", stream.user.as_secs_f64() + stream.system.as_secs_f64(), "s", Better::Lower);
         let cached = Bytes(left.stream.saturating_mul(process::page_size()));
-        add("stream: left in the cache", cached.as_f64(), "bytes", Better::Lower);
+        add("stream, left in the cache", cached.as_f64(), "bytes", Better::Lower);
     }
     out
 }
@@ -277,9 +277,9 @@ mod tests {
             all.iter().find(|figure| figure.name == name).map(|figure| figure.value)
         };
         assert_eq!(of("hot set kept", None, None), Some(50.0));
-        assert_eq!(of("read twice: kept", None, None), Some(75.0));
+        assert_eq!(of("read twice, kept", None, None), Some(75.0));
         assert_eq!(of("time to use it again", None, None), Some(1.0));
         assert_eq!((of("refaults", Some(5), Some(9)), of("refaults", None, Some(9))), (Some(4.0), None));
-        assert_eq!(of("stream: rate", None, None), Some(8192.0));
+        assert_eq!(of("stream, rate", None, None), Some(8192.0));
     }
 }

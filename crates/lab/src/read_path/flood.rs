@@ -1,4 +1,5 @@
-//! Where a writer sleeps when it is faster than its disk may be: every sleep of it, by what it had come to just before.
+//! Where a writer sleeps when it is faster than its disk may be: every sleep of it, by the function that put it to sleep, or, where
+//! the kernel gives no stacks, by what it had come to just before.
 //!
 //! The host's limits of dirty memory are left alone: the writer writes to a disk of ours (a loop device), whose own share is set as
 //! small as the kernel allows, and held to strictly.
@@ -58,10 +59,10 @@ pub fn run(all: All<'_>, record: &mut RunRecord, bench: &mut Bench<'_>) -> Resul
     }
     add("flood: time asleep", Nanos(all_of_it).as_secs_f64(), "s", Better::Lower);
     for (name, _, time) in &seen {
-        add(&format!("flood: asleep after {name}"), time.as_secs_f64(), "s", Better::Lower);
+        add(&format!("flood: asleep in {name}"), time.as_secs_f64(), "s", Better::Lower);
     }
     record.detail = Some(serde_json::json!({
-        "sleeps": seen.iter().map(|(name, times, time)| serde_json::json!({ "after": name, "times": times, "ns": time.0 })).collect::<Vec<_>>(),
+        "sleeps": seen.iter().map(|(name, times, time)| serde_json::json!({ "in": name, "times": times, "ns": time.0 })).collect::<Vec<_>>(),
     }));
     Ok(())
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use ramline_evidence::path::{CallPath, Layer, Step};
+use ramline_evidence::path::{self, CallPath, Layer, Step};
 use ramline_units::Nanos;
 
 /// Steps kept of one call.
@@ -76,65 +76,100 @@ pub fn marks(text: &str) -> Option<(u64, u64)> {
     Some((next()?, next()?))
 }
 
+/// A line and, where the kernel was asked for it, the functions it stood in, the outermost first.
+#[derive(Debug)]
+struct Entry<'a> {
+    line: Line<'a>,
+    stack: Vec<&'a str>,
+}
+
+/// All lines, each with its stack: `<stack trace>` and ` => function` lines follow what they belong to, the innermost first.
+fn entries(text: &str) -> Vec<Entry<'_>> {
+    let mut out: Vec<Entry<'_>> = Vec::new();
+    for text in text.lines() {
+        if let (Some(frame), Some(last)) = (text.strip_prefix(" => "), out.last_mut()) {
+            last.stack.insert(0, frame.trim());
+        } else if let Some(line) = line(text).filter(|line| line.name != "<stack") {
+            out.push(Entry { line, stack: Vec::new() });
+        }
+    }
+    for entry in &mut out {
+        // What leads to the system call, and what writes the trace, is no part of the way.
+        let from = entry.stack.iter().position(|frame| is_any_call(frame)).unwrap_or(entry.stack.len());
+        entry.stack.drain(..from);
+        let recorder = |frame: &&&str| {
+            ["trace_", "__traceiter_", "perf_trace_", "__ftrace", "event_"].iter().any(|start| frame.starts_with(start))
+        };
+        let inner = entry.stack.iter().rev().take_while(recorder).count();
+        entry.stack.truncate(entry.stack.len() - inner);
+    }
+    out
+}
+
 /// The last call of `call` (`pread64`) by `pid` in a trace of functions and tracepoints.
 pub fn call(text: &str, pid: u32, call: &str, clock: Clock) -> Option<CallPath> {
-    let lines: Vec<Line<'_>> = text.lines().filter_map(line).collect();
-    let functions = lines.iter().any(|line| line.said.starts_with("<-"));
-    let begins = |line: &Line<'_>| {
-        line.pid == pid
-            && if functions {
-                is_call(line.name, call)
-            } else {
-                line.name == format!("sys_{call}") && !line.said.starts_with("->")
-            }
+    let all = entries(text);
+    let functions = all.iter().any(|entry| entry.line.said.starts_with("<-"));
+    let stacks = !functions && all.iter().any(|entry| !entry.stack.is_empty());
+    let event = format!("sys_{call}");
+    let begins = |entry: &Entry<'_>| {
+        let line = &entry.line;
+        let is = if functions { is_call(line.name, call) } else { line.name == event && !line.said.starts_with("->") };
+        line.pid == pid && is
     };
-    let first = lines.iter().rposition(begins)?;
-    let leaves = |line: &Line<'_>| {
-        line.name == format!("sys_{call}") && line.said.starts_with("->") || line.name.starts_with("syscall_exit")
+    let first = all.iter().rposition(begins)?;
+    let leaves = |entry: &Entry<'_>| {
+        let line = &entry.line;
+        line.pid == pid && (line.name == event && line.said.starts_with("->") || line.name.starts_with("syscall_exit"))
     };
-    let length = lines[first..].iter().position(|line| line.pid == pid && leaves(line));
-    let last = first + length?;
-    let begin = clock.ns(lines[first].at)?;
+    let last = first + all[first..].iter().position(leaves)?;
+    let begin = clock.ns(all[first].line.at)?;
     let mut steps: Vec<Step> = Vec::new();
     let mut above: Vec<&str> = Vec::new();
-    for line in &lines[first..=last] {
+    for Entry { line, stack } in &all[first..=last] {
         let at = Nanos(clock.ns(line.at)?.saturating_sub(begin));
-        let own = line.pid == pid && !line.interrupt || line.name == "sched_switch" && is_back(line, pid);
-        // Back on a processor: what follows is told by the next line.
-        if line.name == "sched_switch" && own && is_back(line, pid) {
-            steps.push(Step {
-                at,
-                name: "sched_switch".to_owned(),
-                layer: Layer::Call,
-                said: "back".to_owned(),
-                ..Step::default()
-            });
-            continue;
-        }
+        let back = line.name == "sched_switch" && is_back(line, pid);
+        let own = line.pid == pid && !line.interrupt || back;
         let caller = line.said.strip_prefix("<-").map(|caller| caller.split(['+', ' ']).next().unwrap_or(caller));
-        let depth = if own && functions {
-            place(&mut above, line.name, caller)
-        } else {
-            u32::from(steps.iter().any(|step| step.depth == 0))
+        let depth = match (own && !back, functions) {
+            (true, true) => place(&mut above, line.name, caller),
+            (true, false) if !stack.is_empty() => {
+                let same = above.iter().zip(stack).take_while(|(a, b)| a == b).count();
+                above.truncate(same);
+                for frame in &stack[same..] {
+                    steps.push(named(at, above.len(), frame));
+                    above.push(frame);
+                }
+                u32::try_from(above.len()).unwrap_or(u32::MAX)
+            }
+            _ => u32::from(!steps.is_empty()),
         };
+        let said = if caller.is_some() || back { String::new() } else { line.said.chars().take(120).collect() };
         let by = (!own).then(|| if line.interrupt { "an interrupt".to_owned() } else { line.comm.to_owned() });
-        let said = if caller.is_some() { String::new() } else { line.said.chars().take(120).collect() };
-        steps.push(Step {
-            at,
-            depth,
-            name: line.name.to_owned(),
-            layer: Layer::of(line.name),
-            said,
-            by,
-            ..Step::default()
-        });
+        let name = if back { path::AGAIN } else { line.name };
+        steps.push(Step { depth, said, by, ..named(at, 0, name) });
     }
-    let took = Nanos(clock.ns(lines[last].at)?.saturating_sub(begin));
+    let took = Nanos(clock.ns(all[last].line.at)?.saturating_sub(begin));
     own_times(&mut steps, took);
-    // A return to the processor is no step of the way, only the end of a wait.
-    steps.retain(|step| step.said != "back" || step.layer != Layer::Call);
-    let tracer = if functions { "function" } else { "tracepoints" };
+    let tracer = if functions {
+        "function"
+    } else if stacks {
+        "tracepoints and stacks"
+    } else {
+        "tracepoints"
+    };
     Some(kept(CallPath { tracer: tracer.to_owned(), took, steps, ..CallPath::default() }))
+}
+
+fn named(at: Nanos, depth: usize, name: &str) -> Step {
+    // Parts of a function the compiler has split off are called by its name and a suffix.
+    let name = name.split('.').next().unwrap_or(name);
+    let depth = u32::try_from(depth).unwrap_or(u32::MAX);
+    Step { at, depth, name: name.to_owned(), layer: Layer::of(name), ..Step::default() }
+}
+
+fn is_any_call(name: &str) -> bool {
+    name.starts_with("__x64_sys_") || name.starts_with("__arm64_sys_")
 }
 
 /// Every sleep of `pid`: after which step, how often, how long together; the longest first. A switch in which it stays ready to run
@@ -142,7 +177,7 @@ pub fn call(text: &str, pid: u32, call: &str, clock: Clock) -> Option<CallPath> 
 pub fn sleeps(text: &str, pid: u32, clock: Clock) -> Vec<(String, u64, Nanos)> {
     let mut sums: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     let (mut before, mut since) = ("the call".to_owned(), None);
-    for line in text.lines().filter_map(line) {
+    for Entry { line, stack } in entries(text) {
         if line.name == "sched_switch" && is_back(&line, pid) {
             if let (Some(from), Some(to)) = (since.take(), clock.ns(line.at)) {
                 let sum = sums.entry(before.clone()).or_default();
@@ -151,6 +186,10 @@ pub fn sleeps(text: &str, pid: u32, clock: Clock) -> Vec<(String, u64, Nanos)> {
         } else if line.name == "sched_switch" && line.said.contains(&format!("prev_pid={pid} ")) {
             let ready = line.said.contains("prev_state=R");
             since = clock.ns(line.at).filter(|_| !ready);
+            // What it stood in tells more than what it did last.
+            if let Some(frame) = stack.iter().rev().find(|frame| Layer::of(frame) != Layer::Waiting) {
+                frame.split('.').next().unwrap_or(frame).clone_into(&mut before);
+            }
         } else if line.pid == pid && !line.interrupt {
             line.name.clone_into(&mut before);
         }
@@ -296,6 +335,7 @@ mod tests {
                 "block_rq_issue",
                 "sched_switch",
                 "block_rq_complete",
+                "running again",
                 "sys_pread64"
             ]
         );
@@ -303,6 +343,41 @@ mod tests {
         assert_eq!(path.stalls(), [("block_rq_issue".to_owned(), Nanos(80_000))]);
         assert_eq!(path.steps[4].by.as_deref(), Some("an interrupt"));
         assert_eq!(call(EVENTS, 78, "pread64", Clock { tick_ns: 1.0 }), None);
+    }
+
+    #[test]
+    fn stacks_make_a_tree_of_tracepoints_and_tell_where_it_slept() {
+        let stack = "\
+ ramline-77    [001] .....   10.000010: <stack trace>
+ => trace_event_raw_event_block_rq
+ => blk_mq_start_request
+ => ext4_readahead.isra.0
+ => filemap_read
+ => ext4_file_read_iter
+ => vfs_read
+ => __x64_sys_pread64
+ => do_syscall_64
+";
+        let wait = " ramline-77 [001] d..2. 10.000012: <stack trace>\n => __schedule\n => io_schedule\n => filemap_read\n => ext4_file_read_iter\n => vfs_read\n => __x64_sys_pread64\n";
+        let text: String = EVENTS
+            .lines()
+            .flat_map(|line| {
+                let after = if line.contains("block_rq_issue") {
+                    stack
+                } else if line.contains("prev_pid=77") {
+                    wait
+                } else {
+                    ""
+                };
+                [line, "\n", after]
+            })
+            .collect();
+        let path = call(&text, 77, "pread64", Clock { tick_ns: 1.0 }).unwrap();
+        assert_eq!(path.tracer, "tracepoints and stacks");
+        assert_eq!(path.registered(), ["vfs_read -> ext4_file_read_iter", "filemap_read -> ext4_readahead"]);
+        assert_eq!(sleeps(&text, 77, Clock { tick_ns: 1.0 })[0].0, "filemap_read");
+        let times: u64 = path.steps.iter().filter(|step| step.by.is_none()).map(|step| step.own.0).sum();
+        assert_eq!(times, path.took.0, "all of the call is in its steps");
     }
 
     #[test]

@@ -129,10 +129,10 @@ fn figures(took: Nanos, seen: &CallPath) -> Vec<Figure> {
     let by = seen.by_layer();
     let asleep = by.get(&Layer::Waiting).copied().unwrap_or_default();
     let mut out = vec![
-        Figure::new("time of the call", took.as_secs_f64(), "s", Better::Lower),
-        Figure::new("time recorded", seen.took.as_secs_f64(), "s", Better::Lower),
-        Figure::new("time asleep", asleep.as_secs_f64(), "s", Better::Lower),
-        Figure::new("steps", (seen.steps.len() as f64) + (seen.cut as f64), "steps", Better::Neither),
+        Figure::new("call: time", took.as_secs_f64(), "s", Better::Lower),
+        Figure::new("call: time recorded", seen.took.as_secs_f64(), "s", Better::Lower),
+        Figure::new("call: time asleep", asleep.as_secs_f64(), "s", Better::Lower),
+        Figure::new("call: steps", (seen.steps.len() as f64) + (seen.cut as f64), "steps", Better::Neither),
     ];
     let layers = Layer::ALL.into_iter().filter(|layer| *layer != Layer::Waiting);
     out.extend(layers.filter_map(|layer| {

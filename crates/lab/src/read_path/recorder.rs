@@ -115,6 +115,11 @@ pub struct Recorder {
     pid: u32,
 }
 
+/// Each tracepoint with the functions it stands in: what a kernel without a function tracer can tell of them. Not every one can.
+fn with_stacks(instance: &Instance) {
+    drop(instance.set("options/stacktrace", "1"));
+}
+
 /// As the kernel counts devices inside (linux/kdev_t.h).
 fn kernel_number((major, minor): (u32, u32)) -> u64 {
     u64::from(major) << 20 | u64::from(minor)
@@ -157,6 +162,7 @@ impl Recorder {
             enable(wanted.fs_type, &of_pid);
             enable("kmem/mm_page_alloc", &of_pid);
             enable("jbd2/jbd2_handle_start", &of_pid);
+            with_stacks(&instance);
         } else {
             for noise in NOISE {
                 // Some of them no kernel has.
@@ -189,6 +195,7 @@ impl Recorder {
         }
         instance.set("events/sched/sched_switch/filter", &format!("prev_pid == {pid} || next_pid == {pid}"))?;
         instance.set("events/sched/sched_switch/enable", "1")?;
+        with_stacks(&instance);
         Ok(Recorder { instance, tracer: Tracer::Events, ticks: false, pid })
     }
 

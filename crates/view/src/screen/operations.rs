@@ -128,7 +128,9 @@ fn not_won(table: &SeriesTable, memory: &ArmResult) -> Table {
 
 /// What the section rests on, or why there is none.
 fn lost(page: &mut Page<'_>, table: &SeriesTable) {
-    let Some(memory) = memory_arm(table) else { return };
+    // Where nothing is a rate there is nothing to win.
+    let rates = |arm: &&ArmResult| arm.figures.iter().any(|figure| figure.better == Better::Higher);
+    let Some(memory) = memory_arm(table).filter(rates) else { return };
     page.heading(&format!("Where {} does not win", memory.name));
     if table.arms.iter().any(|arm| arm.n < 2) {
         return page.line("One run proves nothing: at least two of each arm are needed, six for a claim.");

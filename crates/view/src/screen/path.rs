@@ -94,7 +94,7 @@ fn draw(page: &mut Page<'_>, found: &ArmPath) {
             left_out += 1;
             continue;
         }
-        let own = if step.by.is_some() { String::new() } else { time(step.own) };
+        let own = if step.by.is_some() || step.own.0 == 0 { String::new() } else { time(step.own) };
         let cells: [Cell; 4] = [time(step.at).into(), own.into(), step.layer.word().into(), label(step).into()];
         drawn.row(cells);
     }
@@ -103,7 +103,8 @@ fn draw(page: &mut Page<'_>, found: &ArmPath) {
         page.dim(&format!("{} shorter than {:.0} % are not drawn.", number::things(left_out, "step"), LEAST * 100.0));
     }
     for (after, time_asleep) in path.stalls().iter().take(3) {
-        page.line(&format!("Asleep {} after {}.", time(*time_asleep), escape(after)));
+        let word = if path.tracer == "tracepoints" { "after" } else { "in" };
+        page.line(&format!("Asleep {} {word} {}.", time(*time_asleep), escape(after)));
     }
     for text in &found.registered {
         page.line(&format!("The file system's own function: {}", escape(text)));

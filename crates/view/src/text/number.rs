@@ -65,7 +65,9 @@ pub fn seconds(value: f64) -> String {
     match value {
         v if v >= 10.0 => format!("{value:.1} s"),
         v if v >= 0.1 => format!("{value:.2} s"),
-        _ => format!("{:.2} ms", value * 1e3),
+        v if v >= 1e-3 || v <= 0.0 => format!("{:.2} ms", value * 1e3),
+        v if v >= 1e-5 => format!("{:.1} us", value * 1e6),
+        _ => format!("{:.0} ns", value * 1e9),
     }
 }
 
