@@ -24,10 +24,11 @@ struct Line<'a> {
 }
 
 fn line(text: &str) -> Option<Line<'_>> {
-    // The command may hold anything: the processor in brackets, with a space before, is what divides; the last one before the time.
+    // The command may hold anything: the first processor in brackets after a dash and a number is what divides.
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let open = text.match_indices(" [").map(|(at, _)| at).find(|at| {
-        let rest = &text[at + 2..];
-        rest.find(']').is_some_and(|end| end > 0 && rest[..end].bytes().all(|byte| byte.is_ascii_digit()))
+        let processor = text[at + 2..].split(']').next().unwrap_or_default();
+        digits(processor) && text[..*at].trim_end().rsplit_once('-').is_some_and(|(_, pid)| digits(pid))
     })?;
     let (comm, pid) = text[..open].trim().rsplit_once('-')?;
     let rest = &text[open + 2..];
