@@ -79,8 +79,14 @@ _ramline() {
             ramline__subcmd__help__subcmd__lab,run)
                 cmd="ramline__subcmd__help__subcmd__lab__subcmd__run"
                 ;;
+            ramline__subcmd__help__subcmd__lab__subcmd__run,big-reader)
+                cmd="ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__big__subcmd__reader"
+                ;;
             ramline__subcmd__help__subcmd__lab__subcmd__run,code-plus-data)
                 cmd="ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__code__subcmd__plus__subcmd__data"
+                ;;
+            ramline__subcmd__help__subcmd__lab__subcmd__run,cold-warm)
+                cmd="ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__cold__subcmd__warm"
                 ;;
             ramline__subcmd__help__subcmd__lab__subcmd__run,drop)
                 cmd="ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__drop"
@@ -88,8 +94,14 @@ _ramline() {
             ramline__subcmd__help__subcmd__lab__subcmd__run,eat-memory)
                 cmd="ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__eat__subcmd__memory"
                 ;;
+            ramline__subcmd__help__subcmd__lab__subcmd__run,knee)
+                cmd="ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__knee"
+                ;;
             ramline__subcmd__help__subcmd__lab__subcmd__run,page-cache-vs-tmpfs)
                 cmd="ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__page__subcmd__cache__subcmd__vs__subcmd__tmpfs"
+                ;;
+            ramline__subcmd__help__subcmd__lab__subcmd__run,read-path)
+                cmd="ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__read__subcmd__path"
                 ;;
             ramline__subcmd__help__subcmd__lab__subcmd__run,self-check)
                 cmd="ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__self__subcmd__check"
@@ -178,8 +190,14 @@ _ramline() {
             ramline__subcmd__lab__subcmd__help,run)
                 cmd="ramline__subcmd__lab__subcmd__help__subcmd__run"
                 ;;
+            ramline__subcmd__lab__subcmd__help__subcmd__run,big-reader)
+                cmd="ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__big__subcmd__reader"
+                ;;
             ramline__subcmd__lab__subcmd__help__subcmd__run,code-plus-data)
                 cmd="ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__code__subcmd__plus__subcmd__data"
+                ;;
+            ramline__subcmd__lab__subcmd__help__subcmd__run,cold-warm)
+                cmd="ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__cold__subcmd__warm"
                 ;;
             ramline__subcmd__lab__subcmd__help__subcmd__run,drop)
                 cmd="ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__drop"
@@ -187,8 +205,14 @@ _ramline() {
             ramline__subcmd__lab__subcmd__help__subcmd__run,eat-memory)
                 cmd="ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__eat__subcmd__memory"
                 ;;
+            ramline__subcmd__lab__subcmd__help__subcmd__run,knee)
+                cmd="ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__knee"
+                ;;
             ramline__subcmd__lab__subcmd__help__subcmd__run,page-cache-vs-tmpfs)
                 cmd="ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__page__subcmd__cache__subcmd__vs__subcmd__tmpfs"
+                ;;
+            ramline__subcmd__lab__subcmd__help__subcmd__run,read-path)
+                cmd="ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__read__subcmd__path"
                 ;;
             ramline__subcmd__lab__subcmd__help__subcmd__run,self-check)
                 cmd="ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__self__subcmd__check"
@@ -196,8 +220,14 @@ _ramline() {
             ramline__subcmd__lab__subcmd__help__subcmd__run,tmpfs-vs-disk)
                 cmd="ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__tmpfs__subcmd__vs__subcmd__disk"
                 ;;
+            ramline__subcmd__lab__subcmd__run,big-reader)
+                cmd="ramline__subcmd__lab__subcmd__run__subcmd__big__subcmd__reader"
+                ;;
             ramline__subcmd__lab__subcmd__run,code-plus-data)
                 cmd="ramline__subcmd__lab__subcmd__run__subcmd__code__subcmd__plus__subcmd__data"
+                ;;
+            ramline__subcmd__lab__subcmd__run,cold-warm)
+                cmd="ramline__subcmd__lab__subcmd__run__subcmd__cold__subcmd__warm"
                 ;;
             ramline__subcmd__lab__subcmd__run,drop)
                 cmd="ramline__subcmd__lab__subcmd__run__subcmd__drop"
@@ -205,8 +235,14 @@ _ramline() {
             ramline__subcmd__lab__subcmd__run,eat-memory)
                 cmd="ramline__subcmd__lab__subcmd__run__subcmd__eat__subcmd__memory"
                 ;;
+            ramline__subcmd__lab__subcmd__run,knee)
+                cmd="ramline__subcmd__lab__subcmd__run__subcmd__knee"
+                ;;
             ramline__subcmd__lab__subcmd__run,page-cache-vs-tmpfs)
                 cmd="ramline__subcmd__lab__subcmd__run__subcmd__page__subcmd__cache__subcmd__vs__subcmd__tmpfs"
+                ;;
+            ramline__subcmd__lab__subcmd__run,read-path)
+                cmd="ramline__subcmd__lab__subcmd__run__subcmd__read__subcmd__path"
                 ;;
             ramline__subcmd__lab__subcmd__run,self-check)
                 cmd="ramline__subcmd__lab__subcmd__run__subcmd__self__subcmd__check"
@@ -503,7 +539,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__help__subcmd__lab__subcmd__run)
-            opts="code-plus-data eat-memory drop tmpfs-vs-disk page-cache-vs-tmpfs self-check"
+            opts="code-plus-data eat-memory drop tmpfs-vs-disk page-cache-vs-tmpfs cold-warm knee self-check big-reader read-path"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -516,7 +552,35 @@ _ramline() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__big__subcmd__reader)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__code__subcmd__plus__subcmd__data)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__cold__subcmd__warm)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -558,7 +622,35 @@ _ramline() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__knee)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__page__subcmd__cache__subcmd__vs__subcmd__tmpfs)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__help__subcmd__lab__subcmd__run__subcmd__read__subcmd__path)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -997,7 +1089,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__help__subcmd__run)
-            opts="code-plus-data eat-memory drop tmpfs-vs-disk page-cache-vs-tmpfs self-check"
+            opts="code-plus-data eat-memory drop tmpfs-vs-disk page-cache-vs-tmpfs cold-warm knee self-check big-reader read-path"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1010,7 +1102,35 @@ _ramline() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__big__subcmd__reader)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__code__subcmd__plus__subcmd__data)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__cold__subcmd__warm)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1052,7 +1172,35 @@ _ramline() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__knee)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__page__subcmd__cache__subcmd__vs__subcmd__tmpfs)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__lab__subcmd__help__subcmd__run__subcmd__read__subcmd__path)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 5 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1161,12 +1309,78 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__run)
-            opts="-h --root --snapshot --help code-plus-data eat-memory drop tmpfs-vs-disk page-cache-vs-tmpfs self-check"
+            opts="-h --root --snapshot --help code-plus-data eat-memory drop tmpfs-vs-disk page-cache-vs-tmpfs cold-warm knee self-check big-reader read-path"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --snapshot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__lab__subcmd__run__subcmd__big__subcmd__reader)
+            opts="-h --hot --limit --stream --arms --reader-limit --use-every --read-ahead --timeout --runs --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --hot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --stream)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --arms)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --reader-limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --use-every)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --read-ahead)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --runs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --root)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1263,6 +1477,60 @@ _ramline() {
                     ;;
                 --accel)
                     COMPREPLY=($(compgen -W "auto kvm tcg" -- "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --snapshot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__lab__subcmd__run__subcmd__cold__subcmd__warm)
+            opts="-h --file --size --files --arms --timeout --runs --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --files)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --arms)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --runs)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --seed)
@@ -1408,6 +1676,64 @@ _ramline() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        ramline__subcmd__lab__subcmd__run__subcmd__knee)
+            opts="-h --within --resolution --runs --patience --start --files --timeout --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --within)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --resolution)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --runs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --patience)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --start)
+                    COMPREPLY=($(compgen -W "cold warm" -- "${cur}"))
+                    return 0
+                    ;;
+                --files)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --snapshot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         ramline__subcmd__lab__subcmd__run__subcmd__page__subcmd__cache__subcmd__vs__subcmd__tmpfs)
             opts="-h --arms --size --block --reads --writes --full --timeout --runs --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
@@ -1436,6 +1762,60 @@ _ramline() {
                     return 0
                     ;;
                 --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --runs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --snapshot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__lab__subcmd__run__subcmd__read__subcmd__path)
+            opts="-h --arms --tracer --file --calls --flood --runs --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --arms)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tracer)
+                    COMPREPLY=($(compgen -W "auto function_graph function tracepoints" -- "${cur}"))
+                    return 0
+                    ;;
+                --file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --calls)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --flood)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -215,7 +215,11 @@ complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_sub
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "drop" -d 'What every series takes on the command line beside its parameters'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "tmpfs-vs-disk" -d 'What every series takes on the command line beside its parameters'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "page-cache-vs-tmpfs" -d 'What every series takes on the command line beside its parameters'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "cold-warm" -d 'What every series takes on the command line beside its parameters'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "knee" -d 'What every series takes on the command line beside its parameters'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "self-check" -d 'What every series takes on the command line beside its parameters'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "big-reader" -d 'What every series takes on the command line beside its parameters'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "read-path" -d 'What every series takes on the command line beside its parameters'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from resume" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from resume" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from resume" -l prove -d 'Touch more than the sandbox without asking (swap areas, zram devices, settings); it is put back'
