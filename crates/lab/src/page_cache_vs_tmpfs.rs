@@ -187,6 +187,7 @@ impl Series for PageCacheVsTmpfs {
         record.machine.scratch_fs.clone_from(&self.found.place.fs_type);
         record.machine.scratch_disk.clone_from(&self.found.place.device);
         record.verified = ground.verified.clone();
+        record.notes.extend(child::settle(bench)?);
         record.verdict = Verdict::Completed;
         let mut raw = serde_json::Map::new();
         for op in OPS {

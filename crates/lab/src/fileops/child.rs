@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use ramline_evidence::{Phase, Sample};
 use ramline_kernel::cgroup::Group;
-use ramline_kernel::{memory_room, process, signals};
+use ramline_kernel::{memory_room, process, quiet, signals};
 use ramline_units::Bytes;
 
 use super::task::{Said, Task};
@@ -61,6 +61,23 @@ pub trait Watcher {
 pub struct Blind;
 
 impl Watcher for Blind {}
+
+/// Waits for a quiet moment, but not for ever; what disturbs after that is a sentence for the record.
+///
+/// # Errors
+/// SIGINT or SIGTERM came, or /proc cannot be read.
+pub fn settle(bench: &Bench<'_>) -> Result<Option<String>> {
+    const LONGEST: Duration = Duration::from_secs(3);
+    let begin = Instant::now();
+    loop {
+        bench.run.check_interrupted()?;
+        let seen = quiet::look(bench.root, Duration::from_millis(200))?;
+        let disturbed = seen.disturbance(preflight::BUSY_LIMIT / 2.0);
+        if disturbed.is_none() || begin.elapsed() > LONGEST {
+            return Ok(disturbed.map(|_| "the machine was not quiet before a run".to_owned()));
+        }
+    }
+}
 
 /// Does `task` in a child, inside `group` if there is one, for at most `limit`.
 ///

@@ -7,6 +7,7 @@
 pub mod child;
 pub mod figures;
 pub mod ground;
+mod loops;
 pub mod preflight;
 pub mod pressure;
 pub mod task;

@@ -2,18 +2,18 @@
 //!
 //! What it is not: a judge; it says what it took and what it found. It works in one directory, and dies with the observer.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::hint::black_box;
-use std::io::{BufRead, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use ramline_kernel::map::{Advice, Map, Sharing};
-use ramline_kernel::process::{self, Usage};
+use ramline_kernel::process;
 use ramline_kernel::{Root, residency};
-use ramline_units::Nanos;
 
-use super::task::{Cost, Op, Said, Task};
+use super::loops::{Clock, Sync, harness, open, read_all, remove, write_new};
+use super::task::{Op, Said, Task};
 use crate::error::{LabError, Result};
 use crate::fill::Filler;
 
@@ -79,43 +79,6 @@ pub fn perform(task: &Task) -> Result<Said> {
         Op::InPlace => work.overwrite(false),
         Op::Pressure => work.pressure(),
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sync {
-    Never,
-    Last,
-    Each,
-}
-
-struct Clock {
-    began: Nanos,
-    usage: Usage,
-}
-
-impl Clock {
-    fn start() -> Result<Clock> {
-        let usage = process::own_usage()?;
-        Ok(Clock { began: process::monotonic(), usage })
-    }
-
-    /// What it took, and the major faults.
-    fn stop(self) -> Result<(Cost, u64)> {
-        let wall = Nanos(process::monotonic().0.saturating_sub(self.began.0));
-        let now = process::own_usage()?;
-        let since = |now: Nanos, then: Nanos| Nanos(now.0.saturating_sub(then.0));
-        let cost = Cost { wall, user: since(now.user, self.usage.user), system: since(now.system, self.usage.system) };
-        Ok((cost, now.majflt.saturating_sub(self.usage.majflt)))
-    }
-}
-
-/// The same loop without the calls: what counting and looking at the buffer costs.
-fn harness(turns: u64, buffer: &[u8]) -> Result<Cost> {
-    let clock = Clock::start()?;
-    for turn in 0..turns {
-        black_box((turn, buffer));
-    }
-    Ok(clock.stop()?.0)
 }
 
 struct Work<'a> {
@@ -359,48 +322,5 @@ impl Work<'_> {
         let (touched, faults) = clock.stop()?;
         let major_faults = file_faults + faults;
         Ok(Said { cost, bytes, back: Some(back), touched: Some(touched), major_faults, ..Said::default() })
-    }
-}
-
-fn open(path: &Path) -> Result<File> {
-    File::open(path).map_err(|error| LabError::file("open", path, error))
-}
-
-fn remove(path: &Path) -> Result<()> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(LabError::file("remove", path, error)),
-        _ => Ok(()),
-    }
-}
-
-/// Makes a file of `bytes`, block by block; the last may be shorter.
-fn write_new(path: &Path, block: &[u8], bytes: u64, sync: Sync) -> Result<()> {
-    let failed = |error| LabError::file("write", path, error);
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
-    let mut left = usize::try_from(bytes).unwrap_or(usize::MAX);
-    while left > 0 {
-        let now = left.min(block.len());
-        file.write_all(&block[..now]).map_err(failed)?;
-        left -= now;
-        if sync == Sync::Each {
-            file.sync_data().map_err(failed)?;
-        }
-    }
-    if sync == Sync::Last {
-        file.sync_all().map_err(failed)?;
-    }
-    Ok(())
-}
-
-/// Opens, reads to the end, closes; how many bytes there were.
-fn read_all(path: &Path, buffer: &mut [u8]) -> Result<u64> {
-    let failed = |error| LabError::file("read", path, error);
-    let mut file = open(path)?;
-    let mut bytes = 0u64;
-    loop {
-        match file.read(buffer).map_err(failed)? {
-            0 => return Ok(bytes),
-            more => bytes += u64::try_from(black_box(more)).unwrap_or_default(),
-        }
     }
 }

@@ -1,0 +1,102 @@
+//! What the operations have in common: the clock, the loop without the calls, writing and reading a whole file.
+//!
+//! What it is not: careful about what was in memory before; [`super::work`] is.
+
+use std::fs::{File, OpenOptions};
+use std::hint::black_box;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use ramline_kernel::process::{self, Usage};
+use ramline_units::Nanos;
+
+use super::task::Cost;
+use crate::error::{LabError, Result};
+
+/// When what is written is synced.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Sync {
+    /// Never.
+    Never,
+    /// Once, before it is closed.
+    Last,
+    /// After each block.
+    Each,
+}
+
+/// A stretch of work begins.
+pub struct Clock {
+    began: Nanos,
+    usage: Usage,
+}
+
+impl Clock {
+    /// Now.
+    pub fn start() -> Result<Clock> {
+        let usage = process::own_usage()?;
+        Ok(Clock { began: process::monotonic(), usage })
+    }
+
+    /// What it took, and the major faults.
+    pub fn stop(self) -> Result<(Cost, u64)> {
+        let wall = Nanos(process::monotonic().0.saturating_sub(self.began.0));
+        let now = process::own_usage()?;
+        let since = |now: Nanos, then: Nanos| Nanos(now.0.saturating_sub(then.0));
+        let cost = Cost { wall, user: since(now.user, self.usage.user), system: since(now.system, self.usage.system) };
+        Ok((cost, now.majflt.saturating_sub(self.usage.majflt)))
+    }
+}
+
+/// The same loop without the calls: what counting and looking at the buffer costs.
+pub fn harness(turns: u64, buffer: &[u8]) -> Result<Cost> {
+    let clock = Clock::start()?;
+    for turn in 0..turns {
+        black_box((turn, buffer));
+    }
+    Ok(clock.stop()?.0)
+}
+
+/// A file to read.
+pub fn open(path: &Path) -> Result<File> {
+    File::open(path).map_err(|error| LabError::file("open", path, error))
+}
+
+/// Removes a file; gone already is fine.
+pub fn remove(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(LabError::file("remove", path, error)),
+        _ => Ok(()),
+    }
+}
+
+/// Makes a file of `bytes`, block by block; the last may be shorter.
+pub fn write_new(path: &Path, block: &[u8], bytes: u64, sync: Sync) -> Result<()> {
+    let failed = |error| LabError::file("write", path, error);
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
+    let mut left = usize::try_from(bytes).unwrap_or(usize::MAX);
+    while left > 0 {
+        let now = left.min(block.len());
+        file.write_all(&block[..now]).map_err(failed)?;
+        left -= now;
+        if sync == Sync::Each {
+            file.sync_data().map_err(failed)?;
+        }
+    }
+    if sync == Sync::Last {
+        file.sync_all().map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Opens, reads to the end, closes; how many bytes there were.
+pub fn read_all(path: &Path, buffer: &mut [u8]) -> Result<u64> {
+    let failed = |error| LabError::file("read", path, error);
+    let mut file = open(path)?;
+    let mut bytes = 0u64;
+    loop {
+        match file.read(buffer).map_err(failed)? {
+            0 => return Ok(bytes),
+            more => bytes += u64::try_from(black_box(more)).unwrap_or_default(),
+        }
+    }
+}
