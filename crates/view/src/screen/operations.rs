@@ -109,8 +109,10 @@ fn not_won(table: &SeriesTable, memory: &ArmResult) -> Table {
     for ours in memory.figures.iter().filter(|figure| figure.better == Better::Higher) {
         for other in table.arms.iter().filter(|arm| !is_memory(arm)) {
             let Some(theirs) = other.figure(&ours.name) else { continue };
-            let compared = study::compare(&ours.measurement, &theirs.measurement);
-            if compared.separated && compared.ratio_of_medians.is_none_or(|ratio| ratio <= 1.0) {
+            let compared =
+                study::compare_runs((&ours.measurement, &ours.values), (&theirs.measurement, &theirs.values));
+            let told_apart = compared.separated || compared.is_claimed();
+            if told_apart && compared.ratio_of_medians.is_none_or(|ratio| ratio <= 1.0) {
                 continue;
             }
             let show = |f: &FigureResult| value(f.measurement.median, &f.measurement.unit, table.emulated);
@@ -119,7 +121,7 @@ fn not_won(table: &SeriesTable, memory: &ArmResult) -> Table {
                 other.name.as_str().into(),
                 show(theirs).into(),
                 show(ours).into(),
-                if compared.separated { "faster" } else { "not told apart" }.into(),
+                if told_apart { "faster" } else { "not told apart" }.into(),
             ]);
         }
     }
@@ -145,7 +147,7 @@ fn lost(page: &mut Page<'_>, table: &SeriesTable) {
     page.dim(if few {
         "Judged by full ranges: with fewer than six runs nothing is claimed."
     } else {
-        "Judged by 95 % intervals of the medians."
+        "Judged by 95 % intervals of the medians, or by ranks."
     });
 }
 
