@@ -184,10 +184,12 @@ impl Grounds {
         let path = self.base.join("at");
         let mut verified = BTreeMap::new();
         let mut device = None;
+        // Twice: a file that was removed counts until the last who has it open lets go.
+        let room = Bytes(self.content.0.saturating_mul(2));
         let dir = if place.kind == Kind::Disk { run.make_tree(&path)? } else { run.make_dir(&path)? };
         match place.kind {
             Kind::Disk => {}
-            Kind::Tmpfs { huge, noswap } => run.mount_tmpfs_with(&dir, Tmpfs { size: self.content, huge, noswap })?,
+            Kind::Tmpfs { huge, noswap } => run.mount_tmpfs_with(&dir, Tmpfs { size: room, huge, noswap })?,
             Kind::Ramfs => run.mount_ramfs(&dir)?,
             Kind::Image(fs) => {
                 let none = || LabError::Workload(format!("the image of {} is not prepared", place.name));
