@@ -332,6 +332,11 @@ impl DropCaches {
         bench.progress.step("dropping");
         let mut took = dropped(bench.root, level)?;
         run.looks.push(looker.look(DropStage::Dropped, Some(took))?);
+        if run.cached(DropKind::Dirty, DropStage::Dropped) < Some(pages) {
+            let why =
+                "dirty pages went with the drop: somebody had them written meanwhile, as a sync of the machine does";
+            record.notes.push(why.to_owned());
+        }
         looker.write_dirty()?;
         took = dropped(bench.root, level)?;
         run.looks.push(looker.look(DropStage::Written, Some(took))?);

@@ -15,7 +15,11 @@ pub fn eaten(page: &mut Page<'_>, details: &[ArmDetail]) {
     let runs: Vec<(&ArmDetail, EatRun)> =
         details.iter().filter_map(|detail| Some((detail, EatRun::of(&detail.detail)?))).collect();
     for (detail, run) in &runs {
-        page.heading(&format!("{}: memory over time (MiB, the group as a machine)", detail.arm));
+        let whose = match run.limit {
+            Some(_) => "the group as a machine",
+            None => "free and avail of the machine, the rest of the group",
+        };
+        page.heading(&format!("{}: memory over time (MiB, {whose})", detail.arm));
         over_time(page, run);
         for sentence in sentences(detail, run) {
             page.line(&sentence);
@@ -59,7 +63,8 @@ fn over_time(page: &mut Page<'_>, run: &EatRun) {
 fn sentences(detail: &ArmDetail, run: &EatRun) -> Vec<String> {
     let mut out = Vec::new();
     let (Some(before), Some(last)) = (run.before(), run.last()) else { return out };
-    let times = run.times_free().map(|times| match times {
+    // Less than was free was asked for: that says nothing.
+    let times = run.times_free().filter(|times| *times >= 0.9).map(|times| match times {
         t if t < 10.0 => format!(", {t:.1} times as much"),
         t if t < 1000.0 => format!(", {t:.0} times as much"),
         _ => ", more than a thousand times as much".to_owned(),
@@ -197,6 +202,7 @@ mod tests {
 
     fn run() -> EatRun {
         EatRun {
+            limit: Some(Bytes::from_mib(256)),
             tree: Bytes::from_mib(224),
             eaten: Bytes::from_mib(200),
             points: vec![
