@@ -132,6 +132,10 @@ impl Servant {
             Err(RecvTimeoutError::Timeout) => Ok(Heard::Nothing),
             Err(RecvTimeoutError::Disconnected) => {
                 let status = self.child.wait().map_err(|error| LabError::Workload(error.to_string()))?;
+                // A signal of the terminal reaches the servant too: its end is no result then.
+                if signals::interrupted() {
+                    return Err(LabError::Interrupted);
+                }
                 Ok(Heard::Gone(status.to_string()))
             }
         }
