@@ -64,7 +64,7 @@ pub const EXPERIMENT: Experiment = Experiment {
             "How calls are recorded; auto takes the first of these that the kernel has",
         ),
         row(
-            "file",
+            "own-file",
             params::Kind::Path,
             None,
             "A file of yours for disk-read-*: it is read, and dropped from the page cache",
@@ -102,7 +102,7 @@ impl Plan {
             calls: params.count("calls").unwrap_or(1_000_000),
             flood,
             tracer: params.text("tracer").unwrap_or("auto").to_owned(),
-            file: params.path("file"),
+            file: params.path("own-file"),
         })
     }
 
@@ -146,7 +146,7 @@ fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
         reasons.push(Reason::new(text, format!("ramline lab run {NAME} --tracer auto")));
     }
     reasons.extend(plan.file.as_deref().and_then(|file| {
-        not_readable(file).map(|text| Reason::new(text, format!("ramline lab run {NAME} --file /usr/bin/env")))
+        not_readable(file).map(|text| Reason::new(text, format!("ramline lab run {NAME} --own-file /usr/bin/env")))
     }));
     let need = Need {
         experiment: NAME,

@@ -19,7 +19,7 @@ use crate::error::{LabError, Result};
 /// Bytes of one read(2): what cp and tar use.
 const PIECE: usize = 128 << 10;
 /// So far behind itself a considerate reader lets go: a few windows of read-ahead.
-const BEHIND: u64 = 4 << 20;
+const BEHIND: u64 = 1 << 20;
 
 /// A way of reading a whole file from its beginning to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
