@@ -167,7 +167,7 @@ mod tests {
         let series = open(&Root::live(), &params).unwrap();
         let settings: Vec<usize> = series.arms().iter().map(|arm| arm.settings.len()).collect();
         assert_eq!((settings, series.runs()), (vec![0, 0, 1], 7));
-        params.set(&EXPERIMENT.table(), "work", vec!["1h".to_owned()]).unwrap();
+        params.set(&EXPERIMENT.table(), "work", vec!["11s".to_owned()]).unwrap();
         assert!(open(&Root::live(), &params).err().unwrap().to_string().contains("1 ms to 10 s"));
     }
 }
