@@ -26,28 +26,27 @@ pub fn knee(knee: &Knee, table: &SeriesTable, style: &Style) -> String {
         ));
     }
     page.heading("Limits that were tried");
-    let mut limits = Table::new(vec![
-        Column::right("limit"),
-        Column::right("runs"),
-        Column::left("judged"),
-        Column::right("times the unlimited time"),
-        Column::left("range"),
-        Column::left("ended"),
-    ]);
+    // The range is left out first where there is no room.
+    let roomy = style.width >= 90;
+    let mut columns = vec![Column::right("limit"), Column::right("runs"), Column::left("judged")];
+    columns.push(Column::right(if roomy { "times the unlimited time" } else { "ratio" }));
+    columns.extend(roomy.then(|| Column::left("range")));
+    columns.push(Column::left("ended"));
+    let mut limits = Table::new(columns);
     for probe in &knee.probes {
         let (word, paint) = word(probe.judged);
-        limits.cells(vec![
+        let mut cells: Vec<Cell> = vec![
             probe.limit.to_string().into(),
             probe.n.to_string().into(),
             Cell::painted(paint, word),
             probe.ratio.map(number::figure).unwrap_or_default().into(),
-            probe
-                .range
-                .map(|(low, high)| format!("{} to {}", number::figure(low), number::figure(high)))
-                .unwrap_or_default()
-                .into(),
-            ended(probe).into(),
-        ]);
+        ];
+        if roomy {
+            let range = probe.range.map(|(low, high)| format!("{} to {}", number::figure(low), number::figure(high)));
+            cells.push(range.unwrap_or_default().into());
+        }
+        cells.push(ended(probe).into());
+        limits.cells(cells);
     }
     page.table(&limits);
     bars(&mut page, knee);

@@ -10,6 +10,8 @@ use super::series::{claims, ended, head, spread_head, value};
 use crate::text::{Column, Page, Style, Table, bar, number};
 
 const WALL: &str = "wall";
+/// From this width on, smallest and largest have columns of their own.
+const ROOMY: usize = 90;
 /// Beside the time: what took it, and what it was read from.
 const PARTS: [&str; 4] = ["user", "system", "major faults", "read from disks"];
 
@@ -18,27 +20,28 @@ const PARTS: [&str; 4] = ["user", "system", "major faults", "read from disks"];
 pub fn timing(table: &SeriesTable, style: &Style) -> String {
     let mut page = Page::new(style);
     page.bold(&head(table));
+    let roomy = style.width >= ROOMY;
     let fastest = walls(table).map(|(_, wall)| wall.median).fold(f64::INFINITY, f64::min);
-    let mut times = Table::new(vec![
-        Column::wrapped("arm"),
-        Column::right("runs"),
-        Column::right("median"),
-        Column::right(spread_head(table, WALL)),
-        Column::right("min"),
-        Column::right("max"),
-        Column::right("times the fastest"),
-    ]);
+    let mut columns = vec![Column::wrapped("arm")];
+    columns.extend(["runs", "median", spread_head(table, WALL)].map(Column::right));
+    if roomy {
+        columns.extend(["min", "max"].map(Column::right));
+    }
+    columns.push(Column::right(if roomy { "times the fastest" } else { "ratio" }));
+    let mut times = Table::new(columns);
     for (arm, wall) in walls(table) {
         let (interval, _) = wall.interval();
-        times.row([
+        let mut cells = vec![
             arm.name.as_str().into(),
             number::count(wall.n).into(),
             number::seconds(wall.median).into(),
             format!("{} to {}", number::seconds(interval.low), number::seconds(interval.high)).into(),
-            number::seconds(wall.min).into(),
-            number::seconds(wall.max).into(),
-            number::figure(wall.median / fastest).into(),
-        ]);
+        ];
+        if roomy {
+            cells.extend([wall.min, wall.max].map(|time| number::seconds(time).into()));
+        }
+        cells.push(number::figure(wall.median / fastest).into());
+        times.cells(cells);
     }
     page.table(&times);
     for arm in table.arms.iter().filter(|arm| arm.verdicts.iter().any(|(word, _)| word != "completed")) {
@@ -124,10 +127,20 @@ mod tests {
         let line = text.lines().find(|line| line.starts_with("cold ")).unwrap();
         assert_eq!(
             line.split_whitespace().collect::<Vec<_>>().join(" "),
-            "cold 7 1.00 s 1.00 s to 1.01 s 1.00 s 1.01 s 43.6"
+            "cold 7 1.00 s 1.00 s to 1.00 s 1.00 s 1.01 s 43.6"
         );
         assert!(text.contains("95 % interval") && text.contains("3.0 MiB"), "{text}");
         assert!(text.contains("cold: wall: 43.6 times as much; the 95 % intervals do not overlap"), "{text}");
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_the_table_without_smallest_and_largest() {
+        let text = timing(&SeriesTable::of(&records(7)).unwrap(), &Style { colour: false, width: 60 });
+        assert!(
+            text.lines().find(|line| line.starts_with("arm")).is_some_and(|line| line.ends_with("ratio")),
+            "{text}"
+        );
+        assert!(text.lines().all(|line| line.chars().count() <= 66), "{text}");
     }
 
     #[test]
