@@ -232,7 +232,10 @@ impl Knee {
             );
         }
         for probe in self.probes.iter().filter(|probe| probe.judged == Judged::Between) {
-            out.push(format!("at {} the runs disagree, also after {}: the knee is there", probe.limit, probe.n));
+            // Above a limit that was enough it cannot be the memory.
+            let above = self.enough.is_some_and(|enough| probe.limit > enough);
+            let why = if above { "though less was enough: the machine was not steady" } else { "the knee is there" };
+            out.push(format!("at {} the runs disagree, also after {}: {why}", probe.limit, probe.n));
         }
         out
     }

@@ -1,0 +1,133 @@
+//! Finding the files of a command: a watched run, then one from cold after which what is in the page cache is what it needs.
+//!
+//! What it is not: complete for files that others open for the command, or that were open before it started.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use ramline_act::Run;
+use ramline_kernel::Root;
+use ramline_kernel::cgroup::Group;
+use ramline_kernel::opened::{FileKey, Opened};
+use ramline_kernel::residency;
+
+use super::{FileSet, Member};
+use crate::command::{self, Order, Ran};
+use crate::error::{LabError, Result};
+
+/// No experiment with more files than this: evicting them before each run would take longer than the runs.
+const MOST: usize = 100_000;
+
+/// How the command is run while its files are found.
+pub struct Trace<'a> {
+    /// Program and arguments.
+    pub argv: &'a [String],
+    /// The group it runs in.
+    pub group: Option<&'a Group>,
+    /// The most time it gets.
+    pub timeout: Duration,
+    /// The files, one name a line, instead of tracing.
+    pub list: Option<&'a Path>,
+}
+
+impl FileSet {
+    /// The files of a command and the parts of them it needs. Runs it twice (once with a list); returns the second run,
+    /// which was a cold one.
+    ///
+    /// # Errors
+    /// It cannot be traced (not root), it fails by itself, or a file cannot be evicted or counted.
+    pub fn of_command(root: &Root, trace: &Trace<'_>, run: &mut Run) -> Result<(FileSet, Ran)> {
+        let mut set = match trace.list {
+            Some(list) => FileSet::of_files(&names_in(list)?)?,
+            None => {
+                let mut opened = Opened::new(root)?;
+                let ran = command::run(root, trace.order(Some(&mut opened)), run)?;
+                ran.must_succeed(trace.argv)?;
+                FileSet::of_opened(&opened)?
+            }
+        };
+        if set.members.len() > MOST {
+            let reasons = vec![format!("the command opens {} files, more than {MOST}", set.members.len())];
+            return Err(LabError::Refused {
+                reasons,
+                hint: "ramline lab describe cold-warm".to_owned(),
+                privilege: false,
+            });
+        }
+        set.evict()?;
+        let began = SystemTime::now();
+        let mut opened = if trace.list.is_none() { Some(Opened::new(root)?) } else { None };
+        let ran = command::run(root, trace.order(opened.as_mut()), run)?;
+        ran.must_succeed(trace.argv)?;
+        if let Some(opened) = &opened {
+            set.join(FileSet::of_opened(opened)?);
+        }
+        set.learn(began)?;
+        set.find_what_stays(root)?;
+        Ok((set, ran))
+    }
+
+    fn of_opened(opened: &Opened) -> Result<FileSet> {
+        let mut set = FileSet::default();
+        for (key, path) in opened.files() {
+            let found = File::open(path).ok().filter(|file| FileKey::of(file).ok() == Some(*key));
+            match found.map(|file| residency::lives_in_memory(&file)) {
+                None => set.gone += 1,
+                Some(Ok(false)) => set.members.push(Member { path: path.clone(), key: *key, needed: Vec::new() }),
+                Some(_) => set.in_memory += 1,
+            }
+        }
+        if opened.lost() {
+            return Err(LabError::Workload(
+                "the kernel dropped events: not all files of the command are known".to_owned(),
+            ));
+        }
+        Ok(set)
+    }
+
+    fn join(&mut self, other: FileSet) {
+        for member in other.members {
+            if !self.members.iter().any(|known| known.key == member.key) {
+                self.members.push(member);
+            }
+        }
+        self.in_memory = self.in_memory.max(other.in_memory);
+        self.gone = self.gone.max(other.gone);
+    }
+
+    /// After a run from cold: what is there now is what is needed. What the command changed in it is no need of its.
+    fn learn(&mut self, began: SystemTime) -> Result<()> {
+        let mut kept = Vec::new();
+        for mut member in std::mem::take(&mut self.members) {
+            let Ok(file) = File::open(&member.path) else {
+                self.gone += 1;
+                continue;
+            };
+            if file.metadata().and_then(|meta| meta.modified()).is_ok_and(|at| at >= began) {
+                self.written += 1;
+                continue;
+            }
+            member.needed = residency::present(&file, &member.path)?;
+            kept.push(member);
+        }
+        self.members = kept;
+        Ok(())
+    }
+}
+
+impl Trace<'_> {
+    fn order<'a>(&'a self, watch: Option<&'a mut Opened>) -> Order<'a> {
+        Order { argv: self.argv, group: self.group, timeout: self.timeout, watch }
+    }
+}
+
+/// The file names in a list, one a line.
+fn names_in(list: &Path) -> Result<Vec<PathBuf>> {
+    let text = std::fs::read_to_string(list).map_err(|error| LabError::file("read", list, error))?;
+    let names: Vec<PathBuf> = text.lines().map(str::trim).filter(|line| !line.is_empty()).map(PathBuf::from).collect();
+    if names.is_empty() {
+        return Err(LabError::usage(format!("{} names no file", list.display()), "ramline lab describe cold-warm"));
+    }
+    Ok(names)
+}
