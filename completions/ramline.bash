@@ -1793,7 +1793,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__run__subcmd__read__subcmd__path)
-            opts="-h --arms --tracer --file --calls --flood --runs --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
+            opts="-h --arms --tracer --own-file --calls --flood --runs --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1807,7 +1807,7 @@ _ramline() {
                     COMPREPLY=($(compgen -W "auto function_graph function tracepoints" -- "${cur}"))
                     return 0
                     ;;
-                --file)
+                --own-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

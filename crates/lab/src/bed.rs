@@ -1,23 +1,18 @@
-//! The bed of an experiment about files: checks that are the same for all of them, and a scratch ext4 of its own.
+//! The bed of an experiment about files: checks that are the same for all of them.
 //!
-//! What it is not: a sandbox for memory; groups are made by the experiments. The ext4 lies in an image on a loop device with
-//! direct I/O, so a page of a file is in memory once, and the read-ahead of that device can be set without touching the host's.
+//! What it is not: a sandbox for memory; groups are made by the experiments, and their files lie in [`crate::own_fs`].
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ramline_act::Run;
 use ramline_kernel::cgroup::Hierarchy;
 use ramline_kernel::place::{self, Place};
-use ramline_kernel::{Root, loopdev, process, quiet, residency};
+use ramline_kernel::{Root, process, quiet};
 use ramline_units::Bytes;
 
 use crate::error::{LabError, Result};
 use crate::params::Params;
 use crate::preflight::{BUSY_LIMIT, Reason, checks, first_line, margin};
-use crate::scratch;
 
 /// Where scratch files may go, in this order, when nobody says.
 const PLACES: [&str; 4] = ["/var/tmp", "/var/lib", "/home", "/root"];
@@ -120,98 +115,8 @@ pub fn disturbance(root: &Root) -> Result<Option<String>> {
     Ok(why.map(|why| format!("the machine was not quiet before the run: {why}")))
 }
 
-/// A scratch ext4.
-#[derive(Debug)]
-pub struct Bed {
-    dir: PathBuf,
-    at: PathBuf,
-    device: loopdev::LoopDevice,
-}
-
-impl Bed {
-    /// Makes directory, image, loop device and mount, through the journal; `size` is what files may take in it.
-    ///
-    /// # Errors
-    /// The first step that fails.
-    pub fn make(place: &Place, size: Bytes, read_ahead: Bytes, run: &mut Run) -> Result<Bed> {
-        let dir = scratch::own_dir(&place.dir, run)?;
-        let image = run.make_image_file(&dir.join("image"), image_size(size))?;
-        run.mkfs_ext4(&image)?;
-        let device = run.attach_loop(&image, loopdev::Options::default())?;
-        // Before the mount: a file takes the read-ahead of its device when it is opened.
-        run.set_knob(&device.read_ahead_knob(), &(read_ahead.0 / 1024).to_string())?;
-        let at = run.make_dir(&dir.join("mnt"))?;
-        run.mount_ext4(device.node(), &at, false)?;
-        Ok(Bed { dir, at, device })
-    }
-
-    /// The private directory on the disk that was chosen.
-    #[must_use]
-    pub fn dir(&self) -> &Path {
-        &self.dir
-    }
-
-    /// The root of the scratch file system.
-    #[must_use]
-    pub fn at(&self) -> &Path {
-        &self.at
-    }
-
-    /// The loop device below it.
-    #[must_use]
-    pub fn device(&self) -> &loopdev::LoopDevice {
-        &self.device
-    }
-
-    /// Makes a file of random bytes in it.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn file(&self, name: &str, size: Bytes) -> Result<PathBuf> {
-        let path = self.at.join(name);
-        let failed = |error| LabError::file("write", &path, error);
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).map_err(failed)?;
-        scratch::code_bytes(&mut file, size).and_then(|()| file.sync_all()).map_err(failed)?;
-        Ok(path)
-    }
-
-    /// What was asked of the device and what it does, by name.
-    #[must_use]
-    pub fn verified(&self) -> Vec<(String, String)> {
-        let knob = ramline_kernel::write::read_knob(&self.device.read_ahead_knob());
-        let direct = self.device.direct_io().map_or("unknown".to_owned(), |direct| direct.to_string());
-        vec![
-            ("scratch read-ahead KiB".to_owned(), knob.unwrap_or_else(|| "unknown".to_owned())),
-            ("scratch direct I/O".to_owned(), direct),
-        ]
-    }
-}
-
 /// Files, and what ext4 needs beside them: below 512 MiB an inode of 256 bytes for every 4 KiB, and 2 % that it keeps for itself.
 #[must_use]
 pub fn image_size(files: Bytes) -> Bytes {
     files + Bytes(files.0 / 8) + Bytes::from_mib(16)
-}
-
-/// Pages of a file in the page cache.
-///
-/// # Errors
-/// When it cannot be opened or counted.
-pub fn cached(path: &Path) -> Result<u64> {
-    let file = File::open(path).map_err(|error| LabError::file("open", path, error))?;
-    Ok(residency::of(&file, path)?.cached)
-}
-
-/// Drops a file from the page cache and proves it.
-///
-/// # Errors
-/// When pages stay.
-pub fn evict(path: &Path) -> Result<()> {
-    let file = File::open(path).map_err(|error| LabError::file("open", path, error))?;
-    let evicted = residency::evict(&file, path)?;
-    if evicted.after.cached == 0 {
-        return Ok(());
-    }
-    let (left, all) = (evicted.after.cached, evicted.before.cached);
-    Err(LabError::Workload(format!("{left} of {all} cached pages of {} could not be evicted", path.display())))
 }

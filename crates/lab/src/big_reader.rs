@@ -14,9 +14,10 @@ use ramline_evidence::{Arm, RunRecord};
 use ramline_kernel::Root;
 use ramline_units::Bytes;
 
-use crate::bed::{self, Bed, Found, Need};
+use crate::bed::{self, Found, Need};
 use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Experiment, Series};
+use crate::own_fs::OwnFs;
 use crate::params::{Kind, Parameter, Params};
 
 /// Its name on the command line and in records.
@@ -145,7 +146,7 @@ fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
 /// The files of a series.
 #[derive(Debug)]
 struct Made {
-    bed: Bed,
+    bed: OwnFs,
     read_twice: PathBuf,
     mapped: PathBuf,
     stream: PathBuf,
@@ -208,7 +209,7 @@ impl Series for BigReader {
     fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
         let plan = &self.plan;
         bench.progress.step(&format!("writing {} of files below {}", plan.files(), self.found.place.dir.display()));
-        let bed = Bed::make(&self.found.place, plan.files(), plan.read_ahead, bench.run)?;
+        let bed = OwnFs::create(&self.found.place.dir, bed::image_size(plan.files()), plan.read_ahead, bench.run)?;
         self.made = Some(Made {
             read_twice: bed.file("read-twice", plan.half)?,
             mapped: bed.file("mapped", plan.half)?,

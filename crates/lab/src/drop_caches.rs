@@ -243,7 +243,7 @@ impl Series for DropCaches {
         record.machine.scratch_fs.clone_from(&offer.place.fs_type);
         record.machine.scratch_disk.clone_from(&offer.place.device);
         record.sandbox = (if v1 { "cgroup-v1" } else { "cgroup-v2" }).to_owned();
-        own_fs::evict(&files.read)?;
+        files.read.iter().try_for_each(|path| own_fs::evict(path))?;
         let dirty = files.fs.at().join("dirty");
         match std::fs::remove_file(&dirty) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

@@ -1,14 +1,15 @@
 //! A file system of our own: a private directory with an ext4 image on a loop device, mounted.
 //!
 //! Nobody else has ever touched its files, so that who pays for their pages is decided in the run. The loop device goes past the
-//! page cache of its backing file: a page is in memory once. What it is not: [`crate::scratch`], which holds the code file of
-//! code-plus-data.
+//! page cache of its backing file: a page is in memory once, and its queue is not one of the host's. What it is not: a place for
+//! results.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use ramline_act::Run;
-use ramline_kernel::{loopdev, process, residency};
+use ramline_kernel::{loopdev, residency};
 use ramline_units::Bytes;
 
 use crate::error::{LabError, Result};
@@ -51,6 +52,24 @@ impl OwnFs {
         &self.at
     }
 
+    /// The loop device below it.
+    #[must_use]
+    pub const fn device(&self) -> &loopdev::LoopDevice {
+        &self.device
+    }
+
+    /// Makes a file of random bytes in it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn file(&self, name: &str, size: Bytes) -> Result<PathBuf> {
+        let path = self.at.join(name);
+        let failed = |error| LabError::file("write", &path, error);
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).map_err(failed)?;
+        scratch::code_bytes(&mut file, size).and_then(|()| file.sync_all()).map_err(failed)?;
+        Ok(path)
+    }
+
     /// What the device does, by name, for the record.
     #[must_use]
     pub fn verified(&self) -> Vec<(String, String)> {
@@ -67,35 +86,25 @@ pub fn image_size(files: Bytes) -> Bytes {
     files + Bytes(files.0 / 16) + Bytes::from_mib(8)
 }
 
-/// How much of these files is in the page cache.
+/// Pages of a file in the page cache.
 ///
 /// # Errors
-/// One cannot be opened or counted.
-pub fn cached(files: &[PathBuf]) -> Result<Bytes> {
-    let mut pages = 0u64;
-    for path in files {
-        let file = File::open(path).map_err(|error| LabError::file("open", path, error))?;
-        pages += residency::of(&file, path)?.cached;
-    }
-    Ok(Bytes(pages.saturating_mul(process::page_size())))
+/// It cannot be opened or counted.
+pub fn cached(path: &Path) -> Result<u64> {
+    let file = File::open(path).map_err(|error| LabError::file("open", path, error))?;
+    Ok(residency::of(&file, path)?.cached)
 }
 
-/// Drops these files from the page cache and proves it.
+/// Drops a file from the page cache and proves it.
 ///
 /// # Errors
 /// Pages stay: then the run would begin warm, with pages others have paid for.
-pub fn evict(files: &[PathBuf]) -> Result<()> {
-    for path in files {
-        let file = File::open(path).map_err(|error| LabError::file("open", path, error))?;
-        let evicted = residency::evict(&file, path)?;
-        if evicted.after.cached > 0 {
-            return Err(LabError::Workload(format!(
-                "{} of {} cached pages of {} could not be evicted",
-                evicted.after.cached,
-                evicted.before.cached,
-                path.display()
-            )));
-        }
+pub fn evict(path: &Path) -> Result<()> {
+    let file = File::open(path).map_err(|error| LabError::file("open", path, error))?;
+    let evicted = residency::evict(&file, path)?;
+    if evicted.after.cached == 0 {
+        return Ok(());
     }
-    Ok(())
+    let (left, all) = (evicted.after.cached, evicted.before.cached);
+    Err(LabError::Workload(format!("{left} of {all} cached pages of {} could not be evicted", path.display())))
 }

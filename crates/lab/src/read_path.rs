@@ -22,9 +22,10 @@ use ramline_units::Bytes;
 
 use self::arms::{Kind, On};
 use self::recorder::{Recorder, Tracer};
-use crate::bed::{self, Bed, Found, Need};
+use crate::bed::{self, Found, Need};
 use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Experiment, Series};
+use crate::own_fs::OwnFs;
 use crate::params::{self, Parameter, Params};
 use crate::preflight::{Reason, first_line};
 use crate::scratch;
@@ -187,7 +188,7 @@ struct Made {
     tmpfs: PathBuf,
     tracefs: Option<PathBuf>,
     tracer: Tracer,
-    bed: Option<Bed>,
+    bed: Option<OwnFs>,
 }
 
 #[derive(Debug)]
@@ -246,7 +247,12 @@ impl Series for ReadPath {
             tracefs = Some(at);
         }
         let bed = match plan.floods() {
-            true => Some(Bed::make(&self.found.place, plan.flood, Bytes::from_kib(128), bench.run)?),
+            true => Some(OwnFs::create(
+                &self.found.place.dir,
+                bed::image_size(plan.flood),
+                Bytes::from_kib(128),
+                bench.run,
+            )?),
             false => None,
         };
         for (name, size) in [("recorded", FILE), ("calls", CALLS_FILE), ("lookup", plan.lookup())] {

@@ -11,55 +11,55 @@ use std::path::{Path, PathBuf};
 
 use ramline_act::Run;
 use ramline_evidence::rng::SplitMix64;
-use ramline_kernel::{loopdev, process, residency};
+use ramline_kernel::process;
+use ramline_kernel::write::read_knob;
 use ramline_units::Bytes;
 
 use crate::error::{LabError, Result};
+use crate::own_fs::{self, OwnFs};
 use crate::preflight::{self, Plan};
 use crate::settings::{CODE_UNITS, SEED};
 
 /// What has been set up.
 #[derive(Debug)]
 pub struct Scratch {
-    dir: PathBuf,
+    fs: OwnFs,
     code: PathBuf,
     hold: PathBuf,
-    device: loopdev::LoopDevice,
 }
 
 impl Scratch {
-    /// Makes directory, image, loop device, mount and code file; every step goes through the journal of `run`.
+    /// Makes the file system and the code file; every step goes through the journal of `run`.
     ///
     /// # Errors
     /// The first step that fails; what was made before is undone by `run`.
     pub fn create(plan: &Plan, run: &mut Run) -> Result<Scratch> {
         let settings = &plan.settings;
-        let dir = own_dir(&plan.place.dir, run)?;
-        let image = run.make_image_file(&dir.join("code.img"), preflight::image_size(settings))?;
-        run.mkfs_ext4(&image)?;
-        let device = run.attach_loop(&image, loopdev::Options::default())?;
-        let at = run.make_dir(&dir.join("mnt"))?;
-        run.mount_ext4(device.node(), &at, false)?;
-        let code = at.join("code");
+        let read_ahead = settings.read_aheads.first().copied().unwrap_or_default();
+        let fs = OwnFs::create(&plan.place.dir, preflight::image_size(settings), read_ahead, run)?;
+        let code = fs.at().join("code");
         write_code(&code, settings.units(CODE_UNITS))?;
-        let hold = at.join("hold");
+        let hold = fs.at().join("hold");
         std::fs::write(&hold, [0]).map_err(|error| LabError::file("write", &hold, error))?;
-        Ok(Scratch { dir, code, hold, device })
+        Ok(Scratch { fs, code, hold })
     }
 
-    /// Sets the read-ahead of the device; a file takes it when it is opened.
+    /// Sets the read-ahead of the device, where it is another; a file takes it when it is opened.
     ///
     /// # Errors
     /// The knob cannot be written.
     pub fn set_read_ahead(&self, size: Bytes, run: &mut Run) -> Result<()> {
-        run.set_knob(&self.device.read_ahead_knob(), &(size.0 / 1024).to_string())?;
+        let (knob, kib) = (self.fs.device().read_ahead_knob(), (size.0 / 1024).to_string());
+        if read_knob(&knob).as_deref() != Some(kib.as_str()) {
+            run.set_knob(&knob, &kib)?;
+        }
         Ok(())
     }
 
     /// The private directory, on the file system that was chosen.
     #[must_use]
     pub fn dir(&self) -> &Path {
-        &self.dir
+        self.fs.dir()
     }
 
     /// The code file.
@@ -77,12 +77,7 @@ impl Scratch {
     /// What was asked of the device and what it does, by name.
     #[must_use]
     pub fn verified(&self) -> Vec<(String, String)> {
-        let knob = ramline_kernel::write::read_knob(&self.device.read_ahead_knob());
-        let direct = self.device.direct_io().map_or("unknown".to_owned(), |direct| direct.to_string());
-        vec![
-            ("scratch read-ahead KiB".to_owned(), knob.unwrap_or_else(|| "unknown".to_owned())),
-            ("scratch direct I/O".to_owned(), direct),
-        ]
+        self.fs.verified()
     }
 
     /// How much of the code is in the page cache.
@@ -90,8 +85,7 @@ impl Scratch {
     /// # Errors
     /// When the file cannot be opened or counted.
     pub fn code_cached(&self) -> Result<Bytes> {
-        let file = File::open(&self.code).map_err(|error| LabError::file("open", &self.code, error))?;
-        Ok(Bytes(residency::of(&file, &self.code)?.cached.saturating_mul(process::page_size())))
+        Ok(Bytes(own_fs::cached(&self.code)?.saturating_mul(process::page_size())))
     }
 
     /// Drops the code from the page cache and proves it.
@@ -99,15 +93,7 @@ impl Scratch {
     /// # Errors
     /// When pages stay: then the run would begin warm, and the pages would be charged to whoever read them first.
     pub fn evict_code(&self) -> Result<()> {
-        let file = File::open(&self.code).map_err(|error| LabError::file("open", &self.code, error))?;
-        let evicted = residency::evict(&file, &self.code)?;
-        if evicted.after.cached == 0 {
-            return Ok(());
-        }
-        Err(LabError::Workload(format!(
-            "{} of {} cached pages of the code file could not be evicted",
-            evicted.after.cached, evicted.before.cached
-        )))
+        own_fs::evict(&self.code)
     }
 }
 

@@ -15,6 +15,7 @@ use crate::bed::{self, Found};
 use crate::error::{LabError, Result};
 use crate::experiment::Bench;
 use crate::observe;
+use crate::own_fs;
 use crate::servant::{Done, Heard, How, Job, Servant};
 
 /// Time between two looks at what is left.
@@ -65,7 +66,7 @@ impl Once<'_> {
             record.verified.insert("lru_gen/enabled".to_owned(), value);
         }
         for path in [&self.made.read_twice, &self.made.mapped, &self.made.stream] {
-            bed::evict(path)?;
+            own_fs::evict(path)?;
         }
         let groups = self.groups(bench.root, way.place, record, bench.run)?;
         let mut holder = Servant::start(bench.run, Some(&groups.hot))?;
@@ -179,9 +180,9 @@ impl Once<'_> {
 
     fn resident(&self) -> Result<Resident> {
         Ok(Resident {
-            read_twice: bed::cached(&self.made.read_twice)?,
-            mapped: bed::cached(&self.made.mapped)?,
-            stream: bed::cached(&self.made.stream)?,
+            read_twice: own_fs::cached(&self.made.read_twice)?,
+            mapped: own_fs::cached(&self.made.mapped)?,
+            stream: own_fs::cached(&self.made.stream)?,
         })
     }
 

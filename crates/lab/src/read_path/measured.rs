@@ -11,9 +11,9 @@ use ramline_units::{Bytes, Limit};
 
 use super::arms::On;
 use super::{All, CALLS_FILE, TWICE_FILE};
-use crate::bed;
 use crate::error::{LabError, Result};
 use crate::experiment::Bench;
+use crate::own_fs;
 use crate::servant::{Done, How, Job, Servant};
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -100,7 +100,7 @@ pub fn lookup(all: All<'_>, size: Bytes, record: &mut RunRecord, bench: &mut Ben
 
 fn in_memory(servant: &mut Servant, path: &Path, size: Bytes, record: &mut RunRecord) -> Result<()> {
     servant.ask(&Job::Read { path: path.to_owned(), how: How::Plain }, LIMIT)?;
-    let (cached, pages) = (bed::cached(path)?, size.0.div_ceil(process::page_size()));
+    let (cached, pages) = (own_fs::cached(path)?, size.0.div_ceil(process::page_size()));
     record.verified.insert("pages of the file in memory".to_owned(), format!("{cached} of {pages}"));
     if cached == pages {
         return Ok(());
@@ -142,7 +142,7 @@ pub fn twice(all: All<'_>, on: On, record: &mut RunRecord, bench: &mut Bench<'_>
         add("memory: of it counted as shared", share, "per byte");
     }
     let pages = TWICE_FILE.0 / process::page_size();
-    record.verified.insert("pages of the file in memory".to_owned(), format!("{} of {pages}", bed::cached(&path)?));
+    record.verified.insert("pages of the file in memory".to_owned(), format!("{} of {pages}", own_fs::cached(&path)?));
     Ok(())
 }
 
