@@ -16,8 +16,8 @@ use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Experiment, Series};
 use crate::params::{Kind, Parameter, Params};
 
-/// Memory the reads go to: more than the caches next to a core hold.
-const SIZE: Bytes = Bytes::from_mib(16);
+/// Memory the reads go to: what the caches next to a core hold, because those behind them are shared with neighbours.
+const SIZE: Bytes = Bytes::from_kib(256);
 /// Reads between looks at the clock while the work is sized.
 const CHUNK: u64 = 4096;
 /// The arms: twice the same, and the same with more work.
