@@ -173,7 +173,7 @@ fn what_cannot_be_removed_is_the_error_and_nothing_new_is_started_on_it(base: &P
     let stranger = std::thread::spawn(move || {
         let begin = Instant::now();
         while begin.elapsed() < Duration::from_secs(20) {
-            let images = std::fs::read_dir(&watched).unwrap().flatten().map(|entry| entry.path().join("code.img"));
+            let images = std::fs::read_dir(&watched).unwrap().flatten().map(|entry| entry.path().join("files.img"));
             if let Some(image) = images.into_iter().find(|image| image.exists()) {
                 let note = image.with_file_name("note");
                 return std::fs::write(&note, "mine").map(|()| note).unwrap();

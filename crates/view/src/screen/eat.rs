@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn the_screen_says_what_was_obtained_against_what_free_said() {
         let text = screen();
-        assert!(text.contains("free said 20.0 MiB; 200.0 MiB was obtained, 10.0 times as much."), "{text}");
+        assert!(text.contains("free said 20.0 MiB; 200.0 MiB was obtained, 10 times as much."), "{text}");
         assert!(
             text.contains("cached fell by 179.0 MiB, from 224.0 MiB to 45.0 MiB, and swap rose by 6.0 MiB"),
             "{text}"
