@@ -39,12 +39,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     needs: "for a command: root (to see which files it opens), or a list of its files; for a file: one that is ours; a disk",
     docs: "docs/experiments/cold-warm.md",
     parameters: &[
-        row(
-            "command",
-            Kind::Command,
-            None,
-            "The command, after --; it runs as the user who runs ramline, without input and with its output thrown away",
-        ),
+        command::PARAMETER,
         row("file", Kind::Path, None, "Read this file instead of running a command"),
         row("size", Kind::Size, None, "Read a scratch file of this size, random bytes, instead"),
         row("files", Kind::Path, None, "The command's files, one name a line, instead of finding them"),

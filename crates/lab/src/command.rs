@@ -23,8 +23,16 @@ use ramline_units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{LabError, Result};
+use crate::params::{Kind, Parameter};
 use crate::workload;
 
+/// The command of an experiment, as all of them take it.
+pub const PARAMETER: Parameter = Parameter {
+    name: "command",
+    kind: Kind::Command,
+    default: None,
+    help: "The command, after --; it runs as the user who runs ramline, without input and with its output thrown away",
+};
 /// The kind of task of the launcher.
 pub const KIND: &str = "launch";
 

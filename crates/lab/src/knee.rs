@@ -41,12 +41,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     needs: "root (to see which files the command opens), a memory cgroup (version 1 or 2), memory for the command",
     docs: "docs/experiments/knee.md",
     parameters: &[
-        row(
-            "command",
-            Kind::Command,
-            None,
-            "The command, after --; it runs as the user who runs ramline, without input and with its output thrown away",
-        ),
+        command::PARAMETER,
         row("within", Kind::Text, Some("10%"), "So much slower than without a limit is still well"),
         row("resolution", Kind::Text, Some("5%"), "How narrow the answer is to be"),
         row("runs", Kind::Count(1, 100), Some("3"), "Runs at a limit; where they disagree, up to 7"),
