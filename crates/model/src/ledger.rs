@@ -95,6 +95,9 @@ pub struct Ledger {
     pub leftover_share: Option<f64>,
     /// How far the counters together may be off: each CPU holds changes back up to a threshold.
     pub bound: Bytes,
+    /// What may be in no counter for a few milliseconds beside: free memory on its way to the hypervisor.
+    #[serde(default)]
+    pub in_report: Bytes,
     /// How many such counters the lines are made of.
     pub counters: u64,
     /// Not part of MemTotal, where known.
@@ -122,6 +125,7 @@ impl Ledger {
             leftover,
             leftover_share: leftover.share_of(total),
             bound: Bytes(error.bytes(snapshot.machine.page_size).0.saturating_mul(counters)),
+            in_report: snapshot.machine.in_report(),
             counters,
             outside: outside(snapshot, meminfo),
             missing_terms: missing,

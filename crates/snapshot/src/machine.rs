@@ -1,6 +1,6 @@
 //! What no file of /proc says by itself: page size, tick rate, who looks, and where.
 
-use ramline_units::{Nanos, PageSize};
+use ramline_units::{Bytes, Nanos, PageSize};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,17 @@ pub struct Machine {
     pub container: Option<String>,
     /// Name of the hypervisor when known, "unknown" when there is one without a name.
     pub hypervisor: Option<String>,
+    /// Size of the free blocks that a balloon device reports to the hypervisor; `None` where none does.
+    pub free_page_reporting: Option<Bytes>,
+}
+
+impl Machine {
+    /// How much of the free memory may be in no counter for a moment, because it is being reported to the hypervisor: the kernel
+    /// takes up to 32 blocks off the free lists at a time (PAGE_REPORTING_CAPACITY of mm/page_reporting.h).
+    #[must_use]
+    pub fn in_report(&self) -> Bytes {
+        Bytes(self.free_page_reporting.map_or(0, |block| block.0.saturating_mul(32)))
+    }
 }
 
 impl Default for Machine {
@@ -46,6 +57,7 @@ impl Default for Machine {
             root: false,
             container: None,
             hypervisor: None,
+            free_page_reporting: None,
         }
     }
 }

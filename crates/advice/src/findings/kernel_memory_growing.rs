@@ -91,7 +91,7 @@ fn slab(window: &Window<'_>) -> Option<Growth> {
     Some(Growth { what: SLAB, source: "/proc/meminfo SUnreclaim", from: seen(window.before)?, to: seen(window.after)? })
 }
 
-/// Beyond what the readings of the ledger themselves may be apart.
+/// Beyond what the readings of the ledger themselves may be apart, and what was on its way to the hypervisor during one of them.
 fn leftover(window: &Window<'_>) -> Option<Growth> {
     let (before, after) = (Ledger::of(window.before)?, Ledger::of(window.after)?);
     let bytes = |ledger: &Ledger| Bytes(u64::try_from(ledger.leftover.0).unwrap_or(0));
@@ -101,7 +101,7 @@ fn leftover(window: &Window<'_>) -> Option<Growth> {
         from: bytes(&before),
         to: bytes(&after),
     };
-    (growth.by() > before.bound + after.bound).then_some(growth)
+    (growth.by() > before.bound + after.bound + after.in_report).then_some(growth)
 }
 
 /// Caches that grew, the most first.

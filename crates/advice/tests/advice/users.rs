@@ -49,7 +49,10 @@ pub fn silent(id: &str) -> Option<Vec<Case>> {
             let mut roomy = slab_grows(65);
             let Seen::Seen { data, .. } = &mut roomy.now.meminfo else { panic!("no meminfo") };
             data.mem_available = Some(Bytes::from_gib(2000));
-            vec![slab_grows(63), slab_grows(0), roomy, Case { before: None, ..slab_grows(64) }]
+            // Free memory that was being reported to the hypervisor.
+            let mut reported = leftover_grows(70);
+            reported.now.machine.free_page_reporting = Some(Bytes::from_mib(2));
+            vec![slab_grows(63), slab_grows(0), roomy, reported, Case { before: None, ..slab_grows(64) }]
         }
         // Too few; room below the limit; no window.
         "group-at-limit-loses-cache" => {
@@ -141,6 +144,14 @@ pub fn group(refaults: u64, percent: u64) -> Case {
     };
     case.before.as_mut().unwrap().groups = of(1000, 90);
     case.now.groups = of(1000 + refaults, 40);
+    case
+}
+
+/// So much less is free, and nothing has it.
+pub fn leftover_grows(mib: u64) -> Case {
+    let mut case = without_swap().window(&[]);
+    let Seen::Seen { data, .. } = &mut case.now.meminfo else { panic!("no meminfo") };
+    data.mem_free = data.mem_free.map(|free| free - Bytes::from_mib(mib));
     case
 }
 

@@ -5,7 +5,20 @@ use ramline_snapshot::{Seen, configured::Configured};
 use ramline_units::Nanos;
 
 use crate::cases::{Case, fires};
-use crate::users::{deleted, group, hot, processes, read_ahead, slow_disk};
+use crate::users::{deleted, group, hot, leftover_grows, processes, read_ahead, slow_disk};
+
+#[test]
+fn memory_on_its_way_to_the_hypervisor_is_no_leak_and_what_exceeds_it_is() {
+    let id = "kernel-memory-growing";
+    let grown = |mib, reporting: Option<u64>| {
+        let mut case = leftover_grows(mib);
+        case.now.machine.free_page_reporting = reporting.map(ramline_units::Bytes::from_mib);
+        case.finding(id)
+    };
+    assert!(grown(70, None).unwrap().title.starts_with("Memory that no counter has grows by 35.0 MiB a second"));
+    assert_eq!(grown(70, Some(2)), None);
+    assert!(grown(90, Some(2)).is_some());
+}
 
 #[test]
 fn zram_is_told_to_read_nothing_ahead_and_a_disk_one_step_less() {

@@ -161,9 +161,13 @@ fn lines(page: &mut Page<'_>, ledger: &Ledger, drift: Option<&Drift>) {
 /// What the leftover is, and how exact it is.
 fn bound(ledger: &Ledger) -> String {
     let what = "drivers, uncounted; freed by their release only";
-    match ledger.bound.0 {
+    let counters = match ledger.bound.0 {
         0 => format!("{what}; counters off by an unknown amount"),
         _ => format!("{what}; {} counters may be off by {} in all", ledger.counters, ledger.bound),
+    };
+    match ledger.in_report.0 {
+        0 => counters,
+        _ => format!("{counters}; for milliseconds up to {} on the way to the hypervisor", ledger.in_report),
     }
 }
 
