@@ -1265,12 +1265,16 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__report)
-            opts="-h --csv --json --root --snapshot --help"
+            opts="-h --csv --html --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --html)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --root)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1287,12 +1291,16 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__resume)
-            opts="-h --prove --dry-run --json --root --snapshot --help"
+            opts="-h --prove --dry-run --html --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --html)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --root)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1331,7 +1339,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__run__subcmd__big__subcmd__reader)
-            opts="-h --hot --limit --stream --arms --reader-limit --use-every --read-ahead --timeout --runs --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
+            opts="-h --hot --limit --stream --arms --reader-limit --use-every --read-ahead --timeout --runs --seed --dir --allow-busy --prove --dry-run --html --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1381,6 +1389,10 @@ _ramline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --html)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --root)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1397,7 +1409,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__run__subcmd__code__subcmd__plus__subcmd__data)
-            opts="-h --sandbox --unit --limit --ballast --rounds --fill --shared --arms --runs --timeout --read-ahead --stale-statistics --kernel --modules --guest-binary --memory --cpus --swap-disk --lru --sysctl --accel --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
+            opts="-h --sandbox --unit --limit --ballast --rounds --fill --shared --arms --runs --timeout --read-ahead --stale-statistics --kernel --modules --guest-binary --memory --cpus --swap-disk --lru --sysctl --accel --seed --dir --allow-busy --prove --dry-run --html --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1487,6 +1499,10 @@ _ramline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --html)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --root)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1503,7 +1519,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__run__subcmd__cold__subcmd__warm)
-            opts="-h --file --size --files --arms --timeout --runs --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
+            opts="-h --file --size --files --arms --timeout --runs --seed --dir --allow-busy --prove --dry-run --html --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1541,6 +1557,10 @@ _ramline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --html)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --root)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1557,7 +1577,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__run__subcmd__drop)
-            opts="-h --levels --size --files --runs --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
+            opts="-h --levels --size --files --runs --seed --dir --allow-busy --prove --dry-run --html --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1587,6 +1607,10 @@ _ramline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --html)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --root)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1603,7 +1627,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__run__subcmd__eat__subcmd__memory)
-            opts="-h --limit --arms --eat --step --cache --reads --idle --fill --read-ahead --runs --timeout --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
+            opts="-h --limit --arms --eat --step --cache --reads --idle --fill --read-ahead --runs --timeout --seed --dir --allow-busy --prove --dry-run --html --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1661,6 +1685,10 @@ _ramline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --html)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --root)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1677,7 +1705,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__run__subcmd__knee)
-            opts="-h --within --resolution --runs --patience --start --files --timeout --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
+            opts="-h --within --resolution --runs --patience --start --files --timeout --seed --dir --allow-busy --prove --dry-run --html --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1719,6 +1747,10 @@ _ramline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --html)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --root)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1735,7 +1767,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__run__subcmd__page__subcmd__cache__subcmd__vs__subcmd__tmpfs)
-            opts="-h --arms --size --block --reads --writes --full --timeout --runs --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
+            opts="-h --arms --size --block --reads --writes --full --timeout --runs --seed --dir --allow-busy --prove --dry-run --html --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1777,6 +1809,10 @@ _ramline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --html)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --root)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1793,7 +1829,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__run__subcmd__read__subcmd__path)
-            opts="-h --arms --tracer --own-file --calls --flood --runs --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
+            opts="-h --arms --tracer --own-file --calls --flood --runs --seed --dir --allow-busy --prove --dry-run --html --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1831,6 +1867,10 @@ _ramline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --html)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --root)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1847,7 +1887,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__run__subcmd__self__subcmd__check)
-            opts="-h --work --slowed --runs --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
+            opts="-h --work --slowed --runs --seed --dir --allow-busy --prove --dry-run --html --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1873,6 +1913,10 @@ _ramline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --html)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --root)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1889,7 +1933,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__run__subcmd__tmpfs__subcmd__vs__subcmd__disk)
-            opts="-h --arms --operations --size --block --passes --files --syncs --pressure-size --fill --full --timeout --runs --seed --dir --allow-busy --prove --dry-run --json --root --snapshot --help"
+            opts="-h --arms --operations --size --block --passes --files --syncs --pressure-size --fill --full --timeout --runs --seed --dir --allow-busy --prove --dry-run --html --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1944,6 +1988,10 @@ _ramline() {
                     return 0
                     ;;
                 --dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --html)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -220,12 +220,14 @@ complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_sub
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "self-check" -d 'What every series takes on the command line beside its parameters'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "big-reader" -d 'What every series takes on the command line beside its parameters'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "read-path" -d 'What every series takes on the command line beside its parameters'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from resume" -l html -d 'Also write the result as one HTML file, with charts' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from resume" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from resume" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from resume" -l prove -d 'Touch more than the sandbox without asking (swap areas, zram devices, settings); it is put back'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from resume" -l dry-run -d 'Say what would be done and written, and stop'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from resume" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from resume" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from report" -l html -d 'Also write it as one HTML file, with charts' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from report" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from report" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from report" -l csv -d 'Print comma-separated values, one line a run and figure'

@@ -13,6 +13,7 @@ mod output;
 mod progress;
 mod source;
 mod state;
+mod target;
 
 use std::process::ExitCode;
 

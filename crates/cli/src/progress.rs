@@ -1,54 +1,139 @@
-//! Progress on a terminal, on stderr; nothing when stderr is not one.
+//! Progress on stderr: drawn on a terminal; elsewhere a line for each run that has ended, where that is wanted.
 
-use std::time::Duration;
+use std::io::{self, IsTerminal};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use ramline_evidence::{RunRecord, Sample};
-use ramline_lab::progress::Progress;
+use ramline_lab::progress::{Pace, Progress};
+use ramline_view::screen::{self, Live};
 use ramline_view::text::Style;
 
-/// A line on the terminal that says what is going on, for how long, and what it looks like.
+/// The room the spinner and the clock take.
+const MARGIN: u16 = 9;
+
+/// What is going on, for how long, and what it looks like.
 #[derive(Debug)]
 pub struct Terminal {
     bar: ProgressBar,
+    /// Where nothing can be drawn: say what has ended.
+    lines: bool,
+    now: Arc<Mutex<Now>>,
+}
+
+/// What is drawn, several times a second, so that its clocks go on.
+#[derive(Debug, Default)]
+struct Now {
+    /// What is being set up; of a run, what it is doing.
+    doing: String,
     rounds: u32,
-    run: (String, u32, u32),
+    run: Option<Run>,
+    sample: Option<Sample>,
+    pace: Pace,
+}
+
+#[derive(Debug)]
+struct Run {
+    arm: String,
+    order: u32,
+    total: u32,
+    began: Instant,
 }
 
 impl Terminal {
     /// Starts drawing; on anything but a terminal it stays silent.
     pub fn new() -> Self {
-        Terminal::rounds(ramline_lab::settings::ROUNDS)
-    }
-
-    /// The same for runs of so many rounds.
-    pub fn rounds(rounds: u32) -> Self {
+        let now = Arc::new(Mutex::new(Now::default()));
         let bar = ProgressBar::new_spinner();
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed:>4} {wide_msg}") {
-            bar.set_style(style);
+        let drawn = Arc::clone(&now);
+        let draw = move |_: &ProgressState, out: &mut dyn std::fmt::Write| {
+            let now = drawn.lock().unwrap_or_else(PoisonError::into_inner);
+            // A line that cannot be drawn is drawn the next time.
+            let _ = out.write_str(&now.text());
+        };
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed:>4} {now}") {
+            bar.set_style(style.with_key("now", draw));
         }
         bar.enable_steady_tick(Duration::from_millis(120));
-        Terminal { bar, rounds, run: (String::new(), 0, 0) }
+        Terminal { bar, lines: false, now }
+    }
+
+    /// For a series whose runs have so many rounds; on anything but a terminal it says a line for each run.
+    pub fn series(rounds: u32) -> Self {
+        let mut terminal = Terminal::new();
+        terminal.lines = !io::stderr().is_terminal();
+        terminal.change(|now| now.rounds = rounds);
+        terminal
+    }
+
+    fn change(&self, how: impl FnOnce(&mut Now)) {
+        how(&mut self.now.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn say(&self, line: &str) {
+        if self.lines {
+            eprintln!("{line}");
+        }
+    }
+}
+
+impl Now {
+    fn text(&self) -> String {
+        let Some(run) = &self.run else { return self.doing.clone() };
+        let so_far = run.began.elapsed();
+        let columns = terminal_size::terminal_size_of(io::stderr()).map_or(80, |(width, _)| width.0);
+        let live = Live {
+            arm: &run.arm,
+            order: run.order,
+            total: run.total,
+            rounds: self.rounds,
+            phase: &self.doing,
+            run_s: so_far.as_secs_f64(),
+            left_s: self.left(run, so_far),
+            sample: self.sample.as_ref(),
+        };
+        let width = usize::from(columns.saturating_sub(MARGIN)).clamp(30, 120);
+        screen::live(&live, &Style { colour: false, width })
+    }
+
+    fn left(&self, run: &Run, so_far: Duration) -> Option<f64> {
+        self.pace.left(&run.arm, run.order, run.total, so_far).map(|left| left.as_secs_f64())
     }
 }
 
 impl Progress for Terminal {
     fn step(&mut self, what: &str) {
-        self.bar.set_message(ramline_view::escape(what).into_owned());
+        let what = ramline_view::escape(what);
+        self.say(&what);
+        self.change(|now| (now.doing, now.run) = (what.into_owned(), None));
+    }
+
+    fn phase(&mut self, what: &str) {
+        self.change(|now| what.clone_into(&mut now.doing));
     }
 
     fn begin(&mut self, order: u32, total: u32, arm: &str) {
-        self.run = (arm.to_owned(), order, total);
-        self.bar.set_message(format!("run {}/{total} {arm}", order + 1));
+        let run = Run { arm: arm.to_owned(), order, total, began: Instant::now() };
+        self.change(|now| (now.doing, now.run, now.sample) = (String::new(), Some(run), None));
     }
 
     fn sample(&mut self, sample: &Sample) {
-        let (arm, order, total) = &self.run;
-        self.bar.set_message(ramline_view::screen::live(arm, *order, *total, self.rounds, sample, &Style::default()));
+        self.change(|now| now.sample = Some(sample.clone()));
     }
 
-    fn end(&mut self, _record: &RunRecord) {
-        self.bar.set_message(format!("{}: recorded", self.run.0));
+    fn end(&mut self, record: &RunRecord) {
+        let mut line = None;
+        self.change(|now| {
+            let Some(run) = now.run.take() else { return };
+            let took = run.began.elapsed();
+            now.pace.ended(&run.arm, took);
+            let left = now.left(&run, took);
+            line = Some(screen::run_ended(record, run.order, run.total, took.as_secs_f64(), left));
+            "putting back what the run made".clone_into(&mut now.doing);
+            (now.sample, now.run) = (None, Some(run));
+        });
+        self.say(line.as_deref().unwrap_or_default());
     }
 }
 

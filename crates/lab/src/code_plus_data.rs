@@ -38,6 +38,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     needs: "root, a memory cgroup (version 1 or 2), mke2fs, a disk with about twice the code and swap free, the limit and a margin in memory; \
             with --sandbox vm, without root: QEMU, a kernel with its modules, a static ramline",
     docs: "docs/experiments/code-plus-data.md",
+    page: include_str!("../../../docs/experiments/code-plus-data.md"),
     parameters: &PARAMETERS,
     figures: &["time per round", "rounds", "major faults", "file refaults", "anonymous refaults"],
     open,

@@ -38,6 +38,7 @@ pub const EXPERIMENT: Experiment = Experiment {
           is asked whether that is so. With --file or --size a file is read from its beginning to its end instead.",
     needs: "for a command: root (to see which files it opens), or a list of its files; for a file: one that is ours; a disk",
     docs: "docs/experiments/cold-warm.md",
+    page: include_str!("../../../docs/experiments/cold-warm.md"),
     parameters: &[
         command::PARAMETER,
         row("file", Kind::Path, None, "Read this file instead of running a command"),
@@ -262,11 +263,13 @@ impl Series for ColdWarm {
         if !matches!(self.subject, Subject::Command { .. }) {
             return self.read_once(arm, warmth, record, bench);
         }
+        bench.progress.phase(&format!("bringing its files into the state {}", arm.name));
         let state = match warmth {
             Warmth::Warm => self.warmed_by_a_run(record, bench)?,
             _ => self.files.bring_about(warmth)?,
         };
         self.prove(warmth, state, record);
+        bench.progress.phase("the command runs");
         let ran = self.run_once(record, bench)?;
         (record.user, record.system, record.elapsed) = (ran.usage.user, ran.usage.system, ran.wall);
         record.reclaim.major_faults = ran.usage.majflt;

@@ -53,6 +53,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     needs: "root, a memory cgroup (version 1 or 2), mke2fs, a disk with twice the files free; consent, since it drops the caches of \
             the whole machine: there is no way to drop those of a group alone. In a virtual machine nobody minds",
     docs: "docs/experiments/drop.md",
+    page: include_str!("../../../docs/experiments/drop.md"),
     parameters: &[
         row("levels", Kind::List, Some("1,2,3"), "What is written, one arm each: 1 pages, 2 slab objects, 3 both"),
         row("size", Kind::Size, Some("16MiB"), "Size of each of the five files"),
@@ -294,7 +295,7 @@ impl DropCaches {
     ) -> Result<()> {
         let begin = Instant::now();
         let mut talk: Talk<Held> = Talk::start(task, Some(group), bench.run)?;
-        bench.progress.step("bringing five kinds of pages in");
+        bench.progress.phase("bringing five kinds of pages in");
         loop {
             match talk.hear(Duration::from_millis(100))? {
                 Heard::Line(Held { error: Some(error), .. }) => {
@@ -325,7 +326,7 @@ impl DropCaches {
         let mut run = DropRun { level: level.number(), pages, ..DropRun::default() };
         run.looks.push(looker.look(DropStage::Before, None)?);
         all_there(&run, record);
-        bench.progress.step("dropping");
+        bench.progress.phase("dropping");
         let mut took = dropped(bench.root, level)?;
         run.looks.push(looker.look(DropStage::Dropped, Some(took))?);
         if run.cached(DropKind::Dirty, DropStage::Dropped) < Some(pages) {
@@ -333,10 +334,12 @@ impl DropCaches {
                 "dirty pages went with the drop: somebody had them written meanwhile, as a sync of the machine does";
             record.notes.push(why.to_owned());
         }
+        bench.progress.phase("writing dirty pages, and dropping again");
         looker.write_dirty()?;
         took = dropped(bench.root, level)?;
         run.looks.push(looker.look(DropStage::Written, Some(took))?);
         bench.run.check_interrupted()?;
+        bench.progress.phase("pressing with the group's limit");
         press(group, &looker, record)?;
         let alive = group.pids()?.contains(&talk.pid());
         run.looks.push(looker.look(DropStage::Pressed, None)?);

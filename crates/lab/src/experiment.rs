@@ -26,6 +26,8 @@ pub struct Experiment {
     pub needs: &'static str,
     /// Its page, with "Reading the result".
     pub docs: &'static str,
+    /// The text of that page.
+    pub page: &'static str,
     /// What can be chosen, beside [`COMMON`].
     pub parameters: &'static [Parameter],
     /// The figures its table leads with.
@@ -58,6 +60,15 @@ impl Experiment {
     pub fn table(&self) -> Vec<Parameter> {
         let own = |name: &str| self.parameters.iter().any(|row| row.name == name);
         self.parameters.iter().chain(COMMON.iter().filter(|row| !own(row.name))).copied().collect()
+    }
+
+    /// The table under "Reading the result": what may be seen, and what it says.
+    #[must_use]
+    pub fn reading(&self) -> Vec<(&'static str, &'static str)> {
+        let section = self.page.split_once("\n## Reading the result\n").map_or("", |(_, rest)| rest);
+        let lines = section.trim_start().lines().take_while(|line| line.starts_with('|'));
+        // The head and the line below it are no rows.
+        lines.skip(2).filter_map(|line| line.trim_matches(['|', ' ']).split_once(" | ")).collect()
     }
 
     /// The defaults of all parameters.
@@ -101,6 +112,11 @@ pub trait Series {
     /// Takes in the records of a series that is gone on with, before [`Series::prepare`]; for one whose next run depends on them.
     fn recall(&mut self, records: &[RunRecord]) {
         let _ = records;
+    }
+
+    /// Whether [`Series::is_over`] ends it long before all runs there may be: then nobody can say how long it will take.
+    fn is_search(&self) -> bool {
+        false
     }
 
     /// True when no further run is needed; asked before each.

@@ -40,6 +40,7 @@ pub const EXPERIMENT: Experiment = Experiment {
           which every run stays within x % of the unlimited median, too small one at which every run is beyond it, or one is killed. Limits above and below the answer are tried as a counter-check. Each run begins with the command's files evicted.",
     needs: "root (to see which files the command opens), a memory cgroup (version 1 or 2), memory for the command",
     docs: "docs/experiments/knee.md",
+    page: include_str!("../../../docs/experiments/knee.md"),
     parameters: &[
         command::PARAMETER,
         row("within", Kind::Text, Some("10%"), "So much slower than without a limit is still well"),
@@ -201,6 +202,10 @@ impl Series for Search {
         self.records = records.to_vec();
     }
 
+    fn is_search(&self) -> bool {
+        true
+    }
+
     fn is_over(&self) -> bool {
         !self.records.is_empty() && self.knee().next() == Next::Done && self.records.len().is_multiple_of(2)
     }
@@ -238,6 +243,7 @@ impl Search {
     }
 
     fn run_once(&self, limit: Option<Bytes>, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
+        bench.progress.phase("evicting its files");
         let state = self.files.bring_about(Warmth::Cold)?;
         let (group, real) = room::group(bench.root, &self.hierarchy, limit, record.order, bench.run)?;
         record.verified.insert("memory limit".to_owned(), real.to_string());
@@ -247,6 +253,8 @@ impl Search {
         record.before = observe::counters(bench.root, &group.stat()?);
         let timeout = if limit.is_some() { self.patience() } else { self.timeout };
         let order = || Order { argv: &self.argv, group: Some(&group), timeout, watch: None };
+        let at = limit.map_or_else(|| "without a limit".to_owned(), |limit| format!("within {limit}"));
+        bench.progress.phase(&format!("the command runs {at}"));
         let mut ran = command::run(bench.root, order(), bench.run)?;
         let oom = || group.stat().map(|stat| stat.oom_kills.unwrap_or(0) > 0);
         if self.warm && ran.verdict(oom()?) == Verdict::Completed {

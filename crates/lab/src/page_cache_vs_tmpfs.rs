@@ -37,6 +37,7 @@ pub const EXPERIMENT: Experiment = Experiment {
           User and system time are kept apart, the cost of the loop itself is taken off.",
     needs: "root (to mount a tmpfs), a disk for the other file",
     docs: "docs/experiments/page-cache-vs-tmpfs.md",
+    page: include_str!("../../../docs/experiments/page-cache-vs-tmpfs.md"),
     parameters: PARAMETERS,
     figures: &["read: per CPU second", "rewrite: per CPU second", "in-place: per CPU second"],
     open,

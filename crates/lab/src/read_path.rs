@@ -56,6 +56,7 @@ pub const EXPERIMENT: Experiment = Experiment {
           where a writer sleeps when it is too fast for its disk.",
     needs: "root, tracefs, a memory cgroup, mke2fs, a directory on a disk",
     docs: "docs/experiments/read-path.md",
+    page: include_str!("../../../docs/experiments/read-path.md"),
     parameters: &[
         row("arms", params::Kind::List, Some(arms::DEFAULT), arms::HELP),
         row(
@@ -280,6 +281,13 @@ impl Series for ReadPath {
         record.machine.scratch_fs.clone_from(&self.found.place.fs_type);
         record.machine.scratch_disk.clone_from(&self.found.place.device);
         record.notes.extend(bed::disturbance(bench.root)?);
+        bench.progress.phase(match kind {
+            Kind::Recorded(..) => "timing the call, then recording it",
+            Kind::Flood => "writing faster than the disk may",
+            Kind::Calls(_) => "many calls in memory",
+            Kind::Lookup(_) => "reading at random pages",
+            Kind::Twice(_) => "counting the memory of a file",
+        });
         match kind {
             Kind::Recorded(call, on) => recorded::run(self.all(made), call, on, record, bench)?,
             Kind::Flood => flood::run(self.all(made), record, bench)?,

@@ -37,13 +37,16 @@ impl Runner<'_> {
     pub fn once(&self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
         let Bench { root, run, progress, deadline } = bench;
         record.workload = self.plan.settings.workload(arm);
+        progress.phase("waiting for a quiet moment");
         record.notes.extend(self.settle(root, run)?);
+        progress.phase("evicting the code, making the sandbox");
         self.scratch.set_read_ahead(self.plan.settings.read_ahead(arm), run)?;
         self.scratch.evict_code()?;
         let mut sandbox = Sandbox::create(root, self.plan, self.scratch, arm, record.order, run)?;
         record.verified = sandbox.verified.clone();
         record.before = observe::counters(root, &sandbox.base);
         let task = self.task(arm)?;
+        progress.phase("");
         Watch::start(root, &sandbox, &task, *deadline, run, record)?.follow(*progress)?;
         // A signal from the terminal reaches the workload too: what it did then is no result.
         run.check_interrupted()?;

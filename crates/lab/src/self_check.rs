@@ -31,6 +31,7 @@ pub const EXPERIMENT: Experiment = Experiment {
           of them. A difference claimed between the first two is false; one not claimed for the third is missed.",
     needs: "nothing",
     docs: "docs/experiments/self-check.md",
+    page: include_str!("../../../docs/experiments/self-check.md"),
     parameters: &[
         Parameter {
             name: "work",
@@ -141,6 +142,7 @@ impl Series for SelfCheck {
         let ready = self.ready.as_ref().ok_or_else(|| LabError::Workload("the work is not sized".to_owned()))?;
         let share = if arm.settings.is_empty() { 100 } else { 100 + self.extra };
         let reads = ready.reads.saturating_mul(share) / 100;
+        bench.progress.phase("reading memory");
         let (before, begin) = (process::own_usage()?, Instant::now());
         let end = ready.read(self.seed, reads)?;
         let (took, after) = (begin.elapsed(), process::own_usage()?);

@@ -155,7 +155,7 @@ fn all(
     series.prepare(&mut Bench { root: env.root, run, progress, deadline: env.deadline })?;
     let machine = machine(env.root);
     let places = arm::interleaved(series.arms().len(), series.runs());
-    let total = u32::try_from(places.len()).unwrap_or(u32::MAX);
+    let total = if series.is_search() { 0 } else { u32::try_from(places.len()).unwrap_or(u32::MAX) };
     for (number, (repetition, index)) in (0u32..).zip(places) {
         let Some(arm) = series.arms().get(index).cloned() else { continue };
         run.check_interrupted()?;

@@ -39,6 +39,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     needs: "root, a memory cgroup (version 1 or 2), memory for three times the size, a disk with about three times the size free; \
             mke2fs for the arms ext4 and zram, mkfs.xfs for xfs, the zram driver for zram",
     docs: "docs/experiments/tmpfs-vs-disk.md",
+    page: include_str!("../../../docs/experiments/tmpfs-vs-disk.md"),
     parameters: PARAMETERS,
     figures: &["write", "write-synced", "read-warm"],
     open,

@@ -1,7 +1,7 @@
-//! The report as one HTML page: no script, nothing loaded, charts as SVG, readable in print and on a telephone.
+//! Reports as one HTML page each: no script, nothing loaded, charts as SVG, readable in print and on a telephone.
 //!
-//! What it is: a function of [`CheckupReport`], as text and JSON are. What it is not: a place for numbers of its own;
-//! it draws and words what the report holds, and names what it does not hold.
+//! What it is: [`page`], a function of [`CheckupReport`] as its text and JSON are, and [`series()`], one of the records of a series
+//! in the lab. What it is not: a place for numbers of its own; it draws and words what there is, and names what there is not.
 //!
 //! Names from the machine are data: maud escapes markup, and control and direction-changing characters are written out
 //! in the whole page at the end, so that no section can forget to.
@@ -17,57 +17,30 @@ mod draw;
 mod format;
 mod parts;
 mod section;
+mod series;
+mod shell;
 
-use maud::{DOCTYPE, Markup, html};
+use maud::{Markup, html};
 
-use crate::escape;
 use crate::report::CheckupReport;
 use format::{date, percent, size, times};
+pub use series::{Reading, SeriesPage, series};
+use shell::{Section, Shell};
 
-const STYLE: &str = include_str!("../assets/report.css");
-
-/// Nothing may be loaded or run; style stands in the page.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
-
-/// The page.
+/// The page of a checkup.
 #[must_use]
 pub fn page(report: &CheckupReport) -> String {
-    // Sections write no line breaks: those there are stand in names, and are written out like all that steers a
-    // terminal or turns text round. The first style element is ours: in a name it would be escaped.
-    let page = document(report).into_string();
-    escape(&page).replacen("<style></style>", &format!("<style>{STYLE}</style>"), 1)
+    shell::whole(&Shell {
+        title: format!("Memory of a machine with Linux {} · ramline checkup", report.machine.kernel),
+        header: html! { (head(report)) (facts(report)) },
+        before: section::findings::summary(&report.findings),
+        sections: sections(report),
+        ramline: &report.ramline,
+    })
 }
 
-fn document(report: &CheckupReport) -> Markup {
-    let sections = sections(report);
-    html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="referrer" content="no-referrer";
-                title { "Memory of a machine with Linux " (report.machine.kernel) " · ramline checkup" }
-                style {}
-            }
-            body {
-                (draw::patterns())
-                header { (head(report)) (facts(report)) }
-                nav aria-label="Contents" { ul { @for (id, name, _) in &sections { li { a href=(format!("#{id}")) { (name) } } } } }
-                main {
-                    (section::findings::summary(&report.findings))
-                    @for (_, _, body) in &sections { (body) }
-                }
-                footer { p { "Made by ramline " (report.ramline) ". This file is complete: it loads nothing, runs nothing and sends nothing." } }
-            }
-        }
-    }
-}
-
-/// Anchor, name and body of the sections the report has something for.
-fn sections(report: &CheckupReport) -> Vec<(&'static str, &'static str, Markup)> {
+/// The sections the report has something for.
+fn sections(report: &CheckupReport) -> Vec<Section> {
     use section::{findings, ledger, pressure, proof, record, swap, tiers, tmpfs, who};
     let part = |body: Option<Markup>| body.unwrap_or_else(|| html! {});
     let all = vec![
@@ -82,7 +55,7 @@ fn sections(report: &CheckupReport) -> Vec<(&'static str, &'static str, Markup)>
         ("gaps", "Gaps", record::gaps(report)),
         ("conditions", "Conditions", record::conditions(report)),
     ];
-    all.into_iter().filter(|(.., body)| !body.0.is_empty()).collect()
+    all.into_iter().map(Section::from).filter(|section| !section.body.0.is_empty()).collect()
 }
 
 fn head(report: &CheckupReport) -> Markup {
@@ -132,11 +105,7 @@ fn facts(report: &CheckupReport) -> Markup {
             format!("time of “{}”", draw::clip(&arm.name, 30)),
         ));
     }
-    html! {
-        @if !facts.is_empty() {
-            dl.facts { @for (name, value, note) in &facts { div { dt { (name) } dd { b { (value) } span { (note) } } } } }
-        }
-    }
+    parts::facts(&facts)
 }
 
 fn areas(n: usize) -> String {

@@ -268,7 +268,7 @@ fn versus(base: &ProofArm, other: &ProofArm) -> Option<Versus> {
 }
 
 /// Rounds over time, thinned to at most [`POINTS`] points; the last one is always kept.
-fn timeline(samples: &[Sample]) -> Vec<Point> {
+pub(crate) fn timeline(samples: &[Sample]) -> Vec<Point> {
     let rounds: Vec<&Sample> = samples.iter().filter(|s| matches!(s.phase, Phase::Rounds | Phase::Done)).collect();
     let Some(start) = rounds.first().map(|s| s.at) else { return Vec::new() };
     let step = rounds.len().div_ceil(POINTS).max(1);

@@ -2,8 +2,6 @@
 
 mod stages;
 
-use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -14,8 +12,8 @@ use ramline_view::{CheckupReport, Comparison, Mode};
 use crate::exit::{self, Failure};
 use crate::output;
 use crate::source::Source;
+use crate::target::Target;
 use stages::Stages;
-use tempfile::NamedTempFile;
 
 /// Look, measure, prove in a sandbox, and say what to do
 #[derive(Debug, Args)]
@@ -60,10 +58,11 @@ impl Checkup {
         // Before anything is started: an old report that cannot be read, a target that cannot be written.
         let old = self.compare.as_deref().map(read).transpose()?;
         let to_stdout = self.json.as_deref().is_some_and(|p| p == Path::new("-"));
-        let html = self.html.as_deref().map(Target::new).transpose()?;
-        let json = self.json.as_deref().filter(|_| !to_stdout).map(Target::new).transpose()?;
+        let target = |path| Target::new(path, "ramline checkup --html report.html");
+        let html = self.html.as_deref().map(target).transpose()?;
+        let json = self.json.as_deref().filter(|_| !to_stdout).map(target).transpose()?;
         let (report, code) = Stages { source, mode, prove: self.prove, dir: self.dir.as_deref() }.report()?;
-        let files: Vec<String> = [&html, &json].into_iter().flatten().map(|t| t.path.display().to_string()).collect();
+        let files: Vec<String> = [&html, &json].into_iter().flatten().map(Target::shown).collect();
         if let Some(target) = html {
             target.write(&ramline_view::html::page(&report))?;
         }
@@ -94,37 +93,4 @@ fn read(path: &Path) -> Result<CheckupReport> {
         );
         Failure::new(exit::USAGE, text)
     })?)
-}
-
-/// A file that is made beside its target before anything starts, and takes its place when it is complete.
-struct Target {
-    path: PathBuf,
-    staged: NamedTempFile,
-}
-
-impl Target {
-    /// Makes the file; a place that cannot be written is refused here, before the minute of work.
-    fn new(path: &Path) -> Result<Target> {
-        let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let refused = |why: String| {
-            let text = format!("cannot write {}: {why}\n  try: ramline checkup --html report.html", path.display());
-            Failure::new(exit::USAGE, text)
-        };
-        if path.is_dir() {
-            return Err(refused("it is a directory".to_owned()).into());
-        }
-        let staged = tempfile::Builder::new()
-            .prefix(".ramline-")
-            .permissions(std::fs::Permissions::from_mode(0o644))
-            .tempfile_in(parent);
-        Ok(Target { path: path.to_owned(), staged: staged.map_err(|e| refused(e.to_string()))? })
-    }
-
-    /// Writes the file and puts it in place.
-    fn write(mut self, text: &str) -> Result<()> {
-        let failed = || format!("cannot write {}", self.path.display());
-        self.staged.write_all(text.as_bytes()).and_then(|()| self.staged.as_file().sync_data()).with_context(failed)?;
-        let path = self.path.clone();
-        self.staged.persist(&path).map(drop).with_context(|| format!("cannot write {}", path.display()))
-    }
 }

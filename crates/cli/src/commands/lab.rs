@@ -1,14 +1,13 @@
 //! `ramline lab`: experiments in a sandbox.
 
+mod report;
 mod run;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use ramline_act::{StateDir, recover};
-use ramline_evidence::knee::Knee;
-use ramline_evidence::{RunRecord, SeriesTable, Versus};
 use ramline_kernel::Root;
 use ramline_lab::experiment::Experiment;
 use ramline_lab::experiments::{EXPERIMENTS, find};
@@ -17,7 +16,7 @@ use ramline_lab::store::RunFolder;
 use ramline_view::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption, SCHEMA_VERSION};
 
 use crate::exit::{self, Failure};
-use crate::output::{self, Format};
+use crate::output::Format;
 use crate::source::Source;
 use crate::state;
 
@@ -50,8 +49,11 @@ enum Verb {
         /// The series' folder; the latest when left out
         folder: Option<PathBuf>,
         /// Print comma-separated values, one line a run and figure
-        #[arg(long, conflicts_with = "json")]
+        #[arg(long, conflicts_with_all = ["json", "html"])]
         csv: bool,
+        /// Also write it as one HTML file, with charts
+        #[arg(long, value_name = "FILE")]
+        html: Option<PathBuf>,
         #[command(flatten)]
         format: Format,
     },
@@ -96,8 +98,12 @@ impl Lab {
                 source.must_be_live("lab resume")?;
                 resume.run()
             }
-            Verb::Report { folder, csv, format } => report(folder.as_ref(), *csv, *format),
-            Verb::Compare { first, second, format } => compare(first, second, *format),
+            Verb::Report { folder, csv: true, .. } => report::csv(&folder_of(folder.as_ref())?),
+            Verb::Report { folder, html, format, .. } => {
+                let html = html.as_deref().map(report::target).transpose()?;
+                report::print(&folder_of(folder.as_ref())?, *format, html)
+            }
+            Verb::Compare { first, second, format } => report::compare(first, second, *format),
             Verb::Clean { format } => clean(*format),
         }
     }
@@ -143,81 +149,6 @@ fn folder_of(named: Option<&PathBuf>) -> Result<RunFolder> {
     Ok(latest.ok_or_else(|| {
         Failure::new(exit::FAILED, "there is no series to report\n  try: ramline lab run code-plus-data")
     })?)
-}
-
-fn report(folder: Option<&PathBuf>, csv: bool, format: Format) -> Result<u8> {
-    let folder = folder_of(folder)?;
-    if csv {
-        output::text(&ramline_view::screen::series_csv(&folder.read()?.records))?;
-        return Ok(exit::DONE);
-    }
-    print(&folder, format)
-}
-
-/// The table of a folder's records, whatever the experiment.
-fn series_of(folder: &RunFolder) -> Result<(SeriesTable, Vec<RunRecord>)> {
-    let contents = folder.read()?;
-    for problem in &contents.unreadable {
-        eprintln!("{}", ramline_view::escape(problem));
-    }
-    let none = || {
-        let what = format!("{} holds no record of a run", folder.dir().display());
-        Failure::new(exit::FAILED, format!("{what}\n  try: ramline lab list"))
-    };
-    Ok((SeriesTable::of(&contents.records).ok_or_else(none)?, contents.records))
-}
-
-fn compare(first: &Path, second: &Path, format: Format) -> Result<u8> {
-    let (first, _) = series_of(&RunFolder::open(first))?;
-    let (second, _) = series_of(&RunFolder::open(second))?;
-    if first.experiment != second.experiment {
-        let what = format!("a series of {} cannot be compared with one of {}", first.experiment, second.experiment);
-        let hint = format!("ramline lab report FOLDER; both must be of {}", first.experiment);
-        return Err(Failure::new(exit::USAGE, format!("{what}\n  try: {hint}")).into());
-    }
-    format.print(&output::Versioned::new(&Versus::of(&first, &second)), |versus, style| {
-        ramline_view::screen::versus(versus.data(), style)
-    })?;
-    Ok(exit::DONE)
-}
-
-/// The table of a folder: of code-plus-data its own, of the others the one that fits every experiment.
-fn print(folder: &RunFolder, format: Format) -> Result<u8> {
-    let (table, records) = series_of(folder)?;
-    // The table of the sandbox proves something for this machine, which a virtual machine's runs do not.
-    let guests = records.iter().any(|record| record.sandbox == "vm");
-    let proof = (table.experiment == ramline_lab::code_plus_data::NAME && !guests)
-        .then(|| ramline_view::ProofTable::of(&records))
-        .flatten();
-    if let Some(proof) = proof {
-        format.print(&proof, ramline_view::screen::proof)?;
-    } else if table.experiment == ramline_lab::read_path::NAME
-        && let Some(paths) = ramline_view::screen::ReadPaths::of(&records)
-    {
-        let lead = find(&table.experiment).map(|e| e.figures).unwrap_or_default();
-        format.print(&output::Versioned::new(&paths), |paths, style| paths.data().text(lead, style))?;
-    } else {
-        let lead = find(&table.experiment).map(|e| e.figures).unwrap_or_default();
-        let found = (table.experiment == ramline_lab::knee::NAME).then(|| Knee::from_records(&records)).flatten();
-        if let Some(knee) = found {
-            format.print(&output::Versioned::new(&knee), |knee, style| {
-                ramline_view::screen::knee(knee.data(), &table, style)
-            })?;
-        } else if table.experiment == ramline_lab::cold_warm::NAME {
-            format.print(&output::Versioned::new(&table), |table, style| {
-                ramline_view::screen::timing(table.data(), style)
-            })?;
-        } else {
-            format.print(&output::Versioned::new(&table), |table, style| {
-                ramline_view::screen::series(table.data(), lead, style)
-            })?;
-        }
-    }
-    for doubt in ramline_lab::report::doubts(&records) {
-        eprintln!("doubt: {}", ramline_view::escape(&doubt));
-    }
-    eprintln!("Raw records: {}", folder.dir().display());
-    Ok(exit::DONE)
 }
 
 fn clean(format: Format) -> Result<u8> {

@@ -70,6 +70,7 @@ impl Once<'_> {
         }
         let groups = self.groups(bench.root, way.place, record, bench.run)?;
         let mut holder = Servant::start(bench.run, Some(&groups.hot))?;
+        bench.progress.phase("bringing the hot set in");
         self.warm(&mut holder)?;
         let (full, charged) = (self.proven()?, groups.hot.stat()?);
         record.before = observe::counters(bench.root, &charged);
@@ -83,6 +84,7 @@ impl Once<'_> {
             ));
         }
         let mut looks = Vec::new();
+        bench.progress.phase("the big read");
         let streamed = match way.how {
             None => None,
             Some(how) => {
@@ -99,6 +101,7 @@ impl Once<'_> {
                 }
             }
         };
+        bench.progress.phase("using the hot set again");
         let left = self.resident()?;
         let base = groups.hot.stat()?;
         let again = self.use_again(&mut holder)?;

@@ -28,6 +28,7 @@ impl ColdWarm {
         record: &mut RunRecord,
         bench: &mut Bench<'_>,
     ) -> Result<()> {
+        bench.progress.phase(&format!("bringing the file into the state {}", arm.name));
         let fresh = arm.name == "fresh";
         let path = if fresh {
             let dir = self.own_dir(bench)?;
@@ -41,6 +42,7 @@ impl ColdWarm {
             self.prove(warmth, state, record);
             self.file.clone()
         };
+        bench.progress.phase("reading the file");
         let (wall, usage, read) = through(&path, self.timeout)?;
         bench.run.check_interrupted()?;
         record.verdict = match read {

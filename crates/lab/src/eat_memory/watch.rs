@@ -63,6 +63,7 @@ pub fn follow(
             next = Instant::now() + SAMPLE_EVERY;
             let line = Line { phase: phase(last.stage), fraction: fraction(plan, arm, &last), ..Line::default() };
             let sample = observer.sample(talk.pid(), &line, limit.unwrap_or_default(), None);
+            bench.progress.phase(doing(last.stage));
             bench.progress.sample(&sample);
             let room = memory_room(bench.root)?.min(sample.host.available);
             if let Some(why) = dog.look(&sample, room).filter(|_| ended_by.is_none()) {
@@ -162,6 +163,17 @@ const fn phase(stage: EatStage) -> Phase {
         EatStage::Idle | EatStage::Cache => Phase::Map,
         EatStage::Eat => Phase::Fill,
         EatStage::Refill => Phase::Rounds,
+    }
+}
+
+/// For who looks on.
+const fn doing(stage: EatStage) -> &'static str {
+    match stage {
+        EatStage::Start => "starting",
+        EatStage::Idle => "writing data that will lie idle",
+        EatStage::Cache => "reading files",
+        EatStage::Eat => "eating",
+        EatStage::Refill => "reading the files again",
     }
 }
 

@@ -66,8 +66,9 @@ impl Watcher for Blind {}
 ///
 /// # Errors
 /// SIGINT or SIGTERM came, or /proc cannot be read.
-pub fn settle(bench: &Bench<'_>) -> Result<Option<String>> {
+pub fn settle(bench: &mut Bench<'_>) -> Result<Option<String>> {
     const LONGEST: Duration = Duration::from_secs(3);
+    bench.progress.phase("waiting for a quiet moment");
     let begin = Instant::now();
     loop {
         bench.run.check_interrupted()?;
@@ -90,6 +91,7 @@ pub fn perform(
     limit: Duration,
     watcher: &mut dyn Watcher,
 ) -> Result<Ended> {
+    bench.progress.phase(task.op.name());
     let text = serde_json::to_string(task).map_err(|error| LabError::Workload(error.to_string()))?;
     let mut command = Command::new(process::own_exe()?);
     command.args([workload::ARGUMENT, work::KIND]).arg(text);

@@ -87,6 +87,7 @@ pub fn follow(
     run: &mut Run,
     progress: &mut dyn Progress,
 ) -> Result<()> {
+    progress.phase("booting the guest");
     let mut watch = Watch::start(guest, run, patience)?;
     let mut last = Line::default();
     let mut rounds_began = None;
@@ -95,6 +96,7 @@ pub fn follow(
         match watch.next()? {
             Next::Message(message) => match *message {
                 Message::Hello(hello) => {
+                    progress.phase("setting the guest up");
                     identify(record, hello);
                     note_time(record, "seconds from start to the guest's first line", watch.first_line);
                     // A guest that does not listen any more tells by its end why.
@@ -105,6 +107,7 @@ pub fn follow(
                     record.verified.insert("memory available at the start".to_owned(), available.to_string());
                     note_time(record, "seconds from start to the workload", Some(watch.begin.elapsed()));
                     watch.clock(Part::Fill);
+                    progress.phase("");
                 }
                 Message::Before(counters) => record.before = counters,
                 Message::After(counters) => record.after = counters,

@@ -1,4 +1,5 @@
-//! A hand-made report that fills every section, or almost none, as a page on standard output: `report full`, `report empty`.
+//! A hand-made report that fills every section, or almost none, or a series of the lab, as a page on standard output: `report full`,
+//! `report empty`, `report series`.
 //!
 //! It is what the browser tests look at, and where new parts of the page are first seen. Names in it are hostile on
 //! purpose: markup, escape sequences, text turned round. No number of it was measured anywhere.
@@ -6,6 +7,7 @@
 mod advice;
 mod lab;
 mod machine;
+mod series;
 
 use ramline_snapshot::Unseen;
 use ramline_units::{Bytes, Nanos};
@@ -51,15 +53,16 @@ fn full() -> Option<CheckupReport> {
 }
 
 fn main() -> std::process::ExitCode {
-    let report = match std::env::args().nth(1).as_deref() {
-        Some("full") => full(),
-        Some("empty") => Some(CheckupReport::default()),
+    let page = match std::env::args().nth(1).as_deref() {
+        Some("full") => full().map(|report| ramline_view::html::page(&report)),
+        Some("empty") => Some(ramline_view::html::page(&CheckupReport::default())),
+        Some("series") => series::page(),
         _ => None,
     };
-    let Some(report) = report else {
+    let Some(page) = page else {
         eprintln!("cannot make a report: say which; try: cargo run -p ramline-view --example report -- full");
         return std::process::ExitCode::from(2);
     };
-    print!("{}", ramline_view::html::page(&report));
+    print!("{page}");
     std::process::ExitCode::SUCCESS
 }

@@ -8,20 +8,22 @@
 //! Worked example: on a logarithmic scale from 10 to 1000, the value 100 lies at 50 %.
 
 mod bars;
+mod dots;
 mod fit;
 mod latency;
 mod marks;
-mod progress;
+mod panels;
 mod stack;
 
 use maud::{Markup, html};
 use unicode_width::UnicodeWidthChar;
 
 pub use bars::{Bar, bars};
+pub use dots::{Axis, Dots, dots};
 pub use fit::{Room, fit};
 pub use latency::{Span, latencies};
 pub use marks::{Marks, watermarks};
-pub use progress::{Progress, progress};
+pub use panels::{Axes, Panel, Points, Stroke, panels};
 pub use stack::{Part, stack};
 
 use crate::escape;
@@ -47,6 +49,10 @@ pub enum Fill {
     No,
     /// Crossed lines.
     Leftover,
+    /// So light that what lies below shows through.
+    Pale,
+    /// Nothing is here.
+    Free,
 }
 
 impl Fill {
@@ -58,12 +64,14 @@ impl Fill {
             Fill::AtCost => "f-cost",
             Fill::No => "f-no",
             Fill::Leftover => "f-left",
+            Fill::Pale => "area",
+            Fill::Free => "f-free",
         }
     }
 
     const fn pattern(self) -> Option<&'static str> {
         match self {
-            Fill::Now => None,
+            Fill::Now | Fill::Pale | Fill::Free => None,
             Fill::Partly => Some("url(#p-rising)"),
             Fill::AtCost => Some("url(#p-dots)"),
             Fill::No => Some("url(#p-upright)"),

@@ -25,23 +25,23 @@ pub fn section(id: &str, heading: &str, lead: &Markup, body: &Markup) -> Markup 
 
 /// A column of a table.
 #[derive(Debug, Clone, Copy)]
-pub struct Column {
-    name: &'static str,
+pub struct Column<'a> {
+    name: &'a str,
     number: bool,
 }
 
 /// A column of text.
-pub const fn text(name: &'static str) -> Column {
+pub const fn text(name: &str) -> Column<'_> {
     Column { name, number: false }
 }
 
 /// A column of numbers: aligned right, digits of one width.
-pub const fn number(name: &'static str) -> Column {
+pub const fn number(name: &str) -> Column<'_> {
     Column { name, number: true }
 }
 
 /// A table; the first cell of a row names it. On a narrow screen each row is a card, with the columns' names inside.
-pub fn table(columns: &[Column], rows: &[Vec<Markup>]) -> Markup {
+pub fn table(columns: &[Column<'_>], rows: &[Vec<Markup>]) -> Markup {
     html! {
         div.scroll {
             table {
@@ -59,6 +59,20 @@ pub fn table(columns: &[Column], rows: &[Vec<Markup>]) -> Markup {
             }
         }
     }
+}
+
+/// The few numbers to remember, below the headline: name, value, note.
+pub fn facts(facts: &[(&str, String, String)]) -> Markup {
+    html! {
+        @if !facts.is_empty() {
+            dl.facts { @for (name, value, note) in facts { div { dt { (name) } dd { b { (value) } span { (note) } } } } }
+        }
+    }
+}
+
+/// Names with their values, one below the other.
+pub fn pairs(rows: &[(&str, Markup)]) -> Markup {
+    html! { dl.pairs { @for (name, value) in rows { dt { (name) } dd { (value) } } } }
 }
 
 /// A drawing in a figure, with the same in words below it.

@@ -1,9 +1,8 @@
-//! The lab: the table of arms with its chart, and the one line that is drawn while a run goes on.
+//! The lab: the table of arms of code-plus-data with its charts.
 //!
 //! What it is not: the study; the table is made by [`ProofTable::of`](crate::ProofTable::of).
 
-use ramline_evidence::{Measurement, Phase, Sample};
-use ramline_units::{Bytes, Nanos};
+use ramline_evidence::Measurement;
 
 use crate::escape;
 use crate::proof::{Outcome, ProofArm, ProofTable};
@@ -186,47 +185,11 @@ fn rounds(page: &mut Page<'_>, table: &ProofTable) {
     page.dim(&legend.join(", "));
 }
 
-/// The line drawn while a run goes on, cut to the terminal's width: where it is, and the picture `free` and `ps` would show.
-#[must_use]
-pub fn live(arm: &str, order: u32, total: u32, rounds: u32, sample: &Sample, style: &Style) -> String {
-    let phase = match sample.phase {
-        Phase::Start => "starting".to_owned(),
-        Phase::Map => "mapping the code".to_owned(),
-        Phase::Fill => format!("filling {:.0} %", sample.fraction * 100.0),
-        Phase::Rounds => format!("round {:.2} of {rounds}", f64::from(sample.rounds) + sample.fraction),
-        Phase::Done => "done".to_owned(),
-    };
-    let state = sample.state.map(|c| format!(" {c}")).unwrap_or_default();
-    let pool = sample.pool.map(|b| format!(" pool {}", mib(b))).unwrap_or_default();
-    let text = format!(
-        "{}/{total} {}: {phase}, {}{state} | group {} of {}, swap {}{pool} | {} major faults, {} refaults | host free {}, cache {}, avail {}",
-        order + 1,
-        escape(arm),
-        seconds(sample.at),
-        mib(sample.usage),
-        mib(sample.limit),
-        mib(sample.swap),
-        number::count(sample.major_faults),
-        number::count(sample.refault_file.saturating_add(sample.refault_anon)),
-        mib(sample.host.free),
-        mib(sample.host.buff_cache),
-        mib(sample.host.available),
-    );
-    crate::text::wrap(&text, style.width).into_iter().next().unwrap_or_default()
-}
-
-fn mib(bytes: Bytes) -> String {
-    format!("{:.0}M", bytes.as_mib())
-}
-
-fn seconds(at: Nanos) -> String {
-    format!("{:.1} s", at.as_secs_f64())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use ramline_evidence::{Arm, Reclaim, RoundTime, RunRecord, Verdict, Workload};
+    use ramline_units::{Bytes, Nanos};
 
     fn run(name: &str, seconds: u64, verdict: Verdict) -> RunRecord {
         let rounds = if verdict == Verdict::Completed {
@@ -288,21 +251,5 @@ Seconds per round (median; shorter is better)
   no swap        ############################################################ > 20.0 s
 "
         );
-    }
-
-    #[test]
-    fn the_live_line_never_exceeds_the_terminal() {
-        let sample = Sample {
-            phase: Phase::Rounds,
-            rounds: 3,
-            fraction: 0.25,
-            at: Nanos(4_200_000_000),
-            major_faults: 12_345,
-            ..Sample::default()
-        };
-        let style = Style { colour: false, width: 80 };
-        let line = live("no\nswap", 1, 4, 11, &sample, &style);
-        assert!(line.starts_with("2/4 no\\nswap: round 3.25 of 11, 4.2 s | group 0M of 0M"), "{line}");
-        assert!(crate::text::width(&line) <= 80);
     }
 }

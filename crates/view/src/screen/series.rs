@@ -93,13 +93,13 @@ fn row(arm: &ArmResult, lead: &[&str], emulated: bool) -> Vec<Cell> {
 }
 
 /// How its runs ended, with counts where they differ.
-pub(super) fn ended(arm: &ArmResult) -> String {
+pub(crate) fn ended(arm: &ArmResult) -> String {
     let one = |(word, n): &(String, u64)| if arm.verdicts.len() == 1 { word.clone() } else { format!("{word} {n}") };
     arm.verdicts.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// A value in words. Emulated seconds say so: nothing may take them for a machine's.
-pub(super) fn value(value: f64, unit: &str, emulated: bool) -> String {
+pub(crate) fn value(value: f64, unit: &str, emulated: bool) -> String {
     match unit {
         "bytes" => number::bytes(value).to_string(),
         "bytes/s" => number::per_second(number::bytes(value)),
@@ -114,7 +114,7 @@ pub(super) fn spread(figure: &FigureResult) -> String {
 }
 
 /// `1.2 s to 1.4 s`.
-pub(super) fn spread_of(measurement: &Measurement) -> String {
+pub(crate) fn spread_of(measurement: &Measurement) -> String {
     let (Interval { low, high }, _): (Interval, Spread) = measurement.interval();
     let short = |v: f64| match measurement.unit.as_str() {
         "bytes" | "bytes/s" => number::bytes(v).to_string(),

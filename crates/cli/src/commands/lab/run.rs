@@ -11,7 +11,7 @@ use ramline_lab::params::{Kind, Parameter, Params};
 use ramline_lab::series::{self, Consent, Env, Order};
 use ramline_lab::store::RunFolder;
 
-use super::{folder_of, known, print};
+use super::{folder_of, known, report};
 use crate::exit::{self, Failure};
 use crate::output::Format;
 use crate::progress::Terminal;
@@ -25,7 +25,7 @@ pub struct Run {
 }
 
 /// What every series takes on the command line beside its parameters.
-#[derive(Debug, Clone, Copy, Args)]
+#[derive(Debug, Clone, Args)]
 struct How {
     /// Touch more than the sandbox without asking (swap areas, zram devices, settings); it is put back
     #[arg(long)]
@@ -33,6 +33,9 @@ struct How {
     /// Say what would be done and written, and stop
     #[arg(long)]
     dry_run: bool,
+    /// Also write the result as one HTML file, with charts
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     #[command(flatten)]
     format: Format,
 }
@@ -153,7 +156,7 @@ impl Run {
     /// As the lab refuses, fails or is interrupted.
     pub fn run(&self) -> Result<u8> {
         let experiment = known(&self.chosen.name)?;
-        let how = self.chosen.how.ok_or_else(|| Failure::new(exit::USAGE, "no options were read"))?;
+        let how = self.chosen.how.as_ref().ok_or_else(|| Failure::new(exit::USAGE, "no options were read"))?;
         go(experiment, &self.chosen.params, None, how)
     }
 }
@@ -166,11 +169,11 @@ impl Resume {
     pub fn run(&self) -> Result<u8> {
         let folder = folder_of(self.folder.as_ref())?;
         let header = folder.header()?;
-        go(known(&header.experiment)?, &header.parameters, Some(&folder), self.how)
+        go(known(&header.experiment)?, &header.parameters, Some(&folder), &self.how)
     }
 }
 
-fn go(experiment: &Experiment, params: &Params, resume: Option<&RunFolder>, how: How) -> Result<u8> {
+fn go(experiment: &Experiment, params: &Params, resume: Option<&RunFolder>, how: &How) -> Result<u8> {
     let root = Root::live();
     if how.dry_run {
         // What is busy now need not be when it is done, so that is a doubt here.
@@ -183,6 +186,8 @@ fn go(experiment: &Experiment, params: &Params, resume: Option<&RunFolder>, how:
         // Refused, with everything else that is missing, before even the state directory is made.
         (experiment.open)(&root, params)?;
     }
+    // Before anything is started: a place that cannot be written.
+    let html = how.html.as_deref().map(report::target).transpose()?;
     // What an earlier run left is removed before the machine is judged: it may be what stands in the way.
     let lock = state::lock(&root)?;
     for removed in series::clean_up(&lock, &root)? {
@@ -196,9 +201,9 @@ fn go(experiment: &Experiment, params: &Params, resume: Option<&RunFolder>, how:
     let consent = if agreed { Consent::Given } else { Consent::NotGiven };
     let order = Order { experiment: experiment.name, params, resume };
     let rounds = params.count("rounds").and_then(|n| u32::try_from(n).ok()).unwrap_or_default();
-    let done = series::run(&env, &order, &mut *series, consent, &mut Terminal::rounds(rounds))?;
+    let done = series::run(&env, &order, &mut *series, consent, &mut Terminal::series(rounds))?;
     let folder = done.folder.ok_or_else(|| Failure::new(exit::FAILED, "no run was made"))?;
-    print(&folder, how.format)
+    report::print(&folder, how.format, html)
 }
 
 /// To stderr, on a terminal or not.

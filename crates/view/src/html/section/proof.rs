@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use ramline_evidence::{Measurement, SwapKind};
 
-use crate::html::draw::{Bar, Fill, Progress, bars, progress};
+use crate::html::draw::{Axes, Bar, Fill, Panel, Points, Stroke, bars, panels};
 use crate::html::format::{digits, measured, percent, seconds, size, times};
 use crate::html::parts::{figure, number, or_unknown, remarks, section, table, tag, text};
 use crate::proof::{Outcome, ProofArm, ProofTable};
@@ -107,20 +107,24 @@ fn timelines(table: &ProofTable) -> Markup {
     let reached = |arm: &ProofArm| {
         last(arm).map_or_else(String::new, |p| format!("{} rounds in {}", digits(p.rounds), seconds(p.at_s)))
     };
-    let drawn: Vec<Progress> = shown
+    let points = |arm: &ProofArm| -> Points { arm.timeline.iter().map(|p| (p.at_s, p.rounds)).collect() };
+    let drawn: Vec<Panel> = shown
         .iter()
-        .map(|arm| Progress {
+        .map(|arm| Panel {
             name: arm.name.clone(),
             value: reached(arm),
-            points: arm.timeline.iter().map(|p| (p.at_s, p.rounds)).collect(),
+            areas: vec![(Fill::Pale, points(arm))],
+            curves: vec![(Stroke::First, points(arm))],
         })
         .collect();
+    let ends = ("0\u{a0}s", seconds(end));
+    let axes = Axes { from: 0.0, width: end, height: most, ends: (ends.0, &ends.1), pixels: 60 };
     let told: Vec<String> = shown.iter().map(|arm| format!("{}: {}", arm.name, reached(arm))).collect();
     figure(
         "progress-chart",
         "Rounds done over time",
         &format!("One small chart for each arm on the same axes: {}.", told.join(", ")),
-        &progress(&drawn, end, most, &seconds(end)),
+        &panels(&drawn, &axes),
         &html! { "Rounds done over time in the first run of each arm; all on the same axes, " (digits(most)) " rounds high. Steeper is better: " (told.join("; ")) "." },
     )
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::html::format::{date, latency, long, size};
-use crate::html::parts::{commands, or_unknown, section, table, text};
+use crate::html::parts::{commands, or_unknown, pairs, section, table, text};
 use crate::report::CheckupReport;
 
 /// What was not done and not seen; says so too when there is nothing.
@@ -71,12 +71,5 @@ pub fn conditions(report: &CheckupReport) -> Markup {
         ),
     ];
     let lead = html! { "What held while this was measured, and what looking cost the machine." };
-    section(
-        "conditions",
-        "Conditions and cost",
-        &lead,
-        &html! {
-            dl.pairs { @for (name, value) in &rows { dt { (name) } dd { (value) } } }
-        },
-    )
+    section("conditions", "Conditions and cost", &lead, &pairs(&rows))
 }

@@ -1,0 +1,171 @@
+//! A series from its records: as text, JSON, CSV and a page.
+
+use std::path::Path;
+
+use anyhow::Result;
+use ramline_evidence::knee::Knee;
+use ramline_evidence::{RunRecord, SeriesTable, Versus};
+use ramline_lab::experiments::find;
+use ramline_lab::store::RunFolder;
+use ramline_view::ProofTable;
+use ramline_view::html::{Reading, SeriesPage};
+use ramline_view::screen::{self, ReadPaths};
+use ramline_view::text::Style;
+use serde::Serialize;
+
+use crate::exit::{self, Failure};
+use crate::output::{self, Format, Versioned};
+use crate::target::Target;
+
+/// A series, studied the way that fits its experiment.
+enum Shown {
+    /// The table of the sandbox.
+    Proof(ProofTable),
+    /// Ways through the kernel.
+    Paths(ReadPaths),
+    /// A limit.
+    Knee(Box<Knee>),
+    /// The table that fits every experiment.
+    Series,
+}
+
+impl Shown {
+    fn of(table: &SeriesTable, records: &[RunRecord]) -> Shown {
+        // The table of the sandbox proves something for this machine, which a virtual machine's runs do not.
+        let guests = records.iter().any(|record| record.sandbox == "vm");
+        let found = match table.experiment.as_str() {
+            ramline_lab::code_plus_data::NAME if !guests => ProofTable::of(records).map(Shown::Proof),
+            ramline_lab::read_path::NAME => ReadPaths::of(records).map(Shown::Paths),
+            ramline_lab::knee::NAME => Knee::from_records(records).map(|knee| Shown::Knee(Box::new(knee))),
+            _ => None,
+        };
+        found.unwrap_or(Shown::Series)
+    }
+
+    fn text(&self, table: &SeriesTable, lead: &[&str], style: &Style) -> String {
+        match self {
+            Shown::Proof(proof) => screen::proof(proof, style),
+            Shown::Paths(paths) => paths.text(lead, style),
+            Shown::Knee(knee) => screen::knee(knee, table, style),
+            Shown::Series if table.experiment == ramline_lab::cold_warm::NAME => screen::timing(table, style),
+            Shown::Series => screen::series(table, lead, style),
+        }
+    }
+
+    fn json(&self, table: &SeriesTable) -> Result<()> {
+        fn document(data: &impl Serialize) -> Result<()> {
+            output::json(&Versioned::new(data))
+        }
+        match self {
+            // It carries its version itself.
+            Shown::Proof(proof) => output::json(proof),
+            Shown::Paths(paths) => document(paths),
+            Shown::Knee(knee) => document(knee),
+            Shown::Series => document(table),
+        }
+    }
+
+    /// The answer, where it is no difference between arms.
+    fn answer(&self) -> Option<String> {
+        match self {
+            Shown::Knee(knee) => Some(format!("{}.", knee.sentence())),
+            _ => None,
+        }
+    }
+}
+
+/// A file for the page.
+///
+/// # Errors
+/// It cannot be written.
+pub fn target(path: &Path) -> Result<Target> {
+    Target::new(path, "ramline lab report --html series.html")
+}
+
+/// Prints a folder's records, and writes the page where one is wanted.
+///
+/// # Errors
+/// There are none, or stdout or the file cannot be written.
+pub fn print(folder: &RunFolder, format: Format, html: Option<Target>) -> Result<u8> {
+    let (table, records) = series_of(folder)?;
+    let lead = find(&table.experiment).map(|e| e.figures).unwrap_or_default();
+    let shown = Shown::of(&table, &records);
+    if format.json {
+        shown.json(&table)?;
+    } else {
+        output::text(&shown.text(&table, lead, &output::style()))?;
+    }
+    let doubts = ramline_lab::report::doubts(&records);
+    for doubt in &doubts {
+        eprintln!("doubt: {}", ramline_view::escape(doubt));
+    }
+    eprintln!("Raw records: {}", folder.dir().display());
+    if let Some(target) = html {
+        let file = target.shown();
+        target.write(&page(&table, &records, &shown, &doubts))?;
+        eprintln!("Page: {file}");
+    }
+    Ok(exit::DONE)
+}
+
+fn page(table: &SeriesTable, records: &[RunRecord], shown: &Shown, doubts: &[String]) -> String {
+    let experiment = find(&table.experiment);
+    let lead = experiment.map(|e| e.figures).unwrap_or_default();
+    let rows = experiment.map(ramline_lab::experiment::Experiment::reading).unwrap_or_default();
+    let reading: Vec<Reading> = rows
+        .into_iter()
+        .map(|(shown, sentence)| Reading { shown: shown.to_owned(), sentence: sentence.to_owned() })
+        .collect();
+    ramline_view::html::series(&SeriesPage {
+        table,
+        records,
+        question: experiment.map(|e| e.question).unwrap_or_default(),
+        how: experiment.map(|e| e.how).unwrap_or_default(),
+        docs: experiment.map(|e| e.docs).unwrap_or_default(),
+        lead,
+        reading: &reading,
+        doubts,
+        answer: shown.answer().as_deref(),
+        screen: &shown.text(table, lead, &Style::default()),
+        ramline: env!("CARGO_PKG_VERSION"),
+    })
+}
+
+/// Prints one line a run and figure.
+///
+/// # Errors
+/// As [`print`].
+pub fn csv(folder: &RunFolder) -> Result<u8> {
+    output::text(&screen::series_csv(&series_of(folder)?.1))?;
+    Ok(exit::DONE)
+}
+
+/// The study of a folder's records, and these.
+fn series_of(folder: &RunFolder) -> Result<(SeriesTable, Vec<RunRecord>)> {
+    let contents = folder.read()?;
+    for problem in &contents.unreadable {
+        eprintln!("{}", ramline_view::escape(problem));
+    }
+    let none = || {
+        let what = format!("{} holds no record of a run", folder.dir().display());
+        Failure::new(exit::FAILED, format!("{what}\n  try: ramline lab list"))
+    };
+    Ok((SeriesTable::of(&contents.records).ok_or_else(none)?, contents.records))
+}
+
+/// Prints two series side by side.
+///
+/// # Errors
+/// They are of different experiments, or as [`print`].
+pub fn compare(first: &Path, second: &Path, format: Format) -> Result<u8> {
+    let (first, _) = series_of(&RunFolder::open(first))?;
+    let (second, _) = series_of(&RunFolder::open(second))?;
+    if first.experiment != second.experiment {
+        let what = format!("a series of {} cannot be compared with one of {}", first.experiment, second.experiment);
+        let hint = format!("ramline lab report FOLDER; both must be of {}", first.experiment);
+        return Err(Failure::new(exit::USAGE, format!("{what}\n  try: {hint}")).into());
+    }
+    format
+        .print(&Versioned::new(&Versus::of(&first, &second)), |versus, style| screen::versus(versus.data(), style))?;
+    Ok(exit::DONE)
+}
