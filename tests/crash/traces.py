@@ -21,6 +21,8 @@ TRIGGERS = ("stat_refresh", "compact_memory", "drop_caches")
 TESTS = re.compile(r"(^|/)tests/[a-z-]+/run$|/target/[a-z/]*deps/")
 # How long others are waited for; and what is clean-up of theirs that no process of ramline does.
 OTHERS_LIMIT, SETTLE = 300, 2
+# Values that settings had before runs of ours: what others have changed and put back since.
+USUAL = {}
 
 
 def text(path):
@@ -85,12 +87,13 @@ def look(scratch, state):
         path, kind, size, _, priority = line.split()
         if path.startswith("/dev/") or below(path):
             swaps[path] = (kind, size, priority)
-    loops = {}
+    loops, queues = {}, {}
     for device in glob.glob("/sys/block/loop*"):
         file = text(f"{device}/loop/backing_file").strip()
-        # Not attached, it has no such file.
+        loops[device] = file if below(file) else "not attached by us"
+        # Not attached, it has no such file. What others have attached has their read-ahead.
         if file == "FileNotFoundError" or below(file):
-            loops[device] = file
+            queues[device] = text(f"{device}/queue/read_ahead_kb")
     groups = {}
     for root in ("/sys/fs/cgroup", "/sys/fs/cgroup/memory"):
         for top, names, _ in os.walk(root) if os.path.isdir(root) else ():
@@ -103,11 +106,11 @@ def look(scratch, state):
     settings = {path: text(path) for path in glob.glob("/proc/sys/vm/*") if os.path.basename(path) not in TRIGGERS}
     settings |= {path: text(path) for path in glob.glob("/sys/module/zswap/parameters/*")}
     settings |= {path: text(path) for path in glob.glob("/sys/block/*/queue/read_ahead_kb") if not re.search(r"/(zram|loop)", path)}
-    settings |= {f"{device}/queue/read_ahead_kb": text(f"{device}/queue/read_ahead_kb") for device in loops}
     return {
         "swaps": swaps,
         "zram": {path: text(f"{path}/disksize") for path in glob.glob("/sys/block/zram*")},
         "loops": loops,
+        "read-ahead": queues,
         "groups": groups,
         "mounts": mounts,
         "settings": settings,
@@ -124,14 +127,22 @@ def differences(before, after):
         if kind == "others":
             continue
         old, new = before[kind], after[kind]
+        if kind == "read-ahead":
+            old, new = ({name: one[name] for name in old.keys() & new.keys()} for one in (old, new))
         found += [f"{kind}: {name} {new[name]} is left" for name in new if name not in old]
         found += [f"{kind}: {name} is gone" for name in old if name not in new and not forgiven]
-        found += [f"{kind}: {name} was {old[name]!r}, is {new[name]!r}" for name in new if name in old and old[name] != new[name]]
+        for name in new.keys() & old.keys():
+            put_back = forgiven and new[name] in USUAL.get(name, ())
+            if old[name] != new[name] and not put_back:
+                found.append(f"{kind}: {name} was {old[name]!r}, is {new[name]!r}")
     return found
 
 
 def left(before, scratch, state):
     """What a run has left or changed, once nobody else can be the reason."""
+    for kind in ("settings", "read-ahead"):
+        for name, value in before[kind].items():
+            USUAL.setdefault(name, set()).add(value)
     begin = time.monotonic()
     while True:
         now = look(scratch, state)
