@@ -16,6 +16,9 @@ _ramline() {
             ",$1")
                 cmd="ramline"
                 ;;
+            ramline,cache)
+                cmd="ramline__subcmd__cache"
+                ;;
             ramline,checkup)
                 cmd="ramline__subcmd__checkup"
                 ;;
@@ -37,6 +40,33 @@ _ramline() {
             ramline,snapshot)
                 cmd="ramline__subcmd__snapshot"
                 ;;
+            ramline__subcmd__cache,evict)
+                cmd="ramline__subcmd__cache__subcmd__evict"
+                ;;
+            ramline__subcmd__cache,help)
+                cmd="ramline__subcmd__cache__subcmd__help"
+                ;;
+            ramline__subcmd__cache,stat)
+                cmd="ramline__subcmd__cache__subcmd__stat"
+                ;;
+            ramline__subcmd__cache,warm)
+                cmd="ramline__subcmd__cache__subcmd__warm"
+                ;;
+            ramline__subcmd__cache__subcmd__help,evict)
+                cmd="ramline__subcmd__cache__subcmd__help__subcmd__evict"
+                ;;
+            ramline__subcmd__cache__subcmd__help,help)
+                cmd="ramline__subcmd__cache__subcmd__help__subcmd__help"
+                ;;
+            ramline__subcmd__cache__subcmd__help,stat)
+                cmd="ramline__subcmd__cache__subcmd__help__subcmd__stat"
+                ;;
+            ramline__subcmd__cache__subcmd__help,warm)
+                cmd="ramline__subcmd__cache__subcmd__help__subcmd__warm"
+                ;;
+            ramline__subcmd__help,cache)
+                cmd="ramline__subcmd__help__subcmd__cache"
+                ;;
             ramline__subcmd__help,checkup)
                 cmd="ramline__subcmd__help__subcmd__checkup"
                 ;;
@@ -57,6 +87,15 @@ _ramline() {
                 ;;
             ramline__subcmd__help,snapshot)
                 cmd="ramline__subcmd__help__subcmd__snapshot"
+                ;;
+            ramline__subcmd__help__subcmd__cache,evict)
+                cmd="ramline__subcmd__help__subcmd__cache__subcmd__evict"
+                ;;
+            ramline__subcmd__help__subcmd__cache,stat)
+                cmd="ramline__subcmd__help__subcmd__cache__subcmd__stat"
+                ;;
+            ramline__subcmd__help__subcmd__cache,warm)
+                cmd="ramline__subcmd__help__subcmd__cache__subcmd__warm"
                 ;;
             ramline__subcmd__help__subcmd__lab,clean)
                 cmd="ramline__subcmd__help__subcmd__lab__subcmd__clean"
@@ -299,12 +338,234 @@ _ramline() {
 
     case "${cmd}" in
         ramline)
-            opts="-h -V --root --snapshot --json --help --version show checkup explain measure lab snapshot help"
+            opts="-h -V --root --snapshot --json --help --version show checkup explain measure cache lab snapshot help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --snapshot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__cache)
+            opts="-h --root --snapshot --help stat evict warm help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --snapshot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__cache__subcmd__evict)
+            opts="-L -x -h --from --sync --dry-run --range --top --exclude --follow --one-file-system --remote --threads --json --root --snapshot --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --range)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --top)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --snapshot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__cache__subcmd__help)
+            opts="stat evict warm help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__cache__subcmd__help__subcmd__evict)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__cache__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__cache__subcmd__help__subcmd__stat)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__cache__subcmd__help__subcmd__warm)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__cache__subcmd__stat)
+            opts="-L -x -h --from --du --depth --map --top --exclude --follow --one-file-system --remote --threads --ndjson --json --root --snapshot --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --top)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --root)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --snapshot)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__cache__subcmd__warm)
+            opts="-L -x -h --from --dry-run --rate --range --depth --exclude --follow --one-file-system --remote --threads --json --root --snapshot --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --range)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --root)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -385,8 +646,64 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__help)
-            opts="show checkup explain measure lab snapshot help"
+            opts="show checkup explain measure cache lab snapshot help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__help__subcmd__cache)
+            opts="stat evict warm"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__help__subcmd__cache__subcmd__evict)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__help__subcmd__cache__subcmd__stat)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        ramline__subcmd__help__subcmd__cache__subcmd__warm)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -33,6 +33,7 @@ complete -c ramline -n "__fish_ramline_needs_command" -f -a "show" -d 'Show wher
 complete -c ramline -n "__fish_ramline_needs_command" -f -a "checkup" -d 'Look, measure, prove in a sandbox, and say what to do'
 complete -c ramline -n "__fish_ramline_needs_command" -f -a "explain" -d 'Answer a question about this machine\'s memory, in its own numbers'
 complete -c ramline -n "__fish_ramline_needs_command" -f -a "measure" -d 'Measure what this machine\'s memory costs'
+complete -c ramline -n "__fish_ramline_needs_command" -f -a "cache" -d 'Files in the page cache: what is there, taking it out, bringing it in'
 complete -c ramline -n "__fish_ramline_needs_command" -f -a "lab" -d 'Prove it: experiments in a sandbox that cannot hurt the machine'
 complete -c ramline -n "__fish_ramline_needs_command" -f -a "snapshot" -d 'Print what can be seen of this machine as one JSON document'
 complete -c ramline -n "__fish_ramline_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -188,6 +189,60 @@ complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen
 complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen_subcommand_from tiers" -s h -l help -d 'Print help'
 complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen_subcommand_from help" -f -a "tiers" -d 'Latency and throughput of RAM, page cache, tmpfs, zram and the disks, within 15 s'
 complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat evict warm help" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat evict warm help" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat evict warm help" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat evict warm help" -f -a "stat" -d 'How much of files is in the page cache: resident, dirty, evicted; files, whole trees, block devices'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat evict warm help" -f -a "evict" -d 'Take files out of the page cache, and say why what stays does: dirty, mapped by whom, locked, in memory'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat evict warm help" -f -a "warm" -d 'Bring files into the page cache: only what is missing, in parallel, within what can be had without pushing out what is in use'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat evict warm help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -l from -d 'Also the files named in LIST, one a line or separated by NUL; - is standard input' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -l depth -d 'With --du: directories down to this depth below each path' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -l top -d 'Rows of a table: the files with the most in the page cache; files that were named are always shown' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -l exclude -d 'Pass over names of this pattern, with everything below; with a / it is held against the whole path (repeatable)' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -l threads -d 'Threads [default: one a processor, 2 to 8]' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -l du -d 'Sum up by directory, the most resident first'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -l map -d 'Show where in each file of the table its pages are'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -s L -l follow -d 'Follow symbolic links'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -s x -l one-file-system -d 'Stay on the file system of each path'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -l remote -d 'Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -l ndjson -d 'Print one line of JSON a file as it is seen, in no order; no table and no sums'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -l from -d 'Also the files named in LIST, one a line or separated by NUL; - is standard input' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -l range -d 'Only this part of each file' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -l top -d 'Files of which something stays that are listed' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -l exclude -d 'Pass over names of this pattern, with everything below; with a / it is held against the whole path (repeatable)' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -l threads -d 'Threads [default: one a processor, 2 to 8]' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -l sync -d 'Write dirty pages first, so that they can go too'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -l dry-run -d 'Only find out what would go and what would stay'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -s L -l follow -d 'Follow symbolic links'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -s x -l one-file-system -d 'Stay on the file system of each path'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -l remote -d 'Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l from -d 'Also the files named in LIST, one a line or separated by NUL; - is standard input' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l rate -d 'Read at most so many bytes a second, for example 100MiB' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l range -d 'Only this part of each file' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l depth -d 'Requests at a time, 1 to 16 [default: found out by measuring]' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l exclude -d 'Pass over names of this pattern, with everything below; with a / it is held against the whole path (repeatable)' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l threads -d 'Threads [default: one a processor, 2 to 8]' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l dry-run -d 'Only find out what is missing'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -s L -l follow -d 'Follow symbolic links'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -s x -l one-file-system -d 'Stay on the file system of each path'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l remote -d 'Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from help" -f -a "stat" -d 'How much of files is in the page cache: resident, dirty, evicted; files, whole trees, block devices'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from help" -f -a "evict" -d 'Take files out of the page cache, and say why what stays does: dirty, mapped by whom, locked, in memory'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from help" -f -a "warm" -d 'Bring files into the page cache: only what is missing, in parallel, within what can be had without pushing out what is in use'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report compare clean help" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report compare clean help" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report compare clean help" -s h -l help -d 'Print help'
@@ -254,13 +309,14 @@ complete -c ramline -n "__fish_ramline_using_subcommand snapshot" -l root -d 'Re
 complete -c ramline -n "__fish_ramline_using_subcommand snapshot" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand snapshot" -l redact -d 'Replace every name that is not on the allow-list'
 complete -c ramline -n "__fish_ramline_using_subcommand snapshot" -s h -l help -d 'Print help'
-complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure lab snapshot help" -f -a "show" -d 'Show where memory is: every byte of MemTotal, what could be freed and at what cost'
-complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure lab snapshot help" -f -a "checkup" -d 'Look, measure, prove in a sandbox, and say what to do'
-complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure lab snapshot help" -f -a "explain" -d 'Answer a question about this machine\'s memory, in its own numbers'
-complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure lab snapshot help" -f -a "measure" -d 'Measure what this machine\'s memory costs'
-complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure lab snapshot help" -f -a "lab" -d 'Prove it: experiments in a sandbox that cannot hurt the machine'
-complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure lab snapshot help" -f -a "snapshot" -d 'Print what can be seen of this machine as one JSON document'
-complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure lab snapshot help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure cache lab snapshot help" -f -a "show" -d 'Show where memory is: every byte of MemTotal, what could be freed and at what cost'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure cache lab snapshot help" -f -a "checkup" -d 'Look, measure, prove in a sandbox, and say what to do'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure cache lab snapshot help" -f -a "explain" -d 'Answer a question about this machine\'s memory, in its own numbers'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure cache lab snapshot help" -f -a "measure" -d 'Measure what this machine\'s memory costs'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure cache lab snapshot help" -f -a "cache" -d 'Files in the page cache: what is there, taking it out, bringing it in'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure cache lab snapshot help" -f -a "lab" -d 'Prove it: experiments in a sandbox that cannot hurt the machine'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure cache lab snapshot help" -f -a "snapshot" -d 'Print what can be seen of this machine as one JSON document'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure cache lab snapshot help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from show" -f -a "memory" -d 'Where every byte of MemTotal is'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from show" -f -a "tiers" -d 'The tiers, in the order in which they give way'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from show" -f -a "processes" -d 'Who holds memory: by program, user, control group; page tables are walked only within a budget'
@@ -272,6 +328,9 @@ complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_su
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from show" -f -a "pressure" -d 'Waiting, refaults, zones and watermarks'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from show" -f -a "translate" -d 'What free, top, htop, btop, sar, docker, kubectl and others would call "used" here, and why'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from measure" -f -a "tiers" -d 'Latency and throughput of RAM, page cache, tmpfs, zram and the disks, within 15 s'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from cache" -f -a "stat" -d 'How much of files is in the page cache: resident, dirty, evicted; files, whole trees, block devices'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from cache" -f -a "evict" -d 'Take files out of the page cache, and say why what stays does: dirty, mapped by whom, locked, in memory'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from cache" -f -a "warm" -d 'Bring files into the page cache: only what is missing, in parallel, within what can be had without pushing out what is in use'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "list" -d 'List the experiments'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "describe" -d 'Describe one: its question, how it is done, what it needs, what can be chosen'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "run" -d 'Run an experiment'

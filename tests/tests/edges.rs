@@ -16,8 +16,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("view", &["units", "snapshot", "evidence", "model", "advice"]),
     ("kernel", &["units", "snapshot"]),
     ("act", &["units", "kernel"]),
+    ("pagecache", &["units", "snapshot", "kernel", "act"]),
     ("lab", &["units", "snapshot", "evidence", "model", "kernel", "act"]),
-    ("cli", &["units", "snapshot", "evidence", "model", "advice", "view", "kernel", "act", "lab"]),
+    ("cli", &["units", "snapshot", "evidence", "model", "advice", "view", "kernel", "act", "pagecache", "lab"]),
     ("testkit", &[]),
 ];
 
@@ -87,7 +88,7 @@ fn unsafe_stands_only_in_the_kernel_crate() {
 
 #[test]
 fn kernel_paths_are_opened_only_in_the_kernel_crate() {
-    for name in ["act", "lab", "cli"] {
+    for name in ["act", "pagecache", "lab", "cli"] {
         let mut files = Vec::new();
         sources(&project().join("crates").join(name).join("src"), &mut files);
         for (path, text) in files {

@@ -26,6 +26,7 @@ pub enum Command {
     Checkup(commands::checkup::Checkup),
     Explain(commands::explain::Explain),
     Measure(commands::measure::Measure),
+    Cache(commands::cache::Cache),
     Lab(commands::lab::Lab),
     Snapshot(commands::snapshot::Snapshot),
 }

@@ -46,6 +46,7 @@ pub fn run() -> ExitCode {
         Some(Command::Checkup(command)) => command.run(source),
         Some(Command::Explain(command)) => command.run(source),
         Some(Command::Measure(command)) => command.run(source),
+        Some(Command::Cache(command)) => command.run(source),
         Some(Command::Lab(command)) => command.run(source),
         Some(Command::Snapshot(command)) => command.run(source),
     };

@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 use ramline_units::Limit;
 
 pub use hierarchy::{Hierarchy, Version};
-pub use room::{memory_room, panic_on_oom};
+pub use room::{Room, cache_room, memory_room, panic_on_oom};
 pub use stat::GroupStat;
 
 use crate::error::{KernelError, Result};

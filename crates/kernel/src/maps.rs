@@ -28,6 +28,8 @@ use crate::error::{Cause, KernelError, Result};
 use crate::root::Root;
 use scan::{NotSeen, Scan};
 
+pub(crate) use scan::pids;
+
 /// Whose mappings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {

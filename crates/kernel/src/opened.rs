@@ -7,7 +7,7 @@
 
 #![expect(unsafe_code, reason = "fanotify, and unshare in the child")]
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::fs::File;
 use std::io;
@@ -19,32 +19,9 @@ use std::process::Command;
 
 use crate::Root;
 use crate::error::{KernelError, Result};
+use crate::fs;
 use crate::mount;
-use crate::sys::{c_path, check, read_text};
-
-/// File systems whose files are no files of a disk: nothing of them is read from one, and some are read by watching them.
-const NOT_FILES: &[&str] = &[
-    "proc",
-    "sysfs",
-    "cgroup",
-    "cgroup2",
-    "devpts",
-    "devtmpfs",
-    "debugfs",
-    "tracefs",
-    "securityfs",
-    "bpf",
-    "pstore",
-    "mqueue",
-    "configfs",
-    "fusectl",
-    "binfmt_misc",
-    "autofs",
-    "efivarfs",
-    "rpc_pipefs",
-    "nsfs",
-    "hugetlbfs",
-];
+use crate::sys::{c_path, check};
 
 /// A file by device and inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -105,7 +82,7 @@ impl Opened {
         let group = unsafe { OwnedFd::from_raw_fd(fd) };
         let mounts = mount::list(root)?
             .iter()
-            .filter(|mounted| !NOT_FILES.contains(&mounted.fs_type.as_str()))
+            .filter(|mounted| !fs::has_no_files(&mounted.fs_type))
             .map(|mounted| c_path("watch", &mounted.at))
             .collect::<Result<Vec<CString>>>()?;
         Ok(Opened { group, mounts, files: BTreeMap::new(), lost: false, namespace: None })
@@ -216,60 +193,9 @@ impl Opened {
     }
 }
 
-/// In how many processes each of these files is mapped, by device and inode; files no process maps are left out. A file system
-/// whose mappings name another device than stat(2) does (btrfs, overlay) is not found this way.
-#[must_use]
-pub fn mapped_by(root: &Root, files: &[FileKey]) -> HashMap<FileKey, u64> {
-    let mut found: HashMap<FileKey, u64> = HashMap::new();
-    let Ok(processes) = std::fs::read_dir(root.path("/proc")) else { return found };
-    for entry in processes.flatten() {
-        let name = entry.file_name();
-        if !name.to_str().is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_digit())) {
-            continue;
-        }
-        let Ok(text) = read_text(&entry.path().join("maps")) else { continue };
-        let mut here: Vec<FileKey> = text.lines().filter_map(key_of).filter(|key| files.contains(key)).collect();
-        here.sort_unstable();
-        here.dedup();
-        for key in here {
-            *found.entry(key).or_default() += 1;
-        }
-    }
-    found
-}
-
-/// `7f00-7f01 r-xp 00000000 fe:01 1234  /usr/lib/x`
-fn key_of(line: &str) -> Option<FileKey> {
-    let mut words = line.split_ascii_whitespace().skip(3);
-    let (major, minor) = words.next()?.split_once(':')?;
-    let number = |text: &str| u32::from_str_radix(text, 16).ok();
-    let inode: u64 = words.next()?.parse().ok().filter(|inode| *inode != 0)?;
-    Some(FileKey { device: libc::makedev(number(major)?, number(minor)?), inode })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_line_of_maps_names_its_file_by_device_and_inode() {
-        let line = "7f0a-7f0b r-xp 00001000 fe:10 1311 /usr/lib/a name";
-        assert_eq!(key_of(line), Some(FileKey { device: libc::makedev(0xfe, 0x10), inode: 1311 }));
-        assert_eq!(key_of("7f0a-7f0b rw-p 00000000 00:00 0 [heap]"), None);
-        assert_eq!(key_of("garbage"), None);
-    }
-
-    #[test]
-    fn our_own_program_is_mapped_by_at_least_us() {
-        let file = File::open(std::env::current_exe().unwrap()).unwrap();
-        let key = FileKey::of(&file).unwrap();
-        let found = mapped_by(&Root::live(), &[key]);
-        if found.is_empty() {
-            eprintln!("SKIP: the file system of our program names another device in /proc/self/maps");
-            return;
-        }
-        assert!(found[&key] >= 1);
-    }
 
     #[test]
     fn a_command_and_its_short_lived_children_are_seen_and_nobody_else() {

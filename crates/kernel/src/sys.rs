@@ -5,7 +5,7 @@
 use std::ffi::CString;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -82,14 +82,20 @@ pub fn is_block_device(file: &File) -> bool {
 
 /// The size in bytes of a file or block device.
 pub fn size_of_target(file: &File, path: &Path) -> Result<u64> {
+    size_of_fd(file.as_fd()).map_err(|error| KernelError::io("size", path, error))
+}
+
+/// The same by descriptor.
+pub fn size_of_fd(file: BorrowedFd<'_>) -> io::Result<u64> {
     const BLKGETSIZE64: libc::Ioctl = 0x8008_1272;
-    if is_block_device(file) {
-        let mut size = 0u64;
-        // SAFETY: BLKGETSIZE64 (linux/fs.h) writes one u64.
-        unsafe { ioctl_with(file, BLKGETSIZE64, &mut size) }.map_err(|error| KernelError::io("size", path, error))?;
-        return Ok(size);
+    let stat = rustix::fs::fstat(file)?;
+    if rustix::fs::FileType::from_raw_mode(stat.st_mode) != rustix::fs::FileType::BlockDevice {
+        return Ok(u64::try_from(stat.st_size).unwrap_or(0));
     }
-    Ok(file.metadata().map_err(|error| KernelError::io("size", path, error))?.len())
+    let mut size = 0u64;
+    // SAFETY: BLKGETSIZE64 (linux/fs.h) writes one u64.
+    check(unsafe { libc::ioctl(file.as_raw_fd(), BLKGETSIZE64, &raw mut size) })?;
+    Ok(size)
 }
 
 /// fsync-like advice on a range of the page cache.

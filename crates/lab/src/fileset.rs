@@ -7,9 +7,10 @@
 mod find;
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use ramline_kernel::opened::{FileKey, mapped_by};
+use ramline_kernel::mappers;
+use ramline_kernel::opened::FileKey;
 use ramline_kernel::residency::{self, ReadIn};
 use ramline_kernel::{Root, process};
 use ramline_units::Bytes;
@@ -136,11 +137,13 @@ impl FileSet {
     /// As [`FileSet::evict`].
     pub fn find_what_stays(&mut self, root: &Root) -> Result<()> {
         let left = self.evict()?;
-        let keys: Vec<FileKey> = left.iter().map(|(member, _)| self.members[*member].key).collect();
-        let by = mapped_by(root, &keys);
+        let files: Vec<(FileKey, &Path)> =
+            left.iter().map(|(member, _)| (self.members[*member].key, self.members[*member].path.as_path())).collect();
+        let by = mappers::of(root, &files);
         let stays = left.into_iter().map(|(index, bytes)| {
             let member = &self.members[index];
-            Stays { path: member.path.clone(), bytes, mapped_by: by.get(&member.key).copied().unwrap_or_default() }
+            let mapped_by = by.get(&member.key).map_or(0, |mappers| u64::try_from(mappers.len()).unwrap_or(u64::MAX));
+            Stays { path: member.path.clone(), bytes, mapped_by }
         });
         self.stays = stays.collect();
         self.stays.sort_by_key(|stays| std::cmp::Reverse(stays.bytes));

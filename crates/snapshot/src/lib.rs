@@ -21,6 +21,7 @@ mod table;
 
 pub mod blocks;
 pub mod buddyinfo;
+pub mod cache;
 pub mod cgroup;
 pub mod configured;
 pub mod dirs;

@@ -6,6 +6,7 @@
 //!
 //! Every name that comes from the machine passes [`escape`]; every number carries its unit and scope.
 
+pub mod cache;
 mod escape;
 pub mod figure;
 pub mod html;
@@ -19,6 +20,7 @@ mod show;
 pub mod text;
 mod who;
 
+pub use cache::{CacheEvict, CacheStat, CacheWarm};
 pub use escape::{escape, is_hostile};
 pub use lab_lists::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption};
 pub use proof::{Outcome, Point, ProofArm, ProofTable, Versus};

@@ -16,7 +16,9 @@ use serde_json::Value;
 
 use crate::figure::Figure;
 use crate::screen::TopicList;
-use crate::{CheckupReport, Cleaned, Comparison, ExperimentInfo, ExperimentList, ProofTable};
+use crate::{
+    CacheEvict, CacheStat, CacheWarm, CheckupReport, Cleaned, Comparison, ExperimentInfo, ExperimentList, ProofTable,
+};
 use crate::{ShowCgroups, ShowMaps, ShowProcesses, ShowTranslate};
 use crate::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
 
@@ -53,6 +55,10 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("lab-list", schema::<ExperimentList>()),
         ("lab-describe", schema::<ExperimentInfo>()),
         ("lab-clean", schema::<Cleaned>()),
+        ("cache-stat", schema::<CacheStat>()),
+        ("cache-stat-line", schema::<ramline_snapshot::cache::FileRow>()),
+        ("cache-evict", schema::<CacheEvict>()),
+        ("cache-warm", schema::<CacheWarm>()),
         ("checkup", schema::<CheckupReport>()),
         ("checkup-comparison", schema::<Comparison>()),
     ]

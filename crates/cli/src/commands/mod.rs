@@ -1,5 +1,6 @@
 //! One verb, one subcommand, one file.
 
+pub mod cache;
 pub mod checkup;
 pub mod explain;
 pub mod lab;

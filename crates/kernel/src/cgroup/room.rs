@@ -26,26 +26,65 @@ use crate::sys::{read_text, read_u64};
 /// # Errors
 /// When /proc/meminfo cannot be read. A machine without the memory controller has only MemAvailable.
 pub fn memory_room(root: &Root) -> Result<Bytes> {
-    let available = swap::mem_available(root)?;
-    let Ok(hierarchy) = Hierarchy::detect(root) else { return Ok(available) };
-    let rooms = ancestors(hierarchy.mount_point(), hierarchy.own()).filter_map(|dir| room_in(dir, hierarchy.version()));
-    Ok(rooms.fold(available, Bytes::min))
+    Ok(least(root, swap::mem_available(root)?, false).bytes)
+}
+
+/// Room, and what bounds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Room {
+    /// So much can be taken.
+    pub bytes: Bytes,
+    /// `the machine`, or the control group whose limit is the tightest.
+    pub bound: String,
+}
+
+/// Room for more page cache without pushing out what is in use: as [`memory_room`], but of the machine only what is free or on
+/// the inactive list of files, where pages are that were read once (MemAvailable also counts the active list), and everywhere less
+/// what is mapped: mapped pages may be in use on either list, the kernel looks only when it reclaims.
+///
+/// # Errors
+/// When /proc/meminfo cannot be read.
+pub fn cache_room(root: &Root) -> Result<Room> {
+    let path = root.path("/proc/meminfo");
+    let text = read_text(&path)?;
+    let of = |key: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
+        line.and_then(|line| line.split_whitespace().next()?.parse().ok()).map(Bytes::from_kib)
+    };
+    let mapped = of("Mapped").unwrap_or_default();
+    let idle = of("MemFree").zip(of("Inactive(file)")).map(|(free, inactive)| free + (inactive - mapped));
+    Ok(least(root, idle.map_or(swap::mem_available(root)?, |idle| idle.min(of("MemAvailable").unwrap_or(idle))), true))
+}
+
+fn least(root: &Root, machine: Bytes, spare_mapped: bool) -> Room {
+    let machine = Room { bytes: machine, bound: "the machine".to_owned() };
+    let Ok(hierarchy) = Hierarchy::detect(root) else { return machine };
+    let rooms = ancestors(hierarchy.mount_point(), hierarchy.own()).filter_map(|dir| {
+        let bytes = room_in(dir, hierarchy.version(), spare_mapped)?;
+        let name = dir.strip_prefix(hierarchy.mount_point()).unwrap_or(dir).display();
+        Some(Room { bytes, bound: format!("control group /{name}") })
+    });
+    rooms.fold(machine, |least, room| if room.bytes < least.bytes { room } else { least })
 }
 
 /// `None` without a limit.
-fn room_in(dir: &Path, version: Version) -> Option<Bytes> {
-    let (limits, usage, cache): (&[&str], _, _) = match version {
+fn room_in(dir: &Path, version: Version, spare_mapped: bool) -> Option<Bytes> {
+    let (limits, usage, cache, mapped): (&[&str], _, _, _) = match version {
         // Version 1 counts `inactive_file` for the group alone, `total_inactive_file` with its children.
-        Version::V1 => (&["memory.limit_in_bytes"], "memory.usage_in_bytes", "total_inactive_file"),
-        Version::V2 => (&["memory.max", "memory.high"], "memory.current", "inactive_file"),
+        Version::V1 => {
+            (&["memory.limit_in_bytes"], "memory.usage_in_bytes", "total_inactive_file", "total_mapped_file")
+        }
+        Version::V2 => (&["memory.max", "memory.high"], "memory.current", "inactive_file", "file_mapped"),
     };
     let limit =
         limits.iter().filter_map(|file| read_u64(&dir.join(file)).ok()).filter(|at| *at < UNLIMITED_FROM).min()?;
-    let idle = read_text(&dir.join("memory.stat")).ok().and_then(|text| {
-        text.lines().find_map(|line| line.strip_prefix(cache)?.strip_prefix(' ')?.trim().parse::<u64>().ok())
-    });
+    let stat = read_text(&dir.join("memory.stat")).unwrap_or_default();
+    let of = |key: &str| {
+        stat.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse::<u64>().ok()).unwrap_or(0)
+    };
+    let idle = of(cache).saturating_sub(if spare_mapped { of(mapped) } else { 0 });
     Some(Bytes(match read_u64(&dir.join(usage)) {
-        Ok(charged) => limit.saturating_sub(charged.saturating_sub(idle.unwrap_or(0))),
+        Ok(charged) => limit.saturating_sub(charged.saturating_sub(idle)),
         // A limit, and nothing said about what is used of it: a part of it is all that can be hoped for.
         Err(_) => limit / 4,
     }))
@@ -121,6 +160,21 @@ mod tests {
         let files = [("memory.limit_in_bytes", 512 * MIB), ("memory.usage_in_bytes", 512 * MIB)];
         group(tree.path(), "own", &files, "inactive_file 0\ntotal_inactive_file 209715200\n");
         assert_eq!(memory_room(&root).unwrap(), Bytes::from_mib(200));
+    }
+
+    #[test]
+    fn room_for_cache_leaves_out_the_active_list_and_names_what_bounds_it() {
+        let (tree, root) = machine("1 0 0:1 / /cg rw - cgroup2 cgroup2 rw\n", "0::/own\n");
+        let meminfo =
+            "MemFree: 1024 kB\nMemAvailable: 8192 kB\nActive(file): 6144 kB\nInactive(file): 2304 kB\nMapped: 256 kB\n";
+        std::fs::write(tree.path().join("proc/meminfo"), meminfo).unwrap();
+        let room = |bytes, bound: &str| Room { bytes, bound: bound.to_owned() };
+        assert_eq!(cache_room(&root).unwrap(), room(Bytes::from_kib(3072), "the machine"));
+        group(tree.path(), "own", &[("memory.max", 2 * MIB), ("memory.current", MIB)], "inactive_file 0\n");
+        assert_eq!(cache_room(&root).unwrap(), room(Bytes::from_mib(1), "control group /own"));
+        group(tree.path(), "own", &[], "inactive_file 786432\nfile_mapped 524288\n");
+        assert_eq!(cache_room(&root).unwrap(), room(Bytes::from_kib(1280), "control group /own"));
+        assert_eq!(memory_room(&root).unwrap(), Bytes::from_kib(1792));
     }
 
     #[test]

@@ -17,10 +17,6 @@ use crate::error::KernelError;
 use crate::residency::{self, Method};
 use crate::root::Root;
 
-/// File systems that a server or a program answers for: it may be dead, and opening would wait for it for ever.
-const MAY_HANG: &[&str] =
-    &["nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "afs", "lustre", "glusterfs", "virtiofs", "autofs"];
-
 /// A process that maps the file, and where.
 #[derive(Debug, Clone, Copy)]
 struct Mapper {
@@ -82,7 +78,7 @@ fn one(root: &Root, file: &mut MappedFile, pieces: &Pieces, mapper: Mapper, page
         Store::HugePages => return because(file, "huge pages cannot be evicted"),
         _ => {}
     }
-    if file.fs.as_deref().is_some_and(|fs| MAY_HANG.contains(&fs) || fs.starts_with("fuse")) {
+    if file.fs.as_deref().is_some_and(crate::fs::may_hang) {
         return because(file, "not asked: a file system that a server or a program answers for may not answer");
     }
     if file.fs.is_none() && file.major == 0 && file.store == Store::FileSystem {

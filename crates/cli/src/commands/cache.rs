@@ -1,0 +1,128 @@
+//! `ramline cache`: files in the page cache.
+
+mod evict;
+mod stat;
+mod warm;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use ramline_kernel::KernelError;
+use ramline_pagecache::{Glob, walk};
+
+use crate::exit;
+use crate::source::Source;
+
+/// Files in the page cache: what is there, taking it out, bringing it in
+#[derive(Debug, Args)]
+pub struct Cache {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Stat(stat::Stat),
+    Evict(evict::Evict),
+    Warm(warm::Warm),
+}
+
+impl Cache {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// The source is no running machine; nothing of what was named could be looked at.
+    pub fn run(&self, source: &Source) -> Result<u8> {
+        match &self.verb {
+            Verb::Stat(verb) => {
+                source.must_be_live("cache stat")?;
+                verb.run(&source.kernel_root()?)
+            }
+            Verb::Evict(verb) => {
+                source.must_be_live("cache evict")?;
+                verb.run(&source.kernel_root()?)
+            }
+            Verb::Warm(verb) => {
+                source.must_be_live("cache warm")?;
+                verb.run(&source.kernel_root()?)
+            }
+        }
+    }
+}
+
+/// Which files, the same for all verbs.
+#[derive(Debug, Clone, Args)]
+struct Walking {
+    /// Pass over names of this pattern, with everything below; with a / it is held against the whole path (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<Glob>,
+    /// Follow symbolic links
+    #[arg(long, short = 'L')]
+    follow: bool,
+    /// Stay on the file system of each path
+    #[arg(long, short = 'x')]
+    one_file_system: bool,
+    /// Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer
+    #[arg(long)]
+    remote: bool,
+    /// Threads [default: one a processor, 2 to 8]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
+}
+
+impl Walking {
+    fn options(&self) -> walk::Options {
+        walk::Options {
+            exclude: self.exclude.clone(),
+            follow: self.follow,
+            one_file_system: self.one_file_system,
+            remote: self.remote,
+            threads: self.threads.map_or(0, usize::from),
+        }
+    }
+}
+
+/// Each failure as it happens, one line.
+fn tell(error: &KernelError) {
+    eprintln!("ramline: {}", ramline_view::escape(&error.to_string()));
+}
+
+/// The exit code of what was done but for something that was missing.
+const fn code(partly: bool) -> u8 {
+    if partly { exit::PARTLY } else { exit::DONE }
+}
+
+/// `4KiB:64MiB`: offset and length.
+fn range(text: &str) -> Result<(u64, u64), String> {
+    let parse = |text: &str| text.parse::<ramline_units::Bytes>().map_err(|error| error.to_string());
+    let (offset, length) = text
+        .split_once(':')
+        .ok_or_else(|| format!("'{text}' is no range; write offset and length, for example 0B:64MiB"))?;
+    match (parse(offset)?.0, parse(length)?.0) {
+        (_, 0) => Err("a range of no bytes; write offset and length, for example 0B:64MiB".to_owned()),
+        range => Ok(range),
+    }
+}
+
+/// What was named, on the command line or in a list.
+fn named(paths: &[PathBuf], list: Option<&PathBuf>) -> Result<Vec<PathBuf>, KernelError> {
+    let mut all = paths.to_vec();
+    if let Some(list) = list {
+        all.extend(ramline_pagecache::list::read(list)?);
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::range;
+
+    #[test]
+    fn a_range_is_an_offset_and_a_length_with_units() {
+        assert_eq!(range("4KiB:1MiB"), Ok((4096, 1 << 20)));
+        for bad in ["4KiB", "4:8", "0B:0B", ":", "1MiB:x"] {
+            assert!(range(bad).unwrap_err().contains("for example"), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! `ramline cache evict`.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use ramline_kernel::Root;
+use ramline_pagecache::{Context, evict};
+use ramline_view::CacheEvict;
+
+use super::{Walking, code, named, range, tell};
+use crate::output::Format;
+
+/// Take files out of the page cache, and say why what stays does: dirty, mapped by whom, locked, in memory
+///
+/// Only the files named lose pages, never others. What left is proven by counting before and after. Nothing is lost: pages that are not
+/// yet written stay, unless --sync writes them first. Exit status: 7 when something stays, could not be proven or failed, 0 otherwise.
+#[derive(Debug, Clone, Args)]
+pub struct Evict {
+    /// Files, directories (with everything below), block devices
+    #[arg(value_name = "PATH", required_unless_present = "from")]
+    paths: Vec<PathBuf>,
+    /// Also the files named in LIST, one a line or separated by NUL; - is standard input
+    #[arg(long, value_name = "LIST")]
+    from: Option<PathBuf>,
+    /// Write dirty pages first, so that they can go too
+    #[arg(long)]
+    sync: bool,
+    /// Only find out what would go and what would stay
+    #[arg(long)]
+    dry_run: bool,
+    /// Only this part of each file
+    #[arg(long, value_name = "OFFSET:LENGTH", value_parser = range)]
+    range: Option<(u64, u64)>,
+    /// Files of which something stays that are listed
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    top: usize,
+    #[command(flatten)]
+    walking: Walking,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Evict {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// The list cannot be read, stdout cannot be written.
+    pub fn run(&self, root: &Root) -> Result<u8> {
+        let names = named(&self.paths, self.from.as_ref())?;
+        let options = evict::Options { dry: self.dry_run, sync: self.sync, range: self.range, top: self.top };
+        let done = evict::evict(Context { root, tell: &tell }, &names, &self.walking.options(), &options);
+        let partly = done.failed > 0 || done.after.0 > 0 || !done.unproven.is_empty();
+        self.format.print(&CacheEvict::new(done), CacheEvict::text)?;
+        Ok(code(partly))
+    }
+}

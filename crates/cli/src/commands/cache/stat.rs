@@ -1,0 +1,94 @@
+//! `ramline cache stat`.
+
+use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use ramline_kernel::Root;
+use ramline_pagecache::{Context, stat};
+use ramline_view::CacheStat;
+use ramline_view::cache::Shown;
+
+use super::{Walking, code, named, tell};
+use crate::exit;
+use crate::output::Format;
+
+/// How much of files is in the page cache: resident, dirty, evicted; files, whole trees, block devices
+///
+/// Nothing is read or changed, and no file is opened but to ask the kernel. Of files whose residency the kernel does not tell this user
+/// nothing is guessed: they are listed as unknown, with the reason. Sizes are gauges of this moment. Exit status: 7 when a file could
+/// not be opened or its residency is not known, 1 (3 for want of permission) when nothing of what was named could be, 0 otherwise.
+#[derive(Debug, Clone, Args)]
+pub struct Stat {
+    /// Files, directories (with everything below), block devices
+    #[arg(value_name = "PATH", required_unless_present = "from")]
+    paths: Vec<PathBuf>,
+    /// Also the files named in LIST, one a line or separated by NUL; - is standard input
+    #[arg(long, value_name = "LIST")]
+    from: Option<PathBuf>,
+    /// Sum up by directory, the most resident first
+    #[arg(long)]
+    du: bool,
+    /// With --du: directories down to this depth below each path
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "du")]
+    depth: u32,
+    /// Show where in each file of the table its pages are
+    #[arg(long)]
+    map: bool,
+    /// Rows of a table: the files with the most in the page cache; files that were named are always shown
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    top: usize,
+    #[command(flatten)]
+    walking: Walking,
+    /// Print one line of JSON a file as it is seen, in no order; no table and no sums
+    #[arg(long, conflicts_with_all = ["json", "du", "map"])]
+    ndjson: bool,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// Parts of a file in its map.
+const PARTS: u64 = 96;
+
+impl Stat {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// The list cannot be read, stdout cannot be written.
+    pub fn run(&self, root: &Root) -> Result<u8> {
+        let names = named(&self.paths, self.from.as_ref())?;
+        let lines = |text: &[u8]| {
+            let mut out = std::io::stdout().lock();
+            match out.write_all(text).and_then(|()| out.flush()) {
+                // Nobody reads any more.
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
+                Err(error) => {
+                    eprintln!("ramline: cannot write the answer: {error}");
+                    std::process::exit(1);
+                }
+                Ok(()) => {}
+            }
+        };
+        let options = stat::Options {
+            top: if self.ndjson { 0 } else { self.top },
+            depth: self.du.then_some(self.depth),
+            map: self.map.then_some(PARTS),
+            lines: self.ndjson.then_some(&lines),
+        };
+        let context = Context { root, tell: &tell };
+        let seen = stat::stat(context, &names, &self.walking.options(), &options);
+        let code = match seen.total {
+            // Nothing at all could be told.
+            total if total.files + total.unknown == 0 && seen.failed > 0 && seen.directories_read == 0 => {
+                if seen.failed == seen.denied { exit::PRIVILEGE } else { exit::FAILED }
+            }
+            total => code(seen.failed > 0 || total.unknown > 0),
+        };
+        if !self.ndjson {
+            let shown = CacheStat::new(seen, Shown { top: self.top });
+            self.format.print(&shown, CacheStat::text)?;
+        }
+        Ok(code)
+    }
+}

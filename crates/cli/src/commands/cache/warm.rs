@@ -1,0 +1,79 @@
+//! `ramline cache warm`.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use ramline_kernel::{Root, signals};
+use ramline_pagecache::{Context, warm};
+use ramline_units::Bytes;
+use ramline_view::CacheWarm;
+use ramline_view::cache::moving;
+
+use super::{Walking, code, named, range, tell};
+use crate::output::Format;
+
+/// Bring files into the page cache: only what is missing, in parallel, within what can be had without pushing out what is in use
+///
+/// It stops by itself, with the reason, before memory or the limit of a control group is used up. Afterwards the page cache is asked
+/// again. Ctrl-C ends it; what was read stays. Exit status: 7 when something is still missing or failed, 0 otherwise.
+#[derive(Debug, Clone, Args)]
+pub struct Warm {
+    /// Files, directories (with everything below), block devices
+    #[arg(value_name = "PATH", required_unless_present = "from")]
+    paths: Vec<PathBuf>,
+    /// Also the files named in LIST, one a line or separated by NUL; - is standard input
+    #[arg(long, value_name = "LIST")]
+    from: Option<PathBuf>,
+    /// Only find out what is missing
+    #[arg(long)]
+    dry_run: bool,
+    /// Read at most so many bytes a second, for example 100MiB
+    #[arg(long, value_name = "SIZE")]
+    rate: Option<Bytes>,
+    /// Only this part of each file
+    #[arg(long, value_name = "OFFSET:LENGTH", value_parser = range)]
+    range: Option<(u64, u64)>,
+    /// Requests at a time, 1 to 16 [default: found out by measuring]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=16))]
+    depth: Option<u64>,
+    #[command(flatten)]
+    walking: Walking,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Warm {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// The list or /proc/meminfo cannot be read, stdout cannot be written.
+    pub fn run(&self, root: &Root) -> Result<u8> {
+        let names = named(&self.paths, self.from.as_ref())?;
+        signals::install();
+        let bar = ProgressBar::new_spinner();
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed:>4} {wide_msg}") {
+            bar.set_style(style);
+        }
+        let progress = |at: &warm::Progress| {
+            let left = at.left.map(|left| left.as_secs());
+            bar.set_message(moving(at.done, at.total, at.rate, left, at.depth));
+            bar.tick();
+        };
+        let options = warm::Options {
+            dry: self.dry_run,
+            range: self.range,
+            rate: self.rate,
+            depth: self.depth,
+            progress: Some(&progress),
+        };
+        let told = |error: &_| bar.suspend(|| tell(error));
+        let done = warm::warm(Context { root, tell: &told }, &names, &self.walking.options(), &options);
+        bar.finish_and_clear();
+        let done = done?;
+        let partly = done.failed > 0 || done.stopped.is_some() || !done.lost.is_empty() || !done.unknown.is_empty();
+        self.format.print(&CacheWarm::new(done), CacheWarm::text)?;
+        Ok(code(partly))
+    }
+}

@@ -1,0 +1,135 @@
+//! The two system calls that tell of residency, and when they may be believed.
+//!
+//! What it is not: a choice between them; see the module above.
+
+#![expect(unsafe_code, reason = "cachestat and mincore")]
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::sync::OnceLock;
+
+use super::{Method, Residency};
+use crate::sys::{check, page_size, size_of_fd};
+
+/// The same number on every architecture we are built for (Linux 6.5).
+const SYS_CACHESTAT: libc::c_long = 451;
+
+#[repr(C)]
+struct Range {
+    off: u64,
+    len: u64,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Stat {
+    cache: u64,
+    dirty: u64,
+    writeback: u64,
+    evicted: u64,
+    recently_evicted: u64,
+}
+
+fn call(fd: libc::c_int, range: &Range, stat: &mut Stat) -> libc::c_long {
+    // SAFETY: cachestat(fd, range, stat, flags) reads one Range and writes one Stat (linux/mman.h).
+    unsafe { libc::syscall(SYS_CACHESTAT, fd, &raw const *range, &raw mut *stat, 0) }
+}
+
+/// Whether the kernel has cachestat and no filter forbids it. Asked once, about a file that is none: the kernel then says
+/// EBADF before it looks at anything else, a filter says EPERM or ENOSYS.
+#[must_use]
+pub fn cachestat_works() -> bool {
+    static WORKS: OnceLock<bool> = OnceLock::new();
+    *WORKS.get_or_init(|| {
+        let result = call(-1, &Range { off: 0, len: 0 }, &mut Stat::default());
+        result != 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EBADF)
+    })
+}
+
+/// Asks cachestat; `length` 0 means up to the end of the file.
+///
+/// # Errors
+/// EPERM for a file we do not own and may not write (from Linux 6.12.12 on), EOPNOTSUPP on hugetlbfs.
+pub fn cachestat(file: BorrowedFd<'_>, offset: u64, length: u64) -> io::Result<Residency> {
+    let (range, mut stat) = (Range { off: offset, len: length }, Stat::default());
+    if call(file.as_raw_fd(), &range, &mut stat) != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(Residency {
+        cached: stat.cache,
+        dirty: Some(stat.dirty),
+        writeback: Some(stat.writeback),
+        evicted: Some(stat.evicted),
+        recently_evicted: Some(stat.recently_evicted),
+        method: Method::Cachestat,
+    })
+}
+
+/// Asks mincore about every page. Only to be believed where [`mincore_tells_truth`].
+///
+/// # Errors
+/// When the file cannot be mapped.
+pub fn mincore(file: BorrowedFd<'_>, offset: u64, length: u64) -> io::Result<Residency> {
+    let mut cached = 0;
+    each_page(file, offset, length, |_, present| cached += u64::from(present))?;
+    let method = Method::Mincore;
+    Ok(Residency { cached, dirty: None, writeback: None, evicted: None, recently_evicted: None, method })
+}
+
+/// Of a file that is not ours mincore says that every page is there (since Linux 5.2). It tells the truth to the owner and to
+/// whoever may write the file; root of a user namespace, or without its capabilities, is nobody special.
+#[must_use]
+pub fn mincore_tells_truth(file: BorrowedFd<'_>) -> bool {
+    let me = crate::process::uid();
+    let own = rustix::fs::fstat(file).is_ok_and(|stat| stat.st_uid == me);
+    if own && (me != 65534 || knows_all_users()) {
+        return true;
+    }
+    let flags = libc::AT_EACCESS | libc::AT_EMPTY_PATH;
+    // SAFETY: an empty C string and integers.
+    match check(unsafe { libc::faccessat(file.as_raw_fd(), c"".as_ptr(), libc::W_OK, flags) }) {
+        Ok(_) => true,
+        // Before Linux 5.8 the question cannot be put so; root of the whole machine may write anything.
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS)) => me == 0 && knows_all_users(),
+        Err(_) => false,
+    }
+}
+
+/// In a user namespace, files of users it does not know look like 65534's.
+fn knows_all_users() -> bool {
+    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    map.split_whitespace().eq(["0", "0", "4294967295"])
+}
+
+/// Tells of each page of a range, by number, whether it is in the page cache.
+pub fn each_page(file: BorrowedFd<'_>, offset: u64, length: u64, mut tell: impl FnMut(u64, bool)) -> io::Result<()> {
+    // One byte a page of answer: 128 MiB of file at a time.
+    const AT_ONCE: u64 = 32768;
+    let page = page_size();
+    let end = size_of_fd(file)?.min(offset.saturating_add(length)).div_ceil(page);
+    let mut first = offset / page;
+    let mut present = Vec::new();
+    while first < end {
+        let pages = (end - first).min(AT_ONCE);
+        let (Ok(bytes), Ok(at)) = (usize::try_from(pages * page), libc::off_t::try_from(first * page)) else {
+            return Err(io::Error::from_raw_os_error(libc::EFBIG));
+        };
+        present.clear();
+        present.resize(usize::try_from(pages).unwrap_or(0), 0u8);
+        // SAFETY: a fresh mapping of the file that nobody else knows; mincore does not read through it and writes one byte
+        // per page into `present`, which has that length; it is unmapped before anyone could use it.
+        unsafe {
+            let start =
+                libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ, libc::MAP_SHARED, file.as_raw_fd(), at);
+            if start == libc::MAP_FAILED {
+                return Err(io::Error::last_os_error());
+            }
+            let result = check(libc::mincore(start, bytes, present.as_mut_ptr()));
+            libc::munmap(start, bytes);
+            result?;
+        }
+        (first..).zip(&present).for_each(|(number, byte)| tell(number, byte & 1 == 1));
+        first += pages;
+    }
+    Ok(())
+}

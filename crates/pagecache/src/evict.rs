@@ -1,0 +1,176 @@
+//! `cache evict`: drops the pages of files, proves what left, and says why the rest stays.
+//!
+//! The kernel drops only clean pages that nobody maps, and a large folio only as a whole; it says nothing of what it skipped. So
+//! each file is counted before and after, and what is left is looked into. What it is not: able to make pages go that are in use.
+//! It never writes to a file; with `sync` it waits for what others wrote.
+
+mod reasons;
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use ramline_kernel::opened::FileKey;
+use ramline_kernel::residency::{self, Residency};
+use ramline_kernel::{KernelError, process};
+use ramline_snapshot::cache::{Doing, EvictedFiles, Tally};
+use ramline_units::Bytes;
+
+use crate::remarks::Remarks;
+use crate::stat::{Asked, ask_range};
+use crate::walk::{self, Found, Place, Visit};
+use crate::{Context, evictors};
+
+/// What is to go, and how.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Only find out what would go.
+    pub dry: bool,
+    /// Write dirty pages first.
+    pub sync: bool,
+    /// Only this part of each file, as offset and length.
+    pub range: Option<(u64, u64)>,
+    /// Files told by name of which something stays.
+    pub top: usize,
+}
+
+/// Evicts everything that was named; failures are told as they happen and counted.
+pub fn evict(context: Context<'_>, names: &[PathBuf], walking: &walk::Options, options: &Options) -> EvictedFiles {
+    let page = process::page_size();
+    let evicting = Evicting {
+        options,
+        page,
+        sums: Mutex::default(),
+        left: Mutex::default(),
+        unproven: Remarks::default(),
+        failed: Mutex::default(),
+        context,
+    };
+    let walked = walk::walk(context, names, walking, &evicting);
+    let sums = evicting.sums.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let left = evicting.left.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut out = EvictedFiles {
+        doing: if options.dry { Doing::Dry } else { Doing::Done },
+        synced: options.sync,
+        files: sums.files,
+        before: sums.before,
+        unproven: evicting.unproven.take(),
+        skipped: walked.skipped,
+        failed: walked.failed + evicting.failed.into_inner().unwrap_or_else(PoisonError::into_inner),
+        evictors: evictors::evictors(context.root),
+        ..EvictedFiles::default()
+    };
+    reasons::explain(context.root, left, options, page, &mut out);
+    out
+}
+
+/// A file of which something stays.
+#[derive(Debug)]
+struct Left {
+    path: PathBuf,
+    key: FileKey,
+    in_memory: bool,
+    before: u64,
+    after: Residency,
+}
+
+#[derive(Debug, Default)]
+struct Sums {
+    files: u64,
+    before: Bytes,
+}
+
+struct Evicting<'a> {
+    options: &'a Options,
+    page: u64,
+    sums: Mutex<Sums>,
+    left: Mutex<Vec<Left>>,
+    unproven: Remarks,
+    failed: Mutex<u64>,
+    context: Context<'a>,
+}
+
+fn guard<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Visit for Evicting<'_> {
+    type Worker = Tally;
+
+    fn worker(&self) -> Tally {
+        Tally::default()
+    }
+
+    fn file(&self, worker: &mut Tally, found: &Found<'_>) {
+        let range = self.options.range.unwrap_or((0, 0));
+        let before = match ask_range(found, range) {
+            Asked::Known(seen) => seen,
+            Asked::Unknown(why) => return self.unproven(found, &why),
+        };
+        worker.files += 1;
+        worker.resident += Bytes(before.cached.saturating_mul(self.page));
+        if before.cached == 0 {
+            return;
+        }
+        let mut after = before;
+        if !found.fs.in_memory && !self.options.dry {
+            match self.go(found, &before).map(|()| ask_range(found, range)) {
+                Ok(Asked::Known(seen)) => after = seen,
+                Ok(Asked::Unknown(why)) => return self.unproven(found, &why),
+                Err(error) => self.tell(&error),
+            }
+        }
+        if after.cached == 0 {
+            return;
+        }
+        let key = FileKey { device: found.stat.st_dev, inode: found.stat.st_ino };
+        let left = Left { path: found.path(), key, in_memory: found.fs.in_memory, before: before.cached, after };
+        // Of what only would be evicted, what stays is what is dirty or held; who holds it is found out for all at once.
+        guard(&self.left).push(left);
+    }
+
+    fn leave(&self, worker: &mut Tally, _: &Place) {
+        let own = std::mem::take(worker);
+        let mut sums = guard(&self.sums);
+        sums.files += own.files;
+        sums.before += own.resident;
+    }
+}
+
+impl Evicting<'_> {
+    /// Nothing can be proven, but it can be asked for: the kernel lets every reader say that pages are not wanted.
+    fn unproven(&self, found: &Found<'_>, why: &str) {
+        if !self.options.dry {
+            if let Err(error) = self.drop_pages(found) {
+                return self.tell(&error);
+            }
+        }
+        self.unproven.add(why, 1, Some(&found.path()));
+    }
+
+    fn go(&self, found: &Found<'_>, before: &Residency) -> Result<(), KernelError> {
+        let clean = before.dirty == Some(0) && before.writeback == Some(0);
+        if self.options.sync && !clean {
+            let synced = rustix::fs::fdatasync(found.file);
+            synced.map_err(|error| KernelError::io("write back", found.path(), io::Error::from(error)))?;
+        }
+        self.drop_pages(found)
+    }
+
+    fn drop_pages(&self, found: &Found<'_>) -> Result<(), KernelError> {
+        residency::drop_range(&found.file, self.options.range.unwrap_or((0, 0)))
+            .map_err(|error| KernelError::io("evict", found.path(), error))
+    }
+
+    fn tell(&self, error: &KernelError) {
+        *guard(&self.failed) += 1;
+        (self.context.tell)(error);
+    }
+}
+
+/// Opens a file again by its name, if it still is that file.
+pub(crate) fn reopen(path: &Path, key: FileKey) -> Option<File> {
+    let file = File::open(path).ok()?;
+    (FileKey::of(&file).ok()? == key).then_some(file)
+}

@@ -1,0 +1,23 @@
+//! Who else evicts here: then what is counted falls by itself, and what was warmed goes again.
+
+use ramline_kernel::{Root, gather};
+use ramline_snapshot::Wanted;
+
+/// Named, as far as they can be seen (root sees more).
+pub fn evictors(root: &Root) -> Vec<String> {
+    let seen = gather::gather(root, Wanted { evictors: true, ..Wanted::NOTHING });
+    let Some(found) = seen.evictors.data() else { return Vec::new() };
+    let mut out = Vec::new();
+    for scheme in found.schemes.iter().filter(|scheme| scheme.state == "on" && scheme.action == "pageout") {
+        out.push(format!("a DAMON pageout scheme (kdamond {})", scheme.kdamond));
+    }
+    if found.damon_reclaim.get("enabled").is_some_and(|value| value == "Y") {
+        out.push("damon_reclaim".to_owned());
+    }
+    let threads = found.kdamond_threads.unwrap_or(0);
+    if out.is_empty() && threads > 0 {
+        out.push(format!("perhaps DAMON, which has {threads} threads whose scheme cannot be seen"));
+    }
+    out.dedup();
+    out
+}

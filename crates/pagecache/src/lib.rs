@@ -1,0 +1,36 @@
+//! Files in the page cache: which are there, bringing them in, taking them out, each with proof.
+//!
+//! What it is: one walk over trees of files ([`walk`]) and what is done with each file: [`stat`] asks, [`evict`] drops and says
+//! why pages stay, [`warm`] reads what is missing within a bound. What it is not: a way to write files; it opens all of them for
+//! reading, and what it changes is only where their pages are. How a system call is made stands in `ramline-kernel`.
+//!
+//! ```no_run
+//! use ramline_pagecache::{Context, stat, walk};
+//! let context = Context { root: &ramline_kernel::Root::live(), tell: &|error| eprintln!("{error}") };
+//! let seen = stat::stat(context, &["/usr/lib".into()], &walk::Options::default(), &stat::Options::default());
+//! println!("{} of {}", seen.total.resident, seen.total.span);
+//! ```
+
+pub mod evict;
+mod evictors;
+mod glob;
+mod ground;
+pub mod list;
+mod queue;
+mod remarks;
+pub mod stat;
+pub mod walk;
+pub mod warm;
+
+use ramline_kernel::{KernelError, Root};
+
+pub use glob::{BadGlob, Glob};
+
+/// What every verb is given.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// This machine.
+    pub root: &'a Root,
+    /// Told of each failure as it happens; from any thread.
+    pub tell: &'a (dyn Fn(&KernelError) + Sync),
+}

@@ -1,0 +1,45 @@
+//! Lists of file names: one a line, or separated by NUL where there is a NUL (`find -print0`), so that any name can be given.
+
+use std::ffi::OsStr;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use ramline_kernel::KernelError;
+
+/// The names in a file; `-` is standard input.
+///
+/// # Errors
+/// When it cannot be read, or names no file.
+pub fn read(list: &Path) -> Result<Vec<PathBuf>, KernelError> {
+    let failed = |error| KernelError::io("read the list of files", list, error);
+    let mut bytes = Vec::new();
+    if list == Path::new("-") {
+        std::io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
+    } else {
+        bytes = std::fs::read(list).map_err(failed)?;
+    }
+    let names = parse(&bytes);
+    if names.is_empty() {
+        return Err(KernelError::refused("read the list of files", list, "it names no file", ""));
+    }
+    Ok(names)
+}
+
+fn parse(bytes: &[u8]) -> Vec<PathBuf> {
+    let separator = if bytes.contains(&0) { 0 } else { b'\n' };
+    let names = bytes.split(|byte| *byte == separator).filter(|name| !name.is_empty());
+    names.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stand_on_lines_or_between_nuls() {
+        assert_eq!(parse(b"a b\n\nc\n"), [PathBuf::from("a b"), PathBuf::from("c")]);
+        assert_eq!(parse(b"a\nb\0c\0"), [PathBuf::from("a\nb"), PathBuf::from("c")]);
+        assert!(parse(b"\n").is_empty());
+    }
+}

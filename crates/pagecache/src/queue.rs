@@ -1,0 +1,88 @@
+//! Work that makes more work, for several threads: the last pushed is taken first, and all are done when all are idle.
+//!
+//! What it is not: fair. Taking the last first keeps a walk deep and few directories open.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+pub struct Queue<T> {
+    state: Mutex<State<T>>,
+    wake: Condvar,
+    threads: usize,
+    hungry: AtomicBool,
+}
+
+struct State<T> {
+    items: Vec<T>,
+    idle: usize,
+}
+
+impl<T> Queue<T> {
+    /// With its first items, for so many threads, each of which must call [`Queue::take`] until it says `None`.
+    pub fn new(items: Vec<T>, threads: usize) -> Queue<T> {
+        Queue {
+            state: Mutex::new(State { items, idle: 0 }),
+            wake: Condvar::new(),
+            threads,
+            hungry: AtomicBool::new(false),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn push(&self, item: T) {
+        self.lock().items.push(item);
+        self.wake.notify_one();
+    }
+
+    /// The next item; waits for one while others may still push. `None` once nobody can.
+    pub fn take(&self) -> Option<T> {
+        let mut state = self.lock();
+        loop {
+            if let Some(item) = state.items.pop() {
+                self.hungry.store(state.idle > state.items.len(), Ordering::Relaxed);
+                return Some(item);
+            }
+            state.idle += 1;
+            if state.idle >= self.threads {
+                self.wake.notify_all();
+                return None;
+            }
+            self.hungry.store(true, Ordering::Relaxed);
+            state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+            if state.idle >= self.threads {
+                return None;
+            }
+            state.idle -= 1;
+        }
+    }
+
+    /// True while a thread waits: work worth sharing should be shared.
+    pub fn is_hungry(&self) -> bool {
+        self.hungry.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU64;
+
+    #[test]
+    fn every_item_is_taken_once_and_all_threads_come_to_an_end() {
+        let (queue, sum) = (Queue::new(vec![10u64], 4), AtomicU64::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    while let Some(n) = queue.take() {
+                        sum.fetch_add(1, Ordering::Relaxed);
+                        (0..2).filter(|_| n > 0).for_each(|_| queue.push(n - 1));
+                    }
+                });
+            }
+        });
+        assert_eq!(sum.load(Ordering::Relaxed), (1 << 11) - 1);
+    }
+}

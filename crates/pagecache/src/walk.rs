@@ -1,0 +1,339 @@
+//! One walk over trees of files, by several threads, with every file opened once.
+//!
+//! Per file: openat, fstat, whatever the visitor does, close. Directories are the unit of work; a thread that has nothing to do is
+//! given names of a large one. Kept are directories and files with several names, never the files. What it is not: a reader: it
+//! opens regular files (and a block device that was named) and never a FIFO, a socket, or a device unasked; it never enters a
+//! mount that a server or a program answers for unasked, and never follows a link unasked.
+//!
+//! A file with several names is visited once, under the name that was met first. A directory that is met twice (named twice,
+//! reached by a link, bind-mounted) is walked once.
+
+mod named;
+mod one;
+
+use std::collections::HashSet;
+use std::ffi::CStr;
+use std::fs;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ramline_kernel::{KernelError, residency, signals};
+use ramline_snapshot::cache::Remark;
+use rustix::fs::Stat;
+
+use crate::ground::{Closed, FileSystem, Ground};
+use crate::queue::Queue;
+use crate::remarks::Remarks;
+use crate::{Context, Glob};
+
+/// What is walked, and how.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Names that are passed over.
+    pub exclude: Vec<Glob>,
+    /// Follow symbolic links. Then every file is remembered, not only those with several names.
+    pub follow: bool,
+    /// Stay on the file system of what was named.
+    pub one_file_system: bool,
+    /// Enter mounts that a server or a program answers for.
+    pub remote: bool,
+    /// How many threads; 0 is the number of processors, at least two, at most eight.
+    pub threads: usize,
+}
+
+/// What is done with each file.
+pub trait Visit: Sync {
+    /// What a thread keeps to itself.
+    type Worker: Send;
+
+    /// For a new thread.
+    fn worker(&self) -> Self::Worker;
+
+    /// A directory, or something that was named, is begun. Its parent was begun before.
+    fn enter(&self, _place: &Place, _parent: Option<u32>) {}
+
+    /// An open file.
+    fn file(&self, worker: &mut Self::Worker, found: &Found<'_>);
+
+    /// A file that cannot be opened; the failure was told already.
+    fn closed(&self, _worker: &mut Self::Worker, _place: &Place, _path: &Path, _length: u64) {}
+
+    /// The thread goes elsewhere: what it counted belongs to this place. May come several times for one place.
+    fn leave(&self, _worker: &mut Self::Worker, _place: &Place) {}
+}
+
+/// A directory, or a file that was named.
+#[derive(Debug)]
+pub struct Place {
+    /// Number in the order of discovery; a parent's is smaller.
+    pub index: u32,
+    /// Directories between it and what was named.
+    pub depth: u32,
+    /// As it was named.
+    pub path: PathBuf,
+    // As the kernel knows it, for the mount table.
+    real: PathBuf,
+    device: u64,
+    fs: Arc<FileSystem>,
+}
+
+impl Place {
+    /// What is peculiar about its file system.
+    #[must_use]
+    pub fn peculiarity(&self) -> Option<&'static str> {
+        self.fs.peculiarity()
+    }
+}
+
+/// An open file that was found.
+pub struct Found<'a> {
+    /// Where.
+    pub place: &'a Place,
+    /// Its name there; `None` for the place itself.
+    pub name: Option<&'a CStr>,
+    /// Open for reading.
+    pub file: BorrowedFd<'a>,
+    /// What fstat says.
+    pub stat: &'a Stat,
+    /// What it is on.
+    pub(crate) fs: &'a FileSystem,
+}
+
+impl Found<'_> {
+    /// Its length; of a block device, which fstat calls empty, its size.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        match u64::try_from(self.stat.st_size) {
+            Ok(length) if length > 0 || self.name.is_some() => length,
+            _ => residency::size(&self.file).unwrap_or(0),
+        }
+    }
+
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        path_of(self.place, self.name)
+    }
+}
+
+fn path_of(place: &Place, name: Option<&CStr>) -> PathBuf {
+    name.map_or_else(|| place.path.clone(), |name| place.path.join(std::ffi::OsStr::from_bytes(name.to_bytes())))
+}
+
+/// How a walk went.
+#[derive(Debug, Default)]
+pub struct Walked {
+    /// What was passed over, and why.
+    pub skipped: Vec<Remark>,
+    /// Directories that were read.
+    pub directories: u64,
+    /// What failed.
+    pub failed: u64,
+    /// Of it, for want of permission.
+    pub denied: u64,
+    /// What was gone before it could be opened.
+    pub vanished: u64,
+}
+
+enum Task {
+    /// A directory, opened when its turn comes.
+    Directory { parent: Arc<Open>, name: Box<CStr> },
+    /// One that was named, open already.
+    Named(Arc<Open>),
+    /// Names of files in it, each ended by NUL.
+    Names { dir: Arc<Open>, names: Vec<u8> },
+}
+
+/// An open directory.
+struct Open {
+    fd: OwnedFd,
+    place: Place,
+}
+
+struct Walk<'a, V: Visit> {
+    context: Context<'a>,
+    options: &'a Options,
+    visit: &'a V,
+    ground: Ground,
+    queue: Queue<Task>,
+    next: AtomicU32,
+    directories: Mutex<HashSet<(u64, u64)>>,
+    // Files with several names, or all when links are followed.
+    linked: Mutex<HashSet<(u64, u64)>>,
+    // Files that were named: nobody else counts them.
+    named: HashSet<(u64, u64)>,
+    skipped: Remarks,
+    counts: Counts,
+}
+
+#[derive(Default)]
+struct Counts {
+    directories: AtomicU64,
+    failed: AtomicU64,
+    denied: AtomicU64,
+    vanished: AtomicU64,
+}
+
+/// Names are handed over in pieces of this many bytes.
+const NAMES: usize = 8 << 10;
+
+fn guard<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How many threads a walk uses.
+#[must_use]
+pub fn threads(options: &Options) -> usize {
+    if options.threads > 0 {
+        return options.threads;
+    }
+    std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8)
+}
+
+/// Walks everything that was named. Ends early when a signal came, if those are caught.
+pub fn walk<V: Visit>(context: Context<'_>, names: &[PathBuf], options: &Options, visit: &V) -> Walked {
+    raise_open_files();
+    let threads = threads(options);
+    let mut walk = Walk {
+        context,
+        options,
+        visit,
+        ground: Ground::new(context.root),
+        queue: Queue::new(Vec::new(), threads),
+        next: AtomicU32::new(0),
+        directories: Mutex::default(),
+        linked: Mutex::default(),
+        named: HashSet::new(),
+        skipped: Remarks::default(),
+        counts: Counts::default(),
+    };
+    walk.begin(names);
+    let walk = walk;
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| walk.work());
+        }
+    });
+    let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
+    Walked {
+        directories: of(&walk.counts.directories),
+        failed: of(&walk.counts.failed),
+        denied: of(&walk.counts.denied),
+        vanished: of(&walk.counts.vanished),
+        skipped: walk.skipped.take(),
+    }
+}
+
+/// A deep tree keeps one directory open on each level, a thread.
+fn raise_open_files() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    setrlimit(Resource::Nofile, limit).ok();
+}
+
+impl<V: Visit> Walk<'_, V> {
+    fn work(&self) {
+        let mut worker = self.visit.worker();
+        let mut buffer = Vec::with_capacity(32 << 10);
+        while let Some(task) = self.queue.take() {
+            if signals::interrupted() {
+                continue;
+            }
+            match task {
+                Task::Named(dir) => self.directory(&mut worker, &dir, &mut buffer),
+                Task::Names { dir, names } => {
+                    self.files(&mut worker, &dir, &names);
+                    self.visit.leave(&mut worker, &dir.place);
+                }
+                Task::Directory { parent, name } => {
+                    let opened = self.open_directory(&parent, &name);
+                    // The parent may be closed before its children's children are read.
+                    drop(parent);
+                    if let Some(dir) = opened {
+                        self.directory(&mut worker, &dir, &mut buffer);
+                    }
+                }
+            }
+        }
+    }
+
+    fn number(&self) -> u32 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn failed(&self, tried: &str, path: &Path, error: impl Into<std::io::Error>) {
+        self.tell(&KernelError::io(tried, path, error.into()));
+    }
+
+    fn tell(&self, error: &KernelError) {
+        self.counts.failed.fetch_add(1, Ordering::Relaxed);
+        if error.is_denied() {
+            self.counts.denied.fetch_add(1, Ordering::Relaxed);
+        }
+        (self.context.tell)(error);
+    }
+
+    /// True the first time a directory is met.
+    fn is_new(&self, stat: &Stat, path: &Path) -> bool {
+        let new = guard(&self.directories).insert((stat.st_dev, stat.st_ino));
+        if !new {
+            let text = "directories met a second time (named twice, mounted twice, or reached by a link): counted once";
+            self.skipped.add(text, 1, Some(path));
+        }
+        new
+    }
+
+    /// Below what was named: may this directory be entered? Decided by the mount table, before it is touched.
+    fn may_enter(&self, real: &Path, path: &Path) -> bool {
+        match self.ground.closed(real) {
+            Some((Closed::MayHang, kind)) if !self.options.remote => {
+                let text = format!("{kind}: a server or a program answers for it and may never do so (try: --remote)");
+                self.skipped.add(&text, 1, Some(path));
+                false
+            }
+            Some((Closed::NoFiles, kind)) => {
+                self.skipped.add(&format!("{kind}: holds no files of a disk"), 1, Some(path));
+                false
+            }
+            _ => true,
+        }
+    }
+
+    fn is_excluded(&self, place: &Place, name: &CStr) -> bool {
+        let bytes = name.to_bytes();
+        self.options.exclude.iter().any(|glob| {
+            if glob.wants_path() {
+                glob.is_match(path_of(place, Some(name)).as_os_str().as_bytes())
+            } else {
+                glob.is_match(bytes)
+            }
+        })
+    }
+
+    /// Where links are followed a path says little; the mount table knows real ones.
+    fn real(&self, parent: &Place, path: &Path, name: &CStr) -> PathBuf {
+        if self.options.follow {
+            if let Ok(real) = fs::canonicalize(path) {
+                return real;
+            }
+        }
+        parent.real.join(std::ffi::OsStr::from_bytes(name.to_bytes()))
+    }
+
+    fn file_system(&self, fd: BorrowedFd<'_>, stat: &Stat, real: &Path) -> Arc<FileSystem> {
+        self.ground.of(fd, stat.st_dev, real)
+    }
+}
+
+impl AsFd for Open {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,225 @@
+//! One directory, and one file: the part of the walk that is done a million times.
+
+use std::ffi::CStr;
+use std::mem::MaybeUninit;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use ramline_kernel::residency::{self, Method};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, Stat, fstat, openat, statat};
+use rustix::io::Errno;
+
+use super::{Found, NAMES, Open, Place, Task, Visit, Walk, guard, path_of};
+use crate::ground::FileSystem;
+
+/// Entries of a directory that are no files, and files passed over, counted before they are told.
+#[derive(Default)]
+struct Passed {
+    links: u64,
+    others: u64,
+    excluded: u64,
+    twice: u64,
+}
+
+impl<V: Visit> Walk<'_, V> {
+    pub(super) fn open_directory(&self, parent: &Open, name: &CStr) -> Option<Arc<Open>> {
+        let path = path_of(&parent.place, Some(name));
+        let real = self.real(&parent.place, &path, name);
+        if !self.may_enter(&real, &path) {
+            return None;
+        }
+        let link = if self.options.follow { OFlags::empty() } else { OFlags::NOFOLLOW };
+        let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC | link;
+        let opened = openat(parent, name, how | OFlags::NOATIME, Mode::empty());
+        let opened = opened.or_else(|error| match error {
+            Errno::PERM => openat(parent, name, how, Mode::empty()),
+            other => Err(other),
+        });
+        let fd = match opened {
+            Ok(fd) => fd,
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {
+                self.counts.vanished.fetch_add(1, Ordering::Relaxed);
+                return None;
+            }
+            Err(error) => {
+                self.failed("open", &path, error);
+                return None;
+            }
+        };
+        let stat = match fstat(&fd) {
+            Ok(stat) => stat,
+            Err(error) => {
+                self.failed("look at", &path, error);
+                return None;
+            }
+        };
+        let fs = if stat.st_dev == parent.place.device {
+            Arc::clone(&parent.place.fs)
+        } else {
+            if self.options.one_file_system {
+                self.skipped.add("on another file system (--one-file-system)", 1, Some(&path));
+                return None;
+            }
+            self.file_system(fd.as_fd(), &stat, &real)
+        };
+        if !self.is_new(&stat, &path) {
+            return None;
+        }
+        let depth = parent.place.depth.saturating_add(1);
+        let place = Place { index: self.number(), depth, path, real, device: stat.st_dev, fs };
+        self.visit.enter(&place, Some(parent.place.index));
+        Some(Arc::new(Open { fd, place }))
+    }
+
+    pub(super) fn directory(&self, worker: &mut V::Worker, dir: &Arc<Open>, buffer: &mut Vec<u8>) {
+        self.counts.directories.fetch_add(1, Ordering::Relaxed);
+        buffer.clear();
+        let spare: &mut [MaybeUninit<u8>] = buffer.spare_capacity_mut();
+        let (mut entries, mut names, mut passed) = (RawDir::new(dir.as_ref(), spare), Vec::new(), Passed::default());
+        while let Some(entry) = entries.next() {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(Errno::NOENT) => break,
+                Err(error) => {
+                    self.failed("read", &dir.place.path, error);
+                    break;
+                }
+            };
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            if !self.options.exclude.is_empty() && self.is_excluded(&dir.place, name) {
+                passed.excluded += 1;
+                continue;
+            }
+            match self.kind(dir, name, entry.file_type()) {
+                FileType::RegularFile if self.queue.is_hungry() => {
+                    names.extend_from_slice(name.to_bytes_with_nul());
+                    if names.len() >= NAMES {
+                        self.queue.push(Task::Names { dir: Arc::clone(dir), names: std::mem::take(&mut names) });
+                    }
+                }
+                FileType::RegularFile => self.file(worker, dir, name, &mut passed),
+                FileType::Directory => {
+                    self.queue.push(Task::Directory { parent: Arc::clone(dir), name: name.into() });
+                }
+                FileType::Symlink => passed.links += 1,
+                _ => passed.others += 1,
+            }
+        }
+        self.files_counting(worker, dir, &names, &mut passed);
+        self.visit.leave(worker, &dir.place);
+        self.note(&dir.place, &passed);
+    }
+
+    /// What an entry is; a link is what it leads to, if links are followed.
+    fn kind(&self, dir: &Open, name: &CStr, kind: FileType) -> FileType {
+        let at = |flags| statat(dir, name, flags).map(|stat| FileType::from_raw_mode(stat.st_mode));
+        let kind = match kind {
+            FileType::Unknown => at(AtFlags::SYMLINK_NOFOLLOW).unwrap_or(FileType::Unknown),
+            known => known,
+        };
+        if kind == FileType::Symlink && self.options.follow {
+            return at(AtFlags::empty()).unwrap_or(FileType::Symlink);
+        }
+        kind
+    }
+
+    pub(super) fn files(&self, worker: &mut V::Worker, dir: &Open, names: &[u8]) {
+        let mut passed = Passed::default();
+        self.files_counting(worker, dir, names, &mut passed);
+        self.note(&dir.place, &passed);
+    }
+
+    fn files_counting(&self, worker: &mut V::Worker, dir: &Open, names: &[u8], passed: &mut Passed) {
+        for name in names.split_inclusive(|byte| *byte == 0) {
+            if let Ok(name) = CStr::from_bytes_with_nul(name) {
+                self.file(worker, dir, name, passed);
+            }
+        }
+    }
+
+    fn note(&self, place: &Place, passed: &Passed) {
+        let example = Some(place.path.as_path());
+        for (text, n) in [
+            ("symbolic links (try: --follow)", passed.links),
+            ("FIFOs, sockets and devices: never opened", passed.others),
+            ("names that are excluded (--exclude)", passed.excluded),
+            ("further names of files that were counted already", passed.twice),
+        ] {
+            self.skipped.add(text, n, example);
+        }
+    }
+
+    fn file(&self, worker: &mut V::Worker, dir: &Open, name: &CStr, passed: &mut Passed) {
+        let place = &dir.place;
+        let link = if self.options.follow { OFlags::empty() } else { OFlags::NOFOLLOW };
+        let how = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | link;
+        // Mapping a file, as mincore needs it, counts as an access; cachestat does not.
+        let quiet = if place.fs.method == Method::Mincore { OFlags::NOATIME } else { OFlags::empty() };
+        let opened = openat(dir, name, how | quiet, Mode::empty());
+        let opened = match opened {
+            Err(Errno::PERM) if !quiet.is_empty() => openat(dir, name, how, Mode::empty()),
+            other => other,
+        };
+        let fd = match opened {
+            Ok(fd) => fd,
+            Err(error) => return self.not_opened(worker, place, name, error, passed),
+        };
+        let Ok(stat) = fstat(&fd) else { return };
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            passed.others += 1;
+            return;
+        }
+        if (stat.st_nlink > 1 || self.options.follow || !self.named.is_empty()) && !self.is_first(&stat) {
+            passed.twice += 1;
+            return;
+        }
+        if stat.st_dev == place.device {
+            let found = Found { place, name: Some(name), file: fd.as_fd(), stat: &stat, fs: &place.fs };
+            return self.visit.file(worker, &found);
+        }
+        let Some(fs) = self.of_another_device(&fd, &stat, place, name) else { return };
+        self.visit.file(worker, &Found { place, name: Some(name), file: fd.as_fd(), stat: &stat, fs: &fs });
+    }
+
+    /// A file that is on another device than its directory: mounted there alone, or of a layer of an overlay, where the
+    /// directory knows better. `None` when it is not wanted.
+    fn of_another_device(&self, fd: &impl AsFd, stat: &Stat, place: &Place, name: &CStr) -> Option<Arc<FileSystem>> {
+        if residency::method_for(fd.as_fd()).ok() == Some(place.fs.method) && place.fs.name == "overlay" {
+            return Some(Arc::clone(&place.fs));
+        }
+        let path = path_of(place, Some(name));
+        if self.options.one_file_system {
+            self.skipped.add("on another file system (--one-file-system)", 1, Some(&path));
+            return None;
+        }
+        Some(self.file_system(fd.as_fd(), stat, &self.real(place, &path, name)))
+    }
+
+    fn is_first(&self, stat: &Stat) -> bool {
+        let key = (stat.st_dev, stat.st_ino);
+        if self.named.contains(&key) {
+            return false;
+        }
+        (stat.st_nlink < 2 && !self.options.follow) || guard(&self.linked).insert(key)
+    }
+
+    fn not_opened(&self, worker: &mut V::Worker, place: &Place, name: &CStr, error: Errno, passed: &mut Passed) {
+        match error {
+            Errno::NOENT => {
+                self.counts.vanished.fetch_add(1, Ordering::Relaxed);
+            }
+            Errno::LOOP => passed.links += 1,
+            Errno::NXIO => passed.others += 1,
+            error => {
+                let path = path_of(place, Some(name));
+                self.failed("open", &path, error);
+                let length = rustix::fs::lstat(&path).map_or(0, |stat| u64::try_from(stat.st_size).unwrap_or(0));
+                self.visit.closed(worker, place, &path, length);
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+use super::*;
+use std::collections::BTreeMap;
+use std::os::unix::fs::symlink;
+
+use ramline_kernel::Root;
+
+/// Remembers what was visited: path and length.
+#[derive(Default)]
+struct Seen(Mutex<BTreeMap<String, u64>>);
+
+impl Visit for Seen {
+    type Worker = ();
+
+    fn worker(&self) {}
+
+    fn file(&self, (): &mut (), found: &Found<'_>) {
+        let path = found.path().to_string_lossy().into_owned();
+        assert_eq!(guard(&self.0).insert(path, found.length()), None, "a file is visited once");
+    }
+}
+
+fn walked(names: &[&Path], options: &Options) -> (BTreeMap<String, u64>, Walked, Vec<String>) {
+    let (seen, told) = (Seen::default(), Mutex::new(Vec::new()));
+    let tell = |error: &KernelError| guard(&told).push(error.to_string());
+    let names: Vec<PathBuf> = names.iter().map(|name| (*name).to_owned()).collect();
+    let walked = walk(Context { root: &Root::live(), tell: &tell }, &names, options, &seen);
+    (seen.0.into_inner().unwrap(), walked, told.into_inner().unwrap())
+}
+
+fn names(dir: &Path, seen: &BTreeMap<String, u64>) -> Vec<String> {
+    seen.keys().map(|path| path.strip_prefix(&format!("{}/", dir.display())).unwrap_or(path).to_owned()).collect()
+}
+
+#[test]
+fn a_tree_is_walked_once_without_links_fifos_and_second_names() {
+    let dir = tempfile::tempdir().unwrap();
+    let top = dir.path();
+    fs::create_dir_all(top.join("a/b")).unwrap();
+    for name in ["x", "a/y", "a/b/z"] {
+        fs::write(top.join(name), name).unwrap();
+    }
+    fs::hard_link(top.join("x"), top.join("a/b/x2")).unwrap();
+    symlink("/", top.join("loop")).unwrap();
+    let fifo = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, top.join("fifo"), rustix::fs::FileType::Fifo, fifo, 0).unwrap();
+    let (seen, walked, told) = walked(&[top, &top.join("a")], &Options::default());
+    assert_eq!(seen.len(), 3, "{seen:?}");
+    assert!(told.is_empty() && walked.directories == 3, "{told:?} {walked:?}");
+    let texts: Vec<&str> = walked.skipped.iter().map(|remark| remark.text.as_str()).collect();
+    for text in ["symbolic links", "FIFOs", "further names", "directories met a second time"] {
+        assert!(texts.iter().any(|told| told.starts_with(text)), "{text}: {texts:?}");
+    }
+}
+
+#[test]
+fn links_are_followed_on_request_and_a_loop_ends() {
+    let dir = tempfile::tempdir().unwrap();
+    let top = dir.path();
+    fs::create_dir_all(top.join("a/b")).unwrap();
+    fs::create_dir(top.join("elsewhere")).unwrap();
+    fs::write(top.join("elsewhere/far"), "x").unwrap();
+    symlink(top.join("a"), top.join("a/b/up")).unwrap();
+    symlink(top.join("elsewhere"), top.join("a/there")).unwrap();
+    symlink(top.join("elsewhere/far"), top.join("a/far")).unwrap();
+    symlink("nowhere", top.join("a/dangling")).unwrap();
+    let options = Options { follow: true, ..Options::default() };
+    let (seen, _, told) = walked(&[&top.join("a")], &options);
+    assert_eq!(seen.len(), 1, "one file under one of its names: {seen:?}");
+    assert!(told.is_empty(), "{told:?}");
+}
+
+#[test]
+fn excluded_names_take_everything_below_with_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let top = dir.path();
+    fs::create_dir_all(top.join("keep/cache")).unwrap();
+    for name in ["a.log", "keep/b", "keep/cache/c"] {
+        fs::write(top.join(name), name).unwrap();
+    }
+    let exclude = vec!["*.log".parse().unwrap(), format!("{}/*/cache", top.display()).parse().unwrap()];
+    let (seen, ..) = walked(&[top], &Options { exclude, ..Options::default() });
+    assert_eq!(names(top, &seen), ["keep/b"]);
+}
+
+#[test]
+fn what_cannot_be_looked_at_is_told_and_the_rest_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("file"), "x").unwrap();
+    let (seen, walked, told) =
+        walked(&[Path::new("/no/such"), &dir.path().join("file"), Path::new("/dev/null")], &Options::default());
+    assert_eq!((seen.len(), walked.failed), (1, 2));
+    assert!(told[0].starts_with("cannot open /no/such: it does not exist"), "{told:?}");
+    assert!(told[1].contains("neither a file, a directory nor a block device"), "{told:?}");
+}
+
+#[test]
+fn a_large_directory_is_shared_and_every_name_of_any_bytes_is_seen() {
+    use std::os::unix::ffi::OsStrExt;
+    let dir = tempfile::tempdir().unwrap();
+    for n in 0..5000u32 {
+        fs::write(dir.path().join(format!("{n:0100}")), "").unwrap();
+    }
+    fs::write(dir.path().join(std::ffi::OsStr::from_bytes(b"a\xff\n")), "xyz").unwrap();
+    let (seen, walked, told) = walked(&[dir.path()], &Options { threads: 4, ..Options::default() });
+    assert_eq!((seen.len(), walked.failed), (5001, 0), "{told:?}");
+    assert!(seen.values().any(|length| *length == 3));
+}
+
+#[test]
+fn a_chain_of_a_thousand_directories_keeps_few_open() {
+    let dir = tempfile::tempdir().unwrap();
+    let deep: PathBuf = std::iter::once(dir.path().to_owned()).chain((0..1000).map(|_| "d".into())).collect();
+    fs::create_dir_all(&deep).unwrap();
+    fs::write(deep.join("bottom"), "x").unwrap();
+    let (seen, walked, told) = walked(&[dir.path()], &Options::default());
+    assert_eq!((seen.len(), walked.directories, walked.failed), (1, 1001, 0), "{told:?}");
+}
+
+#[test]
+fn proc_is_no_place_for_files() {
+    let (seen, walked, told) = walked(&[Path::new("/proc")], &Options::default());
+    assert!(seen.is_empty() && walked.failed == 1, "{told:?}");
+    assert!(told[0].contains("proc holds no files of a disk"), "{told:?}");
+}

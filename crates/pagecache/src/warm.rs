@@ -1,0 +1,152 @@
+//! `cache warm`: reads what is missing of files into the page cache, several requests at a time, within a bound, and asks
+//! afterwards whether it stayed.
+//!
+//! Order: plan (what is missing, asked without reading), direct I/O users named, read, ask again. Reading is pread(2) into one
+//! buffer a thread: right on every file system, with errors that can be told, and safe when a file shrinks. (Advice such as
+//! WILLNEED loads one read-ahead window a call and is not used.) Holes are not read. What it is not: a promise; others read too,
+//! and may push out what was brought in.
+
+mod depth;
+mod guard;
+mod plan;
+mod pool;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ramline_kernel::mappers;
+use ramline_kernel::opened::FileKey;
+use ramline_kernel::{KernelError, Room, cache_room, process, residency};
+use ramline_snapshot::cache::{Doing, Stop, Warmed, WarmedFile};
+use ramline_units::{Bytes, Nanos};
+
+use crate::remarks::name;
+use crate::{Context, evict, evictors, walk};
+
+use guard::Guard;
+use plan::Planned;
+
+/// What is to be read, and how.
+#[derive(Clone, Copy, Default)]
+pub struct Options<'a> {
+    /// Only find out what is missing.
+    pub dry: bool,
+    /// Only this part of each file, as offset and length.
+    pub range: Option<(u64, u64)>,
+    /// At most so many bytes a second.
+    pub rate: Option<Bytes>,
+    /// So many requests at a time; found out by measuring when left out.
+    pub depth: Option<u64>,
+    /// Told now and then how far it is.
+    pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
+}
+
+/// How far it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// Read so far.
+    pub done: Bytes,
+    /// To be read.
+    pub total: Bytes,
+    /// Bytes a second, over the last moments.
+    pub rate: Bytes,
+    /// At that rate; `None` while nothing moves.
+    pub left: Option<Duration>,
+    /// Requests at a time.
+    pub depth: u64,
+}
+
+/// Files that were not warmed as wanted are named up to so many.
+const NAMED: usize = 20;
+
+/// Warms everything that was named; failures are told as they happen and counted.
+///
+/// # Errors
+/// When it cannot be found out how much memory there is.
+pub fn warm(
+    context: Context<'_>,
+    names: &[PathBuf],
+    walking: &walk::Options,
+    options: &Options<'_>,
+) -> Result<Warmed, KernelError> {
+    let page = process::page_size();
+    let plan = plan::plan(context, names, walking, options.range);
+    let room = cache_room(context.root)?;
+    let missing = Bytes(plan.files.iter().map(|file| file.missing).sum());
+    let mut out = Warmed {
+        doing: if options.dry { Doing::Dry } else { Doing::Done },
+        before: plan.tally,
+        missing,
+        room: room.bytes,
+        bound: room.bound.clone(),
+        direct: direct(context, &plan.files, page),
+        unknown: plan.unknown,
+        skipped: plan.walked.skipped,
+        failed: plan.walked.failed,
+        evictors: evictors::evictors(context.root),
+        ..Warmed::default()
+    };
+    if options.dry {
+        return Ok(out);
+    }
+    let guard = Guard::new(context.root, &room, missing);
+    let read = pool::read(context, &plan.files, &guard, options, missing);
+    out.read = Bytes(read.bytes);
+    out.took = Nanos(u64::try_from(read.took.as_nanos()).unwrap_or(u64::MAX));
+    out.depth = read.depth;
+    out.tried = read.tried;
+    out.failed += read.failed;
+    out.stopped = read.stopped;
+    check(&plan.files, options.range, page, &mut out);
+    Ok(out)
+}
+
+/// Files somebody reads past the page cache.
+fn direct(context: Context<'_>, files: &[Planned], page: u64) -> Vec<WarmedFile> {
+    let keys: Vec<FileKey> = files.iter().map(|file| file.key).collect();
+    let users = if keys.is_empty() { Default::default() } else { mappers::direct(context.root, &keys) };
+    let told = |file: &Planned| {
+        let users = users.get(&file.key)?;
+        let who: Vec<String> =
+            users.iter().take(3).map(|user| format!("{} (process {})", user.name, user.pid)).collect();
+        let before = Bytes(file.before.saturating_mul(page));
+        let text = format!("opened with direct I/O by {}: such readers pass the page cache by", who.join(", "));
+        Some(WarmedFile { name: name(&file.path), before, after: before, text })
+    };
+    files.iter().filter_map(told).take(NAMED).collect()
+}
+
+/// Asks again about every file that was read.
+fn check(files: &[Planned], range: Option<(u64, u64)>, page: u64, out: &mut Warmed) {
+    let bytes = |pages: u64| Bytes(pages.saturating_mul(page));
+    let mut after = out.before.resident;
+    let early = out.stopped.is_some();
+    for file in files.iter().filter(|file| !file.untold) {
+        let Some(open) = evict::reopen(&file.path, file.key) else {
+            note(out, file, bytes(file.before), Bytes::ZERO, "it is gone, or another file has its name");
+            continue;
+        };
+        let ranges = [range.unwrap_or((0, i64::MAX.unsigned_abs()))];
+        let Ok(now) = residency::of_ranges(&open, &file.path, &ranges) else { continue };
+        after = Bytes((after + bytes(now.cached)).0.saturating_sub(bytes(file.before).0));
+        let wanted = file.before + file.missing / page;
+        let shrunk = residency::size(&open).is_ok_and(|length| length < file.length);
+        if shrunk {
+            note(out, file, bytes(file.before), bytes(now.cached), "it became shorter meanwhile");
+        } else if now.cached < wanted && !early {
+            note(out, file, bytes(file.before), bytes(now.cached), "pages of it left again, or could not be read");
+        }
+    }
+    out.after = Some(after);
+}
+
+fn note(out: &mut Warmed, file: &Planned, before: Bytes, after: Bytes, text: &str) {
+    if out.lost.len() < NAMED {
+        out.lost.push(WarmedFile { name: name(&file.path), before, after, text: text.to_owned() });
+    }
+}
+
+/// In words, for whoever waits.
+pub(crate) fn stop(room: &Room, margin: u64) -> Stop {
+    Stop::Room { bound: room.bound.clone(), room: room.bytes, margin: Bytes(margin) }
+}

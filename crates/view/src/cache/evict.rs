@@ -1,0 +1,155 @@
+//! `cache evict`: what left the page cache, and why the rest stays.
+
+use ramline_snapshot::cache::{Doing, EvictedFile, EvictedFiles, Stay, Why};
+use ramline_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::report::SCHEMA_VERSION;
+use crate::text::{Cell, Column, Page, Paint, Style, Table, number};
+
+/// `cache evict`: what left the page cache, and why the rest stays.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CacheEvict {
+    /// Version of this document.
+    pub schema_version: u64,
+    /// What was done.
+    #[serde(flatten)]
+    pub done: EvictedFiles,
+}
+
+/// Processes named for one file.
+const NAMED: usize = 3;
+
+impl CacheEvict {
+    /// As a document.
+    #[must_use]
+    pub const fn new(done: EvictedFiles) -> Self {
+        CacheEvict { schema_version: SCHEMA_VERSION, done }
+    }
+
+    /// The screen.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        let (mut page, done) = (Page::new(style), &self.done);
+        page.bold(&self.answer());
+        for (why, bytes) in &done.reasons {
+            page.point("  ", &format!("{bytes} {}", words(*why)));
+        }
+        if done.reasons.iter().any(|(why, _)| *why == Why::Dirty) {
+            page.line("Dirty pages go after they are written; try: ramline cache evict --sync PATH");
+        }
+        if !done.stays.is_empty() {
+            page.blank();
+            page.table(&table(&done.stays));
+            if done.more > 0 {
+                page.dim(&format!("and {} more (--top)", number::things(done.more, "file")));
+            }
+        }
+        super::remarks(&mut page, Paint::Warn, "Not proven: ", "file", &done.unproven);
+        super::remarks(&mut page, Paint::Dim, "Passed over: ", "name", &done.skipped);
+        super::failures(&mut page, done.failed);
+        page.finish()
+    }
+
+    fn answer(&self) -> String {
+        let done = &self.done;
+        let of = number::things(done.files, "file");
+        if done.files == 0 && !done.unproven.is_empty() {
+            let of = number::things(done.unproven.iter().map(|remark| remark.files).sum(), "file");
+            return format!("What left the page cache of {of} cannot be proven.");
+        }
+        if done.before == Bytes::ZERO {
+            return format!("Nothing of {of} is in the page cache.");
+        }
+        let gone = done.before.saturating_sub(done.after);
+        match (done.doing, done.after) {
+            (Doing::Dry, Bytes(0)) => format!("{gone} of {of} would leave the page cache: all that is in it."),
+            (Doing::Dry, after) => {
+                format!("At least {gone} of {of} would leave the page cache; up to {after} would stay:")
+            }
+            (Doing::Done, Bytes(0)) => {
+                format!("{gone} of {of} left the page cache: all that was in it, counted again.")
+            }
+            (Doing::Done, after) => format!("{gone} of {of} left the page cache; {after} stayed, counted again:"),
+        }
+    }
+}
+
+const fn words(why: Why) -> &'static str {
+    match why {
+        Why::Dirty => "dirty or being written",
+        Why::Locked => "locked into memory by a process",
+        Why::Mapped => "mapped by a process",
+        Why::LargeFolio => {
+            "in a large folio that reaches beyond the range: the kernel drops it only as a whole (no other reason was found)"
+        }
+        Why::InMemory => "on a file system in memory: there the page cache is the file",
+        Why::Other => "for no reason that could be seen: in use for a moment, or mapped by a process out of sight",
+    }
+}
+
+fn table(stays: &[EvictedFile]) -> Table {
+    let mut table =
+        Table::new(vec![Column::right("stays"), Column::right("of"), Column::wrapped("why"), Column::left("file")]);
+    for file in stays {
+        let why: Cell = reason(&file.stay).into();
+        table.row([file.after.to_string().into(), file.before.to_string().into(), why, file.name.path.as_str().into()]);
+    }
+    table
+}
+
+fn reason(stay: &Stay) -> String {
+    let mut out = Vec::new();
+    for why in &stay.why {
+        out.push(match why {
+            Why::Dirty => stay.dirty.map_or_else(|| "dirty".to_owned(), |bytes| format!("{bytes} dirty")),
+            Why::Locked => format!("locked by {}", holders(stay, true)),
+            Why::Mapped => format!("mapped by {}", holders(stay, false)),
+            Why::LargeFolio => "large folio partly in the range".to_owned(),
+            Why::InMemory => "in memory".to_owned(),
+            Why::Other => "not seen".to_owned(),
+        });
+    }
+    out.join("; ")
+}
+
+fn holders(stay: &Stay, locked: bool) -> String {
+    let all: Vec<_> = stay.holders.iter().filter(|holder| holder.locked == locked).collect();
+    let mut named: Vec<String> =
+        all.iter().take(NAMED).map(|holder| format!("{} ({})", holder.name, holder.pid)).collect();
+    if all.len() > NAMED {
+        named.push(format!("{} more", all.len() - NAMED));
+    }
+    named.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ramline_snapshot::cache::{Holder, Name};
+
+    #[test]
+    fn what_stays_is_told_with_its_reasons_and_the_way_out() {
+        let holder = |name: &str, locked| Holder { pid: 7, name: name.into(), locked };
+        let stay = Stay {
+            why: vec![Why::Dirty, Why::Locked, Why::Mapped],
+            dirty: Some(Bytes(4096)),
+            holders: vec![holder("db", true), holder("web", false)],
+        };
+        let file = EvictedFile { name: Name::new(b"/x"), before: Bytes(16384), after: Bytes(8192), stay };
+        let done = EvictedFiles {
+            files: 3,
+            before: Bytes(16384),
+            after: Bytes(8192),
+            reasons: vec![(Why::Dirty, Bytes(8192))],
+            stays: vec![file],
+            ..EvictedFiles::default()
+        };
+        let text = CacheEvict::new(done).text(&Style { colour: false, width: 100 });
+        assert!(text.starts_with("8.0 KiB of 3 files left the page cache; 8.0 KiB stayed, counted again:\n"), "{text}");
+        assert!(text.contains("4.0 KiB dirty; locked by db (7); mapped by web (7)"), "{text}");
+        assert!(text.contains("--sync"), "{text}");
+    }
+}

@@ -1,0 +1,144 @@
+//! `cache warm`: what was missing, what was read, how fast, and whether it stayed.
+
+use ramline_snapshot::cache::{Doing, Stop, Warmed, WarmedFile};
+use ramline_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::report::SCHEMA_VERSION;
+use crate::text::{Page, Paint, Style, number};
+
+/// `cache warm`: what was missing, what was read, and whether it stayed.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CacheWarm {
+    /// Version of this document.
+    pub schema_version: u64,
+    /// What was done.
+    #[serde(flatten)]
+    pub done: Warmed,
+}
+
+/// One line while it works: done, total, rate and time left in seconds.
+#[must_use]
+pub fn moving(done: Bytes, total: Bytes, rate: Bytes, left: Option<u64>, depth: u64) -> String {
+    let share = done.share_of(total).map(|share| number::percent(share.min(1.0))).unwrap_or_default();
+    let left = left.map_or_else(|| "time left unknown".to_owned(), |left| format!("{left} s left"));
+    format!("{done} of {total} ({share}), {}, {left}, {depth} at a time", number::per_second(rate))
+}
+
+impl CacheWarm {
+    /// As a document.
+    #[must_use]
+    pub const fn new(done: Warmed) -> Self {
+        CacheWarm { schema_version: SCHEMA_VERSION, done }
+    }
+
+    /// The screen.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        let (mut page, done) = (Page::new(style), &self.done);
+        page.bold(&self.answer());
+        if let Some(stop) = &done.stopped {
+            page.painted(Paint::Warn, &stopped(stop));
+        }
+        if done.doing == Doing::Done && done.read > Bytes::ZERO {
+            page.line(&self.speed());
+        }
+        page.dim(&format!("The guard began with room for {} ({}).", done.room, done.bound));
+        super::evictors(&mut page, &done.evictors);
+        files(&mut page, "Direct I/O: ", &done.direct);
+        files(&mut page, "Not as wanted: ", &done.lost);
+        super::remarks(&mut page, Paint::Warn, "Unknown: ", "file", &done.unknown);
+        super::remarks(&mut page, Paint::Dim, "Passed over: ", "name", &done.skipped);
+        super::failures(&mut page, done.failed);
+        page.finish()
+    }
+
+    fn answer(&self) -> String {
+        let done = &self.done;
+        let (before, of) = (done.before.resident, number::things(done.before.files + done.before.unknown, "file"));
+        if done.missing == Bytes::ZERO {
+            return format!("Nothing is missing: {before} of {of} are in the page cache, all that has data.");
+        }
+        let span = done.before.span + done.before.unknown_length;
+        match done.after {
+            Some(after) => {
+                format!("{after} of {span} in {of} are in the page cache now, counted again; before {before}.")
+            }
+            None => format!("{} of {span} in {of} would be read; {before} are in the page cache.", done.missing),
+        }
+    }
+
+    fn speed(&self) -> String {
+        let done = &self.done;
+        let seconds = done.took.0 / 1_000_000;
+        let rate = Bytes(done.read.0.saturating_mul(1000) / seconds.max(1));
+        let tried: Vec<String> =
+            done.tried.iter().map(|(depth, rate)| format!("{depth}: {}", number::per_second(*rate))).collect();
+        let tried = if tried.is_empty() { String::new() } else { format!(" (tried {})", tried.join(", ")) };
+        format!(
+            "Read {} of {} missing in {}, {}, {} requests at a time{tried}.",
+            done.read,
+            done.missing,
+            done.took,
+            number::per_second(rate),
+            done.depth
+        )
+    }
+}
+
+fn stopped(stop: &Stop) -> String {
+    match stop {
+        Stop::Room { bound, room, margin } => format!(
+            "Stopped: {bound} has room for {room} without pushing out what is in use, {margin} of it are kept free; \
+             more would only replace what was just read."
+        ),
+        Stop::Interrupted => "Stopped by a signal; what was read stays.".to_owned(),
+    }
+}
+
+fn files(page: &mut Page<'_>, head: &str, files: &[WarmedFile]) {
+    for file in files {
+        page.painted_point(
+            Paint::Warn,
+            head,
+            &format!("{}: {} ({} in the page cache)", file.name.path, file.text, file.after),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ramline_snapshot::cache::Tally;
+    use ramline_units::Nanos;
+
+    #[test]
+    fn a_stop_says_what_bounds_it() {
+        let done = Warmed {
+            before: Tally { files: 1, span: Bytes::from_gib(30), ..Tally::default() },
+            missing: Bytes::from_gib(30),
+            read: Bytes::from_mib(300),
+            after: Some(Bytes::from_mib(300)),
+            took: Nanos(1_000_000_000),
+            depth: 4,
+            stopped: Some(Stop::Room {
+                bound: "control group /db".into(),
+                room: Bytes::from_mib(350),
+                margin: Bytes::from_mib(50),
+            }),
+            ..Warmed::default()
+        };
+        let text = CacheWarm::new(done).text(&Style::default());
+        assert!(text.starts_with("300.0 MiB of 30.0 GiB in 1 file are in the page cache now"), "{text}");
+        assert!(text.contains("Stopped: control group /db has room for 350.0 MiB"), "{text}");
+        assert!(text.contains("300.0 MiB/s, 4 requests at a time"), "{text}");
+    }
+
+    #[test]
+    fn progress_tells_rate_and_time_left() {
+        let line = moving(Bytes::from_mib(512), Bytes::from_gib(1), Bytes::from_mib(256), Some(2), 8);
+        assert_eq!(line, "512.0 MiB of 1.0 GiB (50.0 %), 256.0 MiB/s, 2 s left, 8 at a time");
+    }
+}
