@@ -16,8 +16,8 @@ pub struct Run {
     journal: Journal,
     pending: Vec<Pending>,
     next: u64,
-    // Held until the last step is undone.
-    _lock: RunLock,
+    // Held until the last step is undone, or let go before.
+    lock: Option<RunLock>,
 }
 
 /// A point in a run to go back to.
@@ -34,13 +34,19 @@ impl Run {
         signals::install();
         journal::prune(lock.state())?;
         let journal = Journal::create(lock.state(), lock.owner(), crash_after)?;
-        Ok(Run { root: root.clone(), journal, pending: Vec::new(), next: 0, _lock: lock.clone() })
+        Ok(Run { root: root.clone(), journal, pending: Vec::new(), next: 0, lock: Some(lock.clone()) })
     }
 
     /// The root the run works on.
     #[must_use]
     pub fn root(&self) -> &Root {
         &self.root
+    }
+
+    /// Lets other runs begin while this one goes on: for one that lasts and disturbs no measurement. Its steps stay its own, as its
+    /// journal is locked and its owner alive.
+    pub fn let_others_run(&mut self) {
+        self.lock = None;
     }
 
     /// The name of the run.

@@ -216,6 +216,25 @@ impl Group {
         }
     }
 
+    /// Drops the page cache that is charged to the group; it must hold no process. What is dirty, or in use by others, stays.
+    ///
+    /// # Errors
+    /// When the kernel has no way to (version 2 before Linux 5.19).
+    pub fn give_up_cache(&self) -> Result<()> {
+        if self.version == Version::V1 {
+            return write_knob(&self.dir.join("memory.force_empty"), "0").map(drop);
+        }
+        for _ in 0..3 {
+            let Some(file) = self.stat()?.file.filter(|file| file.0 > 0) else { break };
+            match write_knob(&self.dir.join("memory.reclaim"), &file.0.to_string()) {
+                // Less than was asked for could be had.
+                Err(error) if error.errno() == Some(libc::EAGAIN) => {}
+                other => drop(other?),
+            }
+        }
+        Ok(())
+    }
+
     /// Removes the empty group; waits up to 2 s for processes that are still ending. Gone already is success.
     ///
     /// # Errors

@@ -15,6 +15,7 @@ pub mod maps;
 mod meminfo;
 pub mod mount;
 pub mod opened;
+pub mod pin;
 pub mod place;
 pub mod process;
 pub mod processes;

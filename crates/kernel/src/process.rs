@@ -56,6 +56,19 @@ pub fn boot_id(root: &Root) -> Result<String> {
     Ok(read_text(&root.path("/proc/sys/kernel/random/boot_id"))?.trim().to_owned())
 }
 
+/// What tells this machine from others: a hash of /etc/machine-id, which is itself not to be passed on (machine-id(5)). `None`
+/// where there is none.
+#[must_use]
+pub fn machine(root: &Root) -> Option<String> {
+    let id = read_text(&root.path("/etc/machine-id")).ok()?;
+    let id = id.trim();
+    // FNV-1a, 64 bits.
+    let hash = b"ramline".iter().chain(id.as_bytes());
+    let hash =
+        hash.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3));
+    (!id.is_empty() && id != "uninitialized").then(|| format!("{hash:016x}"))
+}
+
 /// The program that is running, to start it again as a worker.
 ///
 /// # Errors

@@ -149,6 +149,14 @@ pub fn present(file: &impl AsFd, path: &Path) -> Result<Vec<(u64, u64)>> {
     runs(file, path, (0, u64::MAX), true)
 }
 
+/// The same of a range, as offset and length in bytes.
+///
+/// # Errors
+/// As [`present`].
+pub fn present_in(file: &impl AsFd, path: &Path, range: (u64, u64)) -> Result<Vec<(u64, u64)>> {
+    runs(file, path, range, true)
+}
+
 /// Which parts of a range (offset and length in bytes) of a file are not in the page cache, in the same form.
 ///
 /// # Errors

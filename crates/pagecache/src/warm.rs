@@ -7,9 +7,9 @@
 //! and may push out what was brought in.
 
 mod depth;
-mod guard;
-mod plan;
-mod pool;
+pub(crate) mod guard;
+pub(crate) mod plan;
+pub(crate) mod pool;
 
 use std::path::PathBuf;
 use std::time::Duration;

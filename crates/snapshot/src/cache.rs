@@ -14,12 +14,18 @@
 //! ```
 
 mod done;
+mod hotset;
+mod pinned;
+mod ran;
 
 use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use done::{Doing, EvictedFile, EvictedFiles, Holder, Stay, Stop, Warmed, WarmedFile, Why};
+pub use hotset::{Restored, Saved};
+pub use pinned::Pinned;
+pub use ran::{Apart, Ran};
 
 /// Sums over files. Gauges.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -3,10 +3,18 @@
 //! What it is not: the walk or the counting; those are `ramline-pagecache`. All sizes are gauges.
 
 mod evict;
+mod pin;
+mod restore;
+mod run;
+mod save;
 mod stat;
 mod warm;
 
 pub use evict::CacheEvict;
+pub use pin::CachePin;
+pub use restore::CacheRestore;
+pub use run::CacheRun;
+pub use save::CacheSave;
 pub use stat::{CacheStat, Shown};
 pub use warm::{CacheWarm, moving};
 

@@ -17,7 +17,8 @@ use serde_json::Value;
 use crate::figure::Figure;
 use crate::screen::TopicList;
 use crate::{
-    CacheEvict, CacheStat, CacheWarm, CheckupReport, Cleaned, Comparison, ExperimentInfo, ExperimentList, ProofTable,
+    CacheEvict, CachePin, CacheRestore, CacheRun, CacheSave, CacheStat, CacheWarm, CheckupReport, Cleaned, Comparison,
+    ExperimentInfo, ExperimentList, ProofTable,
 };
 use crate::{ShowCgroups, ShowMaps, ShowProcesses, ShowTranslate};
 use crate::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
@@ -59,6 +60,10 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("cache-stat-line", schema::<ramline_snapshot::cache::FileRow>()),
         ("cache-evict", schema::<CacheEvict>()),
         ("cache-warm", schema::<CacheWarm>()),
+        ("cache-save", schema::<CacheSave>()),
+        ("cache-restore", schema::<CacheRestore>()),
+        ("cache-run", schema::<CacheRun>()),
+        ("cache-pin", schema::<CachePin>()),
         ("checkup", schema::<CheckupReport>()),
         ("checkup-comparison", schema::<Comparison>()),
     ]

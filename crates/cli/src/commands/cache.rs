@@ -1,6 +1,11 @@
 //! `ramline cache`: files in the page cache.
 
 mod evict;
+mod moving;
+mod pin;
+mod restore;
+mod run;
+mod save;
 mod stat;
 mod warm;
 
@@ -26,6 +31,10 @@ enum Verb {
     Stat(stat::Stat),
     Evict(evict::Evict),
     Warm(warm::Warm),
+    Save(save::Save),
+    Restore(restore::Restore),
+    Run(run::Run),
+    Pin(pin::Pin),
 }
 
 impl Cache {
@@ -45,6 +54,22 @@ impl Cache {
             }
             Verb::Warm(verb) => {
                 source.must_be_live("cache warm")?;
+                verb.run(&source.kernel_root()?)
+            }
+            Verb::Save(verb) => {
+                source.must_be_live("cache save")?;
+                verb.run(&source.kernel_root()?)
+            }
+            Verb::Pin(verb) => {
+                source.must_be_live("cache pin")?;
+                verb.run(&source.kernel_root()?)
+            }
+            Verb::Run(verb) => {
+                source.must_be_live("cache run")?;
+                verb.run(&source.kernel_root()?)
+            }
+            Verb::Restore(verb) => {
+                source.must_be_live("cache restore")?;
                 verb.run(&source.kernel_root()?)
             }
         }

@@ -29,6 +29,8 @@ pub struct Planned {
     pub empty: bool,
     /// It has holes.
     pub sparse: bool,
+    /// Only these parts of it, as offset and length; `None` is the range that was asked for.
+    pub parts: Option<Box<[(u64, u64)]>>,
 }
 
 #[derive(Debug, Default)]
@@ -110,7 +112,17 @@ impl Visit for Planning {
         }
         let key = FileKey { device: found.stat.st_dev, inode: found.stat.st_ino };
         let empty = before == 0;
-        worker.files.push(Planned { path: found.path(), key, length, before, missing, untold, empty, sparse });
+        worker.files.push(Planned {
+            path: found.path(),
+            key,
+            length,
+            before,
+            missing,
+            untold,
+            empty,
+            sparse,
+            parts: None,
+        });
     }
 
     fn leave(&self, worker: &mut Worker, _: &Place) {

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use ramline_kernel::{KernelError, residency, signals};
 use ramline_snapshot::cache::Stop;
 use ramline_units::Bytes;
-use rustix::fs::{SeekFrom, seek};
+use rustix::fs::{Advice, SeekFrom, fadvise, seek};
 
 use super::depth::{Depth, MOST};
 use super::guard::Guard;
@@ -171,10 +171,17 @@ impl Pool<'_> {
     fn runs(&self, planned: &Planned, file: &File) -> Result<Vec<(u64, u64)>, KernelError> {
         let (offset, most) = self.options.range.unwrap_or((0, u64::MAX));
         let end = offset.saturating_add(most).min(planned.length);
+        let wanted = match &planned.parts {
+            // Those pages and no others: no read-ahead.
+            Some(parts) => {
+                fadvise(file, 0, None, Advice::Random).ok();
+                parts.to_vec()
+            }
+            None if planned.sparse => data(file, offset, end),
+            None => vec![(offset, end.saturating_sub(offset))],
+        };
         let mut out = Vec::new();
-        for (at, length) in
-            if planned.sparse { data(file, offset, end) } else { vec![(offset, end.saturating_sub(offset))] }
-        {
+        for (at, length) in wanted {
             if planned.empty || planned.untold {
                 out.push((at, length));
             } else {

@@ -1,7 +1,7 @@
 //! `cache warm`: what was missing, what was read, how fast, and whether it stayed.
 
 use ramline_snapshot::cache::{Doing, Stop, Warmed, WarmedFile};
-use ramline_units::Bytes;
+use ramline_units::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -72,8 +72,7 @@ impl CacheWarm {
 
     fn speed(&self) -> String {
         let done = &self.done;
-        let seconds = done.took.0 / 1_000_000;
-        let rate = Bytes(done.read.0.saturating_mul(1000) / seconds.max(1));
+        let rate = rate(done.read, done.took);
         let tried: Vec<String> =
             done.tried.iter().map(|(depth, rate)| format!("{depth}: {}", number::per_second(*rate))).collect();
         let tried = if tried.is_empty() { String::new() } else { format!(" (tried {})", tried.join(", ")) };
@@ -88,7 +87,12 @@ impl CacheWarm {
     }
 }
 
-fn stopped(stop: &Stop) -> String {
+/// Bytes a second.
+pub(super) fn rate(read: Bytes, took: Nanos) -> Bytes {
+    Bytes(read.0.saturating_mul(1000) / (took.0 / 1_000_000).max(1))
+}
+
+pub(super) fn stopped(stop: &Stop) -> String {
     match stop {
         Stop::Room { bound, room, margin } => format!(
             "Stopped: {bound} has room for {room} without pushing out what is in use, {margin} of it are kept free; \
@@ -112,7 +116,6 @@ fn files(page: &mut Page<'_>, head: &str, files: &[WarmedFile]) {
 mod tests {
     use super::*;
     use ramline_snapshot::cache::Tally;
-    use ramline_units::Nanos;
 
     #[test]
     fn a_stop_says_what_bounds_it() {

@@ -4,14 +4,13 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use ramline_kernel::{Root, signals};
 use ramline_pagecache::{Context, warm};
 use ramline_units::Bytes;
 use ramline_view::CacheWarm;
-use ramline_view::cache::moving;
 
-use super::{Walking, code, named, range, tell};
+use super::moving::Moving;
+use super::{Walking, code, named, range};
 use crate::output::Format;
 
 /// Bring files into the page cache: only what is missing, in parallel, within what can be had without pushing out what is in use
@@ -52,25 +51,17 @@ impl Warm {
     pub fn run(&self, root: &Root) -> Result<u8> {
         let names = named(&self.paths, self.from.as_ref())?;
         signals::install();
-        let bar = ProgressBar::new_spinner();
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed:>4} {wide_msg}") {
-            bar.set_style(style);
-        }
-        let progress = |at: &warm::Progress| {
-            let left = at.left.map(|left| left.as_secs());
-            bar.set_message(moving(at.done, at.total, at.rate, left, at.depth));
-            bar.tick();
-        };
+        let moving = Moving::new();
         let options = warm::Options {
             dry: self.dry_run,
             range: self.range,
             rate: self.rate,
             depth: self.depth,
-            progress: Some(&progress),
+            progress: Some(&|at| moving.show(at)),
         };
-        let told = |error: &_| bar.suspend(|| tell(error));
+        let told = |error: &_| moving.tell(error);
         let done = warm::warm(Context { root, tell: &told }, &names, &self.walking.options(), &options);
-        bar.finish_and_clear();
+        drop(moving);
         let done = done?;
         let partly = done.failed > 0 || done.stopped.is_some() || !done.lost.is_empty() || !done.unknown.is_empty();
         self.format.print(&CacheWarm::new(done), CacheWarm::text)?;

@@ -1,0 +1,64 @@
+//! `ramline cache pin`.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use ramline_kernel::Root;
+use ramline_pagecache::{Context, pin};
+use ramline_units::Bytes;
+use ramline_view::CachePin;
+
+use super::{Walking, code, named, tell};
+use crate::output::{self, Format};
+
+/// Keep files in memory for as long as this runs: locked, whatever becomes of them
+///
+/// Files are read in and locked page by page, small ones first, up to a budget. A file that is replaced (another renamed over it),
+/// grows, comes or goes is followed. One that cannot be locked is named with the reason, and the others are locked all the same.
+/// Ctrl-C releases them all; their pages then stay in the page cache until others need the room. Without root RLIMIT_MEMLOCK bounds it.
+/// Exit status: 7 when files were left out, 0 otherwise.
+#[derive(Debug, Clone, Args)]
+pub struct Pin {
+    /// Files and directories, with everything below
+    #[arg(value_name = "PATH", required_unless_present = "from")]
+    paths: Vec<PathBuf>,
+    /// Also the files named in LIST, one a line or separated by NUL; - is standard input
+    #[arg(long, value_name = "LIST")]
+    from: Option<PathBuf>,
+    /// Lock at most so much [default: half of what can be had]
+    #[arg(long, value_name = "SIZE")]
+    budget: Option<Bytes>,
+    #[command(flatten)]
+    walking: Walking,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Pin {
+    /// Runs the command until a signal comes.
+    ///
+    /// # Errors
+    /// Nothing could be locked; the budget is more than there is; stdout cannot be written.
+    pub fn run(&self, root: &Root) -> Result<u8> {
+        let names = named(&self.paths, self.from.as_ref())?;
+        let (mut last, mut failed) = (None, None);
+        let mut told = |now: &ramline_snapshot::cache::Pinned| {
+            let shown = CachePin::new(now.clone());
+            let first = last.is_none();
+            let style = output::style();
+            let said = if self.format.json { output::json(&shown) } else { output::text(&shown.text(&style, first)) };
+            failed = failed.take().or(said.err());
+            last = Some(shown);
+        };
+        pin::pin(Context { root, tell: &tell }, &names, &self.walking.options(), self.budget, &mut told)?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let last = last.unwrap_or_default();
+        if !self.format.json {
+            output::text(&CachePin::released(last.now.pinned))?;
+        }
+        Ok(code(last.now.left_out > 0))
+    }
+}

@@ -1,0 +1,65 @@
+//! `ramline cache restore`.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use ramline_kernel::{Root, signals};
+use ramline_pagecache::{Context, restore};
+use ramline_units::Bytes;
+use ramline_view::CacheRestore;
+
+use super::code;
+use super::moving::Moving;
+use crate::output::Format;
+
+/// Read a saved hot set into the page cache again: only what is missing, what serves most readers first
+///
+/// First come files that were mapped by a process when the set was saved (programs, libraries), then small files before large. Files
+/// that have changed since (length, time, inode) are named and left alone. It stops by itself before memory or the limit of a control
+/// group is used up; what was read by then stays. Exit status: 7 when it ended early or something failed, 0 otherwise.
+#[derive(Debug, Clone, Args)]
+pub struct Restore {
+    /// The hot set's file, as cache save wrote it
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Only find out what is missing
+    #[arg(long)]
+    dry_run: bool,
+    /// Read at most so many bytes a second, for example 100MiB
+    #[arg(long, value_name = "SIZE")]
+    rate: Option<Bytes>,
+    /// Requests at a time, 1 to 16 [default: found out by measuring]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=16))]
+    depth: Option<u64>,
+    /// Take also the hot set of another machine that has the same files: names, lengths and times must agree, not inodes
+    #[arg(long)]
+    other_machine: bool,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Restore {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// FILE is no hot set, is damaged, or is of another version or machine.
+    pub fn run(&self, root: &Root) -> Result<u8> {
+        signals::install();
+        let moving = Moving::new();
+        let told = |error: &_| moving.tell(error);
+        let options = restore::Options {
+            dry: self.dry_run,
+            other_machine: self.other_machine,
+            rate: self.rate,
+            depth: self.depth,
+            progress: Some(&|at| moving.show(at)),
+        };
+        let done = restore::restore(Context { root, tell: &told }, &self.file, &options);
+        drop(moving);
+        let done = done?;
+        let partly = done.failed > 0 || done.stopped.is_some() || done.lost > 0;
+        self.format.print(&CacheRestore::new(done), CacheRestore::text)?;
+        Ok(code(partly))
+    }
+}

@@ -1,0 +1,138 @@
+//! A file locked into memory: mapped whole, each page locked at the moment it is there (MLOCK_ONFAULT), so that nothing is read twice.
+//!
+//! What it is not: access to the contents; the mapping is never read through, so a file that shrinks harms nobody.
+//!
+//! ```no_run
+//! use ramline_kernel::pin::Locked;
+//! let path = std::path::Path::new("/usr/bin/env");
+//! let file = std::fs::File::open(path).map_err(|e| ramline_kernel::KernelError::io("open", path, e))?;
+//! let locked = Locked::new(&file, path, 4096)?;
+//! locked.read_in(path, 0, 4096)?;
+//! # Ok::<(), ramline_kernel::KernelError>(())
+//! ```
+
+#![expect(unsafe_code, reason = "mmap, mlock2, mremap and madvise")]
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+use crate::error::{KernelError, Result};
+use crate::sys::check;
+
+/// A mapping of which every page that is read in stays; released when dropped.
+#[derive(Debug)]
+pub struct Locked {
+    start: *mut libc::c_void,
+    length: usize,
+}
+
+// SAFETY: the mapping belongs to this value alone, and nobody reads or writes through it.
+unsafe impl Send for Locked {}
+
+/// linux/mman.h, Linux 4.4.
+const MLOCK_ONFAULT: libc::c_uint = 1;
+/// linux/mman.h, Linux 5.14.
+const MADV_POPULATE_READ: libc::c_int = 22;
+
+fn long(length: u64) -> io::Result<usize> {
+    usize::try_from(length).map_err(|_| io::Error::from_raw_os_error(libc::EFBIG))
+}
+
+impl Locked {
+    /// Maps so much of a file and has what will be there locked; nothing is read yet.
+    ///
+    /// # Errors
+    /// ENOMEM beyond RLIMIT_MEMLOCK or vm.max_map_count, `Denied` where nothing may be locked, EINVAL for length 0.
+    pub fn new(file: &File, path: &Path, length: u64) -> Result<Locked> {
+        let length = long(length).map_err(|error| KernelError::io("map", path, error))?;
+        // SAFETY: a fresh mapping that nobody else knows.
+        let start =
+            unsafe { libc::mmap(std::ptr::null_mut(), length, libc::PROT_READ, libc::MAP_SHARED, file.as_raw_fd(), 0) };
+        if start == libc::MAP_FAILED {
+            return Err(KernelError::io("map", path, io::Error::last_os_error()));
+        }
+        let locked = Locked { start, length };
+        // SAFETY: exactly our mapping.
+        if unsafe { libc::syscall(libc::SYS_mlock2, start, length, MLOCK_ONFAULT) } != 0 {
+            return Err(KernelError::io("lock", path, io::Error::last_os_error()));
+        }
+        Ok(locked)
+    }
+
+    /// Reads a part in, which is locked by that. Beyond the end of the file nothing happens.
+    ///
+    /// # Errors
+    /// When it cannot be read: EFAULT where the file is shorter by now.
+    pub fn read_in(&self, path: &Path, offset: u64, length: u64) -> Result<()> {
+        let failed = |error| KernelError::io("read into memory", path, error);
+        let (offset, length) = (long(offset).map_err(failed)?, long(length).map_err(failed)?);
+        let length = length.min(self.length.saturating_sub(offset));
+        if length == 0 {
+            return Ok(());
+        }
+        // SAFETY: offset and length lie inside our mapping.
+        let populated = check(unsafe { libc::madvise(self.start.add(offset), length, MADV_POPULATE_READ) });
+        match populated {
+            // An older kernel: locking all of it reads all of it.
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
+                // SAFETY: as above.
+                check(unsafe { libc::mlock(self.start.add(offset), length) }).map(drop).map_err(failed)
+            }
+            other => other.map(drop).map_err(failed),
+        }
+    }
+
+    /// Follows the file to another length; what was locked stays locked.
+    ///
+    /// # Errors
+    /// As [`Locked::new`]; then it is as it was.
+    pub fn resize(&mut self, path: &Path, length: u64) -> Result<()> {
+        let failed = |error| KernelError::io("lock", path, error);
+        let length = long(length.max(1)).map_err(failed)?;
+        // SAFETY: our mapping; whatever its new place is, only this value knows it.
+        let start = unsafe { libc::mremap(self.start, self.length, length, libc::MREMAP_MAYMOVE) };
+        if start == libc::MAP_FAILED {
+            return Err(failed(io::Error::last_os_error()));
+        }
+        (self.start, self.length) = (start, length);
+        Ok(())
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // SAFETY: exactly our mapping, which nobody uses any more.
+        unsafe { libc::munmap(self.start, self.length) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::residency;
+    use std::io::Write;
+
+    #[test]
+    fn a_locked_file_stays_when_it_is_evicted_and_grows_with_the_file() {
+        let page = crate::process::page_size();
+        let mut file = tempfile::NamedTempFile::new_in(".").unwrap();
+        let bytes = vec![1; usize::try_from(16 * page).unwrap()];
+        file.write_all(&bytes).unwrap();
+        let path = file.path().to_owned();
+        let mut locked = match Locked::new(file.as_file(), &path, 16 * page) {
+            Ok(locked) => locked,
+            Err(error) => return println!("SKIP: {error}"),
+        };
+        locked.read_in(&path, 0, 16 * page).unwrap();
+        assert_eq!(residency::evict(file.as_file(), &path).unwrap().after.cached, 16);
+        file.write_all(&bytes).unwrap();
+        locked.resize(&path, 32 * page).unwrap();
+        locked.read_in(&path, 0, 32 * page).unwrap();
+        assert_eq!(residency::evict(file.as_file(), &path).unwrap().after.cached, 32);
+        // A file that shrinks takes its pages with it, and nobody is harmed.
+        file.as_file().set_len(page).unwrap();
+        assert!(locked.read_in(&path, 0, 32 * page).is_err());
+    }
+}

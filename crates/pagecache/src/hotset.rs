@@ -1,0 +1,91 @@
+//! A hot set: which parts of which files were in the page cache, kept in a file.
+//!
+//! The file is one line of plain text, `ramline hot set 1`, and behind it one zstd frame with a checksum, of lines of JSON: a
+//! header, a line a file in the order in which they are to be read again, and an end with the counts (`tail -n +2 FILE | zstd -d`
+//! shows it). What it is not: contents; of each file it holds name, length, time of the last change, inode, device and pages.
+//!
+//! ```
+//! use ramline_pagecache::hotset::Parts;
+//! let mut parts = Parts::builder();
+//! for (first, pages) in [(2, 1), (3, 4), (100, 2)] {
+//!     parts.push(first, pages);
+//! }
+//! assert_eq!(parts.finish().iter().collect::<Vec<_>>(), [(2, 5), (100, 2)]);
+//! ```
+
+mod file;
+mod parts;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+pub use file::{Reading, is_damaged, read, write};
+pub use parts::{Building, Parts};
+
+/// The version of the file that is written and read.
+pub const VERSION: u32 = 1;
+
+/// Where and when a hot set was saved.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Header {
+    /// Milliseconds since 1970.
+    pub saved_ms: u64,
+    /// What tells machines apart (/etc/machine-id, hashed); `None` where there is none.
+    pub machine: Option<String>,
+    /// The boot in which it was saved.
+    pub boot: String,
+    /// Seconds since that boot.
+    pub up_s: u64,
+    /// Bytes of a page: parts are counted in them.
+    pub page: u64,
+    /// Files.
+    pub files: u64,
+    /// Bytes that were in the page cache, in whole pages.
+    pub hot: u64,
+}
+
+/// One file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name, from the root.
+    pub path: PathBuf,
+    /// Its length.
+    pub length: u64,
+    /// Its last change, in nanoseconds since 1970.
+    pub mtime_ns: i64,
+    /// Its inode.
+    pub inode: u64,
+    /// Its device; numbers may differ after a boot.
+    pub device: u64,
+    /// What of it was in the page cache; `None` is all.
+    pub parts: Option<Parts>,
+}
+
+impl Entry {
+    /// Pages that were in the page cache.
+    #[must_use]
+    pub fn pages(&self, page: u64) -> u64 {
+        self.parts.as_ref().map_or_else(|| self.length.div_ceil(page.max(1)), Parts::pages)
+    }
+
+    /// What is to be read, as offset and length in bytes; never beyond the file.
+    #[must_use]
+    pub fn ranges(&self, page: u64) -> Vec<(u64, u64)> {
+        let whole = || vec![(0, self.length)];
+        let cut = |(first, pages): (u64, u64)| {
+            let at = first.saturating_mul(page);
+            let length = pages.saturating_mul(page).min(self.length.saturating_sub(at));
+            (length > 0).then_some((at, length))
+        };
+        self.parts.as_ref().map_or_else(whole, |parts| parts.iter().filter_map(cut).collect())
+    }
+}
+
+/// Last change in nanoseconds, as stat(2) gives it.
+#[must_use]
+pub fn mtime_ns(stat: &rustix::fs::Stat) -> i64 {
+    let nanos = i64::try_from(stat.st_mtime_nsec).unwrap_or(0);
+    stat.st_mtime.saturating_mul(1_000_000_000).saturating_add(nanos)
+}

@@ -1,0 +1,159 @@
+//! What is locked, and how it follows what a walk has seen.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use ramline_kernel::KernelError;
+use ramline_kernel::opened::FileKey;
+use ramline_kernel::pin::Locked;
+use ramline_kernel::signals;
+use ramline_snapshot::cache::{Pinned, WarmedFile};
+use ramline_units::Bytes;
+
+use super::{Seen, why};
+use crate::remarks::name;
+use crate::{Context, evict};
+
+/// So much is read in at a time, so that a signal is heard.
+const WINDOW: u64 = 64 << 20;
+/// Files that are left out are named up to so many.
+const NAMED: usize = 20;
+
+struct Held {
+    key: FileKey,
+    length: u64,
+    locked: Locked,
+}
+
+pub struct Table<'a> {
+    context: Context<'a>,
+    budget: Bytes,
+    held: HashMap<PathBuf, Held>,
+    left_out: BTreeMap<PathBuf, String>,
+    counts: Pinned,
+    first: bool,
+}
+
+impl<'a> Table<'a> {
+    pub fn new(context: Context<'a>, budget: Bytes) -> Self {
+        let (held, left_out) = (HashMap::new(), BTreeMap::new());
+        Table { context, budget, held, left_out, counts: Pinned::default(), first: true }
+    }
+
+    fn sum(&self) -> u64 {
+        self.held.values().map(|held| held.length).sum()
+    }
+
+    /// Locks what is new or changed, lets go what is gone.
+    pub fn follow(&mut self, mut seen: Vec<Seen>) {
+        // Small ones first: most files for the budget.
+        seen.sort_by(|a, b| a.length.cmp(&b.length).then_with(|| a.path.cmp(&b.path)));
+        let now: HashMap<&Path, &Seen> = seen.iter().map(|seen| (seen.path.as_path(), seen)).collect();
+        let before = self.held.len();
+        self.held.retain(|path, _| now.contains_key(path.as_path()));
+        self.counts.gone += u64::try_from(before - self.held.len()).unwrap_or(0);
+        self.left_out.retain(|path, _| now.contains_key(path.as_path()));
+        drop(now);
+        for file in &seen {
+            if signals::interrupted() {
+                return;
+            }
+            self.one(file);
+        }
+        self.first = false;
+    }
+
+    fn one(&mut self, file: &Seen) {
+        let held = self.held.get(&file.path).map(|held| (held.key, held.length));
+        let new = match held {
+            Some((key, length)) if key == file.key && length == file.length => return,
+            Some((key, _)) if key == file.key => false,
+            _ => true,
+        };
+        let more = file.length.saturating_sub(held.map_or(0, |(_, length)| length));
+        if self.sum().saturating_add(more) > self.budget.0 {
+            let text = format!(
+                "its {} are beyond the budget of {}, {} are locked",
+                Bytes(file.length),
+                self.budget,
+                Bytes(self.sum())
+            );
+            // What is locked of it stays, if it is the same file.
+            if new {
+                self.held.remove(&file.path);
+            }
+            return self.leave_out(file, text);
+        }
+        let done = if new { self.lock(file) } else { self.resize(file) };
+        match done {
+            Ok(()) => {
+                self.left_out.remove(&file.path);
+                match held {
+                    Some(_) if new => self.counts.replaced += 1,
+                    Some(_) => self.counts.resized += 1,
+                    None if !self.first => self.counts.added += 1,
+                    None => {}
+                }
+            }
+            Err(error) => {
+                let text = why::explain(self.context.root, &error, file.length, self.sum(), self.held.len());
+                self.leave_out(file, text);
+            }
+        }
+    }
+
+    fn leave_out(&mut self, file: &Seen, text: String) {
+        if self.left_out.insert(file.path.clone(), text.clone()).is_none() && self.left_out.len() <= NAMED {
+            (self.context.tell)(&KernelError::refused("pin", &file.path, text, ""));
+        }
+    }
+
+    /// The new file first, then the old one goes.
+    fn lock(&mut self, file: &Seen) -> Result<(), KernelError> {
+        // Another one has come in between: the next walk sees it.
+        let Some(open) = evict::reopen(&file.path, file.key) else { return Ok(()) };
+        let locked = Locked::new(&open, &file.path, file.length)?;
+        read_in(&locked, &file.path, 0, file.length)?;
+        self.held.insert(file.path.clone(), Held { key: file.key, length: file.length, locked });
+        Ok(())
+    }
+
+    fn resize(&mut self, file: &Seen) -> Result<(), KernelError> {
+        let Some(held) = self.held.get_mut(&file.path) else { return Ok(()) };
+        held.locked.resize(&file.path, file.length)?;
+        let from = held.length.min(file.length);
+        held.length = file.length;
+        read_in(&held.locked, &file.path, from, file.length)
+    }
+
+    pub fn state(&self) -> Pinned {
+        let named = self.left_out.iter().take(NAMED);
+        let named =
+            named.map(|(path, text)| WarmedFile { name: name(path), text: text.clone(), ..WarmedFile::default() });
+        Pinned {
+            files: u64::try_from(self.held.len()).unwrap_or(0),
+            pinned: Bytes(self.sum()),
+            budget: self.budget,
+            left_out: u64::try_from(self.left_out.len()).unwrap_or(0),
+            left_out_files: named.collect(),
+            ..self.counts.clone()
+        }
+    }
+}
+
+fn read_in(locked: &Locked, path: &Path, from: u64, to: u64) -> Result<(), KernelError> {
+    let mut at = from;
+    while at < to && !signals::interrupted() {
+        let length = WINDOW.min(to - at);
+        match locked.read_in(path, at, length) {
+            // It became shorter: the next walk sees it.
+            Err(error) if error.errno() == Some(FAULT) => return Ok(()),
+            other => other?,
+        }
+        at += length;
+    }
+    Ok(())
+}
+
+/// EFAULT: no file behind the page.
+const FAULT: i32 = 14;

@@ -1,0 +1,228 @@
+//! `cache save`: which parts of which files are in the page cache now, into a file ([`crate::hotset`]).
+//!
+//! One walk; a file of which all pages are there is kept as a whole, of any other mincore tells which, and only where cachestat
+//! says that something is (a sparse file of many TiB costs what its hot part costs). Kept in memory are hot files, never the others.
+//! What it is not: a list of what is used; the kernel tells what is there, not how often it is read. Files in memory (tmpfs), block
+//! devices and deleted files are left out: none of them is there after a boot.
+
+mod half_warm;
+mod order;
+mod place;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use ramline_kernel::residency::{self, Method};
+use ramline_kernel::{KernelError, process, signals};
+use ramline_snapshot::cache::{Doing, Saved};
+use ramline_units::{Bytes, Nanos};
+use rustix::fs::FileType;
+
+use crate::hotset::{self, Building, Entry, Header, Parts};
+use crate::remarks::{Remarks, name};
+use crate::stat::{Asked, ask};
+use crate::walk::{self, Found, Place, Visit};
+use crate::{Context, evictors};
+
+pub(crate) use half_warm::Restoring;
+
+/// How it is saved.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// Only find out what would be saved.
+    pub dry: bool,
+    /// Also in the place of a hot set that was much larger.
+    pub force: bool,
+}
+
+/// Saves the hot set of what was named, or of all local disks; failures are told as they happen and counted.
+///
+/// # Errors
+/// `Refused` while the page cache is only half warm (see [`half_warm`]), or where FILE is something else; when it cannot be written.
+pub fn save(
+    context: Context<'_>,
+    file: &Path,
+    names: &[PathBuf],
+    walking: &walk::Options,
+    options: Options,
+) -> Result<Saved, KernelError> {
+    let begin = Instant::now();
+    let old = half_warm::old(file)?;
+    let all = names.is_empty();
+    let names = if all { place::disks(context.root)? } else { place::absolute(names)? };
+    // Each disk was named by its own mount.
+    let walking = walk::Options { one_file_system: all || walking.one_file_system, ..walking.clone() };
+    let saving = Saving {
+        page: process::page_size(),
+        entries: Mutex::default(),
+        unknown: Remarks::default(),
+        passed: Remarks::default(),
+    };
+    let walked = walk::walk(context, &names, &walking, &saving);
+    let mut entries = saving.entries.into_inner().unwrap_or_else(PoisonError::into_inner);
+    order::sort(context.root, &mut entries, saving.page);
+    let header = header(context, &entries, saving.page)?;
+    let mut skipped = saving.passed.take();
+    skipped.extend(walked.skipped);
+    let mut out = Saved {
+        doing: if options.dry { Doing::Dry } else { Doing::Done },
+        file: name(file),
+        trees: names.iter().map(|path| name(path)).collect(),
+        files: header.files,
+        hot: Bytes(header.hot),
+        whole: u64::try_from(entries.iter().filter(|entry| entry.parts.is_none()).count()).unwrap_or(0),
+        before: old.as_ref().map(|old| Bytes(old.hot)),
+        unknown: saving.unknown.take(),
+        skipped,
+        failed: walked.failed,
+        evictors: evictors::evictors(context.root),
+        looked: nanos(begin),
+        ..Saved::default()
+    };
+    if signals::interrupted() {
+        return Err(KernelError::refused("save the hot set to", file, "interrupted: what was there stays", ""));
+    }
+    if !options.force {
+        half_warm::refuse(file, old.as_ref(), &header)?;
+    }
+    if !options.dry {
+        out.size = Some(hotset::write(file, &header, &entries)?);
+        Restoring::forget(file);
+    }
+    out.took = nanos(begin);
+    Ok(out)
+}
+
+fn nanos(since: Instant) -> Nanos {
+    Nanos(u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX))
+}
+
+fn header(context: Context<'_>, entries: &[Entry], page: u64) -> Result<Header, KernelError> {
+    let saved = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Ok(Header {
+        saved_ms: u64::try_from(saved.as_millis()).unwrap_or(0),
+        machine: process::machine(context.root),
+        boot: process::boot_id(context.root)?,
+        up_s: process::monotonic().0 / 1_000_000_000,
+        page,
+        files: u64::try_from(entries.len()).unwrap_or(0),
+        hot: entries.iter().fold(0, |sum, entry| entry.pages(page).saturating_mul(page).saturating_add(sum)),
+    })
+}
+
+struct Saving {
+    page: u64,
+    entries: Mutex<Vec<Entry>>,
+    unknown: Remarks,
+    passed: Remarks,
+}
+
+impl Visit for Saving {
+    type Worker = Vec<Entry>;
+
+    fn worker(&self) -> Vec<Entry> {
+        Vec::new()
+    }
+
+    fn file(&self, worker: &mut Vec<Entry>, found: &Found<'_>) {
+        if found.fs.in_memory || FileType::from_raw_mode(found.stat.st_mode) != FileType::RegularFile {
+            let text = "in memory, or a device: nothing that could be read again after a boot";
+            return self.passed.add(text, 1, Some(&found.path()));
+        }
+        let length = found.length();
+        let seen = match ask(found) {
+            Asked::Known(seen) => seen,
+            Asked::Unknown(why) => return self.unknown.add(&why, 1, Some(&found.path())),
+        };
+        // A page beyond the end (of a file that was cut) is nothing to read again.
+        if seen.cached == 0 || length == 0 {
+            return;
+        }
+        let path = found.path();
+        let parts = if seen.cached >= length.div_ceil(self.page) {
+            None
+        } else {
+            let mut parts = Parts::builder();
+            let asking = Asking { found, path: &path, page: self.page };
+            match asking.hot((0, length), &mut parts) {
+                Ok(()) => Some(parts.finish()),
+                Err(error) => return self.unknown.add(&error.cause.to_string(), 1, Some(&path)),
+            }
+        };
+        if parts.as_ref().is_some_and(|parts| parts.pages() == 0) {
+            return;
+        }
+        let (inode, device) = (found.stat.st_ino, found.stat.st_dev);
+        worker.push(Entry { path, length, mtime_ns: hotset::mtime_ns(found.stat), inode, device, parts });
+    }
+
+    fn leave(&self, worker: &mut Vec<Entry>, _: &Place) {
+        if !worker.is_empty() {
+            self.entries.lock().unwrap_or_else(PoisonError::into_inner).append(worker);
+        }
+    }
+}
+
+struct Asking<'a> {
+    found: &'a Found<'a>,
+    path: &'a Path,
+    page: u64,
+}
+
+/// mincore is asked about so much at a time.
+const WINDOW: u64 = 128 << 20;
+
+impl Asking<'_> {
+    /// Halves a range until cachestat says all or nothing, or a window is left, of which mincore tells each page.
+    fn hot(&self, (at, length): (u64, u64), parts: &mut Building) -> Result<(), KernelError> {
+        if self.found.fs.method == Method::Cachestat {
+            let asked = residency::cachestat(self.found.file, at, length);
+            let seen = asked.map_err(|error| KernelError::io("count the cached pages of", self.path, error))?;
+            let pages = length.div_ceil(self.page);
+            if seen.cached == 0 {
+                return Ok(());
+            }
+            if seen.cached >= pages {
+                parts.push(at / self.page, pages);
+                return Ok(());
+            }
+            if length > WINDOW {
+                let half = (length / 2).div_ceil(WINDOW) * WINDOW;
+                self.hot((at, half), parts)?;
+                return self.hot((at + half, length - half), parts);
+            }
+        }
+        for (at, length) in residency::present_in(&self.found.file, self.path, (at, length))? {
+            parts.push(at / self.page, length.div_ceil(self.page));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ramline_kernel::Root;
+    use std::io::Write;
+
+    #[test]
+    fn the_hot_part_of_a_sparse_file_is_found_without_asking_about_every_page() {
+        let dir = tempfile::tempdir_in(".").unwrap();
+        let path = dir.path().join("sparse");
+        let mut file = std::fs::File::create(&path).unwrap();
+        file.set_len(8 << 40).unwrap();
+        std::io::Seek::seek(&mut file, std::io::SeekFrom::Start(5 << 40)).unwrap();
+        file.write_all(&[1; 3 * 4096]).unwrap();
+        let root = Root::live();
+        let context = Context { root: &root, tell: &|error| panic!("{error}") };
+        let set = dir.path().join("set");
+        let saved = save(context, &set, &[path], &walk::Options::default(), Options::default()).unwrap();
+        if saved.files == 0 {
+            return println!("SKIP: files here are in memory, or residency is not told");
+        }
+        assert_eq!((saved.hot, saved.whole), (Bytes(3 * 4096), 0));
+        let reading = hotset::read(&set).unwrap();
+        assert_eq!(reading.all().unwrap()[0].ranges(4096), [(5 << 40, 3 * 4096)]);
+    }
+}

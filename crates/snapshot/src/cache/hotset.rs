@@ -1,0 +1,95 @@
+//! What `cache save` and `cache restore` did.
+
+use ramline_units::{Bytes, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Doing, Name, Remark, Stop, WarmedFile};
+
+/// What `cache save` did. Gauges of the moment of the walk.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Saved {
+    /// Written, or only looked at.
+    pub doing: Doing,
+    /// The file of the hot set.
+    pub file: Name,
+    /// Where hot files were looked for.
+    pub trees: Vec<Name>,
+    /// Files of which something is in the page cache.
+    pub files: u64,
+    /// What of them is, in whole pages.
+    pub hot: Bytes,
+    /// Of these files, those that are there as a whole.
+    pub whole: u64,
+    /// What the hot set held that was in its place.
+    pub before: Option<Bytes>,
+    /// Size of the file; `None` when only looked at.
+    pub size: Option<Bytes>,
+    /// Time spent looking at files.
+    pub looked: Nanos,
+    /// Time from beginning to end, with the writing.
+    pub took: Nanos,
+    /// Files that could not be asked, and why; they are not in the hot set.
+    pub unknown: Vec<Remark>,
+    /// What was passed over, and why.
+    pub skipped: Vec<Remark>,
+    /// What failed; each was told on stderr.
+    pub failed: u64,
+    /// Somebody else evicts here, so that the page cache holds less than what is used: named.
+    pub evictors: Vec<String>,
+}
+
+/// What `cache restore` did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Restored {
+    /// Read, or only looked at.
+    pub doing: Doing,
+    /// The file of the hot set.
+    pub file: Name,
+    /// How long ago it was saved.
+    pub age: Nanos,
+    /// It was saved since the last boot.
+    pub same_boot: bool,
+    /// Files in it.
+    pub files: u64,
+    /// What of them was hot, in whole pages.
+    pub hot: Bytes,
+    /// Files that have changed since: left alone.
+    pub changed: u64,
+    /// The first few of them.
+    pub changed_files: Vec<WarmedFile>,
+    /// Files that are gone.
+    pub gone: u64,
+    /// The first few of them.
+    pub gone_files: Vec<WarmedFile>,
+    /// What was hot of the files that are as they were. Gauges from here on.
+    pub wanted: Bytes,
+    /// Of it in the page cache before.
+    pub before: Bytes,
+    /// Of it missing before.
+    pub missing: Bytes,
+    /// Read to bring it in.
+    pub read: Bytes,
+    /// Of what is wanted in the page cache afterwards, asked again; `None` when only looked at.
+    pub after: Option<Bytes>,
+    /// Time spent reading.
+    pub took: Nanos,
+    /// Requests at a time that served best.
+    pub depth: u64,
+    /// What the guard allowed at the start.
+    pub room: Bytes,
+    /// What set that bound.
+    pub bound: String,
+    /// What ended it early.
+    pub stopped: Option<Stop>,
+    /// Files that lost pages again before the end, or could not be read whole.
+    pub lost: u64,
+    /// The first few of them.
+    pub lost_files: Vec<WarmedFile>,
+    /// What failed; each was told on stderr.
+    pub failed: u64,
+    /// Somebody else evicts here, so that what was restored goes by itself: named.
+    pub evictors: Vec<String>,
+}

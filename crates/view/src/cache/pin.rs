@@ -1,0 +1,87 @@
+//! `cache pin`: what is held in memory, and what is not, with the reason.
+
+use ramline_snapshot::cache::Pinned;
+use ramline_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::report::SCHEMA_VERSION;
+use crate::text::{Page, Paint, Style, number};
+
+/// `cache pin`: what is held in memory; one document at first and one after each change.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CachePin {
+    /// Version of this document.
+    pub schema_version: u64,
+    /// What is held.
+    #[serde(flatten)]
+    pub now: Pinned,
+}
+
+impl CachePin {
+    /// As a document.
+    #[must_use]
+    pub const fn new(now: Pinned) -> Self {
+        CachePin { schema_version: SCHEMA_VERSION, now }
+    }
+
+    /// What is said at first, and, in one line, after a change.
+    #[must_use]
+    pub fn text(&self, style: &Style, first: bool) -> String {
+        let (mut page, now) = (Page::new(style), &self.now);
+        let files = number::things(now.files, "file");
+        let left = now.left_out;
+        if first {
+            page.bold(&format!("{} of {files} are locked in memory, of a budget of {}.", now.pinned, now.budget));
+            page.line("They stay, also when they are replaced or grow, until this command ends (Ctrl-C).");
+            if !now.watched {
+                page.painted(
+                    Paint::Warn,
+                    "Not all directories can be watched (inotify); files are looked at every 30 s.",
+                );
+            }
+        } else {
+            page.line(&format!(
+                "{} of {files} are locked: {} replaced, {} resized, {} added, {} gone so far.",
+                now.pinned, now.replaced, now.resized, now.added, now.gone
+            ));
+        }
+        if left > 0 {
+            page.painted(
+                Paint::Warn,
+                &format!("{} left out; the first of them were told on stderr.", number::things(left, "file")),
+            );
+        }
+        super::remarks(&mut page, Paint::Dim, "Passed over: ", "name", if first { &now.skipped } else { &[] });
+        page.finish()
+    }
+
+    /// Nothing is locked any more.
+    #[must_use]
+    pub fn released(pinned: Bytes) -> String {
+        format!("{pinned} released.\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_says_what_is_locked_and_then_what_changed() {
+        let now = Pinned {
+            files: 2,
+            pinned: Bytes::from_mib(3),
+            budget: Bytes::from_gib(1),
+            watched: true,
+            replaced: 1,
+            ..Pinned::default()
+        };
+        let pin = CachePin::new(now);
+        let text = pin.text(&Style::default(), true);
+        assert!(text.starts_with("3.0 MiB of 2 files are locked in memory, of a budget of 1.0 GiB."), "{text}");
+        let line = pin.text(&Style { colour: false, width: 100 }, false);
+        assert_eq!(line, "3.0 MiB of 2 files are locked: 1 replaced, 0 resized, 0 added, 0 gone so far.\n");
+    }
+}

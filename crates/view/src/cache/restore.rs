@@ -1,0 +1,131 @@
+//! `cache restore`: what of a hot set is there again, and what is not, with the reason.
+
+use ramline_snapshot::cache::{Doing, Restored};
+use ramline_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::report::SCHEMA_VERSION;
+use crate::text::{Page, Paint, Style, number};
+
+/// `cache restore`: what of a hot set is there again.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CacheRestore {
+    /// Version of this document.
+    pub schema_version: u64,
+    /// What was done.
+    #[serde(flatten)]
+    pub done: Restored,
+}
+
+impl CacheRestore {
+    /// As a document.
+    #[must_use]
+    pub const fn new(done: Restored) -> Self {
+        CacheRestore { schema_version: SCHEMA_VERSION, done }
+    }
+
+    /// The screen.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        let (mut page, done) = (Page::new(style), &self.done);
+        page.bold(&self.answer());
+        if let Some(stop) = &done.stopped {
+            page.painted(Paint::Warn, &super::warm::stopped(stop));
+            page.line("What serves most readers was read first: mapped files, then small ones.");
+        }
+        if done.doing == Doing::Done && done.read > Bytes::ZERO {
+            let rate = super::warm::rate(done.read, done.took);
+            let (read, took, depth) = (done.read, done.took, done.depth);
+            page.line(&format!("Read {read} in {took}, {}, {depth} requests at a time.", number::per_second(rate)));
+        }
+        let boot = if done.same_boot { "in this boot" } else { "in an earlier boot" };
+        let files = number::things(done.files, "file");
+        page.dim(&format!(
+            "The hot set was saved {boot}, {} ago, with {} of {files}.",
+            age(done.age.as_secs_f64()),
+            done.hot
+        ));
+        page.dim(&format!("The guard began with room for {} ({}).", done.room, done.bound));
+        super::evictors(&mut page, &done.evictors);
+        some(&mut page, "changed since, left alone", done.changed, &done.changed_files);
+        some(&mut page, "gone", done.gone, &done.gone_files);
+        some(&mut page, "not as wanted", done.lost, &done.lost_files);
+        super::failures(&mut page, done.failed);
+        page.finish()
+    }
+
+    fn answer(&self) -> String {
+        let done = &self.done;
+        let share =
+            |part: Bytes| part.share_of(done.wanted).map(|share| number::percent(share.min(1.0))).unwrap_or_default();
+        match done.after {
+            _ if done.files == 0 => "The hot set is empty: nothing was hot when it was saved.".to_owned(),
+            _ if done.wanted == Bytes::ZERO => "Nothing of the hot set is as it was.".to_owned(),
+            None => {
+                format!("{} of {} would be read; {} are in the page cache.", done.missing, done.wanted, done.before)
+            }
+            Some(after) => format!(
+                "{after} of {} are in the page cache now ({}), counted again; before {}.",
+                done.wanted,
+                share(after),
+                done.before
+            ),
+        }
+    }
+}
+
+fn some(page: &mut Page<'_>, what: &str, count: u64, named: &[ramline_snapshot::cache::WarmedFile]) {
+    if count == 0 {
+        return;
+    }
+    page.painted(Paint::Warn, &format!("{} {what}:", number::things(count, "file")));
+    for file in named {
+        page.point("  ", &format!("{}: {}", file.name.path, file.text));
+    }
+    let more = count.saturating_sub(u64::try_from(named.len()).unwrap_or(0));
+    if more > 0 {
+        page.dim(&format!("  and {} more", number::count(more)));
+    }
+}
+
+/// Of a time that is over, in the unit that fits.
+fn age(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} minutes", s / 60.0),
+        s if s < 172_800.0 => format!("{:.0} hours", s / 3600.0),
+        s => format!("{:.0} days", s / 86400.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ramline_snapshot::cache::{Name, WarmedFile};
+    use ramline_units::Nanos;
+
+    #[test]
+    fn what_is_back_and_what_has_changed_are_told() {
+        let changed =
+            WarmedFile { name: Name::new(b"/a"), text: "it was written since".to_owned(), ..WarmedFile::default() };
+        let done = Restored {
+            files: 30,
+            wanted: Bytes::from_mib(100),
+            missing: Bytes::from_mib(60),
+            before: Bytes::from_mib(40),
+            after: Some(Bytes::from_mib(100)),
+            read: Bytes::from_mib(60),
+            took: Nanos(1_000_000_000),
+            age: Nanos(90_000_000_000),
+            changed: 22,
+            changed_files: vec![changed],
+            ..Restored::default()
+        };
+        let text = CacheRestore::new(done).text(&Style { colour: false, width: 100 });
+        assert!(text.starts_with("100.0 MiB of 100.0 MiB are in the page cache now (100 %)"), "{text}");
+        assert!(text.contains("/a: it was written since\n  and 21 more"), "{text}");
+        assert!(text.contains("60.0 MiB/s") && text.contains("in an earlier boot, 90 s ago"), "{text}");
+    }
+}
