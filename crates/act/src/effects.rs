@@ -1,11 +1,10 @@
 //! The steps of the lab by name: each records what it needs, refuses what is not ours to touch, and returns the object.
+//! Those with groups and processes are in [`crate::groups`].
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
 
-use ramline_kernel::cgroup::{Group, Hierarchy};
 use ramline_kernel::loopdev::LoopDevice;
 use ramline_kernel::mount::Journalled;
 use ramline_kernel::write::{Change, read_knob, write_knob};
@@ -223,47 +222,6 @@ impl Run {
         Ok(at)
     }
 
-    /// Makes the n-th memory cgroup of this process. Where no group gives the memory controller to its children, the top is
-    /// first made to, as a step of its own that is undone too.
-    ///
-    /// # Errors
-    /// Those of [`Group::create`].
-    pub fn make_cgroup(&mut self, hierarchy: &Hierarchy, n: u32) -> Result<Group> {
-        let name = Hierarchy::group_name(n);
-        let path = hierarchy.planned(&name)?;
-        refuse_if_taken("make the cgroup", &path)?;
-        if let Some(knob) = hierarchy.memory_to_enable()? {
-            self.perform(Step::EnableMemory { path: knob.clone() }, || Hierarchy::enable_memory(&knob).map(drop))?;
-        }
-        self.perform(Step::MakeCgroup { path }, || Group::create(hierarchy, &name))
-    }
-
-    /// Makes a memory cgroup below one of ours; `name` begins with `ramline-`.
-    ///
-    /// # Errors
-    /// Those of [`Group::create_below`].
-    pub fn make_cgroup_below(&mut self, parent: &Group, name: &str) -> Result<Group> {
-        let path = parent.dir().join(name);
-        refuse_if_taken("make the cgroup", &path)?;
-        self.perform(Step::MakeCgroup { path }, || Group::create_below(parent, name))
-    }
-
-    /// Starts a child tied to this thread, inside `group` from its first instruction. The caller waits for it.
-    ///
-    /// # Errors
-    /// Those of [`process::spawn_tied`].
-    pub fn spawn_into(&mut self, group: Option<&Group>, command: &mut Command) -> Result<Child> {
-        let root = self.root().clone();
-        let step = |pid, start| Step::SpawnInto { group: group.map(|group| group.dir().to_owned()), pid, start };
-        self.perform_learning(step(None, None), || {
-            let child = process::spawn_tied(command, group)?;
-            // Not waited for, so it can be looked at even when it has ended.
-            let start = process::start_time(&root, child.id())?;
-            let done = step(Some(child.id()), Some(start));
-            Ok((child, done))
-        })
-    }
-
     /// Adds a zram device.
     ///
     /// # Errors
@@ -351,7 +309,7 @@ fn new_path(operation: &str, path: &Path) -> Result<PathBuf> {
 }
 
 /// Checked before the step is announced: whatever has the name afterwards is ours.
-fn refuse_if_taken(operation: &str, path: &Path) -> Result<()> {
+pub fn refuse_if_taken(operation: &str, path: &Path) -> Result<()> {
     match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(KernelError::io(operation, path, error).into()),

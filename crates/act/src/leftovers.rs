@@ -75,6 +75,8 @@ fn is_present(root: &Root, pending: &Pending, same_boot: bool) -> bool {
         Step::EnableMemory { path } => Hierarchy::is_memory_enabled(path),
         Step::MakeCgroup { path } => Group::open(path).is_ok(),
         Step::MakeTrace { path } => tracing::Instance::open(path).is_ok(),
+        // With us it is gone from there.
+        Step::MoveProcess { pid, start, .. } => process::is_same_process(root, *pid, *start),
         Step::SpawnInto { pid: Some(pid), start: Some(start), .. } => process::is_same_process(root, *pid, *start),
         Step::SpawnInto { .. } => false,
         Step::HotAddZram { id: Some(id), identity, .. } => {

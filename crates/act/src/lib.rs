@@ -21,6 +21,7 @@
 
 mod effects;
 mod error;
+mod groups;
 mod journal;
 mod leftovers;
 mod lock;

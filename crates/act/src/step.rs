@@ -49,6 +49,8 @@ pub enum Step {
     EnableMemory { path: PathBuf },
     /// A memory cgroup of ours.
     MakeCgroup { path: PathBuf },
+    /// A process moved from one group to one of ours.
+    MoveProcess { pid: u32, start: u64, from: PathBuf, to: PathBuf },
     /// A trace buffer of ours with all its settings, in a mounted tracefs.
     MakeTrace { path: PathBuf },
     /// A process, in a group if one is named.
@@ -81,6 +83,7 @@ impl Step {
             Step::Mount { at, fs, .. } => format!("{fs} mounted at {}", at.display()),
             Step::EnableMemory { path } => format!("the memory controller enabled at {}", path.display()),
             Step::MakeCgroup { path } => format!("cgroup {}", path.display()),
+            Step::MoveProcess { pid, to, .. } => format!("process {pid} in cgroup {}", to.display()),
             Step::MakeTrace { path } => format!("trace instance {}", path.display()),
             Step::SpawnInto { pid: Some(pid), .. } => format!("process {pid}"),
             Step::SpawnInto { pid: None, .. } => "a process".to_owned(),

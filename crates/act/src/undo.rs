@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-use ramline_kernel::cgroup::{Group, Hierarchy};
+use ramline_kernel::cgroup::{Group, Hierarchy, move_process};
 use ramline_kernel::write::{read_knob, write_knob};
 use ramline_kernel::{KernelError, Result, Root, loopdev, mount, process, swap, tracing, zram};
 
@@ -45,6 +45,7 @@ pub fn undo(step: &Step, context: Context<'_>) -> Result<Outcome> {
         Step::Mount { what, at, fs } => unmount(root, what, at, fs),
         Step::EnableMemory { path } => disable_memory(path),
         Step::MakeCgroup { path } => remove_cgroup(path),
+        Step::MoveProcess { pid, start, from, to } => move_back(root, *pid, *start, from, to),
         Step::MakeTrace { path } => remove_trace(path),
         Step::SpawnInto { pid, start, .. } => kill(root, *pid, *start),
         Step::HotAddZram { id, identity, existing } => remove_zram(context, *id, *identity, existing),
@@ -171,6 +172,18 @@ fn disable_memory(knob: &Path) -> Result<Outcome> {
         return Ok(Outcome::AlreadyGone);
     }
     Ok(Hierarchy::disable_memory(knob)?.map_or(Outcome::Removed, Outcome::LeftAlone))
+}
+
+/// Only from where we had moved it to.
+fn move_back(root: &Root, pid: u32, start: u64, from: &Path, to: &Path) -> Result<Outcome> {
+    let group = match Group::open(to) {
+        Err(error) if error.is_absent() => return Ok(Outcome::AlreadyGone),
+        other => other?,
+    };
+    if !process::is_same_process(root, pid, start) || !group.pids()?.contains(&pid) {
+        return Ok(Outcome::AlreadyGone);
+    }
+    move_process(pid, from).map(|()| Outcome::Removed)
 }
 
 fn remove_trace(path: &Path) -> Result<Outcome> {
@@ -300,87 +313,4 @@ fn put_back(path: &Path, before: &str, after: &str) -> Result<Outcome> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A tree with one zram device, set up, that is not a device of this machine.
-    fn tree() -> (tempfile::TempDir, Root) {
-        let tree = tempfile::tempdir().unwrap();
-        let put = |path: &str, text: &str| {
-            let path = tree.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
-        put("sys/block/zram3/initstate", "1\n");
-        put("sys/block/zram3/diskseq", "41\n");
-        put("sys/block/zram3/reset", "");
-        put("sys/class/zram-control/hot_remove", "");
-        put("dev/zram3", "");
-        put("proc/swaps", "Filename Type Size Used Priority\n");
-        put("proc/self/mountinfo", "");
-        let root = Root::new(tree.path());
-        (tree, root)
-    }
-
-    #[track_caller]
-    fn undone(root: &Root, id: Option<u32>, identity: Option<zram::Identity>) -> Outcome {
-        let intended_ms = u64::MAX / 4;
-        let step = Step::HotAddZram { id, identity, existing: vec![0] };
-        undo(&step, Context { root, same_boot: true, intended_ms }).unwrap()
-    }
-
-    #[test]
-    fn a_zram_device_that_got_the_number_of_ours_is_left_alone() {
-        let (tree, root) = tree();
-        let ours = zram::Device::open(&root, 3).identity().unwrap();
-        let reset = || std::fs::read_to_string(tree.path().join("sys/block/zram3/reset")).unwrap();
-        std::fs::write(tree.path().join("sys/block/zram3/diskseq"), "42\n").unwrap();
-        assert!(matches!(undone(&root, Some(3), Some(ours)), Outcome::LeftAlone(_)));
-        let other = zram::Identity { inode: ours.inode + 1, diskseq: Some(42) };
-        assert!(matches!(undone(&root, Some(3), Some(other)), Outcome::LeftAlone(_)));
-        assert!(matches!(undone(&root, Some(3), None), Outcome::LeftAlone(_)));
-        assert_eq!(reset(), "");
-        std::fs::write(tree.path().join("sys/block/zram3/diskseq"), "41\n").unwrap();
-        assert_eq!(undone(&root, Some(3), Some(ours)), Outcome::Removed);
-        assert_eq!(reset(), "1");
-        assert_eq!(undone(&root, Some(4), Some(ours)), Outcome::AlreadyGone);
-    }
-
-    #[test]
-    fn a_tree_goes_with_its_files_and_one_that_has_only_its_name_stays() {
-        let base = tempfile::tempdir().unwrap();
-        let root = Root::live();
-        let context = Context { root: &root, same_boot: true, intended_ms: 0 };
-        let path = std::fs::canonicalize(base.path()).unwrap().join("ramline-work");
-        std::fs::create_dir_all(path.join("many/deep")).unwrap();
-        std::fs::write(path.join("many/deep/file"), "x").unwrap();
-        let outside = base.path().join("outside");
-        std::fs::write(&outside, "mine").unwrap();
-        std::os::unix::fs::symlink(&outside, path.join("link")).unwrap();
-        let id = FileId::of(&path).unwrap();
-        let other = Step::MakeTree { path: path.clone(), id: Some(FileId { inode: id.inode + 1, ..id }) };
-        assert!(matches!(undo(&other, context).unwrap(), Outcome::LeftAlone(_)));
-        assert!(path.join("many/deep/file").exists());
-        let step = Step::MakeTree { path: path.clone(), id: Some(id) };
-        assert_eq!(undo(&step, context).unwrap(), Outcome::Removed);
-        assert_eq!(undo(&step, context).unwrap(), Outcome::AlreadyGone);
-        assert_eq!(std::fs::read_to_string(outside).unwrap(), "mine", "a link is not followed");
-    }
-
-    #[test]
-    fn a_device_without_a_record_is_removed_only_while_it_is_empty_and_as_old_as_the_announcement() {
-        let (tree, root) = tree();
-        let born = std::fs::metadata(tree.path().join("dev/zram3")).unwrap().modified().unwrap();
-        let born = born.duration_since(std::time::UNIX_EPOCH).unwrap().as_millis().try_into().unwrap();
-        assert!(unrecorded_zram(&root, &[0], born).is_empty());
-        std::fs::write(tree.path().join("sys/block/zram3/initstate"), "0\n").unwrap();
-        assert_eq!(unrecorded_zram(&root, &[0], born), [3]);
-        assert!(unrecorded_zram(&root, &[0, 3], born).is_empty());
-        assert!(unrecorded_zram(&root, &[0], born - 60_000).is_empty());
-        assert_eq!(undone(&root, None, None), Outcome::AlreadyGone);
-        let step = Step::HotAddZram { id: None, identity: None, existing: vec![] };
-        let outcome = undo(&step, Context { root: &root, same_boot: true, intended_ms: born }).unwrap();
-        assert_eq!(outcome, Outcome::Removed);
-        assert_eq!(std::fs::read_to_string(tree.path().join("sys/block/zram3/reset")).unwrap(), "", "nothing is reset");
-    }
-}
+mod tests;

@@ -52,6 +52,8 @@ fn every_kind_of_step(run: &mut Run, dir: &Path) -> ramline_act::Result<()> {
         group.set_memory_limit(Limit::At(Bytes::from_mib(64)))?;
         let child = run.spawn_into(Some(&group), Command::new("sleep").arg("600"))?;
         std::fs::write(dir.join("child"), format!("{} {}", child.id(), process::start_time(&root, child.id())?)).ok();
+        let moved = run.spawn_into(None, Command::new("sleep").arg("600"))?;
+        run.move_into(&group, hierarchy.own(), moved.id())?;
     }
     let file = run.make_swap_file(&scratch.join("swap"), Bytes::from_mib(16))?;
     run.swap_on(&file, None)?;

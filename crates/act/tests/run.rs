@@ -343,3 +343,27 @@ fn a_directory_under_a_busy_mount_stays_in_the_journal_until_the_mount_is_gone()
     ramline_kernel::mount::unmount(&at).unwrap();
     assert!(bench.journal().iter().filter(|line| *line == "undone make_dir").count() == 0, "{:?}", bench.journal());
 }
+
+#[test]
+fn a_process_that_was_moved_is_back_in_its_group_before_ours_is_emptied() {
+    use ramline_kernel::{cgroup::Hierarchy, process};
+    let bench = Bench::new();
+    let hierarchy = Hierarchy::detect(&bench.root);
+    let none = process::uid() != 0 || hierarchy.as_ref().map_or(true, |found| found.parent().is_err());
+    if ramline_testkit::skip_if(none, "a moved process", "needs root and a memory cgroup") {
+        return;
+    }
+    let hierarchy = hierarchy.unwrap();
+    let mut child = process::spawn_tied(std::process::Command::new("sleep").arg("60"), None).unwrap();
+    let mut run = bench.run();
+    let group = run.make_cgroup(&hierarchy, 77).unwrap();
+    run.move_into(&group, hierarchy.own(), child.id()).unwrap();
+    assert_eq!(group.pids().unwrap(), [child.id()]);
+    run.finish().unwrap();
+    assert!(!group.dir().exists());
+    let back = std::fs::read_to_string(hierarchy.own().join("cgroup.procs")).unwrap();
+    assert!(back.lines().any(|line| line == child.id().to_string()), "{back}");
+    assert_eq!(child.try_wait().unwrap(), None, "it was killed with the group");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}

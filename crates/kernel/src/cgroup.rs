@@ -15,6 +15,7 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
+mod delegated;
 mod hierarchy;
 mod room;
 mod stat;
@@ -26,6 +27,7 @@ use std::time::{Duration, Instant};
 
 use ramline_units::Limit;
 
+pub use delegated::move_process;
 pub use hierarchy::{Hierarchy, Version};
 pub use room::{Room, cache_room, memory_room, panic_on_oom};
 pub use stat::GroupStat;
@@ -79,6 +81,16 @@ impl Group {
         }
         std::fs::create_dir(&dir).map_err(|error| KernelError::io("make the cgroup", &dir, error))?;
         Ok(Group { version: parent.version, dir })
+    }
+
+    /// Makes the group [`Hierarchy::leaf_to_enter`] names: one without limits, for ourselves.
+    ///
+    /// # Errors
+    /// `Denied` without the privilege, `Refused` for a name that is not ours.
+    pub fn create_leaf(dir: &Path) -> Result<Group> {
+        refuse_foreign("make the cgroup", dir)?;
+        std::fs::create_dir(dir).map_err(|error| KernelError::io("make the cgroup", dir, error))?;
+        Ok(Group { version: Version::V2, dir: dir.to_owned() })
     }
 
     /// A group of ours that exists, by its directory (a journal knows it). The version is read off its files.
@@ -180,13 +192,16 @@ impl Group {
     /// is empty.
     ///
     /// # Errors
-    /// EBUSY when processes are left after that.
+    /// EBUSY when processes are left after that; `Refused` when we are in it ourselves.
     pub fn kill_all(&self) -> Result<()> {
         let begin = Instant::now();
         loop {
             let pids = self.pids()?;
             if pids.is_empty() {
                 return Ok(());
+            }
+            if pids.contains(&std::process::id()) {
+                return Err(KernelError::refused("kill what is in", &self.dir, "we are in it ourselves", ""));
             }
             if begin.elapsed() > Duration::from_secs(2) {
                 let error = std::io::Error::from_raw_os_error(libc::EBUSY);

@@ -18,7 +18,7 @@ use ramline_units::Bytes;
 use crate::Root;
 use crate::error::{KernelError, Result};
 use crate::mount;
-use crate::sys::{c_path, check, read_u64};
+use crate::sys::{c_path, check, is_writable, read_u64};
 
 /// File systems that keep ordinary files on a disk of this machine. All others are in memory, behind another layer or on
 /// the network, where a measurement would be of something else, or write in ways of their own (zfs: past the page cache).
@@ -133,6 +133,25 @@ impl Place {
         let text = crate::sys::read_text(&root.path(format!("/sys/block/{name}/dev"))).ok()?;
         let (major, minor) = text.trim().split_once(':')?;
         Some((major.parse().ok()?, minor.parse().ok()?))
+    }
+
+    /// Read-ahead of that disk, which files without one of their own are read with; `None` where no disk is named (btrfs).
+    #[must_use]
+    pub fn read_ahead(&self, root: &Root) -> Option<Bytes> {
+        let name = self.device.as_ref()?;
+        read_u64(&root.path(format!("/sys/block/{name}/queue/read_ahead_kb"))).ok().map(Bytes::from_kib)
+    }
+
+    /// Refuses a directory we may not make files in.
+    ///
+    /// # Errors
+    /// `Denied`.
+    pub fn refuse_unless_writable(&self, operation: &str) -> Result<()> {
+        if is_writable(&self.dir) {
+            return Ok(());
+        }
+        Err(KernelError::new(operation, &self.dir, crate::Cause::Denied)
+            .hint("ramline lab run code-plus-data --dir \"$HOME\""))
     }
 
     /// True for a file system known to be on a disk of this machine.

@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "the thin layer over libc")]
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
@@ -96,6 +96,24 @@ pub fn size_of_fd(file: BorrowedFd<'_>) -> io::Result<u64> {
     // SAFETY: BLKGETSIZE64 (linux/fs.h) writes one u64.
     check(unsafe { libc::ioctl(file.as_raw_fd(), BLKGETSIZE64, &raw mut size) })?;
     Ok(size)
+}
+
+/// An extended attribute of a file as text; `None` when it has none of that name, or the file system keeps none.
+pub fn attribute(path: &Path, name: &CStr) -> Option<String> {
+    let path = c_path("look at", path).ok()?;
+    let mut text = [0u8; 64];
+    // SAFETY: both strings end in NUL, and no more is written than the buffer holds.
+    let length = unsafe { libc::getxattr(path.as_ptr(), name.as_ptr(), text.as_mut_ptr().cast(), text.len()) };
+    let length = usize::try_from(length).ok()?;
+    Some(String::from_utf8_lossy(text.get(..length)?).into_owned())
+}
+
+/// Whether files may be made in a directory, or a file written to, by who we are in effect.
+pub fn is_writable(path: &Path) -> bool {
+    let Ok(name) = c_path("look at", path) else { return false };
+    let mode = if path.is_dir() { libc::W_OK | libc::X_OK } else { libc::W_OK };
+    // SAFETY: the string ends in NUL; faccessat touches no other memory of ours.
+    unsafe { libc::faccessat(libc::AT_FDCWD, name.as_ptr(), mode, libc::AT_EACCESS) == 0 }
 }
 
 /// fsync-like advice on a range of the page cache.

@@ -14,6 +14,7 @@
 //! ```
 
 use ramline_evidence::{Arm, SwapKind};
+use ramline_model::settings::Knob;
 use ramline_units::Bytes;
 
 use crate::error::{LabError, Result};
@@ -91,6 +92,20 @@ pub fn kib(size: Bytes) -> String {
 #[must_use]
 pub fn needs_consent(arm: &Arm) -> bool {
     arm.swappiness.is_some() || !matches!(arm.swap, SwapKind::AsConfigured | SwapKind::None)
+}
+
+/// What has to be set for the arm; where that is possible is in the settings table.
+#[must_use]
+pub fn knobs(arm: &Arm) -> Vec<Knob> {
+    let own = [
+        (arm.swap == SwapKind::None, Knob::SwapLimit),
+        (on_zram(&arm.swap), Knob::Zram),
+        (on_disk(&arm.swap), Knob::SwapArea),
+        (arm.swap == SwapKind::Zswap, Knob::Zswap),
+        (arm.swappiness.is_some(), Knob::Swappiness),
+    ];
+    let own = own.into_iter().filter_map(|(wanted, knob)| wanted.then_some(knob));
+    std::iter::once(Knob::MemoryLimit).chain(own).collect()
 }
 
 /// The arm needs a swap area on a disk.

@@ -13,7 +13,7 @@ use ramline_kernel::cgroup::Version;
 use crate::error::{LabError, Result};
 use crate::experiment::{self, Bench, Experiment, Series};
 use crate::params::{Kind, Parameter, Params};
-use crate::preflight::{self, Plan};
+use crate::preflight::{self, Ground, Plan};
 use crate::progress::Progress;
 use crate::runner::Runner;
 use crate::scratch::Scratch;
@@ -36,7 +36,8 @@ pub const EXPERIMENT: Experiment = Experiment {
           The data is filled; then 11 rounds read code at random places and data in a window that moves on. Each arm is the same \
           under other swap settings, in interleaved order, with cold code and a fresh swap area every time.",
     needs: "root, a memory cgroup (version 1 or 2), mke2fs, a disk with about twice the code and swap free, the limit and a margin in memory; \
-            with --sandbox vm, without root: QEMU, a kernel with its modules, a static ramline",
+            without root the arms as-configured and no-swap, in a group of version 2 of one's own: systemd-run --user --scope -p Delegate=yes ...; \
+            or --sandbox vm: QEMU, a kernel with its modules, a static ramline",
     docs: "docs/experiments/code-plus-data.md",
     page: include_str!("../../../docs/experiments/code-plus-data.md"),
     parameters: &PARAMETERS,
@@ -74,7 +75,7 @@ const OWN: &[Parameter] = &[
         "read-ahead",
         Kind::List,
         Some("128KiB"),
-        "Read-ahead of the scratch device, or several, comma-separated, each with all arms; the host's disks keep theirs",
+        "Read-ahead of the scratch device, or several, comma-separated, each with all arms; the host's disks keep theirs (without root the code is read with that of the disk)",
     ),
     row(
         "stale-statistics",
@@ -144,6 +145,8 @@ impl Series for CodePlusData {
     }
 
     fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
+        // Once for all runs; else an ordinary user's ramline would go to its leaf and back with each.
+        bench.run.prepare_cgroups(&self.plan.hierarchy)?;
         bench.progress.step(&format!("writing the code file below {}", self.plan.place.dir.display()));
         self.scratch = Some(Scratch::create(&self.plan, bench.run)?);
         Ok(())
@@ -156,7 +159,12 @@ impl Series for CodePlusData {
         record.machine.cgroup_version = if v1 { 1 } else { 2 };
         record.machine.scratch_fs.clone_from(&self.plan.place.fs_type);
         record.machine.scratch_disk.clone_from(&self.plan.place.device);
-        record.sandbox = (if v1 { "cgroup-v1" } else { "cgroup-v2" }).to_owned();
+        record.sandbox = match (v1, self.plan.ground) {
+            (true, _) => "cgroup-v1",
+            (false, Ground::OwnFs) => "cgroup-v2",
+            (false, Ground::Plain { .. }) => "cgroup-v2 delegated",
+        }
+        .to_owned();
         Runner { plan: &self.plan, scratch }.once(arm, record, bench)
     }
 }

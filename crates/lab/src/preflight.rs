@@ -3,6 +3,7 @@
 //! What it is not: a promise. While a run goes on the watchdog looks again.
 
 pub(crate) mod checks;
+mod user;
 
 use ramline_evidence::{Arm, SwapKind};
 use ramline_kernel::Root;
@@ -19,6 +20,18 @@ pub const PRIORITY: i32 = 32767;
 /// A machine busier than this gives no timing worth having.
 pub const BUSY_LIMIT: f64 = 0.5;
 
+/// What the code file lies on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ground {
+    /// An ext4 image on a loop device, whose read-ahead is set.
+    OwnFs,
+    /// The scratch place itself, read with the read-ahead of its disk: without root.
+    Plain {
+        /// Of the disk.
+        read_ahead: Bytes,
+    },
+}
+
 /// What a run will do, for the reader to agree to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
@@ -28,6 +41,8 @@ pub struct Plan {
     pub arms: Vec<Arm>,
     /// Where scratch files go.
     pub place: Place,
+    /// What the code file lies on there.
+    pub ground: Ground,
     /// The hierarchy the sandbox is made in.
     pub hierarchy: Hierarchy,
     /// What is written to the disk at once: code file and swap files, in bytes.
@@ -73,6 +88,14 @@ impl Plan {
                 self.place.device.as_deref().unwrap_or("no disk named")
             ),
         ];
+        if let Ground::Plain { read_ahead } = self.ground {
+            lines.push(format!(
+                "without root: the groups lie below {}; the code is read with the read-ahead of {}, {}",
+                self.hierarchy.parent().unwrap_or_default().display(),
+                self.place.device.as_deref().unwrap_or("its disk"),
+                arm::kib(read_ahead)
+            ));
+        }
         lines.extend(self.global.iter().map(|what| format!("outside the sandbox: {what}")));
         lines.extend(self.doubts.iter().map(|what| format!("doubt: {what}")));
         lines
@@ -145,24 +168,26 @@ pub fn assess(root: &Root, settings: &Settings) -> Result<Assessment> {
     let arms = settings.crossed()?;
     let (scratch, total) = (scratch_needed(settings, &arms), checks::mem_total(root));
     let memory = settings.limit() + margin(total);
-    let mut reasons: Vec<Reason> = checks::privilege();
-    reasons.extend(checks::panics(ramline_kernel::panic_on_oom(root)));
+    let mut reasons: Vec<Reason> = Vec::new();
     let hierarchy = checks::hierarchy(root, &mut reasons);
+    if user::is_one() {
+        reasons.extend(user::reasons(hierarchy.as_ref(), settings));
+    }
+    reasons.extend(checks::panics(ramline_kernel::panic_on_oom(root)));
     reasons.extend(checks::memory(ramline_kernel::memory_room(root)?, memory, settings));
     reasons.extend(checks::programs(root, &arms));
     reasons.extend(checks::zswap(root, &arms)?);
     let place = checks::place(settings, &arms, scratch, &mut reasons);
     reasons.extend(checks::outranked(root, &arms)?);
     let doubts = checks::quiet(root, settings, &arms, &mut reasons)?;
-    let plan = hierarchy.zip(place).map(|(hierarchy, place)| Plan {
-        global: global(settings, &arms, &hierarchy),
-        settings: settings.clone(),
-        arms,
-        place,
-        hierarchy,
-        scratch,
-        memory,
-        doubts,
+    let plan = hierarchy.zip(place).map(|(hierarchy, place)| {
+        let (ground, settings) = if user::is_one() {
+            user::ground(root, settings.clone(), &place, &mut reasons)
+        } else {
+            (Ground::OwnFs, settings.clone())
+        };
+        let global = global(&settings, &arms, &hierarchy);
+        Plan { settings, arms, place, ground, hierarchy, scratch, memory, global, doubts }
     });
     Ok(Assessment { plan, reasons })
 }

@@ -1,7 +1,8 @@
 //! The scratch place of an experiment: a private directory with an ext4 image on a loop device, and the code file in it.
 //!
 //! The loop device has a queue of its own, so its read-ahead is set without touching the queues of the host, and it goes
-//! past the page cache of its backing file (direct I/O), so a page of code is in memory once. What it is not: temporary
+//! past the page cache of its backing file (direct I/O), so a page of code is in memory once. Without root the code file lies
+//! in the directory itself, also once in memory, and is read with the read-ahead of the disk. What it is not: temporary
 //! in the sense of /tmp: memory and network file systems are refused, they would measure something else.
 
 use std::fs::{File, OpenOptions};
@@ -17,23 +18,46 @@ use ramline_units::Bytes;
 
 use crate::error::{LabError, Result};
 use crate::own_fs::{self, OwnFs};
-use crate::preflight::{self, Plan};
+use crate::preflight::{self, Ground, Plan};
 use crate::settings::{CODE_UNITS, SEED};
 
 /// What has been set up.
 #[derive(Debug)]
 pub struct Scratch {
-    fs: OwnFs,
+    /// None of our own without root.
+    fs: Option<OwnFs>,
+    dir: PathBuf,
     code: PathBuf,
     hold: PathBuf,
+    verified: Vec<(String, String)>,
 }
 
 impl Scratch {
-    /// Makes the file system and the code file; every step goes through the journal of `run`.
+    /// Makes the file system, where there is one, and the code file; every step goes through the journal of `run`.
     ///
     /// # Errors
     /// The first step that fails; what was made before is undone by `run`.
     pub fn create(plan: &Plan, run: &mut Run) -> Result<Scratch> {
+        match plan.ground {
+            Ground::OwnFs => Scratch::on_own_fs(plan, run),
+            Ground::Plain { read_ahead } => Scratch::plain(plan, read_ahead, run),
+        }
+    }
+
+    fn plain(plan: &Plan, read_ahead: Bytes, run: &mut Run) -> Result<Scratch> {
+        let dir = own_dir(&plan.place.dir, run)?;
+        let size = plan.settings.units(CODE_UNITS);
+        let code = run.make_file(&dir.join("code"), |file| code_bytes(file, size).and_then(|()| file.sync_all()))?;
+        let hold = run.make_file(&dir.join("hold"), |file| file.write_all(&[0]))?;
+        let place =
+            format!("{}, read-ahead of {}", plan.place.fs_type, plan.place.device.as_deref().unwrap_or("its disk"));
+        let kib = (read_ahead.0 / 1024).to_string();
+        let verified =
+            vec![("scratch read-ahead KiB".to_owned(), kib), ("scratch without loop device".to_owned(), place)];
+        Ok(Scratch { fs: None, dir, code, hold, verified })
+    }
+
+    fn on_own_fs(plan: &Plan, run: &mut Run) -> Result<Scratch> {
         let settings = &plan.settings;
         let read_ahead = settings.read_aheads.first().copied().unwrap_or_default();
         let fs = OwnFs::create(&plan.place.dir, preflight::image_size(settings), read_ahead, run)?;
@@ -41,15 +65,16 @@ impl Scratch {
         write_code(&code, settings.units(CODE_UNITS))?;
         let hold = fs.at().join("hold");
         std::fs::write(&hold, [0]).map_err(|error| LabError::file("write", &hold, error))?;
-        Ok(Scratch { fs, code, hold })
+        Ok(Scratch { dir: fs.dir().to_owned(), fs: Some(fs), code, hold, verified: Vec::new() })
     }
 
-    /// Sets the read-ahead of the device, where it is another; a file takes it when it is opened.
+    /// Sets the read-ahead of the device, where it is another; a file takes it when it is opened. That of a disk stays.
     ///
     /// # Errors
     /// The knob cannot be written.
     pub fn set_read_ahead(&self, size: Bytes, run: &mut Run) -> Result<()> {
-        let (knob, kib) = (self.fs.device().read_ahead_knob(), (size.0 / 1024).to_string());
+        let Some(fs) = &self.fs else { return Ok(()) };
+        let (knob, kib) = (fs.device().read_ahead_knob(), (size.0 / 1024).to_string());
         if read_knob(&knob).as_deref() != Some(kib.as_str()) {
             run.set_knob(&knob, &kib)?;
         }
@@ -59,7 +84,7 @@ impl Scratch {
     /// The private directory, on the file system that was chosen.
     #[must_use]
     pub fn dir(&self) -> &Path {
-        self.fs.dir()
+        &self.dir
     }
 
     /// The code file.
@@ -77,7 +102,7 @@ impl Scratch {
     /// What was asked of the device and what it does, by name.
     #[must_use]
     pub fn verified(&self) -> Vec<(String, String)> {
-        self.fs.verified()
+        self.fs.as_ref().map_or_else(|| self.verified.clone(), OwnFs::verified)
     }
 
     /// How much of the code is in the page cache.

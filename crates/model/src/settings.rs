@@ -49,6 +49,8 @@ pub enum Place {
     CgroupV1,
     /// In a memory group of version 2.
     CgroupV2,
+    /// The same made by an ordinary user, in a group that was given to him (systemd's `Delegate=`).
+    Delegated,
     /// In a virtual machine made for it.
     Vm,
 }
@@ -76,6 +78,8 @@ pub struct Setting {
     pub cgroup_v1: Reach,
     /// In a version-2 group.
     pub cgroup_v2: Reach,
+    /// In a version-2 group of an ordinary user.
+    pub delegated: Reach,
     /// In a virtual machine.
     pub vm: Reach,
     /// Where this is from, and what to mind.
@@ -84,8 +88,10 @@ pub struct Setting {
 
 const fn row(knob: Knob, reach: [Reach; 3], source: &'static str) -> Setting {
     let [native, cgroup_v1, cgroup_v2] = reach;
+    // What belongs to the whole machine is root's.
+    let delegated = if matches!(cgroup_v2, PerGroup) { PerGroup } else { Impossible };
     // A guest has a kernel of its own, so everything in it touches the sandbox alone.
-    Setting { knob, native, cgroup_v1, cgroup_v2, vm: Reach::PerGroup, source }
+    Setting { knob, native, cgroup_v1, cgroup_v2, delegated, vm: PerGroup, source }
 }
 
 use Reach::{Global, Impossible, PerGroup};
@@ -115,6 +121,7 @@ pub fn reach(knob: Knob, place: Place) -> Reach {
         Place::Native => setting.native,
         Place::CgroupV1 => setting.cgroup_v1,
         Place::CgroupV2 => setting.cgroup_v2,
+        Place::Delegated => setting.delegated,
         Place::Vm => setting.vm,
     }
 }
@@ -145,6 +152,16 @@ mod tests {
         }
         assert_eq!(reach(Knob::MemoryLimit, Place::Native), Impossible);
         assert_eq!(reach(Knob::Zswap, Place::CgroupV2), PerGroup);
+    }
+
+    #[test]
+    fn without_root_a_group_has_its_limits_and_nothing_of_the_machine() {
+        for knob in [Knob::MemoryLimit, Knob::SwapLimit, Knob::DropCaches] {
+            assert_eq!(reach(knob, Place::Delegated), PerGroup, "{knob:?}");
+        }
+        for knob in [Knob::Swappiness, Knob::SwapArea, Knob::Zram, Knob::ReadAhead, Knob::Mglru] {
+            assert_eq!(reach(knob, Place::Delegated), Impossible, "{knob:?}");
+        }
     }
 
     #[test]

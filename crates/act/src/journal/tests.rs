@@ -27,6 +27,7 @@ fn every_kind_of_step_is_read_back_as_it_was_written() {
         Step::Mount { what: "/dev/loop3".into(), at: "/a/m".into(), fs: "ext4".into() },
         Step::EnableMemory { path: "/e".into() },
         Step::MakeCgroup { path: "/c".into() },
+        Step::MoveProcess { pid: 4, start: 5, from: "/d".into(), to: "/d/c".into() },
         Step::MakeTrace { path: "/t/instances/ramline-1-0".into() },
         Step::SpawnInto { group: Some("/c".into()), pid: Some(4), start: Some(5) },
         Step::HotAddZram {

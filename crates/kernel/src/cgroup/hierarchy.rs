@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{v1, v2};
+use super::{delegated, v1, v2};
 use crate::Root;
 use crate::error::{KernelError, Result};
 use crate::mount::{self, Mounted};
@@ -95,10 +95,12 @@ impl Hierarchy {
     }
 
     /// The group a new one goes below: one that does not take us out of a limit set on us. Version 1: the highest. Version
-    /// 2: the nearest that gives the memory controller to its children, or, for root and when none does, the real top.
+    /// 2: the nearest that gives the memory controller to its children, or, for root and when none does, the real top. Without
+    /// root: the group that was given to us, as systemd does with `Delegate=yes`.
     ///
     /// # Errors
-    /// Version 2: `Unsupported` when no ancestor gives the memory controller to its children and that cannot be changed.
+    /// Version 2: `Unsupported` when no ancestor gives the memory controller to its children and that cannot be changed, or no
+    /// group with it was given to us; `Refused` when others are in that group beside us.
     pub fn parent(&self) -> Result<PathBuf> {
         match self.version {
             Version::V1 => Ok(v1::parent(&self.mount, &self.own)),
@@ -107,7 +109,24 @@ impl Hierarchy {
     }
 
     fn v2_parent(&self) -> Result<v2::Parent> {
-        v2::parent(&self.mount, &self.own, crate::process::uid() == 0)
+        match crate::process::uid() {
+            0 => v2::parent(&self.mount, &self.own),
+            _ => delegated::parent(&self.mount, &self.own),
+        }
+    }
+
+    /// The group to make and to go into ([`super::move_process`]) before the knob of [`Hierarchy::memory_to_enable`] is
+    /// written to: version 2 gives no controller to the children of a group that has processes. `None` where we are not in
+    /// the way.
+    ///
+    /// # Errors
+    /// As [`Hierarchy::parent`].
+    pub fn leaf_to_enter(&self) -> Result<Option<PathBuf>> {
+        let leaf = |parent: v2::Parent| parent.dir.join(format!("{}{}-self", super::PREFIX, std::process::id()));
+        match self.version {
+            Version::V1 => Ok(None),
+            Version::V2 => self.v2_parent().map(|parent| parent.must_leave.then(|| leaf(parent))),
+        }
     }
 
     /// The knob [`Hierarchy::enable_memory`] would write to before a group can be made, `None` when nothing need be enabled.
@@ -121,8 +140,8 @@ impl Hierarchy {
         }
     }
 
-    /// Gives the memory controller to the children of the top of the tree: a change to the whole machine that must be
-    /// journalled by `knob`, from [`Hierarchy::memory_to_enable`], and undone with [`Hierarchy::disable_memory`].
+    /// Gives the memory controller to the children of the top of the tree, or of the group that was given to us: a change to
+    /// others' groups that must be journalled by `knob`, from [`Hierarchy::memory_to_enable`], and undone with [`Hierarchy::disable_memory`].
     ///
     /// # Errors
     /// `Denied` without the privilege, `Unsupported` when the kernel does not take it.

@@ -9,7 +9,7 @@ use crate::error::{KernelError, Result};
 use crate::sys::read_text;
 use crate::write::{Change, write_knob};
 
-const SUBTREE: &str = "cgroup.subtree_control";
+pub const SUBTREE: &str = "cgroup.subtree_control";
 
 /// Where a new group goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,16 +17,18 @@ pub struct Parent {
     pub dir: PathBuf,
     /// False when the memory controller must be given to its children first, with [`enable_memory`].
     pub gives_memory: bool,
+    /// We are in it, and must leave it for a leaf before that: a group with processes gives no controller to children.
+    pub must_leave: bool,
 }
 
-/// The nearest ancestor of our group that gives the memory controller to its children; never above one that has a limit,
-/// so that the limit on us holds for our sandbox too. Where none gives it, `privileged` may change that, but only at the
+/// For root: the nearest ancestor of our group that gives the memory controller to its children; never above one that has a
+/// limit, so that the limit on us holds for our sandbox too. Where none gives it, that is changed, but only at the
 /// real top: the groups between belong to whoever made them (systemd), and one with processes cannot be changed at all.
-pub fn parent(mount: &Path, own: &Path, privileged: bool) -> Result<Parent> {
+pub fn parent(mount: &Path, own: &Path) -> Result<Parent> {
     let mut limited = None;
     for dir in ancestors(mount, own) {
         if gives_memory(dir) {
-            return Ok(Parent { dir: dir.to_owned(), gives_memory: true });
+            return Ok(Parent { dir: dir.to_owned(), gives_memory: true, must_leave: false });
         }
         if has_limit(dir) {
             limited = Some(dir);
@@ -34,8 +36,8 @@ pub fn parent(mount: &Path, own: &Path, privileged: bool) -> Result<Parent> {
         }
     }
     let feature = match limited {
-        None if privileged && is_real_top(mount) => {
-            return Ok(Parent { dir: mount.to_owned(), gives_memory: false });
+        None if is_real_top(mount) => {
+            return Ok(Parent { dir: mount.to_owned(), gives_memory: false, must_leave: false });
         }
         Some(dir) => {
             format!("{} has a limit and processes of its own, so it cannot hold a limited child", dir.display())
@@ -58,7 +60,7 @@ pub fn lists_memory(path: &Path) -> bool {
     read_text(path).is_ok_and(|text| text.split_whitespace().any(|name| name == "memory"))
 }
 
-fn gives_memory(dir: &Path) -> bool {
+pub fn gives_memory(dir: &Path) -> bool {
     lists_memory(&dir.join(SUBTREE))
 }
 
@@ -134,6 +136,10 @@ mod tests {
         }
     }
 
+    fn giving(dir: PathBuf) -> Parent {
+        Parent { dir, gives_memory: true, must_leave: false }
+    }
+
     #[test]
     fn from_a_login_session_the_group_goes_beside_the_session() {
         let top = tempfile::tempdir().unwrap();
@@ -142,7 +148,7 @@ mod tests {
         group(top.path(), "cpu memory\n", "cpu memory\n", "1\n", None);
         group(&slice, "cpu memory\n", "memory\n", "", Some("max\n"));
         group(&session, "memory\n", "\n", "42\n", Some("max\n"));
-        assert_eq!(parent(top.path(), &session, true).unwrap(), Parent { dir: slice, gives_memory: true });
+        assert_eq!(parent(top.path(), &session).unwrap(), giving(slice));
     }
 
     #[test]
@@ -151,7 +157,7 @@ mod tests {
         let own = top.path().join("box");
         group(top.path(), "memory\n", "memory\n", "1\n", None);
         group(&own, "memory\n", "\n", "42\n", Some("1073741824\n"));
-        let error = parent(top.path(), &own, true).unwrap_err();
+        let error = parent(top.path(), &own).unwrap_err();
         assert!(error.is_unsupported() && error.to_string().contains("has a limit"), "{error}");
     }
 
@@ -165,22 +171,21 @@ mod tests {
         group(&slice, "cpu memory\n", "memory\n", "", Some("max\n"));
         group(&delegated, "memory\n", "\n", "", Some("max\n"));
         group(&own, "\n", "\n", "42\n", None);
-        assert_eq!(parent(top.path(), &own, true).unwrap(), Parent { dir: slice, gives_memory: true });
+        assert_eq!(parent(top.path(), &own).unwrap(), giving(slice));
     }
 
     #[test]
-    fn where_nothing_gives_memory_only_root_may_have_it_given_and_only_at_the_real_top() {
+    fn where_nothing_gives_memory_root_has_it_given_but_only_at_the_real_top() {
         let top = tempfile::tempdir().unwrap();
         let own = top.path().join("a.slice/own");
         group(top.path(), "cpu memory\n", "cpu\n", "1\n", None);
         group(&top.path().join("a.slice"), "cpu\n", "cpu\n", "", None);
         group(&own, "cpu\n", "\n", "42\n", None);
-        let at_top = Parent { dir: top.path().to_owned(), gives_memory: false };
-        assert_eq!(parent(top.path(), &own, true).unwrap(), at_top);
-        assert!(parent(top.path(), &own, false).unwrap_err().is_unsupported());
+        let at_top = Parent { gives_memory: false, ..giving(top.path().to_owned()) };
+        assert_eq!(parent(top.path(), &own).unwrap(), at_top);
         // In a cgroup namespace the mount is an ordinary group: said before anything is made, not EBUSY after.
         std::fs::write(top.path().join("memory.max"), "max\n").unwrap();
-        assert!(parent(top.path(), &own, true).unwrap_err().is_unsupported());
+        assert!(parent(top.path(), &own).unwrap_err().is_unsupported());
         assert_eq!(std::fs::read_to_string(top.path().join(SUBTREE)).unwrap(), "cpu\n", "nothing was written");
     }
 

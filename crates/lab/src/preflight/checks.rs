@@ -14,7 +14,7 @@ use ramline_kernel::{KernelError, Root, process, quiet, swap, zram, zswap};
 use ramline_snapshot::Wanted;
 use ramline_units::{Bytes, Nanos};
 
-use super::{BUSY_LIMIT, PRIORITY, Reason, first_line};
+use super::{BUSY_LIMIT, PRIORITY, Reason, first_line, user};
 use crate::arm;
 use crate::code_plus_data::NAME;
 use crate::error::Result;
@@ -38,14 +38,6 @@ fn of_kernel(error: &KernelError, otherwise: &str) -> Reason {
 
 pub fn mem_total(root: &Root) -> Bytes {
     gather(root, Wanted { meminfo: true, ..Wanted::NOTHING }).mem_total().unwrap_or_default()
-}
-
-pub fn privilege() -> Vec<Reason> {
-    if process::uid() == 0 {
-        return Vec::new();
-    }
-    let text = "a memory cgroup, a loop device and a mount need root";
-    vec![Reason { privilege: true, ..Reason::new(text, format!("sudo ramline lab run {NAME}")) }]
 }
 
 /// The sandbox lives on the kernel killing inside a group that is out of memory. At 2 it would panic instead, and at 1 if
@@ -77,9 +69,12 @@ pub fn memory(room: Bytes, needed: Bytes, settings: &Settings) -> Option<Reason>
     })
 }
 
-/// Programs and drivers.
+/// Programs and drivers; an ordinary user makes neither file systems nor devices.
 pub fn programs(root: &Root, arms: &[Arm]) -> Vec<Reason> {
     let mut reasons = Vec::new();
+    if user::is_one() {
+        return reasons;
+    }
     if !has_mke2fs() {
         reasons.push(Reason::new("the program mke2fs is not installed", "sudo apt install e2fsprogs"));
     }
@@ -123,6 +118,8 @@ pub fn place(settings: &Settings, arms: &[Arm], scratch: Bytes, reasons: &mut Ve
     let swap_file = arms.iter().any(|arm| arm::on_disk(&arm.swap));
     let dirs = match &settings.dir {
         Some(dir) => vec![dir.clone()],
+        // The others are root's.
+        None if user::is_one() => vec![PathBuf::from(PLACES[0])],
         None => PLACES.map(PathBuf::from).to_vec(),
     };
     let mut why = Vec::new();
@@ -144,7 +141,7 @@ pub fn judge(dir: &Path, scratch: Bytes, swap_file: bool) -> std::result::Result
     let disk = place.refuse_unless_disk(tried).err();
     // Root writes file systems and swap areas there: nobody else may put other files in their place.
     let private = place::refuse_unless_private(tried, dir).err();
-    let refused: Vec<_> = [disk, private].into_iter().flatten().collect();
+    let refused: Vec<_> = [disk, private, place.refuse_unless_writable(tried).err()].into_iter().flatten().collect();
     let mut reasons: Vec<Reason> = refused.iter().map(|error| of_kernel(error, &elsewhere)).collect();
     if swap_file && place.fs_type == "btrfs" {
         let text = format!("swap: {} is btrfs, where a swap file would be copied on write", dir.display());
