@@ -33,7 +33,7 @@ def verdicts(table):
 def same_verdicts(machine, tally):
     """All of it in one guest, and the part of this machine beside it."""
     seen = machine.debian("delegated", small=GUEST, short=SHORT, full=FULL, kills=" ".join(map(str, KILLS)))
-    tally.note(f"the user's session: {seen.said('session').split()}")
+    tally.note(f"the user's session: {seen.text('session.out').splitlines()[1:3]}")
     found = {}
     for case in EXPECTED:
         for who in ("user", "root", "file"):
