@@ -104,7 +104,7 @@ def look(scratch, state):
                     groups[os.path.join(top, name)] = ""
     mounts = {line: "" for line in text("/proc/mounts").splitlines() if below(line.split()[1]) or below(line.split()[0])}
     settings = {path: text(path) for path in glob.glob("/proc/sys/vm/*") if os.path.basename(path) not in TRIGGERS}
-    settings |= {path: text(path) for path in glob.glob("/sys/module/zswap/parameters/*")}
+    settings |= {path: text(path) for path in [*glob.glob("/sys/module/zswap/parameters/*"), "/sys/kernel/mm/lru_gen/enabled"]}
     settings |= {path: text(path) for path in glob.glob("/sys/block/*/queue/read_ahead_kb") if not re.search(r"/(zram|loop)", path)}
     return {
         "swaps": swaps,

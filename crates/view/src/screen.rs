@@ -30,7 +30,7 @@ pub use lab::proof;
 pub use live::{Live, ended as run_ended, live};
 pub use measure::tiers;
 pub use path::{ArmPath, ReadPaths};
-pub(crate) use series::{ended, spread_of, value};
+pub(crate) use series::{ended, is_sandbox, spread_of, value};
 pub use series::{series, series_csv};
 pub use timing::timing;
 pub use versus::versus;

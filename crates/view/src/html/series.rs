@@ -121,8 +121,8 @@ fn facts(page: &SeriesPage<'_>) -> Vec<(&'static str, String, String)> {
     let each = number::things(fewest, "run");
     let claims = if fewest < 6 { "below 6 no difference is claimed" } else { "enough to claim differences" };
     let sandbox = match page.table.sandbox.as_str() {
-        "" | "none" => "no sandbox".to_owned(),
         "vm" => "a virtual machine".to_owned(),
+        name if !screen::is_sandbox(name) => "no sandbox".to_owned(),
         name => name.to_owned(),
     };
     let kind = if page.table.emulated { "processor emulated" } else { "on this machine's processor" };

@@ -53,12 +53,17 @@ pub fn series(table: &SeriesTable, lead: &[&str], style: &Style) -> String {
     page.finish()
 }
 
+/// Whether runs had one: `none`, or why there is none, is not the name of one.
+pub(crate) fn is_sandbox(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with("none")
+}
+
 pub(super) fn head(table: &SeriesTable) -> String {
     let machine = table.machine.as_ref();
     let kernel = machine.map(|m| format!(", Linux {}", m.kernel)).unwrap_or_default();
     let cpus = machine.map(|m| format!(", {} CPUs, {} of memory", m.cpus, m.mem_total)).unwrap_or_default();
     let sandbox =
-        if matches!(table.sandbox.as_str(), "" | "none") { String::new() } else { format!(" in {}", table.sandbox) };
+        if is_sandbox(&table.sandbox) { format!(" in {}", table.sandbox) } else { String::new() };
     format!("{}{sandbox}{kernel}{cpus}", table.experiment)
 }
 
