@@ -1250,12 +1250,16 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__lab__subcmd__compare)
-            opts="-h --json --root --snapshot --help"
+            opts="-h --html --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --html)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --root)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

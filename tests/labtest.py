@@ -79,15 +79,15 @@ def with_options(words, **options):
 
 def tables(screen):
     """All tables of a screen: the columns, and the first cell of each row, once, with numbers left out."""
-    found, columns, rows = [], None, []
+    found, columns, rows, indented = [], None, [], False
     for line in [*screen.splitlines(), ""]:
-        # Columns stand two spaces apart; of an empty first cell nothing is left.
+        # Columns stand two spaces apart. A row that is indented when its head is not has an empty first cell.
         cells = re.split(r"\s{2,}", line.strip())
         if cells[0] in HEADS and len(cells) > 1:
             if columns:
                 found.append((columns, rows))
-            columns, rows = tuple(cell for cell in cells if cell not in VARYING), []
-        elif len(cells) > 1 and columns:
+            columns, rows, indented = tuple(cell for cell in cells if cell not in VARYING), [], line.startswith(" ")
+        elif len(cells) > 1 and columns and (indented or not line.startswith(" ")):
             row = re.sub(r"(?<!\S)[\d.,]+( [KMGT]?i?B)?", "N", cells[0])
             rows += [row] if row not in rows else []
         elif not line.strip() and columns:

@@ -37,4 +37,4 @@ pub use record::{
 pub use sample::{HostPicture, Phase, Sample};
 pub use series::{ArmDetail, ArmResult, FigureResult, SeriesTable, word as verdict_word};
 pub use tiers::{TierMeasurement, TierReport};
-pub use versus::{ArmVersus, FigureVersus, Versus};
+pub use versus::{ArmVersus, FIRST, FigureVersus, SECOND, Versus, together};

@@ -19,6 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::measurement::Measurement;
+use crate::record::RunRecord;
 use crate::series::{ArmResult, SeriesTable};
 use crate::study::{self, Comparison};
 
@@ -84,6 +85,44 @@ impl Versus {
             unlike: unlike(first, second),
         }
     }
+}
+
+/// What follows the name of an arm of the first series where both stand in one table.
+pub const FIRST: &str = " (first)";
+/// And of the second.
+pub const SECOND: &str = " (second)";
+
+/// The runs of both series as one, each arm of the first followed by that of the second, and compared with it: for charts of both.
+#[must_use]
+pub fn together(first: &[RunRecord], second: &[RunRecord]) -> Option<(SeriesTable, Vec<RunRecord>)> {
+    let versus = Versus::of(&SeriesTable::of(first)?, &SeriesTable::of(second)?);
+    let mut names: Vec<&str> = Vec::new();
+    for name in first.iter().chain(second).map(|record| record.arm.name.as_str()) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let mut records = Vec::new();
+    for name in names {
+        for (side, which) in [(first, FIRST), (second, SECOND)] {
+            for record in side.iter().filter(|record| record.arm.name == name) {
+                let mut record = record.clone();
+                record.arm.name.push_str(which);
+                records.push(record);
+            }
+        }
+    }
+    let mut table = SeriesTable::of(&records)?;
+    for arm in &mut table.arms {
+        let own = arm.name.split_once(SECOND).map(|(own, emulated)| format!("{own}{emulated}"));
+        let both = versus.arms.iter().find(|both| own.as_ref().is_some_and(|own| *own == both.name));
+        for figure in &mut arm.figures {
+            let compared = both.and_then(|both| both.figures.iter().find(|other| other.name == figure.name));
+            figure.claimed = compared.is_some_and(|compared| compared.claimed);
+            figure.versus_first = compared.and_then(|compared| compared.versus.clone());
+        }
+    }
+    Some((table, records))
 }
 
 fn arm(a: &ArmResult, b: &ArmResult) -> ArmVersus {

@@ -62,6 +62,12 @@ pub fn read(root: &Root) -> Hardware {
     }
 }
 
+/// The processor is a program (QEMU without acceleration): its seconds are those of no machine. Only on the live machine.
+#[must_use]
+pub fn is_emulated(root: &Root) -> bool {
+    signature(root).is_some_and(|name| name.starts_with("TCG"))
+}
+
 /// The largest size among cpu0/cache/index*.
 fn last_level_cache(root: &Root) -> Option<Bytes> {
     let dir = std::fs::read_dir(root.path("/sys/devices/system/cpu/cpu0/cache")).ok()?;

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use ramline_evidence::{Arm, RunRecord, Verdict};
 use ramline_kernel::cgroup::Version;
-use ramline_kernel::{Root, mount, place, tracing};
+use ramline_kernel::{Root, hardware, mount, place, tracing};
 use ramline_units::Bytes;
 
 use self::arms::{Kind, On};
@@ -278,6 +278,8 @@ impl Series for ReadPath {
             self.made.as_ref().ok_or_else(|| LabError::Workload("the scratch place is not prepared".to_owned()))?;
         let kind = arms::kind(&arm.name).ok_or_else(|| LabError::Workload(format!("no such arm: {}", arm.name)))?;
         record.sandbox = "none".to_owned();
+        // By hand inside a guest: nobody outside says what its processor is.
+        record.emulated = hardware::is_emulated(bench.root);
         record.machine.scratch_fs.clone_from(&self.found.place.fs_type);
         record.machine.scratch_disk.clone_from(&self.found.place.device);
         record.notes.extend(bed::disturbance(bench.root)?);

@@ -63,6 +63,9 @@ enum Verb {
         first: PathBuf,
         /// Folder of the second
         second: PathBuf,
+        /// Also write both as one HTML file, with charts
+        #[arg(long, value_name = "FILE")]
+        html: Option<PathBuf>,
         #[command(flatten)]
         format: Format,
     },
@@ -103,7 +106,10 @@ impl Lab {
                 let html = html.as_deref().map(report::target).transpose()?;
                 report::print(&folder_of(folder.as_ref())?, *format, html)
             }
-            Verb::Compare { first, second, format } => report::compare(first, second, *format),
+            Verb::Compare { first, second, html, format } => {
+                let html = html.as_deref().map(report::target).transpose()?;
+                report::compare(first, second, *format, html)
+            }
             Verb::Clean { format } => clean(*format),
         }
     }

@@ -268,7 +268,12 @@ pub fn graph(text: &str, call: &str) -> Option<CallPath> {
         } else if trimmed.ends_with('{') || trimmed.ends_with(';') {
             let (name, leaf) = (name(trimmed), trimmed.ends_with(';'));
             let own = if leaf { duration.unwrap_or_default() } else { Nanos(0) };
-            let layer = Layer::of(&name);
+            // Within a wait the scheduler's own functions have no layer of theirs: what they take is waiting.
+            let waits = open.iter().any(|above| steps[*above].layer == Layer::Waiting);
+            let layer = match Layer::of(&name) {
+                Layer::Other if waits => Layer::Waiting,
+                layer => layer,
+            };
             steps.push(Step {
                 at: Nanos(clock),
                 depth: u32::try_from(depth).unwrap_or(u32::MAX),

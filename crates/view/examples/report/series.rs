@@ -85,6 +85,7 @@ pub fn page() -> Option<String> {
         lead: &["time per round", "rounds", "file refaults"],
         reading: &reading,
         doubts: &doubts,
+        two: false,
         answer: None,
         screen: &ramline_view::screen::series(&table, &[], &ramline_view::text::Style::default()),
         ramline: "0.1.0",

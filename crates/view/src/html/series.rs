@@ -11,7 +11,7 @@ mod figures;
 mod over_time;
 
 use maud::{Markup, html};
-use ramline_evidence::{ArmResult, RunRecord, SeriesTable};
+use ramline_evidence::{ArmResult, FIRST, RunRecord, SECOND, SeriesTable};
 
 use super::format::{count, date, size};
 use super::parts::{self, section, table, tag, text};
@@ -38,6 +38,8 @@ pub struct SeriesPage<'a> {
     pub reading: &'a [Reading],
     /// Reasons to doubt the table.
     pub doubts: &'a [String],
+    /// Two series in one table: each arm of the second is compared with that of the first.
+    pub two: bool,
     /// The answer, where the experiment has one that is no difference between arms.
     pub answer: Option<&'a str>,
     /// The same as on a terminal, with what only this experiment shows.
@@ -55,11 +57,28 @@ pub struct Reading {
     pub sentence: String,
 }
 
+impl SeriesPage<'_> {
+    /// What differences are claimed against, in words.
+    const fn against(&self) -> &'static str {
+        if self.two { "the first series" } else { "the first arm" }
+    }
+
+    /// The name of the arm another is compared with in a figure.
+    fn reference(&self, arm: &ArmResult, figure: &str) -> Option<&str> {
+        let mut has = self.table.arms.iter().filter(|other| other.figure(figure).is_some());
+        if self.two {
+            let name = arm.name.split_once(SECOND).map(|(name, _)| format!("{name}{FIRST}"))?;
+            return has.find(|other| other.name.starts_with(&name)).map(|other| other.name.as_str());
+        }
+        has.find(|first| first.emulated == arm.emulated).map(|first| first.name.as_str())
+    }
+}
+
 /// The page of a series.
 #[must_use]
 pub fn series(page: &SeriesPage<'_>) -> String {
     shell::whole(&Shell {
-        title: format!("{} · ramline lab", page.table.experiment),
+        title: format!("{}{} · ramline lab", page.table.experiment, if page.two { ", two series" } else { "" }),
         header: html! {
             (head(page))
             (parts::facts(&facts(page)))
@@ -90,7 +109,7 @@ fn head(page: &SeriesPage<'_>) -> Markup {
     html! {
         p.eyebrow {
             b { "ramline lab" }
-            span { (page.table.experiment) }
+            span { (page.table.experiment) @if page.two { ", two series" } }
             @if let Some(machine) = &page.table.machine {
                 span { "Linux " (machine.kernel) }
                 span { (count(u64::from(machine.cpus))) @if machine.cpus == 1 { " CPU" } @else { " CPUs" } }

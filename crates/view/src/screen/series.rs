@@ -62,8 +62,7 @@ pub(super) fn head(table: &SeriesTable) -> String {
     let machine = table.machine.as_ref();
     let kernel = machine.map(|m| format!(", Linux {}", m.kernel)).unwrap_or_default();
     let cpus = machine.map(|m| format!(", {} CPUs, {} of memory", m.cpus, m.mem_total)).unwrap_or_default();
-    let sandbox =
-        if is_sandbox(&table.sandbox) { format!(" in {}", table.sandbox) } else { String::new() };
+    let sandbox = if is_sandbox(&table.sandbox) { format!(" in {}", table.sandbox) } else { String::new() };
     format!("{}{sandbox}{kernel}{cpus}", table.experiment)
 }
 

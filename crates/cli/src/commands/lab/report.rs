@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use ramline_evidence::knee::Knee;
-use ramline_evidence::{RunRecord, SeriesTable, Versus};
+use ramline_evidence::{RunRecord, SeriesTable, Versus, together};
 use ramline_lab::experiments::find;
 use ramline_lab::store::RunFolder;
 use ramline_view::ProofTable;
@@ -100,35 +100,56 @@ pub fn print(folder: &RunFolder, format: Format, html: Option<Target>) -> Result
         eprintln!("doubt: {}", ramline_view::escape(doubt));
     }
     eprintln!("Raw records: {}", folder.dir().display());
-    if let Some(target) = html {
-        let file = target.shown();
-        target.write(&page(&table, &records, &shown, &doubts))?;
-        eprintln!("Page: {file}");
-    }
+    let text = shown.text(&table, lead, &Style::default());
+    let answer = shown.answer();
+    let page = Page {
+        table: &table,
+        records: &records,
+        doubts: &doubts,
+        two: false,
+        answer: answer.as_deref(),
+        screen: &text,
+    };
+    write(html, &page)?;
     Ok(exit::DONE)
 }
 
-fn page(table: &SeriesTable, records: &[RunRecord], shown: &Shown, doubts: &[String]) -> String {
+/// What a page needs of one series or two.
+struct Page<'a> {
+    table: &'a SeriesTable,
+    records: &'a [RunRecord],
+    doubts: &'a [String],
+    two: bool,
+    answer: Option<&'a str>,
+    screen: &'a str,
+}
+
+fn write(target: Option<Target>, page: &Page<'_>) -> Result<()> {
+    let Some(target) = target else { return Ok(()) };
+    let Page { table, records, doubts, two, answer, screen } = *page;
     let experiment = find(&table.experiment);
-    let lead = experiment.map(|e| e.figures).unwrap_or_default();
     let rows = experiment.map(ramline_lab::experiment::Experiment::reading).unwrap_or_default();
     let reading: Vec<Reading> = rows
         .into_iter()
         .map(|(shown, sentence)| Reading { shown: shown.to_owned(), sentence: sentence.to_owned() })
         .collect();
-    ramline_view::html::series(&SeriesPage {
+    let file = target.shown();
+    target.write(&ramline_view::html::series(&SeriesPage {
         table,
         records,
         question: experiment.map(|e| e.question).unwrap_or_default(),
         how: experiment.map(|e| e.how).unwrap_or_default(),
         docs: experiment.map(|e| e.docs).unwrap_or_default(),
-        lead,
+        lead: experiment.map(|e| e.figures).unwrap_or_default(),
         reading: &reading,
         doubts,
-        answer: shown.answer().as_deref(),
-        screen: &shown.text(table, lead, &Style::default()),
+        two,
+        answer,
+        screen,
         ramline: env!("CARGO_PKG_VERSION"),
-    })
+    }))?;
+    eprintln!("Page: {file}");
+    Ok(())
 }
 
 /// Prints one line a run and figure.
@@ -157,15 +178,21 @@ fn series_of(folder: &RunFolder) -> Result<(SeriesTable, Vec<RunRecord>)> {
 ///
 /// # Errors
 /// They are of different experiments, or as [`print`].
-pub fn compare(first: &Path, second: &Path, format: Format) -> Result<u8> {
-    let (first, _) = series_of(&RunFolder::open(first))?;
-    let (second, _) = series_of(&RunFolder::open(second))?;
+pub fn compare(first: &Path, second: &Path, format: Format, html: Option<Target>) -> Result<u8> {
+    let (first, before) = series_of(&RunFolder::open(first))?;
+    let (second, after) = series_of(&RunFolder::open(second))?;
     if first.experiment != second.experiment {
         let what = format!("a series of {} cannot be compared with one of {}", first.experiment, second.experiment);
         let hint = format!("ramline lab report FOLDER; both must be of {}", first.experiment);
         return Err(Failure::new(exit::USAGE, format!("{what}\n  try: {hint}")).into());
     }
-    format
-        .print(&Versioned::new(&Versus::of(&first, &second)), |versus, style| screen::versus(versus.data(), style))?;
+    let versus = Versus::of(&first, &second);
+    format.print(&Versioned::new(&versus), |versus, style| screen::versus(versus.data(), style))?;
+    let doubts: Vec<String> = versus.unlike.iter().map(|what| format!("the two differ in {what}")).collect();
+    if let Some((table, records)) = together(&before, &after) {
+        let screen = screen::versus(&versus, &Style::default());
+        let page = Page { table: &table, records: &records, doubts: &doubts, two: true, answer: None, screen: &screen };
+        write(html, &page)?;
+    }
     Ok(exit::DONE)
 }

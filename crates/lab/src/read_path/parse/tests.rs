@@ -140,6 +140,24 @@ fn a_graph_gives_each_function_its_own_time() {
 }
 
 #[test]
+fn sleep_in_a_graph_is_waiting_whatever_the_scheduler_calls_meanwhile() {
+    let text = concat!(
+        " 0)               |  __x64_sys_pread64() {\n",
+        " 0)               |    io_schedule() {\n",
+        " 0)               |      schedule() {\n",
+        " 0)   1.000 us    |        dequeue_task();\n",
+        " 0) ! 90.000 us   |        finish_task_switch.isra.0();\n",
+        " 0) ! 95.000 us   |      }\n",
+        " 0) ! 97.000 us   |    }\n",
+        " 0)   1.000 us    |    strange_function();\n",
+        " 0) ! 100.000 us  |  }\n"
+    );
+    let by = graph(text, "pread64").unwrap().by_layer();
+    assert_eq!(by.get(&Layer::Waiting), Some(&Nanos(97_000)));
+    assert_eq!(by.get(&Layer::Other), Some(&Nanos(1_000)));
+}
+
+#[test]
 fn hostile_text_is_no_call_and_no_panic() {
     for text in [
         "",

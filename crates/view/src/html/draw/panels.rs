@@ -84,7 +84,7 @@ pub fn panels(all: &[Panel], axes: &Axes<'_>) -> Drawing {
                 @for (stroke, points) in &panel.curves {
                     @match points.as_slice() {
                         [] => {}
-                        [one] => { @let (x, y) = place(*one, axes); line class=(stroke.class()) x1=(x - 6.0) x2=(x + 6.0) y1=(y) y2=(y) {} }
+                        [one] => { @let (x, y) = place(*one, axes); line class=(stroke.class()) x1=((x - 6.0).max(0.0)) x2=((x + 6.0).min(1000.0)) y1=(y) y2=(y) {} }
                         _ => { polyline class=(stroke.class()) points=(path(points, axes)) {} }
                     }
                 }

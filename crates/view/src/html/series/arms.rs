@@ -28,13 +28,11 @@ pub fn arms(page: &SeriesPage<'_>) -> Markup {
             ]
         })
         .collect();
+    let mut columns = vec![text("Arm"), text("Varied"), number("Runs"), text("Ended")];
+    // Where every run completed there is nothing to tell.
+    columns.extend(rows.iter().any(|row| row.last().is_some_and(|why| !why.0.is_empty())).then_some(text("Why")));
     let lead = html! { "What was varied, and how the runs of each arm ended." };
-    section(
-        "arms",
-        "Arms",
-        &lead,
-        &table(&[text("Arm"), text("Varied"), number("Runs"), text("Ended"), text("Why")], &rows),
-    )
+    section("arms", "Arms", &lead, &table(&columns, &rows))
 }
 
 /// What is varied, as asked for.

@@ -76,10 +76,10 @@ fn largest(page: &SeriesPage<'_>, name: &str) -> Option<String> {
         Some((arm, figure, ratio))
     });
     let (arm, figure, ratio) = claimed.max_by(|a, b| size(a.2).total_cmp(&size(b.2)))?;
-    let first = page.table.arms.iter().find(|first| first.figure(name).is_some() && first.emulated == arm.emulated)?;
+    let first = page.reference(arm, name)?;
     let seconds = if arm.emulated && figure.measurement.unit == "s" { " (emulated seconds)" } else { "" };
     let times = crate::html::format::digits(ratio);
-    Some(format!("In “{}” {name}{seconds} is {times} times that in “{}”.", arm.name, first.name))
+    Some(format!("In “{}” {name}{seconds} is {times} times that in “{first}”.", arm.name))
 }
 
 /// The leading figures, and what may be claimed of them.
@@ -100,7 +100,7 @@ pub fn result(page: &SeriesPage<'_>) -> Markup {
             Some(format!("{}: {}{kind}: {}.", arm.name, figure.name, figure.versus_first.as_ref()?.sentence()))
         })
         .collect();
-    let lead = html! { "Every run is a dot, the line their median, the band its interval. Against the first arm a difference is claimed only from 6 runs on." };
+    let lead = html! { "Every run is a dot, the line their median, the band its interval. Against " (page.against()) " a difference is claimed only from 6 runs on." };
     section(
         "result",
         "Result",
@@ -153,7 +153,7 @@ pub fn all(page: &SeriesPage<'_>) -> Markup {
             row
         })
         .collect();
-    let lead = html! { "Medians, with the interval over the runs: 95 % from 6 runs on, below that the range. " b { "≠" } " marks what is claimed to differ from the first arm." };
+    let lead = html! { "Medians, with the interval over the runs: 95 % from 6 runs on, below that the range. " b { "≠" } " marks what is claimed to differ from " (page.against()) "." };
     section(
         "figures",
         "All figures",

@@ -63,6 +63,7 @@ fn made(records: &[RunRecord], lead: &[&str], text: &str) -> String {
         lead,
         reading: &reading,
         doubts: &[text.to_owned()],
+        two: false,
         answer: None,
         screen: text,
         ramline: "0.1.0",
@@ -170,4 +171,34 @@ fn free_below_the_limit_is_what_is_left_of_it_and_a_guests_pool_counts_once() {
     for part in ["free below the limit", "compressed pool", "in swap (not in memory)"] {
         assert!(page.contains(part), "{part}");
     }
+}
+
+#[test]
+fn two_series_stand_side_by_side_and_each_arm_is_compared_with_its_own() {
+    let faster: Vec<RunRecord> = records(7)
+        .into_iter()
+        .map(|mut run| {
+            run.figures.iter_mut().filter(|figure| figure.unit == "s").for_each(|figure| figure.value *= 0.5);
+            run
+        })
+        .collect();
+    let (table, both) = ramline_evidence::together(&records(7), &faster).unwrap();
+    let page = series(&SeriesPage {
+        table: &table,
+        records: &both,
+        question: "",
+        how: "",
+        docs: "",
+        lead: &["time per round"],
+        reading: &[],
+        doubts: &[],
+        two: true,
+        answer: None,
+        screen: "",
+        ramline: "",
+    });
+    assert!(page.contains("<h1>In “zram (second)” time per round is 0.5 times that in “zram (first)”.</h1>"), "{page}");
+    let rows = ["swap:60 (first)", "swap:60 (second)", "zram (first)", "zram (second)"];
+    assert_eq!(table.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(), rows);
+    assert!(page.contains("differ from the first series"));
 }
