@@ -8,6 +8,7 @@ pub mod fs;
 pub mod gather;
 pub mod guest;
 pub mod hardware;
+pub mod held;
 pub mod loopdev;
 pub mod map;
 pub mod mappers;

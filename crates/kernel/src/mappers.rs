@@ -124,7 +124,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-fn key_of(line: &str) -> Option<FileKey> {
+pub(crate) fn key_of(line: &str) -> Option<FileKey> {
     let mut words = line.split_ascii_whitespace().skip(3);
     let (major, minor) = words.next()?.split_once(':')?;
     let number = |text: &str| u32::from_str_radix(text, 16).ok();

@@ -29,6 +29,8 @@ use crate::sys::{c_path, check, read_text, retry_busy};
 /// One line of /proc/self/mountinfo, as far as we need it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mounted {
+    /// `major:minor` of the file system.
+    pub device: String,
     /// Where.
     pub at: PathBuf,
     /// Which part of the file system (`/` unless a bind mount or a cgroup namespace).
@@ -57,6 +59,7 @@ pub fn list(root: &Root) -> Result<Vec<Mounted>> {
 fn parse(line: &str) -> Option<Mounted> {
     let mount = ramline_snapshot::mounts::parse("", line).ok()?.pop()?;
     Some(Mounted {
+        device: mount.dev,
         at: PathBuf::from(mount.at),
         subtree: mount.root,
         fs_type: mount.fs,

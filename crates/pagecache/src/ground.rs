@@ -66,6 +66,11 @@ impl Ground {
         closed(&mounted.fs_type).map(|why| (why, mounted.fs_type.as_str()))
     }
 
+    /// Something is mounted exactly here.
+    pub fn is_mount(&self, real: &Path) -> bool {
+        self.at.contains_key(real)
+    }
+
     /// The file system of an open file or directory on this device.
     pub fn of(&self, file: BorrowedFd<'_>, device: u64, real: &Path) -> Arc<FileSystem> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);

@@ -24,6 +24,7 @@ pub mod restore;
 pub mod run;
 pub mod save;
 pub mod stat;
+pub mod top;
 pub mod walk;
 pub mod warm;
 

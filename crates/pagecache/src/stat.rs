@@ -5,7 +5,7 @@
 
 mod ask;
 mod map;
-mod top;
+mod most;
 mod trees;
 
 use std::path::{Path, PathBuf};
@@ -20,8 +20,8 @@ use crate::walk::{self, Found, Place, Visit};
 use crate::{Context, evictors};
 
 pub(crate) use ask::{Asked, ask, ask_range};
-use top::Top;
-use trees::Trees;
+pub(crate) use most::Most;
+pub(crate) use trees::Trees;
 
 /// Takes lines of JSON, each ended; from any thread.
 pub type Lines<'a> = &'a (dyn Fn(&[u8]) + Sync);
@@ -45,7 +45,7 @@ pub fn stat(context: Context<'_>, names: &[PathBuf], walking: &walk::Options, op
         page: process::page_size(),
         options: *options,
         trees: Trees::default(),
-        top: Mutex::new(Top::new(options.top)),
+        top: Mutex::new(Most::new(options.top)),
         unknown: Remarks::default(),
         remarks: Remarks::default(),
     };
@@ -77,14 +77,14 @@ struct Asking<'a> {
     page: u64,
     options: Options<'a>,
     trees: Trees,
-    top: Mutex<Top>,
+    top: Mutex<Most>,
     unknown: Remarks,
     remarks: Remarks,
 }
 
 struct Worker {
     tally: Tally,
-    top: Top,
+    top: Most,
     text: Vec<u8>,
 }
 
@@ -95,7 +95,7 @@ impl Visit for Asking<'_> {
     type Worker = Worker;
 
     fn worker(&self) -> Worker {
-        Worker { tally: Tally::default(), top: Top::new(self.options.top), text: Vec::new() }
+        Worker { tally: Tally::default(), top: Most::new(self.options.top), text: Vec::new() }
     }
 
     fn enter(&self, place: &Place, parent: Option<u32>) {
@@ -133,7 +133,7 @@ impl Visit for Asking<'_> {
         self.trees.add(place, &tally);
         self.hand_over(worker);
         if !worker.top.is_empty() {
-            let own = std::mem::replace(&mut worker.top, Top::new(self.options.top));
+            let own = std::mem::replace(&mut worker.top, Most::new(self.options.top));
             let least = {
                 let mut shared = self.top.lock().unwrap_or_else(PoisonError::into_inner);
                 shared.join(own);

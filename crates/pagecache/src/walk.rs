@@ -38,6 +38,10 @@ pub struct Options {
     pub follow: bool,
     /// Stay on the file system of what was named.
     pub one_file_system: bool,
+    /// Stay on the mount of what was named: file systems inside it (subvolumes) are entered, what is mounted below is not.
+    pub stay_on_mount: bool,
+    /// End then, with what was seen.
+    pub until: Option<std::time::Instant>,
     /// Enter mounts that a server or a program answers for.
     pub remote: bool,
     /// How many threads; 0 is the number of processors, at least two, at most eight.
@@ -240,7 +244,7 @@ impl<V: Visit> Walk<'_, V> {
         let mut worker = self.visit.worker();
         let mut buffer = Vec::with_capacity(32 << 10);
         while let Some(task) = self.queue.take() {
-            if signals::interrupted() {
+            if signals::interrupted() || self.options.until.is_some_and(|until| std::time::Instant::now() >= until) {
                 continue;
             }
             match task {
@@ -289,6 +293,9 @@ impl<V: Visit> Walk<'_, V> {
 
     /// Below what was named: may this directory be entered? Decided by the mount table, before it is touched.
     fn may_enter(&self, real: &Path, path: &Path) -> bool {
+        if self.options.stay_on_mount && self.ground.is_mount(real) {
+            return false;
+        }
         match self.ground.closed(real) {
             Some((Closed::MayHang, kind)) if !self.options.remote => {
                 let text = format!("{kind}: a server or a program answers for it and may never do so (try: --remote)");

@@ -1,6 +1,6 @@
 //! Files in the page cache: what was seen of them, what was evicted, what was warmed.
 //!
-//! What it is: the documents of `cache stat`, `evict` and `warm` as plain data. What it is not: a section of the snapshot; it is
+//! What it is: the documents of `cache stat`, `top`, `evict` and `warm` as plain data. What it is not: a section of the snapshot; it is
 //! about the files somebody named. All sizes are gauges of one moment, in bytes of whole pages unless they are lengths of files.
 //!
 //! ```
@@ -15,6 +15,7 @@
 
 mod done;
 mod hotset;
+mod machine;
 mod pinned;
 mod ran;
 
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 pub use done::{Doing, EvictedFile, EvictedFiles, Holder, Stay, Stop, Warmed, WarmedFile, Why};
 pub use hotset::{Restored, Saved};
+pub use machine::{CacheHolder, CacheUser, HotFile, Top};
 pub use pinned::Pinned;
 pub use ran::{Apart, Ran};
 

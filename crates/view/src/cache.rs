@@ -8,6 +8,7 @@ mod restore;
 mod run;
 mod save;
 mod stat;
+mod top;
 mod warm;
 
 pub use evict::CacheEvict;
@@ -16,6 +17,7 @@ pub use restore::CacheRestore;
 pub use run::CacheRun;
 pub use save::CacheSave;
 pub use stat::{CacheStat, Shown};
+pub use top::CacheTop;
 pub use warm::{CacheWarm, moving};
 
 use ramline_snapshot::cache::Remark;

@@ -17,8 +17,8 @@ use serde_json::Value;
 use crate::figure::Figure;
 use crate::screen::TopicList;
 use crate::{
-    CacheEvict, CachePin, CacheRestore, CacheRun, CacheSave, CacheStat, CacheWarm, CheckupReport, Cleaned, Comparison,
-    ExperimentInfo, ExperimentList, ProofTable,
+    CacheEvict, CachePin, CacheRestore, CacheRun, CacheSave, CacheStat, CacheTop, CacheWarm, CheckupReport, Cleaned,
+    Comparison, ExperimentInfo, ExperimentList, ProofTable,
 };
 use crate::{ShowCgroups, ShowMaps, ShowProcesses, ShowTranslate};
 use crate::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
@@ -58,6 +58,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("lab-clean", schema::<Cleaned>()),
         ("cache-stat", schema::<CacheStat>()),
         ("cache-stat-line", schema::<ramline_snapshot::cache::FileRow>()),
+        ("cache-top", schema::<CacheTop>()),
         ("cache-evict", schema::<CacheEvict>()),
         ("cache-warm", schema::<CacheWarm>()),
         ("cache-save", schema::<CacheSave>()),

@@ -7,6 +7,7 @@ mod restore;
 mod run;
 mod save;
 mod stat;
+mod top;
 mod warm;
 
 use std::path::PathBuf;
@@ -29,6 +30,7 @@ pub struct Cache {
 #[derive(Debug, Subcommand)]
 enum Verb {
     Stat(stat::Stat),
+    Top(top::Top),
     Evict(evict::Evict),
     Warm(warm::Warm),
     Save(save::Save),
@@ -46,6 +48,10 @@ impl Cache {
         match &self.verb {
             Verb::Stat(verb) => {
                 source.must_be_live("cache stat")?;
+                verb.run(&source.kernel_root()?)
+            }
+            Verb::Top(verb) => {
+                source.must_be_live("cache top")?;
                 verb.run(&source.kernel_root()?)
             }
             Verb::Evict(verb) => {
@@ -104,6 +110,7 @@ impl Walking {
             one_file_system: self.one_file_system,
             remote: self.remote,
             threads: self.threads.map_or(0, usize::from),
+            ..walk::Options::default()
         }
     }
 }

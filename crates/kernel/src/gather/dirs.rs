@@ -163,6 +163,7 @@ mod tests {
     #[test]
     fn a_directory_on_a_network_file_system_is_refused_without_a_look() {
         let on = |at: &str, fs_type: &str| Mounted {
+            device: "0:1".to_owned(),
             at: at.into(),
             subtree: "/".into(),
             fs_type: fs_type.into(),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use ramline_snapshot::cache::{Tally, Tree};
+use ramline_units::Bytes;
 
 use crate::remarks::name;
 use crate::walk::Place;
@@ -43,6 +44,47 @@ impl Trees {
         if let Some(node) = nodes.get_mut(at(place.index)) {
             node.tally.add(tally);
         }
+    }
+
+    /// What was named, with everything below as far as it was seen, and the sum of all. What has no files is left out.
+    pub fn roots(&self) -> (Vec<Tree>, Tally) {
+        let nodes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sums: Vec<Tally> = nodes.iter().map(|node| node.tally).collect();
+        for index in (0..nodes.len()).rev() {
+            if let Some(parent) = nodes[index].parent {
+                let sum = sums[index];
+                sums[at(parent)].add(&sum);
+            }
+        }
+        let roots = nodes.iter().zip(&sums).enumerate().filter(|(_, (node, _))| node.parent.is_none());
+        let trees = roots.map(|(index, (_, tally))| Tree { name: name(&path(&nodes, index)), depth: 0, tally: *tally });
+        let trees: Vec<Tree> = trees.filter(|tree| tree.tally.files + tree.tally.unknown > 0).collect();
+        let mut total = Tally::default();
+        trees.iter().for_each(|tree| total.add(&tree.tally));
+        (trees, total)
+    }
+
+    /// Directories that hold at least so much without those below them that do, the most first: no byte is on two lines.
+    pub fn heavy(&self, least: Bytes, rows: usize) -> Vec<Tree> {
+        let nodes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sums: Vec<Tally> = nodes.iter().map(|node| node.tally).collect();
+        let mut heavy = Vec::new();
+        for index in (0..nodes.len()).rev() {
+            let (sum, node) = (sums[index], &nodes[index]);
+            if sum.resident >= least && sum.resident > Bytes::ZERO {
+                heavy.push((index, sum));
+            } else if let Some(parent) = node.parent {
+                sums[at(parent)].add(&sum);
+            }
+        }
+        heavy.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.resident));
+        heavy.truncate(rows);
+        let tree = |(index, tally): (usize, Tally)| Tree {
+            name: name(&path(&nodes, index)),
+            depth: nodes[index].depth,
+            tally,
+        };
+        heavy.into_iter().map(tree).collect()
     }
 
     /// What was named, in that order; directories down to a depth, the most resident first; and the sum of all.

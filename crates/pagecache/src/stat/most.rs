@@ -3,8 +3,8 @@
 use ramline_snapshot::cache::FileRow;
 use ramline_units::Bytes;
 
-#[derive(Debug)]
-pub struct Top {
+#[derive(Debug, Clone)]
+pub struct Most {
     most: usize,
     rows: Vec<FileRow>,
     named: Vec<FileRow>,
@@ -12,9 +12,9 @@ pub struct Top {
     least: u64,
 }
 
-impl Top {
-    pub const fn new(most: usize) -> Top {
-        Top { most, rows: Vec::new(), named: Vec::new(), least: 0 }
+impl Most {
+    pub const fn new(most: usize) -> Most {
+        Most { most, rows: Vec::new(), named: Vec::new(), least: 0 }
     }
 
     /// Whether a file with so many resident bytes could be among the most; one with none is not.
@@ -57,7 +57,7 @@ impl Top {
         }
     }
 
-    pub fn join(&mut self, mut other: Top) {
+    pub fn join(&mut self, mut other: Most) {
         self.rows.append(&mut other.rows);
         self.named.append(&mut other.named);
         self.cut();
@@ -91,11 +91,11 @@ mod tests {
 
     #[test]
     fn the_most_are_kept_and_what_was_named_besides() {
-        let mut top = Top::new(2);
+        let mut top = Most::new(2);
         for (name, bytes) in [("a", 1), ("b", 5), ("c", 3), ("d", 0), ("e", 4), ("f", 2)] {
             top.add(row(name, bytes), false);
         }
-        let mut other = Top::new(2);
+        let mut other = Most::new(2);
         other.add(row("g", 9), false);
         other.add(row("named", 0), true);
         top.join(other);

@@ -1,0 +1,318 @@
+//! `cache top`: which files and directories fill the page cache of the whole machine, also those no process has open.
+//!
+//! Every local file system is walked once, files without a name are asked through the processes that hold them, block devices
+//! for their own pages, and the sum is held against what the kernel counts. What it is not: a trace; a page that comes and goes
+//! during the look is seen or not.
+
+mod places;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use ramline_kernel::held::{Held, held};
+use ramline_kernel::opened::FileKey;
+use ramline_kernel::{gather, process, residency};
+use ramline_snapshot::Wanted;
+use ramline_snapshot::cache::{CacheHolder, CacheUser, FileRow, HotFile, Source, Tally, Top as Seen};
+use ramline_units::Bytes;
+use rustix::fs::FileType;
+
+use crate::remarks::{Remarks, name};
+use crate::stat::{Asked, Most, Trees, ask};
+use crate::walk::{self, Found, Place, Visit};
+use crate::{Context, evictors};
+
+/// What is to be told.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Rows of every list.
+    pub rows: usize,
+    /// How to walk; the places are chosen here.
+    pub walking: walk::Options,
+    /// End after so long with what was seen by then.
+    pub within: Option<Duration>,
+    /// Tell what was seen by then, and go on.
+    pub first: Option<Duration>,
+}
+
+/// Holders named with a file.
+const NAMED: usize = 3;
+/// A directory is listed when it holds one part in so many of everything.
+const PARTS: u64 = 50;
+
+/// Looks at the whole machine. `first` is given a first answer when the look takes longer than [`Options::first`].
+pub fn top(context: Context<'_>, options: &Options, first: &(dyn Fn(&Seen) + Sync)) -> Seen {
+    let begin = Instant::now();
+    let counted_before = counted(context);
+    let held = held(context.root);
+    let (places, passed) = places::places(context.root);
+    let whole = Whole::new(&held, options.rows);
+    let mut walking = options.walking.clone();
+    walking.stay_on_mount = true;
+    walking.until = options.within.map(|within| begin + within);
+    let done = AtomicBool::new(false);
+    let walked = std::thread::scope(|scope| {
+        let walker = scope.spawn(|| {
+            let walked = walk::walk(context, &places, &walking, &whole);
+            done.store(true, Ordering::Release);
+            walked
+        });
+        if let Some(after) = options.first {
+            while !done.load(Ordering::Acquire) && begin.elapsed() < after {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            if !done.load(Ordering::Acquire) {
+                let mut seen = whole.seen();
+                reconcile(context, &mut seen);
+                first(&seen);
+            }
+        }
+        walker.join()
+    });
+    let mut seen = whole.seen();
+    whole.nameless(&mut seen);
+    seen.counted_before = counted_before;
+    seen.complete = walking.until.is_none_or(|until| Instant::now() < until);
+    seen.skipped.extend(passed);
+    if let Ok(walked) = walked {
+        seen.skipped.extend(walked.skipped);
+        (seen.failed, seen.directories_read) = (walked.failed, walked.directories);
+    }
+    seen.evictors = evictors::evictors(context.root);
+    seen.unknown = whole.unknown.take();
+    reconcile(context, &mut seen);
+    seen
+}
+
+fn reconcile(context: Context<'_>, seen: &mut Seen) {
+    seen.counted = counted(context);
+    let signed = |bytes: Bytes| i64::try_from(bytes.0).unwrap_or(i64::MAX);
+    seen.rest = signed(seen.counted).saturating_sub(signed(seen.explained()));
+}
+
+/// Pages of files and block devices as the kernel counts them, without shared memory.
+fn counted(context: Context<'_>) -> Bytes {
+    let seen = gather::gather(context.root, Wanted { meminfo: true, ..Wanted::NOTHING });
+    let of = || {
+        let meminfo = seen.meminfo.data()?;
+        Some(meminfo.cached? + meminfo.buffers? - meminfo.shmem?)
+    };
+    of().unwrap_or_default()
+}
+
+/// What one process, or one group, holds.
+#[derive(Default)]
+struct Sum {
+    pages: AtomicU64,
+    files: AtomicU64,
+}
+
+impl Sum {
+    fn add(&self, pages: u64) {
+        self.pages.fetch_add(pages, Ordering::Relaxed);
+        self.files.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn user(&self, name: &str, pid: Option<u32>, page: u64) -> CacheUser {
+        let resident = Bytes(self.pages.load(Ordering::Relaxed).saturating_mul(page));
+        CacheUser { name: name.to_owned(), pid, resident, files: self.files.load(Ordering::Relaxed) }
+    }
+}
+
+struct Whole<'a> {
+    page: u64,
+    rows: usize,
+    held: &'a Held,
+    // By place in the list of holders.
+    processes: Vec<Sum>,
+    group_of: Vec<usize>,
+    groups: Vec<(&'a str, Sum)>,
+    held_pages: AtomicU64,
+    trees: Trees,
+    top: Mutex<Most>,
+    devices: Mutex<Vec<FileRow>>,
+    unknown: Remarks,
+}
+
+struct Worker {
+    tally: Tally,
+    top: Most,
+}
+
+impl<'a> Whole<'a> {
+    fn new(held: &'a Held, rows: usize) -> Whole<'a> {
+        let mut numbers: HashMap<&str, usize> = HashMap::new();
+        let mut groups: Vec<(&str, Sum)> = Vec::new();
+        let group_of = held.holders.iter().map(|holder| {
+            let path = holder.group.as_deref().unwrap_or("no group seen");
+            *numbers.entry(path).or_insert_with(|| {
+                groups.push((path, Sum::default()));
+                groups.len() - 1
+            })
+        });
+        let group_of = group_of.collect();
+        Whole {
+            page: process::page_size(),
+            rows,
+            held,
+            processes: held.holders.iter().map(|_| Sum::default()).collect(),
+            group_of,
+            groups,
+            held_pages: AtomicU64::new(0),
+            trees: Trees::default(),
+            top: Mutex::new(Most::new(rows)),
+            devices: Mutex::default(),
+            unknown: Remarks::default(),
+        }
+    }
+
+    /// Adds to everybody who holds the file; a group once.
+    fn credit(&self, key: FileKey, pages: u64) {
+        let Some(holders) = self.held.files.get(&key) else { return };
+        self.held_pages.fetch_add(pages, Ordering::Relaxed);
+        let mut groups: Vec<usize> = Vec::new();
+        for place in holders.iter().filter_map(|place| usize::try_from(*place).ok()) {
+            if let Some(sum) = self.processes.get(place) {
+                sum.add(pages);
+            }
+            groups.extend(self.group_of.get(place));
+        }
+        groups.sort_unstable();
+        groups.dedup();
+        for (_, sum) in groups.iter().filter_map(|group| self.groups.get(*group)) {
+            sum.add(pages);
+        }
+    }
+
+    /// What was seen so far.
+    fn seen(&self) -> Seen {
+        let (walked, named) = self.trees.roots();
+        let rows = lock(&self.top).clone().finish();
+        let mut device_files = lock(&self.devices).clone();
+        device_files.sort_by_key(|row| std::cmp::Reverse(row.resident));
+        let holders = self.held.holders.iter().zip(&self.processes);
+        Seen {
+            page: Bytes(self.page),
+            named,
+            devices: device_files.iter().filter_map(|row| row.resident).sum(),
+            held: Bytes(self.held_pages.load(Ordering::Relaxed).saturating_mul(self.page)),
+            directories: self.trees.heavy(Bytes(named.resident.0 / PARTS), self.rows),
+            files: rows.into_iter().map(|row| self.hot(row, None)).collect(),
+            processes: self.most(holders.map(|(h, sum)| sum.user(&h.name, Some(h.pid), self.page))),
+            groups: self.most(self.groups.iter().map(|(path, sum)| sum.user(path, None, self.page))),
+            device_files,
+            walked,
+            processes_denied: self.held.denied,
+            ..Seen::default()
+        }
+    }
+
+    fn most(&self, users: impl Iterator<Item = CacheUser>) -> Vec<CacheUser> {
+        let mut users: Vec<CacheUser> = users.filter(|user| user.resident > Bytes::ZERO).collect();
+        users.sort_by(|a, b| b.resident.cmp(&a.resident).then_with(|| a.pid.cmp(&b.pid)));
+        users.truncate(self.rows);
+        users
+    }
+
+    /// A row with who holds the file; without a key the file is looked at by its name.
+    fn hot(&self, row: FileRow, key: Option<FileKey>) -> HotFile {
+        let key = key.or_else(|| {
+            let stat = rustix::fs::lstat(Path::new(&row.name.path)).ok()?;
+            Some(FileKey { device: stat.st_dev, inode: stat.st_ino })
+        });
+        let none = Vec::new();
+        let holders = key.and_then(|key| self.held.files.get(&key)).unwrap_or(&none);
+        let named = holders.iter().filter_map(|place| self.held.holders.get(usize::try_from(*place).ok()?));
+        HotFile {
+            holders: u64::try_from(holders.len()).unwrap_or(u64::MAX),
+            held_by: named.take(NAMED).map(|h| CacheHolder { pid: h.pid, name: h.name.clone() }).collect(),
+            row,
+        }
+    }
+
+    /// Files without a name, through their holders.
+    fn nameless(&self, seen: &mut Seen) {
+        for file in &self.held.nameless {
+            let Ok(open) = std::fs::File::open(&file.link) else { continue };
+            if residency::lives_in_memory(&open).unwrap_or(true) {
+                continue;
+            }
+            let Ok(of) = residency::of(&open, &file.was) else { continue };
+            let length = Bytes(open.metadata().map_or(0, |meta| meta.len()));
+            let resident = Bytes(of.cached.saturating_mul(self.page));
+            seen.nameless += resident;
+            self.credit(file.key, of.cached);
+            let row = FileRow {
+                name: name(&file.was),
+                length,
+                source: Source::Cachestat,
+                resident: Some(resident),
+                ..FileRow::default()
+            };
+            seen.nameless_files.push(self.hot(row, Some(file.key)));
+        }
+        seen.nameless_files.sort_by_key(|file| std::cmp::Reverse(file.row.resident));
+        seen.nameless_files.truncate(self.rows);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Visit for Whole<'_> {
+    type Worker = Worker;
+
+    fn worker(&self) -> Worker {
+        Worker { tally: Tally::default(), top: Most::new(self.rows) }
+    }
+
+    fn enter(&self, place: &Place, parent: Option<u32>) {
+        self.trees.begin(place, parent);
+    }
+
+    fn file(&self, worker: &mut Worker, found: &Found<'_>) {
+        let asked = ask(found);
+        let length = Bytes(found.length());
+        let row = |asked: &Asked| asked.row(name(&found.path()), length, self.page);
+        if FileType::from_raw_mode(found.stat.st_mode) == FileType::BlockDevice {
+            lock(&self.devices).push(row(&asked));
+            return;
+        }
+        worker.tally.add(&asked.tally(length, self.page));
+        if let Asked::Unknown(why) = &asked {
+            self.unknown.add(why, 1, Some(&found.path()));
+        }
+        let pages = asked.pages();
+        if pages == 0 {
+            return;
+        }
+        self.credit(FileKey { device: found.stat.st_dev, inode: found.stat.st_ino }, pages);
+        if worker.top.wants(pages.saturating_mul(self.page)) {
+            worker.top.add(row(&asked), false);
+        }
+    }
+
+    fn closed(&self, worker: &mut Worker, _: &Place, _: &Path, length: u64) {
+        worker.tally.add(&Tally { unknown: 1, unknown_length: Bytes(length), ..Tally::default() });
+    }
+
+    fn leave(&self, worker: &mut Worker, place: &Place) {
+        self.trees.add(place, &std::mem::take(&mut worker.tally));
+        if !worker.top.is_empty() {
+            let own = std::mem::replace(&mut worker.top, Most::new(self.rows));
+            let mut shared = lock(&self.top);
+            shared.join(own);
+            worker.top.begin_at(shared.least());
+        }
+    }
+}
+
+/// What a look at the whole machine walks; for those who save what is hot.
+#[must_use]
+pub fn everywhere(context: Context<'_>) -> Vec<PathBuf> {
+    places::file_systems(context.root).0
+}

@@ -1,0 +1,124 @@
+//! Where the page cache of a machine can be: one place for every local file system, and the block devices.
+//!
+//! What it is not: other mount namespaces; what is mounted only there is in the rest.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use ramline_kernel::mount::{self, Mounted};
+use ramline_kernel::{Root, fs, gather, process};
+use ramline_snapshot::Wanted;
+use ramline_snapshot::cache::Remark;
+
+use crate::remarks::name;
+
+/// File systems and block devices, and what is left out.
+pub fn places(root: &Root) -> (Vec<PathBuf>, Vec<Remark>) {
+    let (mut places, passed) = file_systems(root);
+    // The kernel opens a device for root only.
+    if process::uid() == 0 {
+        places.extend(devices(root).into_iter().filter(|path| is_device(path)));
+    }
+    (places, passed)
+}
+
+fn devices(root: &Root) -> Vec<PathBuf> {
+    let seen = gather::gather(root, Wanted { blocks: true, ..Wanted::NOTHING });
+    let disks = seen.blocks.data().into_iter().flatten();
+    let names = disks.flat_map(|disk| std::iter::once(&disk.name).chain(disk.partitions.iter().map(|part| &part.name)));
+    names.map(|name| Path::new("/dev").join(name)).collect()
+}
+
+fn is_device(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|meta| meta.file_type().is_block_device())
+}
+
+/// Each file system once, where its root is mounted; only parts of it where the root is not.
+pub fn file_systems(root: &Root) -> (Vec<PathBuf>, Vec<Remark>) {
+    choose(&mount::list(root).unwrap_or_default(), |path| path.exists())
+}
+
+fn choose(mounts: &[Mounted], exists: impl Fn(&Path) -> bool) -> (Vec<PathBuf>, Vec<Remark>) {
+    let mut by_device: BTreeMap<&str, Vec<&Mounted>> = BTreeMap::new();
+    let mut passed: BTreeMap<String, (u64, &Path)> = BTreeMap::new();
+    for (index, mounted) in mounts.iter().enumerate() {
+        let covered = mounts.iter().skip(index + 1).any(|later| mounted.at.starts_with(&later.at));
+        if covered || fs::has_no_files(&mounted.fs_type) || in_memory(&mounted.fs_type) {
+            continue;
+        }
+        let why = if fs::may_hang(&mounted.fs_type) {
+            format!("{}: a server or a program answers for it and may never do so", mounted.fs_type)
+        } else if is_seen_below(mounted, &exists) {
+            "overlay: its files are counted where its layers are".to_owned()
+        } else {
+            by_device.entry(&mounted.device).or_default().push(mounted);
+            continue;
+        };
+        passed.entry(why).or_insert((0, &mounted.at)).0 += 1;
+    }
+    let mut places = Vec::new();
+    for mounted in by_device.into_values() {
+        let whole = mounted.iter().filter(|m| m.subtree == "/").min_by_key(|m| m.at.as_os_str().len());
+        match whole {
+            Some(whole) => places.push(whole.at.clone()),
+            None => places.extend(mounted.into_iter().map(|m| m.at.clone())),
+        }
+    }
+    let passed = passed.into_iter().map(|(text, (files, at))| Remark { text, files, example: Some(name(at)) });
+    (places, passed.collect())
+}
+
+fn in_memory(kind: &str) -> bool {
+    matches!(kind, "tmpfs" | "ramfs" | "devtmpfs" | "hugetlbfs")
+}
+
+/// The layers of an overlay are directories of this namespace: then its pages are counted there.
+fn is_seen_below(mounted: &Mounted, exists: impl Fn(&Path) -> bool) -> bool {
+    let option = |key: &str| mounted.super_options.split(',').find_map(|o| o.strip_prefix(key)?.strip_prefix('='));
+    mounted.fs_type == "overlay"
+        && option("upperdir")
+            .or_else(|| option("lowerdir")?.split(':').next())
+            .is_some_and(|dir| exists(Path::new(dir)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mounted(device: &str, subtree: &str, at: &str, fs_type: &str, super_options: &str) -> Mounted {
+        Mounted {
+            device: device.into(),
+            at: at.into(),
+            subtree: subtree.into(),
+            fs_type: fs_type.into(),
+            source: "x".into(),
+            super_options: super_options.into(),
+        }
+    }
+
+    #[test]
+    fn every_local_file_system_is_walked_once() {
+        let mounts = [
+            mounted("8:1", "/", "/old", "ext4", ""),
+            mounted("8:1", "/", "/", "ext4", ""),
+            mounted("8:1", "/home", "/srv/home", "ext4", ""),
+            mounted("8:2", "/a", "/a", "xfs", ""),
+            mounted("8:2", "/b", "/b", "xfs", ""),
+            mounted("0:1", "/", "/run", "tmpfs", ""),
+            mounted("0:2", "/", "/proc", "proc", ""),
+            mounted("0:3", "/", "/mnt/nas", "nfs4", ""),
+            mounted("0:4", "/", "/var/lib/docker/merged", "overlay", "rw,lowerdir=/l,upperdir=/up,workdir=/w"),
+            mounted("0:5", "/", "/other", "overlay", "rw,lowerdir=/gone,upperdir=/gone/too"),
+        ];
+        // The later mount of / covers what was at /old.
+        let (places, passed) = choose(&mounts, |path| path == Path::new("/up"));
+        let places: Vec<&str> = places.iter().map(|path| path.to_str().unwrap()).collect();
+        assert_eq!(places, ["/other", "/", "/a", "/b"]);
+        let told: Vec<&str> = passed.iter().map(|remark| remark.text.as_str()).collect();
+        assert!(
+            told.len() == 2 && told[0].starts_with("nfs4: a server") && told[1].starts_with("overlay:"),
+            "{told:?}"
+        );
+    }
+}

@@ -1,0 +1,103 @@
+//! The page cache of the whole machine by file, directory and holder, held against what the kernel counts.
+
+use ramline_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{FileRow, Remark, Tally, Tree};
+
+/// What `cache top` saw. Gauges.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Top {
+    /// Bytes of a page.
+    pub page: Bytes,
+    /// What the kernel counts: Cached + Buffers - Shmem of /proc/meminfo at the end of the look.
+    pub counted: Bytes,
+    /// The same at its beginning.
+    pub counted_before: Bytes,
+    /// Files with a name.
+    pub named: Tally,
+    /// Files without one that processes hold.
+    pub nameless: Bytes,
+    /// Pages of block devices themselves: metadata of file systems, and devices read directly.
+    pub devices: Bytes,
+    /// `counted` less all of these, in bytes. Negative when files were read during the look.
+    pub rest: i64,
+    /// Of the named files, what processes have open or mapped.
+    pub held: Bytes,
+    /// Whole directories, each without those below it that are listed themselves, the most first.
+    pub directories: Vec<Tree>,
+    /// The files with the most, the most first.
+    pub files: Vec<HotFile>,
+    /// Processes by what is cached of the files they have open or mapped, the most first. A file counts for each of its holders.
+    pub processes: Vec<CacheUser>,
+    /// The same by group.
+    pub groups: Vec<CacheUser>,
+    /// Files without a name, the most first.
+    pub nameless_files: Vec<HotFile>,
+    /// Block devices, the most first.
+    pub device_files: Vec<FileRow>,
+    /// File systems that were walked, by where.
+    pub walked: Vec<Tree>,
+    /// Everything was asked; otherwise the time was over first.
+    pub complete: bool,
+    /// Directories that were read.
+    pub directories_read: u64,
+    /// Processes this user may not look at.
+    pub processes_denied: u64,
+    /// Why the residency of files is not known.
+    pub unknown: Vec<Remark>,
+    /// What was passed over, and why.
+    pub skipped: Vec<Remark>,
+    /// What failed; each was told on stderr.
+    pub failed: u64,
+    /// Somebody else evicts here, so that these figures fall by themselves: named.
+    pub evictors: Vec<String>,
+}
+
+/// A file and who holds it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct HotFile {
+    /// The file.
+    #[serde(flatten)]
+    pub row: FileRow,
+    /// Processes that have it open or mapped.
+    pub holders: u64,
+    /// Some of them.
+    pub held_by: Vec<CacheHolder>,
+}
+
+/// A process that holds a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CacheHolder {
+    /// Process id.
+    pub pid: u32,
+    /// Its name.
+    pub name: String,
+}
+
+/// A process, or a group of them, by the page cache of the files it holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CacheUser {
+    /// Its name: of a process that of its program, of a group its path.
+    pub name: String,
+    /// Process id; of a group none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// In the page cache of its files.
+    pub resident: Bytes,
+    /// How many files those are.
+    pub files: u64,
+}
+
+impl Top {
+    /// What the lines explain of what the kernel counts.
+    #[must_use]
+    pub fn explained(&self) -> Bytes {
+        self.named.resident + self.nameless + self.devices
+    }
+}

@@ -1,0 +1,220 @@
+//! `cache top`: what fills the page cache of the whole machine.
+
+use ramline_model::SignedBytes;
+use ramline_snapshot::cache::{CacheUser, FileRow, HotFile, Top, Tree};
+use ramline_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::report::SCHEMA_VERSION;
+use crate::text::{Column, Page, Paint, Style, Table, number};
+
+/// `cache top`: what fills the page cache of the whole machine.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CacheTop {
+    /// Version of this document.
+    pub schema_version: u64,
+    /// What was seen.
+    #[serde(flatten)]
+    pub seen: Top,
+}
+
+impl CacheTop {
+    /// As a document.
+    #[must_use]
+    pub const fn new(seen: Top) -> Self {
+        CacheTop { schema_version: SCHEMA_VERSION, seen }
+    }
+
+    /// The screen.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        let (mut page, seen) = (Page::new(style), &self.seen);
+        page.bold(&self.answer());
+        super::evictors(&mut page, &seen.evictors);
+        page.table(&self.sums());
+        super::remarks(&mut page, Paint::Warn, "Unknown: ", "file", &seen.unknown);
+        if seen.processes_denied > 0 {
+            let text =
+                format!("{} could not be looked at (try: sudo).", number::things(seen.processes_denied, "process"));
+            page.painted(Paint::Warn, &text);
+        }
+        if !seen.directories.is_empty() {
+            page.heading("By directory, each without those below it that are listed themselves");
+            page.table(&directories(&seen.directories, seen.named.resident));
+        }
+        if !seen.files.is_empty() {
+            page.heading("By file");
+            page.table(&files(&seen.files, seen.page));
+        }
+        if !seen.nameless_files.is_empty() {
+            page.heading("Files without a name: deleted, and still open or mapped");
+            page.table(&files(&seen.nameless_files, seen.page));
+        }
+        users(&mut page, "By process, of files it has open or mapped (shared ones count for each)", &seen.processes);
+        users(&mut page, "By group of such processes", &seen.groups);
+        let devices: Vec<&FileRow> = seen.device_files.iter().filter(|row| row.resident > Some(Bytes::ZERO)).collect();
+        if !devices.is_empty() {
+            page.heading("Block devices themselves: metadata of file systems, and what is read past them");
+            page.table(&device_table(&devices));
+        }
+        if !seen.skipped.is_empty() {
+            page.blank();
+        }
+        super::remarks(&mut page, Paint::Dim, "Passed over: ", "name", &seen.skipped);
+        super::failures(&mut page, seen.failed);
+        page.finish()
+    }
+
+    fn answer(&self) -> String {
+        let seen = &self.seen;
+        let share = seen.explained().share_of(seen.counted).map(number::percent).unwrap_or_default();
+        let so_far = if seen.complete { "" } else { " So far:" };
+        let unheld = (seen.named.resident + seen.nameless).saturating_sub(seen.held);
+        format!(
+            "{} of files and devices are in the page cache.{so_far} {share} of it is explained below; {unheld} belongs to files that no process has open.",
+            seen.counted
+        )
+    }
+
+    fn sums(&self) -> Table {
+        let seen = &self.seen;
+        let mut table = Table::new(vec![Column::left(""), Column::right("resident"), Column::wrapped("")]);
+        let files = format!("{} in {}", number::things(seen.named.files, "file"), places(&seen.walked));
+        let mut row = |what: &str, bytes: String, how: String| table.row([what.into(), bytes.into(), how.into()]);
+        row("files", seen.named.resident.to_string(), files);
+        row("files without a name", seen.nameless.to_string(), "deleted, held by processes".to_owned());
+        row("block devices", seen.devices.to_string(), "mostly metadata of file systems".to_owned());
+        let moved = if seen.counted >= seen.counted_before {
+            format!("grew by {} during the look", seen.counted.saturating_sub(seen.counted_before))
+        } else {
+            format!("shrank by {} during the look", seen.counted_before.saturating_sub(seen.counted))
+        };
+        let rest = format!(
+            "other mount namespaces, metadata that is no file, files read meanwhile; what the kernel counts {moved}"
+        );
+        row("the rest", SignedBytes(seen.rest).to_string(), rest);
+        table
+    }
+}
+
+fn places(walked: &[Tree]) -> String {
+    let names: Vec<&str> = walked.iter().map(|tree| tree.name.path.as_str()).collect();
+    match names.as_slice() {
+        [] => "no file system".to_owned(),
+        [one, two, three, rest @ ..] if !rest.is_empty() => {
+            format!("{one}, {two}, {three} and {} more places", rest.len())
+        }
+        some => some.join(", "),
+    }
+}
+
+fn directories(trees: &[Tree], all: Bytes) -> Table {
+    let columns = vec![
+        Column::right("resident"),
+        Column::right("of all"),
+        Column::right("dirty"),
+        Column::right("files"),
+        Column::wrapped("directory"),
+    ];
+    let mut table = Table::new(columns);
+    for tree in trees {
+        let share = tree.tally.resident.share_of(all).map(number::percent).unwrap_or_default();
+        table.row([
+            tree.tally.resident.to_string().into(),
+            share.into(),
+            tree.tally.dirty.to_string().into(),
+            number::count(tree.tally.files).into(),
+            tree.name.path.as_str().into(),
+        ]);
+    }
+    table
+}
+
+fn files(files: &[HotFile], page: Bytes) -> Table {
+    let columns = vec![
+        Column::right("resident"),
+        Column::right("share"),
+        Column::wrapped("file"),
+        Column::wrapped("open or mapped by"),
+    ];
+    let mut table = Table::new(columns);
+    for file in files {
+        let resident = file.row.resident.map_or_else(|| "unknown".to_owned(), |bytes| bytes.to_string());
+        let share = file.row.share(page.0).map(number::percent).unwrap_or_default();
+        table.row([resident.into(), share.into(), file.row.name.path.as_str().into(), held_by(file).into()]);
+    }
+    table
+}
+
+fn held_by(file: &HotFile) -> String {
+    let named: Vec<String> = file.held_by.iter().map(|holder| format!("{} ({})", holder.name, holder.pid)).collect();
+    let shown = u64::try_from(named.len()).unwrap_or(u64::MAX);
+    match file.holders.saturating_sub(shown) {
+        0 if named.is_empty() => "nobody".to_owned(),
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+fn users(page: &mut Page<'_>, title: &str, users: &[CacheUser]) {
+    if users.is_empty() {
+        return;
+    }
+    page.heading(title);
+    let mut table = Table::new(vec![Column::right("resident"), Column::right("files"), Column::wrapped("who")]);
+    for user in users {
+        let who = user.pid.map_or_else(|| user.name.clone(), |pid| format!("{} ({pid})", user.name));
+        table.row([user.resident.to_string().into(), number::count(user.files).into(), who.into()]);
+    }
+    page.table(&table);
+}
+
+fn device_table(devices: &[&FileRow]) -> Table {
+    let mut table = Table::new(vec![Column::right("resident"), Column::right("dirty"), Column::wrapped("device")]);
+    for row in devices {
+        let resident = row.resident.unwrap_or_default().to_string();
+        let dirty = row.dirty.map_or_else(|| "?".to_owned(), |bytes| bytes.to_string());
+        table.row([resident.into(), dirty.into(), row.name.path.as_str().into()]);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ramline_snapshot::cache::{CacheHolder, Name, Tally};
+
+    #[test]
+    fn the_screen_says_what_is_explained_and_what_nobody_has_open() {
+        let row = FileRow {
+            name: Name::new(b"/srv/db\x1b[2J"),
+            length: Bytes::from_mib(512),
+            resident: Some(Bytes::from_mib(256)),
+            ..FileRow::default()
+        };
+        let holder = CacheHolder { pid: 7, name: "postgres".into() };
+        let seen = Top {
+            page: Bytes(4096),
+            counted: Bytes::from_mib(1000),
+            named: Tally { files: 3, resident: Bytes::from_mib(900), ..Tally::default() },
+            devices: Bytes::from_mib(80),
+            rest: 20 << 20,
+            held: Bytes::from_mib(256),
+            files: vec![HotFile { row, holders: 5, held_by: vec![holder] }],
+            complete: true,
+            ..Top::default()
+        };
+        let text = CacheTop::new(seen).text(&Style::default());
+        for part in [
+            "98.0 % of it is explained",
+            "644.0 MiB belongs to files that no process has open",
+            "postgres (7) and 4 more",
+            "50.0 %",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        assert!(!text.contains('\u{1b}'), "{text}");
+    }
+}
