@@ -46,7 +46,7 @@ const PARTS: u64 = 50;
 /// Looks at the whole machine. `first` is given a first answer when the look takes longer than [`Options::first`].
 pub fn top(context: Context<'_>, options: &Options, first: &(dyn Fn(&Seen) + Sync)) -> Seen {
     let begin = Instant::now();
-    let counted_before = counted(context);
+    let (counted_before, _) = counted(context);
     let held = held(context.root);
     let (places, passed) = places::places(context.root);
     let whole = Whole::new(&held, options.rows);
@@ -88,17 +88,18 @@ pub fn top(context: Context<'_>, options: &Options, first: &(dyn Fn(&Seen) + Syn
 }
 
 fn reconcile(context: Context<'_>, seen: &mut Seen) {
-    seen.counted = counted(context);
+    (seen.counted, seen.devices) = counted(context);
     let signed = |bytes: Bytes| i64::try_from(bytes.0).unwrap_or(i64::MAX);
     seen.rest = signed(seen.counted).saturating_sub(signed(seen.explained()));
 }
 
-/// Pages of files and block devices as the kernel counts them, without shared memory.
-fn counted(context: Context<'_>) -> Bytes {
+/// Pages of files and block devices as the kernel counts them, without shared memory; and of it those of block devices.
+fn counted(context: Context<'_>) -> (Bytes, Bytes) {
     let seen = gather::gather(context.root, Wanted { meminfo: true, ..Wanted::NOTHING });
     let of = || {
         let meminfo = seen.meminfo.data()?;
-        Some(meminfo.cached? + meminfo.buffers? - meminfo.shmem?)
+        let devices = meminfo.buffers?;
+        Some((meminfo.cached? + devices - meminfo.shmem?, devices))
     };
     of().unwrap_or_default()
 }
@@ -197,7 +198,6 @@ impl<'a> Whole<'a> {
         Seen {
             page: Bytes(self.page),
             named,
-            devices: device_files.iter().filter_map(|row| row.resident).sum(),
             held: Bytes(self.held_pages.load(Ordering::Relaxed).saturating_mul(self.page)),
             directories: self.trees.heavy(Bytes(named.resident.0 / PARTS), self.rows),
             files: rows.into_iter().map(|row| self.hot(row, None)).collect(),

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use ramline_kernel::mount::{self, Mounted};
-use ramline_kernel::{Root, fs, gather, process};
+use ramline_kernel::{Root, fs, gather};
 use ramline_snapshot::Wanted;
 use ramline_snapshot::cache::Remark;
 
@@ -16,10 +16,7 @@ use crate::remarks::name;
 /// File systems and block devices, and what is left out.
 pub fn places(root: &Root) -> (Vec<PathBuf>, Vec<Remark>) {
     let (mut places, passed) = file_systems(root);
-    // The kernel opens a device for root only.
-    if process::uid() == 0 {
-        places.extend(devices(root).into_iter().filter(|path| is_device(path)));
-    }
+    places.extend(devices(root).into_iter().filter(|path| may_ask(path)));
     (places, passed)
 }
 
@@ -30,8 +27,10 @@ fn devices(root: &Root) -> Vec<PathBuf> {
     names.map(|name| Path::new("/dev").join(name)).collect()
 }
 
-fn is_device(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|meta| meta.file_type().is_block_device())
+/// What may not be opened is known by its sum alone, and is no failure.
+fn may_ask(path: &Path) -> bool {
+    let is_device = std::fs::metadata(path).is_ok_and(|meta| meta.file_type().is_block_device());
+    is_device && std::fs::File::open(path).is_ok()
 }
 
 /// Each file system once, where its root is mounted; only parts of it where the root is not.

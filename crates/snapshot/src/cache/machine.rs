@@ -20,7 +20,7 @@ pub struct Top {
     pub named: Tally,
     /// Files without one that processes hold.
     pub nameless: Bytes,
-    /// Pages of block devices themselves: metadata of file systems, and devices read directly.
+    /// Pages of block devices themselves (Buffers of /proc/meminfo): metadata of file systems, and devices read directly.
     pub devices: Bytes,
     /// `counted` less all of these, in bytes. Negative when files were read during the look.
     pub rest: i64,
@@ -36,7 +36,7 @@ pub struct Top {
     pub groups: Vec<CacheUser>,
     /// Files without a name, the most first.
     pub nameless_files: Vec<HotFile>,
-    /// Block devices, the most first.
+    /// Block devices this user may ask, the most first.
     pub device_files: Vec<FileRow>,
     /// File systems that were walked, by where.
     pub walked: Vec<Tree>,

@@ -91,9 +91,7 @@ impl CacheTop {
         } else {
             format!("shrank by {} during the look", seen.counted_before.saturating_sub(seen.counted))
         };
-        let rest = format!(
-            "other mount namespaces, metadata that is no file, files read meanwhile; what the kernel counts {moved}"
-        );
+        let rest = format!("other mount namespaces, and files read meanwhile; what the kernel counts {moved}");
         row("the rest", SignedBytes(seen.rest).to_string(), rest);
         table
     }
