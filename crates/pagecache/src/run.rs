@@ -106,7 +106,7 @@ fn pass_on(child: &Child, signal: i32) {
     };
     if let Some(pid) = pid {
         // It may have ended just now.
-        drop(kill_process(pid, signal));
+        kill_process(pid, signal).ok();
     }
 }
 

@@ -14,7 +14,7 @@ const LIMITS: [i32; 2] = [12, 11];
 pub fn raise_limit() {
     let mut limit = getrlimit(Resource::Memlock);
     limit.current = limit.maximum;
-    drop(setrlimit(Resource::Memlock, limit));
+    setrlimit(Resource::Memlock, limit).ok();
 }
 
 /// In words; `locked` bytes in `files` mappings are locked already.
