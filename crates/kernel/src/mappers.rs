@@ -37,7 +37,7 @@ pub fn of(root: &Root, files: &[(FileKey, &Path)]) -> HashMap<FileKey, Vec<Mappe
         if here.is_empty() {
             continue;
         }
-        let locks = locks_any(&dir).then(|| read_text(&dir.join("smaps")).unwrap_or_default()).unwrap_or_default();
+        let locks = if locks_any(&dir) { read_text(&dir.join("smaps")).unwrap_or_default() } else { String::new() };
         for key in here {
             let mapper = Mapper { pid, name: name_of(&dir), locked: wanted.is_locked(&locks, key) };
             found.entry(key).or_default().push(mapper);
@@ -69,7 +69,7 @@ pub fn direct(root: &Root, files: &[FileKey]) -> HashMap<FileKey, Vec<Mapper>> {
     found
 }
 
-/// `flags:	0140000`, in octal.
+/// The line `flags:` of fdinfo, in octal.
 fn is_direct(fdinfo: &str) -> bool {
     let flags = fdinfo.lines().find_map(|line| i32::from_str_radix(line.strip_prefix("flags:")?.trim(), 8).ok());
     flags.is_some_and(|flags| flags & libc::O_DIRECT != 0)

@@ -141,10 +141,10 @@ impl Visit for Evicting<'_> {
 impl Evicting<'_> {
     /// Nothing can be proven, but it can be asked for: the kernel lets every reader say that pages are not wanted.
     fn unproven(&self, found: &Found<'_>, why: &str) {
-        if !self.options.dry {
-            if let Err(error) = self.drop_pages(found) {
-                return self.tell(&error);
-            }
+        if !self.options.dry
+            && let Err(error) = self.drop_pages(found)
+        {
+            return self.tell(&error);
         }
         self.unproven.add(why, 1, Some(&found.path()));
     }

@@ -323,10 +323,10 @@ impl<V: Visit> Walk<'_, V> {
 
     /// Where links are followed a path says little; the mount table knows real ones.
     fn real(&self, parent: &Place, path: &Path, name: &CStr) -> PathBuf {
-        if self.options.follow {
-            if let Ok(real) = fs::canonicalize(path) {
-                return real;
-            }
+        if self.options.follow
+            && let Ok(real) = fs::canonicalize(path)
+        {
+            return real;
         }
         parent.real.join(std::ffi::OsStr::from_bytes(name.to_bytes()))
     }

@@ -14,7 +14,7 @@ use super::{Found, Open, Place, Task, Visit, Walk};
 
 enum Start {
     Directory(Arc<Open>),
-    File(Open, Stat),
+    File(Box<(Open, Stat)>),
 }
 
 impl<V: Visit> Walk<'_, V> {
@@ -31,7 +31,8 @@ impl<V: Visit> Walk<'_, V> {
         for start in starts {
             match start {
                 Start::Directory(dir) => self.queue.push(Task::Named(dir)),
-                Start::File(open, stat) => {
+                Start::File(file) => {
+                    let (open, stat) = *file;
                     let found = Found {
                         place: &open.place,
                         name: None,
@@ -79,7 +80,7 @@ impl<V: Visit> Walk<'_, V> {
         let place = Place { index: self.number(), depth: 0, path: path.to_owned(), real, device: stat.st_dev, fs };
         self.visit.enter(&place, None);
         let open = Open { fd, place };
-        Ok(Some(if is_dir { Start::Directory(Arc::new(open)) } else { Start::File(open, stat) }))
+        Ok(Some(if is_dir { Start::Directory(Arc::new(open)) } else { Start::File(Box::new((open, stat))) }))
     }
 }
 

@@ -138,6 +138,11 @@ impl Pool<'_> {
             if open.as_ref().is_none_or(|(last, _)| *last != index) {
                 // Gone since: that is found when it is asked again.
                 open = evict::reopen(&planned.path, planned.key).map(|file| (index, file));
+                // Read-ahead would go on into a hole, whose pages are real ones, or beyond what is wanted.
+                let exactly = planned.sparse || planned.parts.is_some() || self.options.range.is_some();
+                if let Some((_, file)) = open.as_ref().filter(|_| exactly) {
+                    fadvise(file, 0, None, Advice::Random).ok();
+                }
             }
             let Some((_, file)) = &open else { continue };
             match window {
@@ -172,11 +177,7 @@ impl Pool<'_> {
         let (offset, most) = self.options.range.unwrap_or((0, u64::MAX));
         let end = offset.saturating_add(most).min(planned.length);
         let wanted = match &planned.parts {
-            // Those pages and no others: no read-ahead.
-            Some(parts) => {
-                fadvise(file, 0, None, Advice::Random).ok();
-                parts.to_vec()
-            }
+            Some(parts) => parts.to_vec(),
             None if planned.sparse => data(file, offset, end),
             None => vec![(offset, end.saturating_sub(offset))],
         };

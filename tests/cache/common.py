@@ -1,0 +1,133 @@
+"""What the tests of files in the page cache share: checks, files in a known state, and the kernel asked by calls of our own."""
+
+import ctypes
+import json
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parent.parent.parent
+RAMLINE = os.environ.get("RAMLINE_BIN", str(TOP / "target/debug/ramline"))
+PAGE, MIB = os.sysconf("SC_PAGESIZE"), 1 << 20
+LIBC = ctypes.CDLL(None, use_errno=True)
+LIBC.mmap.restype = ctypes.c_void_p
+LIBC.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+LIBC.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p]
+LIBC.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+
+passed = failed = skipped = 0
+
+
+def check(what, ok, details=""):
+    global passed, failed
+    passed, failed = passed + bool(ok), failed + (not ok)
+    if not ok:
+        print(f"FAILED: {what}\n  {str(details)[-2000:]}", flush=True)
+
+
+def skip(reason):
+    global skipped
+    skipped += 1
+    print(f"SKIP: {reason}")
+
+
+def run(*words, before=(), **more):
+    return subprocess.run([*before, RAMLINE, "cache", *map(str, words)], capture_output=True, text=True, timeout=60, **more)
+
+
+def stat(*words, **more):
+    done = run("stat", "--json", *words, **more)
+    return json.loads(done.stdout), done
+
+
+def file(path, size, sync=True):
+    """A file of random bytes, in the page cache; written to the disk unless it is to stay dirty."""
+    with open(path, "wb") as out:
+        out.write(os.urandom(size))
+        if sync:
+            os.fsync(out.fileno())
+    return Path(path)
+
+
+def cached(path):
+    """Pages of a file that are resident, by mincore of our own; root is told the truth."""
+    size = os.path.getsize(path)
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        at = LIBC.mmap(None, size, 1, 1, fd, 0)
+        seen = ctypes.create_string_buffer((size + PAGE - 1) // PAGE)
+        assert LIBC.mincore(at, size, seen) == 0
+        LIBC.munmap(at, size)
+        return sum(byte & 1 for byte in seen.raw)
+    finally:
+        os.close(fd)
+
+
+def drop(path, offset=0, length=0):
+    fd = os.open(path, os.O_RDONLY)
+    os.fsync(fd)
+    os.posix_fadvise(fd, offset, length, os.POSIX_FADV_DONTNEED)
+    os.close(fd)
+
+
+def read(path, offset=0, length=None):
+    """Exactly these pages: without read-ahead."""
+    fd = os.open(path, os.O_RDONLY)
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
+    os.pread(fd, length or os.path.getsize(path), offset)
+    os.close(fd)
+
+
+def agree(what, path):
+    """Before, ours, after by calls of the test: at least one of three attempts saw no change."""
+    for _ in range(3):
+        first = cached(path)
+        document, done = stat(path)
+        if cached(path) == first:
+            break
+    check(what, document["total"]["resident"] == first * PAGE and document["total"]["files"] == 1, (first * PAGE, document["total"], done.stderr))
+    return document
+
+
+def mount(*words):
+    return subprocess.run(["mount", *map(str, words)], capture_output=True, text=True)
+
+
+def seccomp(number):
+    """A filter under which cachestat fails with that error: BPF on the number of the call."""
+    code = [(0x20, 0, 0, 0), (0x15, 0, 1, 451), (0x06, 0, 0, 0x00050000 | number), (0x06, 0, 0, 0x7FFF0000)]
+    text = b"".join(struct.pack("HBBI", *line) for line in code)
+
+    def install():
+        buffer = ctypes.create_string_buffer(text)
+        program = struct.pack("HxxxxxxP", len(code), ctypes.addressof(buffer))
+        assert LIBC.prctl(38, 1, 0, 0, 0) == 0
+        assert LIBC.prctl(22, 2, ctypes.c_char_p(program), 0, 0) == 0
+
+    return install
+
+
+def parts(*functions):
+    """Runs them one after the other in a scratch directory, in a mount name space of our own; the exit status."""
+    if os.geteuid() != 0:
+        skip("files in the page cache: needs root, to mount file systems and to be told the truth")
+        print("0 passed, 0 failed, 1 skipped")
+        return 0
+    # Mounts of ours are nobody else's.
+    if LIBC.unshare(0x00020000) == 0:
+        LIBC.mount(None, b"/", None, 0x4000 | 0x40000, None)
+    base = Path(tempfile.mkdtemp(prefix="ramline-test-", dir="/var/tmp"))
+    try:
+        for part in functions:
+            try:
+                part(base)
+            except Exception as error:  # noqa: BLE001
+                check(f"{part.__name__} came to its end", False, repr(error))
+    finally:
+        shutil.rmtree(base, ignore_errors=True)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed else 0
