@@ -52,7 +52,7 @@ pub fn save(
     let all = names.is_empty();
     let names = if all { place::disks(context.root)? } else { place::absolute(names)? };
     // Each disk was named by its own mount.
-    let walking = walk::Options { one_file_system: all || walking.one_file_system, ..walking.clone() };
+    let walking = walk::Options { stay_on_mount: all, ..walking.clone() };
     let saving = Saving {
         page: process::page_size(),
         entries: Mutex::default(),

@@ -4,10 +4,10 @@
 //! for their own pages, and the sum is held against what the kernel counts. What it is not: a trace; a page that comes and goes
 //! during the look is seen or not.
 
-mod places;
+pub(crate) mod places;
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -309,10 +309,4 @@ impl Visit for Whole<'_> {
             worker.top.begin_at(shared.least());
         }
     }
-}
-
-/// What a look at the whole machine walks; for those who save what is hot.
-#[must_use]
-pub fn everywhere(context: Context<'_>) -> Vec<PathBuf> {
-    places::file_systems(context.root).0
 }
