@@ -206,6 +206,24 @@ impl Run {
         self.perform(step, || mount::tracefs(&at))
     }
 
+    /// Where tracefs is mounted, or, where it is not, `at`, which is made and has it mounted.
+    ///
+    /// # Errors
+    /// `Unsupported` on a kernel without it; those of [`Run::mount_tracefs`].
+    pub fn tracefs(&mut self, at: &Path) -> Result<PathBuf> {
+        if let Some(mounted) = tracing::mounted(self.root()) {
+            return Ok(mounted);
+        }
+        if !tracing::supported(self.root()) {
+            return Err(
+                KernelError::unsupported("mount tracefs at", at, "this kernel was built without tracing").into()
+            );
+        }
+        let at = self.make_dir(at)?;
+        self.mount_tracefs(&at)?;
+        Ok(at)
+    }
+
     /// Makes the n-th trace instance of this process in a mounted tracefs.
     ///
     /// # Errors

@@ -17,6 +17,7 @@
 
 mod delegated;
 mod hierarchy;
+mod members;
 mod room;
 mod stat;
 mod v1;
@@ -29,6 +30,7 @@ use ramline_units::Limit;
 
 pub use delegated::move_process;
 pub use hierarchy::{Hierarchy, Version};
+pub use members::processes_below;
 pub use room::{Room, cache_room, memory_room, panic_on_oom};
 pub use stat::GroupStat;
 

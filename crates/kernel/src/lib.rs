@@ -15,6 +15,7 @@ pub mod mappers;
 pub mod maps;
 mod meminfo;
 pub mod mount;
+pub mod naming;
 pub mod opened;
 pub mod pin;
 pub mod place;

@@ -14,10 +14,21 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
+pub mod follow;
+mod format;
+mod page;
+mod records;
+
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+pub use format::{Field, Format};
+pub use page::Layout;
+pub use records::{InOrder, Records};
+
+use ramline_units::Bytes;
 
 use crate::Root;
 use crate::error::{KernelError, Result};
@@ -115,6 +126,36 @@ impl Instance {
         let failed = |error| KernelError::io(format!("write '{}' to", value.escape_debug()), &path, error);
         let mut open = OpenOptions::new().write(true).open(&path).map_err(failed)?;
         open.write_all(value.as_bytes()).map_err(failed)
+    }
+
+    /// How the records of an event are laid out, as `filemap/mm_filemap_fault`.
+    ///
+    /// # Errors
+    /// `Absent` when this kernel does not have it.
+    pub fn format(&self, event: &str) -> Result<Format> {
+        Ok(Format::parse(&read_text(&self.dir.join("events").join(event).join("format"))?))
+    }
+
+    /// Switches an event on, for records that satisfy `filter` (all when it is empty).
+    ///
+    /// # Errors
+    /// `Absent` when this kernel does not have it, `Io` when it does not take the filter.
+    pub fn enable(&self, event: &str, filter: &str) -> Result<()> {
+        if !filter.is_empty() {
+            self.set(&format!("events/{event}/filter"), filter)?;
+        }
+        self.set(&format!("events/{event}/enable"), "1")
+    }
+
+    /// Gives each processor's buffer so much, but all of them together no more than `all` (and none less than 1 MiB).
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn set_buffer(&self, each: Bytes, all: Bytes) -> Result<()> {
+        let dir = self.dir.join("per_cpu");
+        let cpus = std::fs::read_dir(&dir).map_err(|error| KernelError::io("read", &dir, error))?.count();
+        let share = all.0 / u64::try_from(cpus.max(1)).unwrap_or(1);
+        self.set("buffer_size_kb", &(share.clamp(1 << 20, each.0.max(1 << 20)) >> 10).to_string())
     }
 
     /// Empties the buffer and records from now on.

@@ -21,7 +21,7 @@ use ramline_kernel::{Root, hardware, mount, place, tracing};
 use ramline_units::Bytes;
 
 use self::arms::{Kind, On};
-use self::recorder::{Recorder, Tracer};
+use self::recorder::Tracer;
 use crate::bed::{self, Found, Need};
 use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Experiment, Series};
@@ -243,7 +243,7 @@ impl Series for ReadPath {
         let recorded = plan.kinds().any(|kind| matches!(kind, Kind::Recorded(..) | Kind::Flood));
         let (mut tracefs, mut tracer) = (None, Tracer::Events);
         if recorded {
-            let at = Recorder::tracefs(bench.root, &dir, bench.run)?;
+            let at = bench.run.tracefs(&dir.join("tracing"))?;
             tracer = Tracer::choose(&plan.tracer, &at, bench.run)?;
             tracefs = Some(at);
         }

@@ -25,6 +25,7 @@ pub mod run;
 pub mod save;
 pub mod stat;
 pub mod top;
+pub mod trace;
 pub mod walk;
 pub mod warm;
 

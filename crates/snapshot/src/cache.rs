@@ -18,6 +18,7 @@ mod hotset;
 mod machine;
 mod pinned;
 mod ran;
+mod traced;
 
 use ramline_units::Bytes;
 use schemars::JsonSchema;
@@ -28,6 +29,7 @@ pub use hotset::{Restored, Saved};
 pub use machine::{CacheHolder, CacheUser, HotFile, Top};
 pub use pinned::Pinned;
 pub use ran::{Apart, Ran};
+pub use traced::{Level, Look, Pushed, Recorded, Touched, Traced, TracedFile, TracedProcess, Watched};
 
 /// Sums over files. Gauges.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -4,12 +4,15 @@
 
 mod evict;
 mod pin;
+mod pushed;
 mod restore;
 mod run;
 mod save;
 mod stat;
 mod top;
+mod trace;
 mod warm;
+mod watch;
 
 pub use evict::CacheEvict;
 pub use pin::CachePin;
@@ -18,7 +21,9 @@ pub use run::CacheRun;
 pub use save::CacheSave;
 pub use stat::{CacheStat, Shown};
 pub use top::CacheTop;
+pub use trace::CacheTrace;
 pub use warm::{CacheWarm, moving};
+pub use watch::{CacheWatch, look};
 
 use ramline_snapshot::cache::Remark;
 

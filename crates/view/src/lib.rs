@@ -20,7 +20,9 @@ mod show;
 pub mod text;
 mod who;
 
-pub use cache::{CacheEvict, CachePin, CacheRestore, CacheRun, CacheSave, CacheStat, CacheTop, CacheWarm};
+pub use cache::{
+    CacheEvict, CachePin, CacheRestore, CacheRun, CacheSave, CacheStat, CacheTop, CacheTrace, CacheWarm, CacheWatch,
+};
 pub use escape::{escape, is_hostile};
 pub use lab_lists::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption};
 pub use proof::{Outcome, Point, ProofArm, ProofTable, Versus};

@@ -65,6 +65,8 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
         ("cache-restore", schema::<CacheRestore>()),
         ("cache-run", schema::<CacheRun>()),
         ("cache-pin", schema::<CachePin>()),
+        ("cache-trace", schema::<crate::CacheTrace>()),
+        ("cache-watch", schema::<crate::CacheWatch>()),
         ("checkup", schema::<CheckupReport>()),
         ("checkup-comparison", schema::<Comparison>()),
     ]

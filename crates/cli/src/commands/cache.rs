@@ -3,12 +3,15 @@
 mod evict;
 mod moving;
 mod pin;
+mod recording;
 mod restore;
 mod run;
 mod save;
 mod stat;
 mod top;
+mod trace;
 mod warm;
+mod watch;
 
 use std::path::PathBuf;
 
@@ -20,7 +23,7 @@ use ramline_pagecache::{Glob, walk};
 use crate::exit;
 use crate::source::Source;
 
-/// Files in the page cache: what is there, taking it out, bringing it in
+/// Files in the page cache: what is there, taking it out, bringing it in, who uses it and who pushes it out
 #[derive(Debug, Args)]
 pub struct Cache {
     #[command(subcommand)]
@@ -37,6 +40,8 @@ enum Verb {
     Restore(restore::Restore),
     Run(run::Run),
     Pin(pin::Pin),
+    Trace(trace::Trace),
+    Watch(watch::Watch),
 }
 
 impl Cache {
@@ -76,6 +81,14 @@ impl Cache {
             }
             Verb::Restore(verb) => {
                 source.must_be_live("cache restore")?;
+                verb.run(&source.kernel_root()?)
+            }
+            Verb::Trace(verb) => {
+                source.must_be_live("cache trace")?;
+                verb.run(&source.kernel_root()?)
+            }
+            Verb::Watch(verb) => {
+                source.must_be_live("cache watch")?;
                 verb.run(&source.kernel_root()?)
             }
         }

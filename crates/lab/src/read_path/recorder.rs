@@ -240,19 +240,6 @@ impl Recorder {
         };
         path.ok_or_else(|| LabError::Workload(format!("the kernel recorded no {call} of process {}", self.pid)))
     }
-
-    /// Which tracefs: the mounted one, or one that is mounted in a directory of ours.
-    ///
-    /// # Errors
-    /// It cannot be mounted.
-    pub fn tracefs(root: &ramline_kernel::Root, dir: &Path, run: &mut Run) -> Result<std::path::PathBuf> {
-        if let Some(at) = tracing::mounted(root) {
-            return Ok(at);
-        }
-        let at = run.make_dir(&dir.join("tracing"))?;
-        run.mount_tracefs(&at)?;
-        Ok(at)
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,28 @@
+//! What `cache trace` and `cache watch` share: the journal around what they make in the kernel.
+
+use anyhow::Result;
+use ramline_act::Run;
+use ramline_kernel::{Cause, KernelError, Root, process};
+
+use crate::state;
+
+/// Runs `work` with a journal; what it makes is removed again, whatever happens.
+///
+/// # Errors
+/// Not root; another ramline is running; those of `work`; something could not be removed.
+pub fn journalled<T>(root: &Root, verb: &str, work: impl FnOnce(&mut Run) -> ramline_act::Result<T>) -> Result<T> {
+    if process::uid() != 0 {
+        let error = KernelError::new("record", "the page cache", Cause::Denied);
+        return Err(error.hint(format!("sudo ramline cache {verb}")).into());
+    }
+    let lock = state::lock(root)?;
+    for removed in ramline_lab::series::clean_up(&lock, root)? {
+        eprintln!("{}", ramline_view::escape(&removed));
+    }
+    let mut run = Run::begin(&lock, root, state::crash_after())?;
+    let done = work(&mut run);
+    let removed = run.finish();
+    let done = done?;
+    removed?;
+    Ok(done)
+}

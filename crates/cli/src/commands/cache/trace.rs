@@ -1,0 +1,77 @@
+//! `ramline cache trace`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Args;
+use ramline_kernel::Root;
+use ramline_pagecache::trace::{self, Options, Whom};
+use ramline_pagecache::{Context, walk};
+use ramline_view::CacheTrace;
+
+use super::recording::journalled;
+use super::{code, tell};
+use crate::duration;
+use crate::output::Format;
+
+/// Count hits, misses, read-ahead and evictions by file and by process, recorded by the kernel while they happen (root)
+///
+/// Of a command, of processes, of a control group, of files, or of everybody. The command's own output goes to stderr. Needs Linux 6.12 for
+/// hits and misses. Exit status: 7 when records were lost, so that counts are lower bounds, 0 otherwise.
+#[derive(Debug, Clone, Args)]
+pub struct Trace {
+    /// Only this process, and what it starts (repeatable)
+    #[arg(long, value_name = "PID", conflicts_with = "command")]
+    pid: Vec<u32>,
+    /// Only the processes of this control group and of those below it, and what they start
+    #[arg(long, value_name = "GROUP", conflicts_with_all = ["pid", "command"])]
+    cgroup: Option<PathBuf>,
+    /// Only this file, or the files below this directory (repeatable)
+    #[arg(long, value_name = "PATH")]
+    path: Vec<PathBuf>,
+    /// How long [default: 10s]
+    #[arg(long = "for", value_name = "TIME", value_parser = duration::parse, conflicts_with = "command")]
+    time: Option<Duration>,
+    /// Rows of the tables
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    top: usize,
+    #[command(flatten)]
+    format: Format,
+    /// This command, until it ends
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+impl Trace {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// Not root, or no tracing in this kernel; the command cannot be started; stdout cannot be written.
+    pub fn run(&self, root: &Root) -> Result<u8> {
+        let (whom, lasts) = match self.command.split_first() {
+            Some((program, arguments)) => {
+                let mut command = Command::new(program);
+                command.args(arguments).stdout(Stdio::from(std::io::stderr()));
+                (Whom::Command(Box::new(command)), None)
+            }
+            None => (self.others(), Some(self.time.unwrap_or(Duration::from_secs(10)))),
+        };
+        let options = Options { whom, paths: self.path.clone(), lasts };
+        let context = Context { root, tell: &tell };
+        let traced = journalled(root, "trace", |run| trace::trace(context, run, &walk::Options::default(), options))?;
+        let lost = traced.recorded.lost > 0;
+        self.format.print(&CacheTrace::new(traced, self.top), CacheTrace::text)?;
+        Ok(code(lost))
+    }
+
+    fn others(&self) -> Whom {
+        match (&self.cgroup, self.pid.is_empty()) {
+            (Some(group), _) => Whom::Group(group.clone()),
+            (None, false) => Whom::Processes(self.pid.clone()),
+            (None, true) => Whom::Machine,
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! `cache trace` and `cache watch`: what the page cache does, recorded by the kernel itself while it does it.
+//!
+//! Two trace instances: one records what the processes in question do, or everybody with the files in question, and the other who
+//! makes room, whoever that is. Both are made and removed through the journal, and stop by themselves when this process is gone.
+//! What it is not: able to see a touch of a page that is mapped already, a read of a file in memory (tmpfs), or a write over pages
+//! that are there: the kernel tells nothing of them.
+
+mod count;
+mod event;
+mod names;
+mod of_files;
+mod ranges;
+mod recording;
+mod watch;
+
+use std::collections::HashMap;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+use ramline_act::{Result, Run};
+use ramline_kernel::{KernelError, naming, process, signals};
+use ramline_snapshot::cache::{Level, Traced};
+use ramline_units::{Bytes, Nanos};
+
+use crate::remarks::name;
+use crate::{Context, walk};
+use count::Counter;
+use names::Names;
+use recording::{Recording, Wanted};
+
+pub use watch::{Watching, watch};
+
+/// Whose doings are recorded.
+#[derive(Debug)]
+pub enum Whom {
+    /// Everybody.
+    Machine,
+    /// These processes, and what they start.
+    Processes(Vec<u32>),
+    /// The processes of a control group and of those below it, and what they start.
+    Group(PathBuf),
+    /// This command, and what it starts.
+    Command(Box<Command>),
+}
+
+/// What is recorded.
+#[derive(Debug)]
+pub struct Options {
+    pub whom: Whom,
+    /// Only these files, or those below these directories.
+    pub paths: Vec<PathBuf>,
+    /// How long; a command is recorded until it ends.
+    pub lasts: Option<Duration>,
+}
+
+/// Between two rounds of taking in what was recorded.
+const ROUND: Duration = Duration::from_millis(10);
+
+/// Records, and counts.
+///
+/// # Errors
+/// More privilege is needed, or this kernel has no tracing; a process or group does not exist; the command cannot be started.
+pub fn trace(context: Context<'_>, run: &mut Run, walking: &walk::Options, options: Options) -> Result<Traced> {
+    let files = of_files::of(context, &options.paths, walking)?;
+    let whom = words(&options.whom);
+    let threads = threads(context, &options.whom)?;
+    let wanted = Wanted { requests: true, files: &files, everybody: threads.is_none() && !is_command(&options.whom) };
+    let mut recording = Recording::make(run, &wanted)?;
+    let mut counter = Counter::new(Names::new(context.root, &files.names), recording.level());
+    if let Some(threads) = &threads {
+        recording.only(threads)?;
+    }
+    recording.start()?;
+    let began = Instant::now();
+    let mut child = match options.whom {
+        Whom::Command(mut command) => Some(start(&recording, &mut command)?),
+        _ => None,
+    };
+    let mut ended = None;
+    while ended.is_none() && !signals::interrupted() && options.lasts.is_none_or(|lasts| began.elapsed() < lasts) {
+        recording.take(false, |event| {
+            if files.wants(&event) {
+                counter.take(event);
+            }
+        })?;
+        counter.end_round();
+        ended = pause(child.as_mut())?;
+    }
+    recording.stop()?;
+    let lasted = began.elapsed();
+    recording.take(true, |event| {
+        if files.wants(&event) {
+            counter.take(event);
+        }
+    })?;
+    // A command that was interrupted with us ends by itself; its end is not waited for.
+    let ended = ended.or_else(|| child.as_mut().and_then(|child| child.try_wait().ok().flatten()));
+    let mut recorded = recording.end()?;
+    recorded.lasted = Nanos(u64::try_from(lasted.as_nanos()).unwrap_or(u64::MAX));
+    let counted = counter.finish(|names, file| {
+        let (path, length) = names.of(file);
+        (name(&path), length.map(Bytes))
+    });
+    Ok(Traced {
+        page: Bytes(process::page_size()),
+        whom,
+        recorded,
+        total: counted.total,
+        files: counted.files,
+        processes: counted.processes,
+        exit: ended.map(code),
+    })
+}
+
+const fn is_command(whom: &Whom) -> bool {
+    matches!(whom, Whom::Command(_))
+}
+
+fn words(whom: &Whom) -> String {
+    match whom {
+        Whom::Machine => "everybody".to_owned(),
+        Whom::Processes(pids) if pids.len() == 1 => format!("process {} and what it starts", pids[0]),
+        Whom::Processes(pids) => format!("{} processes and what they start", pids.len()),
+        Whom::Group(path) => format!("control group {} and what its processes start", path.display()),
+        Whom::Command(command) => format!("{} and what it starts", command.get_program().to_string_lossy()),
+    }
+}
+
+/// The threads to be recorded; `None` when there is no list of them.
+fn threads(context: Context<'_>, whom: &Whom) -> Result<Option<Vec<u32>>> {
+    let pids = match whom {
+        Whom::Machine | Whom::Command(_) => return Ok(None),
+        Whom::Processes(pids) => pids.clone(),
+        Whom::Group(path) => ramline_kernel::cgroup::processes_below(context.root, path)?,
+    };
+    let mut threads = Vec::new();
+    for pid in pids {
+        let of = naming::threads(context.root, pid);
+        if of.is_empty() && !matches!(whom, Whom::Group(_)) {
+            return Err(KernelError::new("record", format!("process {pid}"), ramline_kernel::Cause::Absent).into());
+        }
+        threads.extend(of);
+    }
+    if threads.is_empty() {
+        let rule = "there is no process in it, and one that enters it later would not be seen";
+        return Err(KernelError::refused("record", words(whom), rule, "").into());
+    }
+    Ok(Some(threads))
+}
+
+fn start(recording: &Recording, command: &mut Command) -> Result<Child> {
+    recording.follow(command)?;
+    let program = command.get_program().to_owned();
+    Ok(command.spawn().map_err(|error| KernelError::io("start", program, error))?)
+}
+
+/// Sleeps for a round; the end of the child ends it early.
+fn pause(child: Option<&mut Child>) -> Result<Option<ExitStatus>> {
+    let Some(child) = child else {
+        std::thread::sleep(ROUND);
+        return Ok(None);
+    };
+    Ok(process::wait_at_most(child, ROUND)?.map(|(status, _)| status))
+}
+
+fn code(status: ExitStatus) -> i32 {
+    status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
+}
+
+fn level(marks: bool, requests: bool) -> Level {
+    match (requests, marks) {
+        (true, true) => Level::Full,
+        (true, false) => Level::NoMarks,
+        (false, _) => Level::ChangesOnly,
+    }
+}
+
+/// Names of files that were given, by what the kernel calls them.
+type Given = HashMap<event::FileId, PathBuf>;

@@ -1,0 +1,381 @@
+//! From events to counts: which pages of a request were there, which were waited for, which were read ahead, who pushed out what.
+//!
+//! The kernel tells a request only after its pages are there, and tells what is left of it again when it is served in parts. So:
+//!
+//! - a request that ends where the one before it ended (same task, same file) and begins further on is its rest, and asks for nothing new;
+//! - pages that the same task added since its last request, after read-ahead began for it, are misses as far as they are in the
+//!   request, and read ahead otherwise; pages it added without that were written, or asked for in advance;
+//! - of a fault the page is a miss when the task added it before anything else happened to the file;
+//! - pages a task takes out while it makes room are for the file it adds pages of next, or for its own memory when it adds none;
+//!   what the kernel's own threads take out falls to those who added most meanwhile.
+//!
+//! What it is not: a reader of records or of names: those come as [`Event`] and [`World`].
+
+mod finish;
+mod pushing;
+
+use std::collections::HashMap;
+
+use ramline_snapshot::cache::{Level, Touched};
+
+use super::event::{Event, FileId, What, text};
+use super::ranges::Ranges;
+use pushing::Pushing;
+
+/// A process as it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    pub pid: u32,
+    pub name: String,
+    /// A thread of the kernel that makes room for others.
+    pub kernel: bool,
+}
+
+/// What can be found out of files and tasks, while they are there.
+pub trait World {
+    /// Length of a file in pages; `task` has it open. The name is kept for later.
+    fn length(&mut self, file: FileId, task: u32) -> Option<u64>;
+    /// Whose task it is.
+    fn process(&mut self, task: u32) -> Process;
+}
+
+#[derive(Debug, Clone)]
+struct OneProcess {
+    pid: u32,
+    name: String,
+    evicted: u64,
+    dropped: u64,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Task {
+    // Tells a task from a later one with the same id.
+    serial: u32,
+    process: usize,
+    kernel: bool,
+    reclaims: bool,
+    // Taken out, and it is not yet known for what.
+    pending: Vec<(usize, u64)>,
+}
+
+#[derive(Debug)]
+struct OneFile {
+    id: FileId,
+    // In pages.
+    length: Option<u64>,
+    // The round in which it was last asked.
+    asked: u64,
+    touched: Touched,
+    // What was taken out of a watched file, and is not back.
+    gone: Option<Ranges>,
+    // Pairs that have pages of it mapped.
+    mappers: Vec<usize>,
+}
+
+/// A process and a file.
+#[derive(Debug)]
+struct Pair {
+    process: usize,
+    file: usize,
+    touched: Touched,
+    mapped: Ranges,
+}
+
+/// A task and a file.
+#[derive(Debug)]
+struct Slot {
+    pair: usize,
+    // As it was told, not cut at the end of the file.
+    request: Option<(u64, u64)>,
+    fault: Option<u64>,
+    // Read-ahead began, or a fault.
+    asked: bool,
+    fresh: Vec<(u64, u64)>,
+}
+
+/// Counts.
+#[derive(Debug)]
+pub struct Counter<W> {
+    pub world: W,
+    level: Level,
+    files: Vec<OneFile>,
+    processes: Vec<OneProcess>,
+    pairs: Vec<Pair>,
+    slots: Vec<Slot>,
+    tasks: HashMap<u32, Task>,
+    file_of: HashMap<FileId, usize>,
+    process_of: HashMap<u32, usize>,
+    pair_of: HashMap<(usize, usize), usize>,
+    slot_of: HashMap<(u32, usize), usize>,
+    // The same task mostly goes on with the same file.
+    last: Option<(u32, FileId, usize)>,
+    pushing: Pushing,
+    // Only what was pushed out of watched files is of interest.
+    watches: bool,
+    round: u64,
+    serial: u32,
+}
+
+impl<W: World> Counter<W> {
+    pub fn new(world: W, level: Level) -> Counter<W> {
+        Counter {
+            world,
+            level,
+            files: Vec::new(),
+            processes: Vec::new(),
+            pairs: Vec::new(),
+            slots: Vec::new(),
+            tasks: HashMap::new(),
+            file_of: HashMap::new(),
+            process_of: HashMap::new(),
+            pair_of: HashMap::new(),
+            slot_of: HashMap::new(),
+            last: None,
+            pushing: Pushing::default(),
+            watches: false,
+            round: 1,
+            serial: 0,
+        }
+    }
+
+    /// Of this file it is told which pages come back, and who pushed them out.
+    pub fn watch(&mut self, id: FileId) {
+        let file = self.file(id, 0);
+        self.files[file].gone = Some(Ranges::default());
+        self.watches = true;
+    }
+
+    /// Takes in one event, in the order of time.
+    pub fn take(&mut self, Event { task, what }: Event) {
+        match what {
+            What::Get { file, first, last } => self.request(task, file, first, last),
+            What::Map { file, first, last } => self.mapping(task, file, first, last),
+            What::Fault { file, index } => self.fault(task, file, index),
+            What::Add { file, index, pages } => self.came(task, file, index, index.saturating_add(pages)),
+            What::Delete { file, index, pages } => self.went(task, file, index, index.saturating_add(pages)),
+            What::ReadAhead { file } => {
+                self.not_for_a_file(task);
+                let slot = self.slot(task, file);
+                self.slots[slot].asked = true;
+            }
+            What::Reclaim { begins } => self.task(task).reclaims = begins,
+            What::New { task: child, thread, name } => self.new_task(task, child, thread, &name),
+            What::Rename { task, name } => {
+                let process = self.task(task).process;
+                let process = &mut self.processes[process];
+                if process.pid == task {
+                    process.name = text(&name);
+                }
+            }
+        }
+    }
+
+    /// A round of taking in is over.
+    pub fn end_round(&mut self) {
+        self.round += 1;
+        self.pushing.share_out();
+    }
+
+    fn request(&mut self, task: u32, id: FileId, first: u64, last: u64) {
+        self.not_for_a_file(task);
+        let slot = self.slot(task, id);
+        let end = self.end(slot, task, first, last);
+        let rest = matches!(self.slots[slot].request, Some((before, same)) if same == last && first > before);
+        self.slots[slot].request = Some((first, last));
+        if !rest {
+            let touched = self.touched(slot);
+            touched.reads += 1;
+            touched.read_hits += end - first;
+        }
+        self.settle(slot, Some((first, end)));
+    }
+
+    fn mapping(&mut self, task: u32, id: FileId, first: u64, last: u64) {
+        self.not_for_a_file(task);
+        let slot = self.slot(task, id);
+        let end = self.end(slot, task, first, last);
+        self.settle(slot, None);
+        self.map(slot, first, end);
+    }
+
+    fn fault(&mut self, task: u32, id: FileId, index: u64) {
+        self.not_for_a_file(task);
+        let slot = self.slot(task, id);
+        // A fault that had to wait is begun again.
+        if self.slots[slot].fault == Some(index) {
+            return;
+        }
+        self.settle(slot, None);
+        self.map(slot, index, index.saturating_add(1));
+        self.slots[slot].fault = Some(index);
+        self.slots[slot].asked = true;
+    }
+
+    fn map(&mut self, slot: usize, first: u64, end: u64) {
+        let pair = self.slots[slot].pair;
+        let file = self.pairs[pair].file;
+        if !self.files[file].mappers.contains(&pair) {
+            self.files[file].mappers.push(pair);
+        }
+        let pair = &mut self.pairs[pair];
+        pair.touched.faults += 1;
+        pair.touched.mapped += pair.mapped.insert(first, end);
+    }
+
+    fn came(&mut self, task: u32, id: FileId, index: u64, end: u64) {
+        let slot = self.slot(task, id);
+        let pair = self.slots[slot].pair;
+        let (process, file) = (self.pairs[pair].process, self.pairs[pair].file);
+        if let Some(task) = self.tasks.get_mut(&task) {
+            self.pushing.is_for(process, &mut task.pending, Some(file));
+        }
+        self.pushing.added(process, file, end - index);
+        let one = &mut self.files[file];
+        if let Some(gone) = &mut one.gone {
+            one.touched.refaulted += gone.remove(index, end);
+        }
+        // Without marks nothing tells what was asked for in advance.
+        if self.slots[slot].asked || self.level == Level::NoMarks {
+            self.slots[slot].fresh.push((index, end));
+        } else {
+            self.pairs[pair].touched.brought += end - index;
+        }
+    }
+
+    fn went(&mut self, task: u32, id: FileId, index: u64, end: u64) {
+        let file = self.file(id, task);
+        let pages = end - index;
+        let who = self.task(task);
+        let (process, kernel, room) = (who.process, who.kernel, who.kernel || who.reclaims);
+        let one = &mut self.files[file];
+        for pair in &one.mappers {
+            self.pairs[*pair].mapped.remove(index, end);
+        }
+        if !room {
+            one.touched.dropped += pages;
+            self.processes[process].dropped += pages;
+            return;
+        }
+        one.touched.evicted += pages;
+        self.processes[process].evicted += pages;
+        if let Some(gone) = &mut one.gone {
+            gone.insert(index, end);
+        } else if self.watches {
+            return;
+        }
+        if kernel {
+            self.pushing.by_kernel(process, file, pages);
+        } else if let Some(task) = self.tasks.get_mut(&task) {
+            task.pending.push((file, pages));
+        }
+    }
+
+    /// Whatever the task took out before this was for its own memory.
+    fn not_for_a_file(&mut self, task: u32) {
+        if let Some(task) = self.tasks.get_mut(&task).filter(|task| !task.pending.is_empty()) {
+            self.pushing.is_for(task.process, &mut task.pending, None);
+        }
+    }
+
+    /// The end of a request, cut at the end of the file: the kernel tells what was asked for.
+    fn end(&mut self, slot: usize, task: u32, first: u64, last: u64) -> u64 {
+        let file = self.pairs[self.slots[slot].pair].file;
+        let one = &mut self.files[file];
+        if one.length.is_none_or(|length| last >= length) && one.asked != self.round {
+            one.asked = self.round;
+            one.length = self.world.length(one.id, task).or(one.length);
+        }
+        let end = last.saturating_add(1).max(first);
+        // A file that has been cut since was longer when it was read.
+        one.length.filter(|length| *length > first).map_or(end, |length| end.min(length))
+    }
+
+    /// What came since the last request or fault is judged.
+    fn settle(&mut self, slot: usize, wanted: Option<(u64, u64)>) {
+        let one = &mut self.slots[slot];
+        one.asked = false;
+        let fault = one.fault.take();
+        if one.fresh.is_empty() {
+            return;
+        }
+        let touched = &mut self.pairs[one.pair].touched;
+        for (from, to) in one.fresh.drain(..) {
+            let inside = wanted.map_or(0, |(first, end)| to.min(end).saturating_sub(from.max(first)));
+            touched.read_misses += inside;
+            touched.read_hits = touched.read_hits.saturating_sub(inside);
+            let outside = |index: &u64| wanted.is_none_or(|(first, end)| !(first..end).contains(index));
+            let faulted = u64::from(fault.filter(outside).is_some_and(|index| (from..to).contains(&index)));
+            touched.mapped_misses += faulted;
+            touched.read_ahead += to - from - inside - faulted;
+        }
+    }
+
+    fn touched(&mut self, slot: usize) -> &mut Touched {
+        &mut self.pairs[self.slots[slot].pair].touched
+    }
+
+    fn file(&mut self, id: FileId, task: u32) -> usize {
+        if let Some(file) = self.file_of.get(&id) {
+            return *file;
+        }
+        let length = self.world.length(id, task);
+        let (asked, touched) = (self.round, Touched::default());
+        self.files.push(OneFile { id, length, asked, touched, gone: None, mappers: Vec::new() });
+        self.file_of.insert(id, self.files.len() - 1);
+        self.files.len() - 1
+    }
+
+    fn slot(&mut self, task: u32, id: FileId) -> usize {
+        if let Some((_, _, slot)) = self.last.filter(|(same, file, _)| *same == task && *file == id) {
+            return slot;
+        }
+        let file = self.file(id, task);
+        let who = self.task(task);
+        let (serial, process) = (who.serial, who.process);
+        let (pairs, slots) = (&mut self.pairs, &mut self.slots);
+        let pair = *self.pair_of.entry((process, file)).or_insert_with(|| {
+            pairs.push(Pair { process, file, touched: Touched::default(), mapped: Ranges::default() });
+            pairs.len() - 1
+        });
+        let slot = *self.slot_of.entry((serial, file)).or_insert_with(|| {
+            slots.push(Slot { pair, request: None, fault: None, asked: false, fresh: Vec::new() });
+            slots.len() - 1
+        });
+        self.last = Some((task, id, slot));
+        slot
+    }
+
+    fn task(&mut self, id: u32) -> &mut Task {
+        if !self.tasks.contains_key(&id) {
+            let found = self.world.process(id);
+            let process = match self.process_of.get(&found.pid) {
+                Some(process) => *process,
+                None => self.new_process(found.pid, found.name),
+            };
+            let task = self.task_of(process, found.kernel);
+            self.tasks.insert(id, task);
+        }
+        self.tasks.entry(id).or_default()
+    }
+
+    fn task_of(&mut self, process: usize, kernel: bool) -> Task {
+        self.serial += 1;
+        Task { serial: self.serial, process, kernel, reclaims: false, pending: Vec::new() }
+    }
+
+    fn new_process(&mut self, pid: u32, name: String) -> usize {
+        self.processes.push(OneProcess { pid, name, evicted: 0, dropped: 0 });
+        self.process_of.insert(pid, self.processes.len() - 1);
+        self.processes.len() - 1
+    }
+
+    fn new_task(&mut self, parent: u32, child: u32, thread: bool, name: &[u8; 16]) {
+        let process = if thread { self.task(parent).process } else { self.new_process(child, text(name)) };
+        let task = self.task_of(process, false);
+        self.tasks.insert(child, task);
+        self.last = None;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! Counts of events whose truth is known.
+
+use super::finish::Counted;
+use super::*;
+use ramline_snapshot::cache::Name;
+
+/// Files of 1000 pages; tasks are their own processes; task 1 is the kernel's.
+struct Told;
+
+impl World for Told {
+    fn length(&mut self, _: FileId, _: u32) -> Option<u64> {
+        Some(1000)
+    }
+
+    fn process(&mut self, task: u32) -> Process {
+        Process { pid: task, name: format!("p{task}"), kernel: task == 1 }
+    }
+}
+
+const A: FileId = FileId { device: 1, inode: 1 };
+const B: FileId = FileId { device: 1, inode: 2 };
+
+fn get(file: FileId, first: u64, last: u64) -> What {
+    What::Get { file, first, last }
+}
+
+fn add(file: FileId, index: u64, pages: u64) -> What {
+    What::Add { file, index, pages }
+}
+
+fn delete(file: FileId, index: u64, pages: u64) -> What {
+    What::Delete { file, index, pages }
+}
+
+const MARK: What = What::ReadAhead { file: A };
+
+fn counted(level: Level, events: &[(u32, What)]) -> Counted {
+    let mut counter = Counter::new(Told, level);
+    counter.watch(A);
+    events.iter().for_each(|(task, what)| counter.take(Event { task: *task, what: *what }));
+    counter.finish(|_, file| (Name::new(format!("f{}", file.inode).as_bytes()), None))
+}
+
+fn total(events: &[(u32, What)]) -> Touched {
+    counted(Level::Full, events).total
+}
+
+#[test]
+fn what_read_ahead_brings_for_a_request_is_a_miss_and_the_rest_is_read_ahead() {
+    let seen = total(&[
+        (7, MARK),
+        (7, add(A, 0, 64)),
+        (7, get(A, 0, 31)),
+        (7, MARK),
+        (7, add(A, 64, 32)),
+        (7, get(A, 32, 63)),
+    ]);
+    assert_eq!((seen.reads, seen.read_misses, seen.read_hits, seen.read_ahead), (2, 32, 32, 64));
+}
+
+#[test]
+fn the_rest_of_a_request_served_in_parts_asks_for_nothing_new() {
+    let seen = total(&[
+        (7, MARK),
+        (7, add(A, 0, 32)),
+        (7, get(A, 0, 99)),
+        (7, MARK),
+        (7, add(A, 32, 68)),
+        (7, get(A, 32, 99)),
+        (7, get(A, 80, 99)),
+    ]);
+    assert_eq!((seen.reads, seen.read_misses, seen.read_hits, seen.read_ahead), (1, 100, 0, 0));
+    let again = total(&[(7, get(A, 5, 5)), (7, get(A, 5, 5)), (8, get(A, 0, 9)), (9, get(A, 5, 9))]);
+    assert_eq!(
+        (again.reads, again.read_hits),
+        (4, 17),
+        "the same page again, and other tasks, are requests of their own"
+    );
+}
+
+#[test]
+fn a_request_beyond_the_end_of_the_file_counts_to_the_end() {
+    assert_eq!(total(&[(7, get(A, 990, 1021))]).read_hits, 10);
+}
+
+#[test]
+fn what_was_asked_for_in_advance_is_there_when_it_is_read() {
+    let events = [(7, add(A, 0, 32)), (7, get(A, 0, 31))];
+    let seen = total(&events);
+    assert_eq!((seen.brought, seen.read_hits, seen.read_misses), (32, 32, 0));
+    let without = counted(Level::NoMarks, &events).total;
+    assert_eq!((without.brought, without.read_misses), (0, 32), "without marks it cannot be told");
+}
+
+#[test]
+fn a_mapping_counts_each_page_once_and_a_fault_that_waited_as_a_miss() {
+    let fault = |index| What::Fault { file: A, index };
+    let map = |first, last| What::Map { file: A, first, last };
+    let seen =
+        total(&[(7, fault(0)), (7, add(A, 0, 32)), (7, fault(0)), (7, map(0, 15)), (7, map(16, 31)), (7, fault(40))]);
+    assert_eq!((seen.faults, seen.mapped, seen.mapped_misses, seen.read_ahead), (4, 33, 1, 31));
+    let back = total(&[(7, map(0, 15)), (1, delete(A, 0, 16)), (7, map(0, 15))]);
+    assert_eq!(back.mapped, 32, "pages that were taken out are mapped anew");
+}
+
+#[test]
+fn pages_are_pushed_out_for_the_file_that_is_added_next() {
+    let room = |begins| What::Reclaim { begins };
+    let marks = What::ReadAhead { file: B };
+    let events = [
+        (7, delete(A, 90, 10)),
+        (7, marks),
+        (7, room(true)),
+        (7, delete(A, 0, 8)),
+        (7, room(false)),
+        (7, add(B, 0, 8)),
+        (7, get(B, 0, 7)),
+        (7, room(true)),
+        (7, delete(A, 8, 4)),
+        (7, room(false)),
+        (7, get(B, 0, 7)),
+        (8, add(A, 0, 2)),
+    ];
+    let seen = counted(Level::Full, &events);
+    let pushed: Vec<_> = seen
+        .pushed
+        .iter()
+        .map(|push| (push.pid, push.file.as_ref().map(|name| name.path.as_str()), push.pages))
+        .collect();
+    assert_eq!(pushed, [(7, Some("f2"), 8), (7, None, 4)]);
+    assert_eq!((seen.total.evicted, seen.total.dropped, seen.total.refaulted), (12, 10, 2));
+}
+
+#[test]
+fn what_the_kernel_takes_out_falls_to_those_who_add_most() {
+    let seen = counted(Level::Full, &[(7, add(B, 0, 300)), (8, add(B, 300, 100)), (1, delete(A, 0, 40))]);
+    let pushed: Vec<_> = seen.pushed.iter().map(|push| (push.pid, push.through.as_deref(), push.pages)).collect();
+    assert_eq!(pushed, [(7, Some("p1"), 30), (8, Some("p1"), 10)]);
+    let alone = counted(Level::Full, &[(1, delete(A, 0, 40))]);
+    assert_eq!(alone.pushed.iter().map(|push| (push.pid, push.pages)).collect::<Vec<_>>(), [(1, 40)]);
+}
+
+#[test]
+fn threads_count_for_their_process_and_a_new_process_with_an_old_id_for_itself() {
+    let new = |task, thread| What::New { task, thread, name: *b"cat\0\0\0\0\0\0\0\0\0\0\0\0\0" };
+    let seen = counted(Level::Full, &[(7, new(8, true)), (8, get(A, 0, 0)), (7, new(8, false)), (8, get(A, 0, 2))]);
+    let rows: Vec<_> = seen.processes.iter().map(|row| (row.pid, row.name.as_str(), row.touched.read_hits)).collect();
+    assert_eq!(rows, [(8, "cat", 3), (7, "p7", 1)]);
+}

@@ -1,0 +1,109 @@
+//! Names and lengths of the files in records, found while the files are still there.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use ramline_kernel::mount::{self, Mounted};
+use ramline_kernel::{Root, naming, process};
+use std::os::unix::fs::MetadataExt;
+
+use super::count::{Process, World};
+use super::event::FileId;
+
+/// What was found of a file.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    path: Option<PathBuf>,
+    length: Option<u64>,
+}
+
+/// The machine, asked for names.
+#[derive(Debug)]
+pub struct Names {
+    root: Root,
+    page: u64,
+    mounts: Vec<Mounted>,
+    // A directory of the file systems files can be opened of by their inodes; `None` where they cannot.
+    open: HashMap<u32, Option<File>>,
+    known: HashMap<FileId, Known>,
+}
+
+impl Names {
+    /// Files that were given are known by the names they were given by.
+    pub fn new(root: &Root, given: &HashMap<FileId, PathBuf>) -> Names {
+        let known = given.iter().map(|(id, path)| (*id, Known { path: Some(path.clone()), length: None })).collect();
+        let mounts = mount::list(root).unwrap_or_default();
+        Names { root: root.clone(), page: process::page_size(), mounts, open: HashMap::new(), known }
+    }
+
+    /// The path of a file, or its numbers; and its length.
+    pub fn of(&self, file: FileId) -> (PathBuf, Option<u64>) {
+        let known = self.known.get(&file).cloned().unwrap_or_default();
+        let (major, minor) = file.numbers();
+        let numbers = || format!("{major}:{minor} inode {}", file.inode).into();
+        let device = || {
+            // The pages of a block device belong to an inode that is numbered like the device.
+            let numbers = u32::try_from(file.inode).ok().map(|device| (device >> 20, device & 0xf_ffff))?;
+            let name = naming::block_device(&self.root, numbers).filter(|_| major == 0)?;
+            Some(format!("block device {name} (also what its file system keeps of directories and inodes)").into())
+        };
+        (known.path.or_else(device).unwrap_or_else(numbers), known.length)
+    }
+
+    fn look(&mut self, file: FileId, task: u32) -> Option<naming::Found> {
+        let given = self.known.get(&file).and_then(|known| known.path.as_deref());
+        if let Some(found) = given.and_then(|path| by_name(path, file.inode)) {
+            return Some(found);
+        }
+        let (root, mounts) = (&self.root, &self.mounts);
+        let open = self.open.entry(file.device).or_insert_with(|| directory(root, mounts, file));
+        let by_inode = open.as_ref().and_then(|dir| naming::by_inode(dir, file.inode));
+        match by_inode {
+            Some(found) if found.path.is_some() => Some(found),
+            other => naming::of_task(root, task, file.numbers(), file.inode).or(other),
+        }
+    }
+}
+
+fn by_name(path: &Path, inode: u64) -> Option<naming::Found> {
+    let meta = fs::metadata(path).ok().filter(|meta| meta.ino() == inode)?;
+    Some(naming::Found { path: Some(path.to_owned()), length: meta.len() })
+}
+
+/// A directory on the file system of the file, where files can be opened by their inodes.
+fn directory(root: &Root, mounts: &[Mounted], file: FileId) -> Option<File> {
+    let (major, minor) = file.numbers();
+    let device = format!("{major}:{minor}");
+    let on = mounts.iter().filter(|mounted| mounted.device == device && mounted.fs_type.starts_with("ext"));
+    // What is mounted as a whole gives whole paths.
+    let (whole, parts): (Vec<_>, Vec<_>) = on.partition(|mounted| mounted.subtree == "/");
+    whole.into_iter().chain(parts).find_map(|mounted| {
+        let open = File::open(root.path(&mounted.at)).ok()?;
+        // Another one may be mounted above it.
+        let meta = open.metadata().ok()?;
+        (meta.is_dir() && FileId::of(meta.dev(), 0).device == file.device).then_some(open)
+    })
+}
+
+impl World for Names {
+    fn length(&mut self, file: FileId, task: u32) -> Option<u64> {
+        let found = self.look(file, task);
+        let known = self.known.entry(file).or_default();
+        if let Some(found) = found {
+            known.length = Some(found.length);
+            known.path = known.path.take().or(found.path);
+        }
+        known.length.map(|length| length.div_ceil(self.page))
+    }
+
+    fn process(&mut self, task: u32) -> Process {
+        match naming::task(&self.root, task) {
+            Some(found) => {
+                let reclaims = ["kswapd", "kdamond"].iter().any(|name| found.name.starts_with(name));
+                Process { pid: found.pid, name: found.name, kernel: found.kernel && reclaims }
+            }
+            None => Process { pid: task, name: "(gone)".to_owned(), kernel: false },
+        }
+    }
+}

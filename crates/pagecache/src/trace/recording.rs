@@ -1,0 +1,147 @@
+//! The two trace instances of a recording: made through the journal, drained while they record.
+
+use std::process::Command;
+
+use ramline_act::{Result, Run};
+use ramline_kernel::process;
+use ramline_kernel::tracing::{InOrder, Instance, Records, follow};
+use ramline_snapshot::cache::{Level, Recorded};
+use ramline_units::{Bytes, Nanos};
+
+use super::event::{Decoder, Event, OF_COMING, OF_PROCESSES, OF_ROOM};
+use super::of_files::Files;
+
+/// Of a processor: room for 0.3 s of a process that does nothing but read pages that are there.
+const BUFFER: Bytes = Bytes::from_mib(16);
+/// Of all processors together.
+const BUFFERS: Bytes = Bytes::from_mib(256);
+
+/// What is to be recorded.
+#[derive(Debug)]
+pub struct Wanted<'a> {
+    /// Requests and faults too, not only what comes and goes.
+    pub requests: bool,
+    /// Only of these, where there are any.
+    pub files: &'a Files,
+    /// Whoever it is, and not only those named later.
+    pub everybody: bool,
+}
+
+/// Both instances.
+#[derive(Debug)]
+pub struct Recording {
+    // What the processes do, and what anybody takes out.
+    doing: (Instance, Records),
+    room: (Instance, Records),
+    decoder: Decoder,
+    order: InOrder<Event>,
+    events: u64,
+    cpu_before: u64,
+}
+
+impl Recording {
+    /// Makes and sets up the instances; nothing is recorded yet.
+    ///
+    /// # Errors
+    /// More privilege is needed, or this kernel has no tracing.
+    pub fn make(run: &mut Run, wanted: &Wanted<'_>) -> Result<Recording> {
+        let cpu_before = own_cpu();
+        let dir = std::env::temp_dir().join(format!("ramline-trace-{}", std::process::id()));
+        let tracefs = run.tracefs(&dir)?;
+        let (doing, room) = (run.make_trace(&tracefs, 0)?, run.make_trace(&tracefs, 1)?);
+        for instance in [&doing, &room] {
+            instance.set_buffer(BUFFER, BUFFERS)?;
+            // The cheapest clock that all processors share.
+            let ticks = instance.words("trace_clock")?.iter().any(|clock| clock == "x86-tsc");
+            instance.set("trace_clock", if ticks { "x86-tsc" } else { "mono" })?;
+        }
+        if wanted.everybody {
+            // What we do ourselves is not of interest; a kernel that cannot leave us out tells of it too.
+            drop(doing.set("set_event_notrace_pid", &std::process::id().to_string()));
+        }
+        let decoder = Decoder::of(&doing);
+        for event in if wanted.requests { OF_PROCESSES.as_slice() } else { OF_COMING.as_slice() } {
+            let of_file = event.starts_with("filemap/") || event.starts_with("readahead/");
+            // Who pushes files out is seen by what it adds, of whatever file.
+            let filter = if of_file && wanted.requests { wanted.files.filter() } else { "" };
+            enable(&doing, event, filter)?;
+        }
+        for event in OF_ROOM {
+            enable(&room, event, if event.starts_with("filemap/") { wanted.files.filter() } else { "" })?;
+        }
+        let (of_doing, of_room) = (Records::open(&doing)?, Records::open(&room)?);
+        Ok(Recording {
+            doing: (doing, of_doing),
+            room: (room, of_room),
+            decoder,
+            order: InOrder::default(),
+            events: 0,
+            cpu_before,
+        })
+    }
+
+    /// How much this kernel tells.
+    pub fn level(&self) -> Level {
+        super::level(self.decoder.has_marks(), self.decoder.has_requests())
+    }
+
+    /// Only these threads, and what they start.
+    pub fn only(&self, threads: &[u32]) -> Result<()> {
+        Ok(follow::only(&self.doing.0, threads)?)
+    }
+
+    /// Only what this command will be.
+    pub fn follow(&self, command: &mut Command) -> Result<()> {
+        Ok(follow::command(&self.doing.0, command)?)
+    }
+
+    /// Records from now on.
+    pub fn start(&self) -> Result<()> {
+        self.room.0.start()?;
+        Ok(self.doing.0.start()?)
+    }
+
+    /// Records no longer; what was recorded can still be taken.
+    pub fn stop(&self) -> Result<()> {
+        self.doing.0.set("tracing_on", "0")?;
+        Ok(self.room.0.set("tracing_on", "0")?)
+    }
+
+    /// A round: what was recorded, in order; with `all`, to the end.
+    pub fn take(&mut self, all: bool, mut each: impl FnMut(Event)) -> Result<()> {
+        let (decoder, order, events) = (&self.decoder, &mut self.order, &mut self.events);
+        for (_, records) in [&mut self.doing, &mut self.room] {
+            records.drain(|time, record| {
+                *events += 1;
+                if let Some(event) = decoder.event(record) {
+                    order.push(time, event);
+                }
+            })?;
+        }
+        order.round(all, |_, event| each(event));
+        Ok(())
+    }
+
+    /// What it cost and missed. The instances can be removed after this.
+    pub fn end(self) -> Result<Recorded> {
+        Ok(Recorded {
+            lasted: Nanos(0),
+            events: self.events,
+            lost: self.doing.1.lost() + self.room.1.lost(),
+            own_cpu: Nanos(own_cpu().saturating_sub(self.cpu_before)),
+            level: self.level(),
+        })
+    }
+}
+
+/// An event this kernel does not have is not missed here: what is told then is said.
+fn enable(instance: &Instance, event: &str, filter: &str) -> Result<()> {
+    if !instance.has(&format!("events/{event}/enable")) {
+        return Ok(());
+    }
+    Ok(instance.enable(event, filter)?)
+}
+
+fn own_cpu() -> u64 {
+    process::own_usage().map_or(0, |usage| usage.user.0 + usage.system.0)
+}

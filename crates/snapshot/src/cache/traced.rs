@@ -1,0 +1,213 @@
+//! What `cache trace` and `cache watch` counted.
+
+use ramline_units::{Bytes, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Name, Tally};
+
+/// Pages by what happened to them. Counters over the time that was recorded, in pages unless said otherwise.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Touched {
+    /// Requests by read(2) and its kin (pread, readv, sendfile, splice): a count of requests.
+    pub reads: u64,
+    /// Pages these asked for that were in the page cache.
+    pub read_hits: u64,
+    /// Pages these asked for that were not: they waited for the disk.
+    pub read_misses: u64,
+    /// Page faults on mappings that reached the page cache: a count of faults.
+    pub faults: u64,
+    /// Pages mapped by these, each once for a process; the kernel maps what it has of a window around a fault.
+    pub mapped: u64,
+    /// Of them not in the page cache: the fault waited for the disk.
+    pub mapped_misses: u64,
+    /// Pages read ahead of any request for them.
+    pub read_ahead: u64,
+    /// Pages brought in otherwise: written to, or asked for in advance (fadvise, readahead(2), madvise).
+    pub brought: u64,
+    /// Pages taken out to make room.
+    pub evicted: u64,
+    /// Pages taken out since their file was deleted or cut, or somebody said that they were not wanted.
+    pub dropped: u64,
+    /// Pages that came back after they had been taken out to make room; only of what is watched.
+    pub refaulted: u64,
+}
+
+impl Touched {
+    /// Adds another.
+    pub const fn add(&mut self, other: &Touched) {
+        self.reads += other.reads;
+        self.read_hits += other.read_hits;
+        self.read_misses += other.read_misses;
+        self.faults += other.faults;
+        self.mapped += other.mapped;
+        self.mapped_misses += other.mapped_misses;
+        self.read_ahead += other.read_ahead;
+        self.brought += other.brought;
+        self.evicted += other.evicted;
+        self.dropped += other.dropped;
+        self.refaulted += other.refaulted;
+    }
+
+    /// Pages that were asked for and there: by read(2) or by touching a mapping first.
+    #[must_use]
+    pub const fn hits(&self) -> u64 {
+        self.read_hits + self.mapped.saturating_sub(self.mapped_misses)
+    }
+
+    /// Pages that were asked for and not there.
+    #[must_use]
+    pub const fn misses(&self) -> u64 {
+        self.read_misses + self.mapped_misses
+    }
+}
+
+/// How much this kernel tells.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Requests, faults, and the marks that tell a miss from read-ahead.
+    #[default]
+    Full,
+    /// Requests and faults without those marks: what a process asked for in advance counts as a miss.
+    NoMarks,
+    /// Only what came and went (kernels before 6.12): no hits and no misses.
+    ChangesOnly,
+}
+
+/// Counts of one process for one file, of a file, or of a process.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct TracedProcess {
+    /// Process id.
+    pub pid: u32,
+    /// Its name, the last it had.
+    pub name: String,
+    /// What it did; `evicted` and `dropped` are what it took out, of whichever file.
+    #[serde(flatten)]
+    pub touched: Touched,
+}
+
+/// A file, and who touched it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct TracedFile {
+    /// Its path; `MAJOR:MINOR inode N` where it could not be found.
+    #[serde(flatten)]
+    pub name: Name,
+    /// Its device, as `MAJOR:MINOR`.
+    pub device: String,
+    /// Its inode.
+    pub inode: u64,
+    /// Its length when it was last looked at; `None` where it could not be told, and then a request beyond its end counts too much.
+    pub length: Option<Bytes>,
+    /// What happened to its pages.
+    #[serde(flatten)]
+    pub touched: Touched,
+    /// By process, the one that touched most first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by: Vec<TracedProcess>,
+    /// Who took pages of it out, the most first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pushed: Vec<Pushed>,
+}
+
+/// Who pushed pages out, and for what.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Pushed {
+    /// Process id.
+    pub pid: u32,
+    /// Its name.
+    pub process: String,
+    /// The file it was bringing in at that moment; `None` when it needed memory for something else, or that was not recorded.
+    pub file: Option<Name>,
+    /// The kernel's own thread did it on its behalf: the share that falls to it by what it brought in meanwhile.
+    pub through: Option<String>,
+    /// Pages pushed out.
+    pub pages: u64,
+}
+
+/// What the recording cost, and what it missed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Recorded {
+    /// How long it lasted.
+    pub lasted: Nanos,
+    /// Records taken in: a count.
+    pub events: u64,
+    /// Records lost for want of room in the kernel's buffer: then all counts are lower bounds.
+    pub lost: u64,
+    /// CPU time of the recording process itself. What a record costs the recorded process is not in it.
+    pub own_cpu: Nanos,
+    /// How much this kernel tells.
+    pub level: Level,
+}
+
+/// What `cache trace` counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Traced {
+    /// Bytes of a page.
+    pub page: Bytes,
+    /// Who was recorded, in words.
+    pub whom: String,
+    /// How it was recorded.
+    #[serde(flatten)]
+    pub recorded: Recorded,
+    /// All of it.
+    pub total: Touched,
+    /// By file, the most touched first.
+    pub files: Vec<TracedFile>,
+    /// By process, the one that touched most first.
+    pub processes: Vec<TracedProcess>,
+    /// What the command ended with: its exit code, or 128 and the signal.
+    pub exit: Option<i32>,
+}
+
+/// A look at what is watched.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Look {
+    /// After so long.
+    pub at: Nanos,
+    /// What was in the page cache then. Gauges.
+    #[serde(flatten)]
+    pub tally: Tally,
+}
+
+/// What `cache watch` saw.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Watched {
+    /// Bytes of a page.
+    pub page: Bytes,
+    /// What was named.
+    pub named: Vec<Name>,
+    /// How it was recorded.
+    #[serde(flatten)]
+    pub recorded: Recorded,
+    /// Residency over time.
+    pub looks: Vec<Look>,
+    /// What happened to pages of it.
+    pub total: Touched,
+    /// Who pushed pages of it out, the most first.
+    pub pushed: Vec<Pushed>,
+    /// The files of it that lost or regained pages, the one that lost most first.
+    pub files: Vec<TracedFile>,
+    /// Somebody else evicts here: named.
+    pub evictors: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_there_and_what_was_not_add_up_over_reads_and_mappings() {
+        let mut all = Touched { read_hits: 3, read_misses: 1, ..Touched::default() };
+        all.add(&Touched { mapped: 5, mapped_misses: 2, ..Touched::default() });
+        assert_eq!((all.hits(), all.misses()), (6, 3));
+    }
+}

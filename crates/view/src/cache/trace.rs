@@ -1,0 +1,195 @@
+//! `cache trace`: which pages were there when they were asked for, by file and by process.
+
+use ramline_snapshot::cache::{Level, Touched, Traced};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::pushed;
+use crate::report::SCHEMA_VERSION;
+use crate::text::{Cell, Column, Page, Style, Table, number};
+
+/// `cache trace`: which pages were there when they were asked for, by file and by process.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct CacheTrace {
+    /// Version of this document.
+    pub schema_version: u64,
+    /// What was counted.
+    #[serde(flatten)]
+    pub traced: Traced,
+    /// Rows the text shows; the document holds all.
+    #[serde(skip)]
+    pub top: usize,
+}
+
+/// Below this width only the columns that answer the question are shown.
+const WIDE: usize = 90;
+
+impl CacheTrace {
+    /// As a document.
+    #[must_use]
+    pub const fn new(traced: Traced, top: usize) -> Self {
+        CacheTrace { schema_version: SCHEMA_VERSION, traced, top }
+    }
+
+    /// The screen.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        let (mut page, traced) = (Page::new(style), &self.traced);
+        page.bold(&self.answer());
+        let total = &traced.total;
+        let by = format!(
+            "By {}: {} hit, {} missed. By {} of mappings: {} mapped first, of them {} missed. Counters, in pages of {}.",
+            number::things(total.reads, "read"),
+            number::count(total.read_hits),
+            number::count(total.read_misses),
+            number::things(total.faults, "fault"),
+            number::count(total.mapped),
+            number::count(total.mapped_misses),
+            traced.page
+        );
+        page.line(&by);
+        let came = format!(
+            "Read ahead {}, brought in otherwise (written, asked for in advance) {}; taken out to make room {}, since a file was deleted or \
+             not wanted {}.",
+            pushed::size(total.read_ahead, traced.page),
+            pushed::size(total.brought, traced.page),
+            pushed::size(total.evicted, traced.page),
+            pushed::size(total.dropped, traced.page)
+        );
+        page.line(&came);
+        pushed::recorded(&mut page, &traced.recorded);
+        if !traced.files.is_empty() {
+            page.heading("By file");
+            let rows = traced.files.iter().map(|file| (&file.touched, file.name.path.clone()));
+            page.table(&self.rows("file", rows, style));
+            self.left_out(&mut page, traced.files.len());
+        }
+        if traced.processes.len() > 1 {
+            page.heading("By process");
+            let rows = traced.processes.iter().map(|row| (&row.touched, format!("{} ({})", row.name, row.pid)));
+            page.table(&self.rows("process", rows, style));
+            self.left_out(&mut page, traced.processes.len());
+        }
+        let pushing: Vec<_> = traced.files.iter().filter(|file| !file.pushed.is_empty()).take(3).collect();
+        for file in pushing {
+            page.heading(&format!(
+                "Who pushed {} out of {}",
+                pushed::size(file.touched.evicted, traced.page),
+                file.name.path
+            ));
+            page.table(&pushed::table(&file.pushed, traced.page));
+        }
+        page.blank();
+        page.dim(
+            "A page counts each time it is asked for. No kernel records a touch of a page that is mapped already, a read of a file in memory \
+             (tmpfs), or a write over pages that are there.",
+        );
+        page.finish()
+    }
+
+    fn answer(&self) -> String {
+        let (total, whom) = (&self.traced.total, &self.traced.whom);
+        if self.traced.recorded.level == Level::ChangesOnly {
+            return format!("{whom}: {} brought into the page cache.", pushed::size(total.brought, self.traced.page));
+        }
+        let asked = total.hits() + total.misses();
+        match share(total) {
+            None => format!("{whom}: no page of a file was asked for."),
+            Some(share) => format!(
+                "{whom}: {} of {} were in the page cache when they were asked for; {} had to wait for the disk.",
+                share,
+                number::things(asked, "page"),
+                number::count(total.misses())
+            ),
+        }
+    }
+
+    fn rows<'a>(&self, what: &str, rows: impl Iterator<Item = (&'a Touched, String)>, style: &Style) -> Table {
+        let wide = style.width >= WIDE;
+        let mut columns = vec![Column::right("hits"), Column::right("misses"), Column::right("hit")];
+        if wide {
+            columns.extend(["ahead", "brought", "evicted"].map(Column::right));
+        }
+        columns.push(Column::wrapped(what));
+        let mut table = Table::new(columns);
+        for (touched, name) in rows.take(self.top.max(1)) {
+            let mut cells: Vec<Cell> = vec![
+                number::count(touched.hits()).into(),
+                number::count(touched.misses()).into(),
+                share(touched).unwrap_or_default().into(),
+            ];
+            if wide {
+                let pages = [touched.read_ahead, touched.brought, touched.evicted];
+                cells.extend(pages.map(|pages| Cell::from(number::count(pages))));
+            }
+            cells.push(name.as_str().into());
+            table.cells(cells);
+        }
+        table
+    }
+
+    fn left_out(&self, page: &mut Page<'_>, all: usize) {
+        let more = all.saturating_sub(self.top.max(1));
+        if more > 0 {
+            page.dim(&format!("and {more} more (--top; --json prints all)"));
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share for reading")]
+fn share(touched: &Touched) -> Option<String> {
+    let asked = touched.hits() + touched.misses();
+    (asked > 0).then(|| number::percent(touched.hits() as f64 / asked as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ramline_snapshot::cache::{Name, Pushed, Recorded, TracedFile};
+    use ramline_units::{Bytes, Nanos};
+
+    fn traced() -> Traced {
+        let touched =
+            Touched { reads: 10, read_hits: 75, read_misses: 25, read_ahead: 7, evicted: 3, ..Touched::default() };
+        let by = Pushed { pid: 9, process: "tar".into(), file: Some(Name::new(b"/big")), through: None, pages: 3 };
+        let file = TracedFile { name: Name::new(b"/a\x1b[2J"), touched, pushed: vec![by], ..TracedFile::default() };
+        let recorded = Recorded { lasted: Nanos(2_000_000_000), events: 120, lost: 4, ..Recorded::default() };
+        Traced {
+            page: Bytes(4096),
+            whom: "cat".into(),
+            recorded,
+            total: touched,
+            files: vec![file],
+            ..Traced::default()
+        }
+    }
+
+    #[test]
+    fn the_screen_answers_first_and_says_what_is_lost_and_what_nobody_can_see() {
+        let text = CacheTrace::new(traced(), 5).text(&Style::default());
+        let first = text.lines().take(2).collect::<Vec<_>>().join(" ");
+        assert!(
+            first.starts_with(
+                "cat: 75.0 % of 100 pages were in the page cache when they were asked for; 25 had to wait"
+            ),
+            "{first}"
+        );
+        for piece in
+            ["4 records were lost", "lower bounds", "tar (9)", "/big", "12.0 KiB", "mapped already", "/a\\u{1b}[2J"]
+        {
+            assert!(text.contains(piece), "{piece}\n{text}");
+        }
+        assert!(!text.contains('\u{1b}'));
+    }
+
+    #[test]
+    fn a_kernel_that_tells_no_requests_is_given_no_share() {
+        let mut traced = traced();
+        traced.recorded.level = Level::ChangesOnly;
+        traced.total = Touched { brought: 4, ..Touched::default() };
+        let text = CacheTrace::new(traced, 5).text(&Style { colour: false, width: 60 });
+        assert!(text.starts_with("cat: 16.0 KiB brought into the page cache."), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
+    }
+}
