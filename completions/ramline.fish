@@ -33,7 +33,7 @@ complete -c ramline -n "__fish_ramline_needs_command" -f -a "show" -d 'Show wher
 complete -c ramline -n "__fish_ramline_needs_command" -f -a "checkup" -d 'Look, measure, prove in a sandbox, and say what to do'
 complete -c ramline -n "__fish_ramline_needs_command" -f -a "explain" -d 'Answer a question about this machine\'s memory, in its own numbers'
 complete -c ramline -n "__fish_ramline_needs_command" -f -a "measure" -d 'Measure what this machine\'s memory costs'
-complete -c ramline -n "__fish_ramline_needs_command" -f -a "cache" -d 'Files in the page cache: what is there, taking it out, bringing it in'
+complete -c ramline -n "__fish_ramline_needs_command" -f -a "cache" -d 'Files in the page cache: what is there, taking it out, bringing it in, who uses it and who pushes it out'
 complete -c ramline -n "__fish_ramline_needs_command" -f -a "lab" -d 'Prove it: experiments in a sandbox that cannot hurt the machine'
 complete -c ramline -n "__fish_ramline_needs_command" -f -a "snapshot" -d 'Print what can be seen of this machine as one JSON document'
 complete -c ramline -n "__fish_ramline_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -189,13 +189,20 @@ complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen
 complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen_subcommand_from tiers" -s h -l help -d 'Print help'
 complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen_subcommand_from help" -f -a "tiers" -d 'Latency and throughput of RAM, page cache, tmpfs, zram and the disks, within 15 s'
 complete -c ramline -n "__fish_ramline_using_subcommand measure; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat evict warm help" -l root -d 'Read a captured tree instead of this machine' -r -F
-complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat evict warm help" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
-complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat evict warm help" -s h -l help -d 'Print help'
-complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat evict warm help" -f -a "stat" -d 'How much of files is in the page cache: resident, dirty, evicted; files, whole trees, block devices'
-complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat evict warm help" -f -a "evict" -d 'Take files out of the page cache, and say why what stays does: dirty, mapped by whom, locked, in memory'
-complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat evict warm help" -f -a "warm" -d 'Bring files into the page cache: only what is missing, in parallel, within what can be had without pushing out what is in use'
-complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat evict warm help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat top evict warm save restore run pin trace watch help" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat top evict warm save restore run pin trace watch help" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat top evict warm save restore run pin trace watch help" -s h -l help -d 'Print help'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat top evict warm save restore run pin trace watch help" -f -a "stat" -d 'How much of files is in the page cache: resident, dirty, evicted; files, whole trees, block devices'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat top evict warm save restore run pin trace watch help" -f -a "top" -d 'What fills the page cache of the whole machine: directories, files, who has them open; also files nobody has open'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat top evict warm save restore run pin trace watch help" -f -a "evict" -d 'Take files out of the page cache, and say why what stays does: dirty, mapped by whom, locked, in memory'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat top evict warm save restore run pin trace watch help" -f -a "warm" -d 'Bring files into the page cache: only what is missing, in parallel, within what can be had without pushing out what is in use'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat top evict warm save restore run pin trace watch help" -f -a "save" -d 'Save the hot set: which parts of which files are in the page cache now, to be read again after a reboot (cache restore)'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat top evict warm save restore run pin trace watch help" -f -a "restore" -d 'Read a saved hot set into the page cache again: only what is missing, what serves most readers first'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat top evict warm save restore run pin trace watch help" -f -a "run" -d 'Run a command (a backup, any big reader) so that what it reads cannot push out what others have in the page cache'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat top evict warm save restore run pin trace watch help" -f -a "pin" -d 'Keep files in memory for as long as this runs: locked, whatever becomes of them'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat top evict warm save restore run pin trace watch help" -f -a "trace" -d 'Count hits, misses, read-ahead and evictions by file and by process, recorded by the kernel while they happen (root)'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat top evict warm save restore run pin trace watch help" -f -a "watch" -d 'How much of files is in the page cache over time, and which process pushed them out, bringing in which file (root)'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and not __fish_seen_subcommand_from stat top evict warm save restore run pin trace watch help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -l from -d 'Also the files named in LIST, one a line or separated by NUL; - is standard input' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -l depth -d 'With --du: directories down to this depth below each path' -r
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -l top -d 'Rows of a table: the files with the most in the page cache; files that were named are always shown' -r
@@ -211,6 +218,13 @@ complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_s
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -l ndjson -d 'Print one line of JSON a file as it is seen, in no order; no table and no sums'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from top" -l top -d 'Rows of each list' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from top" -l within -d 'Answer after so long with what was seen by then' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from top" -l threads -d 'Threads [default: one a processor, 2 to 8]' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from top" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from top" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from top" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from top" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -l from -d 'Also the files named in LIST, one a line or separated by NUL; - is standard input' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -l range -d 'Only this part of each file' -r
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -l top -d 'Files of which something stays that are listed' -r
@@ -239,9 +253,74 @@ complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_s
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l remote -d 'Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l exclude -d 'Pass over names of this pattern, with everything below; with a / it is held against the whole path (repeatable)' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l threads -d 'Threads [default: one a processor, 2 to 8]' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l force -d 'Save also while the page cache is half warm'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l dry-run -d 'Only find out what would be saved'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -s L -l follow -d 'Follow symbolic links'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -s x -l one-file-system -d 'Stay on the file system of each path'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l remote -d 'Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from restore" -l rate -d 'Read at most so many bytes a second, for example 100MiB' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from restore" -l depth -d 'Requests at a time, 1 to 16 [default: found out by measuring]' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from restore" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from restore" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from restore" -l dry-run -d 'Only find out what is missing'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from restore" -l other-machine -d 'Take also the hot set of another machine that has the same files: names, lengths and times must agree, not inodes'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from restore" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from restore" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from run" -l limit -d 'Limit on its memory, page cache included [default: 128 MiB to 1 GiB above its own memory, which is followed]' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from run" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from run" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from run" -l keep -d 'Leave what it read in the page cache'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from run" -s q -l quiet -d 'No report'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from run" -l json -d 'The report as one JSON document, sizes in bytes, on stderr'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -l from -d 'Also the files named in LIST, one a line or separated by NUL; - is standard input' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -l budget -d 'Lock at most so much [default: half of what can be had]' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -l exclude -d 'Pass over names of this pattern, with everything below; with a / it is held against the whole path (repeatable)' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -l threads -d 'Threads [default: one a processor, 2 to 8]' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -s L -l follow -d 'Follow symbolic links'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -s x -l one-file-system -d 'Stay on the file system of each path'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -l remote -d 'Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from trace" -l pid -d 'Only this process, and what it starts (repeatable)' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from trace" -l cgroup -d 'Only the processes of this control group and of those below it, and what they start' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from trace" -l path -d 'Only this file, or the files below this directory (repeatable)' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from trace" -l for -d 'How long [default: 10s]' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from trace" -l top -d 'Rows of the tables' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from trace" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from trace" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from trace" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from trace" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from watch" -l for -d 'How long [default: until Ctrl-C]' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from watch" -l every -d 'Between two looks at what is there' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from watch" -l top -d 'Rows of the table of files' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from watch" -l exclude -d 'Pass over names of this pattern, with everything below; with a / it is held against the whole path (repeatable)' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from watch" -l threads -d 'Threads [default: one a processor, 2 to 8]' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from watch" -l root -d 'Read a captured tree instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from watch" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from watch" -s L -l follow -d 'Follow symbolic links'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from watch" -s x -l one-file-system -d 'Stay on the file system of each path'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from watch" -l remote -d 'Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from watch" -l json -d 'Print one JSON document, sizes in bytes'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from watch" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from help" -f -a "stat" -d 'How much of files is in the page cache: resident, dirty, evicted; files, whole trees, block devices'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from help" -f -a "top" -d 'What fills the page cache of the whole machine: directories, files, who has them open; also files nobody has open'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from help" -f -a "evict" -d 'Take files out of the page cache, and say why what stays does: dirty, mapped by whom, locked, in memory'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from help" -f -a "warm" -d 'Bring files into the page cache: only what is missing, in parallel, within what can be had without pushing out what is in use'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from help" -f -a "save" -d 'Save the hot set: which parts of which files are in the page cache now, to be read again after a reboot (cache restore)'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from help" -f -a "restore" -d 'Read a saved hot set into the page cache again: only what is missing, what serves most readers first'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from help" -f -a "run" -d 'Run a command (a backup, any big reader) so that what it reads cannot push out what others have in the page cache'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from help" -f -a "pin" -d 'Keep files in memory for as long as this runs: locked, whatever becomes of them'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from help" -f -a "trace" -d 'Count hits, misses, read-ahead and evictions by file and by process, recorded by the kernel while they happen (root)'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from help" -f -a "watch" -d 'How much of files is in the page cache over time, and which process pushed them out, bringing in which file (root)'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report compare clean help" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and not __fish_seen_subcommand_from list describe run resume report compare clean help" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
@@ -314,7 +393,7 @@ complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_see
 complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure cache lab snapshot help" -f -a "checkup" -d 'Look, measure, prove in a sandbox, and say what to do'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure cache lab snapshot help" -f -a "explain" -d 'Answer a question about this machine\'s memory, in its own numbers'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure cache lab snapshot help" -f -a "measure" -d 'Measure what this machine\'s memory costs'
-complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure cache lab snapshot help" -f -a "cache" -d 'Files in the page cache: what is there, taking it out, bringing it in'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure cache lab snapshot help" -f -a "cache" -d 'Files in the page cache: what is there, taking it out, bringing it in, who uses it and who pushes it out'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure cache lab snapshot help" -f -a "lab" -d 'Prove it: experiments in a sandbox that cannot hurt the machine'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure cache lab snapshot help" -f -a "snapshot" -d 'Print what can be seen of this machine as one JSON document'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and not __fish_seen_subcommand_from show checkup explain measure cache lab snapshot help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -330,8 +409,15 @@ complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_su
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from show" -f -a "translate" -d 'What free, top, htop, btop, sar, docker, kubectl and others would call "used" here, and why'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from measure" -f -a "tiers" -d 'Latency and throughput of RAM, page cache, tmpfs, zram and the disks, within 15 s'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from cache" -f -a "stat" -d 'How much of files is in the page cache: resident, dirty, evicted; files, whole trees, block devices'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from cache" -f -a "top" -d 'What fills the page cache of the whole machine: directories, files, who has them open; also files nobody has open'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from cache" -f -a "evict" -d 'Take files out of the page cache, and say why what stays does: dirty, mapped by whom, locked, in memory'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from cache" -f -a "warm" -d 'Bring files into the page cache: only what is missing, in parallel, within what can be had without pushing out what is in use'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from cache" -f -a "save" -d 'Save the hot set: which parts of which files are in the page cache now, to be read again after a reboot (cache restore)'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from cache" -f -a "restore" -d 'Read a saved hot set into the page cache again: only what is missing, what serves most readers first'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from cache" -f -a "run" -d 'Run a command (a backup, any big reader) so that what it reads cannot push out what others have in the page cache'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from cache" -f -a "pin" -d 'Keep files in memory for as long as this runs: locked, whatever becomes of them'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from cache" -f -a "trace" -d 'Count hits, misses, read-ahead and evictions by file and by process, recorded by the kernel while they happen (root)'
+complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from cache" -f -a "watch" -d 'How much of files is in the page cache over time, and which process pushed them out, bringing in which file (root)'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "list" -d 'List the experiments'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "describe" -d 'Describe one: its question, how it is done, what it needs, what can be chosen'
 complete -c ramline -n "__fish_ramline_using_subcommand help; and __fish_seen_subcommand_from lab" -f -a "run" -d 'Run an experiment'

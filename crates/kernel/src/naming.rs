@@ -95,7 +95,7 @@ pub fn of_task(root: &Root, task: u32, (major, minor): (u32, u32), inode: u64) -
         let path = std::fs::read_link(entry.path()).ok().filter(|path| path.is_absolute())?;
         // Looking at what a dead server answers for would hang.
         let meta = std::fs::metadata(entry.path()).ok()?;
-        (meta.ino() == inode && meta.dev() == device).then(|| Found { path: Some(path), length: meta.len() })
+        (meta.ino() == inode && meta.dev() == device).then_some(Found { path: Some(path), length: meta.len() })
     });
     open.or_else(|| {
         let text = read_text(&dir.join("maps")).ok()?;

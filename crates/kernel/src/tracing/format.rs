@@ -79,7 +79,7 @@ impl Format {
     }
 }
 
-/// `	field:unsigned long i_ino;	offset:8;	size:8;	signed:0;`; an array has `[16]` behind its name.
+/// ` field:unsigned long i_ino; offset:8; size:8; signed:0;`; an array has `[16]` behind its name.
 fn field(line: &str) -> Option<(String, Field)> {
     let mut parts = line.trim().strip_prefix("field:")?.split(';').map(str::trim);
     let name = parts.next()?.rsplit([' ', '*']).next()?.split('[').next()?;

@@ -86,7 +86,7 @@ fn some(page: &mut Page<'_>, what: &str, count: u64, named: &[ramline_snapshot::
     }
     let more = count.saturating_sub(u64::try_from(named.len()).unwrap_or(0));
     if more > 0 {
-        page.dim(&format!("  and {} more", number::count(more)));
+        page.painted_point(Paint::Dim, "  ", &format!("and {} more", number::count(more)));
     }
 }
 
