@@ -91,7 +91,8 @@ fn kernel_paths_are_opened_only_in_the_kernel_crate() {
     for name in ["act", "pagecache", "lab", "cli"] {
         let mut files = Vec::new();
         sources(&project().join("crates").join(name).join("src"), &mut files);
-        for (path, text) in files {
+        // Tests in a file of their own are no more a part of the program than those at the end of one.
+        for (path, text) in files.into_iter().filter(|(path, _)| !path.ends_with("/tests.rs")) {
             let code = code(&text);
             for named in ["\"/proc/", "\"/sys/", "\"/sys\"", "\"/proc\""] {
                 assert!(!code.contains(named), "{path} names a kernel file: {named}");
