@@ -35,8 +35,8 @@ def skip(reason):
     print(f"SKIP: {reason}")
 
 
-def run(*words, before=(), **more):
-    return subprocess.run([*before, RAMLINE, "cache", *map(str, words)], capture_output=True, text=True, timeout=60, **more)
+def run(*words, before=(), timeout=60, **more):
+    return subprocess.run([*before, RAMLINE, "cache", *map(str, words)], capture_output=True, text=True, timeout=timeout, **more)
 
 
 def stat(*words, **more):

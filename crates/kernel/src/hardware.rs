@@ -62,6 +62,14 @@ pub fn read(root: &Root) -> Hardware {
     }
 }
 
+/// Version and patch level of the kernel, as (6, 18). What a distribution took over from later ones is not seen in it.
+#[must_use]
+pub fn kernel_version(root: &Root) -> Option<(u32, u32)> {
+    let text = read_text(&root.path("/proc/sys/kernel/osrelease")).ok()?;
+    let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
+
 /// The processor is a program (QEMU without acceleration): its seconds are those of no machine. Only on the live machine.
 #[must_use]
 pub fn is_emulated(root: &Root) -> bool {
@@ -113,6 +121,16 @@ mod tests {
         assert_eq!(cache_size("107520K\n"), Some(Bytes::from_mib(105)));
         assert_eq!(cache_size("2M"), Some(Bytes::from_mib(2)));
         assert_eq!(cache_size("x"), None);
+    }
+
+    #[test]
+    fn a_release_is_read_to_its_second_number() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("proc/sys/kernel")).unwrap();
+        for (text, version) in [("6.18.5+deb13-amd64\n", Some((6, 18))), ("7.0-rc1\n", Some((7, 0))), ("odd\n", None)] {
+            std::fs::write(dir.path().join("proc/sys/kernel/osrelease"), text).unwrap();
+            assert_eq!(kernel_version(&Root::new(dir.path())), version, "{text}");
+        }
     }
 
     #[test]

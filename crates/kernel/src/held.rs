@@ -12,8 +12,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::Root;
-use crate::fs::may_hang;
-use crate::mappers::key_of;
+use crate::mappers::{key_of, name_of};
 use crate::maps::pids;
 use crate::mount;
 use crate::opened::FileKey;
@@ -63,12 +62,11 @@ const IN_MEMORY: [&[u8]; 4] = [b"/memfd:", b"/SYSV", b"/dev/zero", b"/drm mm obj
 #[must_use]
 pub fn held(root: &Root) -> Held {
     let mut out = Held::default();
-    let mounts = mount::list(root).unwrap_or_default();
-    let slow: Vec<&Path> = mounts.iter().filter(|m| may_hang(&m.fs_type)).map(|m| m.at.as_path()).collect();
+    let remote = mount::Remote::of(root);
     let mut known = HashSet::new();
     for pid in pids(root) {
         let mut one =
-            One { dir: root.path(format!("/proc/{pid}")), slow: &slow, keys: HashSet::new(), nameless: vec![] };
+            One { dir: root.path(format!("/proc/{pid}")), remote: &remote, keys: HashSet::new(), nameless: vec![] };
         match one.maps().and_then(|()| one.descriptors()) {
             Err(ErrorKind::PermissionDenied) => out.denied += 1,
             // It ended meanwhile.
@@ -79,7 +77,7 @@ pub fn held(root: &Root) -> Held {
             continue;
         }
         let Ok(place) = u32::try_from(out.holders.len()) else { break };
-        out.holders.push(Holder { pid, name: comm(&one.dir), group: group(&one.dir) });
+        out.holders.push(Holder { pid, name: name_of(&one.dir), group: group(&one.dir) });
         for key in one.keys {
             out.files.entry(key).or_default().push(place);
         }
@@ -91,7 +89,7 @@ pub fn held(root: &Root) -> Held {
 /// One process while it is looked at.
 struct One<'a> {
     dir: PathBuf,
-    slow: &'a [&'a Path],
+    remote: &'a mount::Remote,
     keys: HashSet<FileKey>,
     nameless: Vec<Nameless>,
 }
@@ -121,8 +119,7 @@ impl One<'_> {
         for link in entries.flatten().map(|entry| entry.path()) {
             let Ok(target) = fs::read_link(&link) else { continue };
             // Sockets, pipes and the like have no path; devices are no files.
-            if !target.is_absolute() || target.starts_with("/dev") || self.slow.iter().any(|at| target.starts_with(at))
-            {
+            if !target.is_absolute() || target.starts_with("/dev") || self.remote.holds(&target) {
                 continue;
             }
             let Ok(meta) = fs::metadata(&link) else { continue };
@@ -145,10 +142,6 @@ impl One<'_> {
             self.nameless.push(Nameless { key, was, link });
         }
     }
-}
-
-fn comm(dir: &Path) -> String {
-    read_text(&dir.join("comm")).map(|name| name.trim_end().to_owned()).unwrap_or_default()
 }
 
 fn group(dir: &Path) -> Option<String> {

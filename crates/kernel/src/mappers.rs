@@ -75,7 +75,7 @@ fn is_direct(fdinfo: &str) -> bool {
     flags.is_some_and(|flags| flags & libc::O_DIRECT != 0)
 }
 
-fn name_of(dir: &Path) -> String {
+pub(crate) fn name_of(dir: &Path) -> String {
     read_text(&dir.join("comm")).map(|name| name.trim_end().to_owned()).unwrap_or_default()
 }
 

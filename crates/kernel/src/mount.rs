@@ -24,6 +24,7 @@ use ramline_units::Bytes;
 
 use crate::Root;
 use crate::error::{KernelError, Result};
+use crate::fs;
 use crate::sys::{c_path, check, read_text, retry_busy};
 
 /// One line of /proc/self/mountinfo, as far as we need it.
@@ -82,6 +83,25 @@ pub fn containing(root: &Root, path: &Path) -> Option<Mounted> {
         .into_iter()
         .filter(|mounted| path.starts_with(&mounted.at))
         .max_by_key(|mounted| mounted.at.components().count())
+}
+
+/// Where a server or a program answers for files: if it is gone, asking about one of them waits for ever.
+#[derive(Debug, Clone, Default)]
+pub struct Remote(Vec<PathBuf>);
+
+impl Remote {
+    /// What is mounted now.
+    #[must_use]
+    pub fn of(root: &Root) -> Remote {
+        let mounts = list(root).unwrap_or_default().into_iter();
+        Remote(mounts.filter(|mounted| fs::may_hang(&mounted.fs_type)).map(|mounted| mounted.at).collect())
+    }
+
+    /// The path is on one of them.
+    #[must_use]
+    pub fn holds(&self, path: &Path) -> bool {
+        self.0.iter().any(|at| path.starts_with(at))
+    }
 }
 
 /// Makes an ext4 file system in an image or on a device with `mke2fs`, without lazy initialisation (which would write

@@ -17,6 +17,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::Root;
+use crate::mount;
 use crate::sys::{check, read_text};
 
 /// Who a task belongs to.
@@ -91,9 +92,10 @@ pub fn by_inode(mounted: &File, inode: u64) -> Option<Found> {
 pub fn of_task(root: &Root, task: u32, (major, minor): (u32, u32), inode: u64) -> Option<Found> {
     let dir = root.path(format!("/proc/{task}"));
     let device = libc::makedev(major, minor);
+    // A server that is gone never answers.
+    let remote = mount::Remote::of(root);
     let open = std::fs::read_dir(dir.join("fd")).ok()?.flatten().find_map(|entry| {
-        let path = std::fs::read_link(entry.path()).ok().filter(|path| path.is_absolute())?;
-        // Looking at what a dead server answers for would hang.
+        let path = std::fs::read_link(entry.path()).ok().filter(|path| path.is_absolute() && !remote.holds(path))?;
         let meta = std::fs::metadata(entry.path()).ok()?;
         (meta.ino() == inode && meta.dev() == device).then_some(Found { path: Some(path), length: meta.len() })
     });
@@ -101,6 +103,9 @@ pub fn of_task(root: &Root, task: u32, (major, minor): (u32, u32), inode: u64) -
         let text = read_text(&dir.join("maps")).ok()?;
         let numbers = format!("{major:02x}:{minor:02x} {inode} ");
         let path = text.lines().find_map(|line| Some(line.split_once(&numbers)?.1.trim_start()))?;
+        if remote.holds(Path::new(path)) {
+            return None;
+        }
         let length = std::fs::metadata(path).ok().filter(|meta| meta.ino() == inode)?.len();
         Some(Found { path: Some(PathBuf::from(path)), length })
     })

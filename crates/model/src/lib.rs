@@ -29,7 +29,6 @@ pub mod pressure;
 pub mod processes;
 pub mod settings;
 pub mod shmem;
-mod signed;
 pub mod swap;
 pub mod tiers;
 pub mod tmpfs;
@@ -38,4 +37,4 @@ pub mod verdict;
 pub mod watermarks;
 pub mod zram;
 
-pub use signed::SignedBytes;
+pub use ramline_units::SignedBytes;

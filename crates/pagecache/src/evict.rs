@@ -9,7 +9,7 @@ mod reasons;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use ramline_kernel::opened::FileKey;
 use ramline_kernel::residency::{self, Residency};
@@ -18,6 +18,7 @@ use ramline_snapshot::cache::{Doing, EvictedFiles, Tally};
 use ramline_units::Bytes;
 
 use crate::remarks::Remarks;
+use crate::shared::{lock, owned};
 use crate::stat::{Asked, ask_range};
 use crate::walk::{self, Found, Place, Visit};
 use crate::{Context, evictors};
@@ -48,8 +49,8 @@ pub fn evict(context: Context<'_>, names: &[PathBuf], walking: &walk::Options, o
         context,
     };
     let walked = walk::walk(context, names, walking, &evicting);
-    let sums = evicting.sums.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let left = evicting.left.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let sums = owned(evicting.sums);
+    let left = owned(evicting.left);
     let mut out = EvictedFiles {
         doing: if options.dry { Doing::Dry } else { Doing::Done },
         synced: options.sync,
@@ -57,7 +58,7 @@ pub fn evict(context: Context<'_>, names: &[PathBuf], walking: &walk::Options, o
         before: sums.before,
         unproven: evicting.unproven.take(),
         skipped: walked.skipped,
-        failed: walked.failed + evicting.failed.into_inner().unwrap_or_else(PoisonError::into_inner),
+        failed: walked.failed + owned(evicting.failed),
         evictors: evictors::evictors(context.root),
         ..EvictedFiles::default()
     };
@@ -89,10 +90,6 @@ struct Evicting<'a> {
     unproven: Remarks,
     failed: Mutex<u64>,
     context: Context<'a>,
-}
-
-fn guard<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Visit for Evicting<'_> {
@@ -127,12 +124,12 @@ impl Visit for Evicting<'_> {
         let key = FileKey { device: found.stat.st_dev, inode: found.stat.st_ino };
         let left = Left { path: found.path(), key, in_memory: found.fs.in_memory, before: before.cached, after };
         // Of what only would be evicted, what stays is what is dirty or held; who holds it is found out for all at once.
-        guard(&self.left).push(left);
+        lock(&self.left).push(left);
     }
 
     fn leave(&self, worker: &mut Tally, _: &Place) {
         let own = std::mem::take(worker);
-        let mut sums = guard(&self.sums);
+        let mut sums = lock(&self.sums);
         sums.files += own.files;
         sums.before += own.resident;
     }
@@ -164,7 +161,7 @@ impl Evicting<'_> {
     }
 
     fn tell(&self, error: &KernelError) {
-        *guard(&self.failed) += 1;
+        *lock(&self.failed) += 1;
         (self.context.tell)(error);
     }
 }

@@ -6,11 +6,13 @@
 use std::collections::HashMap;
 use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use ramline_kernel::mount::{self, Mounted};
 use ramline_kernel::residency::{self, Method};
 use ramline_kernel::{Root, fs};
+
+use crate::shared::lock;
 
 /// A file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,7 +75,7 @@ impl Ground {
 
     /// The file system of an open file or directory on this device.
     pub fn of(&self, file: BorrowedFd<'_>, device: u64, real: &Path) -> Arc<FileSystem> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         known.entry(device).or_insert_with(|| Arc::new(self.look(file, real))).clone()
     }
 

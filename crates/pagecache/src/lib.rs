@@ -23,6 +23,7 @@ mod remarks;
 pub mod restore;
 pub mod run;
 pub mod save;
+mod shared;
 pub mod stat;
 pub mod top;
 pub mod trace;

@@ -11,7 +11,7 @@ mod watch;
 mod why;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use ramline_kernel::opened::FileKey;
@@ -21,6 +21,7 @@ use ramline_units::Bytes;
 use rustix::fs::FileType;
 
 use crate::Context;
+use crate::shared::{lock, owned};
 use crate::walk::{self, Found, Place, Visit};
 
 use table::Table;
@@ -75,10 +76,10 @@ pub fn pin(
         if signals::interrupted() {
             return Ok(());
         }
-        for directory in seeing.directories.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        for directory in owned(seeing.directories) {
             watch.add(&directory);
         }
-        table.follow(seeing.seen.into_inner().unwrap_or_else(PoisonError::into_inner));
+        table.follow(owned(seeing.seen));
         let state = Pinned { watched: watch.is_whole(), skipped: walked.skipped, ..table.state() };
         if last.is_none() && state.files == 0 {
             return Err(why::nothing(names, &state));
@@ -122,7 +123,7 @@ impl Visit for Seeing {
         // A bare name lies here.
         let directory = directory.map(|path| if path.as_os_str().is_empty() { Path::new(".") } else { path });
         if let Some(directory) = directory {
-            self.directories.lock().unwrap_or_else(PoisonError::into_inner).push(directory.to_owned());
+            lock(&self.directories).push(directory.to_owned());
         }
     }
 
@@ -137,7 +138,7 @@ impl Visit for Seeing {
 
     fn leave(&self, worker: &mut Vec<Seen>, _: &Place) {
         if !worker.is_empty() {
-            self.seen.lock().unwrap_or_else(PoisonError::into_inner).append(worker);
+            lock(&self.seen).append(worker);
         }
     }
 }

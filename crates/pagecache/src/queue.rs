@@ -3,7 +3,9 @@
 //! What it is not: fair. Taking the last first keeps a walk deep and few directories open.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard};
+
+use crate::shared::{lock, wait};
 
 pub struct Queue<T> {
     state: Mutex<State<T>>,
@@ -29,7 +31,7 @@ impl<T> Queue<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     pub fn push(&self, item: T) {
@@ -51,7 +53,7 @@ impl<T> Queue<T> {
                 return None;
             }
             self.hungry.store(true, Ordering::Relaxed);
-            state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = wait(&self.wake, state);
             if state.idle >= self.threads {
                 return None;
             }

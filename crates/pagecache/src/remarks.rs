@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use ramline_snapshot::cache::{Name, Remark};
+
+use crate::shared::{lock, owned};
 
 /// The name of a path in a document.
 pub fn name(path: &Path) -> Name {
@@ -21,7 +23,7 @@ impl Remarks {
         if files == 0 {
             return;
         }
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.0);
         let entry = all.entry(text.to_owned()).or_default();
         entry.0 += files;
         if entry.1.is_none() {
@@ -31,7 +33,7 @@ impl Remarks {
 
     /// All of them, those true of most files first.
     pub fn take(self) -> Vec<Remark> {
-        let all = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let all = owned(self.0);
         let mut out: Vec<Remark> =
             all.into_iter().map(|(text, (files, example))| Remark { text, files, example }).collect();
         out.sort_by_key(|remark| std::cmp::Reverse(remark.files));

@@ -10,7 +10,7 @@ mod order;
 mod place;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use ramline_kernel::residency::{self, Method};
@@ -21,6 +21,7 @@ use rustix::fs::FileType;
 
 use crate::hotset::{self, Building, Entry, Header, Parts};
 use crate::remarks::{Remarks, name};
+use crate::shared::{lock, owned};
 use crate::stat::{Asked, ask};
 use crate::walk::{self, Found, Place, Visit};
 use crate::{Context, evictors};
@@ -60,7 +61,7 @@ pub fn save(
         passed: Remarks::default(),
     };
     let walked = walk::walk(context, &names, &walking, &saving);
-    let mut entries = saving.entries.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut entries = owned(saving.entries);
     order::sort(context.root, &mut entries, saving.page);
     let header = header(context, &entries, saving.page)?;
     let mut skipped = saving.passed.take();
@@ -159,7 +160,7 @@ impl Visit for Saving {
 
     fn leave(&self, worker: &mut Vec<Entry>, _: &Place) {
         if !worker.is_empty() {
-            self.entries.lock().unwrap_or_else(PoisonError::into_inner).append(worker);
+            lock(&self.entries).append(worker);
         }
     }
 }

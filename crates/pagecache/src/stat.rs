@@ -9,13 +9,14 @@ mod most;
 mod trees;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use ramline_kernel::process;
 use ramline_snapshot::cache::{FileRow, Stat, Tally};
 use ramline_units::Bytes;
 
 use crate::remarks::{Remarks, name};
+use crate::shared::{lock, owned};
 use crate::walk::{self, Found, Place, Visit};
 use crate::{Context, evictors};
 
@@ -52,7 +53,7 @@ pub fn stat(context: Context<'_>, names: &[PathBuf], walking: &walk::Options, op
     let walked = walk::walk(context, names, walking, &stat);
     let page = stat.page;
     let (named, directories, total) = stat.trees.finish(options.depth);
-    let mut files = stat.top.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
+    let mut files = owned(stat.top).finish();
     if let Some(parts) = options.map {
         files.iter_mut().for_each(|row| row.map = map::of(row, parts, page));
     }
@@ -135,7 +136,7 @@ impl Visit for Asking<'_> {
         if !worker.top.is_empty() {
             let own = std::mem::replace(&mut worker.top, Most::new(self.options.top));
             let least = {
-                let mut shared = self.top.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut shared = lock(&self.top);
                 shared.join(own);
                 shared.least()
             };

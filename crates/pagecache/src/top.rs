@@ -8,8 +8,8 @@ pub(crate) mod places;
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use ramline_kernel::held::{Held, held};
@@ -17,10 +17,11 @@ use ramline_kernel::opened::FileKey;
 use ramline_kernel::{gather, process, residency};
 use ramline_snapshot::Wanted;
 use ramline_snapshot::cache::{CacheHolder, CacheUser, FileRow, HotFile, Source, Tally, Top as Seen};
-use ramline_units::Bytes;
+use ramline_units::{Bytes, SignedBytes};
 use rustix::fs::FileType;
 
 use crate::remarks::{Remarks, name};
+use crate::shared::lock;
 use crate::stat::{Asked, Most, Trees, ask};
 use crate::walk::{self, Found, Place, Visit};
 use crate::{Context, evictors};
@@ -53,34 +54,27 @@ pub fn top(context: Context<'_>, options: &Options, first: &(dyn Fn(&Seen) + Syn
     let mut walking = options.walking.clone();
     walking.stay_on_mount = true;
     walking.until = options.within.map(|within| begin + within);
-    let done = AtomicBool::new(false);
     let walked = std::thread::scope(|scope| {
-        let walker = scope.spawn(|| {
-            let walked = walk::walk(context, &places, &walking, &whole);
-            done.store(true, Ordering::Release);
-            walked
-        });
+        let walker = scope.spawn(|| walk::walk(context, &places, &walking, &whole));
         if let Some(after) = options.first {
-            while !done.load(Ordering::Acquire) && begin.elapsed() < after {
+            while !walker.is_finished() && begin.elapsed() < after {
                 std::thread::sleep(Duration::from_millis(20));
             }
-            if !done.load(Ordering::Acquire) {
+            if !walker.is_finished() {
                 let mut seen = whole.seen();
                 reconcile(context, &mut seen);
                 first(&seen);
             }
         }
-        walker.join()
+        walker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     });
     let mut seen = whole.seen();
     whole.nameless(&mut seen);
     seen.counted_before = counted_before;
-    seen.complete = walking.until.is_none_or(|until| Instant::now() < until);
+    seen.complete = walked.complete;
     seen.skipped.extend(passed);
-    if let Ok(walked) = walked {
-        seen.skipped.extend(walked.skipped);
-        (seen.failed, seen.directories_read) = (walked.failed, walked.directories);
-    }
+    seen.skipped.extend(walked.skipped);
+    (seen.failed, seen.directories_read) = (walked.failed, walked.directories);
     seen.evictors = evictors::evictors(context.root);
     seen.unknown = whole.unknown.take();
     reconcile(context, &mut seen);
@@ -89,8 +83,7 @@ pub fn top(context: Context<'_>, options: &Options, first: &(dyn Fn(&Seen) + Syn
 
 fn reconcile(context: Context<'_>, seen: &mut Seen) {
     (seen.counted, seen.devices) = counted(context);
-    let signed = |bytes: Bytes| i64::try_from(bytes.0).unwrap_or(i64::MAX);
-    seen.rest = signed(seen.counted).saturating_sub(signed(seen.explained()));
+    seen.rest = SignedBytes::difference(seen.counted, seen.explained());
 }
 
 /// Pages of files and block devices as the kernel counts them, without shared memory; and of it those of block devices.
@@ -220,7 +213,7 @@ impl<'a> Whole<'a> {
     /// A row with who holds the file; without a key the file is looked at by its name.
     fn hot(&self, row: FileRow, key: Option<FileKey>) -> HotFile {
         let key = key.or_else(|| {
-            let stat = rustix::fs::lstat(Path::new(&row.name.path)).ok()?;
+            let stat = rustix::fs::lstat(row.name.bytes()).ok()?;
             Some(FileKey { device: stat.st_dev, inode: stat.st_ino })
         });
         let none = Vec::new();
@@ -257,10 +250,6 @@ impl<'a> Whole<'a> {
         seen.nameless_files.sort_by_key(|file| std::cmp::Reverse(file.row.resident));
         seen.nameless_files.truncate(self.rows);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Visit for Whole<'_> {

@@ -17,8 +17,8 @@ use std::fs;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use ramline_kernel::{KernelError, residency, signals};
 use ramline_snapshot::cache::Remark;
@@ -27,6 +27,7 @@ use rustix::fs::Stat;
 use crate::ground::{Closed, FileSystem, Ground};
 use crate::queue::Queue;
 use crate::remarks::Remarks;
+use crate::shared::lock;
 use crate::{Context, Glob};
 
 /// What is walked, and how.
@@ -140,6 +141,8 @@ pub struct Walked {
     pub denied: u64,
     /// What was gone before it could be opened.
     pub vanished: u64,
+    /// Everything that was named was walked to its end.
+    pub complete: bool,
 }
 
 enum Task {
@@ -171,6 +174,8 @@ struct Walk<'a, V: Visit> {
     named: HashSet<(u64, u64)>,
     skipped: Remarks,
     counts: Counts,
+    // A signal came, or the time was up.
+    cut: AtomicBool,
 }
 
 #[derive(Default)]
@@ -183,10 +188,6 @@ struct Counts {
 
 /// Names are handed over in pieces of this many bytes.
 const NAMES: usize = 8 << 10;
-
-fn guard<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// How many threads a walk uses.
 #[must_use]
@@ -213,6 +214,7 @@ pub fn walk<V: Visit>(context: Context<'_>, names: &[PathBuf], options: &Options
         named: HashSet::new(),
         skipped: Remarks::default(),
         counts: Counts::default(),
+        cut: AtomicBool::new(false),
     };
     walk.begin(names);
     let walk = walk;
@@ -227,6 +229,7 @@ pub fn walk<V: Visit>(context: Context<'_>, names: &[PathBuf], options: &Options
         failed: of(&walk.counts.failed),
         denied: of(&walk.counts.denied),
         vanished: of(&walk.counts.vanished),
+        complete: !walk.cut.load(Ordering::Relaxed),
         skipped: walk.skipped.take(),
     }
 }
@@ -245,6 +248,7 @@ impl<V: Visit> Walk<'_, V> {
         let mut buffer = Vec::with_capacity(32 << 10);
         while let Some(task) = self.queue.take() {
             if signals::interrupted() || self.options.until.is_some_and(|until| std::time::Instant::now() >= until) {
+                self.cut.store(true, Ordering::Relaxed);
                 continue;
             }
             match task {
@@ -283,7 +287,7 @@ impl<V: Visit> Walk<'_, V> {
 
     /// True the first time a directory is met.
     fn is_new(&self, stat: &Stat, path: &Path) -> bool {
-        let new = guard(&self.directories).insert((stat.st_dev, stat.st_ino));
+        let new = lock(&self.directories).insert((stat.st_dev, stat.st_ino));
         if !new {
             let text = "directories met a second time (named twice, mounted twice, or reached by a link): counted once";
             self.skipped.add(text, 1, Some(path));

@@ -108,6 +108,12 @@ impl Name {
             Err(_) => Name { path: String::from_utf8_lossy(bytes).into_owned(), path_bytes: Some(bytes.to_owned()) },
         }
     }
+
+    /// The bytes of the path.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        self.path_bytes.as_deref().unwrap_or(self.path.as_bytes())
+    }
 }
 
 /// How a residency was learnt.

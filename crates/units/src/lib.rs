@@ -1,4 +1,4 @@
-//! Units as types: [`Bytes`], [`Pages`], [`Ratio`], [`Limit`], [`Nanos`].
+//! Units as types: [`Bytes`], [`SignedBytes`], [`Pages`], [`Ratio`], [`Limit`], [`Nanos`].
 //!
 //! What it is: parse, print and checked arithmetic for the quantities ramline shows. What it is not: a
 //! place for kernel knowledge; whoever reads a file of the kernel turns its "kB" (which is KiB) into
@@ -17,12 +17,14 @@ mod limit;
 mod nanos;
 mod pages;
 mod ratio;
+mod signed;
 
 pub use bytes::Bytes;
 pub use limit::Limit;
 pub use nanos::Nanos;
 pub use pages::{PageSize, Pages};
 pub use ratio::Ratio;
+pub use signed::SignedBytes;
 
 /// A text that is not a quantity; the message shows the grammar.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -15,7 +15,7 @@ use ramline_units::Bytes;
 /// Opened again by its name: `None` when it is gone, empty, or its residency is not told.
 pub fn of(row: &FileRow, parts: u64, page: u64) -> Option<Vec<Part>> {
     row.resident?;
-    let bytes = row.name.path_bytes.as_deref().unwrap_or(row.name.path.as_bytes());
+    let bytes = row.name.bytes();
     let path = Path::new(std::ffi::OsStr::from_bytes(bytes));
     let flags = i32::try_from((rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY).bits()).ok()?;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;

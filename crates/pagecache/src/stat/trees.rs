@@ -2,12 +2,13 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use ramline_snapshot::cache::{Tally, Tree};
 use ramline_units::Bytes;
 
 use crate::remarks::name;
+use crate::shared::{lock, owned};
 use crate::walk::Place;
 
 #[derive(Debug, Default)]
@@ -27,7 +28,7 @@ fn at(index: u32) -> usize {
 
 impl Trees {
     pub fn begin(&self, place: &Place, parent: Option<u32>) {
-        let mut nodes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut nodes = lock(&self.0);
         let index = at(place.index);
         if nodes.len() <= index {
             nodes.resize_with(index + 1, Node::default);
@@ -40,7 +41,7 @@ impl Trees {
     }
 
     pub fn add(&self, place: &Place, tally: &Tally) {
-        let mut nodes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut nodes = lock(&self.0);
         if let Some(node) = nodes.get_mut(at(place.index)) {
             node.tally.add(tally);
         }
@@ -48,16 +49,10 @@ impl Trees {
 
     /// What was named, with everything below as far as it was seen, and the sum of all. What has no files is left out.
     pub fn roots(&self) -> (Vec<Tree>, Tally) {
-        let nodes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut sums: Vec<Tally> = nodes.iter().map(|node| node.tally).collect();
-        for index in (0..nodes.len()).rev() {
-            if let Some(parent) = nodes[index].parent {
-                let sum = sums[index];
-                sums[at(parent)].add(&sum);
-            }
-        }
-        let roots = nodes.iter().zip(&sums).enumerate().filter(|(_, (node, _))| node.parent.is_none());
-        let trees = roots.map(|(index, (_, tally))| Tree { name: name(&path(&nodes, index)), depth: 0, tally: *tally });
+        let nodes = lock(&self.0);
+        let sums = rolled_up(&nodes, |_| false);
+        let roots = (0..nodes.len()).filter(|index| nodes[*index].parent.is_none());
+        let trees = roots.map(|index| tree(&nodes, index, sums[index]));
         let trees: Vec<Tree> = trees.filter(|tree| tree.tally.files + tree.tally.unknown > 0).collect();
         let mut total = Tally::default();
         trees.iter().for_each(|tree| total.add(&tree.tally));
@@ -66,51 +61,49 @@ impl Trees {
 
     /// Directories that hold at least so much without those below them that do, the most first: no byte is on two lines.
     pub fn heavy(&self, least: Bytes, rows: usize) -> Vec<Tree> {
-        let nodes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut sums: Vec<Tally> = nodes.iter().map(|node| node.tally).collect();
-        let mut heavy = Vec::new();
-        for index in (0..nodes.len()).rev() {
-            let (sum, node) = (sums[index], &nodes[index]);
-            if sum.resident >= least && sum.resident > Bytes::ZERO {
-                heavy.push((index, sum));
-            } else if let Some(parent) = node.parent {
-                sums[at(parent)].add(&sum);
-            }
-        }
-        heavy.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.resident));
+        let nodes = lock(&self.0);
+        let is_heavy = |sum: &Tally| sum.resident >= least && sum.resident > Bytes::ZERO;
+        let sums = rolled_up(&nodes, is_heavy);
+        let mut heavy: Vec<usize> = (0..nodes.len()).filter(|index| is_heavy(&sums[*index])).collect();
+        heavy.sort_by_key(|index| std::cmp::Reverse(sums[*index].resident));
         heavy.truncate(rows);
-        let tree = |(index, tally): (usize, Tally)| Tree {
-            name: name(&path(&nodes, index)),
-            depth: nodes[index].depth,
-            tally,
-        };
-        heavy.into_iter().map(tree).collect()
+        heavy.into_iter().map(|index| tree(&nodes, index, sums[index])).collect()
     }
 
     /// What was named, in that order; directories down to a depth, the most resident first; and the sum of all.
     pub fn finish(self, depth: Option<u32>) -> (Vec<Tree>, Vec<Tree>, Tally) {
-        let mut nodes = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        // A parent's number is smaller than its children's.
-        for index in (0..nodes.len()).rev() {
-            let (tally, parent) = (nodes[index].tally, nodes[index].parent);
-            if let Some(parent) = parent.and_then(|parent| nodes.get_mut(at(parent))) {
-                parent.tally.add(&tally);
-            }
-        }
+        let nodes = owned(self.0);
+        let sums = rolled_up(&nodes, |_| false);
         let (mut named, mut directories, mut total) = (Vec::new(), Vec::new(), Tally::default());
         for (index, node) in nodes.iter().enumerate() {
-            let tree = || Tree { name: name(&path(&nodes, index)), depth: node.depth, tally: node.tally };
             if node.parent.is_none() {
-                total.add(&node.tally);
-                named.push(tree());
+                total.add(&sums[index]);
+                named.push(tree(&nodes, index, sums[index]));
             }
             if depth.is_some_and(|depth| node.depth <= depth) {
-                directories.push(tree());
+                directories.push(tree(&nodes, index, sums[index]));
             }
         }
         directories.sort_by(|a, b| b.tally.resident.cmp(&a.tally.resident).then_with(|| a.name.cmp(&b.name)));
         (named, directories, total)
     }
+}
+
+/// Each directory's sum with those below it, but for what is on a line of its own.
+fn rolled_up(nodes: &[Node], apart: impl Fn(&Tally) -> bool) -> Vec<Tally> {
+    let mut sums: Vec<Tally> = nodes.iter().map(|node| node.tally).collect();
+    // A parent's number is smaller than its children's.
+    for index in (0..nodes.len()).rev() {
+        let sum = sums[index];
+        if let Some(parent) = nodes[index].parent.filter(|_| !apart(&sum)) {
+            sums[at(parent)].add(&sum);
+        }
+    }
+    sums
+}
+
+fn tree(nodes: &[Node], index: usize, tally: Tally) -> Tree {
+    Tree { name: name(&path(nodes, index)), depth: nodes[index].depth, tally }
 }
 
 fn path(nodes: &[Node], index: usize) -> PathBuf {

@@ -30,7 +30,7 @@ fn devices(root: &Root) -> Vec<PathBuf> {
 /// What may not be opened is known by its sum alone, and is no failure.
 fn may_ask(path: &Path) -> bool {
     let is_device = std::fs::metadata(path).is_ok_and(|meta| meta.file_type().is_block_device());
-    is_device && std::fs::File::open(path).is_ok()
+    is_device && rustix::fs::access(path, rustix::fs::Access::READ_OK).is_ok()
 }
 
 /// Each file system once, where its root is mounted; only parts of it where the root is not.

@@ -6,6 +6,7 @@
 //! - pages that the same task added since its last request, after read-ahead began for it, are misses as far as they are in the
 //!   request, and read ahead otherwise; pages it added without that were written, or asked for in advance;
 //! - of a fault the page is a miss when the task added it before anything else happened to the file;
+//! - where the kernel maps whole folios, those are the pages that were added in one record;
 //! - pages a task takes out while it makes room are for the file it adds pages of next, or for its own memory when it adds none;
 //!   what the kernel's own threads take out falls to those who added most meanwhile.
 //!
@@ -14,7 +15,7 @@
 mod finish;
 mod pushing;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use ramline_snapshot::cache::{Level, Touched};
 
@@ -37,6 +38,8 @@ pub trait World {
     fn length(&mut self, file: FileId, task: u32) -> Option<u64>;
     /// Whose task it is.
     fn process(&mut self, task: u32) -> Process;
+    /// A fault maps all of a folio of which it maps a page.
+    fn maps_folios(&self) -> bool;
 }
 
 #[derive(Debug, Clone)]
@@ -66,10 +69,20 @@ struct OneFile {
     // The round in which it was last asked.
     asked: u64,
     touched: Touched,
+    // Where those of several pages begin, and their ends; only where faults map them whole.
+    folios: BTreeMap<u64, u64>,
     // What was taken out of a watched file, and is not back.
     gone: Option<Ranges>,
     // Pairs that have pages of it mapped.
     mappers: Vec<usize>,
+}
+
+impl OneFile {
+    /// The folio of several pages in which this one is, up to the end of the file.
+    fn folio(&self, index: u64) -> Option<(u64, u64)> {
+        let (from, to) = self.folios.range(..=index).next_back().map(|(from, to)| (*from, *to))?;
+        (index < to).then(|| (from, self.length.map_or(to, |length| to.min(length))))
+    }
 }
 
 /// A process and a file.
@@ -88,6 +101,8 @@ struct Slot {
     // As it was told, not cut at the end of the file.
     request: Option<(u64, u64)>,
     fault: Option<u64>,
+    // Of the fault before, unless something else came since.
+    window: Option<(u64, u64)>,
     // Read-ahead began, or a fault.
     asked: bool,
     fresh: Vec<(u64, u64)>,
@@ -194,8 +209,12 @@ impl<W: World> Counter<W> {
         self.not_for_a_file(task);
         let slot = self.slot(task, id);
         let end = self.end(slot, task, first, last);
+        // A fault that had to wait is begun again, and then finds its page among others.
+        let again = self.slots[slot].fault.is_some_and(|index| (first..end).contains(&index));
         self.settle(slot, None);
         self.map(slot, first, end);
+        self.slots[slot].window = Some((first, end));
+        self.touched(slot).faults += u64::from(!again);
     }
 
     fn fault(&mut self, task: u32, id: FileId, index: u64) {
@@ -207,18 +226,25 @@ impl<W: World> Counter<W> {
         }
         self.settle(slot, None);
         self.map(slot, index, index.saturating_add(1));
+        // Its window was told first: of it only this page was not there.
+        if !self.slots[slot].window.take().is_some_and(|(first, end)| (first..end).contains(&index)) {
+            self.touched(slot).faults += 1;
+        }
         self.slots[slot].fault = Some(index);
         self.slots[slot].asked = true;
     }
 
+    /// `first..end` are mapped, and with them what else is in the folios at both ends.
     fn map(&mut self, slot: usize, first: u64, end: u64) {
         let pair = self.slots[slot].pair;
         let file = self.pairs[pair].file;
         if !self.files[file].mappers.contains(&pair) {
             self.files[file].mappers.push(pair);
         }
+        let file = &self.files[file];
+        let first = file.folio(first).map_or(first, |(from, _)| from);
+        let end = file.folio(end.saturating_sub(1)).map_or(end, |(_, to)| to.max(end));
         let pair = &mut self.pairs[pair];
-        pair.touched.faults += 1;
         pair.touched.mapped += pair.mapped.insert(first, end);
     }
 
@@ -230,9 +256,13 @@ impl<W: World> Counter<W> {
             self.pushing.is_for(process, &mut task.pending, Some(file));
         }
         self.pushing.added(process, file, end - index);
+        let folios = self.world.maps_folios();
         let one = &mut self.files[file];
         if let Some(gone) = &mut one.gone {
             one.touched.refaulted += gone.remove(index, end);
+        }
+        if folios && end - index > 1 {
+            one.folios.insert(index, end);
         }
         // Without marks nothing tells what was asked for in advance.
         if self.slots[slot].asked || self.level == Level::NoMarks {
@@ -248,6 +278,7 @@ impl<W: World> Counter<W> {
         let who = self.task(task);
         let (process, kernel, room) = (who.process, who.kernel, who.kernel || who.reclaims);
         let one = &mut self.files[file];
+        one.folios.remove(&index);
         for pair in &one.mappers {
             self.pairs[*pair].mapped.remove(index, end);
         }
@@ -295,6 +326,11 @@ impl<W: World> Counter<W> {
         let one = &mut self.slots[slot];
         one.asked = false;
         let fault = one.fault.take();
+        let pair = &mut self.pairs[one.pair];
+        let file = &self.files[pair.file];
+        if let Some((from, to)) = fault.and_then(|index| file.folio(index)) {
+            pair.touched.mapped += pair.mapped.insert(from, to);
+        }
         if one.fresh.is_empty() {
             return;
         }
@@ -320,7 +356,8 @@ impl<W: World> Counter<W> {
         }
         let length = self.world.length(id, task);
         let (asked, touched) = (self.round, Touched::default());
-        self.files.push(OneFile { id, length, asked, touched, gone: None, mappers: Vec::new() });
+        let folios = BTreeMap::new();
+        self.files.push(OneFile { id, length, asked, touched, folios, gone: None, mappers: Vec::new() });
         self.file_of.insert(id, self.files.len() - 1);
         self.files.len() - 1
     }
@@ -338,7 +375,7 @@ impl<W: World> Counter<W> {
             pairs.len() - 1
         });
         let slot = *self.slot_of.entry((serial, file)).or_insert_with(|| {
-            slots.push(Slot { pair, request: None, fault: None, asked: false, fresh: Vec::new() });
+            slots.push(Slot { pair, request: None, fault: None, window: None, asked: false, fresh: Vec::new() });
             slots.len() - 1
         });
         self.last = Some((task, id, slot));

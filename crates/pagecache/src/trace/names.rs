@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use ramline_kernel::mount::{self, Mounted};
-use ramline_kernel::{Root, naming, process};
+use ramline_kernel::{Root, hardware, naming, process};
 use std::os::unix::fs::MetadataExt;
 
 use super::count::{Process, World};
@@ -27,14 +27,19 @@ pub struct Names {
     // A directory of the file systems files can be opened of by their inodes; `None` where they cannot.
     open: HashMap<u32, Option<File>>,
     known: HashMap<FileId, Known>,
+    maps_folios: bool,
 }
+
+/// Since then a fault on a page of a file maps the whole folio (finish_fault of mm/memory.c).
+const MAPS_FOLIOS: (u32, u32) = (6, 18);
 
 impl Names {
     /// Files that were given are known by the names they were given by.
     pub fn new(root: &Root, given: &HashMap<FileId, PathBuf>) -> Names {
         let known = given.iter().map(|(id, path)| (*id, Known { path: Some(path.clone()), length: None })).collect();
         let mounts = mount::list(root).unwrap_or_default();
-        Names { root: root.clone(), page: process::page_size(), mounts, open: HashMap::new(), known }
+        let maps_folios = hardware::kernel_version(root).is_some_and(|version| version >= MAPS_FOLIOS);
+        Names { root: root.clone(), page: process::page_size(), mounts, open: HashMap::new(), known, maps_folios }
     }
 
     /// The path of a file, or its numbers; and its length.
@@ -105,5 +110,9 @@ impl World for Names {
             }
             None => Process { pid: task, name: "(gone)".to_owned(), kernel: false },
         }
+    }
+
+    fn maps_folios(&self) -> bool {
+        self.maps_folios
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use ramline_act::Result;
 use ramline_kernel::{KernelError, mount, residency};
@@ -11,6 +11,7 @@ use ramline_kernel::{KernelError, mount, residency};
 use super::Given;
 use super::event::{Event, FileId, What};
 use crate::Context;
+use crate::shared::{lock, owned};
 use crate::walk::{self, Found, Visit};
 
 /// A filter in the kernel names at most so many inodes; of more files all records are taken, and passed over here.
@@ -62,7 +63,7 @@ pub fn of(context: Context<'_>, paths: &[PathBuf], walking: &walk::Options) -> R
     }
     let visit = Ids { seen: Mutex::default(), context };
     walk::walk(context, paths, walking, &visit);
-    let seen = visit.seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let seen = owned(visit.seen);
     if seen.files.is_empty() {
         let (what, rule) = match seen.in_memory {
             Some(path) => (path, "it is in memory (tmpfs): the kernel records nothing of such files"),
@@ -92,7 +93,7 @@ impl Visit for Ids<'_> {
 
     fn file(&self, (): &mut (), found: &Found<'_>) {
         let path = found.path();
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = lock(&self.seen);
         if residency::lives_in_memory(&found.file).unwrap_or(false) {
             seen.in_memory = Some(path);
             return;

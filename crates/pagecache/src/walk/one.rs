@@ -10,8 +10,9 @@ use ramline_kernel::residency::{self, Method};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, Stat, fstat, openat, statat};
 use rustix::io::Errno;
 
-use super::{Found, NAMES, Open, Place, Task, Visit, Walk, guard, path_of};
+use super::{Found, NAMES, Open, Place, Task, Visit, Walk, path_of};
 use crate::ground::FileSystem;
+use crate::shared::lock;
 
 /// Entries of a directory that are no files, and files passed over, counted before they are told.
 #[derive(Default)]
@@ -204,7 +205,7 @@ impl<V: Visit> Walk<'_, V> {
         if self.named.contains(&key) {
             return false;
         }
-        (stat.st_nlink < 2 && !self.options.follow) || guard(&self.linked).insert(key)
+        (stat.st_nlink < 2 && !self.options.follow) || lock(&self.linked).insert(key)
     }
 
     fn not_opened(&self, worker: &mut V::Worker, place: &Place, name: &CStr, error: Errno, passed: &mut Passed) {

@@ -15,13 +15,13 @@ impl Visit for Seen {
 
     fn file(&self, (): &mut (), found: &Found<'_>) {
         let path = found.path().to_string_lossy().into_owned();
-        assert_eq!(guard(&self.0).insert(path, found.length()), None, "a file is visited once");
+        assert_eq!(lock(&self.0).insert(path, found.length()), None, "a file is visited once");
     }
 }
 
 fn walked(names: &[&Path], options: &Options) -> (BTreeMap<String, u64>, Walked, Vec<String>) {
     let (seen, told) = (Seen::default(), Mutex::new(Vec::new()));
-    let tell = |error: &KernelError| guard(&told).push(error.to_string());
+    let tell = |error: &KernelError| lock(&told).push(error.to_string());
     let names: Vec<PathBuf> = names.iter().map(|name| (*name).to_owned()).collect();
     let walked = walk(Context { root: &Root::live(), tell: &tell }, &names, options, &seen);
     (seen.0.into_inner().unwrap(), walked, told.into_inner().unwrap())

@@ -5,13 +5,15 @@
 //! falls when others take memory: it is read again every [`STEP`]. In a group the list is counted with a delay of about two
 //! seconds; so nothing is given up before that has passed. What it is not: a reservation.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use ramline_kernel::{Room, Root, cache_room};
 use ramline_snapshot::cache::Stop;
 use ramline_units::Bytes;
+
+use crate::shared::lock;
 
 /// Room is read again after so many bytes.
 const STEP: u64 = 64 << 20;
@@ -40,7 +42,7 @@ impl<'a> Guard<'a> {
         if sum <= self.granted.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = lock(&self.turn);
         if sum <= self.granted.load(Ordering::Relaxed) {
             return Ok(());
         }

@@ -1,7 +1,7 @@
 //! What is missing, file by file, before anything is read.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use ramline_kernel::opened::FileKey;
 use ramline_kernel::process;
@@ -10,6 +10,7 @@ use ramline_units::Bytes;
 
 use crate::Context;
 use crate::remarks::Remarks;
+use crate::shared::{lock, owned};
 use crate::stat::{Asked, ask_range};
 use crate::walk::{self, Found, Place, Visit, Walked};
 
@@ -65,9 +66,9 @@ pub fn plan(context: Context<'_>, names: &[PathBuf], walking: &walk::Options, ra
         unknown: Remarks::default(),
     };
     let walked = walk::walk(context, names, walking, &planning);
-    let mut files = planning.files.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut files = owned(planning.files);
     files.sort_unstable_by_key(|file| file.key);
-    let tally = planning.tally.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let tally = owned(planning.tally);
     Plan { files, tally, unknown: planning.unknown.take(), walked }
 }
 
@@ -127,7 +128,7 @@ impl Visit for Planning {
 
     fn leave(&self, worker: &mut Worker, _: &Place) {
         let own = std::mem::take(worker);
-        self.files.lock().unwrap_or_else(PoisonError::into_inner).extend(own.files);
-        self.tally.lock().unwrap_or_else(PoisonError::into_inner).add(&own.tally);
+        lock(&self.files).extend(own.files);
+        lock(&self.tally).add(&own.tally);
     }
 }

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use ramline_kernel::{KernelError, residency, signals};
@@ -21,6 +21,7 @@ use super::guard::Guard;
 use super::plan::Planned;
 use super::{Options, Progress};
 use crate::queue::Queue;
+use crate::shared::{lock, wait};
 use crate::{Context, evict};
 
 /// A window of a large file, and what one read asks for.
@@ -99,8 +100,8 @@ pub fn read(context: Context<'_>, files: &[Planned], guard: &Guard<'_>, options:
         }
     });
     let tried = depth.tried().iter().map(|(depth, rate)| (*depth, Bytes(whole(*rate)))).collect();
-    let failed = u64::try_from(pool.told.lock().unwrap_or_else(PoisonError::into_inner).len()).unwrap_or(0);
-    let stopped = pool.stopped.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let failed = u64::try_from(lock(&pool.told).len()).unwrap_or(0);
+    let stopped = lock(&pool.stopped).take();
     let (bytes, took) = (pool.bytes.load(Ordering::Relaxed), pool.start.elapsed());
     Read { bytes, took, depth: depth.now(), tried, failed, stopped }
 }
@@ -236,11 +237,11 @@ impl Pool<'_> {
 
     fn stop(&self, why: Stop) {
         self.over.store(true, Ordering::Relaxed);
-        self.stopped.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+        lock(&self.stopped).get_or_insert(why);
     }
 
     fn tell(&self, index: usize, error: &KernelError) {
-        if self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(index) {
+        if lock(&self.told).insert(index) {
             (self.context.tell)(error);
         }
     }
@@ -273,14 +274,14 @@ impl Permits {
     }
 
     fn set(&self, most: u64) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).1 = most;
+        lock(&self.state).1 = most;
         self.wake.notify_all();
     }
 
     fn take(&self) -> Permit<'_> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         while state.0 >= state.1 {
-            state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = wait(&self.wake, state);
         }
         state.0 += 1;
         Permit(self)
@@ -291,7 +292,7 @@ struct Permit<'a>(&'a Permits);
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner).0 -= 1;
+        lock(&self.0.state).0 -= 1;
         self.0.wake.notify_one();
     }
 }

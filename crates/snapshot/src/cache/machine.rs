@@ -1,6 +1,6 @@
 //! The page cache of the whole machine by file, directory and holder, held against what the kernel counts.
 
-use ramline_units::Bytes;
+use ramline_units::{Bytes, SignedBytes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ pub struct Top {
     /// Pages of block devices themselves (Buffers of /proc/meminfo): metadata of file systems, and devices read directly.
     pub devices: Bytes,
     /// `counted` less all of these, in bytes. Negative when files were read during the look.
-    pub rest: i64,
+    pub rest: SignedBytes,
     /// Of the named files, what processes have open or mapped.
     pub held: Bytes,
     /// Whole directories, each without those below it that are listed themselves, the most first.

@@ -1,6 +1,5 @@
 //! `cache top`: what fills the page cache of the whole machine.
 
-use ramline_model::SignedBytes;
 use ramline_snapshot::cache::{CacheUser, FileRow, HotFile, Top, Tree};
 use ramline_units::Bytes;
 use schemars::JsonSchema;
@@ -92,7 +91,7 @@ impl CacheTop {
             format!("shrank by {} during the look", seen.counted_before.saturating_sub(seen.counted))
         };
         let rest = format!("other mount namespaces, and files read meanwhile; what the kernel counts {moved}");
-        row("the rest", SignedBytes(seen.rest).to_string(), rest);
+        row("the rest", seen.rest.to_string(), rest);
         table
     }
 }
@@ -183,6 +182,7 @@ fn device_table(devices: &[&FileRow]) -> Table {
 mod tests {
     use super::*;
     use ramline_snapshot::cache::{CacheHolder, Name, Tally};
+    use ramline_units::SignedBytes;
 
     #[test]
     fn the_screen_says_what_is_explained_and_what_nobody_has_open() {
@@ -198,7 +198,7 @@ mod tests {
             counted: Bytes::from_mib(1000),
             named: Tally { files: 3, resident: Bytes::from_mib(900), ..Tally::default() },
             devices: Bytes::from_mib(80),
-            rest: 20 << 20,
+            rest: SignedBytes(20 << 20),
             held: Bytes::from_mib(256),
             files: vec![HotFile { row, holders: 5, held_by: vec![holder] }],
             complete: true,

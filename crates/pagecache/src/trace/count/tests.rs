@@ -15,6 +15,10 @@ impl World for Told {
     fn process(&mut self, task: u32) -> Process {
         Process { pid: task, name: format!("p{task}"), kernel: task == 1 }
     }
+
+    fn maps_folios(&self) -> bool {
+        true
+    }
 }
 
 const A: FileId = FileId { device: 1, inode: 1 };
@@ -99,6 +103,20 @@ fn a_mapping_counts_each_page_once_and_a_fault_that_waited_as_a_miss() {
     let seen =
         total(&[(7, fault(0)), (7, add(A, 0, 32)), (7, fault(0)), (7, map(0, 15)), (7, map(16, 31)), (7, fault(40))]);
     assert_eq!((seen.faults, seen.mapped, seen.mapped_misses, seen.read_ahead), (4, 33, 1, 31));
+    // Without windows: the first fault falls on a folio of 32 pages, the second on one that is not known, the third beyond the end.
+    let seen = total(&[(7, fault(3)), (7, add(A, 0, 32)), (7, fault(40)), (7, add(A, 992, 32)), (7, fault(995))]);
+    assert_eq!((seen.mapped, seen.mapped_misses), (32 + 1 + 8, 1));
+    let seen = total(&[
+        (7, fault(0)),
+        (7, add(A, 0, 4)),
+        (7, add(A, 4, 32)),
+        (7, add(A, 36, 1)),
+        (7, map(4, 19)),
+        (7, map(30, 36)),
+    ]);
+    assert_eq!((seen.faults, seen.mapped), (3, 37));
+    let seen = total(&[(7, map(0, 15)), (7, fault(5)), (7, fault(5)), (7, fault(6)), (7, fault(40))]);
+    assert_eq!(seen.faults, 3, "a page of the window that was not there is no fault of its own, and one after it is");
     let back = total(&[(7, map(0, 15)), (1, delete(A, 0, 16)), (7, map(0, 15))]);
     assert_eq!(back.mapped, 32, "pages that were taken out are mapped anew");
 }

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::Bytes;
 
 /// A signed number of bytes. Prints like [`Bytes`] with a sign when negative: `-1.5 GiB`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema)]
