@@ -34,6 +34,7 @@ mod fileset;
 pub mod fill;
 pub mod knee;
 mod need;
+mod neighbours;
 pub mod observe;
 mod own_fs;
 pub mod page_cache_vs_tmpfs;

@@ -13,6 +13,7 @@ use ramline_units::Bytes;
 
 use crate::arm;
 use crate::error::{LabError, Result};
+use crate::neighbours;
 use crate::settings::{CODE_UNITS, Settings};
 
 /// Priority of the areas we make: the highest there is, so that nothing outranks them.
@@ -186,7 +187,7 @@ pub fn assess(root: &Root, settings: &Settings) -> Result<Assessment> {
         } else {
             (Ground::OwnFs, settings.clone())
         };
-        let global = global(&settings, &arms, &hierarchy);
+        let global = global(root, &settings, &arms, &hierarchy);
         Plan { settings, arms, place, ground, hierarchy, scratch, memory, global, doubts }
     });
     Ok(Assessment { plan, reasons })
@@ -211,14 +212,11 @@ pub fn image_size(settings: &Settings) -> Bytes {
     code + Bytes(code.0 / 16) + Bytes::from_mib(8)
 }
 
-fn global(settings: &Settings, arms: &[Arm], hierarchy: &Hierarchy) -> Vec<String> {
+fn global(root: &Root, settings: &Settings, arms: &[Arm], hierarchy: &Hierarchy) -> Vec<String> {
     let mut lines = Vec::new();
     if arms.iter().any(|arm| arm::on_disk(&arm.swap)) {
-        lines.push(format!(
-            "a swap file of {} with priority {} per run; while it is on, other processes may swap to it too; each run may write several times its size",
-            settings.swap_size(),
-            PRIORITY - 1
-        ));
+        lines.extend(neighbours::of_swap_file(root, settings.swap_size(), PRIORITY - 1));
+        lines.push("each run may write several times the size of its swap file".to_owned());
     }
     let mut zram: Vec<Bytes> =
         arms.iter().filter(|arm| arm::on_zram(&arm.swap)).map(|arm| settings.zram_size(&arm.swap)).collect();

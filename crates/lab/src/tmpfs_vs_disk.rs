@@ -18,6 +18,7 @@ use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Experiment, Series};
 use crate::fileops::ground::{self, Grounds, Kind, Place};
 use crate::fileops::preflight::{self, Found, Needs};
+use crate::neighbours;
 use crate::params::{Kind as Of, Parameter, Params};
 use crate::preflight::PRIORITY;
 
@@ -148,10 +149,7 @@ impl Series for TmpfsVsDisk {
     fn global(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.settings.presses() {
-            lines.push(format!(
-                "a swap file of {} with priority {PRIORITY} per run; while it is on, other processes may swap to it too",
-                self.settings.swap_file()
-            ));
+            lines.extend(neighbours::of_swap_file(&Root::live(), self.settings.swap_file(), PRIORITY));
         }
         if self.settings.has(Kind::Zram) {
             let size = ground::image_size(Kind::Zram, self.settings.content());

@@ -13,6 +13,7 @@ use super::{NAME, arms};
 use crate::error::{LabError, Result};
 use crate::fill::Fill;
 use crate::need::{Need, Offer};
+use crate::neighbours;
 use crate::own_fs;
 use crate::params::Params;
 use crate::preflight::PRIORITY;
@@ -136,10 +137,7 @@ impl Plan {
     pub fn global(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.arms.iter().any(|arm| arm.swap == SwapKind::File) {
-            lines.push(format!(
-                "a swap file of {} with priority {PRIORITY} per run; while it is on, other processes may swap to it too",
-                self.swap_size()
-            ));
+            lines.extend(neighbours::of_swap_file(&Root::live(), self.swap_size(), PRIORITY));
         }
         let v2 = self.offer.hierarchy.version() == Version::V2;
         if v2 && self.arms.iter().any(|arm| arm.swappiness.is_some()) {

@@ -1,0 +1,60 @@
+//! Who else on the machine a swap area of ours touches: it is everybody's while it is on, and when it goes its pages come back to
+//! their owners, into groups that may have no room for them.
+
+use ramline_kernel::{Root, gather};
+use ramline_snapshot::Wanted;
+use ramline_snapshot::cgroup::Group;
+use ramline_units::Bytes;
+
+/// What a group cannot drop, from this share of its limit on, leaves no room for what comes back.
+const FULL: f64 = 0.9;
+/// Groups named.
+const NAMED: usize = 3;
+
+/// What is asked consent for when a run has a swap file: the area, and the groups that stand at their limit now.
+pub fn of_swap_file(root: &Root, size: Bytes, priority: i32) -> Vec<String> {
+    let mut lines = vec![format!(
+        "a swap file of {size} with priority {priority} per run; while it is on, other processes may swap to it too, and when it goes a \
+         container at its memory limit may lose a process"
+    )];
+    let seen = gather::gather(root, Wanted { groups: true, ..Wanted::NOTHING });
+    let groups = seen.groups.data().map_or(&[][..], |groups| &groups.list);
+    let full: Vec<String> = groups.iter().filter_map(full).collect();
+    if !full.is_empty() {
+        let more = if full.len() > NAMED { format!(" and {} more", full.len() - NAMED) } else { String::new() };
+        let named = full[..full.len().min(NAMED)].join(", ");
+        lines.push(format!(
+            "at their memory limit now: {named}{more}; an arm without swap, or --sandbox vm, leaves them alone"
+        ));
+    }
+    lines
+}
+
+fn full(group: &Group) -> Option<String> {
+    let limit = group.max?.bytes()?;
+    let of = |keys: [&str; 2]| keys.iter().find_map(|key| group.stat.get(*key)).copied().unwrap_or(0);
+    // Version 1 first: its own figures leave out the groups below.
+    let kept = Bytes(of(["total_rss", "anon"]) + of(["total_shmem", "shmem"]));
+    let share = kept.share_of(limit)?;
+    (share >= FULL).then(|| format!("{} ({kept} of {limit} is not files)", group.path.escape_debug()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ramline_units::Limit;
+
+    #[test]
+    fn a_group_is_full_by_what_cannot_be_dropped_and_not_by_its_files() {
+        let group = |anon: u64, key: &str| Group {
+            path: "/app".into(),
+            max: Some(Limit::At(Bytes::from_mib(100))),
+            stat: [(key.to_owned(), Bytes::from_mib(anon).0), ("file".to_owned(), Bytes::from_mib(90).0)].into(),
+            ..Group::default()
+        };
+        assert_eq!(full(&group(95, "anon")).as_deref(), Some("/app (95.0 MiB of 100.0 MiB is not files)"));
+        assert!(full(&group(95, "total_rss")).is_some());
+        assert_eq!(full(&group(10, "anon")), None);
+        assert_eq!(full(&Group { max: None, ..group(95, "anon") }), None);
+    }
+}
