@@ -6,7 +6,7 @@ BIN := target/release/ramline
 STATIC_TARGET := $(shell uname -m)-unknown-linux-gnu
 STATIC_BIN := target/static/$(STATIC_TARGET)/release/ramline
 
-.PHONY: checkup build static guest test test-long bench man lint clean
+.PHONY: checkup build static test test-long bench man lint clean
 
 checkup: build
 	$(BIN) checkup --html report.html --json report.json
@@ -16,11 +16,6 @@ build:
 
 static:
 	RUSTFLAGS="-C target-feature=+crt-static" $(CARGO) build --release --locked -p ramline-cli \
-		--target $(STATIC_TARGET) --target-dir target/static
-
-# The same, built in half the time: what the tests take into virtual machines, where no time is asserted.
-guest:
-	RUSTFLAGS="-C target-feature=+crt-static" $(CARGO) build --profile guest --locked -p ramline-cli \
 		--target $(STATIC_TARGET) --target-dir target/static
 
 test:
