@@ -655,7 +655,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__cache__subcmd__pin)
-            opts="-L -x -h --from --budget --exclude --follow --one-file-system --remote --threads --json --root --snapshot --help"
+            opts="-L -x -h --from --budget --service --uninstall --dir --dry-run --exclude --follow --one-file-system --remote --threads --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -666,6 +666,14 @@ _ramline() {
                     return 0
                     ;;
                 --budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --service)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -749,12 +757,16 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__cache__subcmd__save)
-            opts="-L -x -h --force --dry-run --exclude --follow --one-file-system --remote --threads --json --root --snapshot --help"
+            opts="-L -x -h --force --dry-run --install --uninstall --dir --exclude --follow --one-file-system --remote --threads --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --exclude)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

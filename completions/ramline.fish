@@ -253,12 +253,15 @@ complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_s
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l remote -d 'Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l dir -d 'Where the units lie, for the image of another machine: nothing is switched on [default: /etc/systemd/system]' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l exclude -d 'Pass over names of this pattern, with everything below; with a / it is held against the whole path (repeatable)' -r
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l threads -d 'Threads [default: one a processor, 2 to 8]' -r
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l force -d 'Save also while the page cache is half warm'
-complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l dry-run -d 'Only find out what would be saved'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l dry-run -d 'Only find out what would be saved; with --install, print the units'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l install -d 'Install and switch on units of systemd that save every hour and at shutdown, and restore at boot'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l uninstall -d 'Remove those units, and the hot set if it is at its usual place'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -s L -l follow -d 'Follow symbolic links'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -s x -l one-file-system -d 'Stay on the file system of each path'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l remote -d 'Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer'
@@ -281,10 +284,14 @@ complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_s
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -l from -d 'Also the files named in LIST, one a line or separated by NUL; - is standard input' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -l budget -d 'Lock at most so much [default: half of what can be had]' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -l service -d 'Install a service of systemd, ramline-pin-NAME, that does this from boot on' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -l dir -d 'With --service: where the unit lies, for the image of another machine [default: /etc/systemd/system]' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -l exclude -d 'Pass over names of this pattern, with everything below; with a / it is held against the whole path (repeatable)' -r
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -l threads -d 'Threads [default: one a processor, 2 to 8]' -r
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -l uninstall -d 'With --service: remove it'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -l dry-run -d 'With --service: only print the unit'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -s L -l follow -d 'Follow symbolic links'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -s x -l one-file-system -d 'Stay on the file system of each path'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -l remote -d 'Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer'

@@ -312,7 +312,7 @@ fn real(operation: &str, path: &Path) -> Result<PathBuf> {
 }
 
 /// The real path of something that is not there yet and has a name of ours.
-fn new_path(operation: &str, path: &Path) -> Result<PathBuf> {
+pub(crate) fn new_path(operation: &str, path: &Path) -> Result<PathBuf> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let Some(name) = path.file_name() else {
         return Err(KernelError::refused(operation, path, "it has no name", "").into());

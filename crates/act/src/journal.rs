@@ -26,6 +26,8 @@ pub enum Phase {
     Done,
     /// Undone, or found to be gone.
     Undone,
+    /// It and all steps of the run before it stay for good.
+    Kept,
 }
 
 /// One record.
@@ -211,6 +213,7 @@ impl Contents {
                     }),
                 },
                 Phase::Undone => pending.retain(|known| known.number != entry.number),
+                Phase::Kept => pending.clear(),
             }
         }
         pending

@@ -22,6 +22,7 @@
 mod effects;
 mod error;
 mod groups;
+mod install;
 mod journal;
 mod leftovers;
 mod lock;

@@ -141,6 +141,19 @@ impl Run {
         if errors.is_empty() { Ok(()) } else { Err(ActError::Undo { errors }) }
     }
 
+    /// Ends the run without undoing anything: one record, after which all of it stays.
+    ///
+    /// # Errors
+    /// When that cannot be written down; then everything is undone.
+    pub fn keep(mut self) -> Result<()> {
+        if let Some(last) = self.pending.last() {
+            let (number, step) = (last.number, last.step.clone());
+            self.journal.append(number, &step, Phase::Kept, None)?;
+            self.pending.clear();
+        }
+        Ok(())
+    }
+
     /// Undoes everything in reverse and ends the run.
     ///
     /// # Errors

@@ -16,6 +16,7 @@ mod evictors;
 mod glob;
 mod ground;
 pub mod hotset;
+pub mod install;
 pub mod list;
 pub mod pin;
 mod queue;

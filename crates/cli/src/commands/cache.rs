@@ -7,6 +7,7 @@ mod recording;
 mod restore;
 mod run;
 mod save;
+mod service;
 mod stat;
 mod top;
 mod trace;

@@ -57,7 +57,7 @@ pub fn refuse(file: &Path, old: Option<&Header>, new: &Header) -> Result<(), Ker
 pub struct Restoring(PathBuf);
 
 impl Restoring {
-    fn place(file: &Path) -> PathBuf {
+    pub fn place(file: &Path) -> PathBuf {
         let mut name = std::ffi::OsString::from(".");
         name.push(file.file_name().unwrap_or_default());
         name.push(".restoring");

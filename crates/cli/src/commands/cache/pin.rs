@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use ramline_kernel::Root;
-use ramline_pagecache::{Context, pin};
+use ramline_pagecache::{Context, install, pin};
 use ramline_units::Bytes;
 use ramline_view::CachePin;
 
+use super::service::{self, Service};
 use super::{Walking, code, named, tell};
 use crate::output::{self, Format};
 
@@ -21,7 +22,7 @@ use crate::output::{self, Format};
 #[derive(Debug, Clone, Args)]
 pub struct Pin {
     /// Files and directories, with everything below
-    #[arg(value_name = "PATH", required_unless_present = "from")]
+    #[arg(value_name = "PATH", required_unless_present_any = ["from", "uninstall"])]
     paths: Vec<PathBuf>,
     /// Also the files named in LIST, one a line or separated by NUL; - is standard input
     #[arg(long, value_name = "LIST")]
@@ -29,6 +30,18 @@ pub struct Pin {
     /// Lock at most so much [default: half of what can be had]
     #[arg(long, value_name = "SIZE")]
     budget: Option<Bytes>,
+    /// Install a service of systemd, ramline-pin-NAME, that does this from boot on
+    #[arg(long, value_name = "NAME", conflicts_with = "from")]
+    service: Option<String>,
+    /// With --service: remove it
+    #[arg(long, requires = "service")]
+    uninstall: bool,
+    /// With --service: where the unit lies, for the image of another machine [default: /etc/systemd/system]
+    #[arg(long, value_name = "DIR", requires = "service")]
+    dir: Option<PathBuf>,
+    /// With --service: only print the unit
+    #[arg(long, requires = "service")]
+    dry_run: bool,
     #[command(flatten)]
     walking: Walking,
     #[command(flatten)]
@@ -41,6 +54,12 @@ impl Pin {
     /// # Errors
     /// Nothing could be locked; the budget is more than there is; stdout cannot be written.
     pub fn run(&self, root: &Root) -> Result<u8> {
+        if let Some(name) = &self.service {
+            let paths: Vec<PathBuf> = self.paths.iter().map(std::path::absolute).collect::<Result<_, _>>()?;
+            let units = vec![install::pin(&service::program()?, name, &paths, self.budget)?];
+            let service = Service { units, dir: self.dir.clone(), dry: self.dry_run };
+            return if self.uninstall { service.uninstall() } else { service.install(root) };
+        }
         let names = named(&self.paths, self.from.as_ref())?;
         let (mut last, mut failed) = (None, None);
         let mut told = |now: &ramline_snapshot::cache::Pinned| {

@@ -1,13 +1,14 @@
 //! `ramline cache save`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
 use ramline_kernel::{Root, signals};
-use ramline_pagecache::{Context, save};
+use ramline_pagecache::{Context, install, save};
 use ramline_view::CacheSave;
 
+use super::service::{self, Service};
 use super::{Walking, code, tell};
 use crate::output::Format;
 
@@ -16,21 +17,32 @@ use crate::output::Format;
 /// Kept are names and page numbers, never contents. FILE is written beside the old one and then takes its place, whole or not at all.
 /// A save is refused when it finds less than half of what FILE holds while a restore of it has not come to its end, or in the first
 /// ten minutes after a start: that would be the hot set of a machine that is still warming up. What is in memory anyhow (tmpfs) and
-/// what a server answers for (NFS, FUSE) is left out. Exit status: 7 when files could not be asked or looked at, 0 otherwise.
+/// what a server answers for (NFS, FUSE) is left out. With --install systemd does it: saved every hour and at shutdown, restored at
+/// boot. Exit status: 7 when files could not be asked or looked at, 0 otherwise.
 #[derive(Debug, Clone, Args)]
+#[command(group(clap::ArgGroup::new("units").args(["install", "uninstall"])))]
 pub struct Save {
-    /// The hot set's file
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// The hot set's file [with --install: /var/lib/ramline/hotset]
+    #[arg(value_name = "FILE", required_unless_present_any = ["install", "uninstall"])]
+    file: Option<PathBuf>,
     /// Files and directories, with everything below [default: every file system of a local disk]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Save also while the page cache is half warm
     #[arg(long)]
     force: bool,
-    /// Only find out what would be saved
+    /// Only find out what would be saved; with --install, print the units
     #[arg(long)]
     dry_run: bool,
+    /// Install and switch on units of systemd that save every hour and at shutdown, and restore at boot
+    #[arg(long, conflicts_with_all = ["uninstall", "paths"])]
+    install: bool,
+    /// Remove those units, and the hot set if it is at its usual place
+    #[arg(long, conflicts_with = "paths")]
+    uninstall: bool,
+    /// Where the units lie, for the image of another machine: nothing is switched on [default: /etc/systemd/system]
+    #[arg(long, value_name = "DIR", requires = "units")]
+    dir: Option<PathBuf>,
     #[command(flatten)]
     walking: Walking,
     #[command(flatten)]
@@ -43,12 +55,32 @@ impl Save {
     /// # Errors
     /// Refused while half warm; FILE cannot be written or is something else.
     pub fn run(&self, root: &Root) -> Result<u8> {
+        let file = self.file.clone().unwrap_or_else(|| PathBuf::from(install::HOT_SET));
+        if self.install || self.uninstall {
+            return self.units(root, &file);
+        }
         signals::install();
         let options = save::Options { dry: self.dry_run, force: self.force };
         let context = Context { root, tell: &tell };
-        let done = save::save(context, &self.file, &self.paths, &self.walking.options(), options)?;
+        let done = save::save(context, &file, &self.paths, &self.walking.options(), options)?;
         let partly = done.failed > 0 || !done.unknown.is_empty();
         self.format.print(&CacheSave::new(done), CacheSave::text)?;
         Ok(code(partly))
+    }
+
+    fn units(&self, root: &Root, file: &Path) -> Result<u8> {
+        let units = install::hot_set(&service::program()?, &std::path::absolute(file)?)?;
+        let service = Service { units, dir: self.dir.clone(), dry: self.dry_run };
+        if self.install {
+            if !self.dry_run && self.dir.is_none() {
+                install::make_home(file)?;
+            }
+            return service.install(root);
+        }
+        let code = service.uninstall()?;
+        if self.file.is_none() && self.dir.is_none() && !self.dry_run {
+            install::remove_home()?;
+        }
+        Ok(code)
     }
 }
