@@ -1,8 +1,8 @@
 """The Debian guest's disks: an image built by debootstrap and mke2fs, a swap partition, and an initial RAM disk per kernel.
 
-The image is named after a hash of its recipe (this file, the guest's files, the kernels), so a change of recipe
-rebuilds it, and an overlay made on an older image says so instead of reading another one's blocks. No loop device is used
-and nothing stays mounted: debootstrap runs in its own mount and process namespace.
+The image is named after a hash of its recipe (this file, the guest's files, the kernels, packages asked for besides), so a
+change of recipe rebuilds it, and an overlay made on an older image says so instead of reading another one's blocks. No loop
+device is used and nothing stays mounted: debootstrap runs in its own mount and process namespace.
 
 Example: image().root  # cache/debian-<hash>.img, with a partition table and ext4 on partition 1
 """
@@ -68,15 +68,16 @@ def recipe():
     return digest(Path(__file__), *guest, *(kernel(name).folder / "recipe" for name in KERNELS))
 
 
-def image():
-    """The Debian image, built when the cache does not have it (root needed for that)."""
+def image(more=""):
+    """The Debian image, built when the cache does not have it (root needed for that); `more` packages make another one."""
     name = f"debian-{recipe()}"
-    found = Image(CACHE / f"{name}.img", CACHE / f"{name}.swap.img")
+    variant = f"{name}-{more}" if more else name
+    found = Image(CACHE / f"{variant}.img", CACHE / f"{variant}.swap.img")
     with locked("image"):
         if not (found.root.exists() and found.swap.exists()):
-            _build(found)
+            _build(found, more)
             for old in CACHE.glob("debian-*.img"):
-                if old not in (found.root, found.swap):
+                if not old.name.startswith(name):
                     old.unlink()
     return found
 
@@ -87,12 +88,12 @@ def initrd(chosen, path):
     around_busybox(busy, chosen, VM / "guest/debian-initrd-init").save(path)
 
 
-def _build(target):
+def _build(target, more):
     if os.geteuid() != 0:
         raise Failure("building the Debian image needs root (debootstrap)\ntry: sudo vm/debian build")
     with tempfile.TemporaryDirectory(prefix="debian-", dir=CACHE) as scratch:
         root = Path(scratch) / "root"
-        _bootstrap(root)
+        _bootstrap(root, more)
         _configure(root)
         say("writing the Debian image")
         new = Path(scratch) / "root.img"
@@ -108,13 +109,14 @@ def _build(target):
     say("Debian image ready")
 
 
-def _bootstrap(root):
+def _bootstrap(root, more):
     debs = CACHE / "debs"
     debs.mkdir(parents=True, exist_ok=True)
     say(f"debootstrap {SUITE}")
     # The namespaces end with the command: no mount and no process outlives it.
     namespaces = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
-    words = ["debootstrap", "--variant=minbase", f"--include={PACKAGES}", f"--cache-dir={debs}", "--merged-usr"]
+    packages = f"{PACKAGES},{more}" if more else PACKAGES
+    words = ["debootstrap", "--variant=minbase", f"--include={packages}", f"--cache-dir={debs}", "--merged-usr"]
     trust = [f"--keyring={KEYRING}"] if KEYRING.exists() else []
     run([*namespaces, *words, *trust, SUITE, root, mirrors()[0]], env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
 
