@@ -130,13 +130,11 @@ pub struct Ran {
 /// It cannot be started, or SIGINT or SIGTERM came: then all of it was killed.
 pub fn run(root: &Root, order: Order<'_>, run: &mut Run) -> Result<Ran> {
     let Order { argv, group, timeout, mut watch } = order;
-    let task = Launch { argv: argv.to_vec() };
-    let task = serde_json::to_string(&task).map_err(|error| LabError::Workload(error.to_string()))?;
-    let mut command = Command::new(process::own_exe()?);
-    command.arg(workload::ARGUMENT).arg(KIND).arg(task).stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
+    let mut command = workload::command(KIND, &Launch { argv: argv.to_vec() })?;
+    command.process_group(0);
     // A pipe that nobody empties would hold the command; a thread costs next to nothing, but only where it is wanted.
-    command.stderr(if watch.is_some() { Stdio::piped() } else { Stdio::null() });
     if let Some(watch) = &watch {
+        command.stderr(Stdio::piped());
         watch.watch(&mut command);
     }
     let mut child = run.spawn_into(group, &mut command)?;

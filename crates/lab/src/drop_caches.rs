@@ -252,7 +252,6 @@ impl Series for DropCaches {
         let group = self.group(record, bench)?;
         let [clean, mlocked, mapped] = files.read.clone();
         let task = HolderTask {
-            kind: NAME.to_owned(),
             clean,
             dirty,
             mlocked,
@@ -294,7 +293,7 @@ impl DropCaches {
         bench: &mut Bench<'_>,
     ) -> Result<()> {
         let begin = Instant::now();
-        let mut talk: Talk<Held> = Talk::start(task, Some(group), bench.run)?;
+        let mut talk: Talk<Held> = Talk::start(NAME, task, Some(group), bench.run)?;
         bench.progress.phase("bringing five kinds of pages in");
         loop {
             match talk.hear(Duration::from_millis(100))? {

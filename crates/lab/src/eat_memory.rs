@@ -194,7 +194,6 @@ impl EatMemory {
     fn task(&self, arm: &Arm, files: &Files) -> EaterTask {
         let plan = &self.plan;
         EaterTask {
-            kind: NAME.to_owned(),
             idle: if arms::has(arm, arms::IDLE) { plan.idle } else { Bytes::ZERO },
             files: if arms::has(arm, arms::CACHE) { files.paths.clone() } else { Vec::new() },
             reads: plan.reads,

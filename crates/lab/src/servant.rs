@@ -7,7 +7,7 @@
 mod jobs;
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
+use std::process::{Child, ChildStdin, ExitCode};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -25,12 +25,8 @@ use crate::workload;
 /// How often we look whether a signal has come while a job goes on.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// What it was started with; the only key tells it from other workloads.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Called {
-    /// Pid of the observer: without it the servant ends.
-    servant_of: u32,
-}
+/// Its kind of workload; the task is the pid of the observer, without which it ends.
+pub const KIND: &str = "servant";
 
 /// The answer to one job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -83,11 +79,7 @@ impl Servant {
     /// # Errors
     /// It cannot be started.
     pub fn start(run: &mut Run, group: Option<&Group>) -> Result<Servant> {
-        let called = Called { servant_of: std::process::id() };
-        let called = serde_json::to_string(&called).map_err(|error| LabError::Workload(error.to_string()))?;
-        let mut command = Command::new(process::own_exe()?);
-        command.arg(workload::ARGUMENT).arg(called).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = run.spawn_into(group, &mut command)?;
+        let mut child = run.spawn_into(group, &mut workload::command(KIND, &std::process::id())?)?;
         let input = child.stdin.take();
         let output = child.stdout.take().ok_or_else(|| LabError::Workload("it has no standard output".to_owned()))?;
         let (sender, answers) = channel();
@@ -170,12 +162,13 @@ impl Drop for Servant {
     }
 }
 
-/// Serves when the argument is a call for a servant; `None` when it is another workload's.
+/// Serves the process with this pid.
 #[must_use]
-pub fn main(argument: &str) -> Option<ExitCode> {
-    let called: Called = serde_json::from_str(argument).ok()?;
-    let served = process::die_with_parent(called.servant_of).map_err(LabError::from).and_then(|()| serve());
-    Some(if served.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+pub fn main(observer: &str) -> ExitCode {
+    let observer =
+        observer.parse().map_err(|_| LabError::Workload("a servant needs the pid of its observer".to_owned()));
+    let tied = observer.and_then(|observer| process::die_with_parent(observer).map_err(LabError::from));
+    if tied.and_then(|()| serve()).is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn serve() -> Result<()> {

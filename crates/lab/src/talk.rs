@@ -5,7 +5,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::marker::PhantomData;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ExitStatus};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -45,11 +45,8 @@ impl<L: DeserializeOwned> Talk<L> {
     ///
     /// # Errors
     /// It cannot be started.
-    pub fn start(task: &impl Serialize, group: Option<&Group>, run: &mut Run) -> Result<Talk<L>> {
-        let task = serde_json::to_string(task).map_err(|error| LabError::Workload(error.to_string()))?;
-        let mut command = Command::new(process::own_exe()?);
-        command.arg(workload::ARGUMENT).arg(task).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = run.spawn_into(group, &mut command)?;
+    pub fn start(kind: &str, task: &impl Serialize, group: Option<&Group>, run: &mut Run) -> Result<Talk<L>> {
+        let mut child = run.spawn_into(group, &mut workload::command(kind, task)?)?;
         let output = child.stdout.take().ok_or_else(|| LabError::Workload("it has no standard output".to_owned()))?;
         let (sender, lines) = channel();
         std::thread::spawn(move || {

@@ -5,7 +5,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, ExitStatus};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -59,10 +59,7 @@ impl<'a> Watch<'a> {
         run: &mut Run,
         record: &'a mut RunRecord,
     ) -> Result<Watch<'a>> {
-        let task = serde_json::to_string(task).map_err(|error| LabError::Workload(error.to_string()))?;
-        let mut command = Command::new(process::own_exe()?);
-        command.arg(workload::ARGUMENT).arg(task).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = run.spawn_into(Some(&sandbox.group), &mut command)?;
+        let mut child = run.spawn_into(Some(&sandbox.group), &mut workload::command(workload::KIND, task)?)?;
         let dog = Watchdog::new(limits(record, deadline.map(|end| end.saturating_duration_since(Instant::now()))));
         Ok(Watch {
             root,

@@ -7,7 +7,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, Write};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode, Stdio};
 
 use ramline_evidence::Phase;
 use ramline_evidence::rng::SplitMix64;
@@ -15,11 +15,13 @@ use ramline_kernel::Root;
 use ramline_kernel::map::{Advice, Map, Sharing};
 use ramline_kernel::process;
 use ramline_units::{Bytes, Nanos};
+use serde::Serialize;
 
 use crate::command;
 use crate::drop_caches;
 use crate::eat_memory;
 use crate::error::{LabError, Result};
+use crate::fileops::work;
 use crate::fill::Filler;
 use crate::protocol::{Line, Task};
 use crate::servant;
@@ -34,24 +36,45 @@ const CLOCK_EVERY: u64 = 32;
 /// Time between progress lines.
 const REPORT_EVERY: Nanos = Nanos(50_000_000);
 
-/// Does the task that is described.
-type Work = fn(&str) -> Result<()>;
+/// Does the task that is described, and says how it went.
+type Work = fn(&str) -> ExitCode;
 
-/// Tasks that name their kind, and what does them: one line each. Without a kind it is that of code-plus-data.
-const KINDS: &[(&str, Work)] = &[(eat_memory::NAME, eat_memory::child), (drop_caches::NAME, drop_caches::child)];
+/// The kinds of task, and what does them: one line each.
+const KINDS: &[(&str, Work)] = &[
+    (KIND, |task| told(run(task))),
+    (eat_memory::NAME, |task| told(eat_memory::child(task))),
+    (drop_caches::NAME, |task| told(drop_caches::child(task))),
+    (servant::KIND, servant::main),
+    (command::KIND, command::main),
+    (work::KIND, work::main),
+];
+/// The kind that this file does.
+pub const KIND: &str = "code-plus-data";
+
+/// A workload to be started: this program, its kind of task and the task; it is talked to through pipes.
+///
+/// # Errors
+/// The task cannot be written down; this program has no path.
+pub fn command(kind: &str, task: &impl Serialize) -> Result<Command> {
+    let task = serde_json::to_string(task).map_err(|error| LabError::Workload(error.to_string()))?;
+    let mut command = Command::new(process::own_exe()?);
+    command.args([ARGUMENT, kind, &task]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    Ok(command)
+}
 
 /// Runs the workload described by the arguments after the hidden one and reports on standard output.
 #[must_use]
 pub fn main(args: &[String]) -> ExitCode {
-    if let Some(code) = args.first().and_then(|task| servant::main(task)) {
-        return code;
-    }
-    let outcome = match args {
-        [kind, task] if kind == command::KIND => return command::main(task),
-        [kind, task] if kind == crate::fileops::work::KIND => return crate::fileops::work::main(task),
-        [task] => by_kind(task),
-        _ => Err(LabError::usage("this is for ramline's own use", "ramline lab run code-plus-data")),
+    let [kind, task] = args else {
+        return told(Err(LabError::usage("this is for ramline's own use", "ramline lab run code-plus-data")));
     };
+    match KINDS.iter().find(|(name, _)| name == kind) {
+        Some((_, work)) => work(task),
+        None => told(Err(LabError::Workload(format!("there is no kind of task '{}'", kind.escape_debug())))),
+    }
+}
+
+fn told(outcome: Result<()>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -62,22 +85,9 @@ pub fn main(args: &[String]) -> ExitCode {
     }
 }
 
-fn by_kind(task: &str) -> Result<()> {
-    #[derive(serde::Deserialize)]
-    struct Kind {
-        kind: Option<String>,
-    }
-    let unreadable = |error: serde_json::Error| LabError::Workload(format!("the task is not readable: {error}"));
-    let Some(kind) = serde_json::from_str::<Kind>(task).map_err(unreadable)?.kind else {
-        return run(&serde_json::from_str(task).map_err(unreadable)?);
-    };
-    let Some((_, work)) = KINDS.iter().find(|(name, _)| *name == kind) else {
-        return Err(LabError::Workload(format!("there is no kind of task '{}'", kind.escape_debug())));
-    };
-    work(task)
-}
-
-fn run(task: &Task) -> Result<()> {
+fn run(task: &str) -> Result<()> {
+    let task: &Task = &serde_json::from_str(task)
+        .map_err(|error| LabError::Workload(format!("the task is not readable: {error}")))?;
     process::die_with_parent(task.observer)?;
     // When the group is out of memory it is this process that must go. Raising needs no privilege; where it is
     // forbidden all the same, the kernel still prefers the largest, which we are.

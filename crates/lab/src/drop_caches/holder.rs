@@ -18,8 +18,6 @@ use crate::talk;
 /// What it is to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HolderTask {
-    /// The kind of task.
-    pub kind: String,
     /// Read once and closed.
     pub clean: PathBuf,
     /// Written, not synced, closed.

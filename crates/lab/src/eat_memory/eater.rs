@@ -19,8 +19,6 @@ use crate::talk;
 /// What it is to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EaterTask {
-    /// The kind of task.
-    pub kind: String,
     /// Written first and never looked at again.
     pub idle: Bytes,
     /// Read then, and again at the end.

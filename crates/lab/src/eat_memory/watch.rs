@@ -33,7 +33,7 @@ pub fn follow(
 ) -> Result<()> {
     let limit = plan.limit_of(arm);
     let base = group.stat()?;
-    let mut talk: Talk<Bite> = Talk::start(task, Some(group), bench.run)?;
+    let mut talk: Talk<Bite> = Talk::start(super::NAME, task, Some(group), bench.run)?;
     let observer = Observer::new(bench.root, Some(group), false);
     let mut dog = Watchdog::new(limits(plan, record, bench.deadline));
     let mut run = EatRun { step: plan.step, limit, tree: tree(task), ..EatRun::default() };

@@ -4,7 +4,7 @@
 
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -92,10 +92,7 @@ pub fn perform(
     watcher: &mut dyn Watcher,
 ) -> Result<Ended> {
     bench.progress.phase(task.op.name());
-    let text = serde_json::to_string(task).map_err(|error| LabError::Workload(error.to_string()))?;
-    let mut command = Command::new(process::own_exe()?);
-    command.args([workload::ARGUMENT, work::KIND]).arg(text);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut command = workload::command(work::KIND, task)?;
     let oom_before = oom_kills(group);
     let mut child = bench.run.spawn_into(group, &mut command)?;
     let lines = watch::listen(&mut child, Said::parse)?;

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Child, ExitCode};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -225,10 +225,7 @@ fn cold_code() -> Result<Bytes> {
 /// Runs the workload and tells all about it.
 fn run(root: &Root, task: &Task, disks: &Disks, host: &mut File) -> Result<()> {
     say(host, &Message::Before(counters(root, disks)))?;
-    let text = serde_json::to_string(task).map_err(|error| LabError::Workload(error.to_string()))?;
-    let mut command = Command::new(process::own_exe()?);
-    command.arg(workload::ARGUMENT).arg(text).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = process::spawn_tied(&mut command, None)?;
+    let mut child = process::spawn_tied(&mut workload::command(workload::KIND, task)?, None)?;
     let lines = listen(&mut child)?;
     let observer = Observer::new(root, None, task.shared);
     let limit = gather(root, Wanted { meminfo: true, ..Wanted::NOTHING }).mem_total().unwrap_or_default();

@@ -86,7 +86,9 @@ impl Guest {
         };
         let mut words = vec!["-machine".to_owned(), machine];
         if self.accel == Accel::Tcg {
-            words.extend(["-accel".to_owned(), "tcg,tb-size=64".to_owned()]);
+            // With a thread for each processor the emulator now and then runs a half-patched instruction of the kernel (int3).
+            let threads = if self.cpus > 1 { ",thread=single" } else { "" };
+            words.extend(["-accel".to_owned(), format!("tcg,tb-size=64{threads}")]);
         }
         let fixed =
             ["-nodefaults", "-no-user-config", "-display", "none", "-nic", "none", "-no-reboot", "-monitor", "none"];
