@@ -27,10 +27,11 @@ fn devices(root: &Root) -> Vec<PathBuf> {
     names.map(|name| Path::new("/dev").join(name)).collect()
 }
 
-/// What may not be opened is known by its sum alone, and is no failure.
+/// What may not be opened is known by its sum alone, and is no failure. Only opening tells: access(2) knows nothing of what the
+/// device controller of a control group forbids.
 fn may_ask(path: &Path) -> bool {
     let is_device = std::fs::metadata(path).is_ok_and(|meta| meta.file_type().is_block_device());
-    is_device && rustix::fs::access(path, rustix::fs::Access::READ_OK).is_ok()
+    is_device && std::fs::File::open(path).is_ok()
 }
 
 /// Each file system once, where its root is mounted; only parts of it where the root is not.
