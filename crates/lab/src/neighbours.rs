@@ -11,12 +11,16 @@ const FULL: f64 = 0.9;
 /// Groups named.
 const NAMED: usize = 3;
 
-/// What is asked consent for when a run has a swap file: the area, and the groups that stand at their limit now.
-pub fn of_swap_file(root: &Root, size: Bytes, priority: i32) -> Vec<String> {
-    let mut lines = vec![format!(
-        "a swap file of {size} with priority {priority} per run; while it is on, other processes may swap to it too, and when it goes a \
-         container at its memory limit may lose a process"
-    )];
+/// What is asked consent for when a run has a swap area of its own, and the groups that stand at their limit now.
+pub fn of_swap(root: &Root, areas: Vec<String>) -> Vec<String> {
+    let mut lines = areas;
+    if lines.is_empty() {
+        return lines;
+    }
+    lines.push(
+        "while it is on, other processes may swap to it too, and when it goes a container at its memory limit may lose a process"
+            .to_owned(),
+    );
     let seen = gather::gather(root, Wanted { groups: true, ..Wanted::NOTHING });
     let groups = seen.groups.data().map_or(&[][..], |groups| &groups.list);
     let full: Vec<String> = groups.iter().filter_map(full).collect();

@@ -213,16 +213,19 @@ pub fn image_size(settings: &Settings) -> Bytes {
 }
 
 fn global(root: &Root, settings: &Settings, arms: &[Arm], hierarchy: &Hierarchy) -> Vec<String> {
-    let mut lines = Vec::new();
+    let mut areas = Vec::new();
     if arms.iter().any(|arm| arm::on_disk(&arm.swap)) {
-        lines.extend(neighbours::of_swap_file(root, settings.swap_size(), PRIORITY - 1));
-        lines.push("each run may write several times the size of its swap file".to_owned());
+        let (size, priority) = (settings.swap_size(), PRIORITY - 1);
+        areas.push(format!(
+            "a swap file of {size} with priority {priority} per run; each run may write several times its size"
+        ));
     }
     let mut zram: Vec<Bytes> =
         arms.iter().filter(|arm| arm::on_zram(&arm.swap)).map(|arm| settings.zram_size(&arm.swap)).collect();
     zram.sort_unstable();
     zram.dedup();
-    lines.extend(zram.iter().map(|size| format!("a zram device of {size} with swap priority {PRIORITY} per run")));
+    areas.extend(zram.iter().map(|size| format!("a zram device of {size} with swap priority {PRIORITY} per run")));
+    let mut lines = neighbours::of_swap(root, areas);
     if arms.iter().any(|arm| arm.swap == SwapKind::Zswap) {
         lines.push("zswap of the whole machine is switched on for each run, and put back".to_owned());
     }

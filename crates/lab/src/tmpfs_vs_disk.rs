@@ -149,7 +149,8 @@ impl Series for TmpfsVsDisk {
     fn global(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.settings.presses() {
-            lines.extend(neighbours::of_swap_file(&Root::live(), self.settings.swap_file(), PRIORITY));
+            let area = format!("a swap file of {} with priority {PRIORITY} per run", self.settings.swap_file());
+            lines.extend(neighbours::of_swap(&Root::live(), vec![area]));
         }
         if self.settings.has(Kind::Zram) {
             let size = ground::image_size(Kind::Zram, self.settings.content());

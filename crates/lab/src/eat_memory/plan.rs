@@ -137,7 +137,8 @@ impl Plan {
     pub fn global(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.arms.iter().any(|arm| arm.swap == SwapKind::File) {
-            lines.extend(neighbours::of_swap_file(&Root::live(), self.swap_size(), PRIORITY));
+            let area = format!("a swap file of {} with priority {PRIORITY} per run", self.swap_size());
+            lines.extend(neighbours::of_swap(&Root::live(), vec![area]));
         }
         let v2 = self.offer.hierarchy.version() == Version::V2;
         if v2 && self.arms.iter().any(|arm| arm.swappiness.is_some()) {
