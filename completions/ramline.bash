@@ -757,7 +757,7 @@ _ramline() {
             return 0
             ;;
         ramline__subcmd__cache__subcmd__save)
-            opts="-L -x -h --force --dry-run --install --uninstall --dir --exclude --follow --one-file-system --remote --threads --json --root --snapshot --help"
+            opts="-L -x -h --force --if-warm --dry-run --install --uninstall --dir --exclude --follow --one-file-system --remote --threads --json --root --snapshot --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -259,6 +259,7 @@ complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_s
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l force -d 'Save also while the page cache is half warm'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l if-warm -d 'While the page cache is half warm keep the old hot set, say so, and end with 0'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l dry-run -d 'Only find out what would be saved; with --install, print the units'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l install -d 'Install and switch on units of systemd that save every hour and at shutdown, and restore at boot'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l uninstall -d 'Remove those units, and the hot set if it is at its usual place'

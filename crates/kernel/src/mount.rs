@@ -87,20 +87,22 @@ pub fn containing(root: &Root, path: &Path) -> Option<Mounted> {
 
 /// Where a server or a program answers for files: if it is gone, asking about one of them waits for ever.
 #[derive(Debug, Clone, Default)]
-pub struct Remote(Vec<PathBuf>);
+pub struct Remote(Vec<(PathBuf, bool)>);
 
 impl Remote {
     /// What is mounted now.
     #[must_use]
     pub fn of(root: &Root) -> Remote {
         let mounts = list(root).unwrap_or_default().into_iter();
-        Remote(mounts.filter(|mounted| fs::may_hang(&mounted.fs_type)).map(|mounted| mounted.at).collect())
+        Remote(mounts.map(|mounted| (mounted.at, fs::may_hang(&mounted.fs_type))).collect())
     }
 
     /// The path is on one of them.
     #[must_use]
     pub fn holds(&self, path: &Path) -> bool {
-        self.0.iter().any(|at| path.starts_with(at))
+        // The innermost counts, and of several at one place the last: automount leaves an autofs below what it has mounted.
+        let on = self.0.iter().filter(|(at, _)| path.starts_with(at));
+        on.max_by_key(|(at, _)| at.components().count()).is_some_and(|(_, hangs)| *hangs)
     }
 }
 

@@ -39,27 +39,30 @@ pub fn install(mut run: Run, units: &[Unit], dir: Option<&Path>) -> Result<(), A
         }
         run.install_file(&path, unit.text.as_bytes())?;
     }
-    if dir.is_none() {
-        let switched = systemctl(&["daemon-reload"]).and_then(|()| switch(units, "enable"));
-        if let Err(error) = switched {
-            // Links that were made go first, while the units are there.
-            drop(switch(units, "disable"));
-            drop(run);
-            drop(systemctl(&["daemon-reload"]));
-            return Err(error.into());
-        }
-    }
-    run.keep()
-}
-
-fn switch(units: &[Unit], how: &str) -> Result<(), KernelError> {
-    for unit in units.iter().filter(|unit| unit.enabled) {
-        let mut words = vec![how];
-        words.extend((unit.now || how == "disable").then_some("--now"));
-        words.push(&unit.name);
-        systemctl(&words)?;
+    // From here on they are installed, and a failure takes them away as --uninstall does.
+    run.keep()?;
+    if dir.is_none()
+        && let Err(error) = systemctl(&["daemon-reload"]).and_then(|()| switch_on(units))
+    {
+        uninstall(units, None).ok();
+        return Err(error.into());
     }
     Ok(())
+}
+
+fn switch_on(units: &[Unit]) -> Result<(), KernelError> {
+    units.iter().filter(|unit| unit.enabled).try_for_each(|unit| {
+        let now: &[&str] = if unit.now { &["--now"] } else { &[] };
+        systemctl(&[&["enable"], now, &[&unit.name]].concat())
+    })
+}
+
+/// Each by itself: one that is broken, or gone, must not keep the others.
+fn switch_off(units: &[Unit]) {
+    for unit in units {
+        let how: &[&str] = if unit.enabled { &["disable", "--now"] } else { &["stop"] };
+        systemctl(&[how, &[&unit.name]].concat()).ok();
+    }
 }
 
 /// Switches units off and removes them; those that are not there are passed over. How many were.
@@ -70,9 +73,8 @@ pub fn uninstall(units: &[Unit], dir: Option<&Path>) -> Result<u64, KernelError>
     let at = dir.unwrap_or(Path::new(UNITS));
     let there: Vec<PathBuf> =
         units.iter().map(|unit| at.join(&unit.name)).filter(|path| path.symlink_metadata().is_ok()).collect();
-    if dir.is_none() && !there.is_empty() && is_systemd() {
-        // A unit that is broken must not keep the others.
-        drop(switch(units, "disable"));
+    if dir.is_none() && is_systemd() {
+        switch_off(units);
     }
     for path in &there {
         std::fs::remove_file(path).map_err(|error| KernelError::io("remove", path, error))?;

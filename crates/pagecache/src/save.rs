@@ -35,6 +35,8 @@ pub struct Options {
     pub dry: bool,
     /// Also in the place of a hot set that was much larger.
     pub force: bool,
+    /// Refused for being half warm it is only told, and the old one stays.
+    pub if_warm: bool,
 }
 
 /// Saves the hot set of what was named, or of all local disks; failures are told as they happen and counted.
@@ -84,10 +86,15 @@ pub fn save(
     if signals::interrupted() {
         return Err(KernelError::refused("save the hot set to", file, "interrupted: what was there stays", ""));
     }
-    if !options.force {
-        half_warm::refuse(file, old.as_ref(), &header)?;
+    match half_warm::refuse(file, old.as_ref(), &header) {
+        Err(why) if options.if_warm => {
+            (context.tell)(&why);
+            out.doing = Doing::Dry;
+        }
+        Err(why) if !options.force => return Err(why),
+        _ => {}
     }
-    if !options.dry {
+    if out.doing == Doing::Done {
         out.size = Some(hotset::write(file, &header, &entries)?);
         Restoring::forget(file);
     }

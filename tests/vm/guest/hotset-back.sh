@@ -8,4 +8,4 @@ step after ramline cache stat --json $data
 step answers runuser -u postgres -- psql -qAt -c 'select count(*) from pgbench_accounts' postgres
 step uninstall ramline cache save --uninstall
 step units systemctl list-unit-files --no-legend 'ramline*'
-step traces find / -xdev -name '*ramline*' -not -path '/usr/local/bin/*' -not -path '/opt/*' -not -path '/tmp/*' -not -path '/root/*'
+step traces find / -xdev -name '*ramline*' -not -path '/usr/local/bin/*' -not -path '/opt/*' -not -path '/tmp/*' -not -path '/root/*' -not -path /var/lib/ramline -not -path '/proc/*'

@@ -22,7 +22,7 @@ FROM_EMULATED_TIMINGS = {"swap-slower-than-reload", "swappiness-against-costs"}
 NOTHING = "nothing-to-change"
 # With a thread for each of a guest's processors QEMU's emulation now and then runs into the breakpoint that the kernel puts where it is
 # just changing its own code; one thread for all would take twice as long. It is no fault of what is tested.
-EMULATOR_PANIC = "Oops: int3"
+EMULATOR_PANIC, PANIC = "Oops: int3", 121
 
 
 class HostTrouble(Exception):
@@ -83,7 +83,9 @@ class Machine:
         command = [*command, "--bin", str(self.binary), "--script", str(out / "script"), "--out", str(out)]
         run = lambda: subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
         done = run()
-        if EMULATOR_PANIC in done.stderr:
+        console = out / "console.log"
+        # A disk that is kept is not as it was before.
+        if done.returncode == PANIC and "--persist" not in command and EMULATOR_PANIC in (console.read_text(errors="replace") if console.exists() else ""):
             print("  the emulator ran a half-patched instruction of the guest's kernel (int3), which panicked: booted again", flush=True)
             done = run()
         return Seen(out, done.stdout, done.stderr, done.returncode)

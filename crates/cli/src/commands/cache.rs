@@ -117,6 +117,11 @@ struct Walking {
 }
 
 impl Walking {
+    /// None of them was given.
+    fn is_usual(&self) -> bool {
+        self.exclude.is_empty() && !self.follow && !self.one_file_system && !self.remote && self.threads.is_none()
+    }
+
     fn options(&self) -> walk::Options {
         walk::Options {
             exclude: self.exclude.clone(),

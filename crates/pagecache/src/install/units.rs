@@ -43,9 +43,13 @@ pub fn hot_set(program: &Path, file: &Path) -> Result<Vec<Unit>, KernelError> {
     let bare = file.to_string_lossy().replace('%', "%%");
     let (program, file) = (quoted(program)?, quoted(file)?);
     let unit = |name: &str, now, text: String| Unit { name: name.to_owned(), text, enabled: true, now };
-    let save = format!("{program} cache save {file}");
-    // 5: refused while half warm; 7: some file could not be asked. Both are as it should be.
-    let fine = "SuccessExitStatus=5 7";
+    let save = format!("{program} cache save --if-warm {file}");
+    // 7: some file could not be asked, which is as it should be on a machine in use.
+    let fine = if bare == super::HOT_SET {
+        "SuccessExitStatus=7\nStateDirectory=ramline\nStateDirectoryMode=0700"
+    } else {
+        "SuccessExitStatus=7"
+    };
     Ok(vec![
         unit(
             "ramline-hotset-restore.service",

@@ -78,6 +78,13 @@ struct OneFile {
 }
 
 impl OneFile {
+    /// What was there is gone, or was split.
+    fn forget_folios(&mut self, first: u64, end: u64) {
+        while let Some((&from, _)) = self.folios.range(..end).next_back().filter(|(_, to)| **to > first) {
+            self.folios.remove(&from);
+        }
+    }
+
     /// The folio of several pages in which this one is, up to the end of the file.
     fn folio(&self, index: u64) -> Option<(u64, u64)> {
         let (from, to) = self.folios.range(..=index).next_back().map(|(from, to)| (*from, *to))?;
@@ -197,6 +204,7 @@ impl<W: World> Counter<W> {
         let end = self.end(slot, task, first, last);
         let rest = matches!(self.slots[slot].request, Some((before, same)) if same == last && first > before);
         self.slots[slot].request = Some((first, last));
+        self.slots[slot].window = None;
         if !rest {
             let touched = self.touched(slot);
             touched.reads += 1;
@@ -261,8 +269,11 @@ impl<W: World> Counter<W> {
         if let Some(gone) = &mut one.gone {
             one.touched.refaulted += gone.remove(index, end);
         }
-        if folios && end - index > 1 {
-            one.folios.insert(index, end);
+        if folios {
+            one.forget_folios(index, end);
+            if end - index > 1 {
+                one.folios.insert(index, end);
+            }
         }
         // Without marks nothing tells what was asked for in advance.
         if self.slots[slot].asked || self.level == Level::NoMarks {
@@ -278,7 +289,7 @@ impl<W: World> Counter<W> {
         let who = self.task(task);
         let (process, kernel, room) = (who.process, who.kernel, who.kernel || who.reclaims);
         let one = &mut self.files[file];
-        one.folios.remove(&index);
+        one.forget_folios(index, end);
         for pair in &one.mappers {
             self.pairs[*pair].mapped.remove(index, end);
         }

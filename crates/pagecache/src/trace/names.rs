@@ -30,7 +30,8 @@ pub struct Names {
     maps_folios: bool,
 }
 
-/// Since then a fault on a page of a file maps the whole folio (finish_fault of mm/memory.c).
+/// Since then a fault on a page of a file maps the whole folio (finish_fault of mm/memory.c). By version, since nothing tells but a
+/// mapping of a file with a large folio, which not every file system has; a kernel that took it over earlier is counted as before.
 const MAPS_FOLIOS: (u32, u32) = (6, 18);
 
 impl Names {

@@ -55,10 +55,11 @@ impl Pin {
     /// Nothing could be locked; the budget is more than there is; stdout cannot be written.
     pub fn run(&self, root: &Root) -> Result<u8> {
         if let Some(name) = &self.service {
+            service::refuse_options(self.walking.is_usual())?;
             let paths: Vec<PathBuf> = self.paths.iter().map(std::path::absolute).collect::<Result<_, _>>()?;
             let units = vec![install::pin(&service::program()?, name, &paths, self.budget)?];
             let service = Service { units, dir: self.dir.clone(), dry: self.dry_run };
-            return if self.uninstall { service.uninstall() } else { service.install(root) };
+            return if self.uninstall { service.uninstall(root) } else { service.install(root) };
         }
         let names = named(&self.paths, self.from.as_ref())?;
         let (mut last, mut failed) = (None, None);

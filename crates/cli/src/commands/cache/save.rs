@@ -31,6 +31,9 @@ pub struct Save {
     /// Save also while the page cache is half warm
     #[arg(long)]
     force: bool,
+    /// While the page cache is half warm keep the old hot set, say so, and end with 0
+    #[arg(long, conflicts_with = "force")]
+    if_warm: bool,
     /// Only find out what would be saved; with --install, print the units
     #[arg(long)]
     dry_run: bool,
@@ -60,7 +63,7 @@ impl Save {
             return self.units(root, &file);
         }
         signals::install();
-        let options = save::Options { dry: self.dry_run, force: self.force };
+        let options = save::Options { dry: self.dry_run, force: self.force, if_warm: self.if_warm };
         let context = Context { root, tell: &tell };
         let done = save::save(context, &file, &self.paths, &self.walking.options(), options)?;
         let partly = done.failed > 0 || !done.unknown.is_empty();
@@ -69,6 +72,7 @@ impl Save {
     }
 
     fn units(&self, root: &Root, file: &Path) -> Result<u8> {
+        service::refuse_options(self.walking.is_usual())?;
         let units = install::hot_set(&service::program()?, &std::path::absolute(file)?)?;
         let service = Service { units, dir: self.dir.clone(), dry: self.dry_run };
         if self.install {
@@ -77,7 +81,7 @@ impl Save {
             }
             return service.install(root);
         }
-        let code = service.uninstall()?;
+        let code = service.uninstall(root)?;
         if self.file.is_none() && self.dir.is_none() && !self.dry_run {
             install::remove_home()?;
         }

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use ramline_act::Run;
-use ramline_kernel::{Root, process};
+use ramline_act::{Run, RunLock};
+use ramline_kernel::{Root, place, process};
+use ramline_lab::series::clean_up;
 use ramline_pagecache::install::{self, Unit};
 
 use crate::{exit, output, state};
@@ -25,7 +26,24 @@ pub struct Service {
 /// # Errors
 /// It cannot be found out.
 pub fn program() -> Result<PathBuf> {
-    Ok(process::own_exe()?)
+    let program = process::own_exe()?;
+    // Root will run it every hour: nobody else may be able to put another one there.
+    if let Some(dir) = program.parent() {
+        place::refuse_unless_private("let systemd run", dir)?;
+    }
+    Ok(program)
+}
+
+/// Units are given no options of a walk: rather refuse than drop them.
+///
+/// # Errors
+/// Some were given.
+pub fn refuse_options(usual: bool) -> Result<()> {
+    anyhow::ensure!(
+        usual,
+        "a unit cannot be given options of a walk (--exclude and the like)\n  try: systemctl edit UNIT, with an ExecStart of your own"
+    );
+    Ok(())
 }
 
 impl Service {
@@ -42,7 +60,8 @@ impl Service {
         if self.dir.is_none() {
             install::refuse_without_systemd("install")?;
         }
-        let run = Run::begin(&state::lock(root)?, root, state::crash_after())?;
+        let lock = recovered(root)?;
+        let run = Run::begin(&lock, root, state::crash_after())?;
         install::install(run, &self.units, self.dir.as_deref())?;
         let names: Vec<&str> = self.units.iter().map(|unit| unit.name.as_str()).collect();
         let on = if self.dir.is_some() { "; systemctl enable switches them on" } else { " and switched on" };
@@ -54,12 +73,14 @@ impl Service {
     ///
     /// # Errors
     /// One cannot be removed.
-    pub fn uninstall(&self) -> Result<u8> {
+    pub fn uninstall(&self, root: &Root) -> Result<u8> {
         if self.dry {
             let path = |unit: &Unit| format!("{}/{}\n", self.place(), unit.name);
             output::text(&self.units.iter().map(path).collect::<String>())?;
             return Ok(exit::DONE);
         }
+        // What a killed installation left goes first, so that nobody takes later files of these names for it.
+        let _lock = recovered(root)?;
         let removed = install::uninstall(&self.units, self.dir.as_deref())?;
         output::text(&format!("Removed {removed} of {} units from {}.\n", self.units.len(), self.place()))?;
         Ok(exit::DONE)
@@ -68,4 +89,11 @@ impl Service {
     fn place(&self) -> String {
         ramline_view::escape(&self.dir.as_ref().map_or(install::UNITS.into(), |dir| dir.to_string_lossy())).into_owned()
     }
+}
+
+/// The run lock, once what dead runs left behind is undone.
+fn recovered(root: &Root) -> Result<RunLock> {
+    let lock = state::lock(root)?;
+    clean_up(&lock, root)?;
+    Ok(lock)
 }
