@@ -12,6 +12,8 @@
 
 #![expect(unsafe_code, reason = "mount and umount2")]
 
+mod remote;
+
 use std::ffi::{CString, OsStr};
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -24,8 +26,9 @@ use ramline_units::Bytes;
 
 use crate::Root;
 use crate::error::{KernelError, Result};
-use crate::fs;
 use crate::sys::{c_path, check, read_text, retry_busy};
+
+pub use remote::Remote;
 
 /// One line of /proc/self/mountinfo, as far as we need it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,27 +86,6 @@ pub fn containing(root: &Root, path: &Path) -> Option<Mounted> {
         .into_iter()
         .filter(|mounted| path.starts_with(&mounted.at))
         .max_by_key(|mounted| mounted.at.components().count())
-}
-
-/// Where a server or a program answers for files: if it is gone, asking about one of them waits for ever.
-#[derive(Debug, Clone, Default)]
-pub struct Remote(Vec<(PathBuf, bool)>);
-
-impl Remote {
-    /// What is mounted now.
-    #[must_use]
-    pub fn of(root: &Root) -> Remote {
-        let mounts = list(root).unwrap_or_default().into_iter();
-        Remote(mounts.map(|mounted| (mounted.at, fs::may_hang(&mounted.fs_type))).collect())
-    }
-
-    /// The path is on one of them.
-    #[must_use]
-    pub fn holds(&self, path: &Path) -> bool {
-        // The innermost counts, and of several at one place the last: automount leaves an autofs below what it has mounted.
-        let on = self.0.iter().filter(|(at, _)| path.starts_with(at));
-        on.max_by_key(|(at, _)| at.components().count()).is_some_and(|(_, hangs)| *hangs)
-    }
 }
 
 /// Makes an ext4 file system in an image or on a device with `mke2fs`, without lazy initialisation (which would write

@@ -57,9 +57,9 @@ fn switch_on(units: &[Unit]) -> Result<(), KernelError> {
     })
 }
 
-/// Each by itself: one that is broken, or gone, must not keep the others.
+/// Each by itself: one that is broken, or gone, must not keep the others. What starts another one goes before it.
 fn switch_off(units: &[Unit]) {
-    for unit in units {
+    for unit in units.iter().rev() {
         let how: &[&str] = if unit.enabled { &["disable", "--now"] } else { &["stop"] };
         systemctl(&[how, &[&unit.name]].concat()).ok();
     }

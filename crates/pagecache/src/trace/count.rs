@@ -13,34 +13,19 @@
 //! What it is not: a reader of records or of names: those come as [`Event`] and [`World`].
 
 mod finish;
+mod folios;
 mod pushing;
+mod world;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use ramline_snapshot::cache::{Level, Touched};
 
 use super::event::{Event, FileId, What, text};
 use super::ranges::Ranges;
+use folios::Folios;
 use pushing::Pushing;
-
-/// A process as it was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Process {
-    pub pid: u32,
-    pub name: String,
-    /// A thread of the kernel that makes room for others.
-    pub kernel: bool,
-}
-
-/// What can be found out of files and tasks, while they are there.
-pub trait World {
-    /// Length of a file in pages; `task` has it open. The name is kept for later.
-    fn length(&mut self, file: FileId, task: u32) -> Option<u64>;
-    /// Whose task it is.
-    fn process(&mut self, task: u32) -> Process;
-    /// A fault maps all of a folio of which it maps a page.
-    fn maps_folios(&self) -> bool;
-}
+pub use world::{Process, World};
 
 #[derive(Debug, Clone)]
 struct OneProcess {
@@ -69,27 +54,12 @@ struct OneFile {
     // The round in which it was last asked.
     asked: u64,
     touched: Touched,
-    // Where those of several pages begin, and their ends; only where faults map them whole.
-    folios: BTreeMap<u64, u64>,
+    // Only where faults map them whole.
+    folios: Folios,
     // What was taken out of a watched file, and is not back.
     gone: Option<Ranges>,
     // Pairs that have pages of it mapped.
     mappers: Vec<usize>,
-}
-
-impl OneFile {
-    /// What was there is gone, or was split.
-    fn forget_folios(&mut self, first: u64, end: u64) {
-        while let Some((&from, _)) = self.folios.range(..end).next_back().filter(|(_, to)| **to > first) {
-            self.folios.remove(&from);
-        }
-    }
-
-    /// The folio of several pages in which this one is, up to the end of the file.
-    fn folio(&self, index: u64) -> Option<(u64, u64)> {
-        let (from, to) = self.folios.range(..=index).next_back().map(|(from, to)| (*from, *to))?;
-        (index < to).then(|| (from, self.length.map_or(to, |length| to.min(length))))
-    }
 }
 
 /// A process and a file.
@@ -250,8 +220,7 @@ impl<W: World> Counter<W> {
             self.files[file].mappers.push(pair);
         }
         let file = &self.files[file];
-        let first = file.folio(first).map_or(first, |(from, _)| from);
-        let end = file.folio(end.saturating_sub(1)).map_or(end, |(_, to)| to.max(end));
+        let (first, end) = file.folios.around(first, end, file.length);
         let pair = &mut self.pairs[pair];
         pair.touched.mapped += pair.mapped.insert(first, end);
     }
@@ -270,10 +239,7 @@ impl<W: World> Counter<W> {
             one.touched.refaulted += gone.remove(index, end);
         }
         if folios {
-            one.forget_folios(index, end);
-            if end - index > 1 {
-                one.folios.insert(index, end);
-            }
+            one.folios.came(index, end);
         }
         // Without marks nothing tells what was asked for in advance.
         if self.slots[slot].asked || self.level == Level::NoMarks {
@@ -289,7 +255,7 @@ impl<W: World> Counter<W> {
         let who = self.task(task);
         let (process, kernel, room) = (who.process, who.kernel, who.kernel || who.reclaims);
         let one = &mut self.files[file];
-        one.forget_folios(index, end);
+        one.folios.went(index, end);
         for pair in &one.mappers {
             self.pairs[*pair].mapped.remove(index, end);
         }
@@ -338,8 +304,9 @@ impl<W: World> Counter<W> {
         one.asked = false;
         let fault = one.fault.take();
         let pair = &mut self.pairs[one.pair];
-        let file = &self.files[pair.file];
-        if let Some((from, to)) = fault.and_then(|index| file.folio(index)) {
+        if let Some(index) = fault {
+            let file = &self.files[pair.file];
+            let (from, to) = file.folios.around(index, index.saturating_add(1), file.length);
             pair.touched.mapped += pair.mapped.insert(from, to);
         }
         if one.fresh.is_empty() {
@@ -367,7 +334,7 @@ impl<W: World> Counter<W> {
         }
         let length = self.world.length(id, task);
         let (asked, touched) = (self.round, Touched::default());
-        let folios = BTreeMap::new();
+        let folios = Folios::default();
         self.files.push(OneFile { id, length, asked, touched, folios, gone: None, mappers: Vec::new() });
         self.file_of.insert(id, self.files.len() - 1);
         self.files.len() - 1

@@ -26,12 +26,7 @@ pub struct Service {
 /// # Errors
 /// It cannot be found out.
 pub fn program() -> Result<PathBuf> {
-    let program = process::own_exe()?;
-    // Root will run it every hour: nobody else may be able to put another one there.
-    if let Some(dir) = program.parent() {
-        place::refuse_unless_private("let systemd run", dir)?;
-    }
-    Ok(program)
+    Ok(process::own_exe()?)
 }
 
 /// Units are given no options of a walk: rather refuse than drop them.
@@ -60,6 +55,10 @@ impl Service {
         if self.dir.is_none() {
             install::refuse_without_systemd("install")?;
         }
+        // Root will run it every hour: nobody else may be able to put another one there.
+        place::refuse_unless_private("let systemd run", &program()?).map_err(|error| {
+            error.hint("sudo install -m 755 ramline /usr/local/bin, and the same command with that one")
+        })?;
         let lock = recovered(root)?;
         let run = Run::begin(&lock, root, state::crash_after())?;
         install::install(run, &self.units, self.dir.as_deref())?;
