@@ -71,7 +71,8 @@ def recipe():
 def image(more=""):
     """The Debian image, built when the cache does not have it (root needed for that); `more` packages make another one."""
     name = f"debian-{recipe()}"
-    variant = f"{name}-{more}" if more else name
+    # A comma would end the file's name for QEMU.
+    variant = f"{name}-{more.replace(',', '+')}" if more else name
     found = Image(CACHE / f"{variant}.img", CACHE / f"{variant}.swap.img")
     with locked("image"):
         if not (found.root.exists() and found.swap.exists()):

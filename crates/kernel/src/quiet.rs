@@ -11,7 +11,7 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::Root;
 use crate::error::{KernelError, Result};
@@ -28,9 +28,10 @@ pub struct Quiet {
     pub cpu_busy: f64,
     /// Share taken by the hypervisor, 0 to 1.
     pub cpu_stolen: f64,
-    /// PSI memory some avg10 in percent; `None` where PSI is off.
+    /// Share of the look in which a task waited for memory (PSI some), in percent; `None` where PSI is off. The kernel's own average
+    /// over 10 s would still tell of a run of ours that is over.
     pub psi_memory: Option<f64>,
-    /// PSI io some avg10 in percent.
+    /// The same for I/O.
     pub psi_io: Option<f64>,
 }
 
@@ -47,9 +48,13 @@ struct Ticks {
 /// # Errors
 /// When /proc/stat or /proc/loadavg cannot be read.
 pub fn look(root: &Root, time: Duration) -> Result<Quiet> {
-    let before = ticks(root)?;
+    let (before, waited, begin) = (ticks(root)?, waited(root), Instant::now());
     std::thread::sleep(time);
-    let after = ticks(root)?;
+    let (after, then, span) = (ticks(root)?, self::waited(root), begin.elapsed());
+    let pressure = |before: Option<u64>, after: Option<u64>| {
+        let waited = Duration::from_micros(after?.saturating_sub(before?));
+        Some(waited.as_secs_f64() / span.as_secs_f64().max(1e-6) * 100.0)
+    };
     let path = root.path("/proc/loadavg");
     let text = read_text(&path)?;
     let load1 = text
@@ -65,8 +70,8 @@ pub fn look(root: &Root, time: Duration) -> Result<Quiet> {
         cpus: after.cpus,
         cpu_busy: share(total.saturating_sub(idle + stolen), total),
         cpu_stolen: share(stolen, total),
-        psi_memory: psi(root, "memory"),
-        psi_io: psi(root, "io"),
+        psi_memory: pressure(waited[0], then[0]),
+        psi_io: pressure(waited[1], then[1]),
     })
 }
 
@@ -94,10 +99,13 @@ fn parse_ticks(text: &str) -> Option<Ticks> {
     })
 }
 
-fn psi(root: &Root, what: &str) -> Option<f64> {
-    let text = read_text(&root.path(format!("/proc/pressure/{what}"))).ok()?;
-    let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
-    some.split_whitespace().find_map(|word| word.strip_prefix("avg10=")?.parse().ok())
+/// Microseconds in which a task waited for memory and for I/O, since boot.
+fn waited(root: &Root) -> [Option<u64>; 2] {
+    ["memory", "io"].map(|what| {
+        let text = read_text(&root.path(format!("/proc/pressure/{what}"))).ok()?;
+        let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
+        some.split_whitespace().find_map(|word| word.strip_prefix("total=")?.parse().ok())
+    })
 }
 
 impl Quiet {
@@ -112,9 +120,7 @@ impl Quiet {
             return Some(format!("the hypervisor takes {:.0} % of the CPU time", self.cpu_stolen * 100.0));
         }
         let pressure = |name: &str, value: Option<f64>| {
-            value
-                .filter(|value| *value > 1.0)
-                .map(|value| format!("tasks waited for {name} {value:.0} % of the last 10 s"))
+            value.filter(|value| *value > 1.0).map(|value| format!("tasks wait for {name} {value:.0} % of the time"))
         };
         pressure("memory", self.psi_memory).or_else(|| pressure("I/O", self.psi_io))
     }
@@ -128,6 +134,21 @@ mod tests {
     fn guest_time_is_not_counted_twice() {
         let ticks = parse_ticks("cpu  10 0 5 80 5 0 0 2 10 0\ncpu0 1 1 1 1\ncpu1 1 1 1 1\nintr 5\n").unwrap();
         assert_eq!(ticks, Ticks { total: 102, idle: 85, stolen: 2, cpus: 2 });
+    }
+
+    #[test]
+    fn what_waited_before_the_look_is_not_held_against_the_machine() {
+        let tree = tempfile::tempdir().unwrap();
+        let put = |name: &str, text: &str| {
+            let path = tree.path().join("proc").join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        put("stat", "cpu  10 0 5 80 5 0 0 2 10 0\ncpu0 1 1 1 1\n");
+        put("loadavg", "0.1 0 0 1/2 3\n");
+        put("pressure/memory", "some avg10=30.00 avg60=9.00 avg300=2.00 total=7000000\n");
+        let quiet = look(&Root::new(tree.path()), Duration::from_millis(1)).unwrap();
+        assert_eq!((quiet.psi_memory, quiet.psi_io, quiet.disturbance(0.25)), (Some(0.0), None, None));
     }
 
     #[test]

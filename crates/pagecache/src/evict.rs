@@ -16,6 +16,7 @@ use ramline_kernel::residency::{self, Residency};
 use ramline_kernel::{KernelError, process};
 use ramline_snapshot::cache::{Doing, EvictedFiles, Tally};
 use ramline_units::Bytes;
+use rustix::fs::{Mode, OFlags};
 
 use crate::remarks::Remarks;
 use crate::shared::{lock, owned};
@@ -166,8 +167,9 @@ impl Evicting<'_> {
     }
 }
 
-/// Opens a file again by its name, if it still is that file.
+/// Opens a file again by its name, if it still is that file; never waits for who would write into a pipe that has the name by now.
 pub(crate) fn reopen(path: &Path, key: FileKey) -> Option<File> {
-    let file = File::open(path).ok()?;
+    let how = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, how, Mode::empty()).ok()?);
     (FileKey::of(&file).ok()? == key).then_some(file)
 }

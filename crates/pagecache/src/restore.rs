@@ -1,25 +1,25 @@
 //! `cache restore`: reads a hot set into the page cache again, in its order, within a bound, and asks afterwards whether it is there.
 //!
-//! Each file is looked at first: gone, changed (length, time of the last change, inode) or as it was; only what is missing of the
-//! last kind is read, by the same threads, under the same guard as [`crate::warm`]. When memory is short the first part of the order
+//! Each file is looked at when its turn comes: gone, changed (length, time of the last change, inode) or as it was; only what is missing
+//! of the last kind is read, by the same threads, under the same guard as [`crate::warm`]. When memory is short the first part of the order
 //! is there and the rest is not. What it is not: a change of the hot set's file, which stays as it is whatever happens here.
 
-mod plan;
+mod looking;
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ramline_kernel::{KernelError, cache_room, process, residency};
+use ramline_kernel::{KernelError, cache_room, process};
 use ramline_snapshot::cache::{Doing, Restored, Stop, WarmedFile};
 use ramline_units::{Bytes, Nanos};
 
-use crate::hotset::{self, Header};
+use crate::hotset::{self, Entry, Header};
 use crate::remarks::name;
-use crate::save::Restoring;
 use crate::warm::guard::Guard;
-use crate::warm::plan::Planned;
 use crate::warm::{self, pool};
-use crate::{Context, evict, evictors};
+use crate::{Context, evictors};
+
+use looking::{Found, Looking, Same};
 
 /// How it is restored.
 #[derive(Clone, Copy, Default)]
@@ -49,10 +49,18 @@ pub fn restore(context: Context<'_>, file: &Path, options: &Options<'_>) -> Resu
     let header = reading.header.clone();
     refuse_foreign(context, file, &header, options.other_machine)?;
     let entries = reading.all()?;
-    let plan = plan::plan(context, &entries, header.page, !options.other_machine);
-    drop(entries);
     let room = cache_room(context.root)?;
-    let missing = Bytes(plan.files.iter().map(|file| file.missing).sum());
+    let looking = Looking::new(context, file, &entries, header.page, !options.other_machine);
+    let guard = Guard::new(context.root, &room, Bytes(header.hot));
+    let reading = warm::Options {
+        dry: options.dry,
+        range: None,
+        rate: options.rate,
+        depth: options.depth,
+        progress: options.progress,
+    };
+    let read = pool::read(context, &looking, &guard, &reading, Bytes(header.hot));
+    let (found, note) = looking.end(!options.dry);
     let mut out = Restored {
         doing: if options.dry { Doing::Dry } else { Doing::Done },
         file: name(file),
@@ -60,44 +68,61 @@ pub fn restore(context: Context<'_>, file: &Path, options: &Options<'_>) -> Resu
         same_boot: process::boot_id(context.root).is_ok_and(|boot| boot == header.boot),
         files: header.files,
         hot: Bytes(header.hot),
-        changed: plan.changed.count,
-        changed_files: plan.changed.named,
-        gone: plan.gone.count,
-        gone_files: plan.gone.named,
-        wanted: Bytes(plan.wanted),
-        before: Bytes(plan.before),
-        missing,
+        read: Bytes(read.bytes),
+        after: (!options.dry).then_some(Bytes::ZERO),
+        took: Nanos(u64::try_from(read.took.as_nanos()).unwrap_or(u64::MAX)),
+        depth: read.depth,
         room: room.bytes,
         bound: room.bound.clone(),
-        failed: plan.failed,
+        stopped: read.stopped,
+        failed: read.failed,
         evictors: evictors::evictors(context.root),
         ..Restored::default()
     };
-    if options.dry {
-        return Ok(out);
+    for (entry, found) in entries.iter().zip(&found) {
+        add(&mut out, entry, found.as_ref());
     }
-    let note = match (missing.0 > 0).then(|| Restoring::note(file)).transpose() {
-        Ok(note) => note,
-        Err(error) => {
-            (context.tell)(&error);
-            None
-        }
-    };
-    let guard = Guard::new(context.root, &room, missing);
-    let reading =
-        warm::Options { dry: false, range: None, rate: options.rate, depth: options.depth, progress: options.progress };
-    let read = pool::read(context, &plan.files, &guard, &reading, missing);
-    out.read = Bytes(read.bytes);
-    out.took = Nanos(u64::try_from(read.took.as_nanos()).unwrap_or(u64::MAX));
-    out.depth = read.depth;
-    out.failed += read.failed;
-    out.stopped = read.stopped;
-    check(&plan.files, &mut out);
     // Short of memory it is as done as it can be; interrupted it is not.
     if let Some(note) = note.filter(|_| out.stopped != Some(Stop::Interrupted)) {
         note.done();
     }
     Ok(out)
+}
+
+/// Adds a file to the sums; nothing is known of one whose turn did not come.
+fn add(out: &mut Restored, entry: &Entry, found: Option<&Found>) {
+    let row = |text: &str| WarmedFile { name: name(&entry.path), text: text.to_owned(), ..WarmedFile::default() };
+    match found {
+        None => {}
+        Some(Found::Failed) => out.failed += 1,
+        Some(Found::Gone) => {
+            out.gone += 1;
+            keep(&mut out.gone_files, || row("it is gone"));
+        }
+        Some(Found::Changed(how)) => {
+            out.changed += 1;
+            keep(&mut out.changed_files, || row(how));
+        }
+        Some(Found::Same(same)) => {
+            let bytes = |pages: u64| Bytes(pages.saturating_mul(process::page_size()));
+            let Same { wanted, before, after, .. } = same;
+            out.wanted += bytes(*wanted);
+            out.before += bytes(*before);
+            out.missing += bytes(wanted - before);
+            out.after = out.after.map(|sum| sum + bytes(*after));
+            if after < wanted && out.doing == Doing::Done && out.stopped.is_none() {
+                out.lost += 1;
+                let lost = row("pages of it left again, or could not be read");
+                keep(&mut out.lost_files, || WarmedFile { before: bytes(*before), after: bytes(*after), ..lost });
+            }
+        }
+    }
+}
+
+fn keep(rows: &mut Vec<WarmedFile>, row: impl FnOnce() -> WarmedFile) {
+    if rows.len() < NAMED {
+        rows.push(row());
+    }
 }
 
 fn now_ms() -> u64 {
@@ -115,38 +140,4 @@ fn refuse_foreign(context: Context<'_>, file: &Path, header: &Header, other: boo
         }
         _ => Ok(()),
     }
-}
-
-/// Asks again about every file that was read.
-fn check(files: &[Planned], out: &mut Restored) {
-    let page = process::page_size();
-    let bytes = |pages: u64| Bytes(pages.saturating_mul(page));
-    let (mut after, early) = (out.before, out.stopped.is_some());
-    for file in files {
-        let parts = file.parts.as_deref().unwrap_or_default();
-        let whole = [(0, file.length)];
-        let ranges = if file.parts.is_some() { parts } else { &whole };
-        let now = match evict::reopen(&file.path, file.key).map(|open| residency::of_ranges(&open, &file.path, ranges))
-        {
-            Some(Ok(now)) => now.cached,
-            // Its pages cannot be asked about: they were read all the same.
-            Some(Err(_)) => continue,
-            None => 0,
-        };
-        after = Bytes((after + bytes(now)).0.saturating_sub(bytes(file.before).0));
-        let wanted = file.before + file.missing.div_ceil(page);
-        if now < wanted && !early {
-            out.lost += 1;
-            if out.lost_files.len() < NAMED {
-                let text = "pages of it left again, or could not be read".to_owned();
-                out.lost_files.push(WarmedFile {
-                    name: name(&file.path),
-                    before: bytes(file.before),
-                    after: bytes(now),
-                    text,
-                });
-            }
-        }
-    }
-    out.after = Some(after);
 }

@@ -90,7 +90,8 @@ pub fn warm(
         return Ok(out);
     }
     let guard = Guard::new(context.root, &room, missing);
-    let read = pool::read(context, &plan.files, &guard, options, missing);
+    let wanted = plan::Missing { files: &plan.files, range: options.range };
+    let read = pool::read(context, &wanted, &guard, options, missing);
     out.read = Bytes(read.bytes);
     out.took = Nanos(u64::try_from(read.took.as_nanos()).unwrap_or(u64::MAX));
     out.depth = read.depth;

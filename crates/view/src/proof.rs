@@ -13,6 +13,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use ramline_evidence::{Machine, Measurement, Phase, RunRecord, Sample, SwapKind, Verdict, study};
 use ramline_units::Bytes;
 use schemars::JsonSchema;
@@ -223,9 +225,6 @@ fn arm(runs: &[&RunRecord]) -> Option<ProofArm> {
     let ended = runs.iter().map(|run| Outcome::of(&run.verdict));
     let (outcome, why) = ended.max_by_key(|(outcome, _)| *outcome)?;
     let stuck = ran.iter().filter(|run| run.seconds_per_round().is_none()).map(|run| run.elapsed.as_secs_f64());
-    let mut notes: Vec<String> = runs.iter().flat_map(|run| run.notes.iter().cloned()).collect();
-    notes.sort();
-    notes.dedup();
     let pages = |value: fn(&RunRecord) -> Option<u64>| measured(&ran, "pages", move |run| value(run).map(count));
     Some(ProofArm {
         name: first.arm.name.clone(),
@@ -250,8 +249,24 @@ fn arm(runs: &[&RunRecord]) -> Option<ProofArm> {
         pool_deviation: ran.iter().filter_map(|run| run.pool?.deviation()).reduce(f64::max),
         versus_first: None,
         timeline: ran.first().map(|run| timeline(&run.samples)).unwrap_or_default(),
-        notes,
+        notes: notes(runs),
     })
+}
+
+/// What qualifies the runs: of notes that differ only in their numbers the first, with how many runs it is of.
+fn notes(runs: &[&RunRecord]) -> Vec<String> {
+    let mut kinds: BTreeMap<String, (&str, BTreeSet<usize>)> = BTreeMap::new();
+    for (number, run) in runs.iter().enumerate() {
+        for note in &run.notes {
+            let kind = note.chars().filter(|c| !c.is_ascii_digit()).collect();
+            kinds.entry(kind).or_insert((note, BTreeSet::new())).1.insert(number);
+        }
+    }
+    let told = |(note, numbers): &(&str, BTreeSet<usize>)| match numbers.len() {
+        some if some < runs.len() => format!("{note} ({some} of {} runs)", runs.len()),
+        _ => (*note).to_owned(),
+    };
+    kinds.values().map(told).collect()
 }
 
 fn versus(base: &ProofArm, other: &ProofArm) -> Option<Versus> {

@@ -14,7 +14,7 @@ def comes_back(machine, tally):
     """Filled and read; shut down and booted; removed, and booted once more."""
     disk = machine.folder / "hotset.qcow2"
     disk.unlink(missing_ok=True)
-    options = ("--with", "postgresql", "--persist", str(disk))
+    options = ("--with", "postgresql,python3", "--persist", str(disk))
     first = machine.debian("hotset-install", *options, SCALE=3)
     for step in ("fill", "read", "install"):
         tally.check(f"{step} ends with status 0", first.status(step) == 0, first.said(step))

@@ -178,7 +178,7 @@ pub fn outranking(root: &Root) -> Result<Vec<String>> {
 pub fn quiet(root: &Root, settings: &Settings, arms: &[Arm], reasons: &mut Vec<Reason>) -> Result<Vec<String>> {
     let before = reclaim(root);
     let seen = quiet::look(root, LOOK)?;
-    if arms.iter().any(arm::needs_consent) && reclaiming(seen.psi_memory, before, reclaim(root)).is_some() {
+    if arms.iter().any(arm::needs_consent) && reclaiming(before.recent, before, reclaim(root)).is_some() {
         reasons.extend(lasting(root));
     }
     if seen.cpu_busy > BUSY_LIMIT && !settings.allow_busy {
@@ -195,17 +195,21 @@ pub fn quiet(root: &Root, settings: &Settings, arms: &[Arm], reasons: &mut Vec<R
 }
 
 /// What the kernel has counted: microseconds in which somebody waited for memory, pages swapped out, and when.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Reclaim {
     stalled_us: Option<u64>,
+    /// Per cent of the last 10 s.
+    recent: Option<f64>,
     swapped: u64,
     at: Nanos,
 }
 
 fn reclaim(root: &Root) -> Reclaim {
     let seen = gather(root, Wanted { vmstat: true, pressure_memory: true, ..Wanted::NOTHING });
+    let some = seen.pressure_memory.data().and_then(|psi| psi.some.as_ref());
     Reclaim {
-        stalled_us: seen.pressure_memory.data().and_then(|psi| psi.some.as_ref()).map(|some| some.total_us),
+        stalled_us: some.map(|some| some.total_us),
+        recent: some.map(|some| some.avg10),
         swapped: seen.vmstat.data().and_then(|vmstat| vmstat.pswpout).unwrap_or_default(),
         at: process::monotonic(),
     }
@@ -282,7 +286,7 @@ mod tests {
     }
 
     fn counted(stalled_us: Option<u64>, swapped: u64, at_s: u64) -> Reclaim {
-        Reclaim { stalled_us, swapped, at: Nanos(at_s * 1_000_000_000) }
+        Reclaim { stalled_us, recent: None, swapped, at: Nanos(at_s * 1_000_000_000) }
     }
 
     #[test]

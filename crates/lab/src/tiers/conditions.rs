@@ -46,10 +46,8 @@ pub fn look(root: &Root) -> Option<Quiet> {
 
 /// Judges by both looks and by the batches.
 pub fn trust(before: &Option<Quiet>, after: &Option<Quiet>, spread: &[TierSpread]) -> Trust {
-    // What waited for I/O in the last 10 s before `after` was mostly ourselves.
-    let after = after.map(|quiet| Quiet { psi_io: None, ..quiet });
     let mut reasons = Vec::new();
-    for (when, look) in [("before", *before), ("after", after)] {
+    for (when, look) in [("before", *before), ("after", *after)] {
         match look {
             Some(look) => reasons.extend(look.disturbance(BUSY).map(|why| format!("{when}: {why}"))),
             None => reasons.push(format!("{when}: load and pressure could not be read")),
@@ -129,12 +127,5 @@ mod tests {
             ["ram: batch medians from 100 to 151 ns"]
         );
         assert_eq!(reasons(trust(&None, &Some(QUIET), &[])), ["before: load and pressure could not be read"]);
-    }
-
-    #[test]
-    fn our_own_reads_are_not_held_against_the_machine_afterwards() {
-        let waited = Quiet { psi_io: Some(30.0), ..QUIET };
-        assert!(reasons(trust(&Some(QUIET), &Some(waited), &[])).is_empty());
-        assert_eq!(reasons(trust(&Some(waited), &Some(QUIET), &[])).len(), 1);
     }
 }

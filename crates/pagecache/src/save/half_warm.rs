@@ -7,7 +7,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use ramline_kernel::{KernelError, process};
+use ramline_kernel::KernelError;
 use ramline_units::Bytes;
 
 use crate::hotset::{self, Header};
@@ -68,7 +68,7 @@ impl Restoring {
         Restoring::place(file).symlink_metadata().is_ok()
     }
 
-    /// Notes it.
+    /// Notes it; not synced, since a power cut takes the page cache too, and the next boot restores again.
     ///
     /// # Errors
     /// When nothing can be written there: then no save can write there either.
@@ -79,11 +79,7 @@ impl Restoring {
             Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
                 Err(KernelError::io("note the restore in", path, error))
             }
-            _ => {
-                let dir = file.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-                process::sync_dir(dir)?;
-                Ok(Restoring(path))
-            }
+            _ => Ok(Restoring(path)),
         }
     }
 

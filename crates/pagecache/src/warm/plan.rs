@@ -1,18 +1,22 @@
-//! What is missing, file by file, before anything is read.
+//! What is missing, file by file, before anything is read. Where a file has holes, only its data is looked at (SEEK_DATA); where part
+//! of it is there, mincore tells which.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use ramline_kernel::opened::FileKey;
-use ramline_kernel::process;
+use ramline_kernel::{KernelError, process, residency};
 use ramline_snapshot::cache::{Remark, Tally};
 use ramline_units::Bytes;
+use rustix::fs::{Advice, SeekFrom, fadvise, seek};
 
-use crate::Context;
+use super::pool::Wanted;
 use crate::remarks::Remarks;
 use crate::shared::{lock, owned};
 use crate::stat::{Asked, ask_range};
 use crate::walk::{self, Found, Place, Visit, Walked};
+use crate::{Context, evict};
 
 /// A file of which something is missing.
 #[derive(Debug)]
@@ -30,8 +34,70 @@ pub struct Planned {
     pub empty: bool,
     /// It has holes.
     pub sparse: bool,
-    /// Only these parts of it, as offset and length; `None` is the range that was asked for.
-    pub parts: Option<Box<[(u64, u64)]>>,
+}
+
+/// What is to be read of planned files: this part of each.
+pub struct Missing<'a> {
+    pub files: &'a [Planned],
+    pub range: Option<(u64, u64)>,
+}
+
+impl Wanted for Missing<'_> {
+    fn count(&self) -> usize {
+        self.files.len()
+    }
+
+    fn path(&self, number: usize) -> &Path {
+        self.files.get(number).map_or(Path::new(""), |file| &file.path)
+    }
+
+    fn open(&self, number: usize) -> Option<File> {
+        let planned = self.files.get(number)?;
+        let file = evict::reopen(&planned.path, planned.key)?;
+        // Read-ahead would go on into a hole, whose pages are real ones, or beyond what is wanted.
+        if planned.sparse || self.range.is_some() {
+            fadvise(&file, 0, None, Advice::Random).ok();
+        }
+        Some(file)
+    }
+
+    fn missing(&self, number: usize, file: &File) -> Result<Vec<(u64, u64)>, KernelError> {
+        let Some(planned) = self.files.get(number) else { return Ok(Vec::new()) };
+        let (offset, most) = self.range.unwrap_or((0, u64::MAX));
+        let end = offset.saturating_add(most).min(planned.length);
+        let wanted = match planned.sparse {
+            true => data(file, offset, end),
+            false => vec![(offset, end.saturating_sub(offset))],
+        };
+        if planned.empty || planned.untold {
+            return Ok(wanted);
+        }
+        missing_of(file, &planned.path, &wanted)
+    }
+}
+
+/// What of these ranges is not in the page cache.
+pub fn missing_of(file: &File, path: &Path, ranges: &[(u64, u64)]) -> Result<Vec<(u64, u64)>, KernelError> {
+    let mut out = Vec::new();
+    for range in ranges {
+        out.extend(residency::missing(file, path, *range)?);
+    }
+    Ok(out)
+}
+
+/// Where there is data, as offset and length; all of it where the file system does not tell.
+fn data(file: &File, from: u64, end: u64) -> Vec<(u64, u64)> {
+    let (mut out, mut at) = (Vec::new(), from);
+    while at < end {
+        let Ok(begin) = seek(file, SeekFrom::Data(at)) else { break };
+        if begin >= end {
+            break;
+        }
+        let stop = seek(file, SeekFrom::Hole(begin)).unwrap_or(end).min(end);
+        out.push((begin, stop - begin));
+        at = stop.max(begin + 1);
+    }
+    out
 }
 
 #[derive(Debug, Default)]
@@ -113,17 +179,7 @@ impl Visit for Planning {
         }
         let key = FileKey { device: found.stat.st_dev, inode: found.stat.st_ino };
         let empty = before == 0;
-        worker.files.push(Planned {
-            path: found.path(),
-            key,
-            length,
-            before,
-            missing,
-            untold,
-            empty,
-            sparse,
-            parts: None,
-        });
+        worker.files.push(Planned { path: found.path(), key, length, before, missing, untold, empty, sparse });
     }
 
     fn leave(&self, worker: &mut Worker, _: &Place) {

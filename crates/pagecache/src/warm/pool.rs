@@ -1,28 +1,27 @@
 //! The reading itself: threads that take files, large ones in windows, as many at a time as the depth says.
 //!
-//! Each thread keeps one buffer and the file it read last. Where a file has holes, only its data is looked at (SEEK_DATA); where
-//! part of it is there, mincore tells which. A file that shrinks ends its window; an error of the disk is told once a file.
+//! Each thread keeps one buffer and the file it read last. Which file, and what of it, is said by [`Wanted`]. A file that shrinks ends its
+//! window; an error of the disk is told once a file.
 
 use std::collections::HashSet;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use ramline_kernel::{KernelError, residency, signals};
+use ramline_kernel::{KernelError, signals};
 use ramline_snapshot::cache::Stop;
 use ramline_units::Bytes;
-use rustix::fs::{Advice, SeekFrom, fadvise, seek};
 
 use super::depth::{Depth, MOST};
 use super::guard::Guard;
-use super::plan::Planned;
 use super::{Options, Progress};
+use crate::Context;
 use crate::queue::Queue;
 use crate::shared::{lock, wait};
-use crate::{Context, evict};
 
 /// A window of a large file, and what one read asks for.
 const WINDOW: u64 = 8 << 20;
@@ -31,6 +30,25 @@ const PIECE: usize = 512 << 10;
 const TICK: Duration = Duration::from_millis(150);
 /// A rate over fewer bytes says nothing.
 const ENOUGH: u64 = 8 << 20;
+
+/// Files to be read, in their order, by number.
+pub trait Wanted: Sync {
+    fn count(&self) -> usize;
+    fn path(&self, number: usize) -> &Path;
+    /// Opens a file and sets how it is to be read; nothing when nothing of it is to be read. Called again for other windows of it.
+    fn open(&self, number: usize) -> Option<File>;
+    /// What of it is missing and has data behind it, as offset and length.
+    ///
+    /// # Errors
+    /// When that cannot be found out.
+    fn missing(&self, number: usize, file: &File) -> Result<Vec<(u64, u64)>, KernelError>;
+    /// It will not be read, because the room is used up.
+    fn pass(&self, _number: usize) {}
+    /// Bytes of the total that turned out not to need reading.
+    fn settled(&self) -> u64 {
+        0
+    }
+}
 
 enum Task {
     File(usize),
@@ -47,9 +65,9 @@ pub struct Read {
     pub stopped: Option<Stop>,
 }
 
-struct Pool<'a> {
+struct Pool<'a, W> {
     context: Context<'a>,
-    files: &'a [Planned],
+    files: &'a W,
     guard: &'a Guard<'a>,
     options: &'a Options<'a>,
     queue: Queue<Task>,
@@ -62,16 +80,15 @@ struct Pool<'a> {
 }
 
 /// Reads what is missing of all files.
-pub fn read(context: Context<'_>, files: &[Planned], guard: &Guard<'_>, options: &Options<'_>, total: Bytes) -> Read {
+pub fn read(context: Context<'_>, files: &impl Wanted, guard: &Guard<'_>, options: &Options<'_>, total: Bytes) -> Read {
     let mut depth = Depth::new(options.depth);
-    let threads =
-        usize::try_from(options.depth.unwrap_or(MOST).clamp(1, MOST)).unwrap_or(1).min(files.len().max(1) * 16);
+    let threads = usize::try_from(options.depth.unwrap_or(MOST).clamp(1, MOST)).unwrap_or(1);
     let pool = Pool {
         context,
         files,
         guard,
         options,
-        queue: Queue::new((0..files.len()).rev().map(Task::File).collect(), threads),
+        queue: Queue::new((0..files.count()).rev().map(Task::File).collect(), threads),
         permits: Permits::new(depth.now()),
         start: Instant::now(),
         bytes: AtomicU64::new(0),
@@ -95,7 +112,7 @@ pub fn read(context: Context<'_>, files: &[Planned], guard: &Guard<'_>, options:
             }
             last = (now, bytes);
             if let Some(tell) = options.progress {
-                tell(&Progress { depth: depth.now(), ..progress(bytes, total, rate) });
+                tell(&Progress { depth: depth.now(), ..progress(bytes + files.settled(), total, rate) });
             }
         }
     });
@@ -122,42 +139,48 @@ fn progress(bytes: u64, total: Bytes, rate: Bytes) -> Progress {
     Progress { done: Bytes(bytes), total, rate, left, depth: 0 }
 }
 
-impl Pool<'_> {
+impl<W: Wanted> Pool<'_, W> {
     /// The sender ends with the thread: that is how its end is known.
     fn work(&self, _alive: Sender<()>) {
         let mut buffer = vec![0u8; PIECE];
         let mut open: Option<(usize, File)> = None;
         while let Some(task) = self.queue.take() {
             if self.over.load(Ordering::Relaxed) {
+                self.pass(&task);
                 continue;
             }
-            let (index, window) = match task {
-                Task::File(index) => (index, None),
+            let (number, window) = match task {
+                Task::File(number) => (number, None),
                 Task::Window { file, offset, length } => (file, Some((offset, length))),
             };
-            let Some(planned) = self.files.get(index) else { continue };
-            if open.as_ref().is_none_or(|(last, _)| *last != index) {
+            if open.as_ref().is_none_or(|(last, _)| *last != number) {
                 // Gone since: that is found when it is asked again.
-                open = evict::reopen(&planned.path, planned.key).map(|file| (index, file));
-                // Read-ahead would go on into a hole, whose pages are real ones, or beyond what is wanted.
-                let exactly = planned.sparse || planned.parts.is_some() || self.options.range.is_some();
-                if let Some((_, file)) = open.as_ref().filter(|_| exactly) {
-                    fadvise(file, 0, None, Advice::Random).ok();
-                }
+                open = self.files.open(number).map(|file| (number, file));
             }
             let Some((_, file)) = &open else { continue };
             match window {
-                Some(window) => self.window(index, planned, file, window, &mut buffer),
-                None => self.file(index, planned, file, &mut buffer),
+                Some(window) => self.window(number, file, window, &mut buffer),
+                None => self.file(number, file, &mut buffer),
             }
         }
     }
 
+    fn pass(&self, task: &Task) {
+        if let Task::File(number) = task
+            && !signals::interrupted()
+        {
+            self.files.pass(*number);
+        }
+    }
+
     /// Small ones are read here; of large ones the windows are shared.
-    fn file(&self, index: usize, planned: &Planned, file: &File, buffer: &mut [u8]) {
-        let runs = match self.runs(planned, file) {
+    fn file(&self, number: usize, file: &File, buffer: &mut [u8]) {
+        if self.options.dry {
+            return;
+        }
+        let runs = match self.files.missing(number, file) {
             Ok(runs) => runs,
-            Err(error) => return self.tell(index, &error),
+            Err(error) => return self.tell(number, &error),
         };
         let mut windows = Vec::new();
         for (offset, length) in runs {
@@ -168,32 +191,12 @@ impl Pool<'_> {
         let own = if large { 1 } else { windows.len() };
         let rest = windows.split_off(own.min(windows.len()));
         for (offset, length) in rest.into_iter().rev() {
-            self.queue.push(Task::Window { file: index, offset, length });
+            self.queue.push(Task::Window { file: number, offset, length });
         }
-        windows.into_iter().for_each(|window| self.window(index, planned, file, window, buffer));
+        windows.into_iter().for_each(|window| self.window(number, file, window, buffer));
     }
 
-    /// What is missing and has data behind it.
-    fn runs(&self, planned: &Planned, file: &File) -> Result<Vec<(u64, u64)>, KernelError> {
-        let (offset, most) = self.options.range.unwrap_or((0, u64::MAX));
-        let end = offset.saturating_add(most).min(planned.length);
-        let wanted = match &planned.parts {
-            Some(parts) => parts.to_vec(),
-            None if planned.sparse => data(file, offset, end),
-            None => vec![(offset, end.saturating_sub(offset))],
-        };
-        let mut out = Vec::new();
-        for (at, length) in wanted {
-            if planned.empty || planned.untold {
-                out.push((at, length));
-            } else {
-                out.extend(residency::missing(file, &planned.path, (at, length))?);
-            }
-        }
-        Ok(out)
-    }
-
-    fn window(&self, index: usize, planned: &Planned, file: &File, (offset, length): (u64, u64), buffer: &mut [u8]) {
+    fn window(&self, number: usize, file: &File, (offset, length): (u64, u64), buffer: &mut [u8]) {
         if self.is_over() {
             return;
         }
@@ -209,7 +212,7 @@ impl Pool<'_> {
                 Ok(0) => return,
                 Ok(got) => at += u64::try_from(got).unwrap_or(0),
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                Err(error) => return self.tell(index, &KernelError::io("read", &planned.path, error)),
+                Err(error) => return self.tell(number, &KernelError::io("read", self.files.path(number), error)),
             }
             let sum = self.bytes.fetch_add(u64::try_from(most).unwrap_or(0), Ordering::Relaxed);
             self.pace(sum);
@@ -240,26 +243,11 @@ impl Pool<'_> {
         lock(&self.stopped).get_or_insert(why);
     }
 
-    fn tell(&self, index: usize, error: &KernelError) {
-        if lock(&self.told).insert(index) {
+    fn tell(&self, number: usize, error: &KernelError) {
+        if lock(&self.told).insert(number) {
             (self.context.tell)(error);
         }
     }
-}
-
-/// Where there is data, as offset and length; all of it where the file system does not tell.
-fn data(file: &File, from: u64, end: u64) -> Vec<(u64, u64)> {
-    let (mut out, mut at) = (Vec::new(), from);
-    while at < end {
-        let Ok(begin) = seek(file, SeekFrom::Data(at)) else { break };
-        if begin >= end {
-            break;
-        }
-        let stop = seek(file, SeekFrom::Hole(begin)).unwrap_or(end).min(end);
-        out.push((begin, stop - begin));
-        at = stop.max(begin + 1);
-    }
-    out
 }
 
 /// How many may read at a time; the number can change.

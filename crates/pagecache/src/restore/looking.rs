@@ -1,0 +1,213 @@
+//! The files of a hot set, each looked at when its turn comes and then read at once: the first is there while the last has not been
+//! looked at yet. Gone, changed (kind, inode, length, time of the last change) or as it was; of the last kind, what is missing.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use ramline_kernel::opened::FileKey;
+use ramline_kernel::{KernelError, process, residency};
+use ramline_units::Bytes;
+use rustix::fs::{Advice, CWD, FileType, Mode, OFlags, fadvise, fstat, openat};
+use rustix::io::Errno;
+
+use crate::hotset::{self, Entry};
+use crate::save::Restoring;
+use crate::warm::plan::missing_of;
+use crate::warm::pool::Wanted;
+use crate::{Context, evict};
+
+/// So many threads ask again afterwards.
+const AT_ONCE: usize = 4;
+
+/// A hot set being restored.
+pub struct Looking<'a> {
+    context: Context<'a>,
+    hotset: &'a Path,
+    entries: &'a [Entry],
+    page: u64,
+    inodes: bool,
+    found: Vec<OnceLock<Found>>,
+    settled: AtomicU64,
+    note: OnceLock<Option<Restoring>>,
+}
+
+/// What became of a file since it was saved.
+#[derive(Debug)]
+pub enum Found {
+    Gone,
+    Changed(String),
+    /// It was told.
+    Failed,
+    Same(Same),
+}
+
+/// A file that is as it was, in pages.
+#[derive(Debug)]
+pub struct Same {
+    key: FileKey,
+    pub wanted: u64,
+    pub before: u64,
+    /// What of it is there is not told: it is read whole.
+    untold: bool,
+    /// Asked again.
+    pub after: u64,
+}
+
+impl<'a> Looking<'a> {
+    pub fn new(context: Context<'a>, hotset: &'a Path, entries: &'a [Entry], page: u64, inodes: bool) -> Looking<'a> {
+        let found = entries.iter().map(|_| OnceLock::new()).collect();
+        Looking { context, hotset, entries, page, inodes, found, settled: AtomicU64::new(0), note: OnceLock::new() }
+    }
+
+    /// What became of each file, in the order of the hot set, asked again where something was missing; and the note of this restore.
+    pub fn end(self, again: bool) -> (Vec<Option<Found>>, Option<Restoring>) {
+        let mut found: Vec<Option<Found>> = self.found.into_iter().map(OnceLock::into_inner).collect();
+        let piece = found.len().div_ceil(AT_ONCE).max(1);
+        std::thread::scope(|scope| {
+            for (found, entries) in found.chunks_mut(piece).zip(self.entries.chunks(piece)) {
+                scope.spawn(move || {
+                    for (found, entry) in found.iter_mut().zip(entries) {
+                        if let Some(Found::Same(same)) = found {
+                            same.after = if again { same.asked_again(entry, self.page) } else { same.before };
+                        }
+                    }
+                });
+            }
+        });
+        (found, self.note.into_inner().flatten())
+    }
+
+    fn look(&self, entry: &Entry) -> (Found, Option<File>) {
+        match self.open_same(entry) {
+            Ok((same, file)) => {
+                let there = if same.before == same.wanted { None } else { Some(file) };
+                (Found::Same(same), there)
+            }
+            Err(found) => (found, None),
+        }
+    }
+
+    fn open_same(&self, entry: &Entry) -> Result<(Same, File), Found> {
+        // Never through a link, never waiting: another file may have the name by now.
+        let how = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let opened = CString::new(entry.path.as_os_str().as_bytes()).map_err(|_| Errno::INVAL);
+        let opened = opened.and_then(|name| openat(CWD, name.as_c_str(), how, Mode::empty()));
+        let file = match opened {
+            Ok(fd) => File::from(fd),
+            Err(Errno::NOENT | Errno::NOTDIR) => return Err(Found::Gone),
+            Err(Errno::LOOP | Errno::NXIO) => return Err(another()),
+            Err(error) => return Err(self.failed(&KernelError::io("open", &entry.path, error.into()))),
+        };
+        let stat = fstat(&file);
+        let stat = stat.map_err(|error| self.failed(&KernelError::io("look at", &entry.path, error.into())))?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || (self.inodes && stat.st_ino != entry.inode)
+        {
+            return Err(another());
+        }
+        let length = u64::try_from(stat.st_size).unwrap_or(0);
+        if length != entry.length {
+            return Err(Found::Changed(format!("its length is {}, it was {}", Bytes(length), Bytes(entry.length))));
+        }
+        if hotset::mtime_ns(&stat) != entry.mtime_ns {
+            return Err(Found::Changed("it was written since".to_owned()));
+        }
+        let (own, ranges) = (process::page_size(), entry.ranges(self.page));
+        let wanted: u64 = ranges.iter().map(|(at, length)| (at + length).div_ceil(own) - at / own).sum();
+        let (before, untold) = match residency::of_ranges(&file, &entry.path, &ranges) {
+            Ok(seen) => (seen.cached.min(wanted), false),
+            // Not ours: then it is not told what is missing, and all of it is read.
+            Err(error) if error.is_denied() => (0, true),
+            Err(error) => return Err(self.failed(&error)),
+        };
+        let key = FileKey { device: stat.st_dev, inode: stat.st_ino };
+        Ok((Same { key, wanted, before, untold, after: before }, file))
+    }
+
+    fn failed(&self, error: &KernelError) -> Found {
+        (self.context.tell)(error);
+        Found::Failed
+    }
+
+    /// Keeps what was found. A file has one turn, so nothing is there yet.
+    fn keep(&self, number: usize, entry: &Entry, found: Found) {
+        let there = match &found {
+            Found::Same(same) => same.before * process::page_size(),
+            _ => entry.pages(self.page) * self.page,
+        };
+        self.settled.fetch_add(there, Ordering::Relaxed);
+        if let Some(slot) = self.found.get(number) {
+            slot.get_or_init(|| found);
+        }
+    }
+}
+
+fn another() -> Found {
+    Found::Changed("another file has its name".to_owned())
+}
+
+impl Same {
+    fn asked_again(&self, entry: &Entry, page: u64) -> u64 {
+        if self.before == self.wanted {
+            return self.before;
+        }
+        match evict::reopen(&entry.path, self.key)
+            .map(|open| residency::of_ranges(&open, &entry.path, &entry.ranges(page)))
+        {
+            Some(Ok(now)) => now.cached,
+            // Its pages cannot be asked about: they were read all the same.
+            Some(Err(_)) => self.wanted,
+            None => 0,
+        }
+    }
+}
+
+impl Wanted for Looking<'_> {
+    fn count(&self) -> usize {
+        self.entries.len()
+    }
+
+    fn path(&self, number: usize) -> &Path {
+        self.entries.get(number).map_or(Path::new(""), |entry| &entry.path)
+    }
+
+    fn open(&self, number: usize) -> Option<File> {
+        let (entry, slot) = (self.entries.get(number)?, self.found.get(number)?);
+        let file = match slot.get() {
+            None => {
+                let (found, file) = self.look(entry);
+                self.keep(number, entry, found);
+                file
+            }
+            Some(Found::Same(same)) => evict::reopen(&entry.path, same.key),
+            Some(_) => None,
+        };
+        // Read-ahead would go on beyond what is wanted.
+        if let Some(file) = file.as_ref().filter(|_| entry.parts.is_some()) {
+            fadvise(file, 0, None, Advice::Random).ok();
+        }
+        file
+    }
+
+    fn missing(&self, number: usize, file: &File) -> Result<Vec<(u64, u64)>, KernelError> {
+        self.note.get_or_init(|| Restoring::note(self.hotset).map_err(|error| (self.context.tell)(&error)).ok());
+        let Some((entry, Some(Found::Same(same)))) =
+            self.entries.get(number).zip(self.found.get(number).map(OnceLock::get))
+        else {
+            return Ok(Vec::new());
+        };
+        let ranges = entry.ranges(self.page);
+        if same.before == 0 || same.untold { Ok(ranges) } else { missing_of(file, &entry.path, &ranges) }
+    }
+
+    fn pass(&self, number: usize) {
+        self.open(number);
+    }
+
+    fn settled(&self) -> u64 {
+        self.settled.load(Ordering::Relaxed)
+    }
+}
