@@ -33,6 +33,8 @@ pub struct Quiet {
     pub psi_memory: Option<f64>,
     /// The same for I/O.
     pub psi_io: Option<f64>,
+    /// How long it was looked.
+    pub lasted: Duration,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +74,7 @@ pub fn look(root: &Root, time: Duration) -> Result<Quiet> {
         cpu_stolen: share(stolen, total),
         psi_memory: pressure(waited[0], then[0]),
         psi_io: pressure(waited[1], then[1]),
+        lasted: span,
     })
 }
 
@@ -108,9 +111,12 @@ fn waited(root: &Root) -> [Option<u64>; 2] {
     })
 }
 
+/// The longest that somebody may wait once in a short look.
+const ONE_WRITE: Duration = Duration::from_millis(20);
+
 impl Quiet {
     /// What disturbs a timing, as one sentence with the number: CPU busier than `busy_limit` (0 to 1), more than 2 % stolen
-    /// by the hypervisor, or pressure above 1 %. `None` when quiet.
+    /// by the hypervisor, or waiting for more than 1 % of the look and more than one write of a journal takes. `None` when quiet.
     #[must_use]
     pub fn disturbance(&self, busy_limit: f64) -> Option<String> {
         if self.cpu_busy > busy_limit {
@@ -120,7 +126,9 @@ impl Quiet {
             return Some(format!("the hypervisor takes {:.0} % of the CPU time", self.cpu_stolen * 100.0));
         }
         let pressure = |name: &str, value: Option<f64>| {
-            value.filter(|value| *value > 1.0).map(|value| format!("tasks wait for {name} {value:.0} % of the time"))
+            value
+                .filter(|value| *value > 1.0 && self.lasted.as_secs_f64() * value / 100.0 > ONE_WRITE.as_secs_f64())
+                .map(|value| format!("tasks wait for {name} {value:.0} % of the time"))
         };
         pressure("memory", self.psi_memory).or_else(|| pressure("I/O", self.psi_io))
     }
@@ -153,9 +161,18 @@ mod tests {
 
     #[test]
     fn a_busy_machine_is_named_with_its_number() {
-        let quiet = Quiet { load1: 0.1, cpus: 2, cpu_busy: 0.5, cpu_stolen: 0.0, psi_memory: None, psi_io: None };
+        let quiet = Quiet {
+            load1: 0.1,
+            cpus: 2,
+            cpu_busy: 0.5,
+            cpu_stolen: 0.0,
+            psi_memory: None,
+            psi_io: None,
+            lasted: Duration::from_millis(200),
+        };
         assert_eq!(quiet.disturbance(0.25).as_deref(), Some("the CPUs are 50 % busy"));
         assert_eq!(Quiet { cpu_busy: 0.1, ..quiet }.disturbance(0.25), None);
-        assert!(Quiet { cpu_busy: 0.1, psi_io: Some(3.0), ..quiet }.disturbance(0.25).is_some());
+        let waits = |percent| Quiet { cpu_busy: 0.1, psi_io: Some(percent), ..quiet }.disturbance(0.25);
+        assert_eq!((waits(3.0), waits(30.0).as_deref()), (None, Some("tasks wait for I/O 30 % of the time")));
     }
 }

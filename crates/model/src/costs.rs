@@ -169,6 +169,15 @@ mod tests {
     }
 
     #[test]
+    fn zram_that_is_no_faster_than_the_area_is_not_put_before_it() {
+        for zram in [50_000, 90_000] {
+            let cost =
+                cost_ratio(&report(&[("disk:/", 100_000), ("swap:/dev/sdb1", 50_000), ("zram-lz4", zram)])).unwrap();
+            assert_eq!((cost.if_zram, cost.blended.len()), (None, 0), "{zram}");
+        }
+    }
+
+    #[test]
     fn swap_twice_as_fast_as_the_files_implies_133() {
         let cost = cost_ratio(&report(&[("disk:/", 100_000), ("swap:/dev/sdb1", 50_000)])).unwrap();
         assert_eq!((cost.r, cost.swappiness, cost.hypothetical), (2.0, 133, false));

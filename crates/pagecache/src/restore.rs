@@ -50,7 +50,7 @@ pub fn restore(context: Context<'_>, file: &Path, options: &Options<'_>) -> Resu
     refuse_foreign(context, file, &header, options.other_machine)?;
     let entries = reading.all()?;
     let room = cache_room(context.root)?;
-    let looking = Looking::new(context, file, &entries, header.page, !options.other_machine);
+    let looking = Looking::new(context, file, &entries, header.page, options);
     let guard = Guard::new(context.root, &room, Bytes(header.hot));
     let reading = warm::Options {
         dry: options.dry,
@@ -70,8 +70,8 @@ pub fn restore(context: Context<'_>, file: &Path, options: &Options<'_>) -> Resu
         hot: Bytes(header.hot),
         read: Bytes(read.bytes),
         after: (!options.dry).then_some(Bytes::ZERO),
-        took: Nanos(u64::try_from(read.took.as_nanos()).unwrap_or(u64::MAX)),
-        depth: read.depth,
+        took: if options.dry { Nanos(0) } else { Nanos(u64::try_from(read.took.as_nanos()).unwrap_or(u64::MAX)) },
+        depth: if options.dry { 0 } else { read.depth },
         room: room.bytes,
         bound: room.bound.clone(),
         stopped: read.stopped,
@@ -89,11 +89,11 @@ pub fn restore(context: Context<'_>, file: &Path, options: &Options<'_>) -> Resu
     Ok(out)
 }
 
-/// Adds a file to the sums; nothing is known of one whose turn did not come.
+/// Adds a file to the sums.
 fn add(out: &mut Restored, entry: &Entry, found: Option<&Found>) {
     let row = |text: &str| WarmedFile { name: name(&entry.path), text: text.to_owned(), ..WarmedFile::default() };
     match found {
-        None => {}
+        None => out.not_looked_at += 1,
         Some(Found::Failed) => out.failed += 1,
         Some(Found::Gone) => {
             out.gone += 1;
@@ -109,11 +109,13 @@ fn add(out: &mut Restored, entry: &Entry, found: Option<&Found>) {
             out.wanted += bytes(*wanted);
             out.before += bytes(*before);
             out.missing += bytes(wanted - before);
-            out.after = out.after.map(|sum| sum + bytes(*after));
-            if after < wanted && out.doing == Doing::Done && out.stopped.is_none() {
+            out.after = out.after.map(|sum| sum + bytes(after.unwrap_or(*before)));
+            if let Some(after) =
+                after.filter(|after| after < wanted && out.doing == Doing::Done && out.stopped.is_none())
+            {
                 out.lost += 1;
                 let lost = row("pages of it left again, or could not be read");
-                keep(&mut out.lost_files, || WarmedFile { before: bytes(*before), after: bytes(*after), ..lost });
+                keep(&mut out.lost_files, || WarmedFile { before: bytes(*before), after: bytes(after), ..lost });
             }
         }
     }

@@ -253,20 +253,29 @@ fn arm(runs: &[&RunRecord]) -> Option<ProofArm> {
     })
 }
 
-/// What qualifies the runs: of notes that differ only in their numbers the first, with how many runs it is of.
+/// What qualifies the runs: of notes that differ only in their numbers the one with the largest, and how many runs it is of.
 fn notes(runs: &[&RunRecord]) -> Vec<String> {
-    let mut kinds: BTreeMap<String, (&str, BTreeSet<usize>)> = BTreeMap::new();
+    let mut kinds: BTreeMap<String, BTreeSet<(u64, &str, usize)>> = BTreeMap::new();
     for (number, run) in runs.iter().enumerate() {
         for note in &run.notes {
             let kind = note.chars().filter(|c| !c.is_ascii_digit()).collect();
-            kinds.entry(kind).or_insert((note, BTreeSet::new())).1.insert(number);
+            let digits = note.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit);
+            let first = digits.collect::<String>().parse().unwrap_or(0);
+            kinds.entry(kind).or_default().insert((first, note, number));
         }
     }
-    let told = |(note, numbers): &(&str, BTreeSet<usize>)| match numbers.len() {
-        some if some < runs.len() => format!("{note} ({some} of {} runs)", runs.len()),
-        _ => (*note).to_owned(),
+    let told = |all: &BTreeSet<(u64, &str, usize)>| {
+        let (_, note, _) = all.last()?;
+        let (differ, of) = (all.iter().any(|(_, other, _)| other != note), all.iter().map(|one| one.2));
+        let some = of.collect::<BTreeSet<usize>>().len();
+        Some(match (some < runs.len(), differ) {
+            (true, true) => format!("{note} ({some} of {} runs; this the most)", runs.len()),
+            (true, false) => format!("{note} ({some} of {} runs)", runs.len()),
+            (false, true) => format!("{note} (every run; this the most)"),
+            (false, false) => (*note).to_owned(),
+        })
     };
-    kinds.values().map(told).collect()
+    kinds.values().filter_map(told).collect()
 }
 
 fn versus(base: &ProofArm, other: &ProofArm) -> Option<Versus> {
@@ -312,6 +321,17 @@ mod tests {
             reclaim: Reclaim { major_faults: 100, refault_file: Some(7), ..Reclaim::default() },
             ..RunRecord::default()
         }
+    }
+
+    #[test]
+    fn notes_that_differ_in_numbers_are_one_with_the_largest() {
+        let with = |notes: &[&str]| RunRecord {
+            notes: notes.iter().map(|note| (*note).to_owned()).collect(),
+            ..run("swap", &[1.0], Verdict::Completed)
+        };
+        let runs = [with(&["12 % of it left", "killed"]), with(&["killed"]), with(&["97 % of it left", "killed"])];
+        let table = ProofTable::of(&runs).unwrap();
+        assert_eq!(table.arms[0].notes, ["97 % of it left (2 of 3 runs; this the most)", "killed"].map(str::to_owned));
     }
 
     #[test]

@@ -93,8 +93,15 @@ mod tests {
     use super::*;
     use ramline_evidence::Measurement;
 
-    const QUIET: Quiet =
-        Quiet { load1: 0.1, cpus: 2, cpu_busy: 0.01, cpu_stolen: 0.0, psi_memory: Some(0.0), psi_io: Some(0.0) };
+    const QUIET: Quiet = Quiet {
+        load1: 0.1,
+        cpus: 2,
+        cpu_busy: 0.01,
+        cpu_stolen: 0.0,
+        psi_memory: Some(0.0),
+        psi_io: Some(0.0),
+        lasted: LOOK,
+    };
 
     fn spread(medians: &[f64]) -> Vec<TierSpread> {
         vec![TierSpread { tier: "ram".to_owned(), batch_medians: Measurement::of(medians, "ns", "", &[]).unwrap() }]

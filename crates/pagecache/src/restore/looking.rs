@@ -30,6 +30,7 @@ pub struct Looking<'a> {
     entries: &'a [Entry],
     page: u64,
     inodes: bool,
+    dry: bool,
     found: Vec<OnceLock<Found>>,
     settled: AtomicU64,
     note: OnceLock<Option<Restoring>>,
@@ -53,14 +54,30 @@ pub struct Same {
     pub before: u64,
     /// What of it is there is not told: it is read whole.
     untold: bool,
-    /// Asked again.
-    pub after: u64,
+    /// Asked again; `None` where it is not told.
+    pub after: Option<u64>,
 }
 
 impl<'a> Looking<'a> {
-    pub fn new(context: Context<'a>, hotset: &'a Path, entries: &'a [Entry], page: u64, inodes: bool) -> Looking<'a> {
+    pub fn new(
+        context: Context<'a>,
+        hotset: &'a Path,
+        entries: &'a [Entry],
+        page: u64,
+        options: &super::Options<'_>,
+    ) -> Looking<'a> {
         let found = entries.iter().map(|_| OnceLock::new()).collect();
-        Looking { context, hotset, entries, page, inodes, found, settled: AtomicU64::new(0), note: OnceLock::new() }
+        Looking {
+            context,
+            hotset,
+            entries,
+            page,
+            inodes: !options.other_machine,
+            dry: options.dry,
+            found,
+            settled: AtomicU64::new(0),
+            note: OnceLock::new(),
+        }
     }
 
     /// What became of each file, in the order of the hot set, asked again where something was missing; and the note of this restore.
@@ -72,7 +89,7 @@ impl<'a> Looking<'a> {
                 scope.spawn(move || {
                     for (found, entry) in found.iter_mut().zip(entries) {
                         if let Some(Found::Same(same)) = found {
-                            same.after = if again { same.asked_again(entry, self.page) } else { same.before };
+                            same.after = if again { same.asked_again(entry, self.page) } else { Some(same.before) };
                         }
                     }
                 });
@@ -124,7 +141,7 @@ impl<'a> Looking<'a> {
             Err(error) => return Err(self.failed(&error)),
         };
         let key = FileKey { device: stat.st_dev, inode: stat.st_ino };
-        Ok((Same { key, wanted, before, untold, after: before }, file))
+        Ok((Same { key, wanted, before, untold, after: None }, file))
     }
 
     fn failed(&self, error: &KernelError) -> Found {
@@ -135,7 +152,7 @@ impl<'a> Looking<'a> {
     /// Keeps what was found. A file has one turn, so nothing is there yet.
     fn keep(&self, number: usize, entry: &Entry, found: Found) {
         let there = match &found {
-            Found::Same(same) => same.before * process::page_size(),
+            Found::Same(same) if !self.dry => same.before * process::page_size(),
             _ => entry.pages(self.page) * self.page,
         };
         self.settled.fetch_add(there, Ordering::Relaxed);
@@ -150,17 +167,15 @@ fn another() -> Found {
 }
 
 impl Same {
-    fn asked_again(&self, entry: &Entry, page: u64) -> u64 {
+    fn asked_again(&self, entry: &Entry, page: u64) -> Option<u64> {
         if self.before == self.wanted {
-            return self.before;
+            return Some(self.before);
         }
-        match evict::reopen(&entry.path, self.key)
-            .map(|open| residency::of_ranges(&open, &entry.path, &entry.ranges(page)))
-        {
-            Some(Ok(now)) => now.cached,
-            // Its pages cannot be asked about: they were read all the same.
-            Some(Err(_)) => self.wanted,
-            None => 0,
+        match evict::reopen(&entry.path, self.key) {
+            Some(open) => residency::of_ranges(&open, &entry.path, &entry.ranges(page))
+                .ok()
+                .map(|now| now.cached.min(self.wanted)),
+            None => Some(0),
         }
     }
 }

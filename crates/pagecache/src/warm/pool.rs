@@ -73,6 +73,8 @@ struct Pool<'a, W> {
     queue: Queue<Task>,
     permits: Permits,
     start: Instant,
+    /// When the next read is allowed, where there is a rate.
+    due: Mutex<Instant>,
     bytes: AtomicU64,
     over: AtomicBool,
     stopped: Mutex<Option<Stop>>,
@@ -91,6 +93,7 @@ pub fn read(context: Context<'_>, files: &impl Wanted, guard: &Guard<'_>, option
         queue: Queue::new((0..files.count()).rev().map(Task::File).collect(), threads),
         permits: Permits::new(depth.now()),
         start: Instant::now(),
+        due: Mutex::new(Instant::now()),
         bytes: AtomicU64::new(0),
         over: AtomicBool::new(false),
         stopped: Mutex::default(),
@@ -145,7 +148,7 @@ impl<W: Wanted> Pool<'_, W> {
         let mut buffer = vec![0u8; PIECE];
         let mut open: Option<(usize, File)> = None;
         while let Some(task) = self.queue.take() {
-            if self.over.load(Ordering::Relaxed) {
+            if self.is_over() {
                 self.pass(&task);
                 continue;
             }
@@ -165,10 +168,12 @@ impl<W: Wanted> Pool<'_, W> {
         }
     }
 
+    /// Not read; but what became of it is known, unless there is no time for that either.
     fn pass(&self, task: &Task) {
-        if let Task::File(number) = task
-            && !signals::interrupted()
-        {
+        let Task::File(number) = task else { return };
+        if signals::interrupted() {
+            *lock(&self.stopped) = Some(Stop::Interrupted);
+        } else {
             self.files.pass(*number);
         }
     }
@@ -214,16 +219,21 @@ impl<W: Wanted> Pool<'_, W> {
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
                 Err(error) => return self.tell(number, &KernelError::io("read", self.files.path(number), error)),
             }
-            let sum = self.bytes.fetch_add(u64::try_from(most).unwrap_or(0), Ordering::Relaxed);
-            self.pace(sum);
+            let asked = u64::try_from(most).unwrap_or(0);
+            self.bytes.fetch_add(asked, Ordering::Relaxed);
+            self.pace(asked);
         }
     }
 
-    /// Sleeps so that the sum so far does not exceed what the rate allows.
-    fn pace(&self, sum: u64) {
+    /// Sleeps until what the rate allows has caught up with these bytes too. Time in which nothing was read gives no credit.
+    fn pace(&self, bytes: u64) {
         let Some(rate) = self.options.rate.filter(|rate| rate.0 > 0) else { return };
-        let due = Duration::from_millis(sum.saturating_mul(1000) / rate.0);
-        while let Some(wait) = due.checked_sub(self.start.elapsed()).filter(|wait| !wait.is_zero()) {
+        let due = {
+            let mut due = lock(&self.due);
+            *due = (*due).max(Instant::now()) + Duration::from_micros(bytes.saturating_mul(1_000_000) / rate.0);
+            *due
+        };
+        while let Some(wait) = due.checked_duration_since(Instant::now()).filter(|wait| !wait.is_zero()) {
             if self.is_over() {
                 return;
             }

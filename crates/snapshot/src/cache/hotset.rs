@@ -64,6 +64,8 @@ pub struct Restored {
     pub gone: u64,
     /// The first few of them.
     pub gone_files: Vec<WarmedFile>,
+    /// Files whose turn did not come before it was interrupted: nothing is known of them, and they are in no sum.
+    pub not_looked_at: u64,
     /// What was hot of the files that are as they were. Gauges from here on.
     pub wanted: Bytes,
     /// Of it in the page cache before.
@@ -74,7 +76,7 @@ pub struct Restored {
     pub read: Bytes,
     /// Of what is wanted in the page cache afterwards, asked again; `None` when only looked at.
     pub after: Option<Bytes>,
-    /// Time spent reading.
+    /// Time spent looking at files and reading them.
     pub took: Nanos,
     /// Requests at a time that served best.
     pub depth: u64,

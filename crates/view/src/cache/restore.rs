@@ -49,6 +49,13 @@ impl CacheRestore {
         ));
         page.dim(&format!("The guard began with room for {} ({}).", done.room, done.bound));
         super::evictors(&mut page, &done.evictors);
+        if done.not_looked_at > 0 {
+            let files = number::things(done.not_looked_at, "file");
+            page.painted(
+                Paint::Warn,
+                &format!("{files} had not been looked at when it ended: they are in no number above."),
+            );
+        }
         some(&mut page, "changed since, left alone", done.changed, &done.changed_files);
         some(&mut page, "gone", done.gone, &done.gone_files);
         some(&mut page, "not as wanted", done.lost, &done.lost_files);
@@ -62,7 +69,9 @@ impl CacheRestore {
             |part: Bytes| part.share_of(done.wanted).map(|share| number::percent(share.min(1.0))).unwrap_or_default();
         match done.after {
             _ if done.files == 0 => "The hot set is empty: nothing was hot when it was saved.".to_owned(),
-            _ if done.wanted == Bytes::ZERO => "Nothing of the hot set is as it was.".to_owned(),
+            _ if done.wanted == Bytes::ZERO && done.not_looked_at == 0 => {
+                "Nothing of the hot set is as it was.".to_owned()
+            }
             None => {
                 format!("{} of {} would be read; {} are in the page cache.", done.missing, done.wanted, done.before)
             }
@@ -127,5 +136,12 @@ mod tests {
         assert!(text.starts_with("100.0 MiB of 100.0 MiB are in the page cache now (100 %)"), "{text}");
         assert!(text.contains("/a: it was written since\n  and 21 more"), "{text}");
         assert!(text.contains("60.0 MiB/s") && text.contains("in an earlier boot, 90 s ago"), "{text}");
+    }
+
+    #[test]
+    fn one_that_was_interrupted_says_of_how_many_files_nothing_is_known() {
+        let done = Restored { files: 30, not_looked_at: 30, after: Some(Bytes::ZERO), ..Restored::default() };
+        let text = CacheRestore::new(done).text(&Style { colour: false, width: 100 });
+        assert!(text.contains("30 files had not been looked at") && !text.contains("Nothing of the hot set"), "{text}");
     }
 }
