@@ -12,13 +12,31 @@ READER = TOP / "tests/cache/trace"
 
 
 def accuracy(machine, tally):
-    """On 6.12 and 6.1."""
-    for kernel in ("6.12", "6.1"):
+    """On 6.12, which tells of requests and faults, and on 6.1, which tells only what came and went."""
+    for kernel, level in (("6.12", "no_marks"), ("6.1", "changes_only")):
         script = base64.b64encode(READER.read_bytes()).decode()
         seen = machine.debian("trace", "--with", "postgresql,python3", "--kernel", kernel, TRACE=script)
         rows = [json.loads(line) for line in seen.text("figures.out").splitlines()]
         tally.check(f"{kernel}: every plan is traced", seen.status("figures") == 0 and len(rows) == 15, seen.said("figures"))
         for row in rows:
-            print(f"{kernel} {row}")
+            plan, truth, found = f"{kernel}, {row['plan']}, {row['warm']}", row["truth"], row["found"] or {}
+            told = (found, truth)
+            tally.check(f"{plan}: {level}, and nothing is lost", (row["level"], row["lost"]) == (level, 0), (row["level"], row["lost"]))
+            came = sum(found.get(key, 0) for key in ("read_misses", "mapped_misses", "read_ahead", "brought"))
+            tally.check(f"{plan}: what came", within(came, truth["came"]), told)
+            if level == "changes_only":
+                continue
+            if "touched" in truth:
+                tally.check(f"{plan}: faults, and those that waited", (found.get("faults"), found.get("mapped_misses")) == (truth["faults"], truth["major"]), told)
+                tally.check(f"{plan}: first touches", within(found.get("mapped", 0), truth["touched"]), told)
+            else:
+                asked = truth["hits"] + truth["misses"]
+                tally.check(f"{plan}: hits and misses", within(found.get("read_hits", 0), truth["hits"], asked)
+                            and within(found.get("read_misses", 0), truth["misses"], asked), told)
         changes = seen.changes("before", "after")
         tally.check(f"{kernel}: the guest is as before", not changes, "\n".join(changes))
+
+
+def within(found, truth, of=None):
+    """Within one in a hundred."""
+    return abs(found - truth) <= max(1, (truth if of is None else of) * 0.01)
