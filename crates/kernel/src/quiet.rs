@@ -13,8 +13,11 @@
 
 use std::time::{Duration, Instant};
 
+use ramline_snapshot::Wanted;
+
 use crate::Root;
 use crate::error::{KernelError, Result};
+use crate::gather::gather;
 use crate::sys::read_text;
 
 /// What was seen.
@@ -50,9 +53,9 @@ struct Ticks {
 /// # Errors
 /// When /proc/stat or /proc/loadavg cannot be read.
 pub fn look(root: &Root, time: Duration) -> Result<Quiet> {
-    let (before, waited, begin) = (ticks(root)?, waited(root), Instant::now());
+    let (before, so_far, begin) = (ticks(root)?, waited(root), Instant::now());
     std::thread::sleep(time);
-    let (after, then, span) = (ticks(root)?, self::waited(root), begin.elapsed());
+    let (after, then, span) = (ticks(root)?, waited(root), begin.elapsed());
     let pressure = |before: Option<u64>, after: Option<u64>| {
         let waited = Duration::from_micros(after?.saturating_sub(before?));
         Some(waited.as_secs_f64() / span.as_secs_f64().max(1e-6) * 100.0)
@@ -72,8 +75,8 @@ pub fn look(root: &Root, time: Duration) -> Result<Quiet> {
         cpus: after.cpus,
         cpu_busy: share(total.saturating_sub(idle + stolen), total),
         cpu_stolen: share(stolen, total),
-        psi_memory: pressure(waited[0], then[0]),
-        psi_io: pressure(waited[1], then[1]),
+        psi_memory: pressure(so_far[0], then[0]),
+        psi_io: pressure(so_far[1], then[1]),
         lasted: span,
     })
 }
@@ -104,11 +107,8 @@ fn parse_ticks(text: &str) -> Option<Ticks> {
 
 /// Microseconds in which a task waited for memory and for I/O, since boot.
 fn waited(root: &Root) -> [Option<u64>; 2] {
-    ["memory", "io"].map(|what| {
-        let text = read_text(&root.path(format!("/proc/pressure/{what}"))).ok()?;
-        let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
-        some.split_whitespace().find_map(|word| word.strip_prefix("total=")?.parse().ok())
-    })
+    let seen = gather(root, Wanted { pressure_memory: true, pressure_io: true, ..Wanted::NOTHING });
+    [seen.pressure_memory, seen.pressure_io].map(|psi| Some(psi.data()?.some?.total_us))
 }
 
 /// The longest that somebody may wait once in a short look.

@@ -60,7 +60,7 @@ pub fn restore(context: Context<'_>, file: &Path, options: &Options<'_>) -> Resu
         progress: options.progress,
     };
     let read = pool::read(context, &looking, &guard, &reading, Bytes(header.hot));
-    let (found, note) = looking.end(!options.dry);
+    let (found, note) = looking.end();
     let mut out = Restored {
         doing: if options.dry { Doing::Dry } else { Doing::Done },
         file: name(file),
@@ -110,9 +110,7 @@ fn add(out: &mut Restored, entry: &Entry, found: Option<&Found>) {
             out.before += bytes(*before);
             out.missing += bytes(wanted - before);
             out.after = out.after.map(|sum| sum + bytes(after.unwrap_or(*before)));
-            if let Some(after) =
-                after.filter(|after| after < wanted && out.doing == Doing::Done && out.stopped.is_none())
-            {
+            if let Some(after) = after.filter(|after| after < wanted && out.stopped.is_none()) {
                 out.lost += 1;
                 let lost = row("pages of it left again, or could not be read");
                 keep(&mut out.lost_files, || WarmedFile { before: bytes(*before), after: bytes(after), ..lost });

@@ -13,7 +13,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet};
+mod notes;
 
 use ramline_evidence::{Machine, Measurement, Phase, RunRecord, Sample, SwapKind, Verdict, study};
 use ramline_units::Bytes;
@@ -249,33 +249,8 @@ fn arm(runs: &[&RunRecord]) -> Option<ProofArm> {
         pool_deviation: ran.iter().filter_map(|run| run.pool?.deviation()).reduce(f64::max),
         versus_first: None,
         timeline: ran.first().map(|run| timeline(&run.samples)).unwrap_or_default(),
-        notes: notes(runs),
+        notes: notes::of(runs),
     })
-}
-
-/// What qualifies the runs: of notes that differ only in their numbers the one with the largest, and how many runs it is of.
-fn notes(runs: &[&RunRecord]) -> Vec<String> {
-    let mut kinds: BTreeMap<String, BTreeSet<(u64, &str, usize)>> = BTreeMap::new();
-    for (number, run) in runs.iter().enumerate() {
-        for note in &run.notes {
-            let kind = note.chars().filter(|c| !c.is_ascii_digit()).collect();
-            let digits = note.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit);
-            let first = digits.collect::<String>().parse().unwrap_or(0);
-            kinds.entry(kind).or_default().insert((first, note, number));
-        }
-    }
-    let told = |all: &BTreeSet<(u64, &str, usize)>| {
-        let (_, note, _) = all.last()?;
-        let (differ, of) = (all.iter().any(|(_, other, _)| other != note), all.iter().map(|one| one.2));
-        let some = of.collect::<BTreeSet<usize>>().len();
-        Some(match (some < runs.len(), differ) {
-            (true, true) => format!("{note} ({some} of {} runs; this the most)", runs.len()),
-            (true, false) => format!("{note} ({some} of {} runs)", runs.len()),
-            (false, true) => format!("{note} (every run; this the most)"),
-            (false, false) => (*note).to_owned(),
-        })
-    };
-    kinds.values().filter_map(told).collect()
 }
 
 fn versus(base: &ProofArm, other: &ProofArm) -> Option<Versus> {
@@ -321,17 +296,6 @@ mod tests {
             reclaim: Reclaim { major_faults: 100, refault_file: Some(7), ..Reclaim::default() },
             ..RunRecord::default()
         }
-    }
-
-    #[test]
-    fn notes_that_differ_in_numbers_are_one_with_the_largest() {
-        let with = |notes: &[&str]| RunRecord {
-            notes: notes.iter().map(|note| (*note).to_owned()).collect(),
-            ..run("swap", &[1.0], Verdict::Completed)
-        };
-        let runs = [with(&["12 % of it left", "killed"]), with(&["killed"]), with(&["97 % of it left", "killed"])];
-        let table = ProofTable::of(&runs).unwrap();
-        assert_eq!(table.arms[0].notes, ["97 % of it left (2 of 3 runs; this the most)", "killed"].map(str::to_owned));
     }
 
     #[test]

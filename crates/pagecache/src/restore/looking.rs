@@ -80,8 +80,8 @@ impl<'a> Looking<'a> {
         }
     }
 
-    /// What became of each file, in the order of the hot set, asked again where something was missing; and the note of this restore.
-    pub fn end(self, again: bool) -> (Vec<Option<Found>>, Option<Restoring>) {
+    /// What became of each file, in the order of the hot set, asked again where something was read; and the note of this restore.
+    pub fn end(self) -> (Vec<Option<Found>>, Option<Restoring>) {
         let mut found: Vec<Option<Found>> = self.found.into_iter().map(OnceLock::into_inner).collect();
         let piece = found.len().div_ceil(AT_ONCE).max(1);
         std::thread::scope(|scope| {
@@ -89,7 +89,7 @@ impl<'a> Looking<'a> {
                 scope.spawn(move || {
                     for (found, entry) in found.iter_mut().zip(entries) {
                         if let Some(Found::Same(same)) = found {
-                            same.after = if again { same.asked_again(entry, self.page) } else { Some(same.before) };
+                            same.after = if self.dry { None } else { same.asked_again(entry, self.page) };
                         }
                     }
                 });
