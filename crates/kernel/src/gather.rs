@@ -31,6 +31,7 @@ mod zram;
 use std::path::Path;
 
 use ramline_snapshot::buddyinfo::Buddyinfo;
+use ramline_snapshot::evictors::Evictors;
 use ramline_snapshot::meminfo::Meminfo;
 use ramline_snapshot::pressure::Pressure;
 use ramline_snapshot::switches::{LruGen, Thp, ThpSize, bracketed};
@@ -57,6 +58,12 @@ pub fn gather(root: &Root, want: Wanted) -> Snapshot {
 #[must_use]
 pub fn gather_walking(root: &Root, want: Wanted, walking: Walking) -> Snapshot {
     fill(&Reader::new(root), want, walking)
+}
+
+/// Who else evicts pages here, and nothing else: not even what machine it is.
+#[must_use]
+pub fn evictors(root: &Root) -> Seen<Evictors> {
+    evictors::evictors(&Reader::new(root))
 }
 
 /// Reads everything and writes the texts as a tree below `dir`, with `meta.json` for what /proc does not hold.

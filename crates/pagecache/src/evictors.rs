@@ -1,12 +1,11 @@
 //! Who else evicts here: then what is counted falls by itself, and what was warmed goes again.
 
 use ramline_kernel::{Root, gather};
-use ramline_snapshot::Wanted;
 
 /// Named, as far as they can be seen (root sees more).
 pub fn evictors(root: &Root) -> Vec<String> {
-    let seen = gather::gather(root, Wanted { evictors: true, ..Wanted::NOTHING });
-    let Some(found) = seen.evictors.data() else { return Vec::new() };
+    let seen = gather::evictors(root);
+    let Some(found) = seen.data() else { return Vec::new() };
     let mut out = Vec::new();
     for scheme in found.schemes.iter().filter(|scheme| scheme.state == "on" && scheme.action == "pageout") {
         out.push(format!("a DAMON pageout scheme (kdamond {})", scheme.kdamond));
