@@ -35,7 +35,10 @@ impl<T> Queue<T> {
     }
 
     pub fn push(&self, item: T) {
-        self.lock().items.push(item);
+        let mut state = self.lock();
+        state.items.push(item);
+        self.hungry.store(state.idle > state.items.len(), Ordering::Relaxed);
+        drop(state);
         self.wake.notify_one();
     }
 

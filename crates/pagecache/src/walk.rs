@@ -1,15 +1,19 @@
 //! One walk over trees of files, by several threads, with every file opened once.
 //!
-//! Per file: openat, fstat, whatever the visitor does, close. Directories are the unit of work; a thread that has nothing to do is
-//! given names of a large one. Kept are directories and files with several names, never the files. What it is not: a reader: it
-//! opens regular files (and a block device that was named) and never a FIFO, a socket, or a device unasked; it never enters a
-//! mount that a server or a program answers for unasked, and never follows a link unasked.
+//! Per file: openat, fstat, whatever the visitor does, close. Each thread has a stack of directories of its own, and a table of
+//! descriptors of its own: in a shared one every open and close of a file waits for those of the other threads. So nothing that is open goes
+//! from one thread to another. A thread that has nothing to do is given names, of directories or of files of a large one, and
+//! opens the directory they are in once more, by its path, which must still lead to the same directory. Kept are directories and files
+//! with several names, never the files. What it is not: a reader: it opens regular files (and a block device that was named) and
+//! never a FIFO, a socket, or a device unasked; it never enters a mount that a server or a program answers for unasked, and never
+//! follows a link unasked.
 //!
 //! A file with several names is visited once, under the name that was met first. A directory that is met twice (named twice,
 //! reached by a link, bind-mounted) is walked once.
 
 mod named;
 mod one;
+mod share;
 
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -20,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use ramline_kernel::{KernelError, residency, signals};
+use ramline_kernel::{KernelError, process, residency, signals};
 use ramline_snapshot::cache::Remark;
 use rustix::fs::Stat;
 
@@ -29,6 +33,7 @@ use crate::queue::Queue;
 use crate::remarks::Remarks;
 use crate::shared::lock;
 use crate::{Context, Glob};
+use share::Share;
 
 /// What is walked, and how.
 #[derive(Debug, Clone, Default)]
@@ -82,6 +87,7 @@ pub struct Place {
     // As the kernel knows it, for the mount table.
     real: PathBuf,
     device: u64,
+    inode: u64,
     fs: Arc<FileSystem>,
 }
 
@@ -145,19 +151,10 @@ pub struct Walked {
     pub complete: bool,
 }
 
-enum Task {
-    /// A directory, opened when its turn comes.
-    Directory { parent: Arc<Open>, name: Box<CStr> },
-    /// One that was named, open already.
-    Named(Arc<Open>),
-    /// Names of files in it, each ended by NUL.
-    Names { dir: Arc<Open>, names: Vec<u8> },
-}
-
-/// An open directory.
+/// An open directory; of the thread that opened it alone.
 struct Open {
     fd: OwnedFd,
-    place: Place,
+    place: Arc<Place>,
 }
 
 struct Walk<'a, V: Visit> {
@@ -165,7 +162,7 @@ struct Walk<'a, V: Visit> {
     options: &'a Options,
     visit: &'a V,
     ground: Ground,
-    queue: Queue<Task>,
+    queue: Queue<Share>,
     next: AtomicU32,
     directories: Mutex<HashSet<(u64, u64)>>,
     // Files with several names, or all when links are followed.
@@ -185,9 +182,6 @@ struct Counts {
     denied: AtomicU64,
     vanished: AtomicU64,
 }
-
-/// Names are handed over in pieces of this many bytes.
-const NAMES: usize = 8 << 10;
 
 /// How many threads a walk uses.
 #[must_use]
@@ -216,11 +210,12 @@ pub fn walk<V: Visit>(context: Context<'_>, names: &[PathBuf], options: &Options
         counts: Counts::default(),
         cut: AtomicBool::new(false),
     };
-    walk.begin(names);
+    let waits = walk.begin(names);
     let walk = walk;
     std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| walk.work());
+        // Files that were named were visited by now.
+        for _ in 0..if waits { threads } else { 0 } {
+            process::spawn_with_own_descriptors(scope, || walk.work());
         }
     });
     let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
@@ -243,30 +238,12 @@ fn raise_open_files() {
 }
 
 impl<V: Visit> Walk<'_, V> {
-    fn work(&self) {
-        let mut worker = self.visit.worker();
-        let mut buffer = Vec::with_capacity(32 << 10);
-        while let Some(task) = self.queue.take() {
-            if signals::interrupted() || self.options.until.is_some_and(|until| std::time::Instant::now() >= until) {
-                self.cut.store(true, Ordering::Relaxed);
-                continue;
-            }
-            match task {
-                Task::Named(dir) => self.directory(&mut worker, &dir, &mut buffer),
-                Task::Names { dir, names } => {
-                    self.files(&mut worker, &dir, &names);
-                    self.visit.leave(&mut worker, &dir.place);
-                }
-                Task::Directory { parent, name } => {
-                    let opened = self.open_directory(&parent, &name);
-                    // The parent may be closed before its children's children are read.
-                    drop(parent);
-                    if let Some(dir) = opened {
-                        self.directory(&mut worker, &dir, &mut buffer);
-                    }
-                }
-            }
+    fn is_cut(&self) -> bool {
+        let cut = signals::interrupted() || self.options.until.is_some_and(|until| std::time::Instant::now() >= until);
+        if cut {
+            self.cut.store(true, Ordering::Relaxed);
         }
+        cut
     }
 
     fn number(&self) -> u32 {

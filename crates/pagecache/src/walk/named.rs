@@ -1,6 +1,6 @@
 //! The beginning of a walk: what was named is opened, whatever it is on, in the order in which it was named.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -10,16 +10,17 @@ use std::sync::Arc;
 use ramline_kernel::KernelError;
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fstat, openat, stat};
 
-use super::{Found, Open, Place, Task, Visit, Walk};
+use super::share::Share;
+use super::{Found, Place, Visit, Walk};
 
 enum Start {
-    Directory(Arc<Open>),
-    File(Box<(Open, Stat)>),
+    Directory(Arc<Place>),
+    File(Box<(OwnedFd, Place, Stat)>),
 }
 
 impl<V: Visit> Walk<'_, V> {
-    /// Files that were named are visited here and now; directories wait for the threads.
-    pub(super) fn begin(&mut self, names: &[PathBuf]) {
+    /// Files that were named are visited here and now; directories wait for the threads. True if there are any.
+    pub(super) fn begin(&mut self, names: &[PathBuf]) -> bool {
         let mut starts = Vec::new();
         for name in names {
             match self.start(name) {
@@ -27,24 +28,22 @@ impl<V: Visit> Walk<'_, V> {
                 Err(error) => self.tell(&error),
             }
         }
-        let mut worker = self.visit.worker();
+        let (mut worker, mut waits) = (self.visit.worker(), false);
         for start in starts {
             match start {
-                Start::Directory(dir) => self.queue.push(Task::Named(dir)),
+                Start::Directory(place) => {
+                    waits = true;
+                    self.queue.push(Share::whole(place));
+                }
                 Start::File(file) => {
-                    let (open, stat) = *file;
-                    let found = Found {
-                        place: &open.place,
-                        name: None,
-                        file: open.fd.as_fd(),
-                        stat: &stat,
-                        fs: &open.place.fs,
-                    };
+                    let (fd, place, stat) = *file;
+                    let found = Found { place: &place, name: None, file: fd.as_fd(), stat: &stat, fs: &place.fs };
                     self.visit.file(&mut worker, &found);
-                    self.visit.leave(&mut worker, &open.place);
+                    self.visit.leave(&mut worker, &place);
                 }
             }
         }
+        waits
     }
 
     /// `None` for what was named twice.
@@ -77,15 +76,14 @@ impl<V: Visit> Walk<'_, V> {
         if !new {
             return Ok(None);
         }
-        let place = Place { index: self.number(), depth: 0, path: path.to_owned(), real, device: stat.st_dev, fs };
+        let (index, device, inode) = (self.number(), stat.st_dev, stat.st_ino);
+        let place = Place { index, depth: 0, path: path.to_owned(), real, device, inode, fs };
         self.visit.enter(&place, None);
-        let open = Open { fd, place };
-        Ok(Some(if is_dir { Start::Directory(Arc::new(open)) } else { Start::File(Box::new((open, stat))) }))
+        Ok(Some(if is_dir { Start::Directory(Arc::new(place)) } else { Start::File(Box::new((fd, place, stat))) }))
     }
 }
 
 /// Without touching the time of the last access, where that is allowed.
-fn open_quietly(name: &CString, how: OFlags) -> rustix::io::Result<OwnedFd> {
-    openat(CWD, name.as_c_str(), how | OFlags::NOATIME, Mode::empty())
-        .or_else(|_| openat(CWD, name.as_c_str(), how, Mode::empty()))
+pub(super) fn open_quietly(name: &CStr, how: OFlags) -> rustix::io::Result<OwnedFd> {
+    openat(CWD, name, how | OFlags::NOATIME, Mode::empty()).or_else(|_| openat(CWD, name, how, Mode::empty()))
 }

@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -10,7 +11,8 @@ use ramline_kernel::residency::{self, Method};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, Stat, fstat, openat, statat};
 use rustix::io::Errno;
 
-use super::{Found, NAMES, Open, Place, Task, Visit, Walk, path_of};
+use super::share::{Hand, NAMES, Share};
+use super::{Found, Open, Place, Visit, Walk, path_of};
 use crate::ground::FileSystem;
 use crate::shared::lock;
 
@@ -24,7 +26,7 @@ struct Passed {
 }
 
 impl<V: Visit> Walk<'_, V> {
-    pub(super) fn open_directory(&self, parent: &Open, name: &CStr) -> Option<Arc<Open>> {
+    pub(super) fn open_directory(&self, parent: &Open, name: &CStr) -> Option<Rc<Open>> {
         let path = path_of(&parent.place, Some(name));
         let real = self.real(&parent.place, &path, name);
         if !self.may_enter(&real, &path) {
@@ -68,12 +70,14 @@ impl<V: Visit> Walk<'_, V> {
             return None;
         }
         let depth = parent.place.depth.saturating_add(1);
-        let place = Place { index: self.number(), depth, path, real, device: stat.st_dev, fs };
+        let (index, device, inode) = (self.number(), stat.st_dev, stat.st_ino);
+        let place = Arc::new(Place { index, depth, path, real, device, inode, fs });
         self.visit.enter(&place, Some(parent.place.index));
-        Some(Arc::new(Open { fd, place }))
+        Some(Rc::new(Open { fd, place }))
     }
 
-    pub(super) fn directory(&self, worker: &mut V::Worker, dir: &Arc<Open>, buffer: &mut Vec<u8>) {
+    /// `buffer` is for the entries, of which one call of getdents may bring a few hundred.
+    pub(super) fn directory(&self, hand: &mut Hand<V::Worker>, dir: &Rc<Open>, buffer: &mut Vec<u8>) {
         self.counts.directories.fetch_add(1, Ordering::Relaxed);
         buffer.clear();
         let spare: &mut [MaybeUninit<u8>] = buffer.spare_capacity_mut();
@@ -96,22 +100,20 @@ impl<V: Visit> Walk<'_, V> {
                 continue;
             }
             match self.kind(dir, name, entry.file_type()) {
-                FileType::RegularFile if self.queue.is_hungry() => {
+                FileType::RegularFile if self.queue.is_hungry() && dir.may_be_shared() && !self.share(hand) => {
                     names.extend_from_slice(name.to_bytes_with_nul());
                     if names.len() >= NAMES {
-                        self.queue.push(Task::Names { dir: Arc::clone(dir), names: std::mem::take(&mut names) });
+                        self.queue.push(Share::files(dir, std::mem::take(&mut names)));
                     }
                 }
-                FileType::RegularFile => self.file(worker, dir, name, &mut passed),
-                FileType::Directory => {
-                    self.queue.push(Task::Directory { parent: Arc::clone(dir), name: name.into() });
-                }
+                FileType::RegularFile => self.file(&mut hand.worker, dir, name, &mut passed),
+                FileType::Directory => hand.stack.push_back((Rc::clone(dir), name.into())),
                 FileType::Symlink => passed.links += 1,
                 _ => passed.others += 1,
             }
         }
-        self.files_counting(worker, dir, &names, &mut passed);
-        self.visit.leave(worker, &dir.place);
+        self.files_counting(&mut hand.worker, dir, &names, &mut passed);
+        self.visit.leave(&mut hand.worker, &dir.place);
         self.note(&dir.place, &passed);
     }
 

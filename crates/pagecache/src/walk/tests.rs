@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
 
 use ramline_kernel::Root;
+use rustix::fs::{Mode, OFlags, openat};
 
 /// Remembers what was visited: path and length.
 #[derive(Default)]
@@ -121,4 +122,49 @@ fn proc_is_no_place_for_files() {
     let (seen, walked, told) = walked(&[Path::new("/proc")], &Options::default());
     assert!(seen.is_empty() && walked.failed == 1, "{told:?}");
     assert!(told[0].contains("proc holds no files of a disk"), "{told:?}");
+}
+
+#[test]
+fn directories_are_shared_among_threads_and_each_is_walked_once() {
+    let dir = tempfile::tempdir().unwrap();
+    for n in 0..60 {
+        let below = dir.path().join(format!("{n}/below/{n}"));
+        fs::create_dir_all(&below).unwrap();
+        (0..5).for_each(|file| fs::write(below.join(file.to_string()), "x").unwrap());
+    }
+    let (seen, walked, told) = walked(&[dir.path()], &Options { threads: 8, ..Options::default() });
+    assert_eq!((seen.len(), walked.directories, walked.failed, walked.vanished), (300, 181, 0, 0), "{told:?}");
+}
+
+#[test]
+fn a_path_longer_than_the_kernel_takes_is_walked_by_the_thread_that_is_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let name = "x".repeat(200);
+    let mut at = rustix::fs::open(dir.path(), OFlags::PATH, Mode::empty()).unwrap();
+    for _ in 0..30 {
+        rustix::fs::mkdirat(&at, &name, Mode::RWXU).unwrap();
+        at = openat(&at, &name, OFlags::PATH, Mode::empty()).unwrap();
+    }
+    for n in 0..20 {
+        openat(&at, n.to_string(), OFlags::CREATE | OFlags::WRONLY, Mode::RUSR).unwrap();
+        rustix::fs::mkdirat(&at, format!("d{n}"), Mode::RWXU).unwrap();
+    }
+    let (seen, walked, told) = walked(&[dir.path()], &Options { threads: 4, ..Options::default() });
+    assert_eq!((seen.len(), walked.directories, walked.failed, walked.vanished), (20, 51, 0, 0), "{told:?}");
+}
+
+#[test]
+fn a_directory_that_was_given_away_is_not_taken_for_another_of_its_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a");
+    fs::create_dir(&path).unwrap();
+    let stat = rustix::fs::stat(&path).unwrap();
+    let fs = Ground::new(&Root::live()).of(rustix::fs::CWD, stat.st_dev, &path);
+    let (device, inode) = (stat.st_dev, stat.st_ino);
+    let place = Place { index: 0, depth: 0, real: path.clone(), path: path.clone(), device, inode, fs };
+    assert!(share::open_same(&place).is_ok());
+    std::fs::rename(&path, dir.path().join("b")).unwrap();
+    assert_eq!(share::open_same(&place).unwrap_err(), rustix::io::Errno::NOENT);
+    std::fs::create_dir(&path).unwrap();
+    assert_eq!(share::open_same(&place).unwrap_err(), rustix::io::Errno::STALE);
 }
