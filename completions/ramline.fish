@@ -242,7 +242,7 @@ complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_s
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l from -d 'Also the files named in LIST, one a line or separated by NUL; - is standard input' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l rate -d 'Read at most so many bytes a second, for example 100MiB' -r
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l range -d 'Only this part of each file' -r
-complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l depth -d 'Requests at a time, 1 to 16 [default: found out by measuring]' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l depth -d 'Readers at a time, 1 to 16 [default: found out by measuring]' -r
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l exclude -d 'Pass over names of this pattern, with everything below; with a / it is held against the whole path (repeatable)' -r
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l threads -d 'Threads [default: one a processor, 2 to 8]' -r
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l root -d 'Read a captured tree instead of this machine' -r -F
@@ -269,7 +269,7 @@ complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_s
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from restore" -l rate -d 'Read at most so many bytes a second, for example 100MiB' -r
-complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from restore" -l depth -d 'Requests at a time, 1 to 16 [default: found out by measuring]' -r
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from restore" -l depth -d 'Readers at a time, 1 to 16 [default: found out by measuring]' -r
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from restore" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from restore" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from restore" -l dry-run -d 'Only find out what is missing'

@@ -30,7 +30,7 @@ pub struct Options<'a> {
     pub other_machine: bool,
     /// At most so many bytes a second.
     pub rate: Option<Bytes>,
-    /// So many requests at a time; found out by measuring when left out.
+    /// So many readers at a time; found out by measuring when left out.
     pub depth: Option<u64>,
     /// Told now and then how far it is.
     pub progress: Option<&'a (dyn Fn(&warm::Progress) + Sync)>,

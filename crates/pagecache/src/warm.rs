@@ -1,9 +1,9 @@
-//! `cache warm`: reads what is missing of files into the page cache, several requests at a time, within a bound, and asks
+//! `cache warm`: reads what is missing of files into the page cache, several readers at a time, within a bound, and asks
 //! afterwards whether it stayed.
 //!
 //! Order: plan (what is missing, asked without reading), direct I/O users named, read, ask again. Reading is pread(2) into one
 //! buffer a thread: right on every file system, with errors that can be told, and safe when a file shrinks. (Advice such as
-//! WILLNEED loads one read-ahead window a call and is not used.) Holes are not read. What it is not: a promise; others read too,
+//! WILLNEED loads one read-ahead window a call: it only announces small files.) Holes are not read. What it is not: a promise; others read too,
 //! and may push out what was brought in.
 
 mod depth;
@@ -11,12 +11,14 @@ pub(crate) mod guard;
 pub(crate) mod plan;
 pub(crate) mod pool;
 
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use ramline_kernel::mappers;
 use ramline_kernel::opened::FileKey;
-use ramline_kernel::{KernelError, Room, cache_room, process, residency};
+use ramline_kernel::residency::{self, Method};
+use ramline_kernel::{KernelError, Room, cache_room, process};
 use ramline_snapshot::cache::{Doing, Stop, Warmed, WarmedFile};
 use ramline_units::{Bytes, Nanos};
 
@@ -35,7 +37,7 @@ pub struct Options<'a> {
     pub range: Option<(u64, u64)>,
     /// At most so many bytes a second.
     pub rate: Option<Bytes>,
-    /// So many requests at a time; found out by measuring when left out.
+    /// So many readers at a time; found out by measuring when left out.
     pub depth: Option<u64>,
     /// Told now and then how far it is.
     pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
@@ -52,7 +54,7 @@ pub struct Progress {
     pub rate: Bytes,
     /// At that rate; `None` while nothing moves.
     pub left: Option<Duration>,
-    /// Requests at a time.
+    /// Readers at a time.
     pub depth: u64,
 }
 
@@ -98,7 +100,7 @@ pub fn warm(
     out.tried = read.tried;
     out.failed += read.failed;
     out.stopped = read.stopped;
-    check(&plan.files, options.range, page, &mut out);
+    check(&plan.files, options.range, page, walking, &mut out);
     Ok(out)
 }
 
@@ -117,28 +119,57 @@ fn direct(context: Context<'_>, files: &[Planned], page: u64) -> Vec<WarmedFile>
     files.iter().filter_map(told).take(NAMED).collect()
 }
 
-/// Asks again about every file that was read.
-fn check(files: &[Planned], range: Option<(u64, u64)>, page: u64, out: &mut Warmed) {
+/// Asks again about every file that was read, by as many threads as a walk has.
+fn check(files: &[Planned], range: Option<(u64, u64)>, page: u64, walking: &walk::Options, out: &mut Warmed) {
+    let asked: Vec<_> = files.iter().filter(|file| !file.untold).collect();
+    let mut found: Vec<Option<Now>> = Vec::new();
+    found.resize_with(asked.len(), || None);
+    let piece = asked.len().div_ceil(walk::threads(walking)).max(1);
+    std::thread::scope(|scope| {
+        for (found, asked) in found.chunks_mut(piece).zip(asked.chunks(piece)) {
+            scope.spawn(move || found.iter_mut().zip(asked).for_each(|(found, file)| *found = now(file, range)));
+        }
+    });
     let bytes = |pages: u64| Bytes(pages.saturating_mul(page));
     let mut after = out.before.resident;
     let early = out.stopped.is_some();
-    for file in files.iter().filter(|file| !file.untold) {
-        let Some(open) = evict::reopen(&file.path, file.key) else {
-            note(out, file, bytes(file.before), Bytes::ZERO, "it is gone, or another file has its name");
+    for (file, now) in asked.into_iter().zip(found) {
+        let Some(now) = now else { continue };
+        let (before, there) = (bytes(file.before), bytes(now.pages));
+        if now.gone {
+            note(out, file, before, there, "it is gone, or another file has its name");
             continue;
-        };
-        let ranges = [range.unwrap_or((0, i64::MAX.unsigned_abs()))];
-        let Ok(now) = residency::of_ranges(&open, &file.path, &ranges) else { continue };
-        after = Bytes((after + bytes(now.cached)).0.saturating_sub(bytes(file.before).0));
-        let wanted = file.before + file.missing / page;
-        let shrunk = residency::size(&open).is_ok_and(|length| length < file.length);
-        if shrunk {
-            note(out, file, bytes(file.before), bytes(now.cached), "it became shorter meanwhile");
-        } else if now.cached < wanted && !early {
-            note(out, file, bytes(file.before), bytes(now.cached), "pages of it left again, or could not be read");
+        }
+        after = Bytes((after + there).0.saturating_sub(before.0));
+        if now.shrunk {
+            note(out, file, before, there, "it became shorter meanwhile");
+        } else if now.pages < file.before + file.missing / page && !early {
+            note(out, file, before, there, "pages of it left again, or could not be read");
         }
     }
     out.after = Some(after);
+}
+
+/// A file after it was read.
+#[derive(Default)]
+struct Now {
+    pages: u64,
+    gone: bool,
+    shrunk: bool,
+}
+
+/// `None` when it is not told.
+fn now(file: &Planned, range: Option<(u64, u64)>) -> Option<Now> {
+    let Some(open) = evict::reopen(&file.path, file.key) else {
+        return Some(Now { gone: true, ..Now::default() });
+    };
+    let (offset, length) = range.unwrap_or((0, i64::MAX.unsigned_abs()));
+    let pages = match file.method {
+        // What the walk has found out about the file system still holds.
+        Method::Cachestat => residency::cachestat(open.as_fd(), offset, length).ok()?.cached,
+        Method::Mincore => residency::of_ranges(&open, &file.path, &[(offset, length)]).ok()?.cached,
+    };
+    Some(Now { pages, gone: false, shrunk: residency::size(&open).is_ok_and(|length| length < file.length) })
 }
 
 fn note(out: &mut Warmed, file: &Planned, before: Bytes, after: Bytes, text: &str) {

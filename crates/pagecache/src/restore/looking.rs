@@ -189,6 +189,10 @@ impl Wanted for Looking<'_> {
         self.entries.get(number).map_or(Path::new(""), |entry| &entry.path)
     }
 
+    fn bytes(&self, number: usize) -> u64 {
+        self.entries.get(number).map_or(0, |entry| entry.pages(self.page).saturating_mul(self.page))
+    }
+
     fn open(&self, number: usize) -> Option<File> {
         let (entry, slot) = (self.entries.get(number)?, self.found.get(number)?);
         let file = match slot.get() {

@@ -1,4 +1,4 @@
-//! How many requests at a time a device likes, found out while it works: more are tried while they gain a twentieth, then fewer
+//! How many readers at a time a device likes, found out while it works: more are tried while they gain a twentieth, then fewer
 //! while they lose nothing.
 //!
 //! Worked example: 4 give 1.0 GB/s, 8 give 1.9, 16 give 1.95: it stays at 8.

@@ -36,6 +36,11 @@ impl<'a> Guard<'a> {
         Guard { root, margin, asked: AtomicU64::new(0), granted: AtomicU64::new(granted), turn: Mutex::default() }
     }
 
+    /// What is kept free, in bytes.
+    pub const fn margin(&self) -> u64 {
+        self.margin
+    }
+
     /// May so many bytes more be read? The answer is final.
     pub fn allow(&self, bytes: u64) -> Result<(), Stop> {
         let sum = self.asked.fetch_add(bytes, Ordering::Relaxed) + bytes;

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use ramline_kernel::opened::FileKey;
-use ramline_kernel::{KernelError, process, residency};
+use ramline_kernel::residency::{self, Method};
+use ramline_kernel::{KernelError, process};
 use ramline_snapshot::cache::{Remark, Tally};
 use ramline_units::Bytes;
 use rustix::fs::{Advice, SeekFrom, fadvise, seek};
@@ -34,6 +35,8 @@ pub struct Planned {
     pub empty: bool,
     /// It has holes.
     pub sparse: bool,
+    /// Who tells the truth about it.
+    pub method: Method,
 }
 
 /// What is to be read of planned files: this part of each.
@@ -49,6 +52,10 @@ impl Wanted for Missing<'_> {
 
     fn path(&self, number: usize) -> &Path {
         self.files.get(number).map_or(Path::new(""), |file| &file.path)
+    }
+
+    fn bytes(&self, number: usize) -> u64 {
+        self.files.get(number).map_or(0, |file| file.missing)
     }
 
     fn open(&self, number: usize) -> Option<File> {
@@ -178,8 +185,8 @@ impl Visit for Planning {
             self.unknown.add(&text, 1, Some(&found.path()));
         }
         let key = FileKey { device: found.stat.st_dev, inode: found.stat.st_ino };
-        let empty = before == 0;
-        worker.files.push(Planned { path: found.path(), key, length, before, missing, untold, empty, sparse });
+        let (empty, method) = (before == 0, found.fs.method);
+        worker.files.push(Planned { path: found.path(), key, length, before, missing, untold, empty, sparse, method });
     }
 
     fn leave(&self, worker: &mut Worker, _: &Place) {

@@ -1,10 +1,16 @@
-//! The reading itself: threads that take files, large ones in windows, as many at a time as the depth says.
+//! The reading itself: threads that take files, small ones in batches, large ones in stretches, as many at a time as the depth says.
 //!
-//! Each thread keeps one buffer and the file it read last. Which file, and what of it, is said by [`Wanted`]. A file that shrinks ends its
+//! Of a batch the kernel is told of all files before the first is read (WILLNEED loads what is wanted of a small file, and does not wait): so a
+//! reader keeps the device busy and waits once, not for each file.
+//! A stretch is long: the kernel reads ahead of each, and where another thread begins right behind one, both read ahead into the same
+//! pages and wait for each other. read(2) and not sendfile(2) to /dev/null, which copies nothing: that marks a large folio as used twice, and what
+//! nobody has used yet would push out of the active list what somebody uses. Each thread keeps one buffer and the file it read last. Which file, and what of it, is said by [`Wanted`]. A file that shrinks ends its
 //! window; an error of the disk is told once a file.
 
 use std::collections::HashSet;
 use std::fs::File;
+use std::num::NonZeroU64;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,6 +21,7 @@ use std::time::{Duration, Instant};
 use ramline_kernel::{KernelError, signals};
 use ramline_snapshot::cache::Stop;
 use ramline_units::Bytes;
+use rustix::fs::{Advice, fadvise};
 
 use super::depth::{Depth, MOST};
 use super::guard::Guard;
@@ -23,8 +30,16 @@ use crate::Context;
 use crate::queue::Queue;
 use crate::shared::{lock, wait};
 
-/// A window of a large file, and what one read asks for.
+/// A stretch of a large file is an eighth of it, but no longer than this.
+const STRETCH: u64 = 64 << 20;
+/// What may be read ahead of each reader and beyond what was allowed: twice the read-ahead of 8 MiB, the largest in use.
+const AHEAD: u64 = 16 << 20;
+/// Files of which no more is wanted go in batches of at most so many files and bytes.
+const SMALL: u64 = 64 << 10;
+const BATCH: (usize, u64) = (32, 1 << 20);
+/// What is allowed at a time, by the guard and by the depth.
 const WINDOW: u64 = 8 << 20;
+/// What one read asks for.
 const PIECE: usize = 512 << 10;
 /// How often the depth is looked at and progress told.
 const TICK: Duration = Duration::from_millis(150);
@@ -35,7 +50,9 @@ const ENOUGH: u64 = 8 << 20;
 pub trait Wanted: Sync {
     fn count(&self) -> usize;
     fn path(&self, number: usize) -> &Path;
-    /// Opens a file and sets how it is to be read; nothing when nothing of it is to be read. Called again for other windows of it.
+    /// What is wanted of it at most.
+    fn bytes(&self, number: usize) -> u64;
+    /// Opens a file and sets how it is to be read; nothing when nothing of it is to be read. Called again for other stretches of it.
     fn open(&self, number: usize) -> Option<File>;
     /// What of it is missing and has data behind it, as offset and length.
     ///
@@ -51,8 +68,13 @@ pub trait Wanted: Sync {
 }
 
 enum Task {
-    File(usize),
-    Window { file: usize, offset: u64, length: u64 },
+    /// Files that follow each other.
+    Files(Range<usize>),
+    Stretch {
+        file: usize,
+        offset: u64,
+        length: u64,
+    },
 }
 
 /// How it went.
@@ -90,7 +112,7 @@ pub fn read(context: Context<'_>, files: &impl Wanted, guard: &Guard<'_>, option
         files,
         guard,
         options,
-        queue: Queue::new((0..files.count()).rev().map(Task::File).collect(), threads),
+        queue: Queue::new(batches(files, options.rate.is_none()).into_iter().rev().map(Task::Files).collect(), threads),
         permits: Permits::new(depth.now()),
         start: Instant::now(),
         due: Mutex::new(Instant::now()),
@@ -126,6 +148,34 @@ pub fn read(context: Context<'_>, files: &impl Wanted, guard: &Guard<'_>, option
     Read { bytes, took, depth: depth.now(), tried, failed, stopped }
 }
 
+/// All files in their order, cut into batches. Where there is a rate no more is asked for than it allows: then each is alone.
+fn batches(files: &impl Wanted, together: bool) -> Vec<Range<usize>> {
+    let mut out: Vec<Range<usize>> = Vec::new();
+    // Room for more in the last one, in bytes.
+    let mut room = 0;
+    for number in 0..files.count() {
+        let bytes = files.bytes(number);
+        match out.last_mut() {
+            Some(last) if bytes <= room.min(SMALL) && last.len() < BATCH.0 => {
+                last.end = number + 1;
+                room -= bytes;
+            }
+            _ => {
+                out.push(number..number + 1);
+                room = if together && bytes <= SMALL { BATCH.1 - bytes } else { 0 };
+            }
+        }
+    }
+    out
+}
+
+/// How long a stretch is of a file of which so much is missing, in whole windows. Where the margin does not hold what is read ahead of all
+/// readers, they read window by window, all at one place: then what is read ahead of one is what the next one reads.
+fn stretch(missing: u64, margin: u64) -> u64 {
+    let most = if margin >= MOST * AHEAD { STRETCH } else { WINDOW };
+    (missing / 8).clamp(WINDOW, most).div_ceil(WINDOW) * WINDOW
+}
+
 fn rate(bytes: u64, span: Duration) -> Bytes {
     let millis = u64::try_from(span.as_millis()).unwrap_or(u64::MAX).max(1);
     Bytes(bytes.saturating_mul(1000) / millis)
@@ -152,77 +202,133 @@ impl<W: Wanted> Pool<'_, W> {
                 self.pass(&task);
                 continue;
             }
-            let (number, window) = match task {
-                Task::File(number) => (number, None),
-                Task::Window { file, offset, length } => (file, Some((offset, length))),
+            let (number, stretch) = match task {
+                Task::Files(batch) if batch.len() > 1 => {
+                    self.batch(batch, &mut buffer);
+                    continue;
+                }
+                Task::Files(one) => (one.start, None),
+                Task::Stretch { file, offset, length } => (file, Some((offset, length))),
             };
             if open.as_ref().is_none_or(|(last, _)| *last != number) {
                 // Gone since: that is found when it is asked again.
                 open = self.files.open(number).map(|file| (number, file));
             }
             let Some((_, file)) = &open else { continue };
-            match window {
-                Some(window) => self.window(number, file, window, &mut buffer),
+            match stretch {
+                Some(stretch) => self.stretch(number, file, stretch, &mut buffer),
                 None => self.file(number, file, &mut buffer),
             }
         }
     }
 
+    /// Small files: told of all, then read one after the other.
+    fn batch(&self, batch: Range<usize>, buffer: &mut [u8]) {
+        let mut permit = None;
+        let mut told = Vec::with_capacity(batch.len());
+        for number in batch {
+            if self.is_over() {
+                self.pass_one(number);
+                continue;
+            }
+            // Gone since: that is found when it is asked again.
+            let Some(file) = self.files.open(number) else { continue };
+            let Some(runs) = self.runs(number, &file) else { continue };
+            if let Err(stop) = self.guard.allow(runs.iter().map(|run| run.1).sum()) {
+                self.stop(stop);
+                continue;
+            }
+            self.permits.keep(&mut permit);
+            for (offset, length) in &runs {
+                fadvise(&file, *offset, NonZeroU64::new(*length), Advice::WillNeed).ok();
+            }
+            told.push((number, file, runs));
+        }
+        for (number, file, runs) in told {
+            for run in runs {
+                self.window(number, &file, run, buffer);
+            }
+        }
+    }
+
+    /// What is to be read of a file.
+    fn runs(&self, number: usize, file: &File) -> Option<Vec<(u64, u64)>> {
+        if self.options.dry {
+            return None;
+        }
+        self.files.missing(number, file).map_err(|error| self.tell(number, &error)).ok()
+    }
+
     /// Not read; but what became of it is known, unless there is no time for that either.
     fn pass(&self, task: &Task) {
-        let Task::File(number) = task else { return };
+        let Task::Files(batch) = task else { return };
+        batch.clone().for_each(|number| self.pass_one(number));
+    }
+
+    fn pass_one(&self, number: usize) {
         if signals::interrupted() {
             *lock(&self.stopped) = Some(Stop::Interrupted);
         } else {
-            self.files.pass(*number);
+            self.files.pass(number);
         }
     }
 
-    /// Small ones are read here; of large ones the windows are shared.
+    /// Small ones are read here; of large ones the stretches are shared.
     fn file(&self, number: usize, file: &File, buffer: &mut [u8]) {
-        if self.options.dry {
-            return;
-        }
-        let runs = match self.files.missing(number, file) {
-            Ok(runs) => runs,
-            Err(error) => return self.tell(number, &error),
-        };
-        let mut windows = Vec::new();
+        let Some(runs) = self.runs(number, file) else { return };
+        let all: u64 = runs.iter().map(|run| run.1).sum();
+        let most = stretch(all, self.guard.margin());
+        let mut stretches = Vec::new();
         for (offset, length) in runs {
-            let pieces = (0..length.div_ceil(WINDOW)).map(|n| n * WINDOW);
-            windows.extend(pieces.map(|at| (offset + at, WINDOW.min(length - at))));
+            let pieces = (0..length.div_ceil(most)).map(|n| n * most);
+            stretches.extend(pieces.map(|at| (offset + at, most.min(length - at))));
         }
-        let large = windows.iter().map(|window| window.1).sum::<u64>() > WINDOW;
-        let own = if large { 1 } else { windows.len() };
-        let rest = windows.split_off(own.min(windows.len()));
+        let own = if all > most { 1 } else { stretches.len() };
+        let rest = stretches.split_off(own.min(stretches.len()));
         for (offset, length) in rest.into_iter().rev() {
-            self.queue.push(Task::Window { file: number, offset, length });
+            self.queue.push(Task::Stretch { file: number, offset, length });
         }
-        windows.into_iter().for_each(|window| self.window(number, file, window, buffer));
+        stretches.into_iter().for_each(|stretch| self.stretch(number, file, stretch, buffer));
     }
 
-    fn window(&self, number: usize, file: &File, (offset, length): (u64, u64), buffer: &mut [u8]) {
-        if self.is_over() {
-            return;
+    fn stretch(&self, number: usize, file: &File, (offset, length): (u64, u64), buffer: &mut [u8]) {
+        let mut permit = None;
+        for at in (0..length.div_ceil(WINDOW)).map(|n| n * WINDOW) {
+            let window = (offset + at, WINDOW.min(length - at));
+            if self.is_over() {
+                return;
+            }
+            if let Err(stop) = self.guard.allow(window.1) {
+                return self.stop(stop);
+            }
+            // Kept for all of the stretch, unless fewer are wanted by now.
+            self.permits.keep(&mut permit);
+            if !self.window(number, file, window, buffer) {
+                return;
+            }
         }
-        if let Err(stop) = self.guard.allow(length) {
-            return self.stop(stop);
-        }
-        let _permit = self.permits.take();
+    }
+
+    /// False when the file ends here. An error ends the window alone: the disk may give what is behind it.
+    fn window(&self, number: usize, file: &File, (offset, length): (u64, u64), buffer: &mut [u8]) -> bool {
         let (mut at, end) = (offset, offset.saturating_add(length));
         while at < end && !self.is_over() {
             let most = usize::try_from(end - at).unwrap_or(PIECE).min(buffer.len());
             match file.read_at(&mut buffer[..most], at) {
                 // It became shorter: what is gone need not be read.
-                Ok(0) => return,
+                Ok(0) => return false,
                 Ok(got) => at += u64::try_from(got).unwrap_or(0),
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                Err(error) => return self.tell(number, &KernelError::io("read", self.files.path(number), error)),
+                Err(error) => {
+                    self.tell(number, &KernelError::io("read", self.files.path(number), error));
+                    return true;
+                }
             }
             let asked = u64::try_from(most).unwrap_or(0);
             self.bytes.fetch_add(asked, Ordering::Relaxed);
             self.pace(asked);
         }
+        true
     }
 
     /// Sleeps until what the rate allows has caught up with these bytes too. Time in which nothing was read gives no credit.
@@ -276,13 +382,22 @@ impl Permits {
         self.wake.notify_all();
     }
 
-    fn take(&self) -> Permit<'_> {
+    /// Takes one, or keeps the one that was taken if no fewer are wanted by now; else waits for another.
+    fn keep<'a>(&'a self, permit: &mut Option<Permit<'a>>) {
         let mut state = lock(&self.state);
+        if permit.is_some() {
+            if state.0 <= state.1 {
+                return;
+            }
+            drop(state);
+            *permit = None;
+            state = lock(&self.state);
+        }
         while state.0 >= state.1 {
             state = wait(&self.wake, state);
         }
         state.0 += 1;
-        Permit(self)
+        *permit = Some(Permit(self));
     }
 }
 
@@ -292,5 +407,72 @@ impl Drop for Permit<'_> {
     fn drop(&mut self) {
         lock(&self.0.state).0 -= 1;
         self.0.wake.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    #[test]
+    fn a_file_is_read_in_eight_stretches_unless_these_are_too_short_or_too_long() {
+        let of = |mib: u64| stretch(mib * MIB, 256 * MIB) / MIB;
+        assert_eq!([of(0), of(64), of(100), of(511), of(512), of(30 << 10)], [8, 8, 16, 64, 64, 64]);
+        assert_eq!(
+            stretch(30 << 30, 256 * MIB - 1),
+            WINDOW,
+            "readers far from each other would bring in more than the margin"
+        );
+    }
+
+    struct Sizes(Vec<u64>);
+
+    impl Wanted for Sizes {
+        fn count(&self) -> usize {
+            self.0.len()
+        }
+        fn path(&self, _: usize) -> &Path {
+            Path::new("")
+        }
+        fn bytes(&self, number: usize) -> u64 {
+            self.0[number]
+        }
+        fn open(&self, _: usize) -> Option<File> {
+            None
+        }
+        fn missing(&self, _: usize, _: &File) -> Result<Vec<(u64, u64)>, KernelError> {
+            Ok(Vec::new())
+        }
+    }
+
+    #[test]
+    fn small_files_go_together_and_large_ones_alone_and_none_is_left_out() {
+        let of = |sizes: &[u64]| batches(&Sizes(sizes.to_vec()), true);
+        assert_eq!(of(&[]), []);
+        assert_eq!(of(&[1, SMALL, SMALL + 1, 1, 0]), [0..2, 2..3, 3..5]);
+        assert_eq!(of(&[4096; 70]), [0..32, 32..64, 64..70]);
+        assert_eq!(of(&[SMALL; 20]), [0..16, 16..20], "a batch is 1 MiB at most");
+        assert_eq!(of(&[u64::MAX, 1]), [0..1, 1..2]);
+        assert_eq!(batches(&Sizes(vec![1, 1]), false), [0..1, 1..2]);
+    }
+
+    #[test]
+    fn a_permit_is_kept_until_fewer_are_wanted() {
+        let permits = Permits::new(2);
+        let (mut one, mut other) = (None, None);
+        permits.keep(&mut one);
+        permits.keep(&mut other);
+        permits.keep(&mut one);
+        assert_eq!(lock(&permits.state).0, 2);
+        permits.set(1);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| permits.keep(&mut one));
+            std::thread::sleep(Duration::from_millis(20));
+            assert!(!waiting.is_finished(), "it gave its own back and waits");
+            drop(other);
+        });
+        assert_eq!((one.is_some(), lock(&permits.state).0), (true, 1));
     }
 }

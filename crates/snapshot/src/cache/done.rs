@@ -153,7 +153,7 @@ pub struct Warmed {
     pub after: Option<Bytes>,
     /// Time spent reading.
     pub took: Nanos,
-    /// Requests at a time that served best, and what each depth that was tried gave, in bytes a second.
+    /// Readers at a time that served best, and what each depth that was tried gave, in bytes a second.
     pub depth: u64,
     /// Depth and bytes a second.
     pub tried: Vec<(u64, Bytes)>,

@@ -78,7 +78,7 @@ pub struct Restored {
     pub after: Option<Bytes>,
     /// Time spent looking at files and reading them.
     pub took: Nanos,
-    /// Requests at a time that served best.
+    /// Readers at a time that served best.
     pub depth: u64,
     /// What the guard allowed at the start.
     pub room: Bytes,

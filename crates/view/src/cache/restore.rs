@@ -38,7 +38,7 @@ impl CacheRestore {
         if done.doing == Doing::Done && done.read > Bytes::ZERO {
             let rate = super::warm::rate(done.read, done.took);
             let (read, took, depth) = (done.read, done.took, done.depth);
-            page.line(&format!("Read {read} in {took}, {}, {depth} requests at a time.", number::per_second(rate)));
+            page.line(&format!("Read {read} in {took}, {}, {depth} readers at a time.", number::per_second(rate)));
         }
         let boot = if done.same_boot { "in this boot" } else { "in an earlier boot" };
         let files = number::things(done.files, "file");

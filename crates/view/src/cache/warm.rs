@@ -77,7 +77,7 @@ impl CacheWarm {
             done.tried.iter().map(|(depth, rate)| format!("{depth}: {}", number::per_second(*rate))).collect();
         let tried = if tried.is_empty() { String::new() } else { format!(" (tried {})", tried.join(", ")) };
         format!(
-            "Read {} of {} missing in {}, {}, {} requests at a time{tried}.",
+            "Read {} of {} missing in {}, {}, {} readers at a time{tried}.",
             done.read,
             done.missing,
             done.took,
@@ -136,7 +136,7 @@ mod tests {
         let text = CacheWarm::new(done).text(&Style::default());
         assert!(text.starts_with("300.0 MiB of 30.0 GiB in 1 file are in the page cache now"), "{text}");
         assert!(text.contains("Stopped: control group /db has room for 350.0 MiB"), "{text}");
-        assert!(text.contains("300.0 MiB/s, 4 requests at a time"), "{text}");
+        assert!(text.contains("300.0 MiB/s, 4 readers at a time"), "{text}");
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub struct Restore {
     /// Read at most so many bytes a second, for example 100MiB
     #[arg(long, value_name = "SIZE")]
     rate: Option<Bytes>,
-    /// Requests at a time, 1 to 16 [default: found out by measuring]
+    /// Readers at a time, 1 to 16 [default: found out by measuring]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=16))]
     depth: Option<u64>,
     /// Take also the hot set of another machine that has the same files: names, lengths and times must agree, not inodes

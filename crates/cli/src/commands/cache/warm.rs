@@ -34,7 +34,7 @@ pub struct Warm {
     /// Only this part of each file
     #[arg(long, value_name = "OFFSET:LENGTH", value_parser = range)]
     range: Option<(u64, u64)>,
-    /// Requests at a time, 1 to 16 [default: found out by measuring]
+    /// Readers at a time, 1 to 16 [default: found out by measuring]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=16))]
     depth: Option<u64>,
     #[command(flatten)]
