@@ -38,8 +38,8 @@ impl FileKey {
     /// # Errors
     /// When it cannot be looked at.
     pub fn of(file: &File) -> io::Result<FileKey> {
-        let meta = file.metadata()?;
-        Ok(FileKey { device: meta.dev(), inode: meta.ino() })
+        let stat = rustix::fs::fstat(file)?;
+        Ok(FileKey { device: stat.st_dev, inode: stat.st_ino })
     }
 }
 

@@ -19,8 +19,11 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
+use ramline_units::Bytes;
+
+use crate::Root;
 use crate::error::{KernelError, Result};
-use crate::sys::{page_size, size_of_fd};
+use crate::sys::{page_size, read_u64, size_of_fd};
 
 pub use ask::{cachestat, cachestat_works, mincore, mincore_tells_truth};
 pub use change::{Evicted, ReadIn, bring_in, drop_range, evict, evict_ranges};
@@ -139,6 +142,18 @@ pub fn lives_in_memory(file: &impl AsFd) -> io::Result<bool> {
 /// When it cannot be asked.
 pub fn size(file: &impl AsFd) -> io::Result<u64> {
     size_of_fd(file.as_fd())
+}
+
+/// What the kernel reads ahead of a reader in order at most, by the disk the file is on; `None` where no one disk is named (btrfs, a network).
+#[must_use]
+pub fn read_ahead(root: &Root, file: &impl AsFd) -> Option<Bytes> {
+    let device = rustix::fs::fstat(file).ok()?.st_dev;
+    let block = format!("/sys/dev/block/{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
+    // A partition has the queue of its disk.
+    let kib = [format!("{block}/queue"), format!("{block}/../queue")]
+        .iter()
+        .find_map(|queue| read_u64(&root.path(format!("{queue}/read_ahead_kb"))).ok())?;
+    Some(Bytes::from_kib(kib))
 }
 
 /// Which parts of a file are in the page cache, as offset and length in bytes of whole pages, in order and apart from each other.

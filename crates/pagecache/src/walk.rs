@@ -3,7 +3,8 @@
 //! Per file: openat, fstat, whatever the visitor does, close. Each thread has a stack of directories of its own, and a table of
 //! descriptors of its own: in a shared one every open and close of a file waits for those of the other threads. So nothing that is open goes
 //! from one thread to another. A thread that has nothing to do is given names, of directories or of files of a large one, and
-//! opens the directory they are in once more, by its path, which must still lead to the same directory. Kept are directories and files
+//! opens the directory they are in once more, by its path, which must still lead to the same directory, and below what was named not
+//! through a link unless links are followed. Kept are directories and files
 //! with several names, never the files. What it is not: a reader: it opens regular files (and a block device that was named) and
 //! never a FIFO, a socket, or a device unasked; it never enters a mount that a server or a program answers for unasked, and never
 //! follows a link unasked.
@@ -196,20 +197,7 @@ pub fn threads(options: &Options) -> usize {
 pub fn walk<V: Visit>(context: Context<'_>, names: &[PathBuf], options: &Options, visit: &V) -> Walked {
     raise_open_files();
     let threads = threads(options);
-    let mut walk = Walk {
-        context,
-        options,
-        visit,
-        ground: Ground::new(context.root),
-        queue: Queue::new(Vec::new(), threads),
-        next: AtomicU32::new(0),
-        directories: Mutex::default(),
-        linked: Mutex::default(),
-        named: HashSet::new(),
-        skipped: Remarks::default(),
-        counts: Counts::default(),
-        cut: AtomicBool::new(false),
-    };
+    let mut walk = Walk::new(context, options, visit, threads);
     let waits = walk.begin(names);
     let walk = walk;
     std::thread::scope(|scope| {
@@ -230,14 +218,31 @@ pub fn walk<V: Visit>(context: Context<'_>, names: &[PathBuf], options: &Options
 }
 
 /// A deep tree keeps one directory open on each level, a thread.
-fn raise_open_files() {
+pub(crate) fn raise_open_files() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     setrlimit(Resource::Nofile, limit).ok();
 }
 
-impl<V: Visit> Walk<'_, V> {
+impl<'a, V: Visit> Walk<'a, V> {
+    fn new(context: Context<'a>, options: &'a Options, visit: &'a V, threads: usize) -> Walk<'a, V> {
+        Walk {
+            context,
+            options,
+            visit,
+            ground: Ground::new(context.root),
+            queue: Queue::new(Vec::new(), threads),
+            next: AtomicU32::new(0),
+            directories: Mutex::default(),
+            linked: Mutex::default(),
+            named: HashSet::new(),
+            skipped: Remarks::default(),
+            counts: Counts::default(),
+            cut: AtomicBool::new(false),
+        }
+    }
+
     fn is_cut(&self) -> bool {
         let cut = signals::interrupted() || self.options.until.is_some_and(|until| std::time::Instant::now() >= until);
         if cut {

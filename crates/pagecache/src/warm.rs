@@ -127,7 +127,8 @@ fn check(files: &[Planned], range: Option<(u64, u64)>, page: u64, walking: &walk
     let piece = asked.len().div_ceil(walk::threads(walking)).max(1);
     std::thread::scope(|scope| {
         for (found, asked) in found.chunks_mut(piece).zip(asked.chunks(piece)) {
-            scope.spawn(move || found.iter_mut().zip(asked).for_each(|(found, file)| *found = now(file, range)));
+            let ask = move || found.iter_mut().zip(asked).for_each(|(found, file)| *found = now(file, range));
+            process::spawn_with_own_descriptors(scope, ask);
         }
     });
     let bytes = |pages: u64| Bytes(pages.saturating_mul(page));

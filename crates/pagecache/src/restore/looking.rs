@@ -86,7 +86,7 @@ impl<'a> Looking<'a> {
         let piece = found.len().div_ceil(AT_ONCE).max(1);
         std::thread::scope(|scope| {
             for (found, entries) in found.chunks_mut(piece).zip(self.entries.chunks(piece)) {
-                scope.spawn(move || {
+                process::spawn_with_own_descriptors(scope, move || {
                     for (found, entry) in found.iter_mut().zip(entries) {
                         if let Some(Found::Same(same)) = found {
                             same.after = if self.dry { None } else { same.asked_again(entry, self.page) };

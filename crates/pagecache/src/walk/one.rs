@@ -76,9 +76,9 @@ impl<V: Visit> Walk<'_, V> {
         Some(Rc::new(Open { fd, place }))
     }
 
-    /// `buffer` is for the entries, of which one call of getdents may bring a few hundred.
-    pub(super) fn directory(&self, hand: &mut Hand<V::Worker>, dir: &Rc<Open>, buffer: &mut Vec<u8>) {
+    pub(super) fn directory(&self, hand: &mut Hand<V::Worker>, dir: &Rc<Open>) {
         self.counts.directories.fetch_add(1, Ordering::Relaxed);
+        let mut buffer = std::mem::take(&mut hand.entries);
         buffer.clear();
         let spare: &mut [MaybeUninit<u8>] = buffer.spare_capacity_mut();
         let (mut entries, mut names, mut passed) = (RawDir::new(dir.as_ref(), spare), Vec::new(), Passed::default());
@@ -115,6 +115,7 @@ impl<V: Visit> Walk<'_, V> {
         self.files_counting(&mut hand.worker, dir, &names, &mut passed);
         self.visit.leave(&mut hand.worker, &dir.place);
         self.note(&dir.place, &passed);
+        hand.entries = buffer;
     }
 
     /// What an entry is; a link is what it leads to, if links are followed.

@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use rustix::fs::{OFlags, fstat};
+use rustix::fs::{Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::io::Errno;
 
 use super::named::open_quietly;
@@ -35,6 +36,14 @@ pub struct Hand<W> {
     pub worker: W,
     /// Directories to be opened, each in its parent; the last first, which keeps few open.
     pub stack: VecDeque<(Rc<Open>, Box<CStr>)>,
+    /// For the entries of a directory, of which one call of getdents may bring a few hundred.
+    pub entries: Vec<u8>,
+}
+
+impl<W> Hand<W> {
+    pub fn new(worker: W) -> Hand<W> {
+        Hand { worker, stack: VecDeque::new(), entries: Vec::with_capacity(32 << 10) }
+    }
 }
 
 impl Share {
@@ -58,37 +67,45 @@ impl Open {
 
 impl<V: Visit> Walk<'_, V> {
     pub(super) fn work(&self) {
-        let mut hand = Hand { worker: self.visit.worker(), stack: VecDeque::new() };
-        let mut buffer = Vec::with_capacity(32 << 10);
-        while let Some(Share { place, what }) = self.queue.take() {
+        let mut hand = Hand::new(self.visit.worker());
+        while let Some(share) = self.queue.take() {
             if self.is_cut() {
                 continue;
             }
-            let Some(dir) = self.reopen(place, &what) else { continue };
-            match what {
-                What::Whole => self.directory(&mut hand, &dir, &mut buffer),
-                What::Directories(names) => {
-                    let names = names.split_inclusive(|byte| *byte == 0).map(CStr::from_bytes_with_nul);
-                    hand.stack.extend(names.flatten().map(|name| (Rc::clone(&dir), name.into())));
-                }
-                What::Files(names) => {
-                    self.files(&mut hand.worker, &dir, &names);
-                    self.visit.leave(&mut hand.worker, &dir.place);
-                }
+            self.take_up(share, &mut hand);
+            self.down(&mut hand);
+        }
+    }
+
+    /// Does what was given: directories come onto the stack, files are visited.
+    pub(super) fn take_up(&self, Share { place, what }: Share, hand: &mut Hand<V::Worker>) {
+        let Some(dir) = self.reopen(place, &what) else { return };
+        match what {
+            What::Whole => self.directory(hand, &dir),
+            What::Directories(names) => {
+                let names = names.split_inclusive(|byte| *byte == 0).map(CStr::from_bytes_with_nul);
+                hand.stack.extend(names.flatten().map(|name| (Rc::clone(&dir), name.into())));
             }
-            drop(dir);
-            while let Some((parent, name)) = hand.stack.pop_back() {
-                if self.is_cut() {
-                    hand.stack.clear();
-                    break;
-                }
-                while self.queue.is_hungry() && self.share(&mut hand) {}
-                let opened = self.open_directory(&parent, &name);
-                // The parent may be closed before its children's children are read.
-                drop(parent);
-                if let Some(dir) = opened {
-                    self.directory(&mut hand, &dir, &mut buffer);
-                }
+            What::Files(names) => {
+                self.files(&mut hand.worker, &dir, &names);
+                self.visit.leave(&mut hand.worker, &dir.place);
+            }
+        }
+    }
+
+    /// Walks what is on the stack to its end.
+    pub(super) fn down(&self, hand: &mut Hand<V::Worker>) {
+        while let Some((parent, name)) = hand.stack.pop_back() {
+            if self.is_cut() {
+                hand.stack.clear();
+                return;
+            }
+            while self.queue.is_hungry() && self.share(hand) {}
+            let opened = self.open_directory(&parent, &name);
+            // The parent may be closed before its children's children are read.
+            drop(parent);
+            if let Some(dir) = opened {
+                self.directory(hand, &dir);
             }
         }
     }
@@ -100,7 +117,7 @@ impl<V: Visit> Walk<'_, V> {
             return false;
         }
         let parent = Rc::clone(parent);
-        let alike = hand.stack.iter().take_while(|(other, _)| Rc::ptr_eq(other, &parent)).count();
+        let alike = hand.stack.iter().take(NAMES).take_while(|(other, _)| Rc::ptr_eq(other, &parent)).count();
         let mut names = Vec::new();
         for _ in 0..alike.div_ceil(2) {
             let Some((_, name)) = hand.stack.pop_front() else { break };
@@ -115,14 +132,14 @@ impl<V: Visit> Walk<'_, V> {
 
     /// Opens a directory that another thread had open; `None` when its path leads to it no more.
     fn reopen(&self, place: Arc<Place>, what: &What) -> Option<Rc<Open>> {
-        match open_same(&place) {
+        match open_same(&place, self.options.follow) {
             Ok(fd) => Some(Rc::new(Open { fd, place })),
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::STALE) => {
-                let lost = match what {
-                    What::Whole => 1,
-                    What::Directories(names) | What::Files(names) => names.iter().filter(|byte| **byte == 0).count(),
-                };
-                self.counts.vanished.fetch_add(u64::try_from(lost).unwrap_or(u64::MAX), Ordering::Relaxed);
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::STALE) if !matches!(what, What::Whole) => {
+                let (What::Directories(names) | What::Files(names)) = what else { return None };
+                let lost = u64::try_from(names.iter().filter(|byte| **byte == 0).count()).unwrap_or(u64::MAX);
+                self.counts.vanished.fetch_add(lost, Ordering::Relaxed);
+                let text = "in directories that were moved or removed while they were walked";
+                self.skipped.add(text, lost, Some(&place.path));
                 None
             }
             Err(error) => {
@@ -134,10 +151,33 @@ impl<V: Visit> Walk<'_, V> {
 }
 
 /// Opens a directory by its path, if it still is that one.
-pub(super) fn open_same(place: &Place) -> rustix::io::Result<OwnedFd> {
-    let name = CString::new(place.path.as_os_str().as_bytes()).map_err(|_| Errno::INVAL)?;
-    let fd = open_quietly(&name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC)?;
+pub(super) fn open_same(place: &Place, follow: bool) -> rustix::io::Result<OwnedFd> {
+    let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let fd = match below(place, how).filter(|_| !follow) {
+        Some(opened) => opened?,
+        None => open_quietly(&c_string(&place.path)?, how)?,
+    };
     let stat = fstat(&fd)?;
     // Another one has the name by now.
     if (stat.st_dev, stat.st_ino) != (place.device, place.inode) { Err(Errno::STALE) } else { Ok(fd) }
+}
+
+/// From what was named, through no link: somebody may have put one there. `None` where the kernel cannot (before 5.6), or is forbidden to.
+fn below(place: &Place, how: OFlags) -> Option<rustix::io::Result<OwnedFd>> {
+    let named = place.path.ancestors().nth(usize::try_from(place.depth).ok()?)?;
+    let rest = place.path.strip_prefix(named).ok().filter(|rest| !rest.as_os_str().is_empty())?;
+    let (named, rest) = (c_string(named).ok()?, c_string(rest).ok()?);
+    let top = match open_quietly(&named, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC) {
+        Ok(top) => top,
+        Err(error) => return Some(Err(error)),
+    };
+    let open = |how| openat2(&top, &rest, how, Mode::empty(), ResolveFlags::NO_SYMLINKS);
+    match open(how | OFlags::NOATIME).or_else(|_| open(how)) {
+        Err(Errno::NOSYS | Errno::PERM) => None,
+        other => Some(other),
+    }
+}
+
+fn c_string(path: &Path) -> rustix::io::Result<CString> {
+    CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::INVAL)
 }

@@ -5,9 +5,9 @@ use std::os::unix::fs::symlink;
 use ramline_kernel::Root;
 use rustix::fs::{Mode, OFlags, openat};
 
-/// Remembers what was visited: path and length.
+/// Remembers what was visited: path and length, each time.
 #[derive(Default)]
-struct Seen(Mutex<BTreeMap<String, u64>>);
+struct Seen(Mutex<Vec<(String, u64)>>);
 
 impl Visit for Seen {
     type Worker = ();
@@ -16,7 +16,7 @@ impl Visit for Seen {
 
     fn file(&self, (): &mut (), found: &Found<'_>) {
         let path = found.path().to_string_lossy().into_owned();
-        assert_eq!(lock(&self.0).insert(path, found.length()), None, "a file is visited once");
+        lock(&self.0).push((path, found.length()));
     }
 }
 
@@ -25,7 +25,11 @@ fn walked(names: &[&Path], options: &Options) -> (BTreeMap<String, u64>, Walked,
     let tell = |error: &KernelError| lock(&told).push(error.to_string());
     let names: Vec<PathBuf> = names.iter().map(|name| (*name).to_owned()).collect();
     let walked = walk(Context { root: &Root::live(), tell: &tell }, &names, options, &seen);
-    (seen.0.into_inner().unwrap(), walked, told.into_inner().unwrap())
+    let all = seen.0.into_inner().unwrap();
+    let visits = all.len();
+    let seen: BTreeMap<String, u64> = all.into_iter().collect();
+    assert_eq!(seen.len(), visits, "a file is visited once");
+    (seen, walked, told.into_inner().unwrap())
 }
 
 fn names(dir: &Path, seen: &BTreeMap<String, u64>) -> Vec<String> {
@@ -154,6 +158,40 @@ fn a_path_longer_than_the_kernel_takes_is_walked_by_the_thread_that_is_there() {
 }
 
 #[test]
+fn half_of_the_highest_directories_is_given_away_and_taken_up_again() {
+    let dir = tempfile::tempdir().unwrap();
+    for n in 0..9 {
+        fs::create_dir_all(dir.path().join(format!("{n}/in"))).unwrap();
+        fs::write(dir.path().join(format!("{n}/in/file")), "x").unwrap();
+    }
+    let (seen, options, root) = (Seen::default(), Options::default(), Root::live());
+    let context = Context { root: &root, tell: &|error| panic!("{error}") };
+    let mut walk = Walk::new(context, &options, &seen, 2);
+    assert!(walk.begin(&[dir.path().to_owned()]));
+    let top = walk.queue.take().unwrap();
+    let mut hand = share::Hand::new(());
+    assert!(!walk.share(&mut hand), "nothing to give");
+    walk.take_up(top, &mut hand);
+    assert_eq!(hand.stack.len(), 9);
+    assert!(walk.share(&mut hand));
+    assert_eq!(hand.stack.len(), 4);
+    let (given, mut other) = (walk.queue.take().unwrap(), share::Hand::new(()));
+    walk.take_up(given, &mut other);
+    assert_eq!(other.stack.len(), 5);
+    walk.down(&mut other);
+    assert_eq!(lock(&seen.0).len(), 5, "to the bottom");
+    // What is given away and then moved is told.
+    assert!(walk.share(&mut hand));
+    std::fs::rename(dir.path(), dir.path().with_extension("moved")).unwrap();
+    let (given, mut third) = (walk.queue.take().unwrap(), share::Hand::new(()));
+    walk.take_up(given, &mut third);
+    std::fs::rename(dir.path().with_extension("moved"), dir.path()).unwrap();
+    assert!(third.stack.is_empty());
+    assert_eq!(walk.counts.vanished.load(Ordering::Relaxed), 2);
+    assert!(walk.skipped.take()[0].text.contains("moved or removed"));
+}
+
+#[test]
 fn a_directory_that_was_given_away_is_not_taken_for_another_of_its_name() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a");
@@ -161,10 +199,15 @@ fn a_directory_that_was_given_away_is_not_taken_for_another_of_its_name() {
     let stat = rustix::fs::stat(&path).unwrap();
     let fs = Ground::new(&Root::live()).of(rustix::fs::CWD, stat.st_dev, &path);
     let (device, inode) = (stat.st_dev, stat.st_ino);
-    let place = Place { index: 0, depth: 0, real: path.clone(), path: path.clone(), device, inode, fs };
-    assert!(share::open_same(&place).is_ok());
+    let place = Place { index: 0, depth: 1, real: path.clone(), path: path.clone(), device, inode, fs };
+    assert!(share::open_same(&place, false).is_ok());
     std::fs::rename(&path, dir.path().join("b")).unwrap();
-    assert_eq!(share::open_same(&place).unwrap_err(), rustix::io::Errno::NOENT);
+    assert_eq!(share::open_same(&place, false).unwrap_err(), rustix::io::Errno::NOENT);
     std::fs::create_dir(&path).unwrap();
-    assert_eq!(share::open_same(&place).unwrap_err(), rustix::io::Errno::STALE);
+    assert_eq!(share::open_same(&place, false).unwrap_err(), rustix::io::Errno::STALE);
+    std::fs::rename(dir.path().join("b"), dir.path().join("c")).unwrap();
+    std::fs::remove_dir(&path).unwrap();
+    symlink("c", &path).unwrap();
+    assert_eq!(share::open_same(&place, false).unwrap_err(), rustix::io::Errno::LOOP);
+    assert!(share::open_same(&place, true).is_ok());
 }

@@ -74,7 +74,7 @@ impl<'a> Guard<'a> {
     }
 }
 
-/// An eighth of a small room, 256 MiB of a large one: for what others take in the meantime.
+/// An eighth of a small room, 256 MiB of a large one: for what others take in the meantime, and for what is read ahead.
 fn margin(room: u64) -> u64 {
     (room / 8).min(256 << 20)
 }

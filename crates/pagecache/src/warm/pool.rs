@@ -5,7 +5,7 @@
 //! A stretch is long: the kernel reads ahead of each, and where another thread begins right behind one, both read ahead into the same
 //! pages and wait for each other. read(2) and not sendfile(2) to /dev/null, which copies nothing: that marks a large folio as used twice, and what
 //! nobody has used yet would push out of the active list what somebody uses. Each thread keeps one buffer and the file it read last. Which file, and what of it, is said by [`Wanted`]. A file that shrinks ends its
-//! window; an error of the disk is told once a file.
+//! stretch; an error of the disk is told once a file.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -18,7 +18,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use ramline_kernel::{KernelError, signals};
+use ramline_kernel::{KernelError, process, residency, signals};
 use ramline_snapshot::cache::Stop;
 use ramline_units::Bytes;
 use rustix::fs::{Advice, fadvise};
@@ -26,14 +26,12 @@ use rustix::fs::{Advice, fadvise};
 use super::depth::{Depth, MOST};
 use super::guard::Guard;
 use super::{Options, Progress};
-use crate::Context;
 use crate::queue::Queue;
 use crate::shared::{lock, wait};
+use crate::{Context, walk};
 
 /// A stretch of a large file is an eighth of it, but no longer than this.
 const STRETCH: u64 = 64 << 20;
-/// What may be read ahead of each reader and beyond what was allowed: twice the read-ahead of 8 MiB, the largest in use.
-const AHEAD: u64 = 16 << 20;
 /// Files of which no more is wanted go in batches of at most so many files and bytes.
 const SMALL: u64 = 64 << 10;
 const BATCH: (usize, u64) = (32, 1 << 20);
@@ -92,6 +90,7 @@ struct Pool<'a, W> {
     files: &'a W,
     guard: &'a Guard<'a>,
     options: &'a Options<'a>,
+    page: u64,
     queue: Queue<Task>,
     permits: Permits,
     start: Instant,
@@ -105,6 +104,8 @@ struct Pool<'a, W> {
 
 /// Reads what is missing of all files.
 pub fn read(context: Context<'_>, files: &impl Wanted, guard: &Guard<'_>, options: &Options<'_>, total: Bytes) -> Read {
+    // Each reader has a batch of them open.
+    walk::raise_open_files();
     let mut depth = Depth::new(options.depth);
     let threads = usize::try_from(options.depth.unwrap_or(MOST).clamp(1, MOST)).unwrap_or(1);
     let pool = Pool {
@@ -112,6 +113,7 @@ pub fn read(context: Context<'_>, files: &impl Wanted, guard: &Guard<'_>, option
         files,
         guard,
         options,
+        page: process::page_size(),
         queue: Queue::new(batches(files, options.rate.is_none()).into_iter().rev().map(Task::Files).collect(), threads),
         permits: Permits::new(depth.now()),
         start: Instant::now(),
@@ -125,7 +127,7 @@ pub fn read(context: Context<'_>, files: &impl Wanted, guard: &Guard<'_>, option
         let (done, finished) = channel::<()>();
         for _ in 0..threads {
             let (pool, done) = (&pool, done.clone());
-            scope.spawn(move || pool.work(done));
+            process::spawn_with_own_descriptors(scope, move || pool.work(done));
         }
         drop(done);
         let mut last = (Instant::now(), 0);
@@ -156,7 +158,7 @@ fn batches(files: &impl Wanted, together: bool) -> Vec<Range<usize>> {
     for number in 0..files.count() {
         let bytes = files.bytes(number);
         match out.last_mut() {
-            Some(last) if bytes <= room.min(SMALL) && last.len() < BATCH.0 => {
+            Some(last) if room > 0 && bytes <= room.min(SMALL) && last.len() < BATCH.0 => {
                 last.end = number + 1;
                 room -= bytes;
             }
@@ -170,10 +172,16 @@ fn batches(files: &impl Wanted, together: bool) -> Vec<Range<usize>> {
 }
 
 /// How long a stretch is of a file of which so much is missing, in whole windows. Where the margin does not hold what is read ahead of all
-/// readers, they read window by window, all at one place: then what is read ahead of one is what the next one reads.
-fn stretch(missing: u64, margin: u64) -> u64 {
-    let most = if margin >= MOST * AHEAD { STRETCH } else { WINDOW };
-    (missing / 8).clamp(WINDOW, most).div_ceil(WINDOW) * WINDOW
+/// readers (each as far as two read-aheads beyond what was allowed), they read window by window, all at one place: then what is read ahead of one is what
+/// the next one reads.
+fn stretch(missing: u64, margin: u64, ahead: Option<Bytes>) -> u64 {
+    let apart = ahead.is_some_and(|ahead| margin / (2 * MOST) >= ahead.0);
+    (missing / 8).clamp(WINDOW, if apart { STRETCH } else { WINDOW }).div_ceil(WINDOW) * WINDOW
+}
+
+/// Bytes of the whole pages a range touches: so much is brought in.
+fn brought((offset, length): (u64, u64), page: u64) -> u64 {
+    (offset.saturating_add(length).div_ceil(page) - offset / page).saturating_mul(page)
 }
 
 fn rate(bytes: u64, span: Duration) -> Bytes {
@@ -222,10 +230,10 @@ impl<W: Wanted> Pool<'_, W> {
         }
     }
 
-    /// Small files: told of all, then read one after the other.
+    /// Small files: told of all, then read one after the other, also when no more is allowed meanwhile: what was told comes anyhow.
     fn batch(&self, batch: Range<usize>, buffer: &mut [u8]) {
         let mut permit = None;
-        let mut told = Vec::with_capacity(batch.len());
+        let (mut told, mut grown) = (Vec::with_capacity(batch.len()), Vec::new());
         for number in batch {
             if self.is_over() {
                 self.pass_one(number);
@@ -234,7 +242,13 @@ impl<W: Wanted> Pool<'_, W> {
             // Gone since: that is found when it is asked again.
             let Some(file) = self.files.open(number) else { continue };
             let Some(runs) = self.runs(number, &file) else { continue };
-            if let Err(stop) = self.guard.allow(runs.iter().map(|run| run.1).sum()) {
+            let bytes: u64 = runs.iter().map(|run| brought(*run, self.page)).sum();
+            // More of it is missing by now.
+            if bytes > BATCH.1 {
+                grown.push((number, file));
+                continue;
+            }
+            if let Err(stop) = self.guard.allow(bytes) {
                 self.stop(stop);
                 continue;
             }
@@ -246,7 +260,15 @@ impl<W: Wanted> Pool<'_, W> {
         }
         for (number, file, runs) in told {
             for run in runs {
-                self.window(number, &file, run, buffer);
+                self.window(number, &file, run, buffer, signals::interrupted);
+            }
+        }
+        drop(permit);
+        for (number, file) in grown {
+            if self.is_over() {
+                self.pass_one(number);
+            } else {
+                self.file(number, &file, buffer);
             }
         }
     }
@@ -277,7 +299,7 @@ impl<W: Wanted> Pool<'_, W> {
     fn file(&self, number: usize, file: &File, buffer: &mut [u8]) {
         let Some(runs) = self.runs(number, file) else { return };
         let all: u64 = runs.iter().map(|run| run.1).sum();
-        let most = stretch(all, self.guard.margin());
+        let most = if all > SMALL { self.stretch_of(all, file) } else { WINDOW };
         let mut stretches = Vec::new();
         for (offset, length) in runs {
             let pieces = (0..length.div_ceil(most)).map(|n| n * most);
@@ -291,6 +313,10 @@ impl<W: Wanted> Pool<'_, W> {
         stretches.into_iter().for_each(|stretch| self.stretch(number, file, stretch, buffer));
     }
 
+    fn stretch_of(&self, missing: u64, file: &File) -> u64 {
+        stretch(missing, self.guard.margin(), residency::read_ahead(self.context.root, file))
+    }
+
     fn stretch(&self, number: usize, file: &File, (offset, length): (u64, u64), buffer: &mut [u8]) {
         let mut permit = None;
         for at in (0..length.div_ceil(WINDOW)).map(|n| n * WINDOW) {
@@ -298,21 +324,28 @@ impl<W: Wanted> Pool<'_, W> {
             if self.is_over() {
                 return;
             }
-            if let Err(stop) = self.guard.allow(window.1) {
+            if let Err(stop) = self.guard.allow(brought(window, self.page)) {
                 return self.stop(stop);
             }
             // Kept for all of the stretch, unless fewer are wanted by now.
             self.permits.keep(&mut permit);
-            if !self.window(number, file, window, buffer) {
+            if !self.window(number, file, window, buffer, || self.is_over()) {
                 return;
             }
         }
     }
 
     /// False when the file ends here. An error ends the window alone: the disk may give what is behind it.
-    fn window(&self, number: usize, file: &File, (offset, length): (u64, u64), buffer: &mut [u8]) -> bool {
+    fn window(
+        &self,
+        number: usize,
+        file: &File,
+        (offset, length): (u64, u64),
+        buffer: &mut [u8],
+        is_over: impl Fn() -> bool,
+    ) -> bool {
         let (mut at, end) = (offset, offset.saturating_add(length));
-        while at < end && !self.is_over() {
+        while at < end && !is_over() {
             let most = usize::try_from(end - at).unwrap_or(PIECE).min(buffer.len());
             match file.read_at(&mut buffer[..most], at) {
                 // It became shorter: what is gone need not be read.
@@ -418,13 +451,12 @@ mod tests {
 
     #[test]
     fn a_file_is_read_in_eight_stretches_unless_these_are_too_short_or_too_long() {
-        let of = |mib: u64| stretch(mib * MIB, 256 * MIB) / MIB;
+        let of = |mib: u64| stretch(mib * MIB, 256 * MIB, Some(Bytes::from_mib(8))) / MIB;
         assert_eq!([of(0), of(64), of(100), of(511), of(512), of(30 << 10)], [8, 8, 16, 64, 64, 64]);
-        assert_eq!(
-            stretch(30 << 30, 256 * MIB - 1),
-            WINDOW,
-            "readers far from each other would bring in more than the margin"
-        );
+        let far = |margin, ahead| stretch(30 << 30, margin, ahead) > WINDOW;
+        assert!(far(4 * MIB, Some(Bytes::from_kib(128))));
+        // Readers far from each other would bring in more than the margin; or nobody knows.
+        assert!(!far(256 * MIB - 1, Some(Bytes::from_mib(8))) && !far(u64::MAX, None));
     }
 
     struct Sizes(Vec<u64>);
@@ -455,7 +487,8 @@ mod tests {
         assert_eq!(of(&[4096; 70]), [0..32, 32..64, 64..70]);
         assert_eq!(of(&[SMALL; 20]), [0..16, 16..20], "a batch is 1 MiB at most");
         assert_eq!(of(&[u64::MAX, 1]), [0..1, 1..2]);
-        assert_eq!(batches(&Sizes(vec![1, 1]), false), [0..1, 1..2]);
+        assert_eq!(of(&[SMALL + 1, 0, 0]), [0..1, 1..3]);
+        assert_eq!(batches(&Sizes(vec![1, 0]), false), [0..1, 1..2]);
     }
 
     #[test]
