@@ -41,6 +41,8 @@ const WINDOW: u64 = 8 << 20;
 const PIECE: usize = 512 << 10;
 /// How often the depth is looked at and progress told.
 const TICK: Duration = Duration::from_millis(150);
+/// With less left to do, what a better depth gains is less than finding it costs.
+const WORTH: Duration = Duration::from_millis(1500);
 /// A rate over fewer bytes says nothing.
 const ENOUGH: u64 = 8 << 20;
 
@@ -134,12 +136,14 @@ pub fn read(context: Context<'_>, files: &impl Wanted, guard: &Guard<'_>, option
         while let Err(RecvTimeoutError::Timeout) = finished.recv_timeout(TICK) {
             let (now, bytes) = (Instant::now(), pool.bytes.load(Ordering::Relaxed));
             let rate = rate(bytes - last.1, now - last.0);
-            if bytes - last.1 >= ENOUGH && options.rate.is_none() {
+            let progress = progress(bytes + files.settled(), total, rate);
+            let worth = progress.left.is_some_and(|left| left >= WORTH);
+            if bytes - last.1 >= ENOUGH && options.rate.is_none() && worth {
                 pool.permits.set(depth.measured(rate.as_f64()));
             }
             last = (now, bytes);
             if let Some(tell) = options.progress {
-                tell(&Progress { depth: depth.now(), ..progress(bytes + files.settled(), total, rate) });
+                tell(&Progress { depth: depth.now(), ..progress });
             }
         }
     });

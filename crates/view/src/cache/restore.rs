@@ -37,8 +37,8 @@ impl CacheRestore {
         }
         if done.doing == Doing::Done && done.read > Bytes::ZERO {
             let rate = super::warm::rate(done.read, done.took);
-            let (read, took, depth) = (done.read, done.took, done.depth);
-            page.line(&format!("Read {read} in {took}, {}, {depth} readers at a time.", number::per_second(rate)));
+            let (read, took, depth) = (done.read, done.took, number::things(done.depth, "reader"));
+            page.line(&format!("Read {read} in {took}, {}, {depth} at a time.", number::per_second(rate)));
         }
         let boot = if done.same_boot { "in this boot" } else { "in an earlier boot" };
         let files = number::things(done.files, "file");

@@ -77,12 +77,12 @@ impl CacheWarm {
             done.tried.iter().map(|(depth, rate)| format!("{depth}: {}", number::per_second(*rate))).collect();
         let tried = if tried.is_empty() { String::new() } else { format!(" (tried {})", tried.join(", ")) };
         format!(
-            "Read {} of {} missing in {}, {}, {} readers at a time{tried}.",
+            "Read {} of {} missing in {}, {}, {} at a time{tried}.",
             done.read,
             done.missing,
             done.took,
             number::per_second(rate),
-            done.depth
+            number::things(done.depth, "reader")
         )
     }
 }
