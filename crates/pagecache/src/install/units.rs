@@ -80,12 +80,14 @@ pub fn hot_set(program: &Path, file: &Path) -> Result<Vec<Unit>, KernelError> {
              [Timer]\nOnBootSec=30min\nOnUnitInactiveSec=1h\n\n[Install]\nWantedBy=timers.target\n"
                 .to_owned(),
         ),
+        // Stopped when all services are, since a database writes its last records then, but before what is mounted goes.
         unit(
             "ramline-hotset-shutdown.service",
             true,
             format!(
                 "# Written by ramline cache save --install.\n[Unit]\nDescription=Save the hot set of the page cache at shutdown\n\
-                 Documentation=man:ramline-cache-save(1)\nRequiresMountsFor={file}\n\n\
+                 Documentation=man:ramline-cache-save(1)\nRequiresMountsFor={file}\nDefaultDependencies=no\nAfter=local-fs.target\n\
+                 Before=basic.target shutdown.target\nConflicts=shutdown.target\n\n\
                  [Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/true\nExecStop={save}\n{fine}\nTimeoutStopSec=120\n\n\
                  [Install]\nWantedBy=multi-user.target\n"
             ),
@@ -130,6 +132,7 @@ mod tests {
         assert!(units.iter().all(|unit| unit.name.starts_with("ramline-hotset-")));
         assert!(units.iter().all(|unit| unit.enabled == unit.text.contains("[Install]")));
         assert!(units[0].text.contains("ConditionPathExists=/var/lib/ramline/hotset\n"));
+        assert!(units[3].text.contains("Before=basic.target") && units[3].text.contains("After=local-fs.target"));
         assert!(units[0].text.contains("ExecStart=\"/usr/bin/ramline\" cache restore \"/var/lib/ramline/hotset\"\n"));
     }
 
