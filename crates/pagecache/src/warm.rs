@@ -6,8 +6,10 @@
 //! WILLNEED loads one read-ahead window a call: it only announces small files.) Holes are not read. What it is not: a promise; others read too,
 //! and may push out what was brought in.
 
+mod cut;
 mod depth;
 pub(crate) mod guard;
+mod permits;
 pub(crate) mod plan;
 pub(crate) mod pool;
 

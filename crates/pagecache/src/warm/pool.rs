@@ -4,8 +4,9 @@
 //! reader keeps the device busy and waits once, not for each file.
 //! A stretch is long: the kernel reads ahead of each, and where another thread begins right behind one, both read ahead into the same
 //! pages and wait for each other. read(2) and not sendfile(2) to /dev/null, which copies nothing: that marks a large folio as used twice, and what
-//! nobody has used yet would push out of the active list what somebody uses. Each thread keeps one buffer and the file it read last. Which file, and what of it, is said by [`Wanted`]. A file that shrinks ends its
-//! stretch; an error of the disk is told once a file.
+//! nobody has used yet would push out of the active list what somebody uses.
+//! Each thread keeps one buffer and the file it read last. Which file, and what of it, is said by [`Wanted`]. A file that shrinks ends its stretch;
+//! an error of the disk is told once a file.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -13,9 +14,9 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use ramline_kernel::{KernelError, process, residency, signals};
@@ -23,20 +24,15 @@ use ramline_snapshot::cache::Stop;
 use ramline_units::Bytes;
 use rustix::fs::{Advice, fadvise};
 
+use super::cut::{BATCH, SMALL, WINDOW, batches, brought, stretch};
 use super::depth::{Depth, MOST};
 use super::guard::Guard;
+use super::permits::Permits;
 use super::{Options, Progress};
 use crate::queue::Queue;
-use crate::shared::{lock, wait};
+use crate::shared::lock;
 use crate::{Context, walk};
 
-/// A stretch of a large file is an eighth of it, but no longer than this.
-const STRETCH: u64 = 64 << 20;
-/// Files of which no more is wanted go in batches of at most so many files and bytes.
-const SMALL: u64 = 64 << 10;
-const BATCH: (usize, u64) = (32, 1 << 20);
-/// What is allowed at a time, by the guard and by the depth.
-const WINDOW: u64 = 8 << 20;
 /// What one read asks for.
 const PIECE: usize = 512 << 10;
 /// How often the depth is looked at and progress told.
@@ -152,40 +148,6 @@ pub fn read(context: Context<'_>, files: &impl Wanted, guard: &Guard<'_>, option
     let stopped = lock(&pool.stopped).take();
     let (bytes, took) = (pool.bytes.load(Ordering::Relaxed), pool.start.elapsed());
     Read { bytes, took, depth: depth.now(), tried, failed, stopped }
-}
-
-/// All files in their order, cut into batches. Where there is a rate no more is asked for than it allows: then each is alone.
-fn batches(files: &impl Wanted, together: bool) -> Vec<Range<usize>> {
-    let mut out: Vec<Range<usize>> = Vec::new();
-    // Room for more in the last one, in bytes.
-    let mut room = 0;
-    for number in 0..files.count() {
-        let bytes = files.bytes(number);
-        match out.last_mut() {
-            Some(last) if room > 0 && bytes <= room.min(SMALL) && last.len() < BATCH.0 => {
-                last.end = number + 1;
-                room -= bytes;
-            }
-            _ => {
-                out.push(number..number + 1);
-                room = if together && bytes <= SMALL { BATCH.1 - bytes } else { 0 };
-            }
-        }
-    }
-    out
-}
-
-/// How long a stretch is of a file of which so much is missing, in whole windows. Where the margin does not hold what is read ahead of all
-/// readers (each as far as two read-aheads beyond what was allowed), they read window by window, all at one place: then what is read ahead of one is what
-/// the next one reads.
-fn stretch(missing: u64, margin: u64, ahead: Option<Bytes>) -> u64 {
-    let apart = ahead.is_some_and(|ahead| margin / (2 * MOST) >= ahead.0);
-    (missing / 8).clamp(WINDOW, if apart { STRETCH } else { WINDOW }).div_ceil(WINDOW) * WINDOW
-}
-
-/// Bytes of the whole pages a range touches: so much is brought in.
-fn brought((offset, length): (u64, u64), page: u64) -> u64 {
-    (offset.saturating_add(length).div_ceil(page) - offset / page).saturating_mul(page)
 }
 
 fn rate(bytes: u64, span: Duration) -> Bytes {
@@ -400,116 +362,5 @@ impl<W: Wanted> Pool<'_, W> {
         if lock(&self.told).insert(number) {
             (self.context.tell)(error);
         }
-    }
-}
-
-/// How many may read at a time; the number can change.
-struct Permits {
-    state: Mutex<(u64, u64)>,
-    wake: Condvar,
-}
-
-impl Permits {
-    fn new(most: u64) -> Permits {
-        Permits { state: Mutex::new((0, most)), wake: Condvar::new() }
-    }
-
-    fn set(&self, most: u64) {
-        lock(&self.state).1 = most;
-        self.wake.notify_all();
-    }
-
-    /// Takes one, or keeps the one that was taken if no fewer are wanted by now; else waits for another.
-    fn keep<'a>(&'a self, permit: &mut Option<Permit<'a>>) {
-        let mut state = lock(&self.state);
-        if permit.is_some() {
-            if state.0 <= state.1 {
-                return;
-            }
-            drop(state);
-            *permit = None;
-            state = lock(&self.state);
-        }
-        while state.0 >= state.1 {
-            state = wait(&self.wake, state);
-        }
-        state.0 += 1;
-        *permit = Some(Permit(self));
-    }
-}
-
-struct Permit<'a>(&'a Permits);
-
-impl Drop for Permit<'_> {
-    fn drop(&mut self) {
-        lock(&self.0.state).0 -= 1;
-        self.0.wake.notify_one();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MIB: u64 = 1 << 20;
-
-    #[test]
-    fn a_file_is_read_in_eight_stretches_unless_these_are_too_short_or_too_long() {
-        let of = |mib: u64| stretch(mib * MIB, 256 * MIB, Some(Bytes::from_mib(8))) / MIB;
-        assert_eq!([of(0), of(64), of(100), of(511), of(512), of(30 << 10)], [8, 8, 16, 64, 64, 64]);
-        let far = |margin, ahead| stretch(30 << 30, margin, ahead) > WINDOW;
-        assert!(far(4 * MIB, Some(Bytes::from_kib(128))));
-        // Readers far from each other would bring in more than the margin; or nobody knows.
-        assert!(!far(256 * MIB - 1, Some(Bytes::from_mib(8))) && !far(u64::MAX, None));
-    }
-
-    struct Sizes(Vec<u64>);
-
-    impl Wanted for Sizes {
-        fn count(&self) -> usize {
-            self.0.len()
-        }
-        fn path(&self, _: usize) -> &Path {
-            Path::new("")
-        }
-        fn bytes(&self, number: usize) -> u64 {
-            self.0[number]
-        }
-        fn open(&self, _: usize) -> Option<File> {
-            None
-        }
-        fn missing(&self, _: usize, _: &File) -> Result<Vec<(u64, u64)>, KernelError> {
-            Ok(Vec::new())
-        }
-    }
-
-    #[test]
-    fn small_files_go_together_and_large_ones_alone_and_none_is_left_out() {
-        let of = |sizes: &[u64]| batches(&Sizes(sizes.to_vec()), true);
-        assert_eq!(of(&[]), []);
-        assert_eq!(of(&[1, SMALL, SMALL + 1, 1, 0]), [0..2, 2..3, 3..5]);
-        assert_eq!(of(&[4096; 70]), [0..32, 32..64, 64..70]);
-        assert_eq!(of(&[SMALL; 20]), [0..16, 16..20], "a batch is 1 MiB at most");
-        assert_eq!(of(&[u64::MAX, 1]), [0..1, 1..2]);
-        assert_eq!(of(&[SMALL + 1, 0, 0]), [0..1, 1..3]);
-        assert_eq!(batches(&Sizes(vec![1, 0]), false), [0..1, 1..2]);
-    }
-
-    #[test]
-    fn a_permit_is_kept_until_fewer_are_wanted() {
-        let permits = Permits::new(2);
-        let (mut one, mut other) = (None, None);
-        permits.keep(&mut one);
-        permits.keep(&mut other);
-        permits.keep(&mut one);
-        assert_eq!(lock(&permits.state).0, 2);
-        permits.set(1);
-        std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| permits.keep(&mut one));
-            std::thread::sleep(Duration::from_millis(20));
-            assert!(!waiting.is_finished(), "it gave its own back and waits");
-            drop(other);
-        });
-        assert_eq!((one.is_some(), lock(&permits.state).0), (true, 1));
     }
 }
