@@ -3,7 +3,7 @@
 //! What it is not: a log for people. A line cut short by a crash was never synced, so its step was never taken.
 
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -11,6 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use ramline_kernel::{KernelError, process};
 use serde::{Deserialize, Serialize};
 
+use crate::lock::released;
 use crate::{Owner, Result, StateDir, Step};
 
 /// Finished journals kept for questions afterwards.
@@ -28,6 +29,8 @@ pub enum Phase {
     Undone,
     /// It and all steps of the run before it stay for good.
     Kept,
+    /// Nothing of the run is left to undo: its last record.
+    Ended,
 }
 
 /// One record.
@@ -66,6 +69,8 @@ pub struct Journal {
     /// What lies beyond could not be cut off yet.
     torn: bool,
     crash_after: Option<u64>,
+    /// The step of the last record.
+    last: Option<(u64, Step)>,
 }
 
 impl Journal {
@@ -90,14 +95,25 @@ impl Journal {
         file.try_lock().map_err(|error| KernelError::io("lock the journal", &path, error.into()))?;
         file.sync_all().map_err(|error| KernelError::io("sync the journal", &path, error))?;
         process::sync_dir(&dir)?;
-        Ok(Journal { file, path, run, owner: owner.clone(), seq: 0, appended: 0, good: 0, torn: false, crash_after })
+        Ok(Journal {
+            file,
+            path,
+            run,
+            owner: owner.clone(),
+            seq: 0,
+            appended: 0,
+            good: 0,
+            torn: false,
+            crash_after,
+            last: None,
+        })
     }
 
-    /// Opens the journal of a dead run to go on with it; `None` when its run is alive after all.
+    /// Opens the journal of a dead run to go on with it; `None` when somebody holds it all the same.
     pub(crate) fn reopen(path: &Path) -> Result<Option<(Journal, Contents)>> {
         let failed = |error| KernelError::io("open the journal", path, error);
         let file = OpenOptions::new().append(true).read(true).open(path).map_err(failed)?;
-        if file.try_lock().is_err() {
+        if !released(&file) {
             return Ok(None);
         }
         let contents = read(path)?;
@@ -113,6 +129,7 @@ impl Journal {
             good: contents.whole_bytes,
             torn: false,
             crash_after: None,
+            last: Some((last.number, last.step.clone())),
             file,
         };
         Ok(Some((journal, contents)))
@@ -149,6 +166,7 @@ impl Journal {
         self.good += u64::try_from(line.len()).unwrap_or_default();
         self.seq += 1;
         self.appended += 1;
+        self.last = Some((number, entry.step));
         if self.crash_after == Some(self.appended) {
             process::kill_self();
         }
@@ -161,6 +179,13 @@ impl Journal {
             self.torn = false;
         }
         Ok(())
+    }
+
+    /// The last record: nothing is left. Should it not be written, the others say the same.
+    pub(crate) fn end(&mut self) {
+        if let Some((number, step)) = self.last.take() {
+            drop(self.append(number, &step, Phase::Ended, None));
+        }
     }
 
     /// How many records this process has appended.
@@ -213,7 +238,7 @@ impl Contents {
                     }),
                 },
                 Phase::Undone => pending.retain(|known| known.number != entry.number),
-                Phase::Kept => pending.clear(),
+                Phase::Kept | Phase::Ended => pending.clear(),
             }
         }
         pending
@@ -235,6 +260,28 @@ pub(crate) fn read(path: &Path) -> Result<Contents> {
         }
     }
     Ok(contents)
+}
+
+/// Whether nothing of it is left to undo. Most journals are of finished runs, some of thousands of records, and every `show` asks all of
+/// them: the last record tells, where there is one of the end. Else all are read, and one that nobody can read leaves it unsettled.
+pub(crate) fn is_settled(path: &Path) -> Result<bool> {
+    if last(path)?.is_some_and(|entry| matches!(entry.phase, Phase::Kept | Phase::Ended)) {
+        return Ok(true);
+    }
+    let contents = read(path)?;
+    Ok(contents.malformed.is_empty() && contents.pending().is_empty())
+}
+
+/// The last record, unless it is longer than records are.
+fn last(path: &Path) -> Result<Option<Entry>> {
+    const MOST: u64 = 4096;
+    let failed = |error| KernelError::io("read the journal", path, error);
+    let file = File::open(path).map_err(failed)?;
+    let from = file.metadata().map_err(failed)?.len().saturating_sub(MOST);
+    let mut tail = Vec::new();
+    (&file).seek(SeekFrom::Start(from)).and_then(|_| (&file).take(MOST).read_to_end(&mut tail)).map_err(failed)?;
+    let mut lines = tail.strip_suffix(b"\n").unwrap_or_default().rsplit(|byte| *byte == b'\n');
+    Ok(lines.next().and_then(|line| serde_json::from_slice(line).ok()))
 }
 
 /// Puts a journal with records nobody can read out of the way: it has been reported, all that can be read in it is undone,
@@ -269,7 +316,7 @@ pub(crate) fn list(state: &StateDir) -> Result<Vec<PathBuf>> {
 pub(crate) fn prune(state: &StateDir) -> Result<()> {
     let mut finished = Vec::new();
     for path in list(state)? {
-        let done = read(&path).is_ok_and(|contents| contents.malformed.is_empty() && contents.pending().is_empty());
+        let done = is_settled(&path).unwrap_or(false);
         // A run that has just begun is finished in this sense; its lock says otherwise.
         let alive = File::open(&path).is_ok_and(|file| file.try_lock_shared().is_err());
         if done && !alive {

@@ -30,6 +30,9 @@ pub struct Leftover {
 pub fn leftovers(state: &StateDir, root: &Root) -> Result<Vec<Leftover>> {
     let mut found = Vec::new();
     for path in journal::list(state)? {
+        if journal::is_settled(&path)? {
+            continue;
+        }
         let contents = journal::read(&path)?;
         let Some(last) = contents.entries.last() else { continue };
         let pending = contents.pending();

@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use ramline_kernel::{KernelError, Root};
 
@@ -39,8 +40,11 @@ impl RunLock {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let pid = holder(&mut file).map_or(0, |owner| owner.pid);
-                return Err(ActError::Busy { pid, lock: path });
+                let holder = holder(&mut file);
+                let dead = holder.as_ref().is_some_and(|owner| !owner.is_alive(root));
+                if !(dead && released(&file)) {
+                    return Err(ActError::Busy { pid: holder.map_or(0, |owner| owner.pid), lock: path });
+                }
             }
             Err(TryLockError::Error(error)) => return Err(failed(error).into()),
         }
@@ -63,6 +67,19 @@ impl RunLock {
     }
 }
 
+/// Takes a lock whose holder is dead. A child that was forked and has not begun its program yet has the files of its parent: killed in that
+/// moment, a run is gone while its locks are held until the child is gone too (entering a control group can take it tens of milliseconds).
+pub(crate) fn released(file: &File) -> bool {
+    let begin = Instant::now();
+    while file.try_lock().is_err() {
+        if begin.elapsed() > Duration::from_secs(2) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    true
+}
+
 fn holder(file: &mut File) -> Option<Owner> {
     let mut text = String::new();
     file.read_to_string(&mut text).ok()?;
@@ -83,5 +100,21 @@ mod tests {
         assert_eq!(refused.busy_pid(), Some(std::process::id()));
         drop(first);
         RunLock::take(&state, &root).unwrap();
+    }
+
+    #[test]
+    fn a_lock_that_outlives_its_dead_holder_for_a_moment_is_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = StateDir::open(&dir.path().join("state")).unwrap();
+        std::fs::write(state.lock_file(), r#"{"pid":999999999,"start":1,"boot_id":"none"}"#).unwrap();
+        let child = File::open(state.lock_file()).unwrap();
+        child.lock().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(100));
+                child.unlock().unwrap();
+            });
+            RunLock::take(&state, &Root::live()).unwrap();
+        });
     }
 }

@@ -53,7 +53,9 @@ impl Report {
 pub fn recover(state: &StateDir, root: &Root) -> Result<Report> {
     let mut report = Report::default();
     for path in journal::list(state)? {
-        // Most journals are of finished runs: those are not even opened for writing.
+        if journal::is_settled(&path)? {
+            continue;
+        }
         let contents = journal::read(&path)?;
         let Some(owner) = contents.entries.last().map(|entry| entry.owner.clone()) else {
             if let Some(mut run) = unreadable(&path, &contents) {
@@ -63,16 +65,16 @@ pub fn recover(state: &StateDir, root: &Root) -> Result<Report> {
             }
             continue;
         };
-        if contents.pending().is_empty() && contents.malformed.is_empty() || owner.is_alive(root) {
+        if owner.is_alive(root) {
             continue;
         }
-        let Some((mut journal, contents)) = Journal::reopen(&path)? else { continue };
-        let mut run = RunReport {
-            run: journal.run().to_owned(),
-            pid: owner.pid,
-            removed: vec![],
-            left_alone: vec![],
-            errors: vec![],
+        let run = contents.entries.last().map(|entry| entry.run.clone()).unwrap_or_default();
+        let mut run = RunReport { run, pid: owner.pid, removed: vec![], left_alone: vec![], errors: vec![] };
+        let Some((mut journal, contents)) = Journal::reopen(&path)? else {
+            let held = "a process that cannot be seen from here holds its journal, so it is taken to be alive";
+            run.left_alone.push(format!("run {}: {held}", run.run));
+            report.runs.push(run);
+            continue;
         };
         run.errors.extend(malformed(&path, &contents));
         let same_boot = owner.is_this_boot(root);
@@ -104,6 +106,8 @@ pub fn recover(state: &StateDir, root: &Root) -> Result<Report> {
         }
         if !contents.malformed.is_empty() && run.errors.len() == contents.malformed.len() {
             set_aside(&path, &mut run);
+        } else if run.errors.is_empty() {
+            journal.end();
         }
         report.runs.push(run);
     }

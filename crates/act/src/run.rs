@@ -159,10 +159,16 @@ impl Run {
     /// # Errors
     /// [`ActError::Undo`] with all errors; the journal keeps what is left for the next recovery.
     pub fn finish(mut self) -> Result<()> {
-        let result = self.undo_to(Mark(0));
+        let result = self.undo_all();
         // Tried and reported: dropping must not try and report again.
         self.pending.clear();
         result
+    }
+
+    fn undo_all(&mut self) -> Result<()> {
+        self.undo_to(Mark(0))?;
+        self.journal.end();
+        Ok(())
     }
 
     /// Undoes the last pending step; it stays pending when that fails.
@@ -189,7 +195,7 @@ impl Drop for Run {
         if self.pending.is_empty() {
             return;
         }
-        if let Err(error) = self.undo_to(Mark(0)) {
+        if let Err(error) = self.undo_all() {
             // Nobody is left to return it to.
             eprintln!("ramline: {error}");
         }

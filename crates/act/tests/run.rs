@@ -66,6 +66,7 @@ fn every_step_is_announced_before_and_undone_in_reverse() {
         "undone set_knob",
         "undone make_file",
         "undone make_dir",
+        "ended make_dir",
     ];
     assert_eq!(bench.journal(), expected);
 }
@@ -81,7 +82,7 @@ fn a_step_that_fails_leaves_nothing_and_the_steps_before_it_are_undone_when_the_
     assert!(!half.exists() && scratch.exists());
     drop(run);
     assert!(!scratch.exists());
-    assert_eq!(bench.journal().last().unwrap(), "undone make_dir");
+    assert_eq!(bench.journal().last().unwrap(), "ended make_dir");
 }
 
 #[test]
@@ -224,6 +225,27 @@ fn in_the_same_boot_a_knob_is_put_back_only_if_it_is_still_as_we_set_it() {
     assert!(report.runs[0].left_alone[0].contains("somebody else set it"), "{report:?}");
 }
 
+/// As a child does that its parent's death met between fork and exec.
+#[test]
+fn a_journal_held_for_a_moment_after_its_run_died_is_waited_for_and_one_held_for_longer_is_named() {
+    let bench = Bench::new();
+    let file = bench.path().join("ramline-left");
+    std::fs::write(&file, "").unwrap();
+    dead_run(&bench, "another boot", &[format!(r#""kind":"make_file","path":"{}","id":null"#, file.display())]);
+    let journal = std::fs::File::open(bench.state.path().join("journal/0000000000001-999999999.jsonl")).unwrap();
+    journal.lock().unwrap();
+    let report = recover(&bench.state, &bench.root).unwrap();
+    assert!(report.runs[0].left_alone[0].contains("holds its journal") && file.exists(), "{report:?}");
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            journal.unlock().unwrap();
+        });
+        let report = recover(&bench.state, &bench.root).unwrap();
+        assert!(report.is_clean() && !report.runs[0].removed.is_empty() && !file.exists(), "{report:?}");
+    });
+}
+
 #[test]
 fn a_run_that_is_alive_is_not_touched() {
     let bench = Bench::new();
@@ -317,8 +339,7 @@ fn a_zram_device_made_anew_under_our_number_by_somebody_else_survives_us() {
     theirs.hot_remove().unwrap();
     if theirs.id() == ours.id() {
         assert_eq!(left.unwrap(), size, "their device was reset");
-        let last = bench.journal().pop().unwrap();
-        assert_eq!(last, "undone hot_add_zram");
+        assert!(bench.journal().ends_with(&["undone hot_add_zram".to_owned(), "ended hot_add_zram".to_owned()]));
     } else {
         eprintln!("skipped: the number was not given out again");
     }

@@ -138,3 +138,40 @@ fn a_journal_of_a_live_run_is_not_reopened() {
     journal.append(0, &file("a"), Phase::Intend, None).unwrap();
     assert!(Journal::reopen(&journal.path).unwrap().is_none());
 }
+
+#[test]
+fn a_journal_is_settled_when_nothing_is_pending_or_its_last_record_says_so() {
+    let (_dir, state) = state();
+    let mut journal = Journal::create(&state, &owner(), None).unwrap();
+    let path = journal.path.clone();
+    assert!(is_settled(&path).unwrap());
+    for (number, phase, settled) in [
+        (0, Phase::Intend, false),
+        (0, Phase::Done, false),
+        (1, Phase::Intend, false),
+        (1, Phase::Undone, false),
+        (0, Phase::Undone, true),
+        (2, Phase::Done, false),
+        (2, Phase::Kept, true),
+        (3, Phase::Done, false),
+        (3, Phase::Ended, true),
+    ] {
+        journal.append(number, &file("a"), phase, None).unwrap();
+        assert_eq!(is_settled(&path).unwrap(), settled, "{phase:?}");
+    }
+    let mut raw = OpenOptions::new().append(true).open(&path).unwrap();
+    raw.write_all(b"\0\0\0\n{\"cut short").unwrap();
+    assert!(is_settled(&path).unwrap());
+    raw.write_all(b"}garbage\n").unwrap();
+    assert!(!is_settled(&path).unwrap());
+}
+
+#[test]
+fn a_record_longer_than_the_tail_that_is_looked_at_is_not_lost() {
+    let (_dir, state) = state();
+    let mut journal = Journal::create(&state, &owner(), None).unwrap();
+    journal.append(0, &file(&"a".repeat(5000)), Phase::Intend, None).unwrap();
+    assert!(!is_settled(&journal.path).unwrap());
+    journal.append(0, &file(&"a".repeat(5000)), Phase::Undone, None).unwrap();
+    assert!(is_settled(&journal.path).unwrap());
+}
