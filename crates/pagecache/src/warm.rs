@@ -1,10 +1,10 @@
 //! `cache warm`: reads what is missing of files into the page cache, several readers at a time, within a bound, and asks
 //! afterwards whether it stayed.
 //!
-//! Order: plan (what is missing, asked without reading), direct I/O users named, read, ask again. Reading is pread(2) into one
-//! buffer a thread: right on every file system, with errors that can be told, and safe when a file shrinks. (Advice such as
-//! WILLNEED loads one read-ahead window a call: it only announces small files.) Holes are not read. What it is not: a promise; others read too,
-//! and may push out what was brought in.
+//! Order: plan (what is missing, asked without reading), direct I/O users named, read, ask again. Reading is splice(2) into nowhere, or
+//! pread(2) into one buffer a thread: with errors that can be told, and safe when a file shrinks. (Advice such as WILLNEED loads one
+//! read-ahead window a call: it only announces small files.) Holes are not read. What it is not: a promise; others read too, and may push
+//! out what was brought in.
 
 mod cut;
 mod depth;
@@ -12,6 +12,7 @@ pub(crate) mod guard;
 mod permits;
 pub(crate) mod plan;
 pub(crate) mod pool;
+mod reader;
 
 use std::os::fd::AsFd;
 use std::path::PathBuf;

@@ -44,6 +44,17 @@ pub fn stretch(missing: u64, margin: u64, ahead: Option<Bytes>) -> u64 {
     (missing / 8).clamp(WINDOW, if apart { STRETCH } else { WINDOW }).div_ceil(WINDOW) * WINDOW
 }
 
+/// A range cut at the multiples of a step: between two parts nothing is that is no larger than a step and lies at a multiple of its size, as folios do.
+pub fn steps(offset: u64, length: u64, step: u64) -> impl Iterator<Item = (u64, u64)> {
+    let end = offset.saturating_add(length);
+    let mut at = offset;
+    std::iter::from_fn(move || {
+        let part = (at < end).then(|| (at, (step - at % step).min(end - at)))?;
+        at += part.1;
+        Some(part)
+    })
+}
+
 /// Bytes of the whole pages a range touches: so much is brought in.
 pub fn brought((offset, length): (u64, u64), page: u64) -> u64 {
     (offset.saturating_add(length).div_ceil(page) - offset / page).saturating_mul(page)
@@ -67,6 +78,16 @@ mod tests {
         assert!(far(4 * MIB, Some(Bytes::from_kib(128))));
         // Readers far from each other would bring in more than the margin; or nobody knows.
         assert!(!far(256 * MIB - 1, Some(Bytes::from_mib(8))) && !far(u64::MAX, None));
+    }
+
+    #[test]
+    fn parts_end_at_multiples_of_the_step_and_nothing_is_lost() {
+        let of = |offset, length| steps(offset, length, 8).collect::<Vec<_>>();
+        assert_eq!(of(0, 20), [(0, 8), (8, 8), (16, 4)]);
+        assert_eq!(of(5, 12), [(5, 3), (8, 8), (16, 1)]);
+        assert_eq!(of(5, 2), [(5, 2)]);
+        assert_eq!(of(3, 0), []);
+        assert_eq!(of(u64::MAX - 3, 9), [(u64::MAX - 3, 3)]);
     }
 
     struct Sizes(Vec<u64>);

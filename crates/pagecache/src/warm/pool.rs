@@ -3,16 +3,14 @@
 //! Of a batch the kernel is told of all files before the first is read (WILLNEED loads what is wanted of a small file, and does not wait): so a
 //! reader keeps the device busy and waits once, not for each file.
 //! A stretch is long: the kernel reads ahead of each, and where another thread begins right behind one, both read ahead into the same
-//! pages and wait for each other. read(2) and not sendfile(2) to /dev/null, which copies nothing: that marks a large folio as used twice, and what
-//! nobody has used yet would push out of the active list what somebody uses.
-//! Each thread keeps one buffer and the file it read last. Which file, and what of it, is said by [`Wanted`]. A file that shrinks ends its stretch;
+//! pages and wait for each other.
+//! Each thread keeps one [`Reader`] and the file it read last. Which file, and what of it, is said by [`Wanted`]. A file that shrinks ends its stretch;
 //! an error of the disk is told once a file.
 
 use std::collections::HashSet;
 use std::fs::File;
 use std::num::NonZeroU64;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,22 +22,21 @@ use ramline_snapshot::cache::Stop;
 use ramline_units::Bytes;
 use rustix::fs::{Advice, fadvise};
 
-use super::cut::{BATCH, SMALL, WINDOW, batches, brought, stretch};
+use super::cut::{BATCH, SMALL, WINDOW, batches, brought, steps, stretch};
 use super::depth::{Depth, MOST};
 use super::guard::Guard;
 use super::permits::Permits;
+use super::reader::Reader;
 use super::{Options, Progress};
 use crate::queue::Queue;
 use crate::shared::lock;
 use crate::{Context, walk};
 
-/// What one read asks for.
-const PIECE: usize = 512 << 10;
 /// How often the depth is looked at and progress told.
 const TICK: Duration = Duration::from_millis(150);
 /// With less left to do, what a better depth gains is less than finding it costs.
 const WORTH: Duration = Duration::from_millis(1500);
-/// A rate over fewer bytes says nothing.
+/// A rate over fewer bytes a reader says nothing.
 const ENOUGH: u64 = 8 << 20;
 
 /// Files to be read, in their order, by number.
@@ -129,13 +126,16 @@ pub fn read(context: Context<'_>, files: &impl Wanted, guard: &Guard<'_>, option
         }
         drop(done);
         let mut last = (Instant::now(), 0);
+        // Where the present depth began.
+        let mut mark = last;
         while let Err(RecvTimeoutError::Timeout) = finished.recv_timeout(TICK) {
             let (now, bytes) = (Instant::now(), pool.bytes.load(Ordering::Relaxed));
             let rate = rate(bytes - last.1, now - last.0);
             let progress = progress(bytes + files.settled(), total, rate);
             let worth = progress.left.is_some_and(|left| left >= WORTH);
-            if bytes - last.1 >= ENOUGH && options.rate.is_none() && worth {
-                pool.permits.set(depth.measured(rate.as_f64()));
+            if bytes - mark.1 >= ENOUGH * depth.now() && options.rate.is_none() && worth {
+                pool.permits.set(depth.measured(self::rate(bytes - mark.1, now - mark.0).as_f64()));
+                mark = (now, bytes);
             }
             last = (now, bytes);
             if let Some(tell) = options.progress {
@@ -169,7 +169,8 @@ fn progress(bytes: u64, total: Bytes, rate: Bytes) -> Progress {
 impl<W: Wanted> Pool<'_, W> {
     /// The sender ends with the thread: that is how its end is known.
     fn work(&self, _alive: Sender<()>) {
-        let mut buffer = vec![0u8; PIECE];
+        // Small pieces keep to a rate.
+        let mut reader = Reader::new(self.options.rate.is_none());
         let mut open: Option<(usize, File)> = None;
         while let Some(task) = self.queue.take() {
             if self.is_over() {
@@ -178,7 +179,7 @@ impl<W: Wanted> Pool<'_, W> {
             }
             let (number, stretch) = match task {
                 Task::Files(batch) if batch.len() > 1 => {
-                    self.batch(batch, &mut buffer);
+                    self.batch(batch, &mut reader);
                     continue;
                 }
                 Task::Files(one) => (one.start, None),
@@ -190,14 +191,14 @@ impl<W: Wanted> Pool<'_, W> {
             }
             let Some((_, file)) = &open else { continue };
             match stretch {
-                Some(stretch) => self.stretch(number, file, stretch, &mut buffer),
-                None => self.file(number, file, &mut buffer),
+                Some(stretch) => self.stretch(number, file, stretch, &mut reader),
+                None => self.file(number, file, &mut reader),
             }
         }
     }
 
     /// Small files: told of all, then read one after the other, also when no more is allowed meanwhile: what was told comes anyhow.
-    fn batch(&self, batch: Range<usize>, buffer: &mut [u8]) {
+    fn batch(&self, batch: Range<usize>, reader: &mut Reader) {
         let mut permit = None;
         let (mut told, mut grown) = (Vec::with_capacity(batch.len()), Vec::new());
         for number in batch {
@@ -226,7 +227,7 @@ impl<W: Wanted> Pool<'_, W> {
         }
         for (number, file, runs) in told {
             for run in runs {
-                self.window(number, &file, run, buffer, signals::interrupted);
+                self.window(number, &file, run, reader, signals::interrupted);
             }
         }
         drop(permit);
@@ -234,7 +235,7 @@ impl<W: Wanted> Pool<'_, W> {
             if self.is_over() {
                 self.pass_one(number);
             } else {
-                self.file(number, &file, buffer);
+                self.file(number, &file, reader);
             }
         }
     }
@@ -262,31 +263,29 @@ impl<W: Wanted> Pool<'_, W> {
     }
 
     /// Small ones are read here; of large ones the stretches are shared.
-    fn file(&self, number: usize, file: &File, buffer: &mut [u8]) {
+    fn file(&self, number: usize, file: &File, reader: &mut Reader) {
         let Some(runs) = self.runs(number, file) else { return };
         let all: u64 = runs.iter().map(|run| run.1).sum();
         let most = if all > SMALL { self.stretch_of(all, file) } else { WINDOW };
         let mut stretches = Vec::new();
         for (offset, length) in runs {
-            let pieces = (0..length.div_ceil(most)).map(|n| n * most);
-            stretches.extend(pieces.map(|at| (offset + at, most.min(length - at))));
+            stretches.extend(steps(offset, length, most));
         }
         let own = if all > most { 1 } else { stretches.len() };
         let rest = stretches.split_off(own.min(stretches.len()));
         for (offset, length) in rest.into_iter().rev() {
             self.queue.push(Task::Stretch { file: number, offset, length });
         }
-        stretches.into_iter().for_each(|stretch| self.stretch(number, file, stretch, buffer));
+        stretches.into_iter().for_each(|stretch| self.stretch(number, file, stretch, reader));
     }
 
     fn stretch_of(&self, missing: u64, file: &File) -> u64 {
         stretch(missing, self.guard.margin(), residency::read_ahead(self.context.root, file))
     }
 
-    fn stretch(&self, number: usize, file: &File, (offset, length): (u64, u64), buffer: &mut [u8]) {
+    fn stretch(&self, number: usize, file: &File, (offset, length): (u64, u64), reader: &mut Reader) {
         let mut permit = None;
-        for at in (0..length.div_ceil(WINDOW)).map(|n| n * WINDOW) {
-            let window = (offset + at, WINDOW.min(length - at));
+        for window in steps(offset, length, WINDOW) {
             if self.is_over() {
                 return;
             }
@@ -295,7 +294,7 @@ impl<W: Wanted> Pool<'_, W> {
             }
             // Kept for all of the stretch, unless fewer are wanted by now.
             self.permits.keep(&mut permit);
-            if !self.window(number, file, window, buffer, || self.is_over()) {
+            if !self.window(number, file, window, reader, || self.is_over()) {
                 return;
             }
         }
@@ -307,25 +306,24 @@ impl<W: Wanted> Pool<'_, W> {
         number: usize,
         file: &File,
         (offset, length): (u64, u64),
-        buffer: &mut [u8],
+        reader: &mut Reader,
         is_over: impl Fn() -> bool,
     ) -> bool {
         let (mut at, end) = (offset, offset.saturating_add(length));
         while at < end && !is_over() {
-            let most = usize::try_from(end - at).unwrap_or(PIECE).min(buffer.len());
-            match file.read_at(&mut buffer[..most], at) {
+            let got = match reader.read(file, at, end) {
                 // It became shorter: what is gone need not be read.
                 Ok(0) => return false,
-                Ok(got) => at += u64::try_from(got).unwrap_or(0),
+                Ok(got) => u64::try_from(got).unwrap_or(0),
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
                 Err(error) => {
                     self.tell(number, &KernelError::io("read", self.files.path(number), error));
                     return true;
                 }
-            }
-            let asked = u64::try_from(most).unwrap_or(0);
-            self.bytes.fetch_add(asked, Ordering::Relaxed);
-            self.pace(asked);
+            };
+            at += got;
+            self.bytes.fetch_add(got, Ordering::Relaxed);
+            self.pace(got);
         }
         true
     }
