@@ -19,7 +19,7 @@ from .guest import one_line_left
 # The data is 56 MiB, the code 12 MiB. A large read-ahead makes the code dear without swap, so that no clock is near the edge of a
 # verdict; the user has it from the disk. Rounds and a clock for each machine: an emulated one is slower.
 SHORT, FULL = "--limit 59MiB --read-ahead 512KiB", "--ballast 2 --read-ahead 512KiB"
-GUEST, HERE = "--rounds 2 --timeout 45s", "--rounds 6 --timeout 5s"
+GUEST, HERE = "--rounds 8 --timeout 45s", "--rounds 30 --timeout 5s"
 KILLS = (5, 15)
 EXPECTED = {"short": {"with": "completed", "without": "thrashing"}, "full": {"with": "completed", "without": "killed"}}
 

@@ -95,7 +95,7 @@ pub fn refuse_unless_static(path: &Path, bytes: &[u8]) -> Result<()> {
     let refused = |why: &str| {
         Err(LabError::Refused {
             reasons: vec![format!("{} {why}; in the guest there is nothing but the binary", path.display())],
-            hint: "make static, then run target/static/*/release/ramline or give it with --guest-binary".to_owned(),
+            hint: "make build, then run target/*/release/ramline or give it with --guest-binary".to_owned(),
             privilege: false,
         })
     };
@@ -172,7 +172,7 @@ mod tests {
         elf[0x40 + 56] = 3;
         assert_eq!(has_interpreter(&elf), Some(true));
         let error = refuse_unless_static("/x".as_ref(), &elf).unwrap_err().to_string();
-        assert!(error.contains("make static") && error.contains("--guest-binary"), "{error}");
+        assert!(error.contains("make build") && error.contains("--guest-binary"), "{error}");
         assert_eq!(has_interpreter(b"#!/bin/sh"), None);
         elf[0x20..0x28].fill(0xff);
         assert_eq!(has_interpreter(&elf), None, "headers beyond the end");
