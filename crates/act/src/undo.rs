@@ -131,8 +131,9 @@ fn remove_file(path: &Path, id: Option<FileId>, context: Context<'_>) -> Result<
     }
     // Without its file, neither could be found by name any more.
     if swap::is_on(context.root, path)? {
-        return Err(KernelError::refused("remove the file", path, "it is still a swap area", "")
-            .hint(format!("swapoff {}", path.display())));
+        return Err(
+            KernelError::refused("remove the file", path, "it is still a swap area", "").hint("ramline lab clean")
+        );
     }
     if let Some(device) = loopdev::attached_to(context.root, path).first() {
         let numbers = format!("{}", device.node().display());

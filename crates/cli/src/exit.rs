@@ -118,8 +118,8 @@ mod tests {
 
     #[test]
     fn what_was_not_put_back_is_never_reported_as_rolled_back() {
-        let source = ActError::Undo { errors: Vec::new() };
-        let error = LabError::CleanUp { source, outcome: Some(Box::new(LabError::Interrupted)) };
+        let left = ActError::Undo { errors: Vec::new() };
+        let error = LabError::CleanUp { left, outcome: Some(Box::new(LabError::Interrupted)) };
         assert_eq!(format!("{:?}", of(&error.into())), format!("{:?}", ExitCode::from(FAILED)));
         let left = TiersError::Act(ActError::Undo { errors: Vec::new() });
         assert_eq!(format!("{:?}", of(&left.into())), format!("{:?}", ExitCode::from(FAILED)));

@@ -15,6 +15,7 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
+mod cramped;
 mod delegated;
 mod hierarchy;
 mod members;
@@ -28,6 +29,7 @@ use std::time::{Duration, Instant};
 
 use ramline_units::Limit;
 
+pub use cramped::{Cramped, cramped};
 pub use delegated::move_process;
 pub use hierarchy::{Hierarchy, Version};
 pub use members::processes_below;

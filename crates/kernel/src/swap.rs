@@ -27,6 +27,7 @@ use ramline_snapshot::swaps::SwapArea;
 use ramline_units::Bytes;
 
 use crate::Root;
+use crate::cgroup;
 use crate::error::{KernelError, Result};
 use crate::meminfo;
 use crate::place;
@@ -198,16 +199,15 @@ pub struct Preflight {
     pub available: Bytes,
 }
 
-/// Reads the numbers and refuses when the pages of `path` would take more than half of MemAvailable.
+/// Reads the numbers and refuses when the pages of `path` would take more than half of MemAvailable, and when a control group at
+/// its limit would have to take back more than it has room for ([`cgroup::cramped`]), unless other areas can hold it.
 ///
 /// # Errors
 /// `Refused` with the numbers; `Absent` when the area is not on.
 pub fn swapoff_preflight(root: &Root, path: &Path) -> Result<Preflight> {
     let areas = areas(root)?;
-    let area = areas
-        .iter()
-        .find(|area| area.path == path)
-        .ok_or_else(|| KernelError::new("swap off", path, crate::Cause::Absent))?;
+    let (on, others): (Vec<Area>, Vec<Area>) = areas.into_iter().partition(|area| area.path == path);
+    let area = on.first().ok_or_else(|| KernelError::new("swap off", path, crate::Cause::Absent))?;
     let preflight = Preflight { used: area.used, available: mem_available(root)? };
     if preflight.used.0 > preflight.available.0 / 2 {
         let numbers = format!("{} in use, {} available", preflight.used, preflight.available);
@@ -218,6 +218,19 @@ pub fn swapoff_preflight(root: &Root, path: &Path) -> Result<Preflight> {
             numbers,
         )
         .hint("ramline show swap"));
+    }
+    let elsewhere = others.iter().fold(Bytes::ZERO, |free, other| free + (other.size - other.used));
+    if area.used > elsewhere
+        && let Some(group) = cgroup::cramped(root, area.used)
+    {
+        let numbers = format!("{} has {} swapped out and room for {}", group.dir.display(), group.swapped, group.room);
+        return Err(KernelError::refused(
+            "swap off",
+            path,
+            "no control group may have to take back more than its limit allows: the kernel would kill a process in it",
+            numbers,
+        )
+        .hint(format!("raise {}, then ramline lab clean", group.limit.display())));
     }
     Ok(preflight)
 }

@@ -73,6 +73,47 @@ fn a_swap_file_is_made_switched_on_recognised_and_switched_off() {
 }
 
 #[test]
+fn an_area_with_pages_of_a_group_at_its_limit_stays_on_until_the_group_has_room() {
+    let test = "swap area of a group at its limit";
+    let dir = scratch();
+    let hierarchy = Hierarchy::detect(&root()).ok().filter(|hierarchy| hierarchy.parent().is_ok());
+    if not_root(test) || no_disk(test, dir.path()) || skip_if(hierarchy.is_none(), test, "no memory cgroup") {
+        return;
+    }
+    let others = !swap::areas(&root()).unwrap().is_empty();
+    if skip_if(others, test, "another swap area is on, which could hold the pages") {
+        return;
+    }
+    let path = std::fs::canonicalize(dir.path()).unwrap().join("swap");
+    swap::create_file(&path, Bytes::from_mib(64)).unwrap();
+    swap::make(&path, process::page_size()).unwrap();
+    let group = Group::create(&hierarchy.unwrap(), &Hierarchy::group_name(77)).unwrap();
+    let at = tempfile::Builder::new().prefix("ramline-test-").tempdir_in("/dev/shm").unwrap();
+    let file = at.path().join("data");
+    let _gone = Finally(|| {
+        drop(std::fs::remove_file(&file));
+        drop(swap::swapoff(&path));
+        drop(group.remove());
+    });
+    group.set_memory_limit(Limit::At(Bytes::from_mib(24))).unwrap();
+    swap::swapon(&path, None).unwrap();
+    // Shared memory needs no process that could be killed if this goes wrong.
+    let script = r#"echo 0 > "$0" && head -c 48M /dev/urandom > "$1""#;
+    let made = Command::new("sh").args(["-c", script]).arg(group.procs_file()).arg(&file).status().unwrap();
+    assert!(made.success() && std::fs::metadata(&file).unwrap().len() == 48 << 20);
+
+    let error = swap::swapoff_preflight(&root(), &path).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        error.is_refused() && text.contains(&group.dir().display().to_string()) && text.contains("raise"),
+        "{text}"
+    );
+    group.set_memory_limit(Limit::At(Bytes::from_mib(64))).unwrap();
+    swap::swapoff_preflight(&root(), &path).unwrap();
+    swap::swapoff(&path).unwrap();
+}
+
+#[test]
 fn a_swap_file_too_large_for_its_place_is_refused_with_the_numbers() {
     let dir = scratch();
     if no_disk("swap file too large", dir.path()) {

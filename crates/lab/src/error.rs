@@ -2,6 +2,7 @@
 //!
 //! What it is not: a verdict of a run; a run that thrashes or is killed is a result, not an error.
 
+use ramline_act::ActError;
 use ramline_kernel::KernelError;
 
 /// What went wrong.
@@ -26,10 +27,10 @@ pub enum LabError {
         privilege: bool,
     },
     /// Something made could not be removed: what counts now, whatever else happened.
-    #[error("{source}{}", after(.outcome.as_deref()))]
+    #[error("{left}{}", after(.outcome.as_deref()))]
     CleanUp {
         /// What is left, and why.
-        source: ramline_act::ActError,
+        left: ActError,
         /// How the run itself had ended, if not well.
         outcome: Option<Box<LabError>>,
     },
@@ -38,7 +39,7 @@ pub enum LabError {
     Kernel(#[from] KernelError),
     /// The journal or a journalled step failed.
     #[error(transparent)]
-    Act(#[from] ramline_act::ActError),
+    Act(#[from] ActError),
     /// A file of the run folder.
     #[error("cannot {operation} {object}: {source}\n  try: {hint}")]
     File {
@@ -60,6 +61,8 @@ pub enum LabError {
 }
 
 fn after(outcome: Option<&LabError>) -> String {
+    // That an arm could not put back what is left says nothing new.
+    let outcome = outcome.filter(|outcome| !matches!(outcome, LabError::Act(ActError::Undo { .. })));
     let text = outcome.map(ToString::to_string).unwrap_or_default();
     // Without its hint: the one that counts is to clean up.
     text.lines().next().map_or_else(String::new, |line| format!("\n  before that: {line}"))
@@ -97,10 +100,10 @@ mod tests {
 
     #[test]
     fn what_could_not_be_removed_comes_first_and_why_the_run_ended_after_it() {
-        let left = ramline_kernel::KernelError::unsupported("unmount", "/x/mnt", "it is busy");
-        let source = ramline_act::ActError::Undo { errors: vec![left] };
-        let text =
-            LabError::CleanUp { source, outcome: Some(Box::new(LabError::Workload("no".to_owned()))) }.to_string();
+        let left = || ActError::Undo { errors: vec![KernelError::unsupported("unmount", "/x/mnt", "it is busy")] };
+        let text = |outcome| LabError::CleanUp { left: left(), outcome: Some(Box::new(outcome)) }.to_string();
+        assert!(!text(LabError::Act(left())).contains("before that"));
+        let text = text(LabError::Workload("no".to_owned()));
         assert!(text.starts_with("cannot undo everything") && text.contains("unmount /x/mnt"), "{text}");
         assert!(text.ends_with("before that: the workload failed: no") && text.contains("ramline lab clean"), "{text}");
     }

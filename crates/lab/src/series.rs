@@ -132,7 +132,7 @@ fn chosen(order: &Order<'_>) -> String {
 /// What counts at the end: first whether everything was put back, then whether a signal ended it, then its own error.
 fn ended<T>(outcome: Result<T>, put_back: ramline_act::Result<()>, interrupted: bool) -> Result<T> {
     match (outcome, put_back) {
-        (outcome, Err(source)) => Err(LabError::CleanUp { source, outcome: outcome.err().map(Box::new) }),
+        (outcome, Err(left)) => Err(LabError::CleanUp { left, outcome: outcome.err().map(Box::new) }),
         (Err(LabError::Act(ActError::Interrupted { .. })), Ok(())) => Err(LabError::Interrupted),
         // A workload that a signal of the terminal has ended is not a failure of its own.
         (Err(_), Ok(())) if interrupted => Err(LabError::Interrupted),

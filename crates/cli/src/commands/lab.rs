@@ -171,7 +171,8 @@ fn clean(format: Format) -> Result<u8> {
     }
     format.print(&cleaned, Cleaned::text)?;
     for error in &cleaned.errors {
-        eprintln!("ramline: {}", ramline_view::escape(error));
+        let lines: Vec<_> = error.lines().map(ramline_view::escape).collect();
+        eprintln!("ramline: {}", lines.join("\n"));
     }
     Ok(code)
 }
