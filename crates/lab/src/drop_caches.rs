@@ -21,7 +21,7 @@ use ramline_units::{Bytes, Limit, Nanos};
 pub use self::holder::child;
 use self::holder::{Held, HolderTask};
 use self::look::Looker;
-use self::steps::{all_there, dropped, figures, press};
+use self::steps::{all_there, dropped, figures, press, taken_by_others};
 use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Experiment, Series};
 use crate::need::{Need, Offer};
@@ -333,6 +333,7 @@ impl DropCaches {
                 "dirty pages went with the drop: somebody had them written meanwhile, as a sync of the machine does";
             record.notes.push(why.to_owned());
         }
+        record.notes.extend(taken_by_others(bench.root, level, &run));
         bench.progress.phase("writing dirty pages, and dropping again");
         looker.write_dirty()?;
         took = dropped(bench.root, level)?;

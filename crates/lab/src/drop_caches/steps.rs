@@ -5,7 +5,9 @@ use std::time::Duration;
 use ramline_evidence::{Better, DropKind, DropRun, DropStage, Figure, RunRecord};
 use ramline_kernel::cgroup::Group;
 use ramline_kernel::drop_caches::{self, Level};
+use ramline_kernel::gather::evictors;
 use ramline_kernel::{Root, process};
+use ramline_snapshot::evictors::Evictors;
 use ramline_units::{Bytes, Limit, Nanos};
 
 use super::look::Looker;
@@ -33,6 +35,20 @@ pub fn all_there(run: &DropRun, record: &mut RunRecord) {
                 .push(format!("only {unwritten} of {} dirty pages were still unwritten before the drop", run.pages));
         }
     }
+}
+
+/// Dropping objects takes no pages of files that are in use: what goes meanwhile goes by other hands.
+pub fn taken_by_others(root: &Root, level: Level, run: &DropRun) -> Option<String> {
+    let of = |stage| run.cached(DropKind::Clean, stage);
+    let gone = of(DropStage::Before)?.saturating_sub(of(DropStage::Dropped)?);
+    if level != Level::Objects || gone == 0 {
+        return None;
+    }
+    let who = match evictors(root).data().is_some_and(Evictors::damon_evicts) {
+        true => "DAMON pages idle memory out on this machine, see ramline explain evictors",
+        false => "somebody else evicted them",
+    };
+    Some(format!("{gone} clean pages went beside the drop, which takes none at this level: {who}"))
 }
 
 /// Drops, and waits until what was freed can be counted; the time of the drop alone.
