@@ -232,15 +232,15 @@ fn remove_zram(
         return Ok(Outcome::LeftAlone("another zram device has its number now".to_owned()));
     }
     let node = device.node();
-    let in_use = |by: &str| {
-        Err(KernelError::refused("remove the zram device", node, format!("it is still in use as {by}"), "")
-            .hint("ramline show zram"))
+    let in_use = |by: &str, hint: &str| {
+        let rule = format!("it is still in use as {by}");
+        Err(KernelError::refused("remove the zram device", node, rule, "").hint(hint))
     };
     if swap::is_on(root, node)? {
-        return in_use("a swap area");
+        return in_use("a swap area", "ramline lab clean");
     }
     if mount::list(root)?.iter().any(|mounted| Path::new(&mounted.source) == node) {
-        return in_use("a file system");
+        return in_use("a file system", "ramline show zram");
     }
     device.reset()?;
     device.hot_remove()?;

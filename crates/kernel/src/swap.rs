@@ -220,17 +220,25 @@ pub fn swapoff_preflight(root: &Root, path: &Path) -> Result<Preflight> {
         .hint("ramline show swap"));
     }
     let elsewhere = others.iter().fold(Bytes::ZERO, |free, other| free + (other.size - other.used));
-    if area.used > elsewhere
-        && let Some(group) = cgroup::cramped(root, area.used)
+    if area.used > Bytes::ZERO
+        && let Some(group) = cgroup::cramped(root, area.used, elsewhere)
     {
-        let numbers = format!("{} has {} swapped out and room for {}", group.dir.display(), group.swapped, group.room);
+        let numbers = format!(
+            "{} has {} to take back and room for {}; it would need {} of {}, it has {}",
+            group.dir.display(),
+            group.back,
+            group.room,
+            group.files.join(" and "),
+            group.limit + (group.back - group.room),
+            group.limit
+        );
         return Err(KernelError::refused(
             "swap off",
             path,
             "no control group may have to take back more than its limit allows: the kernel would kill a process in it",
             numbers,
         )
-        .hint(format!("raise {}, then ramline lab clean", group.limit.display())));
+        .hint("ramline lab clean, once that limit is raised or what runs there has ended"));
     }
     Ok(preflight)
 }

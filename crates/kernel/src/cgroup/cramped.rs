@@ -1,81 +1,117 @@
 //! Which groups could not take their swapped pages back: a swapoff reads them in on the charge of their group, and in one at its
 //! limit the kernel then kills a process, or gives up with ENOMEM, or (Linux 6.18) both.
 //!
-//! What it is not: exact. Which area a group's pages are in nobody can tell, and groups go on while they are looked at.
+//! What it is not: exact. Which area a group's pages are in nobody can tell, groups go on while they are looked at, and pages of
+//! groups that are gone are charged to whoever switches the area off. Only groups below the mount are seen.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use ramline_units::Bytes;
 
 use super::hierarchy::{Hierarchy, Version};
+use super::stat::{Table, table};
 use super::v1::UNLIMITED_FROM;
 use crate::Root;
 use crate::sys::{read_text, read_u64};
+
+/// With less than this left of its allowance of swap a group is taken to swap nothing more.
+const HEADROOM: Bytes = Bytes::from_mib(1);
 
 /// A group with a limit, and what is below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cramped {
     /// Its directory.
     pub dir: PathBuf,
-    /// What of it is swapped out, and not in memory as well.
-    pub swapped: Bytes,
-    /// What it can take below its limit, when all its files are given up.
+    /// What it would have to take back.
+    pub back: Bytes,
+    /// What it can take: below its limit when all its files are given up, and what it could swap to other areas.
     pub room: Bytes,
-    /// The file that holds the limit.
-    pub limit: PathBuf,
+    /// Its limit.
+    pub limit: Bytes,
+    /// The files of the limit, in the order in which they are raised.
+    pub files: &'static [&'static str],
 }
 
-/// The first group found that could not take back what it has swapped out, of which an area holds at most `at_most`. `None` also
-/// where no memory controller is, and for what cannot be read.
+/// The first group found that could not take back what it has swapped out, of which the area that goes holds at most `used`;
+/// other areas have `elsewhere` free. `None` also where no memory controller is, and for what cannot be read.
 #[must_use]
-pub fn cramped(root: &Root, at_most: Bytes) -> Option<Cramped> {
+pub fn cramped(root: &Root, used: Bytes, elsewhere: Bytes) -> Option<Cramped> {
     let hierarchy = Hierarchy::detect(root).ok()?;
-    let mut left = vec![hierarchy.mount_point().to_owned()];
-    while let Some(dir) = left.pop() {
-        match look(&dir, hierarchy.version()) {
-            // The group that gives no figures, as the root of version 2, may have children that do.
-            Some(seen) if seen.swapped == Bytes::ZERO => continue,
-            Some(seen) if seen.swapped.min(at_most) > seen.room => return Some(seen),
-            _ => {}
+    let mut left = vec![(hierarchy.mount_point().to_owned(), Bytes(u64::MAX))];
+    while let Some((dir, above)) = left.pop() {
+        // A group that gives no figures, as the root of version 2, may have children that do.
+        let seen = look(&dir, hierarchy.version());
+        let allowance = seen.as_ref().map_or(above, |seen| seen.allowance.min(above));
+        if let Some(Seen { swapped, cached, spare, limit, .. }) = seen {
+            // What the top says is an estimate.
+            if swapped == Bytes::ZERO && dir != hierarchy.mount_point() {
+                continue;
+            }
+            let room = if allowance < HEADROOM { spare } else { spare + elsewhere };
+            let back = (swapped - cached).min(used);
+            if back > room {
+                let files: &[&str] = match hierarchy.version() {
+                    Version::V1 => &["memory.memsw.limit_in_bytes", "memory.limit_in_bytes"],
+                    Version::V2 => &["memory.max"],
+                };
+                return Some(Cramped { dir, back, room, limit, files });
+            }
         }
         let entries = std::fs::read_dir(&dir).into_iter().flatten().flatten();
-        left.extend(
-            entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()),
-        );
+        let below = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        left.extend(below.map(|entry| (entry.path(), allowance)));
     }
     None
 }
 
-/// Figures with those of the children; `None` when what is swapped is not told.
-fn look(dir: &Path, version: Version) -> Option<Cramped> {
-    let stat = read_text(&dir.join("memory.stat")).ok()?;
-    let stat: HashMap<&str, &str> = stat.lines().filter_map(|line| line.split_once(' ')).collect();
-    let of = |key: &str| stat.get(key).and_then(|value| value.trim().parse().ok()).map(Bytes);
-    let sum = |keys: [&str; 2]| keys.iter().filter_map(|key| of(key)).fold(Bytes::ZERO, |all, one| all + one);
-    let (limit, usage, swapped, cached, files) = match version {
-        Version::V1 => (
-            "memory.limit_in_bytes",
-            "memory.usage_in_bytes",
-            of("total_swap")?,
-            "total_swapcached",
-            sum(["total_inactive_file", "total_active_file"]),
-        ),
-        Version::V2 => (
-            // Above memory.high one waits, and nobody is killed.
-            "memory.max",
-            "memory.current",
-            read_u64(&dir.join("memory.swap.current")).ok().map(Bytes)?,
-            "swapcached",
-            sum(["inactive_file", "active_file"]),
-        ),
-    };
-    let swapped = swapped - of(cached).unwrap_or_default();
-    let limit = dir.join(limit);
-    let most = read_u64(&limit).ok().filter(|at| *at < UNLIMITED_FROM);
-    let used = read_u64(&dir.join(usage)).map(Bytes).unwrap_or_default();
-    let room = most.map_or(Bytes(u64::MAX), |most| Bytes(most) - (used - files));
-    Some(Cramped { dir: dir.to_owned(), swapped, room, limit })
+/// Figures of a group with those of its children.
+struct Seen {
+    /// Its pages that have a place in swap.
+    swapped: Bytes,
+    /// Those that are in memory as well, and charged there.
+    cached: Bytes,
+    /// Room below the limit when what reclaim takes first is given up: files. That of slab it takes is not counted on.
+    spare: Bytes,
+    limit: Bytes,
+    /// How much more it may swap.
+    allowance: Bytes,
+}
+
+/// `None` when what is swapped is not told.
+fn look(dir: &Path, version: Version) -> Option<Seen> {
+    let stat = table(&read_text(&dir.join("memory.stat")).ok()?);
+    let number = |file: &str| read_u64(&dir.join(file)).ok().map(Bytes);
+    let limit = |file: &str| number(file).filter(|at| at.0 < UNLIMITED_FROM).unwrap_or(Bytes(u64::MAX));
+    Some(match version {
+        // A page that is read back leaves the count of swap at once. The difference of the two counters is exact, the line of
+        // memory.stat may be late.
+        Version::V1 => {
+            let (usage, most) = (number("memory.usage_in_bytes")?, limit("memory.limit_in_bytes"));
+            let memsw = number("memory.memsw.usage_in_bytes");
+            let files = sum(&stat, &["total_inactive_file", "total_active_file"]);
+            let allowance = limit("memory.memsw.limit_in_bytes") - memsw.unwrap_or_default() + files;
+            // Memory and swap together are charged first: with nothing left of them, only files make room.
+            let free = if allowance < HEADROOM { Bytes::ZERO } else { most - usage };
+            let swapped = memsw.map_or_else(|| sum(&stat, &["total_swap"]), |memsw| memsw - usage);
+            Seen { swapped, cached: Bytes::ZERO, spare: free + files, limit: most, allowance }
+        }
+        // Above memory.high one waits, and nobody is killed. Pages of zswap give up their compressed copies as they come back.
+        Version::V2 => {
+            let (swapped, most) = (number("memory.swap.current")?, limit("memory.max"));
+            let files = sum(&stat, &["inactive_file", "active_file", "zswap"]);
+            Seen {
+                swapped,
+                cached: sum(&stat, &["swapcached"]),
+                spare: most - (number("memory.current")? - files),
+                limit: most,
+                allowance: limit("memory.swap.max") - swapped,
+            }
+        }
+    })
+}
+
+fn sum(stat: &Table, keys: &[&str]) -> Bytes {
+    keys.iter().filter_map(|key| stat.get(*key)).fold(Bytes::ZERO, |all, one| all + Bytes(*one))
 }
 
 #[cfg(test)]
@@ -102,63 +138,95 @@ mod tests {
         (tree, root)
     }
 
-    fn group(tree: &tempfile::TempDir, name: &str, files: &[(&str, String)]) -> PathBuf {
+    /// Numbers in MiB.
+    fn group(tree: &tempfile::TempDir, name: &str, numbers: &[(&str, u64)], stat: &[(&str, u64)]) -> PathBuf {
         let dir = tree.path().join("cg").join(name);
         std::fs::create_dir_all(&dir).unwrap();
-        for (file, text) in files {
-            std::fs::write(dir.join(file), text).unwrap();
+        for (file, mib) in numbers {
+            std::fs::write(dir.join(file), format!("{}\n", mib * MIB)).unwrap();
         }
+        let lines: String = stat.iter().map(|(key, mib)| format!("{key} {}\n", mib * MIB)).collect();
+        std::fs::write(dir.join("memory.stat"), lines).unwrap();
         dir
     }
 
-    fn v2(limit: &str, used: u64, swapped: u64, stat: &str) -> Vec<(&'static str, String)> {
-        vec![
-            ("memory.max", format!("{limit}\n")),
-            ("memory.current", format!("{}\n", used * MIB)),
-            ("memory.swap.current", format!("{}\n", swapped * MIB)),
-            ("memory.stat", stat.to_owned()),
-        ]
+    fn v2(limit: u64, current: u64, swapped: u64) -> [(&'static str, u64); 3] {
+        [("memory.max", limit), ("memory.current", current), ("memory.swap.current", swapped)]
     }
+
+    const NO_OTHER: Bytes = Bytes::ZERO;
+    const ALL: Bytes = Bytes::from_gib(1);
 
     #[test]
     fn what_a_group_has_swapped_must_fit_below_its_limit_when_its_files_are_given_up() {
         let (tree, root) = machine(Version::V2);
-        assert_eq!(cramped(&root, Bytes(u64::MAX)), None);
-        let limit = (48 * MIB).to_string();
-        group(&tree, "", &[("memory.stat", "anon 1\n".to_owned())]);
-        group(&tree, "wide", &v2("max", 40, 500, "anon 1\n"));
-        group(&tree, "slice", &v2("max", 90, 60, "anon 1\n"));
-        group(&tree, "idle", &v2(&limit, 48, 0, "anon 1\n"));
-        let tight = group(&tree, "slice/tight", &v2(&limit, 48, 30, "inactive_file 2097152\nactive_file 1048576\n"));
-        let found = cramped(&root, Bytes(u64::MAX)).unwrap();
-        assert_eq!((found.dir, found.limit), (tight.clone(), tight.join("memory.max")));
-        assert_eq!((found.swapped, found.room), (Bytes::from_mib(30), Bytes::from_mib(3)));
+        assert_eq!(cramped(&root, ALL, NO_OTHER), None);
+        group(&tree, "", &[], &[("anon", 1)]);
+        group(&tree, "wide", &[("memory.current", 40), ("memory.swap.current", 500)], &[]);
+        std::fs::write(tree.path().join("cg/wide/memory.max"), "max\n").unwrap();
+        group(&tree, "slice", &[("memory.current", 90), ("memory.swap.current", 60)], &[]);
+        group(&tree, "idle", &v2(48, 48, 0), &[]);
+        let tight = group(&tree, "slice/tight", &v2(48, 48, 30), &[("inactive_file", 2), ("active_file", 1)]);
+        let found = cramped(&root, ALL, NO_OTHER).unwrap();
+        assert_eq!((found.dir, found.limit, found.files), (tight, Bytes::from_mib(48), &["memory.max"][..]));
+        assert_eq!((found.back, found.room), (Bytes::from_mib(30), Bytes::from_mib(3)));
         // Of an area that holds no more than this all of it can go back.
-        assert_eq!(cramped(&root, Bytes::from_mib(3)), None);
-        assert!(cramped(&root, Bytes(3 * MIB + 1)).is_some());
-        // What is in memory as well needs no room of its own.
-        group(&tree, "slice/tight", &v2(&limit, 48, 30, "inactive_file 8388608\nswapcached 23068672\n"));
-        assert_eq!(cramped(&root, Bytes(u64::MAX)), None);
+        assert_eq!(cramped(&root, Bytes::from_mib(3), NO_OTHER), None);
+        assert!(cramped(&root, Bytes(3 * MIB + 1), NO_OTHER).is_some());
+        // What is in memory as well needs no room of its own, and compressed copies go as pages come.
+        group(&tree, "slice/tight", &v2(48, 48, 30), &[("inactive_file", 6), ("swapcached", 22), ("zswap", 2)]);
+        assert_eq!(cramped(&root, ALL, NO_OTHER), None);
+        group(&tree, "slice/tight", &v2(48, 48, 30), &[("inactive_file", 6), ("swapcached", 22), ("zswap", 1)]);
+        assert!(cramped(&root, ALL, NO_OTHER).is_some());
     }
 
     #[test]
-    fn version_1_counts_its_children_under_names_of_their_own_and_knows_a_limit_that_is_none() {
+    fn other_areas_are_room_only_for_a_group_that_may_swap_more() {
+        let (tree, root) = machine(Version::V2);
+        group(&tree, "slice", &[("memory.current", 48), ("memory.swap.current", 30)], &[]);
+        group(&tree, "slice/tight", &v2(48, 48, 30), &[("inactive_file", 3)]);
+        assert_eq!(cramped(&root, ALL, Bytes::from_mib(27)), None);
+        assert_eq!(cramped(&root, ALL, Bytes::from_mib(26)).unwrap().room, Bytes::from_mib(29));
+        for at in ["slice/tight", "slice"] {
+            let most = tree.path().join("cg").join(at).join("memory.swap.max");
+            std::fs::write(&most, (31 * MIB).to_string()).unwrap();
+            assert_eq!(cramped(&root, ALL, ALL), None, "{at}");
+            std::fs::write(&most, (31 * MIB - 1).to_string()).unwrap();
+            assert_eq!(cramped(&root, ALL, ALL).unwrap().room, Bytes::from_mib(3), "{at}");
+            std::fs::remove_file(&most).unwrap();
+        }
+    }
+
+    #[test]
+    fn version_1_counts_a_page_that_was_read_back_as_swapped_no_more() {
         let (tree, root) = machine(Version::V1);
-        let files = |limit: u64| {
-            vec![
-                ("memory.limit_in_bytes", limit.to_string()),
-                ("memory.usage_in_bytes", (48 * MIB).to_string()),
-                (
-                    "memory.stat",
-                    "swap 0\ninactive_file 99999999\ntotal_swap 8388608\ntotal_inactive_file 4096\n".to_owned(),
-                ),
+        let numbers = |limit: u64, memsw: u64| {
+            [
+                ("memory.limit_in_bytes", limit),
+                ("memory.usage_in_bytes", 48),
+                ("memory.memsw.usage_in_bytes", 56),
+                ("memory.memsw.limit_in_bytes", memsw),
             ]
         };
-        group(&tree, "", &files(9_223_372_036_854_771_712));
-        let dir = group(&tree, "docker", &files(48 * MIB));
-        let found = cramped(&root, Bytes::from_gib(1)).unwrap();
-        assert_eq!((found.dir, found.swapped, found.room), (dir, Bytes::from_mib(8), Bytes(4096)));
-        group(&tree, "docker", &files(60 * MIB));
-        assert_eq!(cramped(&root, Bytes::from_gib(1)), None);
+        let stat = [("swap", 0), ("inactive_file", 90), ("total_swapcached", 20), ("total_inactive_file", 1)];
+        let unlimited = UNLIMITED_FROM / MIB;
+        group(&tree, "", &numbers(unlimited, unlimited), &stat);
+        let dir = group(&tree, "docker", &numbers(48, unlimited), &stat);
+        let found = cramped(&root, ALL, NO_OTHER).unwrap();
+        assert_eq!((found.dir, found.back, found.room), (dir, Bytes::from_mib(8), Bytes::from_mib(1)));
+        assert_eq!(found.files, ["memory.memsw.limit_in_bytes", "memory.limit_in_bytes"]);
+        group(&tree, "docker", &numbers(55, unlimited), &stat);
+        assert_eq!(cramped(&root, ALL, NO_OTHER), None);
+        // Nothing left of memory and swap together, though the limit of memory is far.
+        group(&tree, "docker", &numbers(55, 56), &[]);
+        assert_eq!(cramped(&root, ALL, ALL).unwrap().room, Bytes::ZERO);
+        group(&tree, "docker", &numbers(55, 57), &stat);
+        assert_eq!(cramped(&root, ALL, NO_OTHER), None);
+        // Without the accounting of both together the line of memory.stat tells.
+        std::fs::remove_file(tree.path().join("cg/memory.memsw.usage_in_bytes")).unwrap();
+        group(&tree, "", &[], &[("total_swap", 8)]);
+        std::fs::remove_file(tree.path().join("cg/docker/memory.memsw.usage_in_bytes")).unwrap();
+        group(&tree, "docker", &[("memory.limit_in_bytes", 48)], &[("total_swap", 8)]);
+        assert_eq!(cramped(&root, ALL, NO_OTHER).unwrap().back, Bytes::from_mib(8));
     }
 }

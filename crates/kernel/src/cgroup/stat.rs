@@ -62,7 +62,7 @@ pub struct GroupStat {
     pub psi_full_us: Option<u64>,
 }
 
-type Table = HashMap<String, u64>;
+pub type Table = HashMap<String, u64>;
 
 pub fn read(dir: &Path, version: Version) -> Result<GroupStat> {
     let stat = table(&read_text(&dir.join("memory.stat"))?);
@@ -95,7 +95,7 @@ pub fn read(dir: &Path, version: Version) -> Result<GroupStat> {
     })
 }
 
-fn table(text: &str) -> Table {
+pub fn table(text: &str) -> Table {
     text.lines()
         .filter_map(|line| {
             let (key, value) = line.split_once(' ')?;
