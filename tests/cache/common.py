@@ -9,6 +9,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from others import Others, steady
+
 TOP = Path(__file__).resolve().parent.parent.parent
 RAMLINE = os.environ.get("RAMLINE_BIN", str(TOP / "target/debug/ramline"))
 PAGE, MIB = os.sysconf("SC_PAGESIZE"), 1 << 20
@@ -20,12 +22,23 @@ LIBC.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 passed = failed = skipped = 0
+# Who else takes pages, and where the files of the test are.
+others = base = None
+
+
+def counters(now=None):
+    global passed, failed, skipped
+    if now:
+        passed, failed, skipped = now
+    return passed, failed, skipped
 
 
 def check(what, ok, details=""):
     global passed, failed
     passed, failed = passed + bool(ok), failed + (not ok)
     if not ok:
+        if others:
+            others.failed(base)
         print(f"FAILED: {what}\n  {str(details)[-2000:]}", flush=True)
 
 
@@ -111,8 +124,20 @@ def seccomp(number):
     return install
 
 
+def attempts(name, part):
+    """Runs `part(folder)`: again, in a folder of its own, when it failed over pages that DAMON took."""
+
+    def in_folder(attempt):
+        folder = base / f"again-{attempt}" if attempt else base
+        folder.mkdir(exist_ok=True)
+        part(folder)
+
+    steady(others, name, in_folder, counters)
+
+
 def parts(*functions):
     """Runs them one after the other in a scratch directory, in a mount name space of our own; the exit status."""
+    global others, base
     if os.geteuid() != 0:
         skip("files in the page cache: needs root, to mount file systems and to be told the truth")
         print("0 passed, 0 failed, 1 skipped")
@@ -121,13 +146,19 @@ def parts(*functions):
     if LIBC.unshare(0x00020000) == 0:
         LIBC.mount(None, b"/", None, 0x4000 | 0x40000, None)
     base = Path(tempfile.mkdtemp(prefix="ramline-test-", dir="/var/tmp"))
+    others = Others()
+
+    def ended(part, folder):
+        try:
+            part(folder)
+        except Exception as error:  # noqa: BLE001
+            check(f"{part.__name__} came to its end", False, repr(error))
+
     try:
         for part in functions:
-            try:
-                part(base)
-            except Exception as error:  # noqa: BLE001
-                check(f"{part.__name__} came to its end", False, repr(error))
+            attempts(part.__name__, lambda folder, part=part: ended(part, folder))
     finally:
+        others.end()
         shutil.rmtree(base, ignore_errors=True)
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
