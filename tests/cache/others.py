@@ -42,10 +42,11 @@ class Others:
         if self.instance:
             (self.instance / "trace").write_text("")
 
-    def failed(self, *folders):
-        """A check has failed: how many records are of files below these folders."""
+    def failed(self, *folders, held=()):
+        """A check has failed: how many records are of files below these folders, or of open files that have no name."""
         if self.instance:
             ours = {identity(os.path.join(at, name)) for folder in folders for at, _, names in os.walk(folder) for name in names}
+            ours |= {(os.major(seen.st_dev), os.minor(seen.st_dev), seen.st_ino) for seen in map(os.fstat, held)}
             gone = [(int(a), int(b), int(ino, 16)) for a, b, ino in GONE.findall((self.instance / "trace").read_text())]
             self.spoiled += sum(1 for one in gone if one in ours)
 
