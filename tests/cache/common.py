@@ -22,8 +22,8 @@ LIBC.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 passed = failed = skipped = 0
-# Who else takes pages, and where the files of the test are.
-others = base = None
+# Who else takes pages; where the files of the test are, and those of the present part.
+others = base = now = None
 
 
 def counters(now=None):
@@ -38,7 +38,7 @@ def check(what, ok, details=""):
     passed, failed = passed + bool(ok), failed + (not ok)
     if not ok:
         if others:
-            others.failed(base)
+            others.failed(now)
         print(f"FAILED: {what}\n  {str(details)[-2000:]}", flush=True)
 
 
@@ -125,12 +125,17 @@ def seccomp(number):
 
 
 def attempts(name, part):
-    """Runs `part(folder)`: again, in a folder of its own, when it failed over pages that DAMON took."""
+    """Runs `part(folder)`, each time in a folder of its own: again when it failed over pages of files there that DAMON took."""
 
     def in_folder(attempt):
-        folder = base / f"again-{attempt}" if attempt else base
-        folder.mkdir(exist_ok=True)
-        part(folder)
+        global now
+        if attempt:
+            shutil.rmtree(now, ignore_errors=True)
+        now = Path(tempfile.mkdtemp(dir=base))
+        # For nobody, too.
+        for folder in (base, now):
+            os.chmod(folder, 0o755)
+        part(now)
 
     steady(others, name, in_folder, counters)
 

@@ -24,7 +24,7 @@ class Others:
         pids = [path.parent.name for path in Path("/proc").glob("[0-9]*/comm") if named(path).startswith("kdamond")]
         if not pids or os.geteuid() != 0:
             return
-        self.mounted = Path(tempfile.mkdtemp(prefix="kdamond-"))
+        self.mounted = Path(tempfile.mkdtemp(prefix=f"kdamond-{os.getpid()}-", dir="/tmp"))
         if subprocess.run(["mount", "-t", "tracefs", "none", self.mounted], capture_output=True).returncode:
             return self.end()
         self.instance = self.mounted / "instances" / f"kdamond-{os.getpid()}"
