@@ -37,7 +37,7 @@ pub fn all_there(run: &DropRun, record: &mut RunRecord) {
     }
 }
 
-/// Dropping objects takes no pages of files that are in use: what goes meanwhile goes by other hands.
+/// Since Linux 5.16 dropping objects takes no pages: what goes meanwhile goes by other hands.
 pub fn taken_by_others(root: &Root, level: Level, run: &DropRun) -> Option<String> {
     let of = |stage| run.cached(DropKind::Clean, stage);
     let gone = of(DropStage::Before)?.saturating_sub(of(DropStage::Dropped)?);
@@ -46,9 +46,9 @@ pub fn taken_by_others(root: &Root, level: Level, run: &DropRun) -> Option<Strin
     }
     let who = match evictors(root).data().is_some_and(Evictors::damon_evicts) {
         true => "DAMON pages idle memory out on this machine, see ramline explain evictors",
-        false => "somebody else evicted them",
+        false => "before Linux 5.16 the drop takes them with their inode, since then somebody else evicted them",
     };
-    Some(format!("{gone} clean pages went beside the drop, which takes none at this level: {who}"))
+    Some(format!("{gone} clean pages went with or beside a drop of objects: {who}"))
 }
 
 /// Drops, and waits until what was freed can be counted; the time of the drop alone.
