@@ -310,6 +310,8 @@ impl<W: Wanted> Pool<'_, W> {
         is_over: impl Fn() -> bool,
     ) -> bool {
         let (mut at, end) = (offset, offset.saturating_add(length));
+        // Whole pages, as in what is missing.
+        let so_far = |at: u64| if at == offset { 0 } else { at.next_multiple_of(self.page) - offset };
         while at < end && !is_over() {
             let got = match reader.read(file, at, end) {
                 // It became shorter: what is gone need not be read.
@@ -321,8 +323,9 @@ impl<W: Wanted> Pool<'_, W> {
                     return true;
                 }
             };
+            let before = so_far(at);
             at += got;
-            self.bytes.fetch_add(got, Ordering::Relaxed);
+            self.bytes.fetch_add(so_far(at) - before, Ordering::Relaxed);
             self.pace(got);
         }
         true
