@@ -224,12 +224,12 @@ pub fn swapoff_preflight(root: &Root, path: &Path) -> Result<Preflight> {
         && let Some(group) = cgroup::cramped(root, area.used, elsewhere)
     {
         let numbers = format!(
-            "{} has {} to take back and room for {}; it would need {} of {}, it has {}",
+            "{} has {} to take back and room for {}; it would need {} of {}, it has {}: raise it, or wait until what runs there has ended",
             group.dir.display(),
             group.back,
             group.room,
             group.files.join(" and "),
-            group.limit + (group.back - group.room),
+            group.needs,
             group.limit
         );
         return Err(KernelError::refused(
@@ -238,7 +238,7 @@ pub fn swapoff_preflight(root: &Root, path: &Path) -> Result<Preflight> {
             "no control group may have to take back more than its limit allows: the kernel would kill a process in it",
             numbers,
         )
-        .hint("ramline lab clean, once that limit is raised or what runs there has ended"));
+        .hint("ramline lab clean"));
     }
     Ok(preflight)
 }

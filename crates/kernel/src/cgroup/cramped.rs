@@ -2,7 +2,8 @@
 //! limit the kernel then kills a process, or gives up with ENOMEM, or (Linux 6.18) both.
 //!
 //! What it is not: exact. Which area a group's pages are in nobody can tell, groups go on while they are looked at, and pages of
-//! groups that are gone are charged to whoever switches the area off. Only groups below the mount are seen.
+//! groups that are gone are charged to whoever switches the area off. Only groups below the mount are seen, and none where the
+//! kernel does not account swap to groups. Before Linux 5.12 pages that are in memory as well count as swapped.
 
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,7 @@ use crate::sys::{read_text, read_u64};
 
 /// With less than this left of its allowance of swap a group is taken to swap nothing more.
 const HEADROOM: Bytes = Bytes::from_mib(1);
+const MEMSW: &str = "memory.memsw.limit_in_bytes";
 
 /// A group with a limit, and what is below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,42 +28,106 @@ pub struct Cramped {
     pub back: Bytes,
     /// What it can take: below its limit when all its files are given up, and what it could swap to other areas.
     pub room: Bytes,
-    /// Its limit.
+    /// The limit that is in the way.
     pub limit: Bytes,
+    /// How large that would have to be.
+    pub needs: Bytes,
     /// The files of the limit, in the order in which they are raised.
     pub files: &'static [&'static str],
 }
 
 /// The first group found that could not take back what it has swapped out, of which the area that goes holds at most `used`;
-/// other areas have `elsewhere` free. `None` also where no memory controller is, and for what cannot be read.
+/// other areas have `elsewhere` free, for all groups together. `None` also where no memory controller is, and for what cannot be read.
 #[must_use]
 pub fn cramped(root: &Root, used: Bytes, elsewhere: Bytes) -> Option<Cramped> {
     let hierarchy = Hierarchy::detect(root).ok()?;
-    let mut left = vec![(hierarchy.mount_point().to_owned(), Bytes(u64::MAX))];
-    while let Some((dir, above)) = left.pop() {
+    let swaps = read_u64(&root.path("proc/sys/vm/swappiness")).ok() != Some(0);
+    let top = hierarchy.mount_point();
+    Look { version: hierarchy.version(), top, used, swaps }.below(top, Bytes(u64::MAX), elsewhere).err()
+}
+
+/// Through all groups.
+struct Look<'a> {
+    version: Version,
+    top: &'a Path,
+    used: Bytes,
+    /// Groups of version 2 swap at all.
+    swaps: bool,
+}
+
+impl Look<'_> {
+    /// A group and all below it, of which what is above may swap so much more: what they would take of `elsewhere`.
+    fn below(&self, dir: &Path, above: Bytes, elsewhere: Bytes) -> Result<Bytes, Cramped> {
         // A group that gives no figures, as the root of version 2, may have children that do.
-        let seen = look(&dir, hierarchy.version());
+        let seen = self.look(dir);
         let allowance = seen.as_ref().map_or(above, |seen| seen.allowance.min(above));
-        if let Some(Seen { swapped, cached, spare, limit, .. }) = seen {
-            // What the top says is an estimate.
-            if swapped == Bytes::ZERO && dir != hierarchy.mount_point() {
-                continue;
+        let mut own = Bytes::ZERO;
+        if let Some(seen) = seen {
+            // What the top says is an estimate; what a group says has its children in it only in a hierarchy.
+            if seen.swapped == Bytes::ZERO && dir != self.top && seen.whole {
+                return Ok(Bytes::ZERO);
             }
-            let room = if allowance < HEADROOM { spare } else { spare + elsewhere };
-            let back = (swapped - cached).min(used);
+            let room = if allowance < HEADROOM || !seen.swaps { seen.spare } else { seen.spare + elsewhere };
+            let back = (seen.swapped - seen.cached).min(self.used);
             if back > room {
-                let files: &[&str] = match hierarchy.version() {
-                    Version::V1 => &["memory.memsw.limit_in_bytes", "memory.limit_in_bytes"],
-                    Version::V2 => &["memory.max"],
-                };
-                return Some(Cramped { dir, back, room, limit, files });
+                return Err(seen.cramped(dir, self.version, back, room));
             }
+            own = back - seen.spare;
         }
-        let entries = std::fs::read_dir(&dir).into_iter().flatten().flatten();
-        let below = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        left.extend(below.map(|entry| (entry.path(), allowance)));
+        let mut all = Bytes::ZERO;
+        let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+        for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+            // More than the area holds nobody puts elsewhere.
+            let left = if self.used <= elsewhere { elsewhere } else { elsewhere - all };
+            all += self.below(&entry.path(), allowance, left)?;
+        }
+        Ok(own.max(all).min(self.used))
     }
-    None
+
+    /// `None` when what is swapped is not told.
+    fn look(&self, dir: &Path) -> Option<Seen> {
+        let stat = table(&read_text(&dir.join("memory.stat")).ok()?);
+        let number = |file: &str| read_u64(&dir.join(file)).ok().map(Bytes);
+        let limit = |file: &str| number(file).filter(|at| at.0 < UNLIMITED_FROM).unwrap_or(Bytes(u64::MAX));
+        Some(match self.version {
+            // A page that is read back leaves the count of swap at once. The difference of the two counters is exact, the line of
+            // memory.stat may be late.
+            Version::V1 => {
+                let (usage, most) = (number("memory.usage_in_bytes")?, limit("memory.limit_in_bytes"));
+                let (memsw, together) = (number("memory.memsw.usage_in_bytes")?, limit(MEMSW));
+                let files = sum(&stat, &["total_inactive_file", "total_active_file"]);
+                let allowance = together - memsw + files;
+                // Memory and swap together are charged first: with nothing left of them, only files make room.
+                let full = (allowance < HEADROOM).then_some(together);
+                let free = if full.is_some() { Bytes::ZERO } else { most - usage };
+                Seen {
+                    swapped: memsw - usage,
+                    cached: Bytes::ZERO,
+                    spare: free + files,
+                    limit: most,
+                    full,
+                    allowance,
+                    swaps: number("memory.swappiness") != Some(Bytes::ZERO),
+                    whole: number("memory.use_hierarchy") != Some(Bytes::ZERO),
+                }
+            }
+            // Above memory.high one waits, and nobody is killed. Pages of zswap give up their compressed copies as they come back.
+            Version::V2 => {
+                let (swapped, most) = (number("memory.swap.current")?, limit("memory.max"));
+                let files = sum(&stat, &["inactive_file", "active_file", "zswap"]);
+                Seen {
+                    swapped,
+                    cached: sum(&stat, &["swapcached"]),
+                    spare: most - (number("memory.current")? - files),
+                    limit: most,
+                    full: None,
+                    allowance: limit("memory.swap.max") - swapped,
+                    swaps: self.swaps,
+                    whole: true,
+                }
+            }
+        })
+    }
 }
 
 /// Figures of a group with those of its children.
@@ -73,41 +139,26 @@ struct Seen {
     /// Room below the limit when what reclaim takes first is given up: files. That of slab it takes is not counted on.
     spare: Bytes,
     limit: Bytes,
+    /// The limit of memory and swap together, where nothing is left of it.
+    full: Option<Bytes>,
     /// How much more it may swap.
     allowance: Bytes,
+    /// With a swappiness of 0 its reclaim takes files alone.
+    swaps: bool,
+    /// Its children are in these figures.
+    whole: bool,
 }
 
-/// `None` when what is swapped is not told.
-fn look(dir: &Path, version: Version) -> Option<Seen> {
-    let stat = table(&read_text(&dir.join("memory.stat")).ok()?);
-    let number = |file: &str| read_u64(&dir.join(file)).ok().map(Bytes);
-    let limit = |file: &str| number(file).filter(|at| at.0 < UNLIMITED_FROM).unwrap_or(Bytes(u64::MAX));
-    Some(match version {
-        // A page that is read back leaves the count of swap at once. The difference of the two counters is exact, the line of
-        // memory.stat may be late.
-        Version::V1 => {
-            let (usage, most) = (number("memory.usage_in_bytes")?, limit("memory.limit_in_bytes"));
-            let memsw = number("memory.memsw.usage_in_bytes");
-            let files = sum(&stat, &["total_inactive_file", "total_active_file"]);
-            let allowance = limit("memory.memsw.limit_in_bytes") - memsw.unwrap_or_default() + files;
-            // Memory and swap together are charged first: with nothing left of them, only files make room.
-            let free = if allowance < HEADROOM { Bytes::ZERO } else { most - usage };
-            let swapped = memsw.map_or_else(|| sum(&stat, &["total_swap"]), |memsw| memsw - usage);
-            Seen { swapped, cached: Bytes::ZERO, spare: free + files, limit: most, allowance }
-        }
-        // Above memory.high one waits, and nobody is killed. Pages of zswap give up their compressed copies as they come back.
-        Version::V2 => {
-            let (swapped, most) = (number("memory.swap.current")?, limit("memory.max"));
-            let files = sum(&stat, &["inactive_file", "active_file", "zswap"]);
-            Seen {
-                swapped,
-                cached: sum(&stat, &["swapcached"]),
-                spare: most - (number("memory.current")? - files),
-                limit: most,
-                allowance: limit("memory.swap.max") - swapped,
-            }
-        }
-    })
+impl Seen {
+    fn cramped(&self, dir: &Path, version: Version, back: Bytes, room: Bytes) -> Cramped {
+        let by_memory = self.limit + (back - room);
+        let (limit, needs, files): (_, _, &[&str]) = match (version, self.full) {
+            (Version::V1, Some(together)) => (together, together + HEADROOM.max(back - room), &[MEMSW]),
+            (Version::V1, None) => (self.limit, by_memory, &[MEMSW, "memory.limit_in_bytes"]),
+            (Version::V2, _) => (self.limit, by_memory, &["memory.max"]),
+        };
+        Cramped { dir: dir.to_owned(), back, room, limit, needs, files }
+    }
 }
 
 fn sum(stat: &Table, keys: &[&str]) -> Bytes {
@@ -187,6 +238,11 @@ mod tests {
         group(&tree, "slice/tight", &v2(48, 48, 30), &[("inactive_file", 3)]);
         assert_eq!(cramped(&root, ALL, Bytes::from_mib(27)), None);
         assert_eq!(cramped(&root, ALL, Bytes::from_mib(26)).unwrap().room, Bytes::from_mib(29));
+        let swappiness = tree.path().join("proc/sys/vm/swappiness");
+        std::fs::create_dir_all(swappiness.parent().unwrap()).unwrap();
+        std::fs::write(&swappiness, "0\n").unwrap();
+        assert_eq!(cramped(&root, ALL, ALL).unwrap().room, Bytes::from_mib(3), "nobody swaps");
+        std::fs::write(&swappiness, "1\n").unwrap();
         for at in ["slice/tight", "slice"] {
             let most = tree.path().join("cg").join(at).join("memory.swap.max");
             std::fs::write(&most, (31 * MIB).to_string()).unwrap();
@@ -195,6 +251,20 @@ mod tests {
             assert_eq!(cramped(&root, ALL, ALL).unwrap().room, Bytes::from_mib(3), "{at}");
             std::fs::remove_file(&most).unwrap();
         }
+    }
+
+    #[test]
+    fn other_areas_are_room_for_all_groups_together() {
+        let (tree, root) = machine(Version::V2);
+        for name in ["a", "b", "b/in"] {
+            group(&tree, name, &v2(48, 48, 30), &[("inactive_file", 3)]);
+        }
+        let mib = Bytes::from_mib;
+        assert_eq!(cramped(&root, mib(60), mib(54)), None, "what is below a group is in its figures");
+        let found = cramped(&root, mib(60), mib(53)).unwrap();
+        assert_eq!((found.back, found.room), (mib(30), mib(29)));
+        // The area holds no more than others have room for.
+        assert_eq!(cramped(&root, mib(28), mib(28)), None);
     }
 
     #[test]
@@ -219,14 +289,29 @@ mod tests {
         assert_eq!(cramped(&root, ALL, NO_OTHER), None);
         // Nothing left of memory and swap together, though the limit of memory is far.
         group(&tree, "docker", &numbers(55, 56), &[]);
-        assert_eq!(cramped(&root, ALL, ALL).unwrap().room, Bytes::ZERO);
+        let found = cramped(&root, ALL, ALL).unwrap();
+        assert_eq!((found.room, found.limit, found.needs), (Bytes::ZERO, Bytes::from_mib(56), Bytes::from_mib(64)));
+        assert_eq!(found.files, ["memory.memsw.limit_in_bytes"]);
         group(&tree, "docker", &numbers(55, 57), &stat);
         assert_eq!(cramped(&root, ALL, NO_OTHER), None);
-        // Without the accounting of both together the line of memory.stat tells.
-        std::fs::remove_file(tree.path().join("cg/memory.memsw.usage_in_bytes")).unwrap();
-        group(&tree, "", &[], &[("total_swap", 8)]);
-        std::fs::remove_file(tree.path().join("cg/docker/memory.memsw.usage_in_bytes")).unwrap();
-        group(&tree, "docker", &[("memory.limit_in_bytes", 48)], &[("total_swap", 8)]);
-        assert_eq!(cramped(&root, ALL, NO_OTHER).unwrap().back, Bytes::from_mib(8));
+        // A group that swaps nothing puts nothing elsewhere.
+        let dir = group(&tree, "docker", &numbers(48, unlimited), &stat);
+        assert_eq!(cramped(&root, ALL, ALL), None);
+        std::fs::write(dir.join("memory.swappiness"), "0\n").unwrap();
+        assert_eq!(cramped(&root, ALL, ALL).unwrap().room, Bytes::from_mib(1));
+        // Without a hierarchy a group does not tell of those below it.
+        let put = |at: &str, whole: u64| {
+            let same =
+                [("memory.usage_in_bytes", 48), ("memory.memsw.usage_in_bytes", 48), ("memory.use_hierarchy", whole)];
+            group(&tree, at, &same, &[]);
+        };
+        put("docker", 1);
+        group(&tree, "docker/x", &numbers(48, unlimited), &stat);
+        assert_eq!(cramped(&root, ALL, NO_OTHER), None);
+        put("docker", 0);
+        assert!(cramped(&root, ALL, NO_OTHER).is_some());
+        // Nobody tells.
+        std::fs::remove_file(tree.path().join("cg/docker/x/memory.memsw.usage_in_bytes")).unwrap();
+        assert_eq!(cramped(&root, ALL, NO_OTHER), None);
     }
 }
