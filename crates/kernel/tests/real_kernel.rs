@@ -93,14 +93,14 @@ fn an_area_with_pages_of_a_group_at_its_limit_stays_on_until_the_group_has_room(
         return;
     }
     let path = std::fs::canonicalize(dir.path()).unwrap().join("swap");
+    swap::create_file(&path, Bytes::from_mib(64)).unwrap();
+    swap::make(&path, process::page_size()).unwrap();
     let group = Group::create(&hierarchy.unwrap(), &Hierarchy::group_name(77)).unwrap();
     let told =
         ["memory.memsw.usage_in_bytes", "memory.swap.current"].iter().any(|file| group.dir().join(file).exists());
     if skip_if(!told, test, "swap is not accounted to groups") {
         return drop(group.remove());
     }
-    swap::create_file(&path, Bytes::from_mib(64)).unwrap();
-    swap::make(&path, process::page_size()).unwrap();
     let at = tempfile::Builder::new().prefix("ramline-test-").tempdir_in("/dev/shm").unwrap();
     let file = at.path().join("data");
     let _gone = Finally(|| {
