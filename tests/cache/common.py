@@ -80,6 +80,28 @@ def cached(path):
         os.close(fd)
 
 
+def on_active_list(path):
+    """Pages of a file that are on the active list, and how many were looked at: each page's own flags, as the kernel shows them to root."""
+    size = os.path.getsize(path)
+    pages = (size + PAGE - 1) // PAGE
+    with open(path, "rb") as of, open("/proc/self/pagemap", "rb") as map_of, open("/proc/kpageflags", "rb", buffering=0) as flags_of:
+        at = LIBC.mmap(None, size, 1, 1, of.fileno(), 0)
+        try:
+            for page in range(pages):
+                ctypes.string_at(at + page * PAGE, 1)
+            map_of.seek(at // PAGE * 8)
+            frames = [entry & (1 << 55) - 1 for entry in struct.unpack(f"{pages}Q", map_of.read(pages * 8)) if entry >> 63]
+            # The flags of a folio may be those of its first page alone.
+            active = now = 0
+            for frame in frames:
+                flags = struct.unpack("Q", os.pread(flags_of.fileno(), 8, frame * 8))[0]
+                now = now if flags >> 16 & 1 else flags >> 6 & 1
+                active += now
+            return active, len(frames)
+        finally:
+            LIBC.munmap(at, size)
+
+
 def drop(path, offset=0, length=0):
     fd = os.open(path, os.O_RDONLY)
     os.fsync(fd)
