@@ -95,7 +95,7 @@ pub struct Ledger {
     pub leftover_share: Option<f64>,
     /// How far the counters together may be off: each CPU holds changes back up to a threshold.
     pub bound: Bytes,
-    /// What may be in no counter for a few milliseconds beside: free memory on its way to the hypervisor.
+    /// What may be in no counter for moments beside: free memory on its way to the hypervisor.
     #[serde(default)]
     pub in_report: Bytes,
     /// How many such counters the lines are made of.

@@ -16,8 +16,8 @@ fn memory_on_its_way_to_the_hypervisor_is_no_leak_and_what_exceeds_it_is() {
         case.finding(id)
     };
     assert!(grown(70, None).unwrap().title.starts_with("Memory that no counter has grows by 35.0 MiB a second"));
-    assert_eq!(grown(70, Some(2)), None);
-    assert!(grown(90, Some(2)).is_some());
+    assert_eq!(grown(130, Some(2)), None);
+    assert!(grown(150, Some(2)).is_some());
 }
 
 #[test]

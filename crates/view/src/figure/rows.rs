@@ -95,7 +95,7 @@ pub const ROWS: &[Row] = &[
     row("ledger.bound", "/proc/zoneinfo vm stats threshold x CPUs, for every counter used", "used")
         .named(&["bound", "error of the counters"])
         .large("there are many CPUs, each of which may hold changes back"),
-    row("ledger.in_report", "/sys/module/page_reporting, and the features of the balloon device; 32 blocks at a time", "kernel-memory")
+    row("ledger.in_report", "/sys/module/page_reporting, and the features of the balloon device; 64 blocks at most at a time", "kernel-memory")
         .named(&["in report", "free page reporting"])
         .large("a hypervisor is told which memory is free, so that it can use it elsewhere"),
     row("ledger.counters", "the program: counters that make up the lines", "used").unit("counters").scope(Scope::Fact),

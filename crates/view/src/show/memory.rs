@@ -167,7 +167,7 @@ fn bound(ledger: &Ledger) -> String {
     };
     match ledger.in_report.0 {
         0 => counters,
-        _ => format!("{counters}; for milliseconds up to {} on the way to the hypervisor", ledger.in_report),
+        _ => format!("{counters}; for moments up to {} on the way to the hypervisor", ledger.in_report),
     }
 }
 

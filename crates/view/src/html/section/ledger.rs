@@ -48,7 +48,7 @@ pub fn ledger(ledger: &Ledger, drift: Option<&Drift>) -> Markup {
                 "Sizes are gauges of one reading. The leftover is what drivers took straight from the page allocator, and what counters are late by: "
                 "each of the " (ledger.counters) " per-CPU counters in these lines may hold back a little, at most " (size(ledger.bound)) " together."
                 @if ledger.in_report.0 > 0 {
-                    " Free memory is reported to the hypervisor here, up to " (size(ledger.in_report)) " at a time, which for some milliseconds is in no counter."
+                    " Free memory is reported to the hypervisor here, up to " (size(ledger.in_report)) " at a time, which until it has answered is in no counter."
                 }
                 @if let Some(drift) = drift { " " (moved(drift)) }
             }
