@@ -80,8 +80,8 @@ def cached(path):
         os.close(fd)
 
 
-def on_active_list(path):
-    """Pages of a file that are on the active list, and how many were looked at: each page's own flags, as the kernel shows them to root."""
+def on_lists(path):
+    """Pages of a file that are on the active and on the inactive list: each page's own flags, as the kernel shows them to root."""
     size = os.path.getsize(path)
     pages = (size + PAGE - 1) // PAGE
     with open(path, "rb") as of, open("/proc/self/pagemap", "rb") as map_of, open("/proc/kpageflags", "rb", buffering=0) as flags_of:
@@ -91,13 +91,14 @@ def on_active_list(path):
                 ctypes.string_at(at + page * PAGE, 1)
             map_of.seek(at // PAGE * 8)
             frames = [entry & (1 << 55) - 1 for entry in struct.unpack(f"{pages}Q", map_of.read(pages * 8)) if entry >> 63]
-            # The flags of a folio may be those of its first page alone.
-            active = now = 0
+            lists, last = [0, 0], 0
             for frame in frames:
                 flags = struct.unpack("Q", os.pread(flags_of.fileno(), 8, frame * 8))[0]
-                now = now if flags >> 16 & 1 else flags >> 6 & 1
-                active += now
-            return active, len(frames)
+                # The flags of a folio may be those of its first page alone (16: a later one).
+                last = last if flags >> 16 & 1 else flags
+                if last >> 5 & 1:
+                    lists[0 if last >> 6 & 1 else 1] += 1
+            return lists
         finally:
             LIBC.munmap(at, size)
 
