@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from others import Others, steady
+from others import Checks, Others
 
 TOP = Path(__file__).resolve().parent.parent.parent
 RAMLINE = os.environ.get("RAMLINE_BIN", str(TOP / "target/debug/ramline"))
@@ -21,31 +21,8 @@ LIBC.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p]
 LIBC.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
-passed = failed = skipped = 0
-# Who else takes pages; where the files of the test are, and those of the present part.
-others = base = now = None
-
-
-def counters(now=None):
-    global passed, failed, skipped
-    if now:
-        passed, failed, skipped = now
-    return passed, failed, skipped
-
-
-def check(what, ok, details=""):
-    global passed, failed
-    passed, failed = passed + bool(ok), failed + (not ok)
-    if not ok:
-        if others:
-            others.failed(now)
-        print(f"FAILED: {what}\n  {str(details)[-2000:]}", flush=True)
-
-
-def skip(reason):
-    global skipped
-    skipped += 1
-    print(f"SKIP: {reason}")
+checks = Checks()
+check, skip = checks.check, checks.skip
 
 
 def run(*words, before=(), timeout=60, **more):
@@ -147,34 +124,32 @@ def seccomp(number):
     return install
 
 
-def attempts(name, part):
+def attempts(base, name, part):
     """Runs `part(folder)`, each time in a folder of its own: again when it failed over pages of files there that DAMON took."""
 
     def in_folder(attempt):
-        global now
-        if attempt:
-            shutil.rmtree(now, ignore_errors=True)
-        now = Path(tempfile.mkdtemp(dir=base))
+        for folder in checks.where:
+            shutil.rmtree(folder, ignore_errors=True)
+        checks.where = [Path(tempfile.mkdtemp(dir=base))]
         # For nobody, too.
-        for folder in (base, now):
+        for folder in (base, *checks.where):
             os.chmod(folder, 0o755)
-        part(now)
+        part(*checks.where)
 
-    steady(others, name, in_folder, counters)
+    checks.steady(name, in_folder)
+    checks.where = []
 
 
 def parts(*functions):
-    """Runs them one after the other in a scratch directory, in a mount name space of our own; the exit status."""
-    global others, base
+    """Runs them one after the other, in a mount name space of our own, each in a scratch directory; the exit status."""
     if os.geteuid() != 0:
         skip("files in the page cache: needs root, to mount file systems and to be told the truth")
-        print("0 passed, 0 failed, 1 skipped")
-        return 0
+        return checks.end()
     # Mounts of ours are nobody else's.
     if LIBC.unshare(0x00020000) == 0:
         LIBC.mount(None, b"/", None, 0x4000 | 0x40000, None)
     base = Path(tempfile.mkdtemp(prefix="ramline-test-", dir="/var/tmp"))
-    others = Others()
+    checks.others = Others()
 
     def ended(part, folder):
         try:
@@ -184,9 +159,8 @@ def parts(*functions):
 
     try:
         for part in functions:
-            attempts(part.__name__, lambda folder, part=part: ended(part, folder))
+            attempts(base, part.__name__, lambda folder, part=part: ended(part, folder))
     finally:
-        others.end()
+        checks.others.end()
         shutil.rmtree(base, ignore_errors=True)
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    return 1 if failed else 0
+    return checks.end()

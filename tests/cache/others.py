@@ -1,8 +1,8 @@
-"""Whether DAMON took pages of a test's own files: the kernel's own record of each page kdamond removes from the page cache.
+"""Checks of what is in the page cache, and whether DAMON took pages of the test's own files: the kernel's own record of each page kdamond removes from it.
 
 A machine may run a DAMON scheme that evicts unmapped pages, also such as were read a moment ago: their memory had been idle under somebody else. A
-check of residency that fails over that says nothing of ramline. `steady` repeats a part of a test only when a check failed and at that moment pages of
-files of its own are in the record; any other failure stands.
+check of residency that fails over that says nothing of ramline. `Checks.steady` repeats a part of a test only when a check failed and at that moment
+pages of files of its own are in the record; any other failure stands.
 """
 
 import os
@@ -76,13 +76,50 @@ def identity(path):
         return None
 
 
-def steady(others, name, part, counters):
-    """Runs `part(attempt)`, again while it fails over pages that DAMON took; `counters` gets and sets what was counted of checks."""
-    for attempt in range(ATTEMPTS):
-        before = counters()
-        others.begin()
-        part(attempt)
-        if counters()[1] == before[1] or not others.spoiled or attempt == ATTEMPTS - 1:
+class Checks:
+    """What a test has checked. `where` has the folders, and `held` the open files without a name, whose pages matter."""
+
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+        self.others, self.where, self.held = None, [], []
+        # What failed in an attempt is said when it is known to stand.
+        self.unsaid = None
+
+    def check(self, what, ok, details=""):
+        self.passed, self.failed = self.passed + bool(ok), self.failed + (not ok)
+        if ok:
             return
-        print(f"{name}: DAMON took {others.spoiled} folios of its files before these checks: all of it once more", flush=True)
-        counters(before)
+        if self.others:
+            self.others.failed(*self.where, held=self.held)
+        said = f"{what}\n  {str(details)[-2000:]}"
+        if self.unsaid is None:
+            print(f"FAILED: {said}", flush=True)
+        else:
+            self.unsaid.append(said)
+
+    def skip(self, reason):
+        self.skipped += 1
+        print(f"SKIP: {reason}", flush=True)
+
+    def steady(self, name, part):
+        """Runs `part(attempt)`, again while it fails over pages that DAMON took."""
+        for attempt in range(ATTEMPTS):
+            before = self.passed, self.failed, self.skipped
+            self.unsaid = []
+            self.others.begin()
+            try:
+                part(attempt)
+            finally:
+                again = self.unsaid and self.others.spoiled and attempt < ATTEMPTS - 1
+                for said in self.unsaid:
+                    print(f"{'not counted' if again else 'FAILED'}: {said}", flush=True)
+                self.unsaid = None
+            if not again:
+                return
+            print(f"{name}: DAMON took {self.others.spoiled} folios of its files before these checks: all of it once more", flush=True)
+            self.passed, self.failed, self.skipped = before
+
+    def end(self):
+        """Says what was counted; the exit status."""
+        print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped", flush=True)
+        return 1 if self.failed else 0
