@@ -104,7 +104,9 @@ fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
             "--patience must be a number above {} and at most 100: the time to wait, in unlimited times",
             1.0 + within
         );
-        return Err(LabError::usage(message, format!("ramline lab run {NAME} --patience 3 -- {}", argv.join(" "))));
+        let (within, enough) = (params.text("within").unwrap_or_default(), (2.0 * (1.0 + within)).ceil().max(3.0));
+        let hint = format!("ramline lab run {NAME} --within {within} --patience {enough} -- {}", argv.join(" "));
+        return Err(LabError::usage(message, hint));
     }
     let mut reasons: Vec<Reason> = Vec::new();
     if command::find(program).is_none() {
@@ -310,6 +312,11 @@ mod tests {
         assert!(refused(&[command, ("within", &["much"])]).contains("--within 'much' is not a share such as 10%"));
         assert!(refused(&[command, ("resolution", &["0%"])]).contains("--resolution"));
         assert!(refused(&[command, ("patience", &["1.05"])]).contains("--patience must be a number above 1.1"));
+        let hasty = refused(&[command, ("within", &["200%"])]);
+        assert!(
+            hasty.contains("--patience must be a number above 3 ")
+                && hasty.contains("--within 200% --patience 6 -- true")
+        );
         assert!(refused(&[("command", &["no-such-program"])]).contains("there is no program 'no-such-program'"));
     }
 }
