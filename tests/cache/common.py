@@ -151,15 +151,9 @@ def parts(*functions):
     base = Path(tempfile.mkdtemp(prefix="ramline-test-", dir="/var/tmp"))
     checks.others = Others()
 
-    def ended(part, folder):
-        try:
-            part(folder)
-        except Exception as error:  # noqa: BLE001
-            check(f"{part.__name__} came to its end", False, repr(error))
-
     try:
         for part in functions:
-            attempts(base, part.__name__, lambda folder, part=part: ended(part, folder))
+            attempts(base, part.__name__, part)
     finally:
         checks.others.end()
         shutil.rmtree(base, ignore_errors=True)

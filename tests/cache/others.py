@@ -9,10 +9,11 @@ import os
 import re
 import subprocess
 import tempfile
+import traceback
 from pathlib import Path
 
 GONE = re.compile(r"mm_filemap_delete_from_page_cache: dev (\d+):(\d+) ino ([0-9a-f]+) ")
-ATTEMPTS = 4
+ATTEMPTS = 6
 
 
 class Others:
@@ -109,11 +110,12 @@ class Checks:
             self.others.begin()
             try:
                 part(attempt)
-            finally:
-                again = self.unsaid and self.others.spoiled and attempt < ATTEMPTS - 1
-                for said in self.unsaid:
-                    print(f"{'not counted' if again else 'FAILED'}: {said}", flush=True)
-                self.unsaid = None
+            except Exception:  # noqa: BLE001
+                self.check(f"{name} comes to its end", False, traceback.format_exc())
+            again = self.unsaid and self.others.spoiled and attempt < ATTEMPTS - 1
+            for said in self.unsaid:
+                print(f"{'not counted' if again else 'FAILED'}: {said}", flush=True)
+            self.unsaid = None
             if not again:
                 return
             print(f"{name}: DAMON took {self.others.spoiled} folios of its files before these checks: all of it once more", flush=True)
