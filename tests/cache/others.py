@@ -7,6 +7,7 @@ pages of files of its own are in the record; any other failure stands.
 
 import os
 import re
+import signal
 import subprocess
 import tempfile
 import traceback
@@ -81,6 +82,8 @@ class Checks:
     """What a test has checked. `where` has the folders, and `held` the open files without a name, whose pages matter."""
 
     def __init__(self):
+        # A shell without job control starts what runs in the background with SIGINT ignored, and ramline leaves it so. Tests send it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         self.passed = self.failed = self.skipped = 0
         self.others, self.where, self.held = None, [], []
         # What failed in an attempt is said when it is known to stand.
