@@ -9,13 +9,24 @@ BIN := target/$(TARGET)/release/ramline
 RELR := $(shell printf '2.36\n%s\n' "$$(getconf GNU_LIBC_VERSION | cut -d' ' -f2)" | sort -CV && echo -C link-arg=-Wl,-z,pack-relative-relocs)
 RELEASE := RUSTFLAGS="-C target-feature=+crt-static $(RELR)" $(CARGO) build --release --locked --target $(TARGET)
 
-.PHONY: checkup build examples test test-long bench man lint clean
+.PHONY: checkup build install examples test test-long bench man lint clean
 
 checkup: build
 	$(BIN) checkup --html report.html --json report.json
 
 build:
 	$(RELEASE) -p ramline-cli
+
+# Builds nothing: root may have no toolchain.
+PREFIX ?= /usr/local
+SHARE = $(DESTDIR)$(PREFIX)/share
+install:
+	@test -x $(BIN) || { echo "install: $(BIN) is not built yet; try: make checkup" >&2; exit 1; }
+	install -D -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/ramline
+	install -D -m 644 -t $(SHARE)/man/man1 man/*.1
+	install -D -m 644 completions/ramline.bash $(SHARE)/bash-completion/completions/ramline
+	install -D -m 644 -t $(SHARE)/zsh/site-functions completions/_ramline
+	install -D -m 644 -t $(SHARE)/fish/vendor_completions.d completions/ramline.fish
 
 examples:
 	$(RELEASE) -p ramline-pagecache --examples

@@ -195,3 +195,20 @@ fn a_reader_that_goes_away_is_no_error() {
     assert!(output.status.success(), "{output:?}");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
+
+#[test]
+fn a_garbage_file_inside_a_section_is_named_and_told_by_the_exit_status_and_zero_is_not_claimed() {
+    let zram = Tree::of(BASE).file("/sys/block/zram0/disksize", "\x1b[31mlots\n");
+    let run = ramline(&["show", "zram", "--root", zram.path()]);
+    assert_eq!(run.code, 7, "{}", run.stdout);
+    assert!(run.stdout.contains("/sys/block/zram0/disksize") && !run.stdout.contains("no size yet"), "{}", run.stdout);
+    assert!(!run.stdout.contains('\x1b'), "{}", run.stdout);
+    let meta = Tree::of(BASE).file("/meta.json", "{\"machine\": {\"page_si");
+    let run = ramline(&["show", "--root", meta.path()]);
+    assert_eq!(run.code, 7, "{}", run.stdout);
+    assert!(run.stdout.contains("/meta.json") && run.stdout.contains("page size"), "{}", run.stdout);
+    let damon = Tree::of(BASE).file("/sys/kernel/mm/damon/admin/kdamonds/nr_kdamonds", "many\n");
+    let run = ramline(&["checkup", "--quick", "--root", damon.path(), "--json", "-"]);
+    assert_eq!(run.code, 7, "{}", run.stderr);
+    assert!(run.stdout.contains("nr_kdamonds"), "{}", run.stdout);
+}

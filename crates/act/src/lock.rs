@@ -54,6 +54,21 @@ impl RunLock {
         Ok(RunLock { held: Arc::new(Held { state: state.clone(), owner, _file: file }) })
     }
 
+    /// Refuses where another run is alive, without taking anything: for what only reads, and would disturb it.
+    ///
+    /// # Errors
+    /// [`ActError::Busy`] naming the process that holds the lock.
+    pub fn none_held(state: &StateDir, root: &Root) -> Result<()> {
+        let path = state.lock_file();
+        let Ok(mut file) = File::open(&path) else { return Ok(()) };
+        if let Err(TryLockError::WouldBlock) = file.try_lock_shared()
+            && let Some(owner) = holder(&mut file).filter(|owner| owner.is_alive(root))
+        {
+            return Err(ActError::Busy { pid: owner.pid, lock: path });
+        }
+        Ok(())
+    }
+
     /// The directory it locks.
     #[must_use]
     pub fn state(&self) -> &StateDir {
@@ -98,7 +113,9 @@ mod tests {
         let first = RunLock::take(&state, &root).unwrap();
         let refused = RunLock::take(&state, &root).unwrap_err();
         assert_eq!(refused.busy_pid(), Some(std::process::id()));
+        assert_eq!(RunLock::none_held(&state, &root).unwrap_err().busy_pid(), Some(std::process::id()));
         drop(first);
+        RunLock::none_held(&state, &root).unwrap();
         RunLock::take(&state, &root).unwrap();
     }
 

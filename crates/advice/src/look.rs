@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use ramline_evidence::{LatencyStats, Measurement, RunRecord, SwapKind, Verdict, study};
+use ramline_evidence::{LatencyStats, Measurement, RunRecord, SwapKind, TierMeasurement, Verdict, study};
+use ramline_model::costs::file_tier;
 use ramline_snapshot::blocks::{self, BlockDevice};
 use ramline_snapshot::mounts;
 use ramline_snapshot::swaps::SwapArea;
@@ -71,7 +72,10 @@ impl Cost<'_> {
 }
 
 fn cost<'a>(inputs: &Inputs<'a>, tier: &str) -> Option<Cost<'a>> {
-    let tier = inputs.tiers?.tier(tier)?;
+    cost_of(inputs.tiers?.tier(tier)?)
+}
+
+fn cost_of(tier: &TierMeasurement) -> Option<Cost<'_>> {
     Some(Cost { tier: &tier.tier, latency: tier.latency?, notes: &tier.notes })
 }
 
@@ -89,9 +93,9 @@ pub(crate) fn compression_cost<'a>(inputs: &Inputs<'a>, area: &SwapArea) -> Opti
     cost(inputs, &format!("swap-write:{}", area.path)).or_else(|| cost(inputs, &format!("zram-{algorithm}/write")))
 }
 
-/// A random re-read of one page of a file on the root file system, as measured.
+/// A random re-read of one page of a file, as measured: on the root file system, or in the directory that was named instead.
 pub(crate) fn reload_cost<'a>(inputs: &Inputs<'a>) -> Option<Cost<'a>> {
-    cost(inputs, "disk:/")
+    cost_of(file_tier(inputs.tiers?)?)
 }
 
 /// Swap in use, over all areas.

@@ -11,6 +11,7 @@ mod duration;
 mod exit;
 mod output;
 mod progress;
+mod remembered;
 mod source;
 mod state;
 mod target;

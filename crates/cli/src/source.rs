@@ -9,6 +9,8 @@ use ramline_kernel::Root;
 use ramline_kernel::gather::{self, Walking};
 use ramline_snapshot::{Snapshot, Wanted};
 
+use crate::exit::{Failure, USAGE};
+
 /// The options that choose the source.
 #[derive(Debug, Clone, Args)]
 pub struct Source {
@@ -33,7 +35,7 @@ impl Source {
     /// The source is not this machine.
     pub fn must_be_live(&self, command: &str) -> Result<()> {
         let text = || format!("'{command}' works on a running machine, not on a capture\n  try: ramline {command}");
-        anyhow::ensure!(self.is_live(), crate::exit::Failure::new(crate::exit::USAGE, text()));
+        anyhow::ensure!(self.is_live(), Failure::new(USAGE, text()));
         Ok(())
     }
 
@@ -45,8 +47,8 @@ impl Source {
         let Some(dir) = &self.root else { return Ok(Root::live()) };
         anyhow::ensure!(
             dir.is_dir(),
-            crate::exit::Failure::new(
-                crate::exit::USAGE,
+            Failure::new(
+                USAGE,
                 format!("--root {}: not a directory\n  try: ramline snapshot --tree DIR", dir.display()),
             )
         );
@@ -93,7 +95,14 @@ impl Source {
         span: Option<Duration>,
         walking: Walking,
     ) -> Result<(Option<Snapshot>, Snapshot)> {
-        match span.filter(|_| self.is_live()) {
+        anyhow::ensure!(
+            span.is_none() || self.is_live(),
+            Failure::new(
+                USAGE,
+                "--for looks twice, and a capture is one moment: its counters are those since boot\n  try: the same without --for"
+            )
+        );
+        match span {
             Some(span) => {
                 let before = self.snapshot(want)?;
                 std::thread::sleep(span);

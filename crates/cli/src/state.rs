@@ -29,6 +29,15 @@ pub fn lock(root: &Root) -> Result<RunLock> {
     Ok(RunLock::take(&StateDir::open(&path()?)?, root)?)
 }
 
+/// Refuses beside another live run, which measuring would disturb; takes and makes nothing.
+///
+/// # Errors
+/// Another ramline of this user is running.
+pub fn alone(root: &Root) -> Result<()> {
+    let state = path().ok().and_then(|path| StateDir::open_existing(&path).ok()).flatten();
+    Ok(state.map_or(Ok(()), |state| RunLock::none_held(&state, root))?)
+}
+
 /// One line naming what dead runs left behind; `None` when there is nothing, or when the source is not this machine.
 pub fn left_behind(source: &Source) -> Option<String> {
     if !source.is_live() {

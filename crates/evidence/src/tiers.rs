@@ -9,6 +9,7 @@
 //!     tier: id.to_owned(),
 //!     label: id.to_owned(),
 //!     latency: LatencyStats::of(&[Nanos(ns)]),
+//!     batches: None,
 //!     throughput: None,
 //!     method: "example".to_owned(),
 //!     notes: vec![],
@@ -34,6 +35,9 @@ pub struct TierMeasurement {
     pub label: String,
     /// Time of one random access of one page.
     pub latency: Option<LatencyStats>,
+    /// Medians of the batches in ns: how far they disagree is the spread of the latency.
+    #[serde(default)]
+    pub batches: Option<Measurement>,
     /// Sequential throughput in bytes/s, with n and spread.
     pub throughput: Option<Measurement>,
     /// How it was measured, in words.

@@ -63,6 +63,14 @@ pub struct Area {
     pub priority: i64,
 }
 
+impl Area {
+    /// N where the area is `/dev/zramN`.
+    #[must_use]
+    pub fn zram(&self) -> Option<u32> {
+        self.path.to_str()?.strip_prefix("/dev/zram")?.parse().ok()
+    }
+}
+
 /// Creates a file without holes for a swap area: mode 0600, never an existing one, no link followed.
 ///
 /// # Errors
@@ -280,6 +288,12 @@ pub fn is_on(root: &Root, path: &Path) -> Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_swap_file_that_is_called_zram_is_no_device() {
+        let of = |path: &str| parse_area(&format!("{path} partition 1024 0 5")).unwrap().zram();
+        assert_eq!((of("/dev/zram12"), of("/var/zram.swap"), of("/var/zram1")), (Some(12), None, None));
+    }
 
     #[test]
     fn the_header_is_the_one_of_linux_swap_h() {

@@ -23,6 +23,12 @@ pub fn read(root: &Root, name: &str) -> Option<String> {
     read_knob(&parameter(root, name))
 }
 
+/// True while pages go through it.
+#[must_use]
+pub fn is_on(root: &Root) -> bool {
+    read(root, "enabled").as_deref() == Some("Y")
+}
+
 /// RAM the pool takes (`Zswap` of /proc/meminfo). Gauge.
 ///
 /// # Errors

@@ -16,8 +16,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use ramline_evidence::PoolBalance;
-use ramline_kernel::cgroup::Group;
-use ramline_kernel::{Root, process, zram, zswap};
+use ramline_kernel::cgroup::{Group, Version};
+use ramline_kernel::{Root, process, swap, zram, zswap};
 use ramline_units::{Bytes, Limit, Nanos};
 
 use crate::error::{LabError, Result};
@@ -38,6 +38,8 @@ pub enum Pool {
     Zram(zram::Device),
     /// The machine's one pool; nobody else uses it, or the plan would have been refused.
     Zswap(Root),
+    /// What the machine's own compressed swap takes beyond what it took before: others may use it as well, on a quiet machine little.
+    Host { zram: Vec<zram::Device>, zswap: Option<Root>, before: Bytes },
 }
 
 impl Pool {
@@ -45,8 +47,34 @@ impl Pool {
         match self {
             Pool::Zram(device) => Ok(device.mm_stat()?.mem_used_total),
             Pool::Zswap(root) => zswap::pool(root),
+            Pool::Host { zram, zswap, before } => Ok(held(zram, zswap.as_ref())?.saturating_sub(*before)),
         }
     }
+
+    /// That of the machine as it is configured, as far as no group is charged for it; `None` where there is none.
+    ///
+    /// # Errors
+    /// /proc/swaps or a device in it cannot be read.
+    pub fn of_host(root: &Root, version: Version) -> ramline_kernel::Result<Option<Pool>> {
+        let areas = swap::areas(root)?;
+        let zram: Vec<_> = areas.iter().filter_map(swap::Area::zram).map(|id| zram::Device::open(root, id)).collect();
+        // The pool of zswap has a line of its own since 5.19 only; without a swap area nothing gets into it.
+        let zswap = (version == Version::V1 && !areas.is_empty() && zswap::is_on(root) && zswap::pool(root).is_ok())
+            .then(|| root.clone());
+        if zram.is_empty() && zswap.is_none() {
+            return Ok(None);
+        }
+        let before = held(&zram, zswap.as_ref())?;
+        Ok(Some(Pool::Host { zram, zswap, before }))
+    }
+}
+
+fn held(zram: &[zram::Device], zswap: Option<&Root>) -> ramline_kernel::Result<Bytes> {
+    let mut sum = zswap.map_or(Ok(Bytes::ZERO), zswap::pool)?;
+    for device in zram {
+        sum += device.mm_stat()?.mem_used_total;
+    }
+    Ok(sum)
 }
 
 /// A thread that follows one pool.
@@ -212,6 +240,32 @@ impl Follower {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_pool_of_the_machine_s_own_zram_counts_from_what_it_held_before() {
+        let tree = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = tree.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let root = Root::new(tree.path());
+        let swaps =
+            "Filename Type Size Used Priority\n/dev/zram1 partition 1024 0 100\n/dev/sda2 partition 1024 0 -2\n";
+        write("proc/swaps", swaps);
+        write("sys/block/zram1/mm_stat", "8192 100 4096 0 4096 0 0 0 0\n");
+        let pool = Pool::of_host(&root, Version::V1).unwrap().unwrap();
+        assert_eq!(pool.used().unwrap(), Bytes::ZERO);
+        write("sys/block/zram1/mm_stat", "81920 1000 40960 0 40960 0 0 0 0\n");
+        assert_eq!(pool.used().unwrap(), Bytes(36_864));
+        write("sys/module/zswap/parameters/enabled", "Y\n");
+        write("proc/meminfo", "Zswap: 4 kB\n");
+        let with = Pool::of_host(&root, Version::V1).unwrap().unwrap();
+        write("proc/meminfo", "Zswap: 8 kB\n");
+        assert_eq!(with.used().unwrap(), Bytes(4096), "version 1 charges zswap to nobody");
+        write("proc/swaps", "Filename Type Size Used Priority\n/dev/sda2 partition 1024 0 -2\n");
+        assert!(Pool::of_host(&root, Version::V2).unwrap().is_none(), "version 2 charges zswap to the group");
+    }
 
     #[test]
     fn a_pool_that_cannot_be_read_is_said_to_be_lost_and_lets_the_workload_go() {

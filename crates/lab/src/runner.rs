@@ -15,7 +15,7 @@ use crate::observe;
 use crate::pool::PoolKeeper;
 use crate::preflight::{self, Plan};
 use crate::protocol::Task;
-use crate::sandbox::{self, Sandbox};
+use crate::sandbox::Sandbox;
 use crate::scratch::Scratch;
 use crate::watch::Watch;
 
@@ -45,7 +45,7 @@ impl Runner<'_> {
         let mut sandbox = Sandbox::create(root, self.plan, self.scratch, arm, record.order, run)?;
         record.verified = sandbox.verified.clone();
         record.before = observe::counters(root, &sandbox.base);
-        let task = self.task(arm)?;
+        let task = self.task(arm, sandbox.keeper.is_some())?;
         progress.phase("");
         Watch::start(root, &sandbox, &task, *deadline, run, record)?.follow(*progress)?;
         // A signal from the terminal reaches the workload too: what it did then is no result.
@@ -73,8 +73,8 @@ impl Runner<'_> {
         }
     }
 
-    fn task(&self, arm: &Arm) -> Result<Task> {
-        let hold = sandbox::follows_pool(arm, self.plan.hierarchy.version()).then(|| self.scratch.hold().to_owned());
+    fn task(&self, arm: &Arm, held: bool) -> Result<Task> {
+        let hold = held.then(|| self.scratch.hold().to_owned());
         let (settings, code) = (&self.plan.settings, self.scratch.code().to_owned());
         Ok(Task { hold, ..settings.task(arm, code, std::process::id())? })
     }

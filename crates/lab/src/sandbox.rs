@@ -68,16 +68,16 @@ impl Sandbox {
             verified.extend(names.map(|name| (format!("zswap {name}"), zswap::read(root, name).unwrap_or_default())));
         }
         let start = |pool| PoolKeeper::start(group.clone(), pool, limit, scratch.hold());
-        let keeper = pool.filter(|_| follows_pool(arm, group.version())).map(start).transpose()?;
+        let pool = match arm.swap {
+            SwapKind::AsConfigured => Pool::of_host(root, group.version())?,
+            // Version 2 charges it to the group.
+            SwapKind::Zswap if group.version() == Version::V2 => None,
+            _ => pool,
+        };
+        let keeper = pool.map(start).transpose()?;
         let base = group.stat()?;
         Ok(Sandbox { group, base, keeper, verified })
     }
-}
-
-/// Whether the arm's pool has to be followed: nobody is charged for it.
-#[must_use]
-pub fn follows_pool(arm: &Arm, version: Version) -> bool {
-    arm::on_zram(&arm.swap) || (arm.swap == SwapKind::Zswap && version == Version::V1)
 }
 
 fn swap_of(root: &Root, plan: &Plan, scratch: &Scratch, arm: &Arm, run: &mut Run) -> Result<Option<Pool>> {

@@ -85,12 +85,18 @@ fn is_zram_read(tier: &TierMeasurement) -> bool {
     tier.tier.starts_with("zram-") && !tier.tier.contains('/')
 }
 
+/// Where a file page is read again: `disk:/`, or the directory that was measured instead.
+#[must_use]
+pub fn file_tier(report: &TierReport) -> Option<&TierMeasurement> {
+    report.tiers.iter().find(|tier| tier.tier.starts_with("disk:"))
+}
+
 /// From a report with a disk tier and at least one of zram and swap areas; `None` without them.
 ///
 /// A real sample of pages, where there is one, would change the cost of zram; its rows stand beside in the report.
 #[must_use]
 pub fn cost_ratio(report: &TierReport) -> Option<CostRatio> {
-    let file = report.tiers.iter().find(|tier| tier.tier.starts_with("disk:"))?;
+    let file = file_tier(report)?;
     let file_ns = mean(file)?;
     let of = |choose: fn(&TierMeasurement) -> bool| {
         let chosen = report.tiers.iter().filter(move |tier| choose(tier));
@@ -161,6 +167,7 @@ mod tests {
             tier: id.to_owned(),
             label: id.to_owned(),
             latency: LatencyStats::of(&[Nanos(ns)]),
+            batches: None,
             throughput: None,
             method: String::new(),
             notes: Vec::new(),

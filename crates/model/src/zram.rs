@@ -104,6 +104,13 @@ pub struct Device {
     pub failed_writes: Option<u64>,
     /// Larger than twice the RAM: at 2:1 it cannot fill.
     pub beyond_twice_ram: bool,
+    /// Where pages can be written back to: a block device, or `none`; `None` where this kernel has no writeback.
+    #[serde(default)]
+    pub backing: Option<String>,
+    /// Further algorithms pages can be compressed with again, as the kernel lists them: empty where none is set, `None` where
+    /// this kernel cannot.
+    #[serde(default)]
+    pub recompression: Option<String>,
 }
 
 /// An area that is not zram and comes first.
@@ -148,6 +155,9 @@ pub struct Gain {
     pub mem_used: Bytes,
     /// RAM of the slot table, used from the moment the size is set.
     pub slot_table: Bytes,
+    /// What `zramctl` calls COMP-RATIO: stored over RAM used, with pages counted that are not in RAM at all.
+    #[serde(default)]
+    pub zramctl_ratio: Option<Ratio>,
     /// Compression alone; `None` while nothing is compressed.
     pub true_ratio: Option<Ratio>,
     /// After the allocator's overhead.
@@ -230,6 +240,7 @@ pub fn gain(device: &ZramDevice, page: PageSize, ram: Option<Bytes>) -> Option<G
         resident,
         mem_used,
         slot_table,
+        zramctl_ratio: Ratio::of(stored, mem_used),
         true_ratio: Ratio::of(resident, mm.compr_data_size),
         effective_ratio,
         efficiency: mm.compr_data_size.share_of(mem_used),
@@ -351,6 +362,8 @@ fn device(device: &ZramDevice, swaps: &[SwapArea], half: Bytes, snapshot: &Snaps
         gain: gain(device, page, ram),
         failed_writes: device.io.map(|io| io.failed_writes),
         beyond_twice_ram: ram.is_some_and(|ram| device.disksize > ram + ram),
+        backing: device.backing_dev.clone(),
+        recompression: device.recompression.clone(),
     }
 }
 

@@ -170,7 +170,7 @@ struct Texts<'a> {
 impl Texts<'_> {
     fn get<T>(&mut self, name: &str, parse: impl Fn(&str, &str) -> Result<T, Malformed>) -> Option<T> {
         let path = format!("{}/{name}", self.path);
-        parse(&path, self.files.get(name)?).map_err(|m| self.unseen.push(Unseen { path, reason: m.to_string() })).ok()
+        parse(&path, self.files.get(name)?).map_err(|m| self.unseen.push((&m).into())).ok()
     }
 
     fn limit(&mut self, name: &str) -> Option<Limit> {

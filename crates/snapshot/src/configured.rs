@@ -53,7 +53,7 @@ impl Configured {
                 if !line.contains(['*', '?', '.', '/']) {
                     let text: String = line.chars().take(120).collect();
                     let reason = format!("line {}: cannot read '{}'", index + 1, text.escape_debug());
-                    self.unseen.push(Unseen { path: file.to_owned(), reason });
+                    self.unseen.push(Unseen::new(file, reason));
                 }
                 continue;
             };

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Unseen;
+
 /// One scheme of a DAMON thread.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -31,6 +33,8 @@ pub struct Evictors {
     pub damon_reclaim: BTreeMap<String, String>,
     /// Parameters of `damon_lru_sort`; empty when it is not there.
     pub damon_lru_sort: BTreeMap<String, String>,
+    /// Files that could not be used.
+    pub unseen: Vec<Unseen>,
 }
 
 impl Evictors {

@@ -112,7 +112,7 @@ impl Oomd {
             if understood.is_none() && !value.is_empty() {
                 let value: String = value.chars().take(120).collect();
                 let reason = format!("line {line}: cannot read '{}'", value.escape_debug());
-                self.unseen.push(Unseen { path: file.to_owned(), reason });
+                self.unseen.push(Unseen::new(file, reason));
             }
         }
     }

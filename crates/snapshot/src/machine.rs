@@ -4,6 +4,8 @@ use ramline_units::{Bytes, Nanos, PageSize};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Unseen;
+
 /// The machine and the circumstances of a snapshot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -18,6 +20,8 @@ pub struct Machine {
     pub ticks_per_s: u64,
     /// CPUs online.
     pub cpus: u64,
+    /// Of a captured tree: why what goes with its files (`meta.json`) could not be used, so that this is not that machine's.
+    pub unseen: Option<Unseen>,
     /// Identifies one boot; a window needs two snapshots of the same.
     pub boot_id: Option<String>,
     /// Time since boot, suspended time included.
@@ -52,6 +56,7 @@ impl Default for Machine {
             page_size: PageSize(4096),
             ticks_per_s: 100,
             cpus: 1,
+            unseen: None,
             boot_id: None,
             uptime: None,
             taken_unix_ns: None,

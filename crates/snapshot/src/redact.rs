@@ -156,6 +156,10 @@ pub fn redact(mut snapshot: Snapshot) -> Snapshot {
             device.backing_dev = device.backing_dev.take().map(|name| self::device(&name, 0));
         }
     }
+    unseen(snapshot.machine.unseen.as_mut_slice());
+    if let Seen::Seen { data, .. } = &mut snapshot.evictors {
+        unseen(&mut data.unseen);
+    }
     if let Seen::Seen { data, .. } = &mut snapshot.dirs {
         for (index, dir) in data.iter_mut().enumerate() {
             dir.path = place(&dir.path, index);

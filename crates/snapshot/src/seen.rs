@@ -31,6 +31,30 @@ pub struct Unseen {
     pub path: String,
     /// Why, in words: "permission denied", "line 3: cannot read 'x'".
     pub reason: String,
+    /// True when it was read and makes no sense: the exit status tells.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub garbage: bool,
+}
+
+impl Unseen {
+    /// A file that could not be read or used, and why.
+    #[must_use]
+    pub fn new(path: impl Into<String>, reason: impl Into<String>) -> Self {
+        Unseen { path: path.into(), reason: reason.into(), garbage: false }
+    }
+
+    /// A file the kernel refused to this user.
+    #[must_use]
+    pub fn denied(path: impl Into<String>) -> Self {
+        Unseen::new(path, "permission denied")
+    }
+}
+
+impl From<&Malformed> for Unseen {
+    fn from(m: &Malformed) -> Self {
+        let line = if m.line == 0 { String::new() } else { format!("line {}: ", m.line) };
+        Unseen { path: m.path.clone(), reason: format!("{line}cannot read '{}'", m.text.escape_debug()), garbage: true }
+    }
 }
 
 /// A section of a snapshot.
@@ -82,12 +106,9 @@ impl<T> Seen<T> {
     pub fn unseen(&self) -> Option<Unseen> {
         match self {
             Seen::Seen { .. } | Seen::Unread => None,
-            Seen::Denied { path } => Some(Unseen { path: path.clone(), reason: "permission denied".into() }),
-            Seen::Absent { path } => Some(Unseen { path: path.clone(), reason: "not there".into() }),
-            Seen::Malformed(m) => Some(Unseen {
-                path: m.path.clone(),
-                reason: format!("line {}: cannot read '{}'", m.line, m.text.escape_debug()),
-            }),
+            Seen::Denied { path } => Some(Unseen::denied(path)),
+            Seen::Absent { path } => Some(Unseen::new(path, "not there")),
+            Seen::Malformed(m) => Some(m.into()),
         }
     }
 

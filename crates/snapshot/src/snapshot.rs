@@ -62,18 +62,19 @@ macro_rules! sections {
             /// Names of all sections, in order.
             pub const SECTIONS: &'static [&'static str] = &[$(stringify!($field)),*];
 
-            /// What was asked for and not seen, by section name.
+            /// What was asked for and not seen, by section name: sections, and single files of a section.
             #[must_use]
             pub fn unseen(&self) -> Vec<(&'static str, Unseen)> {
                 let mut out = Vec::new();
                 $(if let Some(why) = self.$field.unseen() { out.push((stringify!($field), why)); })*
+                out.extend(self.unseen_files().map(|(section, why)| (section, why.clone())));
                 out
             }
 
             /// True when a file is there and makes no sense: the exit status tells.
             #[must_use]
             pub fn is_malformed(&self) -> bool {
-                false $(|| self.$field.is_malformed())*
+                false $(|| self.$field.is_malformed())* || self.unseen_files().any(|(_, why)| why.garbage)
             }
 
             /// Shows the path and the quoted text of every section that was not seen.
@@ -193,6 +194,19 @@ impl Snapshot {
         let mut snapshot = Snapshot::new(machine);
         snapshot.fill(&mut document);
         Ok(snapshot)
+    }
+
+    /// Files that could not be used inside sections that otherwise work. `groups` has its own count of them.
+    fn unseen_files(&self) -> impl Iterator<Item = (&'static str, &Unseen)> {
+        let lists = [
+            ("machine", Some(self.machine.unseen.as_slice())),
+            ("zram", self.zram.data().map(|s| s.unseen.as_slice())),
+            ("cgroups", self.cgroups.data().map(|s| s.unseen.as_slice())),
+            ("evictors", self.evictors.data().map(|s| s.unseen.as_slice())),
+            ("configured", self.configured.data().map(|s| s.unseen.as_slice())),
+            ("killers", self.killers.data().and_then(|s| s.oomd.as_ref()).map(|s| s.unseen.as_slice())),
+        ];
+        lists.into_iter().flat_map(|(section, list)| list.unwrap_or_default().iter().map(move |why| (section, why)))
     }
 
     /// RAM the kernel manages.

@@ -168,25 +168,25 @@ impl IoStat {
 
 impl ZramDevice {
     /// Builds a device from the texts of its files; what cannot be understood goes to `unseen`.
+    /// `None` where its size or whether it is set up makes no sense: 0 would be a statement.
     #[must_use]
-    pub fn from_files(name: &str, files: &BTreeMap<String, String>, unseen: &mut Vec<Unseen>) -> Self {
-        let mut note = |file: &str, m: Malformed| {
-            unseen.push(Unseen { path: m.path.clone(), reason: format!("{file}: {m}") });
-        };
+    pub fn from_files(name: &str, files: &BTreeMap<String, String>, unseen: &mut Vec<Unseen>) -> Option<Self> {
+        let mut note = |m: Malformed| unseen.push((&m).into());
         let path = |file: &str| format!("/sys/block/{name}/{file}");
         let text = |file: &str| files.get(file).map(|t| t.trim());
         let mut number = |file: &str| {
             let text = text(file)?;
-            text.parse::<u64>().map_err(|_| note(file, Malformed::new(&path(file), 0, text))).ok()
+            Some(text.parse::<u64>().map_err(|_| note(Malformed::new(&path(file), 0, text))))
         };
-        let disksize = Bytes(number("disksize").unwrap_or(0));
-        let initialised = number("initstate") == Some(1);
+        let (disksize, initialised) = (number("disksize"), number("initstate"));
+        let disksize = Bytes(disksize.unwrap_or(Ok(0)).ok()?);
+        let initialised = initialised.unwrap_or(Ok(0)).ok()? == 1;
         let (algorithm, algorithms) = text("comp_algorithm").map(crate::switches::bracketed).unwrap_or_default();
         let parsed = |file: &str| Some((path(file), files.get(file)?.as_str()));
-        let mm = parsed("mm_stat").and_then(|(p, t)| MmStat::parse(&p, t).map_err(|m| note("mm_stat", m)).ok());
-        let bd = parsed("bd_stat").and_then(|(p, t)| BdStat::parse(&p, t).map_err(|m| note("bd_stat", m)).ok());
-        let io = parsed("io_stat").and_then(|(p, t)| IoStat::parse(&p, t).map_err(|m| note("io_stat", m)).ok());
-        ZramDevice {
+        let mm = parsed("mm_stat").and_then(|(p, t)| MmStat::parse(&p, t).map_err(&mut note).ok());
+        let bd = parsed("bd_stat").and_then(|(p, t)| BdStat::parse(&p, t).map_err(&mut note).ok());
+        let io = parsed("io_stat").and_then(|(p, t)| IoStat::parse(&p, t).map_err(note).ok());
+        Some(ZramDevice {
             name: name.to_owned(),
             disksize,
             initialised,
@@ -198,7 +198,7 @@ impl ZramDevice {
             bd,
             io,
             formatted: None,
-        }
+        })
     }
 }
 
@@ -228,12 +228,20 @@ mod tests {
             ("bd_stat".to_owned(), "3 0 9\n".to_owned()),
         ]);
         let mut unseen = Vec::new();
-        let device = ZramDevice::from_files("zram1", &files, &mut unseen);
+        let device = ZramDevice::from_files("zram1", &files, &mut unseen).unwrap();
         assert_eq!((device.disksize, device.initialised), (Bytes::from_gib(1), true));
         assert_eq!(device.algorithm.as_deref(), Some("zstd"));
         assert_eq!(device.algorithms, ["lzo", "zstd", "lz4"]);
         assert_eq!((device.mm, device.bd.map(|b| b.count)), (None, Some(Bytes(3 * 4096))));
         assert_eq!(unseen.len(), 1);
-        assert!(unseen[0].path.ends_with("zram1/mm_stat"));
+        assert!(unseen[0].path.ends_with("zram1/mm_stat") && unseen[0].garbage);
+    }
+
+    #[test]
+    fn a_size_that_is_no_number_is_not_taken_for_none() {
+        let files = BTreeMap::from([("disksize".to_owned(), "1073741824x\n".to_owned())]);
+        let mut unseen = Vec::new();
+        assert_eq!(ZramDevice::from_files("zram1", &files, &mut unseen), None);
+        assert_eq!(unseen[0].reason, "line 1: cannot read '1073741824x'");
     }
 }

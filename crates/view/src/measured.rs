@@ -65,6 +65,7 @@ mod tests {
             tier: id.into(),
             label: id.into(),
             latency: LatencyStats::of(&[Nanos(ns)]),
+            batches: None,
             throughput: None,
             method: String::new(),
             notes: vec![],

@@ -28,6 +28,7 @@ pub use findings::findings;
 pub use knee::knee;
 pub use lab::proof;
 pub use live::{Live, ended as run_ended, live};
+pub(crate) use measure::batches;
 pub use measure::tiers;
 pub use path::{ArmPath, ReadPaths};
 pub(crate) use series::{ended, is_sandbox, spread_of, value};

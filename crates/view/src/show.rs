@@ -52,7 +52,10 @@ pub(crate) fn unseen(page: &mut Page<'_>, sections: &[UnseenSection]) {
     }
 }
 
-/// The sections of these names that could not be seen.
+/// The sections of these names that could not be seen; the machine itself concerns all.
 pub(crate) fn unseen_of(snapshot: &ramline_snapshot::Snapshot, names: &[&str]) -> Vec<UnseenSection> {
-    UnseenSection::of(snapshot).into_iter().filter(|s| names.contains(&s.section.as_str())).collect()
+    UnseenSection::of(snapshot)
+        .into_iter()
+        .filter(|s| s.section == "machine" || names.contains(&s.section.as_str()))
+        .collect()
 }

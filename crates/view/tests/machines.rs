@@ -171,7 +171,7 @@ fn hostile_names_of_mounts_areas_and_devices_reach_no_screen_raw() {
             data.mount = EVIL.into();
             data.list.push(Group { path: format!("/{EVIL}"), current: Some(Bytes(4096)), ..Group::default() });
             data.unreadable = 1;
-            data.unseen = vec![Unseen { path: EVIL.into(), reason: EVIL.into() }];
+            data.unseen = vec![Unseen::new(EVIL, EVIL)];
         }
         seen.machine.kernel = EVIL.into();
         seen.machine.container = Some(EVIL.into());

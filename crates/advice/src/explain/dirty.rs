@@ -3,6 +3,7 @@
 use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::nanos_of;
+use ramline_model::costs::file_tier;
 use ramline_snapshot::Snapshot;
 use ramline_snapshot::sysctl::VmSettings;
 use ramline_units::{Bytes, Nanos, Pages};
@@ -48,12 +49,12 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     numbers.add("written at the latest when this old", old, "/proc/sys/vm/dirty_expire_centisecs");
     let every = settings.and_then(|s| s.dirty_writeback_centisecs).and_then(centiseconds);
     numbers.add("looked at every", every, "/proc/sys/vm/dirty_writeback_centisecs");
-    let speed = inputs.tiers.and_then(|t| t.tier("disk:/")?.throughput.as_ref()).map(|m| m.median).filter(|b| *b > 0.0);
+    let speed = inputs.tiers.and_then(|t| file_tier(t)?.throughput.as_ref()).map(|m| m.median).filter(|b| *b > 0.0);
     let drain = speed.zip(marks.as_ref()).map(|(speed, m)| nanos_of(m.most.as_f64() / speed * 1e9));
     numbers.add(
         "writing all of it would take, at the speed of reading",
         drain,
-        "measure tiers: disk:/ throughput; a bound from below, for writing is rarely faster",
+        "measure tiers: throughput of the disk; a bound from below, for writing is rarely faster",
     );
     let short = match (waiting, &marks) {
         (Some(waiting), Some(m)) => format!(

@@ -44,7 +44,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         "/proc/vmstat workingset_refault_file",
     );
     let reread = mapped.and_then(|mapped| reread(inputs, mapped));
-    let source = "Mapped in pages times the measured random read of disk:/";
+    let source = "Mapped in pages times the measured random read of the disk";
     numbers.add("to read the mapped pages again, one by one", reread, source);
     let short = match areas.as_deref() {
         None => unseen(inputs, "swaps"),

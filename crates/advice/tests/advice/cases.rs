@@ -74,6 +74,7 @@ impl Case {
             tier: tier.into(),
             label: tier.into(),
             latency: LatencyStats::of(&vec![Nanos(us * 1000); n]),
+            batches: None,
             throughput: None,
             method: "test".into(),
             notes: vec![],

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Args;
 use ramline_advice::Weight;
-use ramline_view::{CheckupReport, Comparison, Mode};
+use ramline_view::text::Style;
+use ramline_view::{CheckupReport, Comparison, Mode, SCHEMA_VERSION};
 
 use crate::exit::{self, Failure};
 use crate::output;
@@ -72,11 +73,13 @@ impl Checkup {
         if to_stdout {
             output::json(&report)?;
         } else {
-            let style = output::style();
-            output::text(&ramline_view::screen::checkup(&report, &files, &style))?;
-            if let Some(old) = &old {
-                output::text(&ramline_view::screen::compare(&Comparison::of(old, &report), &style))?;
-            }
+            output::text(&ramline_view::screen::checkup(&report, &files, &output::style()))?;
+        }
+        if let Some(old) = &old {
+            let style = if to_stdout { Style::default() } else { output::style() };
+            let text = ramline_view::screen::compare(&Comparison::of(old, &report), &style);
+            // Beside a document on stdout it is for whoever looks on.
+            if to_stdout { eprint!("{text}") } else { output::text(&text)? }
         }
         let found = report.findings.iter().any(|f| f.weight > Weight::Note);
         Ok(if code == exit::DONE && self.exit_code && found { exit::FINDINGS } else { code })
@@ -85,7 +88,14 @@ impl Checkup {
 
 fn read(path: &Path) -> Result<CheckupReport> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(serde_json::from_str(&text).map_err(|e| {
+    let parsed = serde_json::from_str(&text).map_err(|e| e.to_string());
+    let known = |report: CheckupReport| match report.schema_version {
+        // Every field has a default, so another document would be a report in which nothing was found.
+        _ if report.ramline.is_empty() => Err("it is another document".to_owned()),
+        version if version > SCHEMA_VERSION => Err(format!("version {version}, and {SCHEMA_VERSION} is known")),
+        _ => Ok(report),
+    };
+    Ok(parsed.and_then(known).map_err(|e| {
         // The hint names a file of its own: following it must not overwrite what was given by mistake.
         let text = format!(
             "{} is not a report of a checkup: {e}\n  try: ramline checkup --json old-report.json",

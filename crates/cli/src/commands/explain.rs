@@ -13,6 +13,7 @@ use crate::commands::show;
 use crate::duration;
 use crate::exit::{self, Failure};
 use crate::output::{Format, Versioned};
+use crate::remembered;
 use crate::source::Source;
 
 /// Answer a question about this machine's memory, in its own numbers
@@ -51,7 +52,8 @@ impl Explain {
     fn topic(&self, topic: &Topic, source: &Source) -> Result<u8> {
         let (before, after) = source.window(topic.wants, self.span)?;
         let window = before.as_ref().and_then(|before| Window::new(before, &after).ok());
-        let inputs = Inputs { snapshot: &after, window, tiers: None, runs: &[] };
+        let tiers = remembered::tiers(source);
+        let inputs = Inputs { snapshot: &after, window, tiers: tiers.as_ref(), runs: &[] };
         let answer = explain(topic.id, &inputs).map_err(|e| Failure::new(exit::USAGE, e.to_string()))?;
         self.format
             .print(&Versioned::new(&answer), |document, style| ramline_view::screen::explain(document.data(), style))?;

@@ -10,7 +10,7 @@ use ramline_lab::tiers::{self, Options};
 use crate::output::{Format, Versioned};
 use crate::progress::Terminal;
 use crate::source::Source;
-use crate::{consent, exit, state};
+use crate::{consent, exit, remembered, state};
 
 /// Measure what this machine's memory costs
 #[derive(Debug, Args)]
@@ -55,6 +55,7 @@ impl Tiers {
     fn run(&self, source: &Source) -> Result<u8> {
         source.must_be_live("measure tiers")?;
         let root = Root::live();
+        state::alone(&root)?;
         let mut options = Options {
             dir: self.dir.clone(),
             root: root.clone(),
@@ -72,6 +73,9 @@ impl Tiers {
             eprintln!("{}", ramline_view::escape(&sentence));
         }
         let measured = tiers::measure(&options, &mut Terminal::new())?;
+        if !self.quick {
+            remembered::keep(&measured.report);
+        }
         self.format.print(&Versioned::new(&measured), |document, style| {
             let measured = document.data();
             ramline_view::screen::tiers(&measured.report, measured.cost.as_ref(), style)

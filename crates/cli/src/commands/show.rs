@@ -15,7 +15,7 @@ use ramline_view::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowZram};
 
 use crate::output::Format;
 use crate::source::Source;
-use crate::{duration, exit, state};
+use crate::{duration, exit, remembered, state};
 
 /// Show where memory is: every byte of MemTotal, what could be freed and at what cost
 #[derive(Debug, Clone, Args)]
@@ -130,7 +130,7 @@ impl Show {
         let (seen, window) = (&after, window.as_ref());
         let format = self.common.format();
         match topic {
-            Topic::Tiers => format.print(&ShowTiers::new(seen, None), ShowTiers::text),
+            Topic::Tiers => format.print(&ShowTiers::new(seen, remembered::tiers(source).as_ref()), ShowTiers::text),
             Topic::Zram => format.print(&ShowZram::new(seen), ShowZram::text),
             Topic::Swap => format.print(&ShowSwap::new(seen, window), ShowSwap::text),
             Topic::Pressure => format.print(&ShowPressure::new(seen, window), ShowPressure::text),

@@ -113,9 +113,9 @@ fn group(reader: &Reader<'_>, version: Version, mount: &str, path: &str, unseen:
         match reader.text(&file) {
             Ok(text) => drop(files.insert((*name).to_owned(), text)),
             Err(NotRead::Absent) => {}
-            Err(NotRead::Denied) => unseen.push(Unseen { path: file, reason: "permission denied".into() }),
+            Err(NotRead::Denied) => unseen.push(Unseen::denied(file)),
             // Version 1 answers some files with EOPNOTSUPP when swap accounting is off.
-            Err(NotRead::Unusable(reason)) => unseen.push(Unseen { path: file, reason }),
+            Err(NotRead::Unusable(reason)) => unseen.push(reader.unusable(file, reason)),
         }
     }
     let mut group = Group::from_files(version, &dir, &files, unseen);

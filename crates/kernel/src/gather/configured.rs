@@ -26,8 +26,8 @@ pub fn configured(reader: &Reader<'_>) -> Seen<Configured> {
             match reader.config(&file) {
                 Ok(text) => out.read(&file, &text),
                 Err(NotRead::Absent) => {}
-                Err(NotRead::Denied) => out.unseen.push(Unseen { path: file, reason: "permission denied".into() }),
-                Err(NotRead::Unusable(reason)) => out.unseen.push(Unseen { path: file, reason }),
+                Err(NotRead::Denied) => out.unseen.push(Unseen::denied(file)),
+                Err(NotRead::Unusable(reason)) => out.unseen.push(reader.unusable(file, reason)),
             }
         }
         let keys: std::collections::BTreeSet<String> = out.settings.iter().map(|s| s.key.clone()).collect();

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use ramline_snapshot::Seen;
 use ramline_snapshot::evictors::{DamonScheme, Evictors};
+use ramline_snapshot::{Seen, Unseen};
 
 use super::reader::{NotRead, Reader};
 
@@ -22,23 +22,28 @@ pub fn evictors(reader: &Reader<'_>) -> Seen<Evictors> {
     match count {
         Err(NotRead::Denied) if reclaim.is_empty() => Seen::Denied { path: ADMIN.to_owned() },
         Err(NotRead::Absent) if reclaim.is_empty() && threads.is_none() => Seen::Absent { path: ADMIN.to_owned() },
-        _ => reader.timed(ADMIN, || Evictors {
-            schemes: schemes(reader),
-            kdamond_threads: threads,
-            damon_reclaim: reclaim,
-            damon_lru_sort: lru_sort,
+        _ => reader.timed(ADMIN, || {
+            let mut unseen = Vec::new();
+            Evictors {
+                schemes: schemes(reader, &mut unseen),
+                kdamond_threads: threads,
+                damon_reclaim: reclaim,
+                damon_lru_sort: lru_sort,
+                unseen,
+            }
         }),
     }
 }
 
-fn schemes(reader: &Reader<'_>) -> Vec<DamonScheme> {
+fn schemes(reader: &Reader<'_>, unseen: &mut Vec<Unseen>) -> Vec<DamonScheme> {
     let mut out = Vec::new();
-    for kdamond in 0..reader.number(&format!("{ADMIN}/nr_kdamonds")).unwrap_or(0).min(1024) {
+    let mut count = |path: &str, most: u64| reader.number_or(path, unseen).unwrap_or(0).min(most);
+    for kdamond in 0..count(&format!("{ADMIN}/nr_kdamonds"), 1024) {
         let dir = format!("{ADMIN}/{kdamond}");
         let state = reader.word(&format!("{dir}/state")).unwrap_or_default();
-        for context in 0..reader.number(&format!("{dir}/contexts/nr_contexts")).unwrap_or(0).min(64) {
+        for context in 0..count(&format!("{dir}/contexts/nr_contexts"), 64) {
             let schemes = format!("{dir}/contexts/{context}/schemes");
-            for scheme in 0..reader.number(&format!("{schemes}/nr_schemes")).unwrap_or(0).min(64) {
+            for scheme in 0..count(&format!("{schemes}/nr_schemes"), 64) {
                 out.push(DamonScheme {
                     kdamond,
                     state: state.clone(),

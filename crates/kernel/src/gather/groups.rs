@@ -121,7 +121,7 @@ fn note(out: &mut Groups, path: &Path, why: NotRead) {
             NotRead::Denied => "permission denied".to_owned(),
             NotRead::Absent => "not there".to_owned(),
         };
-        out.unseen.push(Unseen { path: path.to_string_lossy().into_owned(), reason });
+        out.unseen.push(Unseen::new(path.to_string_lossy(), reason));
     }
 }
 

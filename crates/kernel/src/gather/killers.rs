@@ -67,8 +67,8 @@ fn oomd_of(reader: &Reader<'_>) -> Oomd {
         match reader.config(&file) {
             Ok(text) => out.read(&file, &text),
             Err(NotRead::Absent) => {}
-            Err(NotRead::Denied) => out.unseen.push(Unseen { path: file, reason: "permission denied".into() }),
-            Err(NotRead::Unusable(reason)) => out.unseen.push(Unseen { path: file, reason }),
+            Err(NotRead::Denied) => out.unseen.push(Unseen::denied(file)),
+            Err(NotRead::Unusable(reason)) => out.unseen.push(reader.unusable(file, reason)),
         }
     }
     out.watched = Some(watched(reader));

@@ -18,6 +18,7 @@ pub fn machine(reader: &Reader<'_>) -> Machine {
         arch: uname.machine().to_string_lossy().into_owned(),
         page_size: PageSize(wide(rustix::param::page_size())),
         ticks_per_s: rustix::param::clock_ticks_per_second(),
+        unseen: None,
         cpus: wide(std::thread::available_parallelism().map_or(1, std::num::NonZero::get)),
         boot_id: reader.word("/proc/sys/kernel/random/boot_id"),
         uptime: Some(boottime()),

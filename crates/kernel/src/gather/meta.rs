@@ -6,13 +6,13 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
-use ramline_snapshot::Snapshot;
 use ramline_snapshot::dirs::DirUse;
 use ramline_snapshot::machine::Machine;
 use ramline_snapshot::mounts::Capacity;
 use ramline_snapshot::processes::Process;
 use ramline_snapshot::shmem::Shmem;
 use ramline_snapshot::zram::ZramSupport;
+use ramline_snapshot::{Snapshot, Unseen};
 use serde::{Deserialize, Serialize};
 
 use super::reader::Reader;
@@ -48,10 +48,18 @@ pub struct Meta {
 }
 
 impl Meta {
-    /// The meta file of a tree; defaults where it is missing or garbage (the machine then has no kernel name).
+    /// The meta file of a tree; defaults where it is missing, and where it is garbage, which the machine then names.
     pub fn load(root: &Root) -> Meta {
-        let text = fs::read_to_string(root.path("/meta.json")).unwrap_or_default();
-        serde_json::from_str(&text).unwrap_or_default()
+        let bytes = match fs::read(root.path("/meta.json")) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Meta::default(),
+            read => read.map_err(|e| e.to_string()),
+        };
+        let meta = bytes.and_then(|bytes| serde_json::from_slice(&bytes).map_err(|e| e.to_string()));
+        meta.unwrap_or_else(|why| {
+            let reason = format!("{why}; page size, file system sizes and what was denied are not known");
+            let unseen = Some(Unseen { garbage: true, ..Unseen::new("/meta.json", reason) });
+            Meta { machine: Machine { unseen, ..Machine::default() }, ..Meta::default() }
+        })
     }
 
     fn of(snapshot: &Snapshot, denied: Vec<String>) -> Meta {

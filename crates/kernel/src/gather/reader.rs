@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-use ramline_snapshot::{Malformed, Seen};
+use ramline_snapshot::{Malformed, Seen, Unseen};
 use ramline_units::Nanos;
 
 use super::meta::Meta;
@@ -126,6 +126,11 @@ impl<'a> Reader<'a> {
         self.read(Path::new(path))
     }
 
+    /// A file inside a section that could not be used; in a captured tree that is garbage, on the machine the kernel's answer.
+    pub fn unusable(&self, path: String, reason: String) -> Unseen {
+        Unseen { garbage: !self.root.is_live(), ..Unseen::new(path, reason) }
+    }
+
     /// Directories in a directory, sorted, links not followed.
     pub fn directories(&self, dir: &Path) -> Result<Vec<OsString>, NotRead> {
         let mut out = Vec::new();
@@ -146,6 +151,12 @@ impl<'a> Reader<'a> {
 
     pub fn number(&self, path: &str) -> Option<u64> {
         self.word(path)?.parse().ok()
+    }
+
+    /// A number that is there or not; one that is no number goes to `unseen`.
+    pub fn number_or(&self, path: &str, unseen: &mut Vec<Unseen>) -> Option<u64> {
+        let text = self.word(path)?;
+        text.parse().map_err(|_| unseen.push((&Malformed::new(path, 0, &text)).into())).ok()
     }
 
     /// Names in a directory, sorted; empty when there is none.

@@ -23,13 +23,13 @@ pub fn zram(reader: &Reader<'_>) -> Zram {
             match reader.text(&path) {
                 Ok(text) => drop(files.insert((*file).to_owned(), text)),
                 Err(NotRead::Absent) => {}
-                Err(NotRead::Denied) => out.unseen.push(Unseen { path, reason: "permission denied".into() }),
-                Err(NotRead::Unusable(reason)) => out.unseen.push(Unseen { path, reason }),
+                Err(NotRead::Denied) => out.unseen.push(Unseen::denied(path)),
+                Err(NotRead::Unusable(reason)) => out.unseen.push(reader.unusable(path, reason)),
             }
         }
-        let mut device = ZramDevice::from_files(&name, &files, &mut out.unseen);
-        device.formatted = formatted(reader, &name);
-        out.devices.push(device);
+        if let Some(device) = ZramDevice::from_files(&name, &files, &mut out.unseen) {
+            out.devices.push(ZramDevice { formatted: formatted(reader, &name), ..device });
+        }
     }
     out
 }

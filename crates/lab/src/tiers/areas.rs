@@ -3,8 +3,6 @@
 //! What it is not: swapping. Areas are only read, past the page cache and by root; what is read is never looked at. A zram
 //! device in use and an area that holds too few pages get the row of the tier they are on, named as such.
 
-use std::path::Path;
-
 use ramline_evidence::TierMeasurement;
 use ramline_kernel::direct::Direct;
 use ramline_kernel::{KernelError, requests, swap, zram};
@@ -24,7 +22,7 @@ pub fn measure(run: &mut Run<'_>) -> Result<(), TiersError> {
     let mut measured = 0;
     for area in areas {
         let id = format!("swap:{}", area.path.display());
-        if let Some(number) = zram_number(&area.path) {
+        if let Some(number) = area.zram() {
             zram_area(run, &id, &area, number);
         } else if measured == MOST_AREAS {
             run.skip(format!("{id}: only {MOST_AREAS} areas are measured"));
@@ -104,24 +102,10 @@ fn copy_row(run: &mut Run<'_>, from: &str, id: &str, area: &swap::Area, why: &st
         tier: id.to_owned(),
         label: format!("swap area {} (as {from})", area.path.display()),
         method: format!("taken over from {from}: {why}"),
+        // They are counted where they were measured.
+        batches: None,
         ..measured.clone()
     };
     run.report.tiers.push(row);
     Some(())
-}
-
-/// N of `/dev/zramN`.
-fn zram_number(path: &Path) -> Option<u32> {
-    path.file_name()?.to_str()?.strip_prefix("zram")?.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_swap_file_that_is_called_zram_is_no_device() {
-        assert_eq!(zram_number(Path::new("/dev/zram12")), Some(12));
-        assert_eq!(zram_number(Path::new("/var/zram.swap")), None);
-    }
 }

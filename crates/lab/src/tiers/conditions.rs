@@ -4,14 +4,15 @@
 
 use std::time::Duration;
 
+use ramline_evidence::TierMeasurement;
 use ramline_kernel::quiet::{self, Quiet};
 use ramline_kernel::{Root, hardware, process};
 use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Options;
 use super::timing::Clock;
-use super::{Options, TierSpread};
 
 /// Whether the machine was quiet enough.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -45,7 +46,7 @@ pub fn look(root: &Root) -> Option<Quiet> {
 }
 
 /// Judges by both looks and by the batches.
-pub fn trust(before: &Option<Quiet>, after: &Option<Quiet>, spread: &[TierSpread]) -> Trust {
+pub fn trust(before: &Option<Quiet>, after: &Option<Quiet>, tiers: &[TierMeasurement]) -> Trust {
     let mut reasons = Vec::new();
     for (when, look) in [("before", *before), ("after", *after)] {
         match look {
@@ -56,8 +57,7 @@ pub fn trust(before: &Option<Quiet>, after: &Option<Quiet>, spread: &[TierSpread
     if cfg!(debug_assertions) {
         reasons.push("this is an unoptimised build: whatever the CPU does is too slow".to_owned());
     }
-    for tier in spread {
-        let medians = &tier.batch_medians;
+    for (tier, medians) in tiers.iter().filter_map(|tier| Some((tier, tier.batches.as_ref()?))) {
         if medians.min > 0.0 && medians.max / medians.min > SPREAD {
             reasons.push(format!("{}: batch medians from {:.0} to {:.0} ns", tier.tier, medians.min, medians.max));
         }
@@ -83,7 +83,7 @@ pub fn describe(options: &Options, clock: &Clock, trust: &Trust) -> Vec<String> 
     }
     lines.push(format!("reading the clock takes {}, subtracted from every duration", clock.overhead));
     lines.push(
-        "one thread, one request at a time; p50 and p99 over all operations, spread = medians of 5 batches".to_owned(),
+        "one thread, one request at a time; median and 99 % over all operations; batches: the least and the largest median of 5".to_owned(),
     );
     lines
 }
@@ -103,8 +103,16 @@ mod tests {
         lasted: LOOK,
     };
 
-    fn spread(medians: &[f64]) -> Vec<TierSpread> {
-        vec![TierSpread { tier: "ram".to_owned(), batch_medians: Measurement::of(medians, "ns", "", &[]).unwrap() }]
+    fn spread(medians: &[f64]) -> Vec<TierMeasurement> {
+        vec![TierMeasurement {
+            tier: "ram".to_owned(),
+            label: "RAM".to_owned(),
+            latency: None,
+            batches: Measurement::of(medians, "ns", "", &[]),
+            throughput: None,
+            method: String::new(),
+            notes: vec![],
+        }]
     }
 
     fn reasons(trust: Trust) -> Vec<String> {

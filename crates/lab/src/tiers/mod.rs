@@ -102,22 +102,11 @@ impl Options {
     }
 }
 
-/// How far the batches of one tier disagreed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TierSpread {
-    /// The `tier` it belongs to.
-    pub tier: String,
-    /// The medians of the batches, in ns.
-    pub batch_medians: Measurement,
-}
-
 /// The report and what is needed to judge it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measured {
     /// The tiers.
     pub report: TierReport,
-    /// For each tier with a latency, the spread between its batches.
-    pub spread: Vec<TierSpread>,
     /// Whether the machine was quiet enough.
     pub trust: Trust,
     /// The cost ratio and what it implies, where a disk and a swap tier were measured.
@@ -160,7 +149,6 @@ pub fn measure(options: &Options, progress: &mut dyn Progress) -> Result<Measure
         progress,
         clock: Clock::calibrate(),
         report: TierReport::default(),
-        spread: Vec::new(),
         written: Bytes::ZERO,
         scratch: None,
         step: 0,
@@ -176,13 +164,13 @@ pub fn measure(options: &Options, progress: &mut dyn Progress) -> Result<Measure
     }
     run.begin("was the machine quiet?");
     let after = conditions::look(&options.root);
-    let trust = conditions::trust(&before, &after, &run.spread);
+    let trust = conditions::trust(&before, &after, &run.report.tiers);
     let mut report = run.report;
     report.tiers.sort_by_key(|tier| rung(&tier.tier));
     report.conditions = conditions::describe(options, &run.clock, &trust);
     report.took_s = start.elapsed().as_secs_f64();
     let cost = cost::cost_ratio(&report);
-    Ok(Measured { report, spread: run.spread, trust, cost, written: run.written })
+    Ok(Measured { report, trust, cost, written: run.written })
 }
 
 /// The place of a tier on the ladder of the report.
@@ -222,7 +210,6 @@ struct Run<'a> {
     progress: &'a mut dyn Progress,
     clock: Clock,
     report: TierReport,
-    spread: Vec<TierSpread>,
     written: Bytes,
     scratch: Option<disk::Source>,
     step: usize,
@@ -305,13 +292,11 @@ impl Run<'_> {
         if let Some(preempted) = tier.series.as_ref().map(|series| series.preempted).filter(|n| *n > 0) {
             tier.notes.push(format!("{preempted} timings are left out: another task had the CPU during them"));
         }
-        if let Some(batch_medians) = tier.series.as_ref().and_then(|series| series.spread("medians of batches")) {
-            self.spread.push(TierSpread { tier: tier.id.clone(), batch_medians });
-        }
         self.report.tiers.push(TierMeasurement {
             tier: tier.id,
             label: tier.label,
             latency: tier.series.as_ref().and_then(Series::latency),
+            batches: tier.series.as_ref().and_then(|series| series.spread("medians of batches")),
             throughput: tier.throughput,
             method: tier.method,
             notes: tier.notes,

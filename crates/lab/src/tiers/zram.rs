@@ -47,7 +47,6 @@ pub fn measure(run: &mut Run<'_>) -> Result<(), TiersError> {
         },
     };
     run.report.tiers.retain(|tier| !tier.tier.starts_with("zram-"));
-    run.spread.retain(|spread| !spread.tier.starts_with("zram-"));
     run.skip(format!("zram on a scratch device: {reason}; estimated in user space instead"));
     run.skip("zram-lzo, zram-lzo-rle in user space: no permissively licensed library compresses the way the kernel's lzo does (lzokay-native: 85 us a page, denser)");
     let mut codecs = codec::all();

@@ -19,6 +19,7 @@ fn tier(id: &str, label: &str, p50: u64, p99: u64, mib_s: f64, notes: &[&str]) -
             min_ns: Nanos(p50 / 2),
             max_ns: Nanos(p99 * 9),
         }),
+        batches: None,
         throughput: Measurement::of(&gauss, "bytes/s", "sequential, 1 MiB blocks", &[]),
         method: "random 4 KiB".into(),
         notes: notes.iter().map(|n| (*n).to_owned()).collect(),
@@ -38,6 +39,7 @@ pub fn tiers() -> TierReport {
     ];
     tiers.push(TierMeasurement {
         latency: None,
+        batches: None,
         throughput: None,
         method: "none".into(),
         notes: vec!["no read of an area in use".into()],

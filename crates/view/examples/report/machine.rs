@@ -182,6 +182,8 @@ pub fn zram() -> ZramState {
             gain: zram::gain(&device, PageSize(4096), Some(Bytes::from_kib(7_872_548))),
             failed_writes: Some(0),
             beyond_twice_ram: false,
+            backing: Some("none".into()),
+            recompression: None,
         }],
         zswap_in_front: true,
         pool_starved: false,

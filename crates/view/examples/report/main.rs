@@ -40,7 +40,7 @@ fn full() -> Option<CheckupReport> {
         ],
         unseen: vec![UnseenSection {
             section: "zswap".into(),
-            why: Unseen { path: "/sys/kernel/debug/zswap/pool_total_size".into(), reason: "permission denied".into() },
+            why: Unseen::denied("/sys/kernel/debug/zswap/pool_total_size"),
         }],
         cost: Cost { wall: Nanos(58_200_000_000), cpu: Nanos(9_400_000_000), peak_memory: Bytes::from_kib(7_412), written: Bytes::from_mib(1_536) },
         tiers: ramline_model::tiers::of(&seen),

@@ -145,6 +145,7 @@ pub const ROWS: &[Row] = &[
     row("zram.devices[].priority", "/proc/swaps Priority", "swap-order").named(&["swap priority"]).unit("number").scope(Scope::Setting),
     row("zram.devices[].outranked_by.priority", "/proc/swaps Priority", "swap-order").unit("number").scope(Scope::Setting),
     row("zram.devices[].gain.true_ratio", "(orig_data_size - same_pages - written back) / compr_data_size", "zram-ratio").named(&["true ratio"]).large("pages compress well"),
+    row("zram.devices[].gain.zramctl_ratio", "orig_data_size / mem_used_total", "zram-ratio").named(&["zramctl's COMP-RATIO"]).large("pages compress well, or are of one byte, or were written back"),
     row("zram.devices[].gain.effective_ratio", "the same pages / mem_used_total", "zram-ratio").named(&["effective ratio"]).large("pages compress well and the allocator wastes little"),
     row("zram.devices[].gain.efficiency", "compr_data_size / mem_used_total", "zram-ratio").named(&["allocator efficiency"]).unit("share of 1").large("the pool is filled evenly; it falls when many pages were freed"),
     row("zram.devices[].gain.incompressible", "huge_pages / pages resident", "zram-ratio").named(&["incompressible"]).large("encrypted, compressed or random data was swapped"),

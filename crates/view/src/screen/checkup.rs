@@ -326,6 +326,7 @@ Report: report.html
             tier: name.into(),
             label: name.into(),
             latency: stats(n),
+            batches: None,
             throughput: None,
             method: String::new(),
             notes: vec![],

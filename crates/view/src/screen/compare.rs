@@ -272,6 +272,7 @@ mod tests {
             tier: "disk:/".into(),
             label: "disk under /".into(),
             latency: LatencyStats::of(&[Nanos(disk_us * 900), Nanos(disk_us * 1000), Nanos(disk_us * 1200)]),
+            batches: None,
             throughput: None,
             method: String::new(),
             notes: vec![],

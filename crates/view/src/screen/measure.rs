@@ -2,7 +2,7 @@
 //!
 //! What it is not: advice; the ratio says nothing about how often either access happens.
 
-use ramline_evidence::{Measurement, TierMeasurement, TierReport};
+use ramline_evidence::{Measurement, TierReport};
 use ramline_units::Nanos;
 
 use crate::text::{Column, Page, Style, Table, number};
@@ -43,11 +43,11 @@ fn table<'a>(report: &'a TierReport, notes: &mut Vec<&'a str>) -> Table {
     let mut table = Table::new(vec![
         Column::wrapped("tier"),
         Column::right("median"),
+        Column::left("batches"),
         Column::right("99 %"),
         Column::right("n"),
         Column::right("x RAM"),
         Column::right("in sequence"),
-        Column::left("spread"),
     ]);
     for tier in &report.tiers {
         let marks: String = tier.notes.iter().map(|note| mark(note, notes)).collect();
@@ -55,11 +55,11 @@ fn table<'a>(report: &'a TierReport, notes: &mut Vec<&'a str>) -> Table {
         table.row([
             format!("{}{marks}", tier.label).into(),
             latency.map(|l| l.p50_ns.to_string()).unwrap_or_default().into(),
+            tier.batches.as_ref().map(batches).unwrap_or_default().into(),
             latency.map(|l| l.p99_ns.to_string()).unwrap_or_default().into(),
             latency.map(|l| number::count(l.n)).unwrap_or_default().into(),
             report.multiple_of_ram(&tier.tier).map(times).unwrap_or_default().into(),
             tier.throughput.as_ref().map(rate).unwrap_or_default().into(),
-            spread(tier).into(),
         ]);
     }
     table
@@ -83,16 +83,15 @@ fn rate(measured: &Measurement) -> String {
     number::per_second(number::bytes(measured.median))
 }
 
-fn spread(tier: &TierMeasurement) -> String {
-    let Some(measured) = &tier.throughput else { return String::new() };
-    let (interval, _) = measured.interval();
-    let (low, high) = (number::bytes(interval.low).to_string(), number::bytes(interval.high).to_string());
+/// The least and the largest median of a batch.
+pub(crate) fn batches(medians: &Measurement) -> String {
+    let ns = |value: f64| Nanos(number::bytes(value.round()).0);
+    let (low, high) = (ns(medians.min).to_string(), ns(medians.max).to_string());
     // The unit once where both ends share it.
-    let low = match (low.split_once(' '), high.split_once(' ')) {
-        (Some((value, a)), Some((_, b))) if a == b => value.to_owned(),
-        _ => low,
-    };
-    format!("{low} to {high}, n {}", measured.n)
+    match (low.split_once(' '), high.split_once(' ')) {
+        (Some((value, a)), Some((_, b))) if a == b => format!("{value} to {high}"),
+        _ => format!("{low} to {high}"),
+    }
 }
 
 fn ratio_text(page: &mut Page<'_>, ratio: &CostRatio) {
@@ -137,13 +136,14 @@ fn ratio_text(page: &mut Page<'_>, ratio: &CostRatio) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ramline_evidence::LatencyStats;
+    use ramline_evidence::{LatencyStats, TierMeasurement};
 
     fn tier(id: &str, ns: u64, notes: &[&str]) -> TierMeasurement {
         TierMeasurement {
             tier: id.into(),
             label: id.into(),
             latency: LatencyStats::of(&[Nanos(ns), Nanos(ns), Nanos(ns * 2)]),
+            batches: Measurement::of(&[90.0, 95.0, 1500.0], "ns", "", &[]),
             throughput: Measurement::of(&[1_073_741_824.0, 2_147_483_648.0, 1_610_612_736.0], "bytes/s", "", &[]),
             method: String::new(),
             notes: notes.iter().map(|n| (*n).to_owned()).collect(),
@@ -176,10 +176,10 @@ mod tests {
             tiers(&report, Some(&ratio), &Style::default()),
             "\
 What the tiers cost here: 4 KiB at random, and in sequence (measured, one at a time, in 4.25 s)
-tier             median      99 %  n  x RAM  in sequence  spread
-ram               90 ns    180 ns  3    1.0    1.5 GiB/s  1.0 to 2.0 GiB, n 3
-disk:/ [1] [2]  90.0 us  180.0 us  3  1,000    1.5 GiB/s  1.0 to 2.0 GiB, n 3
-swap:/x [2]     45.0 us   90.0 us  3    500    1.5 GiB/s  1.0 to 2.0 GiB, n 3
+tier             median  batches              99 %  n  x RAM  in sequence
+ram               90 ns  90 ns to 1.5 us    180 ns  3    1.0    1.5 GiB/s
+disk:/ [1] [2]  90.0 us  90 ns to 1.5 us  180.0 us  3  1,000    1.5 GiB/s
+swap:/x [2]     45.0 us  90 ns to 1.5 us   90.0 us  3    500    1.5 GiB/s
   [1] cached below
   [2] busy
 

@@ -128,6 +128,7 @@ fn device_text(page: &mut Page<'_>, device: &Device, ram: Option<Bytes>) {
     if device.algorithms.len() > 1 {
         page.dim(&format!("Algorithms this kernel offers here: {}.", device.algorithms.join(", ")));
     }
+    page.dim(&format!("Writeback: {}. Recompression: {}.", writeback(device), recompression(device)));
     if device.beyond_twice_ram {
         page.painted(
             Paint::Warn,
@@ -152,6 +153,24 @@ fn device_text(page: &mut Page<'_>, device: &Device, ram: Option<Bytes>) {
     }
     page.blank();
     page.table(&fields(&device.fields));
+}
+
+/// Whether pages that gain nothing can leave the RAM.
+fn writeback(device: &Device) -> String {
+    match device.backing.as_deref() {
+        None => "not in this kernel".to_owned(),
+        Some("none") => "no device behind it, so what does not compress stays in RAM".to_owned(),
+        Some(backing) => format!("to {backing}, when asked (writeback)"),
+    }
+}
+
+/// Whether a page can be compressed again, harder.
+fn recompression(device: &Device) -> String {
+    match device.recompression.as_deref() {
+        None => "not in this kernel".to_owned(),
+        Some("") => "no second algorithm is set".to_owned(),
+        Some(list) => list.lines().collect::<Vec<_>>().join("; "),
+    }
 }
 
 fn gain_text(page: &mut Page<'_>, device: &Device, gain: &Gain, ram: Option<Bytes>) {
@@ -189,6 +208,11 @@ fn gain_text(page: &mut Page<'_>, device: &Device, gain: &Gain, ram: Option<Byte
         "effective ratio",
         gain.effective_ratio.filter(|_| told).map(|r| r.to_string()),
         "the same over the RAM used, allocator overhead included",
+    );
+    add(
+        "zramctl's COMP-RATIO",
+        gain.zramctl_ratio.filter(|_| told).map(|r| r.to_string()),
+        "DATA over TOTAL: counts same-filled and written-back pages too, so it overstates",
     );
     add("allocator efficiency", gain.efficiency.map(number::percent), "payload over RAM used");
     add(

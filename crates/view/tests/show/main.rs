@@ -108,7 +108,7 @@ fn machine(seconds: u64) -> Snapshot {
     let device = ZramDevice::from_files("zram0", &files, &mut Vec::new());
     seen.zram = Seen::of(Zram {
         support: ZramSupport { control: true, ..ZramSupport::default() },
-        devices: vec![device],
+        devices: device.into_iter().collect(),
         unseen: vec![],
     });
     seen
@@ -207,11 +207,14 @@ zram: active as swap.
 
 zram0: active as swap, lz4, swap priority 100
 Algorithms this kernel offers here: lzo, lz4, zstd.
+Writeback: not in this kernel. Recompression: not in this kernel.
 5 writes failed since the device was made: its limit was hit, or no memory was found.
 It holds 1.0 GiB of pages in 256.0 MiB of RAM, plus 8.0 MiB slot table (gauges): net gain 760.0 MiB.
   true ratio               4.25:1  compressed pages over their payload; same-filled and written-back
                                    pages left out
   effective ratio          3.98:1  the same over the RAM used, allocator overhead included
+  zramctl's COMP-RATIO     4.00:1  DATA over TOTAL: counts same-filled and written-back pages too,
+                                   so it overstates
   allocator efficiency     93.8 %  payload over RAM used
   incompressible           0.78 %  of compressed pages are kept whole and gain nothing
   room left               1.0 GiB  of its size, uncompressed

@@ -24,6 +24,7 @@ use ramline_view::{CheckupReport, Cost, Drift, Mode, ProofTable, SCHEMA_VERSION,
 use crate::commands::show;
 use crate::exit::{self, Failure};
 use crate::progress::Terminal;
+use crate::remembered;
 use crate::source::Source;
 use crate::state;
 
@@ -152,6 +153,12 @@ impl Stages<'_> {
             done.skip(what, "out of time", Some("ramline measure tiers"));
             return Ok(());
         }
+        if lock.is_none()
+            && let Err(error) = state::alone(&Root::live())
+        {
+            done.skip(what, format!("{error:#}"), Some("ramline measure tiers"));
+            return Ok(());
+        }
         if let Some(dir) = self.dir {
             dir.clone_into(&mut options.dir);
         }
@@ -161,6 +168,9 @@ impl Stages<'_> {
         say(&options.announcement().into_iter().collect::<Vec<_>>());
         match measure(&options, &mut Terminal::new()) {
             Ok(measured) => {
+                if !quick {
+                    remembered::keep(&measured.report);
+                }
                 done.written += measured.written;
                 done.cost_ratio = measured.cost;
                 done.measured = Some(measured.report);

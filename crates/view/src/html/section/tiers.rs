@@ -8,6 +8,7 @@ use ramline_model::tiers::Tier;
 use crate::html::draw::{Span, latencies};
 use crate::html::format::{count, digits, latency, measured, measured_ns, percent, seconds, size, times};
 use crate::html::parts::{figure, number, or_unknown, remarks, section, table, tag, text};
+use crate::screen::batches;
 
 /// The section; nothing where neither the tiers nor their costs were seen.
 pub fn tiers(tiers: &[Tier], measured: Option<&TierReport>, ratio: Option<&CostRatio>) -> Markup {
@@ -40,7 +41,7 @@ fn costs(report: &TierReport) -> Markup {
     html! {
         (chart(report))
         @if !rows.is_empty() {
-            (table(&[text("Tier"), number("p50"), number("p99"), number("Of RAM"), number("n"), text("Throughput"), text("How")], &rows))
+            (table(&[text("Tier"), number("p50 (of batches)"), number("p99"), number("Of RAM"), number("n"), text("Throughput"), text("How")], &rows))
         }
         (remarks("Conditions", &report.conditions))
         (remarks("Not measured", &report.skipped))
@@ -133,7 +134,10 @@ fn chart(report: &TierReport) -> Markup {
 fn row(report: &TierReport, tier: &TierMeasurement) -> Vec<Markup> {
     vec![
         html! { (tier.label) },
-        or_unknown(tier.latency.map(|stats| latency(stats.p50_ns))),
+        or_unknown(tier.latency.map(|stats| match &tier.batches {
+            Some(medians) => format!("{} ({})", latency(stats.p50_ns), batches(medians)),
+            None => latency(stats.p50_ns),
+        })),
         or_unknown(tier.latency.map(|stats| latency(stats.p99_ns))),
         or_unknown(report.multiple_of_ram(&tier.tier).map(times)),
         or_unknown(tier.latency.map(|stats| count(stats.n))),
