@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use ramline_evidence::{LatencyStats, Measurement, RunRecord, SwapKind, TierMeasurement, Verdict, study};
+use ramline_evidence::{LatencyStats, Measurement, RunRecord, Spread, SwapKind, TierMeasurement, Verdict, study};
 use ramline_model::costs::file_tier;
 use ramline_snapshot::blocks::{self, BlockDevice};
 use ramline_snapshot::mounts;
@@ -189,9 +189,10 @@ pub(crate) fn prove(
     let compared = study::compare(&candidate, &present);
     let value = format!("{candidate} a round against {present}: {}", compared.sentence());
     let seen = evidence(what, value, "lab run code-plus-data");
-    match (compared.separated, candidate.median < present.median) {
+    match (compared.is_claimed(), candidate.median < present.median) {
         (true, true) => Some(Proof::Faster(seen)),
-        _ if compared.n.0 < 2 || compared.n.1 < 2 => None,
+        // Too few runs prove nothing, neither way.
+        _ if compared.by == Spread::Range => None,
         _ => Some(Proof::NotFaster(seen)),
     }
 }

@@ -17,6 +17,8 @@
 //! assert!(warm.claimed);
 //! ```
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +36,9 @@ pub struct SeriesTable {
     pub machine: Option<Machine>,
     /// Where the runs were made.
     pub sandbox: String,
+    /// Options it was run with, as given.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: BTreeMap<String, Vec<String>>,
     /// The processor was emulated: seconds are not those of a machine and never basis of advice.
     pub emulated: bool,
     /// In the order in which they first ran.
@@ -137,6 +142,7 @@ impl SeriesTable {
             experiment: first.experiment.clone(),
             machine: Some(first.machine.clone()),
             sandbox: first.sandbox.clone(),
+            parameters: first.parameters.clone(),
             emulated,
             details: details(records),
             arms,

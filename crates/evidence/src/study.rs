@@ -18,7 +18,8 @@
 //! let slow = Measurement::of(&[2.0, 2.2, 2.4], "s", "", &[]).unwrap();
 //! let compared = study::compare(&fast, &slow);
 //! assert_eq!(compared.ratio_of_medians, Some(2.0));
-//! assert_eq!(compared.sentence(), "2.0 times as much; the full ranges do not overlap (n 3 and 3)");
+//! let sentence = "2.0 times as much; the full ranges do not overlap; a difference is claimed from 6 runs on (n 3 and 3)";
+//! assert_eq!(compared.sentence(), sentence);
 //! ```
 
 use schemars::JsonSchema;
@@ -167,6 +168,9 @@ pub struct Comparison {
     /// Two-sided probability of the rank test; `None` where the runs were not at hand or are fewer than 6 on a side.
     #[serde(default)]
     pub p: Option<f64>,
+    /// Cliff's delta of b over a, from -1 to 1: how far one tends to be larger; `None` where the runs were not at hand.
+    #[serde(default)]
+    pub delta: Option<f64>,
     /// What the intervals were: the full ranges as soon as either side has fewer than 6 runs.
     pub by: Spread,
     /// Runs of a and of b.
@@ -185,6 +189,7 @@ pub fn compare(a: &Measurement, b: &Measurement) -> Comparison {
         // One run has a range of no width, which would be apart from almost anything.
         separated: a.n > 1 && b.n > 1 && left.apart_from(right),
         p: None,
+        delta: None,
         by,
         n: (a.n, b.n),
     }
@@ -194,7 +199,8 @@ pub fn compare(a: &Measurement, b: &Measurement) -> Comparison {
 #[must_use]
 pub fn compare_runs(a: (&Measurement, &[f64]), b: (&Measurement, &[f64])) -> Comparison {
     let enough = a.1.len().min(b.1.len()) >= LEAST_FOR_INTERVAL;
-    Comparison { p: enough.then(|| rank_test(a.1, b.1)).flatten(), ..compare(a.0, b.0) }
+    let p = enough.then(|| rank_test(a.1, b.1)).flatten();
+    Comparison { p, delta: cliffs_delta(a.1, b.1), ..compare(a.0, b.0) }
 }
 
 impl Comparison {
@@ -207,12 +213,18 @@ impl Comparison {
     /// The claim in words, with what it rests on.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let ratio =
-            self.ratio_of_medians.map_or_else(|| "no ratio".to_owned(), |ratio| format!("{ratio:.1} times as much"));
+        let ratio = match (self.ratio_of_medians, self.delta) {
+            (Some(ratio), _) => format!("{ratio:.1} times as much"),
+            // From a median of 0 there is no ratio; how the runs lie to each other can be told all the same.
+            (None, Some(delta)) => format!("no ratio, Cliff's delta {delta:.2}"),
+            (None, None) => "no ratio".to_owned(),
+        };
         let (a, b) = self.n;
         let ground = match (self.separated, self.by) {
             _ if a < 2 || b < 2 => "one run proves no difference".to_owned(),
-            (true, Spread::Range) => "the full ranges do not overlap".to_owned(),
+            (true, Spread::Range) => {
+                "the full ranges do not overlap; a difference is claimed from 6 runs on".to_owned()
+            }
             (false, Spread::Range) => "the full ranges overlap, so no difference is claimed".to_owned(),
             (false, Spread::Ci95) if self.is_claimed() => {
                 "the 95 % intervals overlap, but the runs differ in rank".to_owned()

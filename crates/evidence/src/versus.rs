@@ -153,9 +153,20 @@ fn unlike(a: &SeriesTable, b: &SeriesTable) -> Vec<String> {
         ("sandbox", Some(a.sandbox.clone()), Some(b.sandbox.clone())),
         ("processor", Some(emulated(a)), Some(emulated(b))),
     ];
+    let asked = |table: &SeriesTable, name: &str| {
+        let given = table.parameters.get(name).map_or_else(|| "default".to_owned(), |values| values.join(" "));
+        format!("--{name} {given}")
+    };
+    // Arms are matched by name, and more or fewer runs of the same are no other experiment.
+    let mut names: Vec<&String> = a.parameters.keys().chain(b.parameters.keys()).collect();
+    names.retain(|name| !matches!(name.as_str(), "arms" | "runs" | "dir" | "kernel" | "sandbox"));
+    names.sort_unstable();
+    names.dedup();
+    let options = names.into_iter().map(|name| ("option", Some(asked(a, name)), Some(asked(b, name))));
     let word = |text: Option<String>| text.filter(|t| !t.is_empty()).unwrap_or_else(|| "not known".to_owned());
     facts
         .into_iter()
+        .chain(options)
         .filter(|(_, a, b)| a != b)
         .map(|(what, a, b)| format!("{what}: {} and {}", word(a), word(b)))
         .collect()

@@ -69,7 +69,7 @@ const OWN: &[Parameter] = &[
         Some("as-configured,no-swap"),
         "Arms, comma-separated: as-configured, no-swap, swap:S, zram:S, zram:ALG:S, zram+swap:S, zram+swap:ALG:S, zswap:S (S is the swappiness)",
     ),
-    row("runs", Kind::Count(1, 100), Some("3"), "Runs of each arm, in alternating order"),
+    row("runs", Kind::Count(1, 100), Some("7"), "Runs of each arm, in alternating order"),
     row("timeout", Kind::Time, Some("20s"), "When the clock ends the rounds of a run"),
     row(
         "read-ahead",

@@ -8,7 +8,7 @@ mod reading;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ramline_evidence::{Arm, RunRecord};
+use ramline_evidence::{Arm, RunRecord, Verdict};
 use ramline_kernel::Root;
 use ramline_kernel::cgroup::Hierarchy;
 use ramline_kernel::place::Place;
@@ -274,7 +274,8 @@ impl Series for ColdWarm {
         (record.user, record.system, record.elapsed) = (ran.usage.user, ran.usage.system, ran.wall);
         record.reclaim.major_faults = ran.usage.majflt;
         record.reclaim.read_bytes = Some(ran.usage.read);
-        record.figures = ran.figures();
+        // A command that failed or was given up took no time that could be compared.
+        record.figures = if record.verdict == Verdict::Completed { ran.figures() } else { Vec::new() };
         Ok(())
     }
 }

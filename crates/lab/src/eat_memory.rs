@@ -71,7 +71,7 @@ pub const EXPERIMENT: Experiment = Experiment {
             "Contents of what is eaten and of idle data",
         ),
         row("read-ahead", Kind::Size, Some("128KiB"), "Read-ahead of the scratch device"),
-        row("runs", Kind::Count(1, 100), Some("3"), "Runs of each arm, in alternating order"),
+        row("runs", Kind::Count(1, 100), Some("7"), "Runs of each arm, in alternating order"),
         row("timeout", Kind::Time, Some("60s"), "When a run is given up"),
     ],
     figures: &["obtained", "free said"],

@@ -178,25 +178,44 @@ pub fn counters(root: &Root, group: &GroupStat) -> BTreeMap<String, u64> {
     out
 }
 
+/// What lies between a reader and the disks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layers {
+    /// Files are read through a loop device.
+    pub loop_device: bool,
+    /// Swap-ins come from a disk; `None` where some do and some come from zram.
+    pub swap_on_disk: Option<bool>,
+    /// Size of a page that is swapped in.
+    pub page_size: u64,
+}
+
+impl Layers {
+    /// Read from disks between two readings of [`counters`]; `None` where that cannot be told.
+    ///
+    /// vm.pgpgin counts KiB of every read request at every layer: what goes through a loop device is counted there and again
+    /// at the disk below; a swap-in is counted once, that from zram as well.
+    #[must_use]
+    pub fn read(self, before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>) -> Option<Bytes> {
+        let delta = |name: &str| after.get(name)?.checked_sub(*before.get(name)?);
+        let pages = delta("group.pswpin").or_else(|| delta("vm.pswpin")).unwrap_or(0);
+        let swapped = Bytes(pages.saturating_mul(self.page_size));
+        let files = Bytes::from_kib(delta("vm.pgpgin")?).saturating_sub(swapped);
+        let files = if self.loop_device { Bytes(files.0 / 2) } else { files };
+        match self.swap_on_disk {
+            Some(true) => Some(files + swapped),
+            Some(false) => Some(files),
+            None => (pages == 0).then_some(files),
+        }
+    }
+}
+
 /// What reclaim did between two readings of [`counters`]. Swap and scan counts are those of the machine where the group
 /// has none (cgroup v1, or v2 before 6.11); the machine is required to be quiet.
 #[must_use]
-pub fn reclaim(
-    before: &BTreeMap<String, u64>,
-    after: &BTreeMap<String, u64>,
-    major_faults: u64,
-    page_size: u64,
-) -> Reclaim {
+pub fn reclaim(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>, major_faults: u64) -> Reclaim {
     let delta = |name: &str| after.get(name)?.checked_sub(*before.get(name)?);
     let either = |group: &str, machine: &str| delta(group).or_else(|| delta(machine));
     let swap_in = either("group.pswpin", "vm.pswpin");
-    // vm.pgpgin counts KiB of every read request at every layer: what goes through the loop device is counted there and
-    // again at the disk below; swap-ins are counted once.
-    let swapped = Bytes(swap_in.unwrap_or(0).saturating_mul(page_size));
-    let read_bytes = delta("vm.pgpgin").map(|kib| {
-        let through_loop = Bytes::from_kib(kib).saturating_sub(swapped);
-        Bytes(through_loop.0 / 2) + swapped
-    });
     Reclaim {
         major_faults,
         refault_file: delta("group.refault_file"),
@@ -205,7 +224,7 @@ pub fn reclaim(
         swap_out: either("group.pswpout", "vm.pswpout"),
         swap_in_zero: delta("vm.swpin_zero"),
         swap_out_zero: delta("vm.swpout_zero"),
-        read_bytes,
+        read_bytes: None,
         scanned_anon: delta("vm.pgscan_anon"),
         stolen_anon: delta("vm.pgsteal_anon"),
         scanned_file: delta("vm.pgscan_file"),
@@ -226,17 +245,23 @@ mod tests {
     fn the_groups_own_counters_are_preferred_and_absent_ones_stay_unknown() {
         let before = table(&[("vm.pswpin", 100), ("vm.pgpgin", 0), ("group.refault_file", 5)]);
         let mut after = table(&[("vm.pswpin", 110), ("vm.pgpgin", 840), ("group.refault_file", 7)]);
-        let reclaimed = reclaim(&before, &after, 3, 4096);
+        let reclaimed = reclaim(&before, &after, 3);
         assert_eq!((reclaimed.swap_in, reclaimed.refault_file, reclaimed.refault_anon), (Some(10), Some(2), None));
         // 40 KiB of swap-ins, and 800 KiB counted twice.
-        assert_eq!(reclaimed.read_bytes, Some(Bytes::from_kib(440)));
+        let read = |loop_device, swap_on_disk| {
+            Layers { loop_device, swap_on_disk, page_size: 4096 }.read(&before, &after).map(|bytes| bytes.0 / 1024)
+        };
+        assert_eq!(read(true, Some(true)), Some(440));
+        assert_eq!(read(true, Some(false)), Some(400), "pages from zram were read from no disk");
+        assert_eq!(read(false, Some(true)), Some(840), "nothing is counted twice without a loop device");
+        assert_eq!(read(true, None), None);
         after.insert("group.pswpin".to_owned(), 9);
-        assert_eq!(reclaim(&before, &after, 3, 4096).swap_in, Some(10), "no value before: not the group's");
+        assert_eq!(reclaim(&before, &after, 3).swap_in, Some(10), "no value before: not the group's");
     }
 
     #[test]
     fn a_counter_that_went_backwards_is_unknown() {
-        let reclaimed = reclaim(&table(&[("vm.pswpin", 9)]), &table(&[("vm.pswpin", 3)]), 0, 4096);
+        let reclaimed = reclaim(&table(&[("vm.pswpin", 9)]), &table(&[("vm.pswpin", 3)]), 0);
         assert_eq!(reclaimed.swap_in, None);
     }
 }

@@ -6,9 +6,9 @@ pub(crate) mod checks;
 mod user;
 
 use ramline_evidence::{Arm, SwapKind};
-use ramline_kernel::Root;
 use ramline_kernel::cgroup::Hierarchy;
 use ramline_kernel::place::Place;
+use ramline_kernel::{Root, zswap};
 use ramline_units::Bytes;
 
 use crate::arm;
@@ -228,6 +228,12 @@ fn global(root: &Root, settings: &Settings, arms: &[Arm], hierarchy: &Hierarchy)
     let mut lines = neighbours::of_swap(root, areas);
     if arms.iter().any(|arm| arm.swap == SwapKind::Zswap) {
         lines.push("zswap of the whole machine is switched on for each run, and put back".to_owned());
+    }
+    let others = |arm: &Arm| arm.swap != SwapKind::Zswap && (arm::on_disk(&arm.swap) || arm::on_zram(&arm.swap));
+    if zswap::is_on(root) && arms.iter().any(others) {
+        lines.push(
+            "zswap of the whole machine, which is on, is off during runs of the other arms, and put back".to_owned(),
+        );
     }
     if hierarchy.version() == ramline_kernel::cgroup::Version::V2 && arms.iter().any(|arm| arm.swappiness.is_some()) {
         lines.push(

@@ -15,7 +15,7 @@ use crate::observe;
 use crate::pool::PoolKeeper;
 use crate::preflight::{self, Plan};
 use crate::protocol::Task;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{self, Sandbox};
 use crate::scratch::Scratch;
 use crate::watch::Watch;
 
@@ -56,7 +56,12 @@ impl Runner<'_> {
             record.after = observe::counters(root, &sandbox.group.stat()?);
         }
         self.who_paid(record)?;
-        conclude(record);
+        let layers = observe::Layers {
+            loop_device: self.plan.ground == preflight::Ground::OwnFs,
+            swap_on_disk: sandbox::swaps_to_disk(root, &arm.swap)?,
+            page_size: record.machine.page_size,
+        };
+        conclude(record, layers);
         Ok(())
     }
 
@@ -98,9 +103,10 @@ impl Runner<'_> {
 }
 
 /// What follows from the counters, and what qualifies the run.
-fn conclude(record: &mut RunRecord) {
+fn conclude(record: &mut RunRecord, layers: observe::Layers) {
     let faults = record.reclaim.major_faults;
-    record.reclaim = observe::reclaim(&record.before, &record.after, faults, record.machine.page_size);
+    record.reclaim = observe::reclaim(&record.before, &record.after, faults);
+    record.reclaim.read_bytes = layers.read(&record.before, &record.after);
     if let Some(balance) = record.pool.filter(|balance| balance.deviation().is_some_and(|share| share > 0.02)) {
         record.notes.push(format!(
             "limit + pool was between {} and {}, nominal {}: more than 2 % off",

@@ -63,6 +63,9 @@ impl Sandbox {
         if let Some(Pool::Zram(device)) = &pool {
             verified.insert("zram algorithm".to_owned(), device.algorithms()?.first().cloned().unwrap_or_default());
         }
+        if arm::needs_consent(arm) && arm.swap != SwapKind::Zswap {
+            verified.extend(zswap::read(root, "enabled").map(|value| ("zswap enabled".to_owned(), value)));
+        }
         if arm.swap == SwapKind::Zswap {
             let names = ["enabled", "compressor", "max_pool_percent"];
             verified.extend(names.map(|name| (format!("zswap {name}"), zswap::read(root, name).unwrap_or_default())));
@@ -82,6 +85,11 @@ impl Sandbox {
 
 fn swap_of(root: &Root, plan: &Plan, scratch: &Scratch, arm: &Arm, run: &mut Run) -> Result<Option<Pool>> {
     let settings = &plan.settings;
+    // Some distributions have it on: the arm would be one of zswap under another name.
+    if zswap::is_on(root) && matches!(arm.swap, SwapKind::File | SwapKind::Zram { .. } | SwapKind::ZramOverFile { .. })
+    {
+        run.set_knob(&zswap::parameter(root, "enabled"), "N")?;
+    }
     if arm::on_disk(&arm.swap) {
         let file = run.make_swap_file(&scratch.dir().join("swap"), settings.swap_size())?;
         run.swap_on(&file, Some(preflight::PRIORITY - 1))?;
@@ -104,6 +112,25 @@ fn swap_of(root: &Root, plan: &Plan, scratch: &Scratch, arm: &Arm, run: &mut Run
             Ok(Some(Pool::Zram(device)))
         }
     }
+}
+
+/// Whether what the arm swaps in comes from a disk; `None` where some of it does.
+///
+/// # Errors
+/// /proc/swaps cannot be read.
+pub fn swaps_to_disk(root: &Root, swap: &SwapKind) -> Result<Option<bool>> {
+    Ok(match swap {
+        SwapKind::None | SwapKind::File | SwapKind::Zswap => Some(true),
+        SwapKind::Zram { .. } => Some(false),
+        SwapKind::ZramOverFile { .. } => None,
+        SwapKind::AsConfigured => {
+            let areas = swap::areas(root)?;
+            match areas.iter().filter(|area| area.zram().is_some()).count() {
+                0 => Some(true),
+                zram => (zram == areas.len()).then_some(false),
+            }
+        }
+    })
 }
 
 /// Of the group in version 1; in version 2 there is only that of the machine, which goes through the journal.

@@ -82,7 +82,7 @@ impl Default for Settings {
                 plain(SwapKind::AsConfigured, arm::DEFAULT_ARMS[0]),
                 plain(SwapKind::None, arm::DEFAULT_ARMS[1]),
             ],
-            runs: 3,
+            runs: 7,
             timeout: Duration::from_secs(20),
             read_aheads: vec![Bytes::from_kib(128)],
             dir: None,

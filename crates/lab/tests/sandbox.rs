@@ -39,6 +39,7 @@ fn main() -> ExitCode {
     // Not below /tmp, which may be a tmpfs: scratch files need a disk.
     let base = tempfile::Builder::new().prefix("ramline-test-").tempdir_in("/var/tmp").unwrap();
     every_arm_ends_with_a_record_and_leaves_nothing(base.path());
+    arms_of_swap_run_without_zswap_and_it_is_put_back(base.path());
     without_consent_nothing_outside_the_sandbox_is_touched(base.path());
     what_cannot_end_in_time_is_not_begun_and_named(base.path());
     a_group_that_cannot_hold_the_data_is_killed_and_nobody_else(base.path());
@@ -128,6 +129,31 @@ fn every_arm_ends_with_a_record_and_leaves_nothing(base: &Path) {
     let pool = records[2].pool.unwrap();
     assert!(pool.pool_max > Bytes::ZERO && pool.deviation().unwrap() < 0.05, "{pool:?}");
     assert_eq!(report::doubts(&records), Vec::<String>::new());
+}
+
+/// Puts zswap back as it was, also when a check fails.
+struct Zswap(PathBuf, String);
+
+impl Drop for Zswap {
+    fn drop(&mut self) {
+        drop(std::fs::write(&self.0, &self.1));
+    }
+}
+
+fn arms_of_swap_run_without_zswap_and_it_is_put_back(base: &Path) {
+    let path = PathBuf::from("/sys/module/zswap/parameters/enabled");
+    let Ok(before) = std::fs::read_to_string(&path) else {
+        println!("SKIP: arms of swap run without zswap: this kernel has no zswap");
+        return;
+    };
+    let _before = Zswap(path.clone(), before);
+    std::fs::write(&path, "Y").unwrap();
+    let folder = run(base, &settings(base, &["swap:60", "no-swap"]), None).unwrap();
+    for record in folder.read().unwrap().records {
+        let zswap = record.verified.get("zswap enabled").map(String::as_str);
+        assert_eq!(zswap, (record.arm.swappiness.is_some()).then_some("N"), "{}", record.arm.name);
+    }
+    assert_eq!(std::fs::read_to_string(&path).unwrap().trim(), "Y");
 }
 
 fn without_consent_nothing_outside_the_sandbox_is_touched(base: &Path) {

@@ -15,6 +15,7 @@
 
 mod notes;
 
+use ramline_evidence::study::LEAST_FOR_INTERVAL;
 use ramline_evidence::{Machine, Measurement, Phase, RunRecord, Sample, SwapKind, Verdict, study};
 use ramline_units::Bytes;
 use schemars::JsonSchema;
@@ -82,7 +83,7 @@ pub struct Versus {
     pub ratio: f64,
     /// The clock ran out before any progress: the true ratio is larger.
     pub at_least: bool,
-    /// The intervals do not overlap, so the difference may be claimed.
+    /// The difference may be claimed: at least 6 runs of both, and intervals that do not overlap.
     pub separated: bool,
     /// The claim in words, with what it rests on.
     pub sentence: String,
@@ -259,11 +260,12 @@ fn versus(base: &ProofArm, other: &ProofArm) -> Option<Versus> {
     if let Some(bound) = other.more_than_s.filter(|bound| *bound > 0.0 && base.median > 0.0) {
         let ratio = bound / base.median;
         let sentence = format!("more than {ratio:.1} times as much; not one round was done before the clock ran out");
-        return Some(Versus { ratio, at_least: true, separated: base.n > 1 && bound > base.max, sentence });
+        let enough = base.n.min(other.n) >= LEAST_FOR_INTERVAL as u64;
+        return Some(Versus { ratio, at_least: true, separated: enough && bound > base.max, sentence });
     }
     let compared = study::compare(base, other.seconds_per_round.as_ref()?);
     let ratio = compared.ratio_of_medians?;
-    Some(Versus { ratio, at_least: false, separated: compared.separated, sentence: compared.sentence() })
+    Some(Versus { ratio, at_least: false, separated: compared.is_claimed(), sentence: compared.sentence() })
 }
 
 /// Rounds over time, thinned to at most [`POINTS`] points; the last one is always kept.
@@ -306,9 +308,12 @@ mod tests {
             run("swap", &[1.2, 1.2], Verdict::Completed),
             run("none", &[5.0, 5.0], Verdict::Completed),
         ];
+        let runs: Vec<RunRecord> = runs.iter().cycle().take(12).cloned().collect();
+        let few = ProofTable::of(&runs[..10]).unwrap().arms[1].versus_first.clone().unwrap();
+        assert!(!few.separated && few.sentence.contains("from 6 runs on"), "{}", few.sentence);
         let table = ProofTable::of(&runs).unwrap();
         assert_eq!(table.arms.iter().map(|a| a.name.as_str()).collect::<Vec<_>>(), ["swap", "none"]);
-        assert_eq!((table.arms[0].n, table.arms[0].completed), (2, 2));
+        assert_eq!((table.arms[0].n, table.arms[0].completed), (6, 6));
         assert_eq!(table.arms[0].versus_first, None);
         let versus = table.arms[1].versus_first.clone().unwrap();
         assert!(versus.separated && !versus.at_least);
@@ -331,7 +336,8 @@ mod tests {
     fn without_one_round_the_ratio_is_a_lower_bound() {
         let mut stuck = run("none", &[], Verdict::Thrashing("20 s passed".into()));
         stuck.elapsed = Nanos(20_000_000_000);
-        let runs = [run("swap", &[2.0], Verdict::Completed), run("swap", &[2.0], Verdict::Completed), stuck];
+        let runs = [run("swap", &[2.0], Verdict::Completed), stuck];
+        let runs: Vec<RunRecord> = runs.iter().cycle().take(12).cloned().collect();
         let table = ProofTable::of(&runs).unwrap();
         let arm = &table.arms[1];
         assert_eq!((arm.outcome, arm.why.as_deref()), (Outcome::Thrashing, Some("20 s passed")));

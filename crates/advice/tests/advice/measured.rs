@@ -28,7 +28,7 @@ fn a_zram_area_measured_itself_counts_before_a_scratch_device_and_its_compressio
 }
 
 #[test]
-fn one_run_of_each_arm_proves_nothing() {
+fn fewer_than_six_runs_of_each_arm_prove_nothing() {
     let case = with_idle_anonymous(without_swap()).window(THRASHING);
     let proved = case.clone().runs(SwapKind::None, None, &[9, 9]).runs(SwapKind::File, None, &[3, 3]);
     assert_eq!(proved.finding("no-swap-and-refaults").unwrap().confidence, Confidence::High);
@@ -132,7 +132,7 @@ fn swap_measured_slower_than_files_is_a_formula_until_the_sandbox_proves_it() {
     assert!(proved.evidence.iter().any(|e| e.source == "lab run code-plus-data" && e.value.contains("do not overlap")));
     assert_eq!(arms(&[3, 4, 5], &[7, 8, 9]), None, "it was slower");
     assert_eq!(arms(&[3, 4, 5], &[3, 4, 5]), None, "no difference");
-    assert_eq!(arms(&[9], &[3]).unwrap().confidence, Confidence::Low, "one run of each proves nothing");
+    assert_eq!(arms(&[9], &[3]).unwrap().confidence, Confidence::Low, "three runs of each prove nothing");
     let far = fires(id).runs(SwapKind::File, Some(180), &[9, 9]).runs(SwapKind::File, Some(100), &[3, 3]);
     assert_eq!(far.finding(id).unwrap().confidence, Confidence::Low, "arms at other values say nothing");
     let zram = fires(id).runs(ZRAM, Some(60), &[9, 9]).runs(ZRAM, Some(1), &[3, 3]);

@@ -52,7 +52,8 @@ impl ColdWarm {
         (record.user, record.system, record.elapsed) = (usage.user, usage.system, wall);
         record.reclaim.major_faults = usage.majflt;
         record.reclaim.read_bytes = Some(usage.read);
-        record.figures = command::figures(wall, &usage);
+        // Of a read that was given up the time is the clock's.
+        record.figures = read.map(|_| command::figures(wall, &usage)).unwrap_or_default();
         Ok(())
     }
 }

@@ -84,7 +84,7 @@ pub fn follow(
         record.after = observe::counters(bench.root, &stat);
     }
     (record.user, record.system, record.elapsed) = (usage.user, usage.system, last.busy);
-    record.reclaim = observe::reclaim(&record.before, &record.after, usage.majflt, record.machine.page_size);
+    record.reclaim = observe::reclaim(&record.before, &record.after, usage.majflt);
     record.notes.extend(last.refused.iter().map(|why| format!("the kernel would not promise more memory: {why}")));
     let killed = stat.oom_kills.unwrap_or(0) > base.oom_kills.unwrap_or(0);
     record.verdict = ended_by.unwrap_or_else(|| verdict(status, killed, &last));

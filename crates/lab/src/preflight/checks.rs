@@ -84,7 +84,24 @@ pub fn programs(root: &Root, arms: &[Arm]) -> Vec<Reason> {
     if arms.iter().any(|arm| arm::on_zram(&arm.swap)) && !zram::has_control(root) {
         reasons.push(Reason::new("zram: the driver is not loaded", "sudo modprobe zram"));
     }
+    reasons.extend(arms.iter().find_map(|arm| unknown_algorithm(root, arm)));
     reasons
+}
+
+/// A device that is there tells what this kernel compresses with; without one the kernel tells when ours is made.
+fn unknown_algorithm(root: &Root, arm: &Arm) -> Option<Reason> {
+    let (SwapKind::Zram { algorithm: Some(name) } | SwapKind::ZramOverFile { algorithm: Some(name) }) = &arm.swap
+    else {
+        return None;
+    };
+    let offered = zram::Device::open(root, *zram::list(root).first()?).algorithms().ok()?;
+    let (known, first) = (offered.contains(name), offered.first()?);
+    (!known).then(|| {
+        // The name of the arm, without what it was crossed with.
+        let asked = arm.name.split(' ').next().unwrap_or_default();
+        let text = format!("arm {asked}: zram of this kernel has no {name}, but {}", offered.join(", "));
+        Reason::new(text, format!("ramline lab run {NAME} --arms {}", asked.replacen(name.as_str(), first, 1)))
+    })
 }
 
 /// zswap is one for the whole machine: what is not ours must not go into it, and must not be in it.

@@ -184,6 +184,10 @@ fn set_up(root: &Root, orders: &Orders) -> Result<(BTreeMap<String, String>, Dis
             note(&format!("zswap {name}"), zswap::read(root, name));
         }
     }
+    let swaps = arm::on_disk(&orders.swap) || arm::on_zram(&orders.swap);
+    if swaps && orders.swap != SwapKind::Zswap && zswap::is_on(root) {
+        note("zswap enabled", write_knob(&zswap::parameter(root, "enabled"), "N")?.after);
+    }
     if let Some(value) = orders.swappiness {
         note("swappiness", guest::set_sysctl(root, "vm.swappiness", &value.to_string())?.after);
     }

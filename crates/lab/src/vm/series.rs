@@ -218,6 +218,10 @@ fn describe(record: &mut RunRecord, plan: &Plan, made: &Made, root: &Root) {
     record.machine.scratch_fs = "ext4 (virtio disk)".to_owned();
     record.machine.scratch_disk = Some(format!("image on {}", plan.place.fs_type));
     record.notes.extend(made.notes.iter().cloned());
+    if !record.emulated {
+        let note = "the guest's disks are files that this machine may hold in its page cache: reading from them is faster than from a disk";
+        record.notes.push(note.to_owned());
+    }
     let facts = [
         ("host kernel", host),
         ("emulator", plan.emulator.clone()),
@@ -235,7 +239,7 @@ fn conclude(record: &mut RunRecord) {
         return;
     }
     let faults = record.reclaim.major_faults;
-    record.reclaim = reclaim(&record.before, &record.after, faults, record.machine.page_size);
+    record.reclaim = reclaim(&record.before, &record.after, faults);
     record.figures = runner::figures(record);
     let delta = |name: &str| record.after.get(name)?.checked_sub(*record.before.get(name)?);
     let who = [
@@ -255,14 +259,14 @@ fn conclude(record: &mut RunRecord) {
 }
 
 /// The whole machine is the sandbox: its counters are the run's, and what was read is what its disks say.
-fn reclaim(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>, faults: u64, page_size: u64) -> Reclaim {
+fn reclaim(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>, faults: u64) -> Reclaim {
     let delta = |name: &str| after.get(name)?.checked_sub(*before.get(name)?);
     let sectors = [delta("disk.code.read_sectors"), delta("disk.swap.read_sectors")];
     Reclaim {
         refault_file: delta("vm.workingset_refault_file").or_else(|| delta("vm.workingset_refault")),
         refault_anon: delta("vm.workingset_refault_anon"),
         read_bytes: sectors.into_iter().flatten().reduce(|a, b| a + b).map(|sum| Bytes(sum.saturating_mul(512))),
-        ..observe::reclaim(before, after, faults, page_size)
+        ..observe::reclaim(before, after, faults)
     }
 }
 
@@ -277,7 +281,7 @@ mod tests {
         };
         let before = table(&[("vm.workingset_refault_file", 1), ("disk.code.read_sectors", 10), ("vm.pswpin", 0)]);
         let after = table(&[("vm.workingset_refault_file", 8), ("disk.code.read_sectors", 18), ("vm.pswpin", 4)]);
-        let found = reclaim(&before, &after, 3, 4096);
+        let found = reclaim(&before, &after, 3);
         assert_eq!((found.refault_file, found.refault_anon, found.swap_in), (Some(7), None, Some(4)));
         assert_eq!((found.read_bytes, found.major_faults), (Some(Bytes(8 * 512)), 3));
     }

@@ -15,7 +15,7 @@ pub fn proof(table: &ProofTable) -> Markup {
         (size(table.excess)) " cannot stay in RAM."
         @if let Some((arm, versus)) = table.arms.iter().filter_map(|a| Some((a, a.versus_first.as_ref()?))).max_by(|a, b| a.1.ratio.total_cmp(&b.1.ratio)) {
             " “" (arm.name) "” takes " @if versus.at_least { "more than " } b { (times(versus.ratio)) } " the time of “" (table.arms.first().map_or("", |a| a.name.as_str())) "”"
-            @if !versus.separated { ", but the intervals overlap, so no difference is claimed" } "."
+            @if !versus.separated { ", but no difference is claimed: fewer than 6 runs, or intervals that overlap" } "."
         }
     };
     section(

@@ -81,7 +81,7 @@ impl Stages<'_> {
         Ok(Settings {
             unit: Bytes::from_mib(if full { 32 } else { 16 }),
             arms: names.iter().map(|name| arm::parse(name)).collect::<Result<_, _>>()?,
-            runs: if full { 3 } else { 1 },
+            runs: if full { 6 } else { 1 },
             timeout: Duration::from_secs(if full { 15 } else { 6 }),
             dir: self.dir.map(std::path::Path::to_owned),
             // Each record says what disturbed it.
