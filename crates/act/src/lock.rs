@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ramline_kernel::{KernelError, Root};
+use ramline_kernel::{KernelError, Root, input};
 
 use crate::{ActError, Owner, Result, StateDir};
 
@@ -36,7 +36,12 @@ impl RunLock {
         let mut options = OpenOptions::new();
         // The directory is private and checked: nobody else can have put a link there.
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        let mut file = options.open(&path).map_err(failed)?;
+        let mut file = options.custom_flags(input::CAREFUL).open(&path).map_err(failed)?;
+        if !file.metadata().map_err(failed)?.is_file() {
+            return Err(KernelError::refused("lock", &path, "it is no file", "")
+                .hint(format!("rm {}", path.display()))
+                .into());
+        }
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -60,7 +65,7 @@ impl RunLock {
     /// [`ActError::Busy`] naming the process that holds the lock.
     pub fn none_held(state: &StateDir, root: &Root) -> Result<()> {
         let path = state.lock_file();
-        let Ok(mut file) = File::open(&path) else { return Ok(()) };
+        let Ok(mut file) = input::open("lock", &path) else { return Ok(()) };
         if let Err(TryLockError::WouldBlock) = file.try_lock_shared()
             && let Some(owner) = holder(&mut file).filter(|owner| owner.is_alive(root))
         {
@@ -97,7 +102,7 @@ pub(crate) fn released(file: &File) -> bool {
 
 fn holder(file: &mut File) -> Option<Owner> {
     let mut text = String::new();
-    file.read_to_string(&mut text).ok()?;
+    file.take(4096).read_to_string(&mut text).ok()?;
     serde_json::from_str(&text).ok()
 }
 

@@ -1,6 +1,6 @@
 //! Who ran: a process named for good by pid, start time and boot.
 
-use ramline_kernel::{Root, process};
+use ramline_kernel::{KernelError, Root, process};
 use serde::{Deserialize, Serialize};
 
 use crate::Result;
@@ -23,7 +23,15 @@ impl Owner {
     /// When /proc cannot be read.
     pub fn current(root: &Root) -> Result<Owner> {
         let pid = std::process::id();
-        Ok(Owner { pid, start: process::start_time(root, pid)?, boot_id: process::boot_id(root)? })
+        let start = process::start_time(root, pid).map_err(|error| {
+            if !error.is_absent() {
+                return error;
+            }
+            // In a chroot, say: then no later run could tell whether this one is alive.
+            let rule = "/proc is not there, and without it nothing that is begun could be put back after a crash";
+            KernelError::refused("start a run in", root.path("/"), rule, "").hint("mount -t proc proc /proc")
+        })?;
+        Ok(Owner { pid, start, boot_id: process::boot_id(root)? })
     }
 
     /// True when it ran in the boot that is up now; false also when that cannot be told.

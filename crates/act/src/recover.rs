@@ -53,10 +53,18 @@ impl Report {
 pub fn recover(state: &StateDir, root: &Root) -> Result<Report> {
     let mut report = Report::default();
     for path in journal::list(state)? {
-        if journal::is_settled(&path)? {
-            continue;
-        }
-        let contents = journal::read(&path)?;
+        let contents = match journal::is_settled(&path)
+            .and_then(|settled| if settled { Ok(None) } else { journal::read(&path).map(Some) })
+        {
+            Ok(None) => continue,
+            Ok(Some(contents)) => contents,
+            // Not ours, or not readable: nothing in it is done, and the others are undone all the same.
+            Err(ActError::Kernel(error)) => {
+                report.runs.push(RunReport { errors: vec![error], ..nothing(&path) });
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
         let Some(owner) = contents.entries.last().map(|entry| entry.owner.clone()) else {
             if let Some(mut run) = unreadable(&path, &contents) {
                 // A run that is just writing its first record has no whole line yet, and is not here.
@@ -134,7 +142,12 @@ fn malformed(path: &Path, contents: &Contents) -> Vec<KernelError> {
 /// A journal without one readable record: there is no owner to judge by, and nothing is guessed. An empty one is a run
 /// that ended before its first step.
 fn unreadable(path: &Path, contents: &Contents) -> Option<RunReport> {
-    let run = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let errors = malformed(path, contents);
-    (!errors.is_empty()).then(|| RunReport { run, pid: 0, removed: vec![], left_alone: vec![], errors })
+    (!errors.is_empty()).then(|| RunReport { errors, ..nothing(path) })
+}
+
+/// Of a run of which only the name of its journal is known.
+fn nothing(path: &Path) -> RunReport {
+    let run = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    RunReport { run, pid: 0, removed: vec![], left_alone: vec![], errors: vec![] }
 }

@@ -18,6 +18,8 @@ pub struct Run {
     next: u64,
     // Held until the last step is undone, or let go before.
     lock: Option<RunLock>,
+    // Dropped last: until then a repeated signal waits.
+    _to_put_back: signals::ToPutBack,
 }
 
 /// A point in a run to go back to.
@@ -34,7 +36,8 @@ impl Run {
         signals::install();
         journal::prune(lock.state())?;
         let journal = Journal::create(lock.state(), lock.owner(), crash_after)?;
-        Ok(Run { root: root.clone(), journal, pending: Vec::new(), next: 0, lock: Some(lock.clone()) })
+        let (lock, to_put_back) = (Some(lock.clone()), signals::ToPutBack::begins());
+        Ok(Run { root: root.clone(), journal, pending: Vec::new(), next: 0, lock, _to_put_back: to_put_back })
     }
 
     /// The root the run works on.
@@ -197,7 +200,7 @@ impl Drop for Run {
         }
         if let Err(error) = self.undo_all() {
             // Nobody is left to return it to.
-            eprintln!("ramline: {error}");
+            ramline_kernel::stdio::tell(&format!("ramline: {error}"));
         }
     }
 }

@@ -73,7 +73,16 @@ impl StateDir {
         if meta.mode() & 0o022 != 0 {
             return refuse("nobody else may write to it", format!("mode {:03o}", meta.mode() & 0o777));
         }
-        Ok(StateDir { dir: dir.to_owned() })
+        if let Some((above, why)) = foreign_above(dir) {
+            return refuse("nobody else may be able to replace it", format!("{} {why}", above.display()));
+        }
+        let state = StateDir { dir: dir.to_owned() };
+        match std::fs::symlink_metadata(state.journals()) {
+            Ok(journals) if !journals.is_dir() || journals.uid() != meta.uid() || journals.mode() & 0o022 != 0 => {
+                refuse("its journal must be a directory of ours, and no link", String::new())
+            }
+            _ => Ok(state),
+        }
     }
 
     /// Its path.
@@ -89,6 +98,25 @@ impl StateDir {
     pub(crate) fn journals(&self) -> PathBuf {
         self.dir.join("journal")
     }
+}
+
+/// A directory on the way in which somebody else could replace what is below, and why. Where everybody may write and names belong to their
+/// makers (/tmp) nobody can.
+fn foreign_above(dir: &Path) -> Option<(PathBuf, String)> {
+    let (full, own) = (std::fs::canonicalize(dir).ok()?, process::uid());
+    full.ancestors().skip(1).find_map(|above| {
+        let meta = std::fs::symlink_metadata(above).ok()?;
+        let owner = meta.uid() != 0 && meta.uid() != own;
+        // A user's own group may well write to the home directory; to what root stands on it must not.
+        let others = if own == 0 && meta.gid() != 0 { 0o022 } else { 0o002 };
+        let open = meta.mode() & others != 0 && meta.mode() & 0o1000 == 0;
+        let why = match (owner, open) {
+            (true, _) => format!("is of user {}", meta.uid()),
+            (_, true) => format!("has mode {:03o}", meta.mode() & 0o7777),
+            _ => return None,
+        };
+        Some((above.to_owned(), why))
+    })
 }
 
 #[cfg(test)]
@@ -119,5 +147,20 @@ mod tests {
         assert!(StateDir::open(&link).unwrap_err().to_string().contains("no link"));
         std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o777)).unwrap();
         assert!(StateDir::open(&real).unwrap_err().to_string().contains("mode 777"));
+        std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o700)).unwrap();
+        std::fs::remove_dir(real.join("journal")).unwrap();
+        std::os::unix::fs::symlink(dir.path(), real.join("journal")).unwrap();
+        assert!(StateDir::open_existing(&real).unwrap_err().to_string().contains("no link"));
+    }
+
+    #[test]
+    fn a_directory_in_which_others_could_replace_it_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let (above, state) = (dir.path().join("above"), dir.path().join("above/state"));
+        StateDir::open(&state).unwrap();
+        std::fs::set_permissions(&above, std::fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(StateDir::open_existing(&state).unwrap_err().to_string().contains("above has mode 777"));
+        std::fs::set_permissions(&above, std::fs::Permissions::from_mode(0o1777)).unwrap();
+        StateDir::open_existing(&state).unwrap();
     }
 }

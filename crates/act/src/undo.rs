@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ramline_kernel::cgroup::{Group, Hierarchy, move_process};
-use ramline_kernel::write::{read_knob, write_knob};
+use ramline_kernel::write::{is_knob, read_knob, write_knob};
 use ramline_kernel::{KernelError, Result, Root, loopdev, mount, process, swap, tracing, zram};
 
 use crate::step::{FileId, Step};
@@ -50,6 +50,9 @@ pub fn undo(step: &Step, context: Context<'_>) -> Result<Outcome> {
         Step::SpawnInto { pid, start, .. } => kill(root, *pid, *start),
         Step::HotAddZram { id, identity, existing } => remove_zram(context, *id, *identity, existing),
         Step::SwapOn { path, uuid, .. } => swap_off(root, path, uuid),
+        Step::SetKnob { path, .. } if !is_knob(root, path) => {
+            Ok(Outcome::LeftAlone("it is no knob ramline sets".to_owned()))
+        }
         Step::SetKnob { path, before, after } => put_back(path, before, after),
     }
 }
@@ -61,6 +64,11 @@ pub fn has_our_name(path: &Path) -> bool {
         name.is_some_and(|name| name.starts_with("ramline"))
     };
     ours(Some(path)) || ours(path.parent())
+}
+
+/// As it was recorded: of real directories, none of which has become a link since.
+fn is_direct(path: &Path) -> bool {
+    path.parent().is_some_and(|dir| std::fs::canonicalize(dir).is_ok_and(|real| real == dir))
 }
 
 /// Checks that what is at `path` is what we made: `None` when nothing is there, else whether it is ours and why not.
@@ -82,6 +90,8 @@ fn ours(
         Err("its owner is somebody else")
     } else if !has_our_name(path) {
         Err("its name is not one of ours")
+    } else if !is_direct(path) {
+        Err("a link stands on the way to it")
     } else if !id.is_none_or(same) {
         Err("another file has its name now")
     } else {
@@ -92,7 +102,7 @@ fn ours(
 
 fn remove_dir(path: &Path, id: Option<FileId>, context: Context<'_>) -> Result<Outcome> {
     // A mount that could not be taken away covers the directory, which would look like somebody else's: it stays pending.
-    if context.same_boot && mount::at(context.root, path).is_some() {
+    if has_our_name(path) && context.same_boot && mount::at(context.root, path).is_some() {
         return Err(KernelError::refused("remove the directory", path, "something is still mounted there", "")
             .hint(format!("umount {} && ramline lab clean", path.display())));
     }

@@ -21,6 +21,21 @@ impl Bench {
         Bench { dir, state, root: Root::live() }
     }
 
+    /// With knobs of its own, and the processes of this machine.
+    fn with_knobs() -> Bench {
+        let bench = Bench::new();
+        std::os::unix::fs::symlink("/proc", bench.path().join("proc")).unwrap();
+        std::fs::create_dir_all(bench.path().join("sys/kernel/mm")).unwrap();
+        let root = Root::new(bench.path());
+        Bench { root, ..bench }
+    }
+
+    fn knob(&self, name: &str, value: &str) -> std::path::PathBuf {
+        let path = self.path().join("sys/kernel/mm").join(name);
+        std::fs::write(&path, value).unwrap();
+        path
+    }
+
     fn path(&self) -> &Path {
         self.dir.path()
     }
@@ -45,9 +60,8 @@ impl Bench {
 
 #[test]
 fn every_step_is_announced_before_and_undone_in_reverse() {
-    let bench = Bench::new();
-    let knob = bench.path().join("swappiness");
-    std::fs::write(&knob, "60\n").unwrap();
+    let bench = Bench::with_knobs();
+    let knob = bench.knob("swappiness", "60\n");
     let mut run = bench.run();
     let scratch = run.make_dir(&bench.path().join("ramline-x")).unwrap();
     run.make_file(&scratch.join("data"), |file| file.set_len(10)).unwrap();
@@ -135,9 +149,8 @@ fn a_name_that_is_taken_or_not_ours_is_refused_before_anything_is_announced() {
 
 #[test]
 fn a_knob_somebody_else_has_set_since_is_left_alone() {
-    let bench = Bench::new();
-    let knob = bench.path().join("knob");
-    std::fs::write(&knob, "1\n").unwrap();
+    let bench = Bench::with_knobs();
+    let knob = bench.knob("knob", "1\n");
     let mut run = bench.run();
     run.set_knob(&knob, "2").unwrap();
     std::fs::write(&knob, "3\n").unwrap();
@@ -183,11 +196,10 @@ fn dead_run(bench: &Bench, boot_id: &str, steps: &[String]) {
 
 #[test]
 fn after_a_reboot_only_files_are_removed_and_no_kernel_object_is_touched() {
-    let bench = Bench::new();
+    let bench = Bench::with_knobs();
     let scratch = bench.path().join("ramline-x");
     std::fs::DirBuilder::new().mode(0o700).create(&scratch).unwrap();
-    let knob = bench.path().join("knob");
-    std::fs::write(&knob, "10\n").unwrap();
+    let knob = bench.knob("knob", "10\n");
     let steps = [
         format!(r#""kind":"make_dir","path":"{}","id":null"#, scratch.display()),
         format!(r#""kind":"set_knob","path":"{}","before":"60","after":"10""#, knob.display()),
@@ -212,17 +224,48 @@ fn after_a_reboot_only_files_are_removed_and_no_kernel_object_is_touched() {
 
 #[test]
 fn in_the_same_boot_a_knob_is_put_back_only_if_it_is_still_as_we_set_it() {
-    let bench = Bench::new();
+    let bench = Bench::with_knobs();
     let boot = ramline_kernel::process::boot_id(&bench.root).unwrap();
-    let (ours, theirs) = (bench.path().join("ours"), bench.path().join("theirs"));
-    std::fs::write(&ours, "10\n").unwrap();
-    std::fs::write(&theirs, "42\n").unwrap();
+    let (ours, theirs) = (bench.knob("ours", "10\n"), bench.knob("theirs", "42\n"));
     let step = |path: &Path| format!(r#""kind":"set_knob","path":"{}","before":"60","after":"10""#, path.display());
     dead_run(&bench, &boot, &[step(&ours), step(&theirs)]);
     let report = recover(&bench.state, &bench.root).unwrap();
     assert_eq!(std::fs::read_to_string(&ours).unwrap().trim(), "60");
     assert_eq!(std::fs::read_to_string(&theirs).unwrap().trim(), "42");
     assert!(report.runs[0].left_alone[0].contains("somebody else set it"), "{report:?}");
+}
+
+/// Whoever can write there could do worse; but nothing is done for it.
+#[test]
+fn a_forged_journal_writes_no_file_that_is_no_knob_and_unmounts_nothing() {
+    let bench = Bench::new();
+    let boot = ramline_kernel::process::boot_id(&bench.root).unwrap();
+    let victim = bench.path().join("authorized_keys");
+    std::fs::write(&victim, "10\n").unwrap();
+    let knob = |path: &str| format!(r#""kind":"set_knob","path":"{path}","before":"60","after":"10""#);
+    let steps = [
+        knob(&victim.display().to_string()),
+        knob(&format!("/proc/sys/vm/../../..{}", victim.display())),
+        r#""kind":"make_dir","path":"/","id":null"#.to_owned(),
+    ];
+    dead_run(&bench, &boot, &steps);
+    let report = recover(&bench.state, &bench.root).unwrap();
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "10\n");
+    assert_eq!((report.runs[0].left_alone.len(), report.runs[0].errors.len()), (3, 0), "{report:?}");
+}
+
+#[test]
+fn a_journal_that_is_a_pipe_or_of_another_user_is_named_and_the_others_are_undone() {
+    let bench = Bench::new();
+    let scratch = bench.path().join("ramline-x");
+    std::fs::DirBuilder::new().mode(0o700).create(&scratch).unwrap();
+    dead_run(&bench, "another boot", &[format!(r#""kind":"make_dir","path":"{}","id":null"#, scratch.display())]);
+    let pipe = bench.state.path().join("journal/0000000000000-1.jsonl");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert_eq!(leftovers(&bench.state, &bench.root).unwrap().len(), 1);
+    let report = recover(&bench.state, &bench.root).unwrap();
+    assert!(report.runs[0].errors[0].to_string().contains("it is a pipe"), "{report:?}");
+    assert!(!scratch.exists() && !report.is_clean());
 }
 
 /// As a child does that its parent's death met between fork and exec.

@@ -11,7 +11,7 @@ use ramline_snapshot::mounts;
 use ramline_snapshot::swaps::SwapArea;
 use ramline_snapshot::zram::ZramDevice;
 use ramline_snapshot::{Snapshot, Window};
-use ramline_units::{Bytes, Nanos};
+use ramline_units::{Bytes, Nanos, checked_sum};
 
 use crate::text::{evidence, nanos_of};
 use crate::{Evidence, Inputs};
@@ -107,7 +107,7 @@ pub(crate) fn swap_used(areas: &[&SwapArea]) -> Bytes {
 pub(crate) fn swap_ins(window: &Window<'_>) -> Option<u64> {
     window.delta(|s| {
         let counters = s.vmstat.data()?;
-        Some(counters.pswpin? + counters.swpin_zero.unwrap_or(0) + counters.zswpin.unwrap_or(0))
+        checked_sum([counters.pswpin?, counters.swpin_zero.unwrap_or(0), counters.zswpin.unwrap_or(0)])
     })
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn swap_ins(window: &Window<'_>) -> Option<u64> {
 pub(crate) fn swap_outs(window: &Window<'_>) -> Option<u64> {
     window.delta(|s| {
         let counters = s.vmstat.data()?;
-        Some(counters.pswpout? + counters.swpout_zero.unwrap_or(0) + counters.zswpout.unwrap_or(0))
+        checked_sum([counters.pswpout?, counters.swpout_zero.unwrap_or(0), counters.zswpout.unwrap_or(0)])
     })
 }
 

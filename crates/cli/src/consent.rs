@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use anyhow::Result;
+use ramline_kernel::stdio;
 
 /// True when the reader agreed, by `--prove` or by answering.
 ///
@@ -15,12 +16,11 @@ pub fn given(prove: bool, what: &[String]) -> Result<bool> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Ok(false);
     }
-    eprintln!("This would touch more than its own sandbox:");
+    stdio::tell("This would touch more than its own sandbox:");
     for line in what {
-        eprintln!("  - {line}");
+        stdio::tell(&format!("  - {line}"));
     }
-    eprint!("Go on? It is put back afterwards. [y/N] ");
-    io::stderr().flush()?;
+    io::stderr().write_all(b"Go on? It is put back afterwards. [y/N] ")?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))

@@ -4,6 +4,8 @@ use std::io::{self, IsTerminal, Write};
 
 use anyhow::Result;
 use clap::Args;
+use ramline_kernel::{KernelError, stdio};
+use ramline_units::{escape_json, printable};
 use ramline_view::text::Style;
 use serde::Serialize;
 
@@ -45,15 +47,16 @@ impl<'a, T> Versioned<'a, T> {
     }
 }
 
-/// Writes text to stdout; a broken pipe ends the program quietly.
+/// Writes text to stdout, with what a terminal would act on written out; a broken pipe ends the program quietly.
 ///
 /// # Errors
-/// stdout cannot be written for another reason.
+/// stdout is closed, or cannot be written for another reason.
 pub fn text(text: &str) -> Result<()> {
+    stdio::refuse_closed_stdout()?;
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(printable(text, style().colour).as_bytes()).and_then(|()| out.flush()) {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        other => Ok(other?),
+        other => Ok(other.map_err(|error| KernelError::io("write to", "standard output", error))?),
     }
 }
 
@@ -62,7 +65,15 @@ pub fn text(text: &str) -> Result<()> {
 /// # Errors
 /// As [`text`].
 pub fn json(value: &impl Serialize) -> Result<()> {
-    text(&(serde_json::to_string(value)? + "\n"))
+    text(&document(value)?)
+}
+
+/// A value as JSON on one line, for a file or a stream.
+///
+/// # Errors
+/// It cannot be written as JSON.
+pub fn document(value: &impl Serialize) -> Result<String> {
+    Ok(escape_json(&serde_json::to_string(value)?).into_owned() + "\n")
 }
 
 /// Colour is for terminals, and NO_COLOR is honoured; text is at most 100 columns wide.

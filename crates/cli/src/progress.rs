@@ -73,7 +73,7 @@ impl Terminal {
 
     fn say(&self, line: &str) {
         if self.lines {
-            eprintln!("{line}");
+            ramline_kernel::stdio::tell(line);
         }
     }
 }

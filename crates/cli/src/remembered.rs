@@ -6,13 +6,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ramline_act::StateDir;
 use ramline_evidence::TierReport;
-use ramline_kernel::{Root, process};
+use ramline_kernel::output::{Format, Output};
+use ramline_kernel::{Root, input, process};
 use ramline_view::text::number;
 use serde::{Deserialize, Serialize};
 
 use crate::source::Source;
 use crate::state;
-use crate::target::Target;
 
 const FILE: &str = "tiers.json";
 
@@ -30,9 +30,10 @@ pub fn keep(report: &TierReport) {
     let remembered = Remembered { boot_id, taken_unix_s, report: report.clone() };
     let Some(state) = state::path().ok().and_then(|path| StateDir::open(&path).ok()) else { return };
     let Ok(text) = serde_json::to_string(&remembered) else { return };
-    if let Ok(target) = Target::new(&state.path().join(FILE), "ramline measure tiers") {
+    let format = Format { begins: b"{\"boot_id\"", mode: 0o600 };
+    if let Ok(output) = Output::open(&state.path().join(FILE), format, "ramline measure tiers") {
         // It is a convenience: a full disk is told by those who need it.
-        drop(target.write(&text));
+        drop(output.write(text.as_bytes()));
     }
 }
 
@@ -43,7 +44,8 @@ pub fn tiers(source: &Source) -> Option<TierReport> {
         return None;
     }
     let state = StateDir::open_existing(&state::path().ok()?).ok()??;
-    let kept: Remembered = serde_json::from_str(&std::fs::read_to_string(state.path().join(FILE)).ok()?).ok()?;
+    let kept: Remembered =
+        serde_json::from_slice(&input::read("read", &state.path().join(FILE), input::DOCUMENT).ok()?).ok()?;
     let age = now()?.checked_sub(kept.taken_unix_s).filter(|_| Some(&kept.boot_id) == boot_id().as_ref())?;
     let minutes = Duration::from_secs(age).as_secs_f64() / 60.0;
     let mut report = kept.report;

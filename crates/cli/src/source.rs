@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
-use ramline_kernel::Root;
 use ramline_kernel::gather::{self, Walking};
+use ramline_kernel::{Root, input};
 use ramline_snapshot::{Snapshot, Wanted};
 
 use crate::exit::{Failure, USAGE};
@@ -70,7 +70,8 @@ impl Source {
     pub fn snapshot_walking(&self, want: Wanted, walking: Walking) -> Result<Snapshot> {
         match &self.file {
             Some(path) => {
-                let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+                let read = input::read_named_text("read the snapshot", path, input::DOCUMENT);
+                let text = read.map_err(|error| error.or_hint("ramline snapshot > FILE"))?;
                 Ok(Snapshot::from_json(&path.display().to_string(), &text)?)
             }
             None => Ok(gather::gather_walking(&self.kernel_root()?, want, walking)),

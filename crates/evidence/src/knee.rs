@@ -195,7 +195,8 @@ impl Knee {
         let ratio = |(low, high): &(&Bytes, &Bytes)| high.as_f64() / low.as_f64();
         if let Some((low, high)) = gaps.filter(wide).max_by(|a, b| ratio(a).total_cmp(&ratio(b))) {
             let middle = rounded((low.as_f64() * high.as_f64()).sqrt());
-            return Next::Try(middle.clamp(*low + STEP, *high - STEP));
+            // Limits of records from elsewhere may be less than two steps apart.
+            return Next::Try(middle.min(*high - STEP).max(*low + STEP));
         }
         self.counter_check(low, enough).map_or(Next::Done, Next::Try)
     }

@@ -299,7 +299,8 @@ impl CallPath {
             if step.layer == Layer::Waiting {
                 let within = above.iter().rev().find(|other| other.layer != Layer::Waiting && other.depth > 0);
                 let within = within.filter(|_| self.tracer != "tracepoints");
-                *sums.entry(within.map_or(before, |other| &other.name)).or_default() += step.own.0;
+                let sum = sums.entry(within.map_or(before, |other| &other.name)).or_default();
+                *sum = sum.saturating_add(step.own.0);
             } else if step.name != AGAIN {
                 before = &step.name;
             }
@@ -386,5 +387,13 @@ mod tests {
             let hidden = NAMES[..index].iter().find(|(earlier, _)| start.starts_with(earlier));
             assert!(hidden.is_none(), "{start} is never reached, because of {hidden:?}");
         }
+    }
+
+    #[test]
+    fn impossible_times_add_up_to_the_end_of_the_range() {
+        let steps = vec![step(0, "vfs_read", 1), step(1, "io_schedule", u64::MAX), step(1, "io_schedule", u64::MAX)];
+        let path = CallPath { tracer: "tracepoints".to_owned(), steps, ..CallPath::default() };
+        assert_eq!(path.by_layer()[&Layer::Waiting], Nanos(u64::MAX));
+        assert_eq!(path.stalls(), [("vfs_read".to_owned(), Nanos(u64::MAX))]);
     }
 }

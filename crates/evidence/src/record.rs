@@ -323,6 +323,11 @@ impl RunRecord {
         if record.format > FORMAT {
             return Err(format!("the record has format {}, this version reads up to {FORMAT}", record.format));
         }
+        // Ours have a few words; one of megabytes would have to be wrapped, drawn and compared everywhere.
+        const LONGEST: usize = 4096;
+        if record.experiment.len() > LONGEST || record.arm.name.len() > LONGEST {
+            return Err(format!("the name of its experiment or arm is longer than {LONGEST} bytes"));
+        }
         Ok(record)
     }
 

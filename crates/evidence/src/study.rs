@@ -76,10 +76,15 @@ pub fn bootstrap_median(sorted: &[f64], seed: u64) -> Option<Interval> {
         for index in &mut indices {
             *index = usize::try_from(rng.below(n)).unwrap_or_default();
         }
-        // The values are ascending, so ascending indices give ascending values.
-        indices.sort_unstable();
-        let drawn: Vec<f64> = indices.iter().filter_map(|index| sorted.get(*index).copied()).collect();
-        medians.push(median(&drawn)?);
+        // The values are ascending, so the middle one of the indices is that of the values: no more needs to be in order.
+        let middle = indices.len() / 2;
+        let (lower, upper, _) = indices.select_nth_unstable(middle);
+        let upper = *sorted.get(*upper)?;
+        let drawn = match lower.iter().max().filter(|_| n.is_multiple_of(2)) {
+            Some(lower) => median(&[*sorted.get(*lower)?, upper])?,
+            None => upper,
+        };
+        medians.push(drawn);
     }
     medians.sort_by(f64::total_cmp);
     Some(Interval { low: nearest_rank(&medians, 0.025)?, high: nearest_rank(&medians, 0.975)? })
@@ -90,18 +95,16 @@ pub fn bootstrap_median(sorted: &[f64], seed: u64) -> Option<Interval> {
 #[must_use]
 pub fn cliffs_delta(a: &[f64], b: &[f64]) -> Option<f64> {
     let pairs = a.len().checked_mul(b.len()).filter(|pairs| *pairs > 0)?;
-    let mut sum = 0i64;
-    for x in a {
-        for y in b {
-            sum += if y > x {
-                1
-            } else if y < x {
-                -1
-            } else {
-                0
-            };
-        }
-    }
+    // Sorted, each value of the one side is placed among the other's; what is no number is neither more nor less than any.
+    let mut sorted: Vec<f64> = b.iter().copied().filter(|y| !y.is_nan()).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let count = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
+    let of = |x: &f64| {
+        let less = sorted.partition_point(|y| y < x);
+        let more = sorted.len() - sorted.partition_point(|y| y <= x);
+        count(more) - count(less)
+    };
+    let sum: i64 = a.iter().filter(|x| !x.is_nan()).map(of).sum();
     Some(sum as f64 / pairs as f64)
 }
 

@@ -13,6 +13,8 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+use ramline_units::escape;
+
 /// What every function of this crate returns.
 pub type Result<T> = std::result::Result<T, KernelError>;
 
@@ -36,17 +38,17 @@ impl fmt::Display for Cause {
         match self {
             Cause::Denied => f.write_str("permission denied"),
             Cause::Absent => f.write_str("it does not exist"),
-            Cause::Refused { rule, numbers } if numbers.is_empty() => write!(f, "refused: {rule}"),
-            Cause::Refused { rule, numbers } => write!(f, "refused: {rule} ({numbers})"),
+            Cause::Refused { rule, numbers } if numbers.is_empty() => write!(f, "refused: {}", shortened(rule)),
+            Cause::Refused { rule, numbers } => write!(f, "refused: {} ({})", shortened(rule), shortened(numbers)),
             Cause::Io(error) => error.fmt(f),
-            Cause::Unsupported { feature } => write!(f, "not supported here: {feature}"),
+            Cause::Unsupported { feature } => write!(f, "not supported here: {}", escape(feature)),
         }
     }
 }
 
 /// An operation on an object that did not succeed.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot {operation} {object}: {cause}{}", hint_line(.try_hint.as_deref()))]
+#[error("cannot {} {}: {cause}{}", escape(.operation), shortened(.object), hint_line(.try_hint.as_deref()))]
 pub struct KernelError {
     /// A verb: `open`, `attach a loop device to`.
     pub operation: String,
@@ -59,19 +61,44 @@ pub struct KernelError {
 }
 
 fn hint_line(hint: Option<&str>) -> String {
-    hint.map(|hint| format!("\n  try: {hint}")).unwrap_or_default()
+    hint.map(|hint| format!("\n  try: {}", shortened(hint))).unwrap_or_default()
+}
+
+/// What shows why a place takes no more; `None` where the error is another one.
+fn hint_for(errno: Option<i32>, object: &Path) -> Option<String> {
+    let dir = object.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match errno? {
+        libc::ENOSPC => Some(format!("df -h {0}; df -i {0}", dir.display())),
+        libc::EDQUOT => Some("quota -s".to_owned()),
+        libc::EROFS => Some(format!("findmnt -T {}; name a place that can be written", dir.display())),
+        libc::EFBIG => Some("ulimit -f unlimited, and the command again".to_owned()),
+        _ => None,
+    }
+}
+
+/// On one line, as names are printed. No name of a file is longer; what is, comes from a forged list and would bury the rest of the message.
+fn shortened(object: &str) -> std::borrow::Cow<'_, str> {
+    // linux/limits.h: PATH_MAX
+    const MOST: usize = 4096;
+    const SHOWN: usize = 200;
+    if object.len() <= MOST {
+        return escape(object);
+    }
+    let begin: String = object.chars().take(SHOWN).collect();
+    format!("{}... ({} bytes)", escape(&begin), object.len()).into()
 }
 
 impl KernelError {
-    /// Classifies an error of a system call.
+    /// Classifies an error of a system call. Where a place is full or limited, a command that shows it comes along.
     pub fn io(operation: impl Into<String>, object: impl AsRef<Path>, error: io::Error) -> KernelError {
+        let hint = hint_for(error.raw_os_error(), object.as_ref());
         let cause = match error.raw_os_error() {
             Some(libc::EACCES | libc::EPERM) => Cause::Denied,
             Some(libc::ENOENT | libc::ENODEV | libc::ENXIO) => Cause::Absent,
             Some(libc::ENOSYS | libc::EOPNOTSUPP) => Cause::Unsupported { feature: error.to_string() },
             _ => Cause::Io(error),
         };
-        KernelError::new(operation, object, cause)
+        KernelError { try_hint: hint, ..KernelError::new(operation, object, cause) }
     }
 
     /// Refused by a rule of ours, before anything was touched.
@@ -113,6 +140,13 @@ impl KernelError {
     #[must_use]
     pub fn hint(mut self, command: impl Into<String>) -> KernelError {
         self.try_hint = Some(command.into());
+        self
+    }
+
+    /// Adds one command that helps, unless one is known already.
+    #[must_use]
+    pub fn or_hint(mut self, command: &str) -> KernelError {
+        self.try_hint.get_or_insert_with(|| command.to_owned());
         self
     }
 

@@ -49,6 +49,13 @@ pub fn may_hang(fs_type: &str) -> bool {
     MAY_HANG.contains(&fs_type) || is_fuse(fs_type)
 }
 
+/// True where merely opening a file may empty what is cached of it: a FUSE program that does not say otherwise (FOPEN_KEEP_CACHE) has the
+/// kernel forget it at every open.
+#[must_use]
+pub fn forgets_when_opened(fs_type: &str) -> bool {
+    is_fuse(fs_type) || fs_type == "virtiofs"
+}
+
 fn is_fuse(fs_type: &str) -> bool {
     fs_type == "fuse" || fs_type == "fuseblk" || fs_type.starts_with("fuse.")
 }

@@ -28,8 +28,6 @@ mod slab;
 mod zfs;
 mod zram;
 
-use std::path::Path;
-
 use ramline_snapshot::buddyinfo::Buddyinfo;
 use ramline_snapshot::evictors::Evictors;
 use ramline_snapshot::meminfo::Meminfo;
@@ -42,9 +40,10 @@ use ramline_snapshot::zswap::Zswap;
 use ramline_snapshot::{Seen, Snapshot, Wanted, swaps};
 
 use crate::error::Result;
+use crate::output::Tree;
 use crate::root::Root;
 pub use dirs::walk;
-pub use meta::Meta;
+pub use meta::{Meta, TOP};
 pub use processes::Walking;
 use reader::Reader;
 
@@ -66,14 +65,14 @@ pub fn evictors(root: &Root) -> Seen<Evictors> {
     evictors::evictors(&Reader::new(root))
 }
 
-/// Reads everything and writes the texts as a tree below `dir`, with `meta.json` for what /proc does not hold.
+/// Reads everything and writes the texts as a tree (made with [`TOP`]), with `meta.json` for what /proc does not hold.
 ///
 /// # Errors
-/// `dir` exists and is not empty, or cannot be written.
-pub fn capture(root: &Root, dir: &Path) -> Result<Snapshot> {
+/// It cannot be written; then nothing of it is left.
+pub fn capture(root: &Root, tree: Tree) -> Result<Snapshot> {
     let reader = Reader::recording(root);
     let snapshot = fill(&reader, Wanted::ALL, Walking::Never);
-    meta::write_tree(&reader, &snapshot, dir)?;
+    meta::write_tree(&reader, &snapshot, tree)?;
     Ok(snapshot)
 }
 

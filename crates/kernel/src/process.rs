@@ -180,19 +180,20 @@ pub fn kill_pid(root: &Root, pid: u32, start: u64) -> Result<bool> {
 }
 
 /// A thread with a table of descriptors of its own, which begins as a copy: opening and closing in it waits for no other thread. Where that is
-/// forbidden (a container's filter), the table is shared.
+/// forbidden (a container's filter), the table is shared. `kind` names it, as in [`crate::worker`].
 ///
 /// # What must not be
 /// A descriptor that goes from one table to another: what is opened in this thread must be closed in it, and what others open while it
 /// lives must not be used here, since the same number would be that of something else. `work` must not own anything that is open.
 pub fn spawn_with_own_descriptors<'scope>(
     scope: &'scope std::thread::Scope<'scope, '_>,
+    kind: &'static str,
     work: impl FnOnce() + Send + 'scope,
 ) {
     scope.spawn(|| {
         // SAFETY: unshare touches no memory of ours; nothing open comes back from the thread.
         unsafe { libc::unshare(libc::CLONE_FILES) };
-        work();
+        crate::worker::run(kind, work);
     });
 }
 

@@ -4,13 +4,14 @@
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::error::{KernelError, Result};
+use crate::input;
 
 /// The path as C wants it; a NUL byte inside is an error of ours, not undefined behaviour.
 pub fn c_path(operation: &str, path: &Path) -> Result<CString> {
@@ -46,9 +47,14 @@ pub fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     if result == -1 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
-/// Whole text of a small file.
+/// No file of the kernel that is read whole is larger.
+const LARGEST: u64 = 32 << 20;
+
+/// Whole text of a file of the kernel.
 pub fn read_text(path: &Path) -> Result<String> {
-    let bytes = std::fs::read(path).map_err(|error| KernelError::io("read", path, error))?;
+    let failed = |error| KernelError::io("read", path, error);
+    let mut bytes = Vec::new();
+    input::kernel_file(path).map_err(failed)?.take(LARGEST).read_to_end(&mut bytes).map_err(failed)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

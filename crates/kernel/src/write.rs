@@ -17,8 +17,8 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Component, Path, PathBuf};
 
 use crate::Root;
 use crate::error::{KernelError, Result};
@@ -59,11 +59,8 @@ pub fn write_knob(path: &Path, value: &str) -> Result<Change> {
 /// The selected value of a knob, trimmed; `None` when it cannot be read. `always [madvise] never` gives `madvise`.
 #[must_use]
 pub fn read_knob(path: &Path) -> Option<String> {
-    let meta = std::fs::metadata(path).ok()?;
-    if meta.file_type().is_fifo() {
-        return None;
-    }
-    let text = std::fs::read(path).ok()?;
+    // No knob has more than a page.
+    let text = crate::input::read("read", path, 64 << 10).ok()?;
     Some(selected(&String::from_utf8_lossy(&text)).to_owned())
 }
 
@@ -73,6 +70,39 @@ pub fn selected(text: &str) -> &str {
     let text = text.trim();
     let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(chosen, _)| chosen);
     chosen.unwrap_or(text)
+}
+
+/// Whether a path is that of a knob ramline sets: of reclaim, of memory, of a block device's queue, of a control group's memory. A journal
+/// that was forged may name any file of the machine, and none but these is ever written when it is undone.
+#[must_use]
+pub fn is_knob(root: &Root, path: &Path) -> bool {
+    let Ok(below) = path.strip_prefix(root.path("/")) else { return false };
+    let names: Option<Vec<&str>> = below
+        .components()
+        .map(|part| match part {
+            Component::Normal(name) => name.to_str(),
+            _ => None,
+        })
+        .collect();
+    let names = names.unwrap_or_default();
+    let by_name = matches!(
+        names.as_slice(),
+        ["proc", "sys", "vm", _]
+            | ["sys", "kernel", "mm", .., _]
+            | ["sys", "module", "zswap", "parameters", _]
+            | ["sys", "block" | "devices" | "class", .., "queue" | "bdi", _]
+    );
+    if !root.is_live() {
+        return by_name;
+    }
+    // What its name promises must be what is there: a file of the kernel, and not one that is mounted or linked into its tree.
+    let Ok(looked) = crate::input::Looked::at(path, false) else { return false };
+    let in_group = names.last().is_some_and(|name| name.starts_with("memory."));
+    match looked.file_system() {
+        Some(libc::PROC_SUPER_MAGIC | libc::SYSFS_MAGIC) => by_name,
+        Some(libc::CGROUP_SUPER_MAGIC | libc::CGROUP2_SUPER_MAGIC) => in_group,
+        _ => false,
+    }
 }
 
 /// Files of sysfs, procfs and cgroupfs report 0 or one page as their size and no blocks.
@@ -119,6 +149,25 @@ mod tests {
         let change = write_knob(&knob, "1").unwrap();
         assert_eq!(change.before.as_deref(), Some("9223372036854771712"));
         assert_eq!(change.after.as_deref(), Some("1"));
+    }
+
+    #[test]
+    fn only_what_is_set_by_us_is_a_knob() {
+        let live = Root::live();
+        for (path, want) in [
+            ("/proc/sys/vm/swappiness", true),
+            ("/proc/sys/vm/../kernel/core_pattern", false),
+            ("/proc/sys/kernel/core_pattern", false),
+            ("/etc/passwd", false),
+            ("/sys/power/state", false),
+            ("/proc/self/oom_score_adj", false),
+            ("sys/kernel/mm/x", false),
+        ] {
+            assert_eq!(is_knob(&live, Path::new(path)), want, "{path}");
+        }
+        let tree = Root::new("/t");
+        assert!(is_knob(&tree, Path::new("/t/sys/block/loop7/queue/read_ahead_kb")));
+        assert!(!is_knob(&tree, Path::new("/t/sys/block/sda/device/delete")) && !is_knob(&tree, Path::new("/t/x")));
     }
 
     #[test]

@@ -18,7 +18,7 @@ use ramline_evidence::{Better, Figure, Verdict};
 use ramline_kernel::cgroup::Group;
 use ramline_kernel::opened::Opened;
 use ramline_kernel::process::Usage;
-use ramline_kernel::{Root, process, signals};
+use ramline_kernel::{Root, process, signals, stdio};
 use ramline_units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +61,7 @@ pub fn main(task: &str) -> ExitCode {
     {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("ramline: {error}");
+            stdio::tell(&format!("ramline: {error}"));
             ExitCode::from(127)
         }
     }
@@ -222,7 +222,7 @@ fn less(usage: Usage, gate: AtGate) -> Usage {
 /// Takes in all it says and keeps the last line that is not empty.
 fn listen(mut pipe: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, receiver) = channel();
-    std::thread::spawn(move || {
+    ramline_kernel::worker::spawn("output", move || {
         let (mut tail, mut piece) = (Vec::new(), [0; 4096]);
         while let Ok(got) = pipe.read(&mut piece) {
             if got == 0 {

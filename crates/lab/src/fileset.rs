@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use ramline_kernel::mappers;
 use ramline_kernel::opened::FileKey;
 use ramline_kernel::residency::{self, ReadIn};
-use ramline_kernel::{Root, process};
+use ramline_kernel::{Root, input, process};
 use ramline_units::Bytes;
 use serde::Serialize;
 
@@ -115,13 +115,15 @@ impl FileSet {
         let mut set = FileSet::default();
         for path in paths {
             let failed = |error| LabError::file("open", path, error);
-            let file = File::open(path).map_err(failed)?;
-            let meta = file.metadata().map_err(failed)?;
             let refuse =
                 |why: &str| Err(LabError::usage(format!("{} {why}", path.display()), "ramline lab describe cold-warm"));
-            if !meta.is_file() {
+            // Looked at before it is opened: what is at the other end of a pipe or a device is not disturbed.
+            let looked = input::Looked::at(path, true).map_err(failed)?;
+            if !looked.is_file() {
                 return refuse("is not a regular file");
             }
+            let file = looked.open().map_err(failed)?;
+            let meta = file.metadata().map_err(failed)?;
             if residency::lives_in_memory(&file).map_err(failed)? {
                 return refuse("is on a file system in memory, where nothing is ever read from a disk");
             }
@@ -275,7 +277,7 @@ impl Member {
     }
 
     fn open(&self) -> Result<File> {
-        File::open(&self.path).map_err(|error| LabError::file("open", &self.path, error))
+        Ok(input::open("read", &self.path)?)
     }
 }
 

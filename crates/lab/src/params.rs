@@ -119,7 +119,10 @@ impl Params {
             Kind::List => values.iter().flat_map(|value| split(Kind::List, value)).collect(),
             _ => values,
         };
-        if let Some(why) = values.iter().find_map(|value| row.kind.objection(value)) {
+        let twice =
+            values.iter().enumerate().find(|(at, value)| row.kind == Kind::List && values[..*at].contains(value));
+        let twice = twice.map(|(_, value)| format!("'{}' is named twice", value.escape_debug()));
+        if let Some(why) = values.iter().find_map(|value| row.kind.objection(value)).or(twice) {
             let example = row.default.filter(|text| !text.is_empty());
             let hint = example.map_or_else(|| "ramline lab list".to_owned(), |text| format!("--{name} {text}"));
             return Err(LabError::usage(format!("--{name}: {why}"), hint));
@@ -204,6 +207,8 @@ mod tests {
         params.set(TABLE, "arms", vec!["x, y".into(), "z".into()]).unwrap();
         params.set(TABLE, "time", vec!["1.5s".into()]).unwrap();
         assert_eq!(params.list("arms"), ["x", "y", "z"]);
+        let twice = params.set(TABLE, "arms", vec!["x,y".into(), "x".into()]).unwrap_err().to_string();
+        assert!(twice.contains("--arms: 'x' is named twice"), "{twice}");
         assert_eq!(params.time("time"), Some(Duration::from_millis(1500)));
     }
 

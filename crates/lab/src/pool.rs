@@ -106,7 +106,7 @@ impl PoolKeeper {
         let now = Arc::new([AtomicU64::new(nominal.0), AtomicU64::new(0)]);
         let lost = Arc::new(AtomicBool::new(false));
         let (flag, blind, shown) = (Arc::clone(&stop), Arc::clone(&lost), Arc::clone(&now));
-        let thread = std::thread::spawn(move || follower.follow(&flag, &blind, &shown));
+        let thread = ramline_kernel::worker::spawn("pool", move || follower.follow(&flag, &blind, &shown));
         Ok(PoolKeeper { stop, lost, now, thread: Some(thread) })
     }
 

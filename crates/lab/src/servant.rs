@@ -83,7 +83,7 @@ impl Servant {
         let input = child.stdin.take();
         let output = child.stdout.take().ok_or_else(|| LabError::Workload("it has no standard output".to_owned()))?;
         let (sender, answers) = channel();
-        std::thread::spawn(move || {
+        ramline_kernel::worker::spawn("answers", move || {
             for line in BufReader::new(output).lines().map_while(std::result::Result::ok) {
                 let Ok(answer) = serde_json::from_str(&line) else { continue };
                 if sender.send(answer).is_err() {

@@ -13,13 +13,13 @@
 //! # Ok::<(), ramline_lab::LabError>(())
 //! ```
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use ramline_evidence::RunRecord;
-use ramline_kernel::process;
+use ramline_kernel::{input, process};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{LabError, Result};
@@ -140,7 +140,7 @@ impl RunFolder {
     pub fn header(&self) -> Result<Header> {
         let path = self.dir.join(HEADER);
         let failed = |error| LabError::file("read", &path, error);
-        let text = std::fs::read_to_string(&path).map_err(failed)?;
+        let text = input::read_text("read", &path, input::DOCUMENT)?;
         serde_json::from_str(&text).map_err(|error| failed(error.into()))
     }
 
@@ -153,8 +153,9 @@ impl RunFolder {
         let draft = self.dir.join(format!(".{:04}.draft", record.order));
         let failed = |error| LabError::file("write the record", &path, error);
         let text = serde_json::to_string(record).map_err(|error| failed(error.into()))?;
-        let mut file =
-            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft).map_err(failed)?;
+        // What a killed run left, whatever it is.
+        drop(std::fs::remove_file(&draft));
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft).map_err(failed)?;
         file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
         // A hard link fails where the name is taken; a rename would replace the older record.
         std::fs::hard_link(&draft, &path).and_then(|()| std::fs::remove_file(&draft)).map_err(failed)?;
@@ -189,7 +190,7 @@ impl RunFolder {
 }
 
 fn read_record(path: &Path) -> std::result::Result<RunRecord, String> {
-    let text = File::open(path).and_then(std::io::read_to_string).map_err(|error| error.to_string())?;
+    let text = input::read_text("read", path, input::DOCUMENT).map_err(|error| error.cause.to_string())?;
     RunRecord::parse(&text)
 }
 

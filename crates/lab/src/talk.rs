@@ -49,7 +49,7 @@ impl<L: DeserializeOwned> Talk<L> {
         let mut child = run.spawn_into(group, &mut workload::command(kind, task)?)?;
         let output = child.stdout.take().ok_or_else(|| LabError::Workload("it has no standard output".to_owned()))?;
         let (sender, lines) = channel();
-        std::thread::spawn(move || {
+        ramline_kernel::worker::spawn("lines", move || {
             let mut reader = BufReader::new(output);
             let most = u64::try_from(LONGEST).unwrap_or(u64::MAX) + 1;
             loop {

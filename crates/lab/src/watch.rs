@@ -253,7 +253,7 @@ fn say(child: &mut Child, word: &str) -> Result<()> {
 pub fn listen<T: Send + 'static>(child: &mut Child, parse: fn(&str) -> Option<T>) -> Result<Receiver<T>> {
     let output = child.stdout.take().ok_or_else(|| LabError::Workload("it has no standard output".to_owned()))?;
     let (sender, receiver) = channel();
-    std::thread::spawn(move || {
+    ramline_kernel::worker::spawn("progress", move || {
         let mut reader = BufReader::new(output);
         while let Some(text) = bounded(&mut reader) {
             let Some(line) = parse(&text) else { continue };

@@ -65,11 +65,14 @@ pub fn index(free: &[u64], order: u32) -> Index {
     if free.iter().skip(wanted).any(|n| *n > 0) {
         return Index::Suitable;
     }
-    let pages: u128 = free.iter().enumerate().map(|(order, n)| u128::from(*n) * size(order)).sum();
+    let pages = free
+        .iter()
+        .enumerate()
+        .fold(0u128, |sum, (order, n)| sum.saturating_add(u128::from(*n).saturating_mul(size(order))));
     // A request beyond every representable size behaves as one for which no page counts.
-    let per_request = (1000 * pages).checked_div(size(wanted)).unwrap_or(0);
-    let lack = (1000 + per_request) / blocks;
-    Index::Thousandths(i64::try_from(lack).map_or(i64::MIN, |lack| 1000 - lack))
+    let per_request = pages.saturating_mul(1000).checked_div(size(wanted)).unwrap_or(0);
+    let lack = per_request.saturating_add(1000) / blocks;
+    Index::Thousandths(i64::try_from(lack).map_or(i64::MIN, |lack| 1000_i64.saturating_sub(lack)))
 }
 
 /// What the kernel does at this index: it compacts only above the threshold, and reclaims otherwise.
@@ -84,9 +87,13 @@ pub fn remedy(index: Index, order: u32, threshold: i64) -> Remedy {
     }
 }
 
+/// Blocks of more than 2^64 pages are in no memory: a longer list is no list of orders.
+const ORDERS: usize = 65;
+
 /// Every order of a zone.
 #[must_use]
 pub fn orders(free: &[u64], threshold: Option<i64>) -> Vec<Order> {
+    let free = free.get(..ORDERS).unwrap_or(free);
     (0u32..)
         .zip(free)
         .map(|(order, n)| {
@@ -138,5 +145,15 @@ mod tests {
         assert_eq!((seen[4].order, seen[4].index), (4, Index::Thousandths(937)));
         assert_eq!(seen[4].remedy, Some(Remedy::Compact));
         assert_eq!(orders(&[1], None)[0].remedy, None);
+    }
+
+    #[test]
+    fn impossible_counts_are_as_far_from_fragmentation_as_can_be_said() {
+        let mut free = vec![u64::MAX; 100];
+        let seen = orders(&free, Some(500));
+        assert_eq!((seen.len(), seen[64].index), (65, Index::Suitable));
+        free.truncate(64);
+        // 2^64 - 1 blocks of each order for a request larger than all: the pages alone are 2^128.
+        assert!(matches!(index(&free, 70), Index::Thousandths(n) if n <= 1000));
     }
 }

@@ -232,7 +232,7 @@ fn own_shares(groups: &mut [GroupMemory], seen: &Groups, version: Version) {
         }
         // The top's own figure is of other things than those below: only its parts say what is its own.
         group.own = if group.depth == 0 {
-            group.current.map(|_| SignedBytes(group.parts.iter().filter(|p| p.counted).map(|p| p.own.0).sum()))
+            group.current.map(|_| group.parts.iter().filter(|p| p.counted).map(|p| p.own).sum())
         } else {
             group.current.map(|current| SignedBytes::difference(current, children[at]))
         };

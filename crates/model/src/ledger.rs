@@ -172,7 +172,7 @@ impl Book<'_> {
         // A part never exceeds its line: counters are read at slightly different moments.
         let parts = children.iter().filter_map(|(id, part)| Some((*id, part.filter(|p| p.0 > 0)?.min(bytes))));
         line.children = parts.map(|(id, part)| words::line(id, part, self.meminfo)).collect();
-        self.counters += counters;
+        self.counters = self.counters.saturating_add(counters);
         self.lines.push(line);
     }
 
@@ -208,7 +208,7 @@ impl Book<'_> {
         self.add(Term::FileClean, clean, 2, "Active(file) + Inactive(file)", &parts);
         self.add(Term::FileDirty, dirty, 0, "Dirty + Writeback", &[]);
         self.add(Term::Unevictable, m.unevictable, 1, "Unevictable", &[(Term::Mlocked, m.mlocked)]);
-        let isolated = self.vmstat(|v| Some(v.nr_isolated_anon? + v.nr_isolated_file?));
+        let isolated = self.vmstat(|v| v.nr_isolated_anon?.checked_add(v.nr_isolated_file?));
         self.add(Term::Isolated, isolated, 2, "nr_isolated_anon + nr_isolated_file", &[]);
     }
 

@@ -209,10 +209,10 @@ fn psi(snapshot: &Snapshot, window: Option<Window<'_>>, of: fn(&Snapshot) -> &Se
 fn rates(window: Window<'_>) -> Rates {
     let rate = |counter: fn(&Vmstat) -> Option<u64>| window.per_second(|s| counter(s.vmstat.data()?));
     // By type first: the counters by caller stay at 0 when only control groups reclaim.
-    let scanned =
-        rate(|v| Some(v.pgscan_anon? + v.pgscan_file?)).or_else(|| rate(|v| Some(v.pgscan_kswapd? + v.pgscan_direct?)));
-    let stolen = rate(|v| Some(v.pgsteal_anon? + v.pgsteal_file?))
-        .or_else(|| rate(|v| Some(v.pgsteal_kswapd? + v.pgsteal_direct?)));
+    let scanned = rate(|v| v.pgscan_anon?.checked_add(v.pgscan_file?))
+        .or_else(|| rate(|v| v.pgscan_kswapd?.checked_add(v.pgscan_direct?)));
+    let stolen = rate(|v| v.pgsteal_anon?.checked_add(v.pgsteal_file?))
+        .or_else(|| rate(|v| v.pgsteal_kswapd?.checked_add(v.pgsteal_direct?)));
     let ratio = |part: Option<f64>, whole: Option<f64>| Some(part? / whole.filter(|w| *w > 0.0)?);
     Rates {
         refault_file: rate(Vmstat::refault_file),
@@ -222,7 +222,7 @@ fn rates(window: Window<'_>) -> Rates {
         scanned,
         stolen,
         efficiency: ratio(stolen, scanned),
-        direct_share: ratio(rate(|v| v.pgscan_direct), rate(|v| Some(v.pgscan_direct? + v.pgscan_kswapd?))),
+        direct_share: ratio(rate(|v| v.pgscan_direct), rate(|v| v.pgscan_direct?.checked_add(v.pgscan_kswapd?))),
         allocstall: rate(Vmstat::allocstall),
         oom_kills: window.delta(|s| s.vmstat.data()?.oom_kill),
         groups_only: reclaimed_in_groups_only(&window),
@@ -235,8 +235,8 @@ fn rates(window: Window<'_>) -> Rates {
 #[must_use]
 pub fn reclaimed_in_groups_only(window: &Window<'_>) -> Option<bool> {
     let delta = |counter: fn(&Vmstat) -> Option<u64>| window.delta(|s| counter(s.vmstat.data()?));
-    let machine = delta(|v| Some(v.pgscan_kswapd? + v.pgscan_direct?))?;
-    let all = delta(|v| Some(v.pgscan_anon? + v.pgscan_file?));
+    let machine = delta(|v| v.pgscan_kswapd?.checked_add(v.pgscan_direct?))?;
+    let all = delta(|v| v.pgscan_anon?.checked_add(v.pgscan_file?));
     Some(machine == 0 && all != Some(0))
 }
 

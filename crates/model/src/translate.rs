@@ -203,7 +203,12 @@ impl Inputs<'_> {
             }
         }
         let (value, instead) = if sum < 0 { self.floored(floor) } else { (sum, None) };
-        Ok(Formula { name: name.to_owned(), terms: out, bytes: Bytes(u64::try_from(value).unwrap_or(0)), instead })
+        Ok(Formula {
+            name: name.to_owned(),
+            terms: out,
+            bytes: Bytes(u64::try_from(value.max(0)).unwrap_or(u64::MAX)),
+            instead,
+        })
     }
 
     /// What a tool shows in place of a negative sum.
@@ -230,9 +235,8 @@ impl Inputs<'_> {
         }
         let mut out: Vec<(Part, i128)> = parts.into_iter().filter(|(_, amount)| *amount != 0).collect();
         out.sort_by_key(|(part, amount)| (std::cmp::Reverse(amount.unsigned_abs()), *part));
-        let signed = |amount: i128| SignedBytes(i64::try_from(amount).unwrap_or(i64::MAX));
         out.into_iter()
-            .map(|(part, amount)| Difference { what: part.words().to_owned(), bytes: signed(amount) })
+            .map(|(part, amount)| Difference { what: part.words().to_owned(), bytes: SignedBytes::saturating(amount) })
             .collect()
     }
 }
@@ -251,11 +255,12 @@ fn notes(snapshot: &Snapshot) -> Vec<String> {
         "are set aside as huge pages. Every row of the machine counts them as used, whether a program uses them or not; \
          the usage of a group leaves them out.",
     );
-    let pool: u64 = snapshot.zram.data().map_or(0, |zram| {
-        zram.devices.iter().filter_map(|device| device.mm.as_ref()).map(|stat| stat.mem_used_total.0).sum()
-    });
+    let pool: Option<Bytes> = snapshot
+        .zram
+        .data()
+        .map(|zram| zram.devices.iter().filter_map(|device| device.mm.as_ref()).map(|stat| stat.mem_used_total).sum());
     say(
-        Some(Bytes(pool)),
+        pool,
         "are the compressed pool of zram. Every row of the machine counts them as used, and the same pages a second time as \
          swap used; no group is charged for them.",
     );

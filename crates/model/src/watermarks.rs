@@ -212,7 +212,7 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Watermarks>
     }
     let single = nodes.len() == 1;
     for node in &mut nodes {
-        let free = |z: &Zoneinfo| z.zones.iter().filter(|z| z.node == node.node).map(|z| z.free.0).sum();
+        let free = |z: &Zoneinfo| z.zones.iter().filter(|z| z.node == node.node).map(|z| z.free).sum::<Pages>().0;
         let slope = settled.and_then(|w| w.slope(|s| s.zoneinfo.data().map(free)));
         // MemFree counts what is not handed out; which node that belongs to is known only where there is one.
         let unsettled = window.filter(|_| single && slope.is_none());

@@ -100,6 +100,10 @@ impl Visit for Evicting<'_> {
         Tally::default()
     }
 
+    fn changes_anyway(&self) -> bool {
+        !self.options.dry
+    }
+
     fn file(&self, worker: &mut Tally, found: &Found<'_>) {
         let range = self.options.range.unwrap_or((0, 0));
         let before = match ask_range(found, range) {

@@ -73,6 +73,12 @@ impl Ground {
         self.at.contains_key(real)
     }
 
+    /// The type of what a path is on, by the mount table alone.
+    pub fn name_at(&self, real: &Path) -> Option<&str> {
+        let on = self.mounts.iter().filter(|mounted| real.starts_with(&mounted.at));
+        on.max_by_key(|mounted| mounted.at.components().count()).map(|mounted| mounted.fs_type.as_str())
+    }
+
     /// The file system of an open file or directory on this device.
     pub fn of(&self, file: BorrowedFd<'_>, device: u64, real: &Path) -> Arc<FileSystem> {
         let mut known = lock(&self.known);

@@ -20,11 +20,15 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use file::{Reading, is_damaged, read, write};
+pub use file::{FORMAT, Pieces, Reading, is_damaged, is_name, read, write};
 pub use parts::{Building, Parts};
 
 /// The version of the file that is written and read.
 pub const VERSION: u32 = 1;
+/// Files of a hot set, at most: each costs a moment of memory when it is read. What goes beyond is left out when it is saved, and counted.
+pub const MOST_FILES: u64 = 4 << 20;
+/// Numbers of one line. A file of more parts is in several lines that follow each other.
+pub const MOST_NUMBERS: usize = 1 << 20;
 
 /// Where and when a hot set was saved.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +74,24 @@ impl Entry {
         self.parts.as_ref().map_or_else(|| self.length.div_ceil(page.max(1)), Parts::pages)
     }
 
+    /// About what it takes in memory.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let parts = self.parts.as_ref().map_or(0, Parts::size);
+        std::mem::size_of::<Entry>() + self.path.as_os_str().len() + parts
+    }
+
+    /// In pieces of as many parts as a line may have.
+    #[must_use]
+    pub fn split(self) -> Vec<Entry> {
+        match self.parts.as_ref().map(|parts| parts.split(MOST_NUMBERS / 2)) {
+            Some(pieces) if pieces.len() > 1 => {
+                pieces.into_iter().map(|parts| Entry { parts: Some(parts), ..self.clone() }).collect()
+            }
+            _ => vec![self],
+        }
+    }
+
     /// What is to be read, as offset and length in bytes; never beyond the file.
     #[must_use]
     pub fn ranges(&self, page: u64) -> Vec<(u64, u64)> {
@@ -83,9 +105,39 @@ impl Entry {
     }
 }
 
+/// Ranges that were cut by pages of one size, in pages of another: where those are larger several ranges may lie in one.
+#[must_use]
+pub fn in_pages(ranges: Vec<(u64, u64)>, page: u64, own: u64, length: u64) -> Vec<(u64, u64)> {
+    if own <= page {
+        return ranges;
+    }
+    let mut out: Vec<(u64, u64)> = Vec::new();
+    for (at, bytes) in ranges {
+        let begin = at / own * own;
+        let end = at.saturating_add(bytes).div_ceil(own).saturating_mul(own).min(length);
+        match out.last_mut() {
+            Some((last, size)) if *last + *size >= begin => *size = end.saturating_sub(*last),
+            _ => out.push((begin, end.saturating_sub(begin))),
+        }
+    }
+    out
+}
+
 /// Last change in nanoseconds, as stat(2) gives it.
 #[must_use]
 pub fn mtime_ns(stat: &rustix::fs::Stat) -> i64 {
     let nanos = i64::try_from(stat.st_mtime_nsec).unwrap_or(0);
     stat.st_mtime.saturating_mul(1_000_000_000).saturating_add(nanos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_pages;
+
+    #[test]
+    fn parts_of_small_pages_are_counted_in_the_larger_ones_they_lie_in() {
+        let ranges = vec![(4096, 4096), (12288, 4096), (131_072, 8192)];
+        assert_eq!(in_pages(ranges.clone(), 4096, 65536, 135_000), [(0, 65536), (131_072, 3928)]);
+        assert_eq!(in_pages(ranges.clone(), 65536, 4096, 1 << 20), ranges);
+    }
 }

@@ -5,7 +5,11 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use ramline_kernel::KernelError;
+use ramline_kernel::{KernelError, input};
+use ramline_units::Bytes;
+
+/// A million names of usual length.
+const MOST: u64 = 64 << 20;
 
 /// The names in a file; `-` is standard input.
 ///
@@ -13,11 +17,21 @@ use ramline_kernel::KernelError;
 /// When it cannot be read, or names no file.
 pub fn read(list: &Path) -> Result<Vec<PathBuf>, KernelError> {
     let failed = |error| KernelError::io("read the list of files", list, error);
+    let tried = "read the list of files";
     let mut bytes = Vec::new();
     if list == Path::new("-") {
-        std::io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
+        // Waited for as long as it takes: whoever names it knows what is there.
+        std::io::stdin().lock().take(MOST + 1).read_to_end(&mut bytes).map_err(failed)?;
+        if u64::try_from(bytes.len()).is_ok_and(|length| length > MOST) {
+            return Err(KernelError::refused(
+                tried,
+                list,
+                "it is larger than any such list",
+                format!("at most {}", Bytes(MOST)),
+            ));
+        }
     } else {
-        bytes = std::fs::read(list).map_err(failed)?;
+        bytes = input::read_named(tried, list, MOST)?;
     }
     let names = parse(&bytes);
     if names.is_empty() {

@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
 
-use crate::shared::{lock, wait};
+use crate::shared::{is_broken, lock, wait};
 
 pub struct Queue<T> {
     state: Mutex<State<T>>,
@@ -56,8 +56,11 @@ impl<T> Queue<T> {
                 return None;
             }
             self.hungry.store(true, Ordering::Relaxed);
-            state = wait(&self.wake, state);
-            if state.idle >= self.threads {
+            // Woken for no reason it waits on, idle all the while.
+            while state.items.is_empty() && state.idle < self.threads && !is_broken() {
+                state = wait(&self.wake, state);
+            }
+            if state.idle >= self.threads || is_broken() {
                 return None;
             }
             state.idle -= 1;

@@ -6,15 +6,18 @@
 
 mod looking;
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use ramline_kernel::opened::FileKey;
 use ramline_kernel::{KernelError, cache_room, process};
 use ramline_snapshot::cache::{Doing, Restored, Stop, WarmedFile};
 use ramline_units::{Bytes, Nanos};
 
-use crate::hotset::{self, Entry, Header};
+use crate::hotset::{self, Entry, Header, Parts};
 use crate::remarks::name;
+use crate::save::Restoring;
 use crate::warm::guard::Guard;
 use crate::warm::{self, pool};
 use crate::{Context, evictors};
@@ -48,45 +51,121 @@ pub fn restore(context: Context<'_>, file: &Path, options: &Options<'_>) -> Resu
     let reading = hotset::read(file)?;
     let header = reading.header.clone();
     refuse_foreign(context, file, &header, options.other_machine)?;
-    let entries = reading.all()?;
+    reading.check()?;
     let room = cache_room(context.root)?;
-    let looking = Looking::new(context, file, &entries, header.page, options);
     let guard = Guard::new(context.root, &room, Bytes(header.hot));
-    let reading = warm::Options {
-        dry: options.dry,
-        range: None,
-        rate: options.rate,
-        depth: options.depth,
-        progress: options.progress,
-    };
-    let read = pool::read(context, &looking, &guard, &reading, Bytes(header.hot));
-    let (found, note) = looking.end();
     let mut out = Restored {
         doing: if options.dry { Doing::Dry } else { Doing::Done },
         file: name(file),
-        age: Nanos(now_ms().saturating_sub(header.saved_ms).saturating_mul(1_000_000)),
+        age: now_ms().checked_sub(header.saved_ms).map(|age| Nanos(age.saturating_mul(1_000_000))),
         same_boot: process::boot_id(context.root).is_ok_and(|boot| boot == header.boot),
         files: header.files,
         hot: Bytes(header.hot),
-        read: Bytes(read.bytes),
         after: (!options.dry).then_some(Bytes::ZERO),
-        took: if options.dry { Nanos(0) } else { Nanos(u64::try_from(read.took.as_nanos()).unwrap_or(u64::MAX)) },
-        depth: if options.dry { 0 } else { read.depth },
         room: room.bytes,
         bound: room.bound.clone(),
-        stopped: read.stopped,
-        failed: read.failed,
         evictors: evictors::evictors(context.root),
         ..Restored::default()
     };
-    for (entry, found) in entries.iter().zip(&found) {
-        add(&mut out, entry, found.as_ref());
+    let mut going =
+        Going { note: None, seen: HashSet::new(), depth: options.depth, done: 0, hot: Bytes::ZERO, last: None };
+    for piece in reading.pieces()? {
+        if out.stopped == Some(Stop::Interrupted) {
+            break;
+        }
+        going.piece(context, file, &piece?, header.page, options, &guard, &mut out);
     }
+    out.not_looked_at += header.files - going.done.min(header.files);
     // Short of memory it is as done as it can be; interrupted it is not.
-    if let Some(note) = note.filter(|_| out.stopped != Some(Stop::Interrupted)) {
+    if let Some(note) = going.note.filter(|_| out.stopped != Some(Stop::Interrupted)) {
         note.done();
     }
     Ok(out)
+}
+
+/// What goes from one piece of the hot set to the next.
+struct Going {
+    note: Option<Restoring>,
+    /// Files that have had their turn: no part of one is counted twice, however often it is listed.
+    seen: HashSet<u64>,
+    /// Found out with the first piece.
+    depth: Option<u64>,
+    /// Files of the pieces before, and what of them was hot.
+    done: u64,
+    hot: Bytes,
+    /// The last file, and the page behind the last part of it that was listed.
+    last: Option<(FileKey, u64)>,
+}
+
+impl Going {
+    /// True for a file that was not listed before, and for further parts of the one that was just listed.
+    fn is_new(&mut self, key: FileKey, entry: &Entry) -> bool {
+        let first = entry.parts.as_ref().and_then(|parts| parts.iter().next()).map(|(first, _)| first);
+        let goes_on = self.last.is_some_and(|(last, end)| last == key && first.is_some_and(|first| first >= end));
+        let new = self.seen.insert(mixed(key)) || goes_on;
+        if new {
+            self.last = Some((key, entry.parts.as_ref().map_or(u64::MAX, Parts::end)));
+        }
+        new
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "all of a restore, for one piece of it")]
+    fn piece(
+        &mut self,
+        context: Context<'_>,
+        file: &Path,
+        entries: &[Entry],
+        page: u64,
+        options: &Options<'_>,
+        guard: &Guard<'_>,
+        out: &mut Restored,
+    ) {
+        let looking = Looking::new(context, file, entries, page, options);
+        let (before, total) = (self.hot, out.hot);
+        let told = |at: &warm::Progress| {
+            if let Some(tell) = options.progress {
+                tell(&warm::Progress { done: at.done + before, total, ..*at });
+            }
+        };
+        let reading = warm::Options {
+            dry: options.dry,
+            range: None,
+            rate: options.rate,
+            depth: self.depth,
+            progress: options.progress.is_some().then_some(&told as &(dyn Fn(&warm::Progress) + Sync)),
+        };
+        let hot = entries.iter().fold(Bytes::ZERO, |sum, entry| sum + Bytes(entry.pages(page).saturating_mul(page)));
+        let read = pool::read(context, &looking, guard, &reading, hot);
+        let (found, note) = looking.end();
+        self.note = self.note.take().or(note);
+        self.done += u64::try_from(entries.len()).unwrap_or(0);
+        self.hot += hot;
+        if !options.dry {
+            out.depth = read.depth;
+            self.depth = Some(read.depth);
+            out.took = Nanos(out.took.0.saturating_add(u64::try_from(read.took.as_nanos()).unwrap_or(u64::MAX)));
+        }
+        out.read += Bytes(read.bytes);
+        out.failed += read.failed;
+        if read.stopped.is_some() {
+            out.stopped = read.stopped;
+        }
+        for (entry, found) in entries.iter().zip(&found) {
+            match found {
+                Some(Found::Same(same)) if !self.is_new(same.key, entry) => out.listed_again += 1,
+                found => add(out, entry, found.as_ref()),
+            }
+        }
+    }
+}
+
+/// A file in eight bytes: of four million two are taken for one in a case in two million.
+const fn mixed(key: FileKey) -> u64 {
+    // SplitMix64's finaliser
+    let mut z = key.inode ^ key.device.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
 }
 
 /// Adds a file to the sums.
@@ -108,7 +187,7 @@ fn add(out: &mut Restored, entry: &Entry, found: Option<&Found>) {
             let Same { wanted, before, after, .. } = same;
             out.wanted += bytes(*wanted);
             out.before += bytes(*before);
-            out.missing += bytes(wanted - before);
+            out.missing += bytes(wanted.saturating_sub(*before));
             out.after = out.after.map(|sum| sum + bytes(after.unwrap_or(*before)));
             if let Some(after) = after.filter(|after| after < wanted && out.stopped.is_none()) {
                 out.lost += 1;

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use ramline_kernel::output::Output;
 use ramline_kernel::residency::{self, Method};
 use ramline_kernel::{KernelError, process, signals};
 use ramline_snapshot::cache::{Doing, Saved};
@@ -31,27 +32,28 @@ pub(crate) use half_warm::Restoring;
 /// How it is saved.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
-    /// Only find out what would be saved.
-    pub dry: bool,
     /// Also in the place of a hot set that was much larger.
     pub force: bool,
     /// Refused for being half warm it is only told, and the old one stays.
     pub if_warm: bool,
 }
 
-/// Saves the hot set of what was named, or of all local disks; failures are told as they happen and counted.
+/// Saves the hot set of what was named, or of all local disks, to `output`, which is FILE (without it, it is only found out what would be
+/// saved); failures are told as they happen and counted.
 ///
 /// # Errors
 /// `Refused` while the page cache is only half warm (see [`half_warm`]), or where FILE is something else; when it cannot be written.
 pub fn save(
     context: Context<'_>,
     file: &Path,
+    output: Option<Output>,
     names: &[PathBuf],
     walking: &walk::Options,
     options: Options,
 ) -> Result<Saved, KernelError> {
     let begin = Instant::now();
-    let old = half_warm::old(file)?;
+    // A pipe or a device holds no older one.
+    let old = if output.as_ref().is_none_or(Output::is_file) { half_warm::old(file)? } else { None };
     let all = names.is_empty();
     let names = if all { place::disks(context.root)? } else { place::absolute(names)? };
     // Each disk was named by its own mount.
@@ -65,11 +67,16 @@ pub fn save(
     let walked = walk::walk(context, &names, &walking, &saving);
     let mut entries = owned(saving.entries);
     order::sort(context.root, &mut entries, saving.page);
+    let mut entries: Vec<Entry> = entries.into_iter().flat_map(Entry::split).collect();
+    let most = usize::try_from(hotset::MOST_FILES).unwrap_or(usize::MAX);
+    let beyond = u64::try_from(entries.len().saturating_sub(most)).unwrap_or(0);
+    saving.passed.add("beyond what a hot set holds", beyond, entries.get(most).map(|entry| entry.path.as_path()));
+    entries.truncate(most);
     let header = header(context, &entries, saving.page)?;
     let mut skipped = saving.passed.take();
     skipped.extend(walked.skipped);
     let mut out = Saved {
-        doing: if options.dry { Doing::Dry } else { Doing::Done },
+        doing: if output.is_none() { Doing::Dry } else { Doing::Done },
         file: name(file),
         trees: names.iter().map(|path| name(path)).collect(),
         files: header.files,
@@ -94,9 +101,12 @@ pub fn save(
         Err(why) if !options.force => return Err(why),
         _ => {}
     }
-    if out.doing == Doing::Done {
-        out.size = Some(hotset::write(file, &header, &entries)?);
-        Restoring::forget(file);
+    if let Some(output) = output.filter(|_| out.doing == Doing::Done) {
+        let is_file = output.is_file();
+        out.size = Some(hotset::write(output, &header, &entries)?);
+        if is_file {
+            Restoring::forget(file);
+        }
     }
     out.took = nanos(begin);
     Ok(out)
@@ -148,6 +158,10 @@ impl Visit for Saving {
             return;
         }
         let path = found.path();
+        if !hotset::is_name(&path) {
+            let text = "names longer than the kernel opens from the root (4,095 bytes)";
+            return self.passed.add(text, 1, Some(&path));
+        }
         let parts = if seen.cached >= length.div_ceil(self.page) {
             None
         } else {
@@ -225,12 +239,14 @@ mod tests {
         let root = Root::live();
         let context = Context { root: &root, tell: &|error| panic!("{error}") };
         let set = dir.path().join("set");
-        let saved = save(context, &set, &[path], &walk::Options::default(), Options::default()).unwrap();
+        let output = Output::open(&set, hotset::FORMAT, "").unwrap();
+        let saved = save(context, &set, Some(output), &[path], &walk::Options::default(), Options::default()).unwrap();
         if saved.files == 0 {
             return println!("SKIP: files here are in memory, or residency is not told");
         }
         assert_eq!((saved.hot, saved.whole), (Bytes(3 * 4096), 0));
         let reading = hotset::read(&set).unwrap();
-        assert_eq!(reading.all().unwrap()[0].ranges(4096), [(5 << 40, 3 * 4096)]);
+        let entries = reading.pieces().unwrap().next().unwrap().unwrap();
+        assert_eq!(entries[0].ranges(4096), [(5 << 40, 3 * 4096)]);
     }
 }

@@ -2,6 +2,9 @@
 //! or one sum, and the panic itself ends the command when its thread is joined.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ramline_kernel::signals;
 
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -11,6 +14,12 @@ pub fn owned<T>(mutex: Mutex<T>) -> T {
     mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Waits to be woken, and not for ever: a thread that has failed wakes nobody, and then the caller must look at [`signals::is_broken`].
 pub fn wait<'a, T>(wake: &Condvar, held: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-    wake.wait(held).unwrap_or_else(PoisonError::into_inner)
+    wake.wait_timeout(held, Duration::from_millis(200)).unwrap_or_else(PoisonError::into_inner).0
+}
+
+/// A thread has failed: what is waited for may never come.
+pub fn is_broken() -> bool {
+    signals::is_broken()
 }

@@ -117,13 +117,15 @@ impl Visit for Asking<'_> {
         self.row(worker, found.name.is_none(), asked.row(name(&found.path()), length, self.page));
     }
 
-    fn closed(&self, worker: &mut Worker, _: &Place, path: &Path, length: u64) {
-        let asked = Asked::Unknown(UNOPENED.to_owned());
+    fn closed(&self, worker: &mut Worker, _: &Place, path: &Path, length: u64, why: Option<&str>) -> bool {
+        let why = why.unwrap_or(UNOPENED);
+        let asked = Asked::Unknown(why.to_owned());
         worker.tally.add(&asked.tally(Bytes(length), self.page));
-        self.unknown.add(UNOPENED, 1, Some(path));
+        self.unknown.add(why, 1, Some(path));
         if self.options.lines.is_some() {
             self.row(worker, false, asked.row(name(path), Bytes(length), self.page));
         }
+        true
     }
 
     fn leave(&self, worker: &mut Worker, place: &Place) {

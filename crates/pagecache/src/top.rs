@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use ramline_kernel::held::{Held, held};
 use ramline_kernel::opened::FileKey;
-use ramline_kernel::{gather, process, residency};
+use ramline_kernel::{gather, process, residency, worker};
 use ramline_snapshot::Wanted;
 use ramline_snapshot::cache::{CacheHolder, CacheUser, FileRow, HotFile, Source, Tally, Top as Seen};
 use ramline_units::{Bytes, SignedBytes};
@@ -55,7 +55,7 @@ pub fn top(context: Context<'_>, options: &Options, first: &(dyn Fn(&Seen) + Syn
     walking.stay_on_mount = true;
     walking.until = options.within.map(|within| begin + within);
     let walked = std::thread::scope(|scope| {
-        let walker = scope.spawn(|| walk::walk(context, &places, &walking, &whole));
+        let walker = scope.spawn(|| worker::run("top", || walk::walk(context, &places, &walking, &whole)));
         if let Some(after) = options.first {
             while !walker.is_finished() && begin.elapsed() < after {
                 std::thread::sleep(Duration::from_millis(20));
@@ -285,8 +285,9 @@ impl Visit for Whole<'_> {
         }
     }
 
-    fn closed(&self, worker: &mut Worker, _: &Place, _: &Path, length: u64) {
+    fn closed(&self, worker: &mut Worker, _: &Place, _: &Path, length: u64, _: Option<&str>) -> bool {
         worker.tally.add(&Tally { unknown: 1, unknown_length: Bytes(length), ..Tally::default() });
+        true
     }
 
     fn leave(&self, worker: &mut Worker, place: &Place) {

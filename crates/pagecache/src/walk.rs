@@ -69,8 +69,22 @@ pub trait Visit: Sync {
     /// An open file.
     fn file(&self, worker: &mut Self::Worker, found: &Found<'_>);
 
-    /// A file that cannot be opened; the failure was told already.
-    fn closed(&self, _worker: &mut Self::Worker, _place: &Place, _path: &Path, _length: u64) {}
+    /// A file that cannot be opened, the failure was told already; or that was not opened, for a reason. True when it is counted here.
+    fn closed(
+        &self,
+        _worker: &mut Self::Worker,
+        _place: &Place,
+        _path: &Path,
+        _length: u64,
+        _why: Option<&str>,
+    ) -> bool {
+        false
+    }
+
+    /// It changes the page cache as it was asked to: then files are opened also where that alone may empty what is cached of them.
+    fn changes_anyway(&self) -> bool {
+        false
+    }
 
     /// The thread goes elsewhere: what it counted belongs to this place. May come several times for one place.
     fn leave(&self, _worker: &mut Self::Worker, _place: &Place) {}
@@ -203,7 +217,7 @@ pub fn walk<V: Visit>(context: Context<'_>, names: &[PathBuf], options: &Options
     std::thread::scope(|scope| {
         // Files that were named were visited by now.
         for _ in 0..if waits { threads } else { 0 } {
-            process::spawn_with_own_descriptors(scope, || walk.work());
+            process::spawn_with_own_descriptors(scope, "walk", || walk.work());
         }
     });
     let of = |count: &AtomicU64| count.load(Ordering::Relaxed);

@@ -75,7 +75,7 @@ pub fn warm(
     options: &Options<'_>,
 ) -> Result<Warmed, KernelError> {
     let page = process::page_size();
-    let plan = plan::plan(context, names, walking, options.range);
+    let plan = plan::plan(context, names, walking, options.range, options.dry);
     let room = cache_room(context.root)?;
     let missing = Bytes(plan.files.iter().map(|file| file.missing).sum());
     let mut out = Warmed {
@@ -131,7 +131,7 @@ fn check(files: &[Planned], range: Option<(u64, u64)>, page: u64, walking: &walk
     std::thread::scope(|scope| {
         for (found, asked) in found.chunks_mut(piece).zip(asked.chunks(piece)) {
             let ask = move || found.iter_mut().zip(asked).for_each(|(found, file)| *found = now(file, range));
-            process::spawn_with_own_descriptors(scope, ask);
+            process::spawn_with_own_descriptors(scope, "asking-again", ask);
         }
     });
     let bytes = |pages: u64| Bytes(pages.saturating_mul(page));

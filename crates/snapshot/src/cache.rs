@@ -62,7 +62,7 @@ pub struct Tally {
 impl Tally {
     /// Adds another.
     pub fn add(&mut self, other: &Tally) {
-        self.files += other.files;
+        self.files = self.files.saturating_add(other.files);
         self.length += other.length;
         self.span += other.span;
         self.resident += other.resident;
@@ -70,8 +70,8 @@ impl Tally {
         self.writeback += other.writeback;
         self.evicted += other.evicted;
         self.recently_evicted += other.recently_evicted;
-        self.resident_only += other.resident_only;
-        self.unknown += other.unknown;
+        self.resident_only = self.resident_only.saturating_add(other.resident_only);
+        self.unknown = self.unknown.saturating_add(other.unknown);
         self.unknown_length += other.unknown_length;
     }
 
@@ -254,5 +254,21 @@ mod tests {
         let row = FileRow { length: Bytes(6000), resident: Some(Bytes(4096)), ..FileRow::default() };
         assert_eq!(row.share(4096), Some(0.5));
         assert_eq!(FileRow::default().share(4096), None);
+    }
+
+    #[test]
+    fn sums_of_impossible_counts_end_at_the_end_of_the_range() {
+        let most = u64::MAX;
+        let mut sum = Tally { files: most, resident_only: 1, unknown: most, resident: Bytes(most), ..Tally::default() };
+        let other = sum;
+        sum.add(&other);
+        assert_eq!((sum.files, sum.resident_only, sum.unknown, sum.resident), (most, 2, most, Bytes(most)));
+        let text =
+            "{\"read_hits\":M,\"read_misses\":M,\"mapped\":M,\"mapped_misses\":5}".replace('M', &most.to_string());
+        let mut touched: Touched = serde_json::from_str(&text).unwrap();
+        assert_eq!((touched.hits(), touched.misses(), touched.asked()), (most, most, most));
+        let other = touched;
+        touched.add(&other);
+        assert_eq!((touched.read_hits, touched.mapped_misses, touched.reads), (most, 10, 0));
     }
 }

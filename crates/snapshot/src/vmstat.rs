@@ -1,5 +1,7 @@
 //! `/proc/vmstat`: gauges in pages (`nr_*`) and counters of events since boot.
 
+use ramline_units::checked_sum;
+
 use crate::Malformed;
 
 counters! {
@@ -81,10 +83,9 @@ impl Vmstat {
     /// Times an allocation had to reclaim by itself, over all zones; `None` when no zone reports it.
     #[must_use]
     pub fn allocstall(&self) -> Option<u64> {
-        [self.allocstall_dma32, self.allocstall_normal, self.allocstall_movable]
-            .into_iter()
-            .flatten()
-            .reduce(|a, b| a + b)
+        let zones = [self.allocstall_dma32, self.allocstall_normal, self.allocstall_movable];
+        zones.iter().flatten().next()?;
+        checked_sum(zones.into_iter().flatten())
     }
 }
 
@@ -98,5 +99,12 @@ mod tests {
         assert_eq!((seen.pswpin, seen.refault_file(), seen.allocstall()), (Some(5), Some(9), None));
         assert_eq!(seen.unknown["new_thing"], "1");
         assert_eq!(Vmstat::parse("v", "pswpin x\n").unwrap_err().line, 1);
+    }
+
+    #[test]
+    fn a_sum_of_counters_beyond_the_range_is_not_known() {
+        let text = "allocstall_normal 18446744073709551615\nallocstall_movable 1\n";
+        assert_eq!(Vmstat::parse("v", text).unwrap().allocstall(), None);
+        assert_eq!(Vmstat::parse("v", &text.replace(" 1\n", " 0\n")).unwrap().allocstall(), Some(u64::MAX));
     }
 }

@@ -81,7 +81,7 @@ impl Zoneinfo {
     /// How far one global counter may be off, in pages: every CPU may hold back up to its threshold in every zone.
     #[must_use]
     pub fn counter_error(&self) -> Pages {
-        Pages(self.zones.iter().flat_map(|z| &z.cpus).filter_map(|c| c.stat_threshold).sum())
+        self.zones.iter().flat_map(|z| &z.cpus).filter_map(|c| c.stat_threshold).map(Pages).sum()
     }
 
     /// Parses the file.
@@ -197,5 +197,13 @@ mod tests {
         assert_eq!(Zoneinfo::parse("z", "  pages free 3\n").unwrap_err().line, 1);
         assert!(Zoneinfo::parse("z", "").is_err());
         assert!(Zoneinfo::parse("z", "Node x, zone Normal\n").is_err());
+    }
+
+    #[test]
+    fn impossible_counts_of_several_cpus_end_at_the_end_of_the_range() {
+        let text =
+            TEXT.replace("12636", "18446744073709551615").replace("threshold: 20", "threshold: 18446744073709551615");
+        let seen = Zoneinfo::parse("z", &text).unwrap();
+        assert_eq!((seen.cpu_lists(), seen.counter_error()), (Pages(u64::MAX), Pages(u64::MAX)));
     }
 }

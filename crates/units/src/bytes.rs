@@ -62,6 +62,12 @@ impl Bytes {
         u64::try_from(wide.checked_div(u128::from(denominator))?).ok().map(Bytes)
     }
 
+    /// Up to whole pages of this size; as it is where that is 0 or beyond the range.
+    #[must_use]
+    pub fn whole_pages(self, page: u64) -> Bytes {
+        self.0.checked_next_multiple_of(page).map_or(self, Bytes)
+    }
+
     /// `self / total`, in the range 0 to 1 when `self <= total`; `None` when total is zero.
     #[must_use]
     pub fn share_of(self, total: Bytes) -> Option<f64> {
@@ -171,5 +177,11 @@ mod tests {
         assert_eq!(Bytes(5).share_of(Bytes(10)), Some(0.5));
         assert_eq!(Bytes(7).scale(1, 0), None);
         assert_eq!(Bytes(u64::MAX).scale(1, 2), Some(Bytes(u64::MAX / 2)));
+    }
+
+    #[test]
+    fn the_last_page_is_whole_and_a_page_of_nothing_changes_nothing() {
+        assert_eq!((Bytes(1).whole_pages(4096), Bytes(8192).whole_pages(4096)), (Bytes(4096), Bytes(8192)));
+        assert_eq!((Bytes(7).whole_pages(0), Bytes(u64::MAX).whole_pages(4096)), (Bytes(7), Bytes(u64::MAX)));
     }
 }

@@ -13,17 +13,21 @@
 //! ```
 
 mod bytes;
+mod escape;
 mod limit;
 mod nanos;
 mod pages;
 mod ratio;
+mod saturating;
 mod signed;
 
 pub use bytes::Bytes;
+pub use escape::{escape, escape_json, is_hostile, printable};
 pub use limit::Limit;
 pub use nanos::Nanos;
 pub use pages::{PageSize, Pages};
 pub use ratio::Ratio;
+pub use saturating::{checked_sum, saturating_sum};
 pub use signed::SignedBytes;
 
 /// A text that is not a quantity; the message shows the grammar.

@@ -16,7 +16,12 @@ impl SignedBytes {
     /// `a - b`, exact up to 8 EiB either way, saturating beyond.
     #[must_use]
     pub fn difference(a: Bytes, b: Bytes) -> Self {
-        let wide = i128::from(a.0) - i128::from(b.0);
+        SignedBytes::saturating(i128::from(a.0) - i128::from(b.0))
+    }
+
+    /// As many, or the end of the range it lies beyond.
+    #[must_use]
+    pub fn saturating(wide: i128) -> Self {
         SignedBytes(i64::try_from(wide).unwrap_or(if wide < 0 { i64::MIN } else { i64::MAX }))
     }
 
@@ -46,6 +51,13 @@ impl SignedBytes {
     }
 }
 
+/// Exact as long as the sum itself is in the range, whatever lies on the way.
+impl std::iter::Sum for SignedBytes {
+    fn sum<I: Iterator<Item = SignedBytes>>(iter: I) -> SignedBytes {
+        SignedBytes::saturating(iter.fold(0, |sum: i128, next| sum.saturating_add(i128::from(next.0))))
+    }
+}
+
 impl fmt::Display for SignedBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.is_negative() { "-" } else { "" };
@@ -70,5 +82,10 @@ mod tests {
         assert_eq!(SignedBytes(-5).share_of(Bytes(10)), Some(-0.5));
         assert_eq!(SignedBytes(5).share_of(Bytes(10)), Some(0.5));
         assert_eq!(SignedBytes(5).share_of(Bytes(0)), None);
+        let sum = |all: &[i64]| all.iter().copied().map(SignedBytes).sum::<SignedBytes>().0;
+        assert_eq!(
+            (sum(&[i64::MAX, 1, -2]), sum(&[i64::MAX, 1]), sum(&[i64::MIN, -1])),
+            (i64::MAX - 1, i64::MAX, i64::MIN)
+        );
     }
 }

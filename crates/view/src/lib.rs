@@ -7,7 +7,6 @@
 //! Every name that comes from the machine passes [`escape`]; every number carries its unit and scope.
 
 pub mod cache;
-mod escape;
 pub mod figure;
 pub mod html;
 mod lab_lists;
@@ -23,10 +22,10 @@ mod who;
 pub use cache::{
     CacheEvict, CachePin, CacheRestore, CacheRun, CacheSave, CacheStat, CacheTop, CacheTrace, CacheWarm, CacheWatch,
 };
-pub use escape::{escape, is_hostile};
 pub use lab_lists::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption};
 pub use proof::{Outcome, Point, ProofArm, ProofTable, Versus};
 pub use ramline_model::costs::CostRatio;
+pub use ramline_units::{escape, is_hostile};
 pub use report::{CheckupReport, Cost, Drift, Mode, Moved, SCHEMA_VERSION, Skipped, UnseenSection};
 pub use screen::Comparison;
 pub use show::{

@@ -38,9 +38,10 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     // numa_miss: taken here although another node was wanted.
     let counts = snapshot.zoneinfo.data().map(events).filter(|_| nodes.len() > 1);
     for (node, (hit, miss)) in counts.into_iter().flatten() {
+        let all = hit.saturating_add(miss);
         #[expect(clippy::cast_precision_loss, reason = "a share does not need the last bits")]
-        let share = if hit + miss == 0 { 0.0 } else { miss as f64 / (hit + miss) as f64 };
-        let value = format!("{miss} of {} pages ({}), since boot", hit + miss, percent(share));
+        let share = if all == 0 { 0.0 } else { miss as f64 / all as f64 };
+        let value = format!("{miss} of {all} pages ({}), since boot", percent(share));
         numbers.0.push(evidence(
             &format!("node {node}: taken although another was wanted"),
             value,
@@ -104,8 +105,8 @@ fn several(nodes: &[NodeMarks]) -> String {
 fn held(zones: &Zoneinfo, node: u32, page: PageSize) -> Option<String> {
     let stats = &zones.nodes.iter().find(|n| n.node == node)?.stats;
     let sum = |names: &[&str]| -> Option<Bytes> {
-        let pages: Option<Vec<u64>> = names.iter().map(|name| stats.get(*name).copied()).collect();
-        Some(Pages(pages?.into_iter().sum()).bytes(page))
+        let pages: Option<Vec<Pages>> = names.iter().map(|name| stats.get(*name).copied().map(Pages)).collect();
+        Some(pages?.into_iter().sum::<Pages>().bytes(page))
     };
     let anon = sum(&["nr_active_anon", "nr_inactive_anon"])?;
     let files = sum(&["nr_active_file", "nr_inactive_file"])?;
@@ -119,7 +120,7 @@ fn events(zones: &Zoneinfo) -> BTreeMap<u32, (u64, u64)> {
     for zone in &zones.zones {
         if let Some((hit, miss)) = zone.stats.get("numa_hit").zip(zone.stats.get("numa_miss")) {
             let sum = out.entry(zone.node).or_default();
-            *sum = (sum.0 + hit, sum.1 + miss);
+            *sum = (sum.0.saturating_add(*hit), sum.1.saturating_add(*miss));
         }
     }
     out

@@ -34,7 +34,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     numbers.add("their anonymous memory, added up", anon, "/proc/PID/status RssAnon");
     numbers.add("anonymous memory, each page once", meminfo.and_then(|m| m.anon_pages), "/proc/meminfo AnonPages");
     numbers.add("file and shared pages mapped, each page once", meminfo.and_then(|m| m.mapped), "/proc/meminfo Mapped");
-    let missed = processes.map(|p| p.missed).filter(|m| m.denied + m.vanished + m.malformed > 0 || m.hidden);
+    let missed = processes.map(|p| p.missed).filter(|m| m.denied > 0 || m.vanished > 0 || m.malformed > 0 || m.hidden);
     numbers.add(
         "not seen",
         missed.map(|m| {

@@ -10,7 +10,7 @@
 use ramline_model::pressure::REFAULTS_PER_S;
 use ramline_snapshot::processes::Process;
 use ramline_snapshot::{Snapshot, Window};
-use ramline_units::Bytes;
+use ramline_units::{Bytes, checked_sum};
 
 use super::Draft;
 use crate::look::{self, Cost};
@@ -75,7 +75,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
 /// Pages swapped in, zero-filled and compressed ones included.
 fn swapped_in(s: &Snapshot) -> Option<u64> {
     let counters = s.vmstat.data()?;
-    Some(counters.pswpin? + counters.swpin_zero.unwrap_or(0) + counters.zswpin.unwrap_or(0))
+    checked_sum([counters.pswpin?, counters.swpin_zero.unwrap_or(0), counters.zswpin.unwrap_or(0)])
 }
 
 /// The process with the most swap-ins that must have been its own.

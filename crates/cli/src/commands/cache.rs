@@ -108,7 +108,8 @@ struct Walking {
     /// Stay on the file system of each path
     #[arg(long, short = 'x')]
     one_file_system: bool,
-    /// Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer
+    /// Also enter mounts below that a server or a program answers for (NFS, FUSE, autofs): they may never answer; and open files on
+    /// FUSE only to look at them, which may empty what is cached of them
     #[arg(long)]
     remote: bool,
     /// Threads [default: one a processor, 2 to 8]
@@ -136,7 +137,7 @@ impl Walking {
 
 /// Each failure as it happens, one line.
 fn tell(error: &KernelError) {
-    eprintln!("ramline: {}", ramline_view::escape(&error.to_string()));
+    ramline_kernel::stdio::tell(&format!("ramline: {error}"));
 }
 
 /// The exit code of what was done but for something that was missing.

@@ -4,16 +4,18 @@ mod stages;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use ramline_advice::Weight;
+use ramline_kernel::input;
+use ramline_kernel::output::Output;
 use ramline_view::text::Style;
 use ramline_view::{CheckupReport, Comparison, Mode, SCHEMA_VERSION};
 
 use crate::exit::{self, Failure};
 use crate::output;
+use crate::place;
 use crate::source::Source;
-use crate::target::Target;
 use stages::Stages;
 
 /// Look, measure, prove in a sandbox, and say what to do
@@ -28,7 +30,7 @@ pub struct Checkup {
     /// Also prove it with a swap file and zram, without asking; they are removed again
     #[arg(long)]
     prove: bool,
-    /// Write the report as one HTML file
+    /// Write the report as one HTML file (- for stdout, instead of the summary)
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Write the report as JSON (- for stdout, instead of the summary)
@@ -58,28 +60,38 @@ impl Checkup {
         };
         // Before anything is started: an old report that cannot be read, a target that cannot be written.
         let old = self.compare.as_deref().map(read).transpose()?;
-        let to_stdout = self.json.as_deref().is_some_and(|p| p == Path::new("-"));
-        let target = |path| Target::new(path, "ramline checkup --html report.html");
-        let html = self.html.as_deref().map(target).transpose()?;
-        let json = self.json.as_deref().filter(|_| !to_stdout).map(target).transpose()?;
+        let html =
+            self.html.as_deref().map(|path| place::open(path, place::HTML, "ramline checkup --html report.html"));
+        let html = html.transpose()?;
+        let json =
+            self.json.as_deref().map(|path| place::open(path, place::JSON, "ramline checkup --json report.json"));
+        let json = json.transpose()?;
+        let to_stdout = [&html, &json].into_iter().flatten().filter(|output| output.is_stdout()).count();
+        anyhow::ensure!(
+            to_stdout < 2,
+            Failure::new(
+                exit::USAGE,
+                "--html - and --json - would mix on standard output\n  try: --html report.html --json -"
+            )
+        );
+        let to_stdout = to_stdout > 0;
         let (report, code) = Stages { source, mode, prove: self.prove, dir: self.dir.as_deref() }.report()?;
-        let files: Vec<String> = [&html, &json].into_iter().flatten().map(Target::shown).collect();
-        if let Some(target) = html {
-            target.write(&ramline_view::html::page(&report))?;
+        let named = |output: &Output| (!output.is_stdout()).then(|| output.path().display().to_string());
+        let files: Vec<String> = [&html, &json].into_iter().flatten().filter_map(named).collect();
+        if let Some(output) = html {
+            output.write(ramline_view::html::page(&report).as_bytes())?;
         }
-        if let Some(target) = json {
-            target.write(&(serde_json::to_string(&report)? + "\n"))?;
+        if let Some(output) = json {
+            output.write(output::document(&report)?.as_bytes())?;
         }
-        if to_stdout {
-            output::json(&report)?;
-        } else {
+        if !to_stdout {
             output::text(&ramline_view::screen::checkup(&report, &files, &output::style()))?;
         }
         if let Some(old) = &old {
             let style = if to_stdout { Style::default() } else { output::style() };
             let text = ramline_view::screen::compare(&Comparison::of(old, &report), &style);
             // Beside a document on stdout it is for whoever looks on.
-            if to_stdout { eprint!("{text}") } else { output::text(&text)? }
+            if to_stdout { ramline_kernel::stdio::tell(text.trim_end()) } else { output::text(&text)? }
         }
         let found = report.findings.iter().any(|f| f.weight > Weight::Note);
         Ok(if code == exit::DONE && self.exit_code && found { exit::FINDINGS } else { code })
@@ -87,7 +99,8 @@ impl Checkup {
 }
 
 fn read(path: &Path) -> Result<CheckupReport> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let read = input::read_named_text("read the old report", path, input::DOCUMENT);
+    let text = read.map_err(|error| error.or_hint("ramline checkup --json old-report.json"))?;
     let parsed = serde_json::from_str(&text).map_err(|e| e.to_string());
     let known = |report: CheckupReport| match report.schema_version {
         // Every field has a default, so another document would be a report in which nothing was found.

@@ -171,8 +171,7 @@ fn clean(format: Format) -> Result<u8> {
     }
     format.print(&cleaned, Cleaned::text)?;
     for error in &cleaned.errors {
-        let lines: Vec<_> = error.lines().map(ramline_view::escape).collect();
-        eprintln!("ramline: {}", lines.join("\n"));
+        ramline_kernel::stdio::tell(&format!("ramline: {error}"));
     }
     Ok(code)
 }

@@ -70,7 +70,7 @@ impl Tiers {
         // Only now: at the question a Ctrl-C just ends us.
         signals::install();
         if let Some(sentence) = options.announcement() {
-            eprintln!("{}", ramline_view::escape(&sentence));
+            ramline_kernel::stdio::tell(&sentence);
         }
         let measured = tiers::measure(&options, &mut Terminal::new())?;
         if !self.quick {

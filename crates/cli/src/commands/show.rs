@@ -119,7 +119,7 @@ impl Show {
             _ => self.screen(topic, source),
         }?;
         if let Some(line) = state::left_behind(source) {
-            eprintln!("{line}");
+            ramline_kernel::stdio::tell(&line);
         }
         Ok(code)
     }

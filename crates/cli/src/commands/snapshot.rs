@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use ramline_kernel::gather;
+use ramline_kernel::output::{Tree, is_in_use};
 use ramline_snapshot::{Wanted, redact};
 
-use crate::exit;
+use crate::exit::{self, Failure};
 use crate::output;
 use crate::source::Source;
 
@@ -30,8 +31,21 @@ impl Snapshot {
     pub fn run(&self, source: &Source) -> Result<u8> {
         let seen = match &self.tree {
             Some(dir) => {
-                let seen = gather::capture(&source.kernel_root()?, dir)?;
-                eprintln!("captured {} sections into {}", ramline_snapshot::Snapshot::SECTIONS.len(), dir.display());
+                anyhow::ensure!(
+                    dir.as_os_str() != "-",
+                    Failure::new(
+                        exit::USAGE,
+                        "a tree is a directory and cannot be written to standard output\n  try: ramline snapshot > FILE"
+                    )
+                );
+                let root = source.kernel_root()?;
+                let tree = Tree::make(dir, gather::TOP).map_err(|error| {
+                    let code = if is_in_use(&error) { exit::REFUSED } else { exit::USAGE };
+                    Failure::new(code, error.or_hint("ramline snapshot --tree NEW_DIR").to_string())
+                })?;
+                let seen = gather::capture(&root, tree)?;
+                let sections = ramline_snapshot::Snapshot::SECTIONS.len();
+                ramline_kernel::stdio::tell(&format!("captured {sections} sections into {}", dir.display()));
                 seen
             }
             None => {

@@ -128,3 +128,22 @@ fn shares_are_read_as_percent_or_as_parts() {
     assert_eq!((share("10%"), share("0.1"), share("5 %")), (Some(0.1), Some(0.1), Some(0.05)));
     assert_eq!((share("0%"), share("-1%"), share("much"), share("2000%")), (None, None, None, None));
 }
+
+#[test]
+fn limits_from_elsewhere_may_be_closer_than_two_steps_and_anywhere_in_the_range() {
+    for low in [0, 100, u64::MAX - 2 * STEP.0] {
+        let (low, high) = (Bytes(low), Bytes(low) + STEP + Bytes(1));
+        let probe = |limit, judged| Probe { limit, n: 3, killed: 0, late: 0, ratio: None, range: None, judged };
+        let probes = vec![probe(low, Judged::TooSmall), probe(high, Judged::Enough)];
+        let asked = Asked { resolution: 1e-9, ..ASKED };
+        let knee = Knee { asked, probes, too_small: Some(low), enough: Some(high), ..Knee::default() };
+        let Next::Try(next) = knee.next() else { continue };
+        assert!(next > Bytes::ZERO, "{next}");
+    }
+    let most = u64::MAX.to_string();
+    let mut records: Vec<RunRecord> =
+        (0..8).map(|n| record((n > 3).then_some(Bytes(u64::MAX - n)), 1.0, Verdict::Completed)).collect();
+    records.iter_mut().for_each(|run| run.arm.settings.extend([(START.to_owned(), most.clone())]));
+    let knee = Knee::of(&records, Asked { start: Bytes(u64::MAX), ..ASKED });
+    assert!(!matches!(knee.next(), Next::Try(limit) if limit == Bytes::ZERO));
+}

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
+use std::path::{Component, Path};
 
 use ramline_snapshot::dirs::DirUse;
 use ramline_snapshot::machine::Machine;
@@ -17,6 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use super::reader::Reader;
 use crate::error::{KernelError, Result};
+use crate::input;
+use crate::output::Tree;
 use crate::root::Root;
 
 /// What goes with a captured tree.
@@ -50,9 +52,9 @@ pub struct Meta {
 impl Meta {
     /// The meta file of a tree; defaults where it is missing, and where it is garbage, which the machine then names.
     pub fn load(root: &Root) -> Meta {
-        let bytes = match fs::read(root.path("/meta.json")) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Meta::default(),
-            read => read.map_err(|e| e.to_string()),
+        let bytes = match input::read("read", &root.path("/meta.json"), input::DOCUMENT) {
+            Err(error) if error.is_absent() => return Meta::default(),
+            read => read.map_err(|error| error.cause.to_string()),
         };
         let meta = bytes.and_then(|bytes| serde_json::from_slice(&bytes).map_err(|e| e.to_string()));
         meta.unwrap_or_else(|why| {
@@ -87,29 +89,39 @@ impl Meta {
     }
 }
 
-/// Writes everything a reader has recorded as a tree.
-pub fn write_tree(reader: &Reader<'_>, snapshot: &Snapshot, dir: &Path) -> Result<()> {
-    let failed = |path: &Path, e: io::Error| KernelError::io("write the captured tree", path, e);
-    if fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some()) {
-        return Err(KernelError::refused("capture", dir, "the directory is not empty", "")
-            .hint("ramline snapshot --tree NEW_DIR"));
-    }
-    let make =
-        |path: &Path| fs::DirBuilder::new().recursive(true).mode(0o755).create(path).map_err(|e| failed(path, e));
-    make(dir)?;
+const TRY: &str = "ramline snapshot --tree NEW_DIR";
+/// What stands at the top of a captured tree.
+pub const TOP: &[&str] = &["dev", "etc", "lib", "meta.json", "proc", "run", "sys", "usr", "var"];
+
+/// Writes everything a reader has recorded as a tree, which then takes its place.
+pub fn write_tree(reader: &Reader<'_>, snapshot: &Snapshot, tree: Tree) -> Result<()> {
+    // Named as the reader knows it, not as it is called while it is filled.
+    let place = tree.path().to_owned();
+    let failed = |e: io::Error| KernelError::io("write the captured tree", &place, e).or_hint(TRY);
+    let make = |path: &Path| fs::DirBuilder::new().recursive(true).mode(0o755).create(path).map_err(failed);
+    let staged = tree.dir();
     let mut denied = Vec::new();
     for (path, text) in reader.recorded() {
         let Some(text) = text else {
             denied.push(path);
             continue;
         };
-        let full = dir.join(path.trim_start_matches('/'));
+        let below = Path::new(path.trim_start_matches('/'));
+        // A tree that is captured again may name what it likes; nothing is written beside it.
+        if !below.components().all(|part| matches!(part, Component::Normal(_))) {
+            continue;
+        }
+        let full = staged.join(below);
         if let Some(parent) = full.parent() {
             make(parent)?;
         }
-        fs::write(&full, text).map_err(|e| failed(&full, e))?;
+        write_new(&full, text.as_bytes()).map_err(failed)?;
     }
-    let meta = dir.join("meta.json");
-    let text = serde_json::to_string_pretty(&Meta::of(snapshot, denied)).map_err(|e| failed(&meta, e.into()))?;
-    fs::write(&meta, text + "\n").map_err(|e| failed(&meta, e))
+    let text = serde_json::to_string_pretty(&Meta::of(snapshot, denied)).map_err(|e| failed(e.into()))?;
+    write_new(&staged.join("meta.json"), (text + "\n").as_bytes()).map_err(failed)?;
+    tree.place().map_err(|error| error.or_hint(TRY))
+}
+
+fn write_new(path: &Path, text: &[u8]) -> io::Result<()> {
+    fs::OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text)
 }

@@ -190,7 +190,7 @@ fn why(error: &std::io::Error) -> NotSeen {
 /// Text of a file of at most 4 MiB; bytes that are no UTF-8 are replaced.
 pub fn read_small(path: &Path) -> std::io::Result<String> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(4 << 20).read_to_end(&mut bytes)?;
+    crate::input::kernel_file(path)?.take(4 << 20).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -94,7 +94,7 @@ where
     };
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            scope.spawn(work);
+            scope.spawn(|| crate::worker::run("page-tables", work));
         }
         work();
     });

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use ramline_evidence::{Arm, RunRecord, Verdict};
 use ramline_kernel::process::Usage;
-use ramline_kernel::{process, residency, signals};
+use ramline_kernel::{input, process, residency, signals};
 use ramline_units::{Bytes, Nanos};
 
 use super::ColdWarm;
@@ -60,7 +60,7 @@ impl ColdWarm {
 
 /// A file just written is in the page cache, most of it not on the disk yet.
 fn prove_fresh(path: &Path, record: &mut RunRecord) -> Result<()> {
-    let file = File::open(path).map_err(|error| LabError::file("open", path, error))?;
+    let file = input::open("read", path)?;
     let length = file.metadata().map_err(|error| LabError::file("look at", path, error))?.len();
     let state = residency::of_ranges(&file, path, &[(0, u64::MAX >> 1)])?;
     let bytes = |count: u64| Bytes(count.saturating_mul(process::page_size()));
@@ -80,7 +80,7 @@ fn through(path: &Path, timeout: Duration) -> Result<(Nanos, Usage, Option<Bytes
     let begin = process::monotonic();
     let passed = || Nanos(process::monotonic().0.saturating_sub(begin.0));
     let late = Nanos(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
-    let (mut file, mut total) = (File::open(path).map_err(failed)?, 0);
+    let (mut file, mut total) = (input::open("read", path)?, 0);
     let ended = loop {
         let got = file.read(&mut buffer).map_err(failed)?;
         if got == 0 {

@@ -2,7 +2,6 @@
 //!
 //! What it is not: complete for files that others open for the command, or that were open before it started.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -10,7 +9,7 @@ use ramline_act::Run;
 use ramline_kernel::Root;
 use ramline_kernel::cgroup::Group;
 use ramline_kernel::opened::{FileKey, Opened};
-use ramline_kernel::residency;
+use ramline_kernel::{input, residency};
 
 use super::{FileSet, Member};
 use crate::command::{self, Order, Ran};
@@ -71,7 +70,7 @@ impl FileSet {
     fn of_opened(opened: &Opened) -> Result<FileSet> {
         let mut set = FileSet::default();
         for (key, path) in opened.files() {
-            let found = File::open(path).ok().filter(|file| FileKey::of(file).ok() == Some(*key));
+            let found = input::open("read", path).ok().filter(|file| FileKey::of(file).ok() == Some(*key));
             match found.map(|file| residency::lives_in_memory(&file)) {
                 None => set.gone += 1,
                 Some(Ok(false)) => set.members.push(Member { path: path.clone(), key: *key, needed: Vec::new() }),
@@ -100,7 +99,7 @@ impl FileSet {
     fn learn(&mut self, began: SystemTime) -> Result<()> {
         let mut kept = Vec::new();
         for mut member in std::mem::take(&mut self.members) {
-            let Ok(file) = File::open(&member.path) else {
+            let Ok(file) = input::open("read", &member.path) else {
                 self.gone += 1;
                 continue;
             };
@@ -124,7 +123,7 @@ impl Trace<'_> {
 
 /// The file names in a list, one a line.
 fn names_in(list: &Path) -> Result<Vec<PathBuf>> {
-    let text = std::fs::read_to_string(list).map_err(|error| LabError::file("read", list, error))?;
+    let text = input::read_named_text("read the list of files", list, input::DOCUMENT)?;
     let names: Vec<PathBuf> = text.lines().map(str::trim).filter(|line| !line.is_empty()).map(PathBuf::from).collect();
     if names.is_empty() {
         return Err(LabError::usage(format!("{} names no file", list.display()), "ramline lab describe cold-warm"));

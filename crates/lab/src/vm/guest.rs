@@ -303,7 +303,7 @@ fn counters(root: &Root, disks: &Disks) -> BTreeMap<String, u64> {
 fn listen(child: &mut Child) -> Result<Receiver<Line>> {
     let output = child.stdout.take().ok_or_else(|| LabError::Workload("it has no standard output".to_owned()))?;
     let (sender, receiver) = channel();
-    std::thread::spawn(move || {
+    ramline_kernel::worker::spawn("progress", move || {
         let lines = BufReader::new(output).lines().map_while(std::result::Result::ok);
         for line in lines.filter_map(|text| Line::parse(&text)) {
             if sender.send(line).is_err() {

@@ -5,6 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
+use ramline_kernel::input;
+
 use crate::error::{LabError, Result};
 
 /// A kernel with its modules.
@@ -18,6 +20,9 @@ pub struct Kernel {
     pub release: Option<String>,
 }
 
+/// No kernel, module or program is larger.
+pub const LARGEST: u64 = 512 << 20;
+
 const HINT: &str = "ramline lab run code-plus-data --sandbox vm --kernel /boot/vmlinuz-VERSION";
 
 impl Kernel {
@@ -28,8 +33,7 @@ impl Kernel {
     /// There is no such kernel, or it has no modules; with what was looked for.
     pub fn find(text: &str, modules: Option<&Path>, places: &[PathBuf]) -> Result<Kernel> {
         let image = image(text, places)?;
-        let release = std::fs::read(&image).map_err(|error| LabError::file("read the kernel", &image, error));
-        let release = release_of(&release?);
+        let release = release_of(&input::read("read the kernel", &image, LARGEST)?);
         let modules = folder(&image, modules, release.as_deref())?;
         Ok(Kernel { image, modules, release })
     }

@@ -14,6 +14,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use ramline_kernel::input;
+
 use crate::error::{LabError, Result};
 
 /// Without these a guest has no disk, no file system on it and no way to answer.
@@ -58,8 +60,8 @@ impl Dependencies {
     /// There is no `modules.dep`.
     pub fn read(dir: &Path) -> Result<Dependencies> {
         let path = dir.join("modules.dep");
-        let dep = std::fs::read_to_string(&path).map_err(|error| LabError::file("read", &path, error))?;
-        Ok(Dependencies::parse(&dep, &std::fs::read_to_string(dir.join("modules.builtin")).unwrap_or_default()))
+        let read = |path: &Path| input::read_text("read", path, input::DOCUMENT);
+        Ok(Dependencies::parse(&read(&path)?, &read(&dir.join("modules.builtin")).unwrap_or_default()))
     }
 
     /// True when the kernel has it, as a module or built in.
@@ -92,7 +94,7 @@ impl Dependencies {
 pub fn contents(dir: &Path, path: &str) -> Result<Vec<u8>> {
     let full: PathBuf = dir.join(path);
     let failed = |error| LabError::file("read the module", &full, error);
-    let raw = std::fs::read(&full).map_err(failed)?;
+    let raw = input::read("read the module", &full, super::image::LARGEST)?;
     let unpacked = unpack(path, raw).map_err(failed)?;
     if unpacked.starts_with(b"\x7fELF") {
         return Ok(unpacked);

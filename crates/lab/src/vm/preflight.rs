@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ramline_evidence::{Arm, SwapKind};
 use ramline_kernel::place::Place;
-use ramline_kernel::{Root, memory_room, process, quiet};
+use ramline_kernel::{Root, input, memory_room, process, quiet};
 use ramline_units::Bytes;
 
 use super::cpio::Archive;
@@ -66,7 +66,7 @@ fn plan(root: &Root, params: &Params) -> Result<Plan> {
     let kernel = Kernel::find(&options.kernel, options.modules.as_deref(), &places())?;
     let found = Dependencies::read(&kernel.modules)?;
     let binary = options.binary.clone().map_or_else(process::own_exe, Ok)?;
-    let program = std::fs::read(&binary).map_err(|error| LabError::file("read the binary", &binary, error))?;
+    let program = input::read("read the binary", &binary, image::LARGEST)?;
     image::refuse_unless_static(&binary, &program)?;
     let mut reasons = lacking(&found, &arms, &kernel);
     let emulator = emulator().map_err(|reason| reasons.push(reason)).unwrap_or_default();

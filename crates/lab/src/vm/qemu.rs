@@ -159,12 +159,14 @@ impl Running {
         let (sender, heard) = channel();
         let messages = port.try_clone().map_err(failed)?;
         let to = sender.clone();
-        std::thread::spawn(move || {
+        ramline_kernel::worker::spawn("guest-messages", move || {
             pass_on(messages, LONGEST, &to, |text| Message::parse(text).map(Box::new).map(Heard::Message))
         });
-        std::thread::spawn(move || pass_on(console, 4096, &sender, |text| Some(Heard::Console(text.to_owned()))));
+        ramline_kernel::worker::spawn("guest-console", move || {
+            pass_on(console, 4096, &sender, |text| Some(Heard::Console(text.to_owned())))
+        });
         let complaints = child.stderr.take().map(|stderr| {
-            std::thread::spawn(move || {
+            ramline_kernel::worker::spawn("guest-complaints", move || {
                 let mut text = String::new();
                 drop(stderr.take(16 << 10).read_to_string(&mut text));
                 text

@@ -85,7 +85,9 @@ pub struct Owner {
 #[must_use]
 pub fn owner(path: &str) -> Option<Owner> {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-    (0..parts.len()).rev().find_map(|at| one(parts[at], &parts[..at]))
+    let pods = parts.iter().position(|part| part.starts_with("kubepods"));
+    let in_pod = |at| pods.is_some_and(|first| first < at);
+    (0..parts.len()).rev().find_map(|at| one(parts[at], &parts[..at], in_pod(at)))
 }
 
 /// Ids of containers are 64 hexadecimal digits; 12 are enough to tell them apart.
@@ -93,10 +95,9 @@ fn id(text: &str) -> Option<String> {
     (text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit())).then(|| text[..12].to_owned())
 }
 
-fn one(part: &str, above: &[&str]) -> Option<Owner> {
+fn one(part: &str, above: &[&str], in_pod: bool) -> Option<Owner> {
     let owner = |kind, name: &str| Some(Owner { kind, name: unescape(name) });
     let bare = part.strip_suffix(".scope").unwrap_or(part);
-    let in_pod = above.iter().any(|p| p.starts_with("kubepods"));
     for (prefix, kind) in [
         ("docker-", OwnerKind::Docker),
         ("libpod-", OwnerKind::Podman),

@@ -256,7 +256,7 @@ pub fn rest(group: &Group, parts: &[Part], within: &Within, machine: &Machine, b
     let current = group.current.filter(|_| !is_top(group) && !parts.is_empty())?;
     let sum = parts.iter().filter(|p| p.counted).map(|p| p.bytes).sum();
     // Charged ahead for each group of the branch, up to seven, and one batch that the counters may lag by.
-    let pages = 64 * machine.cpus * (branch.min(7) + 1);
+    let pages = machine.cpus.saturating_mul(64 * (branch.min(7) + 1));
     let bound = Bytes(pages.saturating_mul(machine.page_size.0)) + within.swap_cached.unwrap_or_default();
     Some(Rest { bytes: SignedBytes::difference(current, sum), bound })
 }

@@ -224,3 +224,17 @@ fn a_group_is_found_by_path_last_part_or_container_id_and_never_by_chance() {
     assert_eq!(path("two.s").unwrap(), "/a.slice/two.service", "a beginning, where nothing else fits");
     assert!(path("éé").is_err());
 }
+
+#[test]
+fn a_group_with_impossible_counters_has_shares_at_the_end_of_the_range() {
+    let most = |name: &str| (name.to_owned(), u64::MAX);
+    let stat = ["anon", "active_file", "inactive_file", "file", "kernel"].map(most).into();
+    let top = Group { path: "/".into(), stat, current: Some(Bytes(u64::MAX)), ..Group::default() };
+    let mut seen = machine(Version::V2, vec![top.clone(), Group { path: "/g".into(), ..top }]);
+    seen.machine.cpus = u64::MAX;
+    let tree = of(&seen, None).unwrap();
+    // What is charged to the top itself: nothing of any part, as all of it is below.
+    assert_eq!((tree.groups[0].own, tree.groups[1].own), (Some(SignedBytes(0)), Some(SignedBytes(i64::MAX))));
+    let rest = tree.groups[1].rest.unwrap();
+    assert_eq!((rest.bytes, rest.bound), (SignedBytes(0), Bytes(u64::MAX)));
+}

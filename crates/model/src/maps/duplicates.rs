@@ -120,7 +120,7 @@ fn group((name, length, likeness, id, _): Identity<'_>, mut copies: Vec<Copy>, p
     let (sum, most) = (resident().sum::<Bytes>(), resident().max().unwrap_or_default());
     let overlay = copies.iter().filter(|c| c.fs.as_deref() == Some("overlay")).count() > 1;
     // Pages are whole: a file of one byte has a page resident.
-    let whole = Bytes(length.0.next_multiple_of(page));
+    let whole = length.whole_pages(page);
     Duplicate {
         name: name.to_owned(),
         length,

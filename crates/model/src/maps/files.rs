@@ -190,7 +190,7 @@ fn one(file: &MappedFile, sum: Sum, code_only: bool, page: u64) -> FileUse {
         cached_share: seen
             .cached
             .zip(file.length)
-            .and_then(|(cached, length)| cached.share_of(Bytes(length.0.next_multiple_of(page)))),
+            .and_then(|(cached, length)| cached.share_of(length.whole_pages(page))),
         dirty,
         // Where the kernel does not tell what is dirty, all of it might be clean: an upper bound.
         clean: (file.store == Store::FileSystem)

@@ -73,6 +73,7 @@ fn container(path: &str) -> Option<String> {
     ];
     const PARENTS: &[(&str, &str)] = &[("docker", "docker"), ("lxc", "lxc"), ("machine.slice", "machine")];
     let parts: Vec<&str> = path.split('/').collect();
+    let pods = path.contains("kubepods");
     // Containers may run inside others: the innermost counts.
     (0..parts.len()).rev().find_map(|at| {
         let part = parts[at].trim_end_matches(".scope").trim_end_matches(".service");
@@ -81,7 +82,7 @@ fn container(path: &str) -> Option<String> {
             let parent = at.checked_sub(1).and_then(|up| parts.get(up))?;
             PARENTS.iter().find(|(name, _)| name == parent).map(|(_, kind)| (*kind, part))
         };
-        let pod = || (is_id(part) && path.contains("kubepods")).then_some(("pod", part));
+        let pod = || (pods && is_id(part)).then_some(("pod", part));
         let (kind, id) =
             scope.or_else(below).or_else(pod).filter(|(_, id)| !id.is_empty() && !id.starts_with("conmon"))?;
         let id = if is_id(id) { id.get(..12).unwrap_or(id) } else { id };

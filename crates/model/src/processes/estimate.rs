@@ -114,7 +114,7 @@ impl Estimate {
             Part { low: low.max(0.0), mid: b.as_f64(), high }
         };
         let sums = all.around.map(|m| (around(m.anon_before, m.anon_after), around(m.mapped_before, m.mapped_after)));
-        let seen_all = !missed.hidden && missed.nested == Some(false) && missed.denied + missed.malformed == 0;
+        let seen_all = !missed.hidden && missed.nested == Some(false) && missed.denied == 0 && missed.malformed == 0;
         let anon_sum: Bytes = all.list.iter().filter_map(|p| p.rss_anon).sum();
         let shared_sum: Bytes = all.list.iter().filter(some).map(Process::rss_shared).sum();
         let mut out = Estimate {

@@ -174,3 +174,10 @@ fn the_table_has_no_id_twice_and_every_row_says_where_it_was_read() {
         assert!(recipe.why.ends_with('.'), "{}", recipe.id);
     }
 }
+
+#[test]
+fn a_difference_beyond_the_range_keeps_its_sign() {
+    let table = of_system(&seen(&SAMPLE.replace("Cached: 580 kB", "Cached: 18446744073709551615 kB"))).unwrap();
+    let differs = || table.rows.iter().flat_map(|row| &row.differs).map(|d| d.bytes);
+    assert!(differs().any(|bytes| bytes == SignedBytes(i64::MIN)), "{:?}", differs().collect::<Vec<_>>());
+}

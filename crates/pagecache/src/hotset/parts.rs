@@ -58,22 +58,97 @@ impl Parts {
     /// From gaps and lengths; `None` where they make no sense.
     #[must_use]
     pub fn from_numbers(numbers: &[u64]) -> Option<Parts> {
-        let (mut parts, mut end) = (Parts::builder(), 0u64);
+        let mut parts = Parts::builder();
         for pair in numbers.chunks(2) {
             let [gap, pages] = pair else { return None };
-            let first = end.checked_add(*gap)?;
-            // A run that touches the one before is one with it, and a run of nothing is none.
-            if *pages == 0 || (*gap == 0 && end > 0) {
-                return None;
-            }
-            end = first.checked_add(*pages)?;
-            parts.push(first, *pages);
+            parts.run(*gap, *pages)?;
         }
         Some(parts.finish())
+    }
+
+    /// The page behind the last one.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.iter().last().map_or(0, |(first, pages)| first.saturating_add(pages))
+    }
+
+    /// Bytes.
+    #[must_use]
+    pub const fn size(&self) -> usize {
+        self.0.len()
+    }
+
+    /// In pieces of so many runs at most.
+    #[must_use]
+    pub fn split(&self, runs: usize) -> Vec<Parts> {
+        let (mut pieces, mut piece, mut count) = (Vec::new(), Parts::builder(), 0);
+        for (first, pages) in self.iter() {
+            if count == runs.max(1) {
+                pieces.push(std::mem::take(&mut piece).finish());
+                count = 0;
+            }
+            piece.push(first, pages);
+            count += 1;
+        }
+        pieces.push(piece.finish());
+        pieces
+    }
+}
+
+/// Parts as the numbers of a line, read one by one: what they take is never more than what is kept of them.
+#[derive(Debug, Clone)]
+pub struct Numbers(pub Parts);
+
+impl serde::Serialize for Numbers {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.0.numbers())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Numbers {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Numbers, D::Error> {
+        from.deserialize_seq(Pairs).map(Numbers)
+    }
+}
+
+struct Pairs;
+
+impl<'de> serde::de::Visitor<'de> for Pairs {
+    type Value = Parts;
+
+    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("gap and length in pages by turns")
+    }
+
+    fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut numbers: A) -> Result<Parts, A::Error> {
+        use serde::de::Error;
+        let (mut parts, mut runs) = (Parts::builder(), 0);
+        while let Some(gap) = numbers.next_element::<u64>()? {
+            let pages = numbers.next_element::<u64>()?.ok_or_else(|| A::Error::custom("a gap without a length"))?;
+            runs += 1;
+            if runs > super::MOST_NUMBERS / 2 {
+                return Err(A::Error::custom("more parts than a line may have"));
+            }
+            parts.run(gap, pages).ok_or_else(|| A::Error::custom("parts that make no sense"))?;
+        }
+        Ok(parts.finish())
     }
 }
 
 impl Building {
+    /// Adds a run by the gap before it; `None` where that makes no sense.
+    fn run(&mut self, gap: u64, pages: u64) -> Option<()> {
+        let end = self.last.map_or(0, |(start, length)| start + length);
+        let first = end.checked_add(gap)?;
+        // A run that touches the one before is one with it, and a run of nothing is none.
+        if pages == 0 || (gap == 0 && end > 0) {
+            return None;
+        }
+        first.checked_add(pages)?;
+        self.push(first, pages);
+        Some(())
+    }
+
     /// Adds a run behind the last one; one that touches it makes it longer.
     pub fn push(&mut self, first: u64, pages: u64) {
         match &mut self.last {
@@ -121,7 +196,10 @@ mod tests {
         assert_eq!(parts.iter().collect::<Vec<_>>(), runs);
         assert_eq!(parts.pages(), 1001 + (1 << 20));
         let numbers: Vec<u64> = parts.numbers().collect();
-        assert_eq!(Parts::from_numbers(&numbers), Some(parts));
+        assert_eq!(Parts::from_numbers(&numbers), Some(parts.clone()));
+        let pieces = parts.split(2);
+        assert_eq!(pieces.iter().flat_map(|piece| piece.iter().collect::<Vec<_>>()).collect::<Vec<_>>(), runs);
+        assert_eq!((pieces.len(), parts.end()), (2, (1 << 40) + (1 << 20)));
     }
 
     #[test]

@@ -1,17 +1,16 @@
 //! The files of a hot set, each looked at when its turn comes and then read at once: the first is there while the last has not been
 //! looked at yet. Gone, changed (kind, inode, length, time of the last change) or as it was; of the last kind, what is missing.
 
-use std::ffi::CString;
 use std::fs::File;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use ramline_kernel::input::Looked;
 use ramline_kernel::opened::FileKey;
 use ramline_kernel::{KernelError, process, residency};
 use ramline_units::Bytes;
-use rustix::fs::{Advice, CWD, FileType, Mode, OFlags, fadvise, fstat, openat};
+use rustix::fs::{Advice, FileType, fadvise};
 use rustix::io::Errno;
 
 use crate::hotset::{self, Entry};
@@ -49,7 +48,7 @@ pub enum Found {
 /// A file that is as it was, in pages.
 #[derive(Debug)]
 pub struct Same {
-    key: FileKey,
+    pub key: FileKey,
     pub wanted: u64,
     pub before: u64,
     /// What of it is there is not told: it is read whole.
@@ -82,14 +81,16 @@ impl<'a> Looking<'a> {
 
     /// What became of each file, in the order of the hot set, asked again where something was read; and the note of this restore.
     pub fn end(self) -> (Vec<Option<Found>>, Option<Restoring>) {
+        let (page, dry, own) = (self.page, self.dry, process::page_size());
         let mut found: Vec<Option<Found>> = self.found.into_iter().map(OnceLock::into_inner).collect();
         let piece = found.len().div_ceil(AT_ONCE).max(1);
         std::thread::scope(|scope| {
             for (found, entries) in found.chunks_mut(piece).zip(self.entries.chunks(piece)) {
-                process::spawn_with_own_descriptors(scope, move || {
+                process::spawn_with_own_descriptors(scope, "asking-again", move || {
                     for (found, entry) in found.iter_mut().zip(entries) {
                         if let Some(Found::Same(same)) = found {
-                            same.after = if self.dry { None } else { same.asked_again(entry, self.page) };
+                            let ranges = || hotset::in_pages(entry.ranges(page), page, own, entry.length);
+                            same.after = if dry { None } else { same.asked_again(entry, &ranges()) };
                         }
                     }
                 });
@@ -109,20 +110,19 @@ impl<'a> Looking<'a> {
     }
 
     fn open_same(&self, entry: &Entry) -> Result<(Same, File), Found> {
-        // Never through a link, never waiting: another file may have the name by now.
-        let how = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let opened = CString::new(entry.path.as_os_str().as_bytes()).map_err(|_| Errno::INVAL);
-        let opened = opened.and_then(|name| openat(CWD, name.as_c_str(), how, Mode::empty()));
-        let file = match opened {
-            Ok(fd) => File::from(fd),
-            Err(Errno::NOENT | Errno::NOTDIR) => return Err(Found::Gone),
-            Err(Errno::LOOP | Errno::NXIO) => return Err(another()),
-            Err(error) => return Err(self.failed(&KernelError::io("open", &entry.path, error.into()))),
+        // Looked at before it is opened, never through a link: another file, or a pipe or a device, may have the name by now.
+        let looked = match Looked::at(&entry.path, false) {
+            Ok(looked) => looked,
+            Err(error) => {
+                return Err(match error.raw_os_error().map(Errno::from_raw_os_error) {
+                    Some(Errno::NOENT | Errno::NOTDIR) => Found::Gone,
+                    Some(Errno::LOOP) => another(),
+                    _ => self.failed(&KernelError::io("look at", &entry.path, error)),
+                });
+            }
         };
-        let stat = fstat(&file);
-        let stat = stat.map_err(|error| self.failed(&KernelError::io("look at", &entry.path, error.into())))?;
-        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || (self.inodes && stat.st_ino != entry.inode)
-        {
+        let stat = looked.stat;
+        if looked.kind() != FileType::RegularFile || (self.inodes && stat.st_ino != entry.inode) {
             return Err(another());
         }
         let length = u64::try_from(stat.st_size).unwrap_or(0);
@@ -132,7 +132,8 @@ impl<'a> Looking<'a> {
         if hotset::mtime_ns(&stat) != entry.mtime_ns {
             return Err(Found::Changed("it was written since".to_owned()));
         }
-        let (own, ranges) = (process::page_size(), entry.ranges(self.page));
+        let opened = looked.open().map_err(|error| self.failed(&KernelError::io("open", &entry.path, error)));
+        let (file, own, ranges) = (opened?, process::page_size(), self.ranges(entry));
         let wanted: u64 = ranges.iter().map(|(at, length)| (at + length).div_ceil(own) - at / own).sum();
         let (before, untold) = match residency::of_ranges(&file, &entry.path, &ranges) {
             Ok(seen) => (seen.cached.min(wanted), false),
@@ -144,6 +145,11 @@ impl<'a> Looking<'a> {
         Ok((Same { key, wanted, before, untold, after: None }, file))
     }
 
+    /// What is to be read, in whole pages of this machine.
+    fn ranges(&self, entry: &Entry) -> Vec<(u64, u64)> {
+        hotset::in_pages(entry.ranges(self.page), self.page, process::page_size(), entry.length)
+    }
+
     fn failed(&self, error: &KernelError) -> Found {
         (self.context.tell)(error);
         Found::Failed
@@ -153,7 +159,7 @@ impl<'a> Looking<'a> {
     fn keep(&self, number: usize, entry: &Entry, found: Found) {
         let there = match &found {
             Found::Same(same) if !self.dry => same.before * process::page_size(),
-            _ => entry.pages(self.page) * self.page,
+            _ => entry.pages(self.page).saturating_mul(self.page),
         };
         self.settled.fetch_add(there, Ordering::Relaxed);
         if let Some(slot) = self.found.get(number) {
@@ -167,14 +173,12 @@ fn another() -> Found {
 }
 
 impl Same {
-    fn asked_again(&self, entry: &Entry, page: u64) -> Option<u64> {
+    fn asked_again(&self, entry: &Entry, ranges: &[(u64, u64)]) -> Option<u64> {
         if self.before == self.wanted {
             return Some(self.before);
         }
         match evict::reopen(&entry.path, self.key) {
-            Some(open) => residency::of_ranges(&open, &entry.path, &entry.ranges(page))
-                .ok()
-                .map(|now| now.cached.min(self.wanted)),
+            Some(open) => residency::of_ranges(&open, &entry.path, ranges).ok().map(|now| now.cached.min(self.wanted)),
             None => Some(0),
         }
     }
@@ -218,7 +222,7 @@ impl Wanted for Looking<'_> {
         else {
             return Ok(Vec::new());
         };
-        let ranges = entry.ranges(self.page);
+        let ranges = self.ranges(entry);
         if same.before == 0 || same.untold { Ok(ranges) } else { missing_of(file, &entry.path, &ranges) }
     }
 

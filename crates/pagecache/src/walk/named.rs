@@ -8,13 +8,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ramline_kernel::KernelError;
+use ramline_kernel::residency::Method;
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fstat, openat, stat};
 
 use super::share::Share;
 use super::{Found, Place, Visit, Walk};
+use crate::ground::FileSystem;
 
 enum Start {
     Directory(Arc<Place>),
+    /// Not opened.
+    Closed(Place),
     File(Box<(OwnedFd, Place, Stat)>),
 }
 
@@ -34,6 +38,10 @@ impl<V: Visit> Walk<'_, V> {
                 Start::Directory(place) => {
                     waits = true;
                     self.queue.push(Share::whole(place));
+                }
+                Start::Closed(place) => {
+                    self.left_closed(&mut worker, &place, &place.path);
+                    self.visit.leave(&mut worker, &place);
                 }
                 Start::File(file) => {
                     let (fd, place, stat) = *file;
@@ -62,11 +70,22 @@ impl<V: Visit> Walk<'_, V> {
                 "",
             ));
         }
+        let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if let Some(name) = self.ground.name_at(&real).filter(|name| !is_dir && self.is_left_closed(name)) {
+            let fs =
+                Arc::new(FileSystem { name: name.to_owned(), method: Method::Mincore, dax: false, in_memory: false });
+            let (index, device, inode) = (self.number(), seen.st_dev, seen.st_ino);
+            if !self.named.insert((device, inode)) {
+                return Ok(None);
+            }
+            let place = Place { index, depth: 0, path: path.to_owned(), real, device, inode, fs };
+            self.visit.enter(&place, None);
+            return Ok(Some(Start::Closed(place)));
+        }
         let plain = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let how = if is_dir { plain | OFlags::DIRECTORY } else { plain };
         let fd = open_quietly(&name, how).map_err(failed)?;
         let stat = fstat(&fd).map_err(failed)?;
-        let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let fs = self.file_system(fd.as_fd(), &stat, &real);
         if is_dir && ramline_kernel::fs::has_no_files(&fs.name) && fs.name != "devtmpfs" && fs.name != "hugetlbfs" {
             let rule = format!("{} holds no files of a disk", fs.name);

@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -159,6 +160,10 @@ impl<V: Visit> Walk<'_, V> {
 
     fn file(&self, worker: &mut V::Worker, dir: &Open, name: &CStr, passed: &mut Passed) {
         let place = &dir.place;
+        if self.is_left_closed(&place.fs.name) {
+            let path = path_of(place, Some(name));
+            return self.left_closed(worker, place, &path);
+        }
         let link = if self.options.follow { OFlags::empty() } else { OFlags::NOFOLLOW };
         let how = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | link;
         // Mapping a file, as mincore needs it, counts as an access; cachestat does not.
@@ -187,6 +192,22 @@ impl<V: Visit> Walk<'_, V> {
         }
         let Some(fs) = self.of_another_device(&fd, &stat, place, name) else { return };
         self.visit.file(worker, &Found { place, name: Some(name), file: fd.as_fd(), stat: &stat, fs: &fs });
+    }
+
+    /// Where opening a file would destroy what is asked about, it stays closed unasked.
+    pub(super) fn is_left_closed(&self, fs: &str) -> bool {
+        ramline_kernel::fs::forgets_when_opened(fs) && !self.options.remote && !self.visit.changes_anyway()
+    }
+
+    pub(super) fn left_closed(&self, worker: &mut V::Worker, place: &Place, path: &Path) {
+        let text = format!(
+            "{}: opening a file there may empty what is cached of it, so none is opened unasked (try: --remote)",
+            place.fs.name
+        );
+        let length = rustix::fs::lstat(path).map_or(0, |stat| u64::try_from(stat.st_size).unwrap_or(0));
+        if !self.visit.closed(worker, place, path, length, Some(&text)) {
+            self.skipped.add(&text, 1, Some(path));
+        }
     }
 
     /// A file that is on another device than its directory: mounted there alone, or of a layer of an overlay, where the
@@ -222,7 +243,7 @@ impl<V: Visit> Walk<'_, V> {
                 let path = path_of(place, Some(name));
                 self.failed("open", &path, error);
                 let length = rustix::fs::lstat(&path).map_or(0, |stat| u64::try_from(stat.st_size).unwrap_or(0));
-                self.visit.closed(worker, place, &path, length);
+                self.visit.closed(worker, place, &path, length, None);
             }
         }
     }

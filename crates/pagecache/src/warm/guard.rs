@@ -43,7 +43,7 @@ impl<'a> Guard<'a> {
 
     /// May so many bytes more be read? The answer is final.
     pub fn allow(&self, bytes: u64) -> Result<(), Stop> {
-        let sum = self.asked.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let sum = self.asked.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
         if sum <= self.granted.load(Ordering::Relaxed) {
             return Ok(());
         }
@@ -69,7 +69,7 @@ impl<'a> Guard<'a> {
 
     fn grant(&self, sum: u64, room: &Room) -> bool {
         let most = room.bytes.0.saturating_sub(self.margin);
-        self.granted.store((sum + STEP).min(most), Ordering::Relaxed);
+        self.granted.store(sum.saturating_add(STEP).min(most), Ordering::Relaxed);
         sum <= most
     }
 }

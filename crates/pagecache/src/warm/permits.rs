@@ -2,7 +2,7 @@
 
 use std::sync::{Condvar, Mutex};
 
-use crate::shared::{lock, wait};
+use crate::shared::{is_broken, lock, wait};
 
 /// How many may read at a time; the number can change.
 pub struct Permits {
@@ -31,7 +31,7 @@ impl Permits {
             *permit = None;
             state = lock(&self.state);
         }
-        while state.0 >= state.1 {
+        while state.0 >= state.1 && !is_broken() {
             state = wait(&self.wake, state);
         }
         state.0 += 1;

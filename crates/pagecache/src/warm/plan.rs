@@ -118,6 +118,8 @@ pub struct Plan {
 struct Planning {
     page: u64,
     range: Option<(u64, u64)>,
+    /// Nothing will be read.
+    dry: bool,
     files: Mutex<Vec<Planned>>,
     tally: Mutex<Tally>,
     unknown: Remarks,
@@ -130,10 +132,17 @@ pub struct Worker {
 }
 
 /// Plans, in the order of the disk as far as device and inode tell.
-pub fn plan(context: Context<'_>, names: &[PathBuf], walking: &walk::Options, range: Option<(u64, u64)>) -> Plan {
+pub fn plan(
+    context: Context<'_>,
+    names: &[PathBuf],
+    walking: &walk::Options,
+    range: Option<(u64, u64)>,
+    dry: bool,
+) -> Plan {
     let planning = Planning {
         page: process::page_size(),
         range,
+        dry,
         files: Mutex::default(),
         tally: Mutex::default(),
         unknown: Remarks::default(),
@@ -187,6 +196,10 @@ impl Visit for Planning {
         let key = FileKey { device: found.stat.st_dev, inode: found.stat.st_ino };
         let (empty, method) = (before == 0, found.fs.method);
         worker.files.push(Planned { path: found.path(), key, length, before, missing, untold, empty, sparse, method });
+    }
+
+    fn changes_anyway(&self) -> bool {
+        !self.dry
     }
 
     fn leave(&self, worker: &mut Worker, _: &Place) {

@@ -122,7 +122,7 @@ pub fn read(context: Context<'_>, files: &impl Wanted, guard: &Guard<'_>, option
         let (done, finished) = channel::<()>();
         for _ in 0..threads {
             let (pool, done) = (&pool, done.clone());
-            process::spawn_with_own_descriptors(scope, move || pool.work(done));
+            process::spawn_with_own_descriptors(scope, "reader", move || pool.work(done));
         }
         drop(done);
         let mut last = (Instant::now(), 0);

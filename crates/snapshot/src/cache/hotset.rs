@@ -48,8 +48,8 @@ pub struct Restored {
     pub doing: Doing,
     /// The file of the hot set.
     pub file: Name,
-    /// How long ago it was saved.
-    pub age: Nanos,
+    /// How long ago it was saved; `None` where this clock says that it has not been saved yet.
+    pub age: Option<Nanos>,
     /// It was saved since the last boot.
     pub same_boot: bool,
     /// Files in it.
@@ -64,6 +64,8 @@ pub struct Restored {
     pub gone: u64,
     /// The first few of them.
     pub gone_files: Vec<WarmedFile>,
+    /// Lines that list a file once more: each file is counted once.
+    pub listed_again: u64,
     /// Files whose turn did not come before it was interrupted: nothing is known of them, and they are in no sum.
     pub not_looked_at: u64,
     /// What was hot of the files that are as they were. Gauges from here on.

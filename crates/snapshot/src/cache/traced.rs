@@ -37,29 +37,35 @@ pub struct Touched {
 impl Touched {
     /// Adds another.
     pub const fn add(&mut self, other: &Touched) {
-        self.reads += other.reads;
-        self.read_hits += other.read_hits;
-        self.read_misses += other.read_misses;
-        self.faults += other.faults;
-        self.mapped += other.mapped;
-        self.mapped_misses += other.mapped_misses;
-        self.read_ahead += other.read_ahead;
-        self.brought += other.brought;
-        self.evicted += other.evicted;
-        self.dropped += other.dropped;
-        self.refaulted += other.refaulted;
+        self.reads = self.reads.saturating_add(other.reads);
+        self.read_hits = self.read_hits.saturating_add(other.read_hits);
+        self.read_misses = self.read_misses.saturating_add(other.read_misses);
+        self.faults = self.faults.saturating_add(other.faults);
+        self.mapped = self.mapped.saturating_add(other.mapped);
+        self.mapped_misses = self.mapped_misses.saturating_add(other.mapped_misses);
+        self.read_ahead = self.read_ahead.saturating_add(other.read_ahead);
+        self.brought = self.brought.saturating_add(other.brought);
+        self.evicted = self.evicted.saturating_add(other.evicted);
+        self.dropped = self.dropped.saturating_add(other.dropped);
+        self.refaulted = self.refaulted.saturating_add(other.refaulted);
     }
 
     /// Pages that were asked for and there: by read(2) or by touching a mapping first.
     #[must_use]
     pub const fn hits(&self) -> u64 {
-        self.read_hits + self.mapped.saturating_sub(self.mapped_misses)
+        self.read_hits.saturating_add(self.mapped.saturating_sub(self.mapped_misses))
+    }
+
+    /// Pages that were asked for.
+    #[must_use]
+    pub const fn asked(&self) -> u64 {
+        self.hits().saturating_add(self.misses())
     }
 
     /// Pages that were asked for and not there.
     #[must_use]
     pub const fn misses(&self) -> u64 {
-        self.read_misses + self.mapped_misses
+        self.read_misses.saturating_add(self.mapped_misses)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `cache evict`: what left the page cache, and why the rest stays.
 
 use ramline_snapshot::cache::{Doing, EvictedFile, EvictedFiles, Stay, Why};
-use ramline_units::Bytes;
+use ramline_units::{Bytes, saturating_sum};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +57,7 @@ impl CacheEvict {
         let done = &self.done;
         let of = number::things(done.files, "file");
         if done.files == 0 && !done.unproven.is_empty() {
-            let of = number::things(done.unproven.iter().map(|remark| remark.files).sum(), "file");
+            let of = number::things(saturating_sum(done.unproven.iter().map(|remark| remark.files)), "file");
             return format!("What left the page cache of {of} cannot be proven.");
         }
         if done.before == Bytes::ZERO {

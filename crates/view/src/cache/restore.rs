@@ -42,11 +42,11 @@ impl CacheRestore {
         }
         let boot = if done.same_boot { "in this boot" } else { "in an earlier boot" };
         let files = number::things(done.files, "file");
-        page.dim(&format!(
-            "The hot set was saved {boot}, {} ago, with {} of {files}.",
-            age(done.age.as_secs_f64()),
-            done.hot
-        ));
+        let when = done.age.map_or_else(
+            || "at a time that is still to come by the clock of this machine".to_owned(),
+            |age| format!("{} ago", self::age(age.as_secs_f64())),
+        );
+        page.dim(&format!("The hot set was saved {boot}, {when}, with {} of {files}.", done.hot));
         page.dim(&format!("The guard began with room for {} ({}).", done.room, done.bound));
         super::evictors(&mut page, &done.evictors);
         if done.not_looked_at > 0 {
@@ -54,6 +54,13 @@ impl CacheRestore {
             page.painted(
                 Paint::Warn,
                 &format!("{files} had not been looked at when it ended: they are in no number above."),
+            );
+        }
+        if done.listed_again > 0 {
+            let lines = number::things(done.listed_again, "line");
+            page.painted(
+                Paint::Warn,
+                &format!("{lines} of the hot set list a file once more: each file is counted once."),
             );
         }
         some(&mut page, "changed since, left alone", done.changed, &done.changed_files);
@@ -127,7 +134,7 @@ mod tests {
             after: Some(Bytes::from_mib(100)),
             read: Bytes::from_mib(60),
             took: Nanos(1_000_000_000),
-            age: Nanos(90_000_000_000),
+            age: Some(Nanos(90_000_000_000)),
             changed: 22,
             changed_files: vec![changed],
             ..Restored::default()

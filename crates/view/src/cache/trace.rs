@@ -93,7 +93,7 @@ impl CacheTrace {
         if self.traced.recorded.level == Level::ChangesOnly {
             return format!("{whom}: {} brought into the page cache.", pushed::size(total.brought, self.traced.page));
         }
-        let asked = total.hits() + total.misses();
+        let asked = total.asked();
         match share(total) {
             None => format!("{whom}: no page of a file was asked for."),
             Some(share) => format!(
@@ -139,7 +139,7 @@ impl CacheTrace {
 
 #[expect(clippy::cast_precision_loss, reason = "a share for reading")]
 fn share(touched: &Touched) -> Option<String> {
-    let asked = touched.hits() + touched.misses();
+    let asked = touched.asked();
     (asked > 0).then(|| number::percent(touched.hits() as f64 / asked as f64))
 }
 

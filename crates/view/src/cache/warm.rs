@@ -57,7 +57,8 @@ impl CacheWarm {
 
     fn answer(&self) -> String {
         let done = &self.done;
-        let (before, of) = (done.before.resident, number::things(done.before.files + done.before.unknown, "file"));
+        let (before, of) =
+            (done.before.resident, number::things(done.before.files.saturating_add(done.before.unknown), "file"));
         if done.missing == Bytes::ZERO {
             return format!("Nothing is missing: {before} of {of} are in the page cache, all that has data.");
         }

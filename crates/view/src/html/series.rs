@@ -12,6 +12,7 @@ mod over_time;
 
 use maud::{Markup, html};
 use ramline_evidence::{ArmResult, FIRST, RunRecord, SECOND, SeriesTable};
+use ramline_units::saturating_sum;
 
 use super::format::{count, date, size};
 use super::parts::{self, section, table, tag, text};
@@ -126,12 +127,12 @@ fn head(page: &SeriesPage<'_>) -> Markup {
 fn facts(page: &SeriesPage<'_>) -> Vec<(&'static str, String, String)> {
     let runs = page.records.len();
     let endings = |arm: &ArmResult| arm.verdicts.clone();
-    let completed: u64 =
-        page.table.arms.iter().flat_map(endings).filter(|(word, _)| word == "completed").map(|(_, n)| n).sum();
+    let ended_so = page.table.arms.iter().flat_map(endings).filter(|(word, _)| word == "completed");
+    let completed = saturating_sum(ended_so.map(|(_, n)| n));
     let mut others: Vec<(String, u64)> = Vec::new();
     for (word, n) in page.table.arms.iter().flat_map(endings).filter(|(word, _)| word != "completed") {
         match others.iter_mut().find(|(known, _)| *known == word) {
-            Some((_, sum)) => *sum += n,
+            Some((_, sum)) => *sum = sum.saturating_add(n),
             None => others.push((word, n)),
         }
     }

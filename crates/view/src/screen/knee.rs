@@ -79,7 +79,7 @@ fn ended(probe: &Probe) -> String {
             parts.push(format!("{what} {n}"));
         }
     };
-    add(probe.n.saturating_sub(probe.killed + probe.late), "completed");
+    add(probe.n.saturating_sub(probe.killed).saturating_sub(probe.late), "completed");
     add(probe.killed, "killed");
     add(probe.late, "given up");
     parts.join(", ")

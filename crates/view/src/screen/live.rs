@@ -62,14 +62,14 @@ pub fn ended(record: &RunRecord, order: u32, total: u32, run_s: f64, left_s: Opt
         Verdict::Completed | Verdict::Unfinished => String::new(),
     };
     let now = Live { order, total, left_s, ..Live::default() };
-    let end = if order + 1 == total { String::new() } else { left(&now) };
+    let end = if order.saturating_add(1) == total { String::new() } else { left(&now) };
     let word = verdict_word(&record.verdict);
     format!("{}: {word}{why} after {run_s:.1} s{end}", name(&record.arm.name, order, total))
 }
 
 fn name(arm: &str, order: u32, total: u32) -> String {
     let of = if total == 0 { String::new() } else { format!(" of {total}") };
-    format!("run {}{of}, {}", order + 1, escape(arm))
+    format!("run {}{of}, {}", order.saturating_add(1), escape(arm))
 }
 
 fn left(now: &Live<'_>) -> String {

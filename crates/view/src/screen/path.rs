@@ -91,7 +91,7 @@ fn draw(page: &mut Page<'_>, found: &ArmPath) {
     let mut left_out = path.cut;
     for (index, step) in path.steps.iter().enumerate() {
         if !counts(path, index) {
-            left_out += 1;
+            left_out = left_out.saturating_add(1);
             continue;
         }
         let own = if step.by.is_some() || step.own.0 == 0 { String::new() } else { time(step.own) };

@@ -44,7 +44,7 @@ pub fn segments(parts: &[Segment], width: usize) -> String {
     let mut drawn = 0;
     for part in parts {
         sum += if part.share.is_finite() { part.share.max(0.0) } else { 0.0 };
-        let end = cells(sum, width);
+        let end = cells(sum.min(1.0), width).max(drawn);
         out.extend(std::iter::repeat_n(part.letter, end - drawn));
         drawn = end;
     }

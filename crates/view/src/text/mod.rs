@@ -78,28 +78,33 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
+/// No text has so many bytes a column: a word that has is cut like one that is too wide.
+const LONGEST: usize = 64;
+
 /// Breaks a text into lines of at most `columns`; a word longer than that is cut.
 #[must_use]
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(8);
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
-        let mut word = word.to_owned();
+        let mut word = word;
         while let Some(last) = lines.last_mut() {
             let gap = usize::from(!last.is_empty());
-            if width(last) + gap + width(&word) <= columns {
+            // A long word is not measured again and again while it is cut.
+            let short = word.len() <= columns.saturating_mul(LONGEST);
+            if short && width(last) + gap + width(word) <= columns {
                 if gap == 1 {
                     last.push(' ');
                 }
-                last.push_str(&word);
+                last.push_str(word);
                 break;
             }
             if !last.is_empty() {
                 lines.push(String::new());
                 continue;
             }
-            let rest = cut(&mut word, columns);
-            last.push_str(&word);
+            let (head, rest) = word.split_at(cut(word, columns));
+            last.push_str(head);
             lines.push(String::new());
             word = rest;
         }
@@ -110,19 +115,17 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Leaves at most `columns` in `word` and returns the rest.
-fn cut(word: &mut String, columns: usize) -> String {
+/// Where to cut `word` so that at most `columns` stand before.
+fn cut(word: &str, columns: usize) -> usize {
     let mut used = 0;
     let fits = |c: char, used: usize| used + width(c.encode_utf8(&mut [0; 4])) <= columns;
-    let mut at = word.len();
     for (index, c) in word.char_indices() {
         if !fits(c, used) {
-            at = index;
-            break;
+            return index;
         }
         used += width(c.encode_utf8(&mut [0; 4]));
     }
-    word.split_off(at)
+    word.len()
 }
 
 #[cfg(test)]
@@ -135,6 +138,7 @@ mod tests {
         assert_eq!(wrap("aaaa bbbb cccc", 9), ["aaaa bbbb", "cccc"]);
         assert_eq!(wrap("abcdefghijklmnop", 8), ["abcdefgh", "ijklmnop"]);
         assert_eq!(wrap("", 8), [""]);
+        assert_eq!(wrap(&"a".repeat(1 << 20), 8).len(), 1 << 17);
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub fn journalled<T>(root: &Root, verb: &str, work: impl FnOnce(&mut Run) -> ram
     }
     let lock = state::lock(root)?;
     for removed in ramline_lab::series::clean_up(&lock, root)? {
-        eprintln!("{}", ramline_view::escape(&removed));
+        ramline_kernel::stdio::tell(&removed);
     }
     let mut run = Run::begin(&lock, root, state::crash_after())?;
     let done = work(&mut run);

@@ -58,9 +58,9 @@ impl Run {
         if !self.quiet {
             let report = CacheRun::new(ran);
             if self.json {
-                eprintln!("{}", serde_json::to_string(&report)?);
+                ramline_kernel::stdio::tell(&ramline_units::escape_json(&serde_json::to_string(&report)?));
             } else {
-                eprint!("{}", report.text(&Style::default()));
+                ramline_kernel::stdio::tell(report.text(&Style::default()).trim_end());
             }
         }
         Ok(code)
@@ -69,7 +69,7 @@ impl Run {
 
 /// As a shell does it.
 fn not_started(error: &ramline_kernel::KernelError) -> u8 {
-    eprintln!("ramline: {}", ramline_view::escape(&error.to_string()));
+    ramline_kernel::stdio::tell(&format!("ramline: {error}"));
     if matches!(error.cause, Cause::Absent) { 127 } else { 126 }
 }
 
@@ -90,7 +90,8 @@ fn lock(root: &Root) -> Result<RunLock> {
             return Err(busy);
         }
         if !told {
-            eprintln!("ramline: waiting for another run of ramline to end, up to {} s", PATIENCE.as_secs());
+            let line = format!("ramline: waiting for another run of ramline to end, up to {} s", PATIENCE.as_secs());
+            ramline_kernel::stdio::tell(&line);
             told = true;
         }
         std::thread::sleep(Duration::from_millis(200));

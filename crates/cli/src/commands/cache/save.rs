@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
+use ramline_kernel::output::Output;
 use ramline_kernel::{Root, signals};
-use ramline_pagecache::{Context, install, save};
+use ramline_pagecache::{Context, hotset, install, save};
 use ramline_view::CacheSave;
 
 use super::service::{self, Service};
 use super::{Walking, code, tell};
 use crate::output::Format;
+use crate::place;
 
 /// Save the hot set: which parts of which files are in the page cache now, to be read again after a reboot (cache restore)
 ///
@@ -22,7 +24,7 @@ use crate::output::Format;
 #[derive(Debug, Clone, Args)]
 #[command(group(clap::ArgGroup::new("units").args(["install", "uninstall"])))]
 pub struct Save {
-    /// The hot set's file [with --install: /var/lib/ramline/hotset]
+    /// The hot set's file, - for stdout [with --install: /var/lib/ramline/hotset]
     #[arg(value_name = "FILE", required_unless_present_any = ["install", "uninstall"])]
     file: Option<PathBuf>,
     /// Files and directories, with everything below [default: every file system of a local disk]
@@ -63,11 +65,17 @@ impl Save {
             return self.units(root, &file);
         }
         signals::install();
-        let options = save::Options { dry: self.dry_run, force: self.force, if_warm: self.if_warm };
+        let options = save::Options { force: self.force, if_warm: self.if_warm };
         let context = Context { root, tell: &tell };
-        let done = save::save(context, &file, &self.paths, &self.walking.options(), options)?;
+        let open = || place::open(&file, hotset::FORMAT, "ramline cache save FILE");
+        let output = (!self.dry_run).then(open).transpose()?;
+        let to_stdout = output.as_ref().is_some_and(Output::is_stdout);
+        let done = save::save(context, &file, output, &self.paths, &self.walking.options(), options)?;
         let partly = done.failed > 0 || !done.unknown.is_empty();
-        self.format.print(&CacheSave::new(done), CacheSave::text)?;
+        // What was asked for there is the hot set.
+        if !to_stdout {
+            self.format.print(&CacheSave::new(done), CacheSave::text)?;
+        }
         Ok(code(partly))
     }
 

@@ -64,7 +64,7 @@ impl Stat {
                 // Nobody reads any more.
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
                 Err(error) => {
-                    eprintln!("ramline: cannot write the answer: {error}");
+                    ramline_kernel::stdio::tell(&format!("ramline: cannot write the answer: {error}"));
                     std::process::exit(1);
                 }
                 Ok(()) => {}

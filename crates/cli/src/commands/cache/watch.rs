@@ -8,7 +8,7 @@ use clap::Args;
 use ramline_kernel::Root;
 use ramline_pagecache::Context;
 use ramline_pagecache::trace::{self, Watching};
-use ramline_view::{CacheWatch, cache, escape};
+use ramline_view::{CacheWatch, cache};
 
 use super::recording::journalled;
 use super::{Walking, code, tell};
@@ -45,7 +45,7 @@ impl Watch {
     /// # Errors
     /// Not root, or no tracing in this kernel; nothing of what was named is a file; stdout cannot be written.
     pub fn run(&self, root: &Root) -> Result<u8> {
-        let looked = |look: &_| eprintln!("{}", escape(&cache::look(look)));
+        let looked = |look: &_| ramline_kernel::stdio::tell(&cache::look(look));
         let how = Watching { lasts: self.time, every: self.every, looked: &looked };
         let context = Context { root, tell: &tell };
         let walking = self.walking.options();

@@ -200,7 +200,7 @@ fn remove_leftovers(lock: &RunLock) -> std::result::Result<Vec<String>, Skipped>
 /// To stderr, on a terminal or not.
 fn say(lines: &[String]) {
     for line in lines {
-        eprintln!("{}", ramline_view::escape(line));
+        ramline_kernel::stdio::tell(line);
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use ramline_evidence::knee::Knee;
 use ramline_evidence::{RunRecord, SeriesTable, Versus, together};
+use ramline_kernel::output::Output;
 use ramline_lab::experiments::find;
 use ramline_lab::store::RunFolder;
 use ramline_view::ProofTable;
@@ -15,7 +16,7 @@ use serde::Serialize;
 
 use crate::exit::{self, Failure};
 use crate::output::{self, Format, Versioned};
-use crate::target::Target;
+use crate::place;
 
 /// A series, studied the way that fits its experiment.
 enum Shown {
@@ -78,28 +79,30 @@ impl Shown {
 ///
 /// # Errors
 /// It cannot be written.
-pub fn target(path: &Path) -> Result<Target> {
-    Target::new(path, "ramline lab report --html series.html")
+pub fn target(path: &Path) -> Result<Output> {
+    place::open(path, place::HTML, "ramline lab report --html series.html")
 }
 
 /// Prints a folder's records, and writes the page where one is wanted.
 ///
 /// # Errors
 /// There are none, or stdout or the file cannot be written.
-pub fn print(folder: &RunFolder, format: Format, html: Option<Target>) -> Result<u8> {
+pub fn print(folder: &RunFolder, format: Format, html: Option<Output>) -> Result<u8> {
     let (table, records) = series_of(folder)?;
     let lead = find(&table.experiment).map(|e| e.figures).unwrap_or_default();
     let shown = Shown::of(&table, &records);
-    if format.json {
+    if html.as_ref().is_some_and(Output::is_stdout) {
+        // The page is what was asked for there.
+    } else if format.json {
         shown.json(&table)?;
     } else {
         output::text(&shown.text(&table, lead, &output::style()))?;
     }
     let doubts = ramline_lab::report::doubts(&records);
     for doubt in &doubts {
-        eprintln!("doubt: {}", ramline_view::escape(doubt));
+        ramline_kernel::stdio::tell(&format!("doubt: {doubt}"));
     }
-    eprintln!("Raw records: {}", folder.dir().display());
+    ramline_kernel::stdio::tell(&format!("Raw records: {}", folder.dir().display()));
     let text = shown.text(&table, lead, &Style::default());
     let answer = shown.answer();
     let page = Page {
@@ -124,7 +127,7 @@ struct Page<'a> {
     screen: &'a str,
 }
 
-fn write(target: Option<Target>, page: &Page<'_>) -> Result<()> {
+fn write(target: Option<Output>, page: &Page<'_>) -> Result<()> {
     let Some(target) = target else { return Ok(()) };
     let Page { table, records, doubts, two, answer, screen } = *page;
     let experiment = find(&table.experiment);
@@ -133,8 +136,8 @@ fn write(target: Option<Target>, page: &Page<'_>) -> Result<()> {
         .into_iter()
         .map(|(shown, sentence)| Reading { shown: shown.to_owned(), sentence: sentence.to_owned() })
         .collect();
-    let file = target.shown();
-    target.write(&ramline_view::html::series(&SeriesPage {
+    let file = (!target.is_stdout()).then(|| target.path().display().to_string());
+    let text = ramline_view::html::series(&SeriesPage {
         table,
         records,
         question: experiment.map(|e| e.question).unwrap_or_default(),
@@ -147,8 +150,11 @@ fn write(target: Option<Target>, page: &Page<'_>) -> Result<()> {
         answer,
         screen,
         ramline: env!("CARGO_PKG_VERSION"),
-    }))?;
-    eprintln!("Page: {file}");
+    });
+    target.write(text.as_bytes())?;
+    if let Some(file) = file {
+        ramline_kernel::stdio::tell(&format!("Page: {file}"));
+    }
     Ok(())
 }
 
@@ -165,7 +171,7 @@ pub fn csv(folder: &RunFolder) -> Result<u8> {
 fn series_of(folder: &RunFolder) -> Result<(SeriesTable, Vec<RunRecord>)> {
     let contents = folder.read()?;
     for problem in &contents.unreadable {
-        eprintln!("{}", ramline_view::escape(problem));
+        ramline_kernel::stdio::tell(problem);
     }
     let none = || {
         let what = format!("{} holds no record of a run", folder.dir().display());
@@ -178,7 +184,7 @@ fn series_of(folder: &RunFolder) -> Result<(SeriesTable, Vec<RunRecord>)> {
 ///
 /// # Errors
 /// They are of different experiments, or as [`print`].
-pub fn compare(first: &Path, second: &Path, format: Format, html: Option<Target>) -> Result<u8> {
+pub fn compare(first: &Path, second: &Path, format: Format, html: Option<Output>) -> Result<u8> {
     let (first, before) = series_of(&RunFolder::open(first))?;
     let (second, after) = series_of(&RunFolder::open(second))?;
     if first.experiment != second.experiment {
@@ -187,7 +193,9 @@ pub fn compare(first: &Path, second: &Path, format: Format, html: Option<Target>
         return Err(Failure::new(exit::USAGE, format!("{what}\n  try: {hint}")).into());
     }
     let versus = Versus::of(&first, &second);
-    format.print(&Versioned::new(&versus), |versus, style| screen::versus(versus.data(), style))?;
+    if !html.as_ref().is_some_and(Output::is_stdout) {
+        format.print(&Versioned::new(&versus), |versus, style| screen::versus(versus.data(), style))?;
+    }
     let doubts: Vec<String> = versus.unlike.iter().map(|what| format!("the two differ in {what}")).collect();
     if let Some((table, records)) = together(&before, &after) {
         let screen = screen::versus(&versus, &Style::default());

@@ -113,10 +113,11 @@ impl Subcommand for Chosen {
 }
 
 fn subcommand(experiment: &'static Experiment) -> Command {
-    let base = Command::new(experiment.name)
-        .about(experiment.question)
-        .long_about(format!("{}\n\n{}\n\nNeeds: {}", experiment.question, experiment.how, experiment.needs));
+    let base = Command::new(experiment.name);
+    // What the shared options are described as is not what the experiment is: that is said last.
     How::augment_args(experiment.table().iter().fold(base, |command, row| command.arg(option(row))))
+        .about(experiment.question)
+        .long_about(format!("{}\n\n{}\n\nNeeds: {}", experiment.question, experiment.how, experiment.needs))
 }
 
 fn option(row: &Parameter) -> Arg {
@@ -191,7 +192,7 @@ fn go(experiment: &Experiment, params: &Params, resume: Option<&RunFolder>, how:
     // What an earlier run left is removed before the machine is judged: it may be what stands in the way.
     let lock = state::lock(&root)?;
     for removed in series::clean_up(&lock, &root)? {
-        eprintln!("{}", ramline_view::escape(&removed));
+        ramline_kernel::stdio::tell(&removed);
     }
     let mut series = (experiment.open)(&root, params)?;
     plan(&*series);
@@ -209,6 +210,6 @@ fn go(experiment: &Experiment, params: &Params, resume: Option<&RunFolder>, how:
 /// To stderr, on a terminal or not.
 fn plan(series: &dyn Series) {
     for line in series.lines() {
-        eprintln!("{}", ramline_view::escape(&line));
+        ramline_kernel::stdio::tell(&line);
     }
 }

@@ -177,7 +177,7 @@ pub fn read(who: &Who) -> Vec<(Paint, String)> {
 
 fn walks(who: &Who) -> String {
     let w = &who.walks;
-    if w.done == 0 && w.left_out + w.too_large + w.denied == 0 {
+    if [w.done, w.left_out, w.too_large, w.denied] == [0; 4] {
         return "Page tables: none walked, because none could change the answer by a hundredth, or none was asked for."
             .to_owned();
     }

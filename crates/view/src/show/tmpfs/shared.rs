@@ -4,7 +4,7 @@ mod large;
 
 use ramline_model::shmem::{Kind, Line, Split};
 use ramline_snapshot::shmem::{Amount, GraphicsClient, Method, Shmem};
-use ramline_units::{Bytes, Nanos};
+use ramline_units::{Bytes, Nanos, saturating_sum};
 
 use self::large::{files, largest, owner, span};
 use crate::text::{Cell, Column, Page, Paint, Table, number};
@@ -250,7 +250,7 @@ fn coverage(page: &mut Page<'_>, seen: &Shmem) {
         "Looked at {}, {} and {}",
         processes(walk.processes),
         number::things(walk.name_spaces, "mount name space"),
-        number::things(seen.filesystems.iter().map(|f| f.inodes).sum(), "inode"),
+        number::things(saturating_sum(seen.filesystems.iter().map(|f| f.inodes)), "inode"),
     )];
     if let Some(cost) = walk.cost {
         words.push(format!(" in {}", number::seconds(cost.as_secs_f64())));
@@ -260,7 +260,7 @@ fn coverage(page: &mut Page<'_>, seen: &Shmem) {
         let hint = if seen.unowned.is_none() { ": root sees them" } else { "" };
         words.push(format!(" {} refused{hint}.", processes(walk.denied)));
     }
-    let refused: u64 = seen.filesystems.iter().map(|f| f.refused).sum();
+    let refused = saturating_sum(seen.filesystems.iter().map(|f| f.refused));
     if refused > 0 {
         words.push(format!(" {} of file systems in RAM refused.", number::things(refused, "place")));
     }

@@ -1,0 +1,241 @@
+//! Where a command writes its result: what a user has named, whatever it is, so that it ends untouched or complete.
+//!
+//! | what is named | what is done |
+//! |---|---|
+//! | `-` | standard output |
+//! | a device, pipe, socket or terminal | opened and written |
+//! | a regular file | replaced in one step when the new one is complete, its mode and owner kept |
+//! | a link to one of these | followed: the link stays, what it leads to is written |
+//! | nothing yet | made in one step when it is complete |
+//! | anything else | refused before any work is done |
+//!
+//! A new file is written without a name (O_TMPFILE) and then linked, so that a killed command leaves nothing. What must have a name for a
+//! moment (a file that replaces another; a file system without O_TMPFILE) is called `.NAME.ramline-K` beside it and is locked: the
+//! next command that writes NAME removes it when the lock is free and the content is ours. What it is not: a knob ([`crate::write`]).
+//!
+//! ```
+//! use ramline_kernel::output::{Format, Output};
+//! # let dir = std::env::temp_dir().join(format!("ramline-doc-output-{}", std::process::id()));
+//! # std::fs::create_dir_all(&dir)?;
+//! let format = Format { begins: b"{", mode: 0o644 };
+//! Output::open(&dir.join("report.json"), format, "ramline checkup --json -")?.write(b"{}\n")?;
+//! assert_eq!(std::fs::read(dir.join("report.json"))?, b"{}\n");
+//! # std::fs::remove_dir_all(&dir)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod staged;
+mod stream;
+mod tree;
+
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat, statat};
+use rustix::io::Errno;
+
+use crate::error::{KernelError, Result};
+use crate::input::by_descriptor;
+use crate::process;
+use staged::Staged;
+pub use tree::{Tree, is_in_use};
+
+/// What is going to be written: how a file of ours is told from others, and who may read a new one.
+#[derive(Debug, Clone, Copy)]
+pub struct Format {
+    /// The bytes every such document begins with.
+    pub begins: &'static [u8],
+    /// Mode of a new file, less the umask.
+    pub mode: u32,
+}
+
+/// A place that has been checked and can be written.
+#[derive(Debug)]
+pub struct Output {
+    path: PathBuf,
+    hint: String,
+    to: To,
+}
+
+#[derive(Debug)]
+enum To {
+    Stdout,
+    Stream(stream::Stream),
+    File(Box<Staged>),
+}
+
+/// `path_resolution(7)`: the kernel follows no more.
+const MOST_LINKS: u32 = 40;
+
+impl Output {
+    /// Checks the place and gets everything ready that can fail; `hint` is a command that would work.
+    ///
+    /// # Errors
+    /// When it is not one of the kinds above or cannot be written: then nothing has been touched.
+    pub fn open(path: &Path, format: Format, hint: &str) -> Result<Output> {
+        let to = To::find(path, format).map_err(|error| error.or_hint(hint))?;
+        Ok(Output { path: path.to_owned(), hint: hint.to_owned(), to })
+    }
+
+    /// The place as it was named.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// True for standard output.
+    #[must_use]
+    pub fn is_stdout(&self) -> bool {
+        matches!(self.to, To::Stdout)
+    }
+
+    /// True for a regular file, new or replaced.
+    #[must_use]
+    pub fn is_file(&self) -> bool {
+        matches!(self.to, To::File(_))
+    }
+
+    /// Writes a document that is complete in memory.
+    ///
+    /// # Errors
+    /// As [`Output::write_with`].
+    pub fn write(self, document: &[u8]) -> Result<u64> {
+        self.write_with(|out| out.write_all(document))
+    }
+
+    /// Writes a document as it is made, and puts it in its place when it is complete; its length in bytes.
+    ///
+    /// # Errors
+    /// The disk is full, a limit is reached, the place has changed: a file is as it was before. A reader that has gone is none.
+    pub fn write_with(self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<u64> {
+        let Output { path, hint, to } = self;
+        let written = match to {
+            To::Stdout => {
+                crate::stdio::refuse_closed_stdout()?;
+                let mut out = Counted { out: io::stdout().lock(), bytes: 0 };
+                let done = fill(&mut out).and_then(|()| out.flush());
+                stream::unless_gone(done).map(|()| out.bytes).map_err(|error| failed(&path, error))
+            }
+            To::Stream(stream) => stream.write(fill).map_err(|error| failed(&path, error)),
+            To::File(staged) => (*staged).write(&path, fill),
+        };
+        written.map_err(|error| error.or_hint(&hint))
+    }
+}
+
+fn failed(path: &Path, error: impl Into<io::Error>) -> KernelError {
+    KernelError::io("write", path, error.into())
+}
+
+fn refused(path: &Path, rule: &str) -> KernelError {
+    KernelError::refused("write", path, rule, "")
+}
+
+impl To {
+    fn find(path: &Path, format: Format) -> Result<To> {
+        if path == Path::new("-") {
+            return Ok(To::Stdout);
+        }
+        let bytes = path.as_os_str().as_bytes();
+        if bytes.is_empty() {
+            return Err(refused(path, "the name is empty"));
+        }
+        if let Some(own) = stream::own_descriptor(path) {
+            return stream::Stream::own(own).map(To::Stream).map_err(|error| failed(path, error));
+        }
+        if bytes.ends_with(b"/") || path.file_name().is_none() {
+            return Err(refused(path, "it is a directory, and a file is wanted"));
+        }
+        match openat(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+            Ok(found) => To::of(path, &found, format),
+            Err(Errno::NOENT) if is_link(path) => Err(refused(path, "it is a link that leads nowhere")),
+            Err(Errno::NOENT) => Staged::new(path, path, format).map(|staged| To::File(Box::new(staged))),
+            Err(Errno::LOOP) => Err(refused(path, "its links lead in a circle")),
+            Err(error) => Err(failed(path, error)),
+        }
+    }
+
+    fn of(path: &Path, found: &OwnedFd, format: Format) -> Result<To> {
+        let stat = fstat(found).map_err(|error| failed(path, error))?;
+        let kind = FileType::from_raw_mode(stat.st_mode);
+        if kind == FileType::Directory {
+            return Err(refused(path, "it is a directory, and a file is wanted"));
+        }
+        let real = behind_links(path)?;
+        if kind == FileType::RegularFile {
+            return Staged::new(path, &real, format).map(|staged| To::File(Box::new(staged)));
+        }
+        stream::Stream::open(found, kind, path).map(To::Stream)
+    }
+}
+
+fn is_link(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink())
+}
+
+/// Where the links of a name lead. One that a stranger has put into a directory everybody can write to is not followed, as with
+/// `fs.protected_symlinks`, also where that is switched off: it would choose for us which file is replaced.
+fn behind_links(path: &Path) -> Result<PathBuf> {
+    let mut at = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let (dir, name) = split(&at);
+        let open = open_dir(dir).map_err(|error| failed(path, error))?;
+        let stat = statat(&open, name, AtFlags::SYMLINK_NOFOLLOW).map_err(|error| failed(path, error))?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::Symlink {
+            return Ok(at);
+        }
+        let above = fstat(&open).map_err(|error| failed(path, error))?;
+        if is_shared(&above) && stat.st_uid != process::uid() && stat.st_uid != above.st_uid {
+            let numbers = format!("the link is of user {}, in {}", stat.st_uid, dir.display());
+            let rule = "it is a link of another user in a directory everybody can write to";
+            return Err(KernelError::refused("write", path, rule, numbers));
+        }
+        let to = readlinkat(&open, name, Vec::new()).map_err(|error| failed(path, error))?;
+        let to = dir.join(OsStr::from_bytes(to.as_bytes()));
+        // The links of /proc/PID/fd lead further than their text.
+        if std::fs::symlink_metadata(&to).is_err() {
+            return Ok(at);
+        }
+        at = to;
+    }
+    Err(refused(path, "its links lead in a circle"))
+}
+
+/// Sticky, and writable for everybody: /tmp and the like.
+fn is_shared(dir: &Stat) -> bool {
+    dir.st_mode & 0o1002 == 0o1002
+}
+
+/// The directory of a name and the name in it.
+fn split(path: &Path) -> (&Path, &OsStr) {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    (dir, path.file_name().unwrap_or_default())
+}
+
+fn open_dir(dir: &Path) -> rustix::io::Result<OwnedFd> {
+    openat(CWD, dir, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// Counts what goes through.
+struct Counted<W> {
+    out: W,
+    bytes: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.bytes = self.bytes.saturating_add(u64::try_from(written).unwrap_or(0));
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests;

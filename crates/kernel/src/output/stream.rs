@@ -1,0 +1,129 @@
+//! Devices, pipes, sockets and terminals: opened, and written as they are.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FileType, Mode, OFlags, fcntl_getfl, fcntl_setfl, open};
+use rustix::io::Errno;
+
+use super::{Counted, by_descriptor, failed, refused};
+use crate::error::{KernelError, Result};
+
+/// So long a pipe's reader may take to come.
+const READER: Duration = Duration::from_secs(2);
+
+/// Something open for writing that is no regular file.
+#[derive(Debug)]
+pub enum Stream {
+    File(File),
+    Socket(UnixStream),
+}
+
+/// The number in `/dev/stdout`, `/dev/fd/N` and the like: what the shell has opened for us, at the place it has come to.
+pub fn own_descriptor(path: &Path) -> Option<i32> {
+    let text = path.to_str()?;
+    match text {
+        "/dev/stdout" => return Some(1),
+        "/dev/stderr" => return Some(2),
+        _ => {}
+    }
+    let number = text.strip_prefix("/dev/fd/").or_else(|| text.strip_prefix("/proc/self/fd/"))?;
+    number.parse().ok().filter(|number: &i32| *number > 0 && number.to_string().len() == number_length(text))
+}
+
+/// Of `/dev/fd/07` the kernel knows nothing.
+fn number_length(text: &str) -> usize {
+    text.rsplit('/').next().map_or(0, str::len)
+}
+
+impl Stream {
+    pub fn own(number: i32) -> io::Result<Stream> {
+        Ok(Stream::File(File::from(crate::stdio::duplicate(number)?)))
+    }
+
+    /// Opens what was found, and no other thing that has its name by now.
+    pub fn open(found: &OwnedFd, kind: FileType, path: &Path) -> Result<Stream> {
+        let name = by_descriptor(found);
+        // Without /proc there is only the name.
+        let name = if name.exists() { name.as_path() } else { path };
+        let plain = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let opened = match kind {
+            FileType::Socket => {
+                let connected = UnixStream::connect(name).map_err(|error| failed(path, error))?;
+                return Ok(Stream::Socket(connected));
+            }
+            FileType::Fifo => with_a_reader(name, plain, path)?,
+            // A disk that is mounted or swapped to is in use: then the kernel says so.
+            FileType::BlockDevice => {
+                open(name, plain | OFlags::EXCL, Mode::empty()).map_err(|error| failed(path, error))?
+            }
+            FileType::CharacterDevice => open(name, plain, Mode::empty()).map_err(|error| failed(path, error))?,
+            _ => return Err(refused(path, "it is neither a file, a device, a pipe nor a socket")),
+        };
+        waits(&opened).map_err(|error| failed(path, error))?;
+        Ok(Stream::File(File::from(opened)))
+    }
+
+    /// Writes all of it; how much that was. A reader that has gone is no error.
+    pub fn write(self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<u64> {
+        match self {
+            Stream::Socket(socket) => {
+                let mut out = Counted { out: &socket, bytes: 0 };
+                unless_gone(fill(&mut out))?;
+                Ok(out.bytes)
+            }
+            Stream::File(file) => {
+                let mut out = Counted { out: &file, bytes: 0 };
+                unless_gone(fill(&mut out))?;
+                let bytes = out.bytes;
+                match file.sync_data() {
+                    // Pipes and terminals have nothing to write back.
+                    Err(error) if error.raw_os_error() != Some(libc::EINVAL) => unless_unable(error),
+                    _ => Ok(()),
+                }?;
+                Ok(bytes)
+            }
+        }
+    }
+}
+
+/// Some devices cannot be synced; a disk that could not be written says so.
+fn unless_unable(error: io::Error) -> io::Result<()> {
+    match error.raw_os_error() {
+        Some(libc::EROFS | libc::ENOSYS | libc::EOPNOTSUPP | libc::EBADF) => Ok(()),
+        _ => Err(error),
+    }
+}
+
+/// A reader that closes early has what it wants.
+pub fn unless_gone(done: io::Result<()>) -> io::Result<()> {
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+fn with_a_reader(name: &Path, how: OFlags, path: &Path) -> Result<OwnedFd> {
+    let begin = Instant::now();
+    loop {
+        match open(name, how, Mode::empty()) {
+            Err(Errno::NXIO) if begin.elapsed() < READER => std::thread::sleep(Duration::from_millis(20)),
+            Err(Errno::NXIO) => {
+                let numbers = format!("waited {} s", READER.as_secs());
+                return Err(KernelError::refused("write", path, "it is a pipe from which nothing reads", numbers)
+                    .hint(format!("cat {} & repeat the command", path.display())));
+            }
+            other => return other.map_err(|error| failed(path, error)),
+        }
+    }
+}
+
+/// Opened without waiting, written with it.
+fn waits(file: &impl AsFd) -> rustix::io::Result<()> {
+    let now = fcntl_getfl(file)?;
+    fcntl_setfl(file, now - OFlags::NONBLOCK)
+}

@@ -1,0 +1,176 @@
+//! Everything that is computed and drawn: from a snapshot and records, and from documents that were stored.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ramline_advice::{Inputs, TOPICS, explain, findings};
+use ramline_evidence::knee::Knee;
+use ramline_evidence::{Arm, DropRun, EatRun, RunRecord, SeriesTable, TierReport, Versus, path::CallPath};
+use ramline_model::groups::{Selection, Sort};
+use ramline_model::ledger::Ledger;
+use ramline_model::processes::By;
+use ramline_model::{costs, pressure, swap, tiers, tmpfs, verdict, watermarks, zram};
+use ramline_snapshot::{Snapshot, Window};
+use ramline_units::{Bytes, Nanos};
+use ramline_view::html::{SeriesPage, page, series};
+use ramline_view::text::Style;
+use ramline_view::{
+    CacheEvict, CachePin, CacheRestore, CacheRun, CacheSave, CacheStat, CacheTop, CacheTrace, CacheWarm, CacheWatch,
+    CheckupReport, Comparison, Drift, ProofTable, ShowCgroups, ShowMaps, ShowMemory, ShowPressure, ShowProcesses,
+    ShowSwap, ShowTiers, ShowTmpfs, ShowTranslate, ShowZram, SortBy, UnseenSection, WhoUses, figure, screen,
+};
+
+use crate::made::Maker;
+
+const STYLE: Style = Style { colour: false, width: 100 };
+
+/// Draws one thing; its name goes to the list when that fails.
+pub fn draw(name: &str, broken: &mut Vec<String>, make: impl FnOnce() -> String) {
+    match catch_unwind(AssertUnwindSafe(make)) {
+        Ok(text) if text.len() < 1 << 22 => {}
+        Ok(text) => broken.push(format!("{name}: {} bytes of text", text.len())),
+        Err(_) => broken.push(name.to_owned()),
+    }
+}
+
+/// All of one machine.
+pub fn machine(seen: &Snapshot, window: Option<&Window<'_>>, made: &mut Maker, broken: &mut Vec<String>) {
+    let (report, runs): (TierReport, Vec<RunRecord>) = (made.make(), vec![made.make(), made.make()]);
+    let inputs = Inputs { snapshot: seen, window: window.copied(), tiers: Some(&report), runs: &runs };
+    let selection = |sort, flat| Selection { sort, flat, top: Some(2), ..Selection::default() };
+    draw("memory", broken, || ShowMemory::new(seen, window).text(&STYLE));
+    draw("tiers", broken, || ShowTiers::new(seen, Some(&report)).text(&STYLE));
+    draw("zram", broken, || ShowZram::new(seen).text(&STYLE));
+    draw("swap", broken, || ShowSwap::new(seen, window).text(&STYLE));
+    draw("tmpfs", broken, || ShowTmpfs::new(seen).text(&STYLE));
+    draw("pressure", broken, || ShowPressure::new(seen, window).text(&STYLE));
+    draw("translate", broken, || ShowTranslate::new(seen, None).text(&STYLE));
+    draw("translate a group", broken, || ShowTranslate::new(seen, Some("/a")).text(&STYLE));
+    draw("cgroups", broken, || ShowCgroups::new(seen, window, Selection::default()).text(&STYLE));
+    for sort in [Sort::Own, Sort::Kernel, Sort::Growth, Sort::Kills] {
+        draw("cgroups, sorted", broken, || ShowCgroups::new(seen, window, selection(sort, true)).text(&STYLE));
+    }
+    for name in ["/", "/a", "/a/b"] {
+        let one = || ShowCgroups::one(seen, window, Selection::default(), name);
+        draw(name, broken, || one().map_or_else(|e| e.to_string(), |s| s.text(&STYLE)));
+    }
+    for by in [By::Program, By::Process, By::Service, By::Tree] {
+        let who = || ShowProcesses::new(seen, window, by, SortBy::Growth).top(Some(2));
+        draw("processes", broken, || who().text(&STYLE));
+    }
+    draw("findings", broken, || screen::findings(&findings(&inputs), &STYLE));
+    for topic in TOPICS {
+        draw(topic.id, broken, || screen::explain(&explain(topic.id, &inputs).unwrap(), &STYLE));
+    }
+    let report = || checkup(seen, window, &inputs);
+    draw("checkup", broken, || screen::checkup(&report(), &[], &STYLE));
+    draw("checkup as a page", broken, || page(&report()));
+    draw("checkup against itself", broken, || screen::compare(&Comparison::of(&report(), &report()), &STYLE));
+    for name in ["ledger.lines[0].bytes", "MemTotal", "leftover", "refaults", "pgmajfault"] {
+        let tell = || figure::find(name).map(|found| found.figure(seen, window).text(&STYLE));
+        draw(name, broken, || tell().unwrap_or_default());
+    }
+}
+
+fn checkup(seen: &Snapshot, window: Option<&Window<'_>>, inputs: &Inputs<'_>) -> CheckupReport {
+    let ledgers = window.and_then(|w| Ledger::of(w.before).zip(Ledger::of(w.after)));
+    CheckupReport {
+        machine: seen.machine.clone(),
+        taken_unix_ns: seen.machine.taken_unix_ns,
+        verdict: verdict::of(seen, window.copied()),
+        ledger: Ledger::of(seen),
+        drift: ledgers.map(|(before, after)| Drift::between(&before, &after, Nanos(u64::MAX))),
+        tiers: tiers::of(seen),
+        measured: inputs.tiers.cloned(),
+        cost_ratio: inputs.tiers.and_then(costs::cost_ratio),
+        watermarks: watermarks::of(seen, window.copied()),
+        pressure: Some(pressure::of(seen, window.copied())),
+        swap: swap::of(seen, window.copied()),
+        zram: zram::of(seen),
+        tmpfs: tmpfs::of(seen),
+        would_fit: ShowTmpfs::new(seen).would_fit,
+        who: WhoUses::of(seen, window),
+        proof: ProofTable::of(inputs.runs),
+        findings: findings(inputs),
+        unseen: UnseenSection::of(seen),
+        ..CheckupReport::default()
+    }
+}
+
+/// Every document that may come from a file.
+pub fn documents(made: &mut Maker, broken: &mut Vec<String>) {
+    macro_rules! texts {
+        ($($kind:ty),*) => {$({
+            let document: $kind = made.make();
+            draw(stringify!($kind), broken, || document.text(&STYLE));
+        })*};
+    }
+    texts!(ShowMemory, ShowTiers, ShowZram, ShowSwap, ShowTmpfs, ShowPressure, ShowTranslate, ShowProcesses);
+    texts!(ShowCgroups, ShowMaps, CacheEvict, CacheRestore, CacheRun, CacheSave, CacheStat, CacheTop, CacheTrace);
+    texts!(CacheWarm, CacheWatch);
+    let pin: CachePin = made.make();
+    draw("CachePin", broken, || pin.text(&STYLE, true));
+    let report: CheckupReport = made.make();
+    draw("CheckupReport", broken, || screen::checkup(&report, &[], &STYLE) + &page(&report));
+    let older: CheckupReport = made.make();
+    draw("Comparison", broken, || screen::compare(&Comparison::of(&older, &report), &STYLE));
+    let (measured, ratio): (TierReport, costs::CostRatio) = (made.make(), made.make());
+    draw("TierReport", broken, || screen::tiers(&measured, Some(&ratio), &STYLE));
+    let (table, proof, knee): (SeriesTable, ProofTable, Knee) = (made.make(), made.make(), made.make());
+    draw("SeriesTable", broken, || screen::series(&table, &[], &STYLE) + &screen::timing(&table, &STYLE));
+    draw("ProofTable", broken, || screen::proof(&proof, &STYLE));
+    draw("Knee", broken, || {
+        let next = format!("{:?}", knee.next());
+        screen::knee(&knee, &table, &STYLE) + &next
+    });
+    let moving = |n: u64| ramline_view::cache::moving(Bytes(n), Bytes(n), Bytes(n), Some(n), n);
+    draw("a line while files are read", broken, || moving(u64::MAX) + &moving(0));
+}
+
+/// Every way to study records of runs.
+pub fn records(made: &mut Maker, broken: &mut Vec<String>) {
+    let details = [made.json::<EatRun>(), made.json::<DropRun>(), made.json::<CallPath>()];
+    let experiments = ["eat-memory", "drop", "path"];
+    for (detail, experiment) in details.into_iter().zip(experiments) {
+        let runs: Vec<RunRecord> = (0..4)
+            .map(|n| {
+                let arm = Arm { name: ["a", "b"][n % 2].to_owned(), ..made.make() };
+                let detail = Some(detail.clone());
+                RunRecord { experiment: experiment.to_owned(), arm, detail, ..made.make() }
+            })
+            .collect();
+        draw(experiment, broken, || {
+            let Some(table) = SeriesTable::of(&runs) else { return String::new() };
+            let screen = screen::series(&table, &[], &STYLE);
+            let versus = screen::versus(&Versus::of(&table, &table), &STYLE);
+            let paths = screen::ReadPaths::of(&runs).map_or_else(String::new, |paths| paths.text(&[], &STYLE));
+            let proof = ProofTable::of(&runs).map_or_else(String::new, |table| screen::proof(&table, &STYLE));
+            let ended = screen::run_ended(&runs[0], u32::MAX - 1, u32::MAX, f64::MAX, Some(f64::MAX));
+            let live = screen::live(
+                &screen::Live {
+                    order: u32::MAX - 1,
+                    total: u32::MAX,
+                    rounds: u32::MAX,
+                    sample: runs[0].samples.first(),
+                    ..screen::Live::default()
+                },
+                &STYLE,
+            );
+            let knee = Knee::from_records(&runs).map_or_else(String::new, |knee| screen::knee(&knee, &table, &STYLE));
+            let page = series(&SeriesPage {
+                table: &table,
+                records: &runs,
+                question: "",
+                how: "",
+                docs: "",
+                lead: &[],
+                reading: &[],
+                doubts: &[],
+                two: false,
+                answer: None,
+                screen: &screen,
+                ramline: "",
+            });
+            [page, screen::series_csv(&runs), versus, paths, proof, ended, live, knee].concat()
+        });
+    }
+}
