@@ -62,11 +62,27 @@ pub fn nearest_rank(sorted: &[f64], q: f64) -> Option<f64> {
     sorted.get(below - 1).copied()
 }
 
-/// 95 % interval of the median by bootstrap; `None` below [`LEAST_FOR_INTERVAL`] values.
+/// With more values drawing them again and again takes seconds and says what the ranks say at once.
+const MOST_TO_DRAW: usize = 1_000;
+
+/// 95 % interval of the median by its ranks: how many of n values lie below the median is binomial, with mean n/2 and deviation √n/2.
+fn by_ranks(sorted: &[f64]) -> Option<Interval> {
+    let n = sorted.len() as f64;
+    let reach = 1.96 * n.sqrt() / 2.0;
+    Some(Interval {
+        low: nearest_rank(sorted, (n / 2.0 - reach) / n)?,
+        high: nearest_rank(sorted, ((n / 2.0 + reach + 1.0) / n).min(1.0))?,
+    })
+}
+
+/// 95 % interval of the median, by bootstrap or, of more than a thousand values, by its ranks; `None` below [`LEAST_FOR_INTERVAL`] values.
 #[must_use]
 pub fn bootstrap_median(sorted: &[f64], seed: u64) -> Option<Interval> {
     if sorted.len() < LEAST_FOR_INTERVAL {
         return None;
+    }
+    if sorted.len() > MOST_TO_DRAW {
+        return by_ranks(sorted);
     }
     let n = u64::try_from(sorted.len()).ok()?;
     let mut rng = SplitMix64::new(seed);
@@ -336,6 +352,14 @@ mod tests {
         // 200 draws at 95 %: 190 expected, standard deviation 3; the percentile bootstrap of a median is known to be
         // a little off either way, so 4 deviations.
         assert!((178..=200).contains(&covered), "{covered}");
+    }
+
+    #[test]
+    fn the_ranks_of_many_values_say_what_drawing_them_says() {
+        let few: Vec<f64> = (0..1000).map(f64::from).collect();
+        let (drawn, ranked) = (bootstrap_median(&few, SEED).unwrap(), by_ranks(&few).unwrap());
+        // The interval is 62 wide: a tenth of that.
+        assert!((drawn.low - ranked.low).abs() < 6.0 && (drawn.high - ranked.high).abs() < 6.0, "{drawn:?} {ranked:?}");
     }
 
     #[test]
