@@ -53,6 +53,8 @@ impl Header {
 }
 
 const HEADER: &str = "series.json";
+/// No series of ours has more runs: weeks of them. Each takes some 40 KiB in memory.
+const MOST_RECORDS: usize = 2_000;
 
 /// What a folder holds.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -178,7 +180,10 @@ impl RunFolder {
         }
         names.sort();
         let mut contents = Contents::default();
-        for path in names {
+        if let Some(beyond) = names.len().checked_sub(MOST_RECORDS).filter(|beyond| *beyond > 0) {
+            contents.unreadable.push(format!("{beyond} records beyond the first {MOST_RECORDS} are not read"));
+        }
+        for path in names.into_iter().take(MOST_RECORDS) {
             match read_record(&path) {
                 Ok(record) => contents.records.push(record),
                 Err(why) => contents.unreadable.push(format!("{}: {why}", path.display())),

@@ -16,6 +16,9 @@ use crate::root::Root;
 /// No file of the kernel that we read is larger; a captured one that is, is not a capture.
 const LARGEST: u64 = 32 << 20;
 
+/// Of sysfs the kernel gives a page; what is taken apart word by word must not be a book.
+const LARGEST_KNOB: u64 = 1 << 20;
+
 /// `/dev/null`, major 1 and minor 3, as the kernel numbers devices.
 const NULL_DEVICE: u64 = 0x103;
 
@@ -95,10 +98,12 @@ impl<'a> Reader<'a> {
             }
         }
         let file = std::fs::File::open(&full).map_err(classify)?;
+        let knob = path.starts_with("/sys") && !path.starts_with("/sys/fs/cgroup");
+        let largest = if knob { LARGEST_KNOB } else { LARGEST };
         let mut bytes = Vec::new();
-        file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(classify)?;
-        if bytes.len() as u64 > LARGEST {
-            return Err(NotRead::Unusable(format!("larger than {} MiB", LARGEST >> 20)));
+        file.take(largest + 1).read_to_end(&mut bytes).map_err(classify)?;
+        if bytes.len() as u64 > largest {
+            return Err(NotRead::Unusable(format!("larger than {} MiB", largest >> 20)));
         }
         Ok(String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
     }
