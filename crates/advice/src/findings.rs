@@ -85,6 +85,7 @@ fn not_from_here(finding: &mut Finding, container: &str) {
 struct Draft {
     title: String,
     weight: Weight,
+    group: Option<String>,
     effect: String,
     evidence: Vec<Evidence>,
     confidence: Confidence,
@@ -95,11 +96,12 @@ struct Draft {
 
 impl Draft {
     fn of(self, rule: &Rule) -> Finding {
-        let Draft { title, weight, effect, evidence, confidence, already, cost_if_wrong, change } = self;
+        let Draft { title, weight, group, effect, evidence, confidence, already, cost_if_wrong, change } = self;
         Finding {
             id: rule.id.to_owned(),
             title,
             weight,
+            group,
             effect,
             evidence,
             confidence,

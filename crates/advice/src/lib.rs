@@ -20,9 +20,11 @@
 mod explain;
 mod finding;
 mod findings;
+mod headline;
 mod look;
 mod text;
 
 pub use explain::{Answer, Area, Explanation, TOPICS, Topic, UnknownTopic, distance, explain, topic_named};
 pub use finding::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
 pub use findings::{RULES, findings};
+pub use headline::{headline, with_findings};

@@ -133,6 +133,12 @@ pub(crate) struct Refaults {
     pub span: Nanos,
 }
 
+/// kswapd or tasks of the machine looked for pages to evict in the window, as far as is known; reclaim for the sake of a group's limit is
+/// not that.
+pub(crate) fn machine_reclaims(window: &Window<'_>) -> bool {
+    window.delta(|s| s.vmstat.data()?.pgscan_kswapd?.checked_add(s.vmstat.data()?.pgscan_direct?)) != Some(0)
+}
+
 /// File refaults over the window.
 pub(crate) fn refaults(window: &Window<'_>) -> Option<Refaults> {
     Some(Refaults {

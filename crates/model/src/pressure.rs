@@ -4,10 +4,13 @@
 //! machine can thrash with a tenth of its memory available.
 //!
 //! PSI's averages are rates by themselves (the kernel averages over 10, 60 and 300 s); every other counter needs a
-//! [`Window`]. A refault is a page that was needed again so soon after eviction that it would have stayed, had the
-//! lists been a little longer.
+//! [`Window`]. A refault is a page that is read again after it was evicted, however long ago and by whom: DAMON, drop_caches and a
+//! group's limit evict as well. So refaults alone say nothing about the machine. That the working set does not fit takes three
+//! things at once: the machine reclaims, pages of the working set come back (activated at once, or swapped in), and tasks wait.
 //!
-//! Worked example: PSI some 0, 3 file refaults a second: calm. PSI full 22 %: thrashing, whatever "available" says.
+//! Worked example: 5,000 file refaults a second and PSI some 3 % while neither kswapd nor any task of the machine reclaims: files
+//! that were evicted earlier are read again, and the machine is not short of memory. The same with kswapd at work and 800
+//! pages a second activated: the working set does not fit.
 
 use ramline_snapshot::pressure::{Pressure, Stall};
 use ramline_snapshot::vmstat::Vmstat;
@@ -20,7 +23,11 @@ use serde::{Deserialize, Serialize};
 pub const STALL_PERCENT: f64 = 1.0;
 /// From here on everything stood still for memory for a tenth of the time.
 pub const THRASH_PERCENT: f64 = 10.0;
-/// So many refaults a second are 1 % of one thread's time at 100 us each, a common flash read.
+/// So much waiting is nothing to act on while there is plenty.
+pub const A_LITTLE_PERCENT: f64 = 5.0;
+/// With this share of RAM available or more, there is plenty.
+pub const PLENTY: f64 = 0.1;
+/// So many pages a second are 1 % of one thread's time at 100 us each, a common flash read.
 pub const REFAULTS_PER_S: f64 = 100.0;
 
 /// One resource's stall times.
@@ -59,6 +66,12 @@ pub struct Rates {
     pub refault_anon: Option<f64>,
     /// File pages put straight back among the active ones.
     pub restore_file: Option<f64>,
+    /// Pages that came back and belong to the working set by the kernel's own test: activated at once, or swapped in.
+    #[serde(default)]
+    pub working_set: Option<f64>,
+    /// Pages that kswapd and tasks of the machine looked at to evict; reclaim for a group's limit is not in it.
+    #[serde(default)]
+    pub machine_scanned: Option<f64>,
     /// Faults that had to read, events a second.
     pub major_faults: Option<f64>,
     /// Pages reclaim looked at, anonymous and file.
@@ -79,6 +92,44 @@ pub struct Rates {
     pub groups_only: Option<bool>,
 }
 
+impl PressureState {
+    /// The state in a sentence: the one wording of every screen and page.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            PressureState::Unknown => "Whether tasks wait for memory is not known.",
+            PressureState::Calm => "No task waits for memory.",
+            PressureState::Reclaiming => "The kernel is reclaiming, and no task waits noticeably.",
+            PressureState::ReadAgain => {
+                "Tasks wait for pages that were evicted earlier; the machine is not short of memory."
+            }
+            PressureState::Elsewhere => {
+                "Tasks waited in a group at its limit, or for pages evicted earlier; the machine is not short of memory."
+            }
+            PressureState::GroupAtLimit => "Tasks of a group wait at its limit; the machine is not short of memory.",
+            PressureState::Stalling => "Tasks wait for memory.",
+            PressureState::Refaulting => {
+                "The working set does not fit: tasks wait, and pages that were just evicted come back."
+            }
+            PressureState::Thrashing => "All tasks wait for memory: the machine is thrashing.",
+        }
+    }
+}
+
+impl Rates {
+    /// What is evicted is evicted in groups at their limits, but for a tenth at most.
+    #[must_use]
+    pub fn in_groups(&self) -> bool {
+        let mostly = self.scanned.zip(self.machine_scanned).is_some_and(|(all, machine)| machine < all * 0.1);
+        self.groups_only == Some(true) || mostly
+    }
+
+    /// Without stall times (PSI is off) only much tells: the working set comes back, and tasks reclaim for themselves.
+    fn thrashes_unmeasured(&self) -> bool {
+        self.working_set.is_some_and(|n| n >= 10.0 * REFAULTS_PER_S) && self.allocstall > Some(0.0)
+    }
+}
+
 /// The judgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -89,10 +140,16 @@ pub enum PressureState {
     Calm,
     /// Reclaim works and nothing waits noticeably.
     Reclaiming,
-    /// Pages come back that were just evicted: the working set does not fit, or a group's does not fit its limit.
-    Refaulting,
+    /// Tasks wait for pages that were evicted earlier, and the machine reclaims nothing: it is not short of memory.
+    ReadAgain,
+    /// Tasks waited in the last 10 s while there is plenty: in a group, or for pages read again; which is not known without a window.
+    Elsewhere,
+    /// Tasks of a group wait at the group's own limit; the machine reclaims nothing.
+    GroupAtLimit,
     /// Tasks wait for memory.
     Stalling,
+    /// Tasks wait, the machine reclaims, and pages of the working set come back: it does not fit.
+    Refaulting,
     /// Everything waits for memory.
     Thrashing,
 }
@@ -152,7 +209,7 @@ impl PressureModel {
     /// Whatever comes back was evicted in a group at its own limit; the machine itself evicted nothing.
     #[must_use]
     pub fn in_groups_only(&self) -> bool {
-        self.rates.and_then(|r| r.groups_only) == Some(true)
+        self.rates.is_some_and(|r| r.in_groups())
     }
 }
 
@@ -165,35 +222,53 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> PressureModel {
         io: psi(snapshot, window, |s| &s.pressure_io),
         cpu: psi(snapshot, window, |s| &s.pressure_cpu),
         span: window.map(|w| w.span),
-        state: state(memory.as_ref(), rates.as_ref()),
+        state: state(memory.as_ref(), rates.as_ref(), plenty(snapshot)),
         memory,
         rates,
         memory_gap: PsiGap::of(snapshot),
     }
 }
 
-/// The judgement: PSI first, then refaults, then whether reclaim works at all.
+/// Enough is available that memory at large is not what tasks wait for.
 #[must_use]
-pub fn state(memory: Option<&Psi>, rates: Option<&Rates>) -> PressureState {
+pub fn plenty(snapshot: &Snapshot) -> bool {
+    let share = snapshot.meminfo.data().and_then(|m| m.mem_available?.share_of(m.mem_total?));
+    share.is_some_and(|share| share >= PLENTY)
+}
+
+/// The judgement: whether anything waits, then who makes it wait. With `plenty` available it is not memory at large that is waited for,
+/// and a little waiting while clean cache is replaced is how a machine that works looks.
+#[must_use]
+pub fn state(memory: Option<&Psi>, rates: Option<&Rates>, plenty: bool) -> PressureState {
     let (some, full) = (memory.and_then(Psi::some_now), memory.and_then(Psi::full_now));
-    if full.is_some_and(|p| p >= THRASH_PERCENT) {
-        return PressureState::Thrashing;
-    }
-    if some.is_some_and(|p| p >= STALL_PERCENT) || rates.is_some_and(|r| r.oom_kills > Some(0)) {
-        return PressureState::Stalling;
-    }
+    let (waits, stands) = (some.is_some_and(|p| p >= STALL_PERCENT), full.is_some_and(|p| p >= THRASH_PERCENT));
     let Some(rates) = rates else {
-        return if some.is_some() { PressureState::Calm } else { PressureState::Unknown };
+        return match (stands, waits) {
+            _ if some.is_none() => PressureState::Unknown,
+            (_, true) if plenty => PressureState::Elsewhere,
+            (true, _) => PressureState::Thrashing,
+            (_, true) => PressureState::Stalling,
+            _ => PressureState::Calm,
+        };
     };
-    let refaults = [rates.refault_file, rates.refault_anon].into_iter().flatten().reduce(|a, b| a + b);
-    if refaults.is_some_and(|n| n >= REFAULTS_PER_S) {
-        PressureState::Refaulting
-    } else if [rates.scanned, rates.allocstall].into_iter().flatten().any(|n| n > 0.0) {
-        PressureState::Reclaiming
-    } else if some.is_none() && refaults.is_none() {
-        PressureState::Unknown
-    } else {
-        PressureState::Calm
+    let killed = rates.oom_kills > Some(0);
+    if rates.in_groups() && (waits || killed) {
+        return PressureState::GroupAtLimit;
+    }
+    if killed {
+        return if stands { PressureState::Thrashing } else { PressureState::Stalling };
+    }
+    let scans = [rates.scanned, rates.allocstall].into_iter().flatten().any(|n| n > 0.0);
+    match rates.machine_scanned.map(|n| n > 0.0 || rates.allocstall > Some(0.0)) {
+        Some(false) if waits => PressureState::ReadAgain,
+        _ if stands => PressureState::Thrashing,
+        _ if waits && plenty && some.is_some_and(|p| p < A_LITTLE_PERCENT) => PressureState::Reclaiming,
+        Some(true) if waits && rates.working_set.is_some_and(|n| n >= REFAULTS_PER_S) => PressureState::Refaulting,
+        _ if waits => PressureState::Stalling,
+        Some(true) if some.is_none() && rates.thrashes_unmeasured() => PressureState::Refaulting,
+        _ if scans => PressureState::Reclaiming,
+        None if some.is_none() && rates.scanned.is_none() && rates.refault_file.is_none() => PressureState::Unknown,
+        _ => PressureState::Calm,
     }
 }
 
@@ -218,6 +293,11 @@ fn rates(window: Window<'_>) -> Rates {
         refault_file: rate(Vmstat::refault_file),
         refault_anon: rate(|v| v.workingset_refault_anon),
         restore_file: rate(|v| v.workingset_restore_file),
+        working_set: rate(|v| {
+            let activated = v.workingset_activate_file?.saturating_add(v.workingset_activate_anon.unwrap_or(0));
+            Some(activated.saturating_add(v.pswpin.unwrap_or(0)))
+        }),
+        machine_scanned: rate(|v| v.pgscan_kswapd?.checked_add(v.pgscan_direct?)),
         major_faults: rate(|v| v.pgmajfault),
         scanned,
         stolen,

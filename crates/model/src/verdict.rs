@@ -1,15 +1,14 @@
-//! The machine in one sentence.
+//! The machine in one sentence, true by itself: a status, the sentence, and the number that decides it.
 //!
-//! What it is: a typed state, its numbers and the sentence made of them. It goes by PSI, refaults and the distance
-//! to the watermarks. What it is not: a reading of MemAvailable, which called machines fine that were frozen; and
-//! it says so when it lacks a window.
+//! It goes by what tasks wait for (PSI) and by who makes them wait: the machine's own reclaim, a group's limit, or pages that were
+//! evicted earlier. What it is not: a reading of what is available, which called machines fine that were frozen; and it says so when it
+//! lacks a window.
 //!
-//! "Without waiting" is free memory (lists of the CPUs included, the `min` reserve excluded) and clean page cache that
-//! is on the inactive list: none of it has to be written or swapped out first, though what is dropped costs a read if it
-//! is needed again. While evicted pages come back, no cache counts. A group with a limit gets no more than that leaves.
+//! **Available** is one number everywhere: MemAvailable, the kernel's own estimate of what new programs can take without swapping, as `free`
+//! prints it; in a group with a limit what that leaves, if it is less. The part of it that is page cache in use, which would be missed, stands
+//! beside it and is never taken off in silence.
 //!
-//! Worked example:
-//! `22.2 GiB of 23.5 GiB can be had without waiting for a write or a swap-out; nothing waits for memory.`
+//! Worked example: `Memory is fine: 22.9 of 23.5 GiB available, no task waits for memory.`
 
 use ramline_snapshot::{Snapshot, Window};
 use ramline_units::{Bytes, Nanos};
@@ -21,10 +20,8 @@ use crate::ledger::{Ledger, Term};
 use crate::pressure::{self, PressureModel, PressureState};
 use crate::watermarks::{self, Band, Distance, Watermarks};
 
-/// A wake-up of kswapd nearer than this is worth a clause.
+/// A wake-up of kswapd nearer than this is worth a sentence.
 pub const SOON_MINUTES: f64 = 60.0;
-/// Clean cache on the inactive list above this share of RAM makes the wake-up of kswapd no news: it drops cache then.
-pub const CACHE_SHARE: f64 = 0.1;
 
 /// What the judgement rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -35,10 +32,27 @@ pub enum Basis {
         /// Its length.
         span: Nanos,
     },
-    /// PSI's own averages of the last 10 s; refaults are not known.
+    /// PSI's own averages of the last 10 s; who makes tasks wait is not known.
     Averages,
     /// Neither: nothing can be said about waiting.
     Nothing,
+}
+
+/// How bad it is, as a colour or an exit status would say it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Not enough was seen.
+    #[default]
+    Unknown,
+    /// Nothing to do.
+    Ok,
+    /// Worth knowing: a part of the machine, or of the settings, and not the machine.
+    Note,
+    /// Costs time or fails soon.
+    Warning,
+    /// Work is being lost or stands still now.
+    Critical,
 }
 
 /// The state in a word.
@@ -51,28 +65,63 @@ pub enum VerdictState {
     Comfortable,
     /// Reclaim works or kswapd is awake; nothing waits noticeably.
     Reclaiming,
-    /// The working set does not fit, or that of a group at its limit.
-    Refaulting,
+    /// Tasks wait for pages that were evicted earlier; the machine reclaims nothing.
+    ReadAgain,
+    /// Tasks waited in the last 10 s while much is available: where is not known without a window.
+    Elsewhere,
+    /// Tasks of a group wait at its own limit; the machine reclaims nothing.
+    GroupAtLimit,
     /// Tasks wait for memory.
     Stalling,
+    /// The working set does not fit.
+    Refaulting,
     /// Everything waits for memory.
     Thrashing,
+}
+
+/// The number that decides the status.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Deciding {
+    /// What is available.
+    Available(Bytes),
+    /// Percent of the time in which some task waited for memory.
+    Waiting(f64),
+    /// Percent of the time in which all tasks waited at once.
+    Standing(f64),
+    /// Processes killed for memory in the window.
+    Killed(u64),
+    /// A finding, by its id.
+    Finding(String),
 }
 
 /// The machine in one sentence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
+    /// How bad it is.
+    #[serde(default)]
+    pub status: Status,
     /// The state.
     pub state: VerdictState,
-    /// The sentence.
+    /// The sentence: under 100 characters, true by itself.
     pub text: String,
+    /// What else belongs to it, a sentence each.
+    #[serde(default)]
+    pub details: Vec<String>,
+    /// What decided it; `None` where nothing did.
+    #[serde(default)]
+    pub deciding: Option<Deciding>,
     /// MemTotal.
     pub total: Bytes,
-    /// What can be had without waiting for a write or a swap-out; at most what our group's limit leaves.
-    pub without_cost: Bytes,
-    /// The same for the machine, whatever our group may use.
+    /// What is available here: on the machine, or what our group's limit leaves if that is less.
     #[serde(default)]
-    pub machine_without_cost: Bytes,
+    pub available: Bytes,
+    /// What is available on the machine, whatever our group may use.
+    #[serde(default)]
+    pub machine_available: Bytes,
+    /// Of it, page cache on the active list: it can be had too, and whoever uses it reads it again.
+    #[serde(default)]
+    pub cache_in_use: Bytes,
     /// Our group, where it has a limit below MemTotal.
     #[serde(default)]
     pub group: Option<GroupRoom>,
@@ -90,25 +139,40 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Verdict> {
     let ledger = Ledger::of(snapshot)?;
     let pressure = pressure::of(snapshot, window);
     let marks = watermarks::of(snapshot, window);
-    Some(judge(&ledger, &pressure, marks.as_ref(), group::of(snapshot)))
+    Some(judge(&ledger, &pressure, marks.as_ref(), group::of(snapshot), available(snapshot, &ledger, marks.as_ref())))
 }
 
-/// The verdict from its parts.
+/// MemAvailable; where the kernel does not tell it (before 3.14), free memory and clean cache above the reserve.
+fn available(snapshot: &Snapshot, ledger: &Ledger, marks: Option<&Watermarks>) -> Bytes {
+    let told = snapshot.meminfo.data().and_then(|meminfo| meminfo.mem_available);
+    told.unwrap_or_else(|| {
+        let reserve: Bytes = marks.map(|m| m.nodes.iter().map(|n| n.low).sum()).unwrap_or_default();
+        let clean = ledger.line(Term::FileClean).map_or(Bytes::ZERO, |line| line.bytes);
+        ledger.bytes(Term::Free) + ledger.bytes(Term::CpuLists) + clean - reserve
+    })
+}
+
+/// The verdict from its parts; `available` is the machine's.
 #[must_use]
 pub fn judge(
     ledger: &Ledger,
     pressure: &PressureModel,
     marks: Option<&Watermarks>,
     group: Option<GroupRoom>,
+    available: Bytes,
 ) -> Verdict {
     let nodes = marks.map(|m| m.nodes.as_slice()).unwrap_or_default();
     let band = nodes.iter().map(|n| n.band).min();
     let to_low = nodes.iter().map(|n| n.to_low).min_by_key(|d| d.bytes);
+    let plenty = available.share_of(ledger.total).is_some_and(|share| share >= pressure::PLENTY);
     let state = match pressure.state {
         PressureState::Unknown => VerdictState::Unknown,
+        PressureState::Elsewhere => VerdictState::Elsewhere,
         PressureState::Thrashing => VerdictState::Thrashing,
-        PressureState::Stalling => VerdictState::Stalling,
         PressureState::Refaulting => VerdictState::Refaulting,
+        PressureState::Stalling => VerdictState::Stalling,
+        PressureState::GroupAtLimit => VerdictState::GroupAtLimit,
+        PressureState::ReadAgain => VerdictState::ReadAgain,
         PressureState::Reclaiming => VerdictState::Reclaiming,
         PressureState::Calm if band.is_some_and(|b| b <= Band::MinToLow) => VerdictState::Reclaiming,
         PressureState::Calm => VerdictState::Comfortable,
@@ -118,97 +182,134 @@ pub fn judge(
         (None, Some(_)) => Basis::Averages,
         (None, None) => Basis::Nothing,
     };
-    let reserve: Bytes = nodes.iter().map(|n| n.min).sum();
-    // A group that thrashes at its limit says nothing about the machine's cache.
-    let calm = matches!(state, VerdictState::Comfortable | VerdictState::Reclaiming | VerdictState::Unknown)
-        || pressure.in_groups_only();
-    let idle = idle_cache(ledger);
-    let cache = if calm { idle } else { Bytes::ZERO };
-    let machine = ledger.bytes(Term::Free) + ledger.bytes(Term::CpuLists) - reserve + cache;
+    let active =
+        ledger.line(Term::FileClean).and_then(|clean| clean.children.iter().find(|c| c.id == Term::FileActive));
+    let here = group.as_ref().map_or(available, |g| g.room.min(available));
     let mut verdict = Verdict {
+        status: status(state),
         state,
         text: String::new(),
+        details: Vec::new(),
+        deciding: None,
         total: ledger.total,
-        without_cost: group.as_ref().map_or(machine, |g| g.room.min(machine)),
-        machine_without_cost: machine,
+        available: here,
+        machine_available: available,
+        cache_in_use: active.map_or(Bytes::ZERO, |active| active.bytes.min(available)),
         group,
         basis,
         band,
         to_low,
     };
-    let droppable = idle.share_of(ledger.total).is_some_and(|share| share > CACHE_SHARE);
-    verdict.text = sentence(&verdict, pressure, droppable);
+    verdict.deciding = deciding(&verdict, pressure);
+    verdict.text = sentence(&verdict, pressure);
+    verdict.details = details(&verdict, plenty);
     verdict
 }
 
-/// Clean cache on the inactive list: the clean line less the active list, since dirty pages are counted apart.
-fn idle_cache(ledger: &Ledger) -> Bytes {
-    let Some(clean) = ledger.line(Term::FileClean) else { return Bytes::ZERO };
-    let active = clean.children.iter().find(|c| c.id == Term::FileActive).map_or(Bytes::ZERO, |c| c.bytes);
-    clean.bytes - active
+const fn status(state: VerdictState) -> Status {
+    match state {
+        VerdictState::Unknown => Status::Unknown,
+        VerdictState::Comfortable | VerdictState::Reclaiming | VerdictState::ReadAgain => Status::Ok,
+        VerdictState::Elsewhere | VerdictState::GroupAtLimit => Status::Note,
+        VerdictState::Stalling => Status::Warning,
+        VerdictState::Refaulting | VerdictState::Thrashing => Status::Critical,
+    }
 }
 
-fn sentence(verdict: &Verdict, pressure: &PressureModel, droppable: bool) -> String {
-    let Verdict { total, without_cost, machine_without_cost, .. } = verdict;
-    let share = match &verdict.group {
-        Some(group) => format!(
-            "this group can have {without_cost} without waiting for a write or a swap-out ({}); the machine has {machine_without_cost} of {total}",
-            group.words()
-        ),
-        None => format!("{without_cost} of {total} can be had without waiting for a write or a swap-out"),
+fn deciding(verdict: &Verdict, pressure: &PressureModel) -> Option<Deciding> {
+    let killed = pressure.rates.and_then(|r| r.oom_kills).filter(|n| *n > 0).map(Deciding::Killed);
+    let some = || pressure.memory.and_then(|p| p.some_now()).map(Deciding::Waiting);
+    match verdict.state {
+        VerdictState::Unknown => None,
+        VerdictState::Comfortable | VerdictState::Reclaiming => Some(Deciding::Available(verdict.available)),
+        VerdictState::Thrashing => pressure.memory.and_then(|p| p.full_now()).map(Deciding::Standing),
+        VerdictState::Stalling | VerdictState::GroupAtLimit => killed.or_else(some),
+        _ => some(),
+    }
+}
+
+/// `22.9 of 23.5 GiB`, or with two units where they differ.
+#[must_use]
+pub fn of_total(part: Bytes, total: Bytes) -> String {
+    let (part, total) = (part.to_string(), total.to_string());
+    match (part.split_once(' '), total.split_once(' ')) {
+        (Some((number, unit)), Some((_, other))) if unit == other => format!("{number} of {total}"),
+        _ => format!("{part} of {total}"),
+    }
+}
+
+fn sentence(verdict: &Verdict, pressure: &PressureModel) -> String {
+    let Verdict { total, available, .. } = verdict;
+    let room = match &verdict.group {
+        Some(group) => format!("{} available to this group", of_total(*available, group.limit)),
+        None => format!("{} available", of_total(*available, *total)),
     };
-    let percent = |p: Option<f64>| p.map_or("some".to_owned(), |p| format!("{p:.1} %"));
-    let psi = pressure.memory.as_ref();
-    let place = if pressure.in_groups_only() { ", in a group at its limit" } else { "" };
-    let mut text = match verdict.state {
-        VerdictState::Unknown if verdict.group.is_some() => {
-            format!("{share}; whether anything waits for memory is not known; try: ramline show --for 2s")
-        }
-        VerdictState::Unknown => format!(
-            "{without_cost} of {total} is free or idle cache; whether anything waits for memory is not known; try: ramline show --for 2s"
-        ),
-        VerdictState::Comfortable => format!("{share}; nothing waits for memory"),
-        VerdictState::Reclaiming => format!("{share}; the kernel is reclaiming, and nothing waits noticeably"),
-        VerdictState::Refaulting => {
-            let rates = pressure.rates.unwrap_or_default();
-            let n = rates.refault_file.unwrap_or(0.0) + rates.refault_anon.unwrap_or(0.0);
-            if pressure.in_groups_only() {
-                format!(
-                    "In a group at its limit {n:.0} pages a second come back just after eviction, the machine itself evicts nothing; {share}"
-                )
-            } else {
-                format!("The working set does not fit: {n:.0} pages a second come back just after eviction; {share}")
+    let percent = |p: Option<f64>| p.map_or("part".to_owned(), |p| format!("{p:.1} %"));
+    let some = percent(pressure.memory.as_ref().and_then(pressure::Psi::some_now));
+    let full = percent(pressure.memory.as_ref().and_then(pressure::Psi::full_now));
+    let killed = pressure.rates.and_then(|r| r.oom_kills).filter(|n| *n > 0);
+    let processes = |n: u64| if n == 1 { "1 process".to_owned() } else { format!("{n} processes") };
+    match verdict.state {
+        VerdictState::Unknown => format!("{}; whether tasks wait for memory is not known.", capital(&room)),
+        VerdictState::Comfortable if verdict.basis == Basis::Nothing => format!("Memory is fine: {room}."),
+        VerdictState::Comfortable => format!("Memory is fine: {room}, no task waits for memory."),
+        VerdictState::Reclaiming => {
+            match pressure.memory.and_then(|p| p.some_now()).filter(|p| *p >= pressure::STALL_PERCENT) {
+                Some(_) => format!("Memory is fine: {room}; the kernel drops cache, tasks wait {some} of the time."),
+                None => format!("Memory is fine: {room}; the kernel drops cache, no task waits noticeably."),
             }
         }
-        VerdictState::Stalling => match pressure.rates.and_then(|r| r.oom_kills).filter(|n| *n > 0) {
-            Some(n) => format!("{n} killed for want of memory just now, in a group or on the machine; {share}"),
-            None => {
-                format!(
-                    "Tasks waited for memory {} of the time{place}; {share}",
-                    percent(psi.and_then(|p| p.some_now()))
-                )
-            }
+        VerdictState::ReadAgain => {
+            format!("Memory is fine: {room}; tasks wait {some} of the time for pages evicted earlier.")
+        }
+        VerdictState::Elsewhere => {
+            format!("Memory is fine: {room}; tasks waited {some} of the last 10 s, but not for room.")
+        }
+        VerdictState::GroupAtLimit => match killed {
+            Some(n) => format!("Machine ok: {room}. {} killed at the limit of a group.", processes(n)),
+            None => format!("Machine ok: {room}. A group is at its limit: its tasks wait {some} of the time."),
         },
-        VerdictState::Thrashing => {
-            format!(
-                "Thrashing: everything waited for memory {} of the time{place}; {share}",
-                percent(psi.and_then(|p| p.full_now()))
-            )
+        VerdictState::Stalling => match killed {
+            Some(n) => format!("Out of memory: {} killed just now; {room}.", processes(n)),
+            None => format!("Memory is short: tasks wait for it {some} of the time; {room}."),
+        },
+        VerdictState::Refaulting => {
+            format!("Memory is short: the working set does not fit, tasks wait {some}; {room}.")
         }
-    };
-    if let Some(minutes) = verdict.to_low.and_then(|d| d.minutes).filter(|m| *m < SOON_MINUTES && !droppable) {
-        let when = if minutes < 1.0 { "within a minute".to_owned() } else { format!("in {minutes:.0} min") };
-        text.push_str(&format!(
-            "; if it went on like this, free memory would be used up {when}, with little cache left to drop"
+        VerdictState::Thrashing => format!("Thrashing: all tasks wait for memory {full} of the time; {room}."),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn details(verdict: &Verdict, plenty: bool) -> Vec<String> {
+    let mut out = Vec::new();
+    if let Some(group) = &verdict.group {
+        let machine = of_total(verdict.machine_available, verdict.total);
+        out.push(format!("This group: {}; the machine has {machine} available.", group.words()));
+    }
+    if verdict.cache_in_use.share_of(verdict.total).is_some_and(|share| share >= 0.01) {
+        out.push(format!(
+            "Of the available memory {} are file cache in use: taking it means reading it again.",
+            verdict.cache_in_use
         ));
     }
-    if verdict.basis == Basis::Averages {
-        text.push_str(" (by the last 10 s; refaults are not known without a window)");
+    let soon = verdict.to_low.and_then(|d| d.minutes).filter(|m| *m < SOON_MINUTES && !plenty);
+    if let Some(minutes) = soon {
+        let when = if minutes < 1.0 { "within a minute".to_owned() } else { format!("in {minutes:.0} min") };
+        out.push(format!("At the present pace free memory is used up {when}, with little cache left to drop."));
     }
-    text.push('.');
-    let mut letters = text.chars();
-    // "this group can have" may open the sentence.
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    match (verdict.state, verdict.basis) {
+        (VerdictState::Unknown, _) => out.push("To know, look twice: ramline show --for 2s".to_owned()),
+        (VerdictState::Elsewhere, _) => {
+            out.push("They waited in a group at its limit, or for pages read again: ramline show pressure --for 2s tells which.".to_owned());
+        }
+        _ => {}
+    }
+    out
 }
 
 #[cfg(test)]

@@ -16,12 +16,15 @@
 
 use ramline_snapshot::zoneinfo::{Zone, Zoneinfo};
 use ramline_snapshot::{Snapshot, Window};
-use ramline_units::{Bytes, PageSize, Pages};
+use ramline_units::{Bytes, Nanos, PageSize, Pages};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::SignedBytes;
 use crate::fragmentation::{self, Order};
+
+/// Readings over less time are no ground for a forecast.
+pub const LEAST_SPAN: Nanos = Nanos(60_000_000_000);
 
 /// Where free pages stand against the watermarks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -69,7 +72,7 @@ impl Band {
 pub struct Distance {
     /// Free above the watermark; negative below it.
     pub bytes: SignedBytes,
-    /// Minutes to `low` if free memory went on shrinking as over the window; `None` without a window, or when free
+    /// Minutes to `low` if free memory went on shrinking as over the window; `None` without a window of a minute, or when free
     /// memory is steady or grows, or the watermark is behind already. Always `None` for `min`: below `low` kswapd
     /// frees as well, so the slope does not go on.
     pub minutes: Option<f64>,
@@ -157,7 +160,8 @@ pub struct ScaleFactor {
 pub struct Watermarks {
     /// By node.
     pub nodes: Vec<NodeMarks>,
-    /// RAM that no zone manages yet: some kernels hand it out only when it is needed. Minutes allow for it, bytes do not.
+    /// RAM that no zone manages yet: some kernels hand it out when a zone comes near its watermark, before kswapd is woken. A node's
+    /// distances count it where there is one node; a zone's do not, since which zone will get it is not known.
     pub not_handed_out: Bytes,
     /// `None` where the settings were not seen.
     pub scale: Option<ScaleFactor>,
@@ -195,6 +199,8 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Watermarks>
     let threshold = settings.and_then(|s| s.extfrag_threshold);
     let managed: Bytes = zoneinfo.zones.iter().map(|z| z.managed.bytes(page)).sum();
     let not_handed_out = snapshot.mem_total().map_or(Bytes::ZERO, |total| total - managed);
+    // Two seconds of a copy are no trend.
+    let window = window.filter(|w| w.span >= LEAST_SPAN);
     // Until all RAM is handed out, free pages of a zone fall and rise without memory getting short or plenty.
     let settled = window.filter(|_| not_handed_out.0 == 0);
     let mut nodes: Vec<NodeMarks> = Vec::new();
@@ -217,7 +223,7 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Watermarks>
         // MemFree counts what is not handed out; which node that belongs to is known only where there is one.
         let unsettled = window.filter(|_| single && slope.is_none());
         let all = unsettled.and_then(|w| w.slope(|s| s.meminfo.data()?.mem_free?.0.checked_div(page.0)));
-        total(node, page, slope.or(all), not_handed_out);
+        total(node, page, slope.or(all), if single { not_handed_out } else { Bytes::ZERO });
     }
     let scale = settings.and_then(|s| {
         let value = u64::try_from(s.watermark_scale_factor?).ok()?;
@@ -286,18 +292,21 @@ fn total(node: &mut NodeMarks, page: PageSize, slope: Option<f64>, spare: Bytes)
     let below = |mark: fn(&ZoneMarks) -> Bytes| node.zones.iter().map(|z| mark(z) - z.free).sum::<Bytes>();
     let net = |mark: fn(&ZoneMarks) -> Bytes| {
         let above = above(mark);
+        let above = above + spare;
         // With nothing left above, say how far below the node is.
         let bytes = if above.0 > 0 {
             SignedBytes::difference(above, Bytes::ZERO)
         } else {
             SignedBytes::difference(Bytes::ZERO, below(mark))
         };
-        distance(bytes, page, slope, spare)
+        distance(bytes, page, slope, Bytes::ZERO)
     };
     let usable = |z: &ZoneMarks| Pages((z.free - z.reserve).0);
     let band = |z: &ZoneMarks| Band::of(usable(z), Pages(z.min.0), Pages(z.low.0), Pages(z.high.0));
     let (to_low, to_min) = (net(|z| z.low), Distance { minutes: None, ..net(|z| z.min) });
     let band = node.zones.iter().map(band).max().unwrap_or(Band::BelowMin);
+    // A zone that comes near its mark is given more first.
+    let band = if spare > Bytes::ZERO { Band::AboveHigh } else { band };
     let (managed, free) = (sum(|z| z.managed), sum(|z| z.free));
     let (min, low, high) = (sum(|z| z.min), sum(|z| z.low), sum(|z| z.high));
     *node = NodeMarks { managed, free, min, low, high, band, to_low, to_min, ..node.clone() };

@@ -21,6 +21,7 @@ mod series;
 mod shell;
 
 use maud::{Markup, html};
+use ramline_model::verdict::Status;
 
 use crate::report::CheckupReport;
 use format::{date, percent, size, times};
@@ -69,7 +70,18 @@ fn head(report: &CheckupReport) -> Markup {
             @if let Some(container) = &machine.container { span { "in " (container) } }
             @if let Some(taken) = report.taken_unix_ns { span { (date(taken)) } }
         }
-        h1 { @if report.sentence.is_empty() { "Nothing can be said: /proc/meminfo was not seen." } @else { (format::sentence(&report.sentence)) } }
+        h1 class=(verdict_class(report)) { @if report.sentence.is_empty() { "Nothing can be said: /proc/meminfo was not seen." } @else { (format::sentence(&report.sentence)) } }
+        @for detail in report.verdict.iter().flat_map(|verdict| &verdict.details) { p.detail { (format::sentence(detail)) } }
+    }
+}
+
+/// The colour of the status stands beside the sentence, which says the same.
+fn verdict_class(report: &CheckupReport) -> &'static str {
+    match report.verdict.as_ref().map(|verdict| verdict.status) {
+        Some(Status::Ok) => "verdict good",
+        Some(Status::Note | Status::Warning) => "verdict warn",
+        Some(Status::Critical) => "verdict bad",
+        Some(Status::Unknown) | None => "verdict",
     }
 }
 
@@ -80,11 +92,8 @@ fn facts(report: &CheckupReport) -> Markup {
         facts.push(("Memory", size(ledger.total), "MemTotal".to_owned()));
     }
     if let Some(verdict) = &report.verdict {
-        let share = verdict
-            .without_cost
-            .share_of(verdict.total)
-            .map_or_else(|| "can be had".to_owned(), |share| format!("can be had, {} of it", percent(share)));
-        facts.push(("Without waiting", size(verdict.without_cost), share));
+        let share = verdict.available.share_of(verdict.total).map(|share| format!("{} of memory", percent(share)));
+        facts.push(("Available", size(verdict.available), share.unwrap_or_default()));
     }
     if let Some(model) = &report.pressure {
         let waiting = section::pressure::waiting(model.memory.as_ref());

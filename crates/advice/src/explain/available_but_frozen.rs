@@ -52,7 +52,11 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         Some(available) => {
             let state = verdict::of(snapshot, inputs.window).map(|v| v.state);
             let now = match state {
-                Some(VerdictState::Comfortable) => "Not here now: nothing waits for memory",
+                Some(VerdictState::Comfortable | VerdictState::Reclaiming) => "Not here now: no task waits for memory",
+                Some(VerdictState::GroupAtLimit) => "Not on the machine now, but in a group at its limit",
+                Some(VerdictState::ReadAgain) => {
+                    "Not here now: tasks wait for pages evicted earlier, and there is room"
+                }
                 Some(VerdictState::Refaulting | VerdictState::Stalling | VerdictState::Thrashing) => {
                     "This is happening here: work waits for memory"
                 }

@@ -3,7 +3,6 @@
 use super::{Answer, Area, LIGHT, Numbers, Topic, sentences};
 use crate::Inputs;
 use ramline_model::pressure::{self, PressureState};
-use ramline_model::verdict;
 
 pub(super) const TOPIC: Topic =
     Topic { id: "pressure", area: Area::Pressure, question: "Is this machine short of memory?", wants: LIGHT, answer };
@@ -44,13 +43,13 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         PressureState::Unknown => "Cannot tell, for no stall times were seen and rates need two looks",
         PressureState::Calm => "No",
         PressureState::Reclaiming => "Not noticeably",
-        PressureState::Refaulting if seen.in_groups_only() => "The machine is not, a group of it is",
-        PressureState::Refaulting => "Yes",
-        PressureState::Stalling => "Yes",
+        PressureState::GroupAtLimit => "No, but a group is at its limit",
+        PressureState::ReadAgain | PressureState::Elsewhere => "No",
+        PressureState::Stalling | PressureState::Refaulting => "Yes",
         PressureState::Thrashing => "Yes, badly",
     };
-    let short = match verdict::of(inputs.snapshot, inputs.window) {
-        Some(verdict) => format!("{state}: {}", verdict.text),
+    let short = match crate::headline(inputs) {
+        Some(verdict) => format!("{state}. {}", verdict.text),
         None => format!("{state}."),
     };
     Answer {
@@ -58,7 +57,8 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         numbers: numbers.0,
         mechanism: sentences([
             "Memory is short when work waits for it. The kernel measures that: the share of time in which some task, or all of them, stood still until memory was found (PSI).",
-            "The early sign is refaults: pages that were evicted and needed again at once. They cost a read each, long before anything shows as \"full\".",
+            "That the working set does not fit takes three things at once: the machine reclaims, pages of the working set come back, and tasks wait.",
+            "Pages that come back alone are no sign: DAMON, drop_caches, a group's limit and time evict as well, and what is read again costs a read.",
             "Stocks (free, available, swap used) say how things are stored, not whether anyone waits.",
         ]),
         myth: Some(

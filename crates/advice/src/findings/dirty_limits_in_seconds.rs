@@ -56,6 +56,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let finding = Draft {
         title: format!("Up to {limit} may wait to be written, {seconds:.0} s of work for {disk}"),
         weight: if busy { Weight::Warning } else { Weight::Note },
+        group: None,
         effect: format!(
             "after a large copy, an fsync, unmount or shutdown can wait {seconds:.0} s and longer; with {advised} it is about {ADVISED_S:.0} s"
         ),

@@ -86,10 +86,11 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     };
     let finding = Draft {
         title: format!(
-            "The group {} stands at its limit of {limit}, and {per_second:.0} file pages a second ({rate_mib:.1} MiB/s) come back just after they were evicted",
+            "Group {} is at its limit of {limit} and loses its cache: {per_second:.0} pages a second ({rate_mib:.1} MiB/s) read again",
             group.path
         ),
         weight: Weight::Warning,
+        group: Some(group.path.clone()),
         effect: format!("{advice}{waits}"),
         evidence: grounds,
         confidence: Confidence::Medium,

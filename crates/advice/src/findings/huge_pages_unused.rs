@@ -37,6 +37,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let finding = Draft {
         title: format!("{lost} of RAM are set aside as huge pages of {} that nobody uses, {}", pool.page, percent(share)),
         weight: if share >= 0.05 { Weight::Warning } else { Weight::Note },
+        group: None,
         effect: format!("{lost} for everything else"),
         evidence: vec![
             evidence("in the pool", format!("{} pages, {}", pool.total, pool.bytes(pool.total)), "nr_hugepages"),

@@ -68,6 +68,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let finding = Draft {
         title: format!("{} grows by {:.1} MiB a second{named}", growth.what, per_second / f64::from(1 << 20)),
         weight: Weight::Warning,
+        group: None,
         effect: format!(
             "at this pace the {available} available are gone in {minutes:.0} min, and ending a program may not give it back: {}",
             hint(of_slab, &caches)

@@ -48,6 +48,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let finding = Draft {
         title: why.title,
         weight: Weight::Warning,
+        group: None,
         effect: why.effect,
         evidence: why.evidence,
         confidence: why.confidence,

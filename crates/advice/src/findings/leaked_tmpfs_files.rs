@@ -50,6 +50,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
             )
         },
         weight: if both.share_of(total)? >= 0.05 { Weight::Warning } else { Weight::Note },
+        group: None,
         effect: format!("up to {both}: {}", way_out(&deleted, &named)),
         evidence: deleted
             .iter()

@@ -58,6 +58,10 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let weight = if stalls >= 10.0 { Weight::Critical } else { Weight::Warning };
     let back = Pages(1).bytes(snapshot.machine.page_size).as_f64() * seen.per_second / (1024.0 * 1024.0);
     let in_a_group = reclaimed_in_groups_only(&window) == Some(true);
+    // Evicted by DAMON, drop_caches or long ago, and read again now: swap would change nothing.
+    if !in_a_group && !look::machine_reclaims(&window) {
+        return None;
+    }
     let place = if in_a_group { " inside a group at its own limit" } else { "" };
     let finding = Draft {
         title: format!(
@@ -65,6 +69,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
             seen.per_second
         ),
         weight,
+        group: None,
         effect: if in_a_group { of_the_group(inputs) } else { effect(inputs, seen, anonymous) },
         evidence: grounds(inputs, seen, anonymous, total).into_iter().chain(proved).collect(),
         confidence,

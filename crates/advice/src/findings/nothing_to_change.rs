@@ -33,7 +33,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let gaps =
         if missing == 0 { "memory was not read".to_owned() } else { format!("{missing} sections were not seen") };
     let group = group::of(inputs.snapshot);
-    let title = match (short, inputs.snapshot.meminfo.data().and_then(|m| m.mem_available.zip(m.mem_total))) {
+    let title = match (&short, inputs.snapshot.meminfo.data().and_then(|m| m.mem_available.zip(m.mem_total))) {
         _ if unseen => format!("Could not judge: {gaps}"),
         (Some(how), _) => format!("No setting to change, yet {how}: {count} rules looked, none fired"),
         (None, Some((_, total))) if group.is_some() => {
@@ -50,7 +50,8 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let finding = Draft {
         title,
         weight: if short.is_some() || unseen { Weight::Warning } else { Weight::Note },
-        effect: match short {
+        group: None,
+        effect: match &short {
             _ if unseen => "whether anything should change is not known: what the rules need was not seen".into(),
             Some(_) => {
                 "more room is what helps: a higher limit where a group is at its own, more RAM, or a smaller load"
@@ -72,16 +73,11 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
 }
 
 /// Settings may all fit and memory be short all the same; then this is no all-clear.
-fn short_of_memory(inputs: &Inputs<'_>) -> Option<&'static str> {
-    match pressure::of(inputs.snapshot, inputs.window).state {
-        PressureState::Refaulting if pressure::of(inputs.snapshot, inputs.window).in_groups_only() => {
-            Some("in a group at its limit pages come back just after they were evicted")
-        }
-        PressureState::Refaulting => Some("pages come back just after they were evicted"),
-        PressureState::Stalling => Some("tasks wait for memory"),
-        PressureState::Thrashing => Some("everything waits for memory"),
-        PressureState::Unknown | PressureState::Calm | PressureState::Reclaiming => None,
-    }
+fn short_of_memory(inputs: &Inputs<'_>) -> Option<String> {
+    let state = pressure::of(inputs.snapshot, inputs.window).state;
+    let words = state.words().trim_end_matches('.');
+    let (head, tail) = words.split_at(words.len().min(1));
+    (state >= PressureState::GroupAtLimit).then(|| head.to_lowercase() + tail)
 }
 
 /// The numbers the rules had.

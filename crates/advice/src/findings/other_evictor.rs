@@ -64,6 +64,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let finding = Draft {
         title: format!("Besides the kernel's own reclaim, {who} {hint} pages here"),
         weight: if found.busy { Weight::Warning } else { Weight::Note },
+        group: None,
         effect: "pages leave before memory is short: caches cool down, and measurements of them mislead".into(),
         evidence: found.evidence,
         confidence,

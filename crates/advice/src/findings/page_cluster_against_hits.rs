@@ -60,6 +60,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
             if zram { "zram" } else { "this disk" }
         ),
         weight: if wasted * page.as_f64() >= 10_485_760.0 { Weight::Warning } else { Weight::Note },
+        group: None,
         effect: format!(
             "about {wasted:.0} pages a second ({:.1} MiB/s) are read for nothing, and each takes the place of another page",
             wasted * page.as_mib()

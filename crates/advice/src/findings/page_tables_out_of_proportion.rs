@@ -77,6 +77,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
             None => format!("Page tables take {tables}, {times:.0} times what mapping that memory once would"),
         },
         weight: Weight::Warning,
+        group: None,
         effect,
         evidence: grounds,
         confidence: if shared.is_some() { Confidence::High } else { Confidence::Medium },

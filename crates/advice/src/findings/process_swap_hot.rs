@@ -61,6 +61,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
             hot.swap_ins
         ),
         weight: Weight::Warning,
+        group: None,
         effect: effect(waiting, inputs),
         evidence: grounds(&hot, &window, all, pages, cost),
         confidence: Confidence::Medium,

@@ -40,6 +40,10 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     if seen.per_second < REFAULTS_PER_S || faults < LEAST_FAULTS || per_fault < LEAST_PER_FAULT {
         return None;
     }
+    // A fault reads no more than the read-ahead holds: what is more was read by read(2), and then nothing is known of the faults.
+    if per_fault > read_ahead.as_f64() || !look::machine_reclaims(&window) {
+        return None;
+    }
     let knob = format!("/sys/block/{}/queue/read_ahead_kb", word(&disk.name));
     let finding = Draft {
         title: format!(
@@ -48,6 +52,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
             disk.name
         ),
         weight: Weight::Warning,
+        group: None,
         effect: format!(
             "at {DEFAULT} the {faults:.0} faults a second would read at most {}/s instead of {}/s",
             bytes_of(faults * DEFAULT.as_f64()),

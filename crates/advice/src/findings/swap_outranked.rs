@@ -70,6 +70,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
             fast.path, fast.priority, slow.path, slow.priority
         ),
         weight: Weight::Warning,
+        group: None,
         effect: effect(fast, slow, equal),
         evidence: grounds,
         confidence,

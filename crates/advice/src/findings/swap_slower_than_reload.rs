@@ -72,6 +72,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let finding = Draft {
         title: format!("A swap-in from {} takes {times:.1} times as long as reading a file again", first.path),
         weight: if flows { Weight::Warning } else { Weight::Note },
+        group: None,
         effect: format!(
             "about {} lost on each page that is swapped in to keep a file page",
             crate::text::nanos_of(swap_in.mean() - reload.mean())

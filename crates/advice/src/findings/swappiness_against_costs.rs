@@ -81,6 +81,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let finding = Draft {
         title: format!("vm.swappiness is {current}; the measured costs imply about {advised}"),
         weight: if confidence == Confidence::High { Weight::Warning } else { Weight::Note },
+        group: None,
         effect: effect(&swap_in, &reload, current < advised),
         evidence: grounds,
         confidence,

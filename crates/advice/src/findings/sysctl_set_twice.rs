@@ -62,6 +62,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let finding = Draft {
         title: format!("{}{more}", title(winner, wrong)),
         weight: if matches!(wrong, Wrong::Loses { .. }) { Weight::Warning } else { Weight::Note },
+        group: None,
         effect: effect(winner, wrong),
         evidence: found.iter().take(4).flat_map(|(winner, wrong)| grounds(snapshot, winner, wrong)).collect(),
         confidence: Confidence::High,

@@ -35,6 +35,7 @@ fn full_tmpfs(snapshot: &Snapshot) -> Option<Finding> {
     let draft = Draft {
         title: format!("/tmp is a tmpfs that has used {} of its {what}", percent(share)),
         weight: Weight::Warning,
+        group: None,
         effect: "programs that write temporary files fail with \"no space left on device\" when it is full".into(),
         evidence: tmpfs_rule::grounds(mount),
         confidence: Confidence::High,
@@ -60,6 +61,7 @@ fn full_disk(mount: &Mount) -> Option<Finding> {
     let draft = Draft {
         title: format!("{place} has used {} of its {what}", percent(share)),
         weight: Weight::Warning,
+        group: None,
         effect: "programs that write temporary files fail with \"no space left on device\" when it is full".into(),
         evidence: vec![
             evidence(
@@ -96,6 +98,7 @@ fn would_not_fit(snapshot: &Snapshot) -> Option<Finding> {
     let draft = Draft {
         title: format!("/tmp would not fit into a tmpfs of default size: {least}{have} against {may} ({what})"),
         weight: Weight::Note,
+        group: None,
         effect: "nothing now; an upgrade that moves /tmp to tmpfs would break what is kept there".into(),
         evidence: models(&fit),
         confidence: if fit.lower_bound { Confidence::Medium } else { Confidence::High },

@@ -100,6 +100,7 @@ fn nearly_full(inputs: &Inputs<'_>, mount: &TmpfsMount, what: &str, share: f64, 
     let draft = Draft {
         title: format!("The tmpfs on {} has used {} of its {what}", mount.at, percent(share)),
         weight: Weight::Warning,
+        group: None,
         effect: format!("writers to {} fail with \"no space left on device\" when it is full, whatever memory is free", mount.at),
         evidence: grounds(mount).into_iter().chain(others).collect(),
         confidence: Confidence::High,
@@ -118,6 +119,7 @@ fn oversized(mount: &TmpfsMount, ram: Bytes, swap: Bytes) -> Option<Finding> {
     let draft = Draft {
         title: format!("The tmpfs on {} may grow to {limit}, more than RAM and swap together ({})", mount.at, ram + swap),
         weight: Weight::Note,
+        group: None,
         effect: "a program that fills it takes the machine down instead of getting an error: the killer cannot free tmpfs pages".into(),
         evidence: grounds(mount)
             .into_iter()

@@ -40,6 +40,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
             scale.value, scale.crossover
         ),
         weight: Weight::Note,
+        group: None,
         effect: format!("none: the gap between watermarks stays {} through vm.min_free_kbytes", scale.gap),
         evidence: vec![
             evidence("vm.watermark_scale_factor", scale.value.to_string(), "/proc/sys/vm/watermark_scale_factor"),

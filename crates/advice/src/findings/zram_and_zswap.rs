@@ -47,6 +47,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let finding = Draft {
         title: format!("zswap and zram are both on: pages bound for {names} are compressed twice"),
         weight: Weight::Warning,
+        group: None,
         effect,
         evidence: grounds,
         confidence: Confidence::High,

@@ -42,6 +42,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
             device.name
         ),
         weight: if share >= 0.5 { Weight::Warning } else { Weight::Note },
+        group: None,
         effect: format!(
             "{} stored take {} of RAM and {} of slot table: {} {}",
             gain.stored,

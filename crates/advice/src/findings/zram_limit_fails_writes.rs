@@ -49,6 +49,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let finding = Draft {
         title,
         weight: if failing.is_some() { Weight::Critical } else { Weight::Warning },
+        group: None,
         effect: effect(device, mm, limit),
         evidence: grounds(inputs, device, mm, limit, failing),
         confidence: Confidence::High,

@@ -46,6 +46,18 @@ impl Case {
         self
     }
 
+    /// Tasks waited for memory so many percent of the window's two seconds.
+    pub fn waiting(mut self, percent: u64) -> Case {
+        let psi = |us: u64| {
+            let text =
+                format!("some avg10=0.00 avg60=0 avg300=0 total={us}\nfull avg10=0.00 avg60=0 avg300=0 total=0\n");
+            Seen::of(ramline_snapshot::pressure::Pressure::parse("memory", &text).unwrap())
+        };
+        self.before.as_mut().unwrap().pressure_memory = psi(0);
+        self.now.pressure_memory = psi(percent * 20_000);
+        self
+    }
+
     pub fn swaps(mut self, lines: &str) -> Case {
         let text = format!("Filename Type Size Used Priority\n{lines}");
         self.now.swaps = Seen::of(swaps::parse("/proc/swaps", &text).unwrap());
@@ -176,6 +188,13 @@ pub fn fires(id: &str) -> Case {
     }
 }
 
+/// The same pages come back while nothing is reclaimed: DAMON, drop_caches or another day had evicted them.
+pub fn read_again() -> Vec<(&'static str, u64, u64)> {
+    let mut counters = THRASHING.to_vec();
+    counters.extend(["pgscan_kswapd", "pgscan_direct", "pgscan_anon", "pgscan_file"].map(|name| (name, 5, 5)));
+    counters
+}
+
 /// The nearest misses: cases on which the rule does not fire.
 pub fn silent(id: &str) -> Vec<Case> {
     let scaled = |name: &str, now: u64| -> Vec<(&'static str, u64, u64)> {
@@ -194,6 +213,7 @@ pub fn silent(id: &str) -> Vec<Case> {
             ]),
             without_swap().window(THRASHING),
             with_idle_anonymous(without_swap()).swaps(DISK).window(THRASHING),
+            with_idle_anonymous(without_swap()).window(&read_again()),
             // The sandbox says that swap would not help.
             with_idle_anonymous(without_swap()).window(THRASHING).runs(SwapKind::None, None, &[3, 4, 5]).runs(
                 SwapKind::File,
@@ -213,6 +233,9 @@ pub fn silent(id: &str) -> Vec<Case> {
             without_swap().swaps(DISK),
             without_swap().swaps(DISK).window(&scaled("pgpgin", 20_000)),
             without_swap().swaps(DISK).window(&scaled("workingset_refault_file", 1000)),
+            // A fault reads no more than the read-ahead holds: a backup did.
+            without_swap().swaps(DISK).window(&scaled("pgpgin", 200 * 8192 + 1)),
+            without_swap().swaps(DISK).window(&read_again()),
             // All of the faults may have been swap-ins.
             without_swap().swaps(DISK).window(&scaled("pswpin", 400)),
             with_zram().window(THRASHING),

@@ -66,7 +66,7 @@ fn the_cache_that_grows_is_named_to_root_and_others_are_told_who_may_see_it() {
 fn the_innermost_group_at_its_limit_is_named_and_its_file_is_one_word_of_the_command() {
     let id = "group-at-limit-loses-cache";
     let found = group(800, 99).finding(id).unwrap();
-    assert!(found.title.contains("/batch/job 7") && found.title.contains("400 file pages"), "{}", found.title);
+    assert!(found.title.contains("/batch/job 7") && found.title.contains("400 pages a second"), "{}", found.title);
     let command = &found.change.unwrap().commands[0];
     assert!(
         command.starts_with("echo 629145600 > '/") && command.ends_with("/batch/job 7/memory.limit_in_bytes'"),

@@ -14,6 +14,7 @@ pub fn findings() -> Vec<Finding> {
             id: "swap-outranked".into(),
             title: "Pages go to /dev/vda2 first, which takes 1,060 times as long as zram0 behind it".into(),
             weight: Weight::Critical,
+            group: None,
             effect: "saves about 8.4 ms for each page that comes back, 303 a second now".into(),
             evidence: vec![
                 evidence("priority of /dev/vda2", "100, filled first", "/proc/swaps"),
@@ -36,6 +37,7 @@ pub fn findings() -> Vec<Finding> {
             id: "refaults-without-swap".into(),
             title: "412 file pages a second are read again soon after they were evicted".into(),
             weight: Weight::Warning,
+            group: None,
             effect: "about 54 ms of waiting a second".into(),
             evidence: vec![
                 evidence("file refaults", "412 pages/s over 10.0 s", "/proc/vmstat workingset_refault_file"),
@@ -52,6 +54,7 @@ pub fn findings() -> Vec<Finding> {
             id: "tmpfs-near-limit".into(),
             title: "/tmp holds 471.0 MiB of the 512.0 MiB it may hold".into(),
             weight: Weight::Note,
+            group: None,
             effect: "41.0 MiB until writes to /tmp fail".into(),
             evidence: vec![evidence("use of /tmp", "92.0 % of its size", "statfs /tmp")],
             confidence: Confidence::Low,

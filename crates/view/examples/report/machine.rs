@@ -97,6 +97,8 @@ pub fn pressure() -> PressureModel {
             allocstall: Some(0.4),
             oom_kills: Some(0),
             groups_only: Some(false),
+            working_set: Some(88.0),
+            machine_scanned: Some(1204.0),
         }),
         span: Some(Nanos(10_000_000_000)),
         state: PressureState::Refaulting,

@@ -106,9 +106,12 @@ pub const ROWS: &[Row] = &[
     row("drift", "the later ledger less the earlier one", "used").scope(Scope::Change).named(&["drift"]),
     row("drift.span", "boot-time clock of the two snapshots", "used").scope(Scope::Fact),
     row("verdict", "/proc/pressure/memory, /proc/vmstat refaults and the ledger", "pressure"),
-    row("verdict.without_cost", "the ledger's lines that can be freed now, or less in a group with a limit", "available")
-        .named(&["can be had without waiting", "without cost"])
+    row("verdict.available", "/proc/meminfo MemAvailable, or what our group's limit leaves if that is less", "available")
+        .named(&["available"])
         .large("much is free or clean cache; the part of that cache in use would be missed"),
+    row("verdict.machine_available", "/proc/meminfo MemAvailable", "available"),
+    row("verdict.cache_in_use", "/proc/meminfo Active(file), at most what is available", "available"),
+    row("verdict.deciding", "the number that decides the status", "pressure").scope(Scope::Fact),
     row("verdict.total", "/proc/meminfo MemTotal, or the limit of our group", "used").scope(Scope::Fact),
     row("verdict.group", "the memory files of our group: memory.max, memory.current, memory.stat inactive_file", "cgroup-memory"),
     row("verdict.to_low", "free less low, reserves left out: /proc/zoneinfo", "watermarks"),

@@ -27,7 +27,8 @@ const LINES: usize = 40;
 pub fn checkup(report: &CheckupReport, files: &[String], style: &Style) -> String {
     let mut top = Page::new(style);
     let sentence = if report.sentence.is_empty() { NO_VERDICT } else { &report.sentence };
-    top.painted(report.verdict.as_ref().map_or(Paint::Bold, |v| verdict_paint(v.state)), sentence);
+    top.painted(report.verdict.as_ref().map_or(Paint::Bold, |v| verdict_paint(v.status)), sentence);
+    report.verdict.iter().flat_map(|verdict| &verdict.details).for_each(|detail| top.line(detail));
     if let Some(ledger) = &report.ledger {
         ledger_lines(&mut top, ledger, report);
     }
@@ -108,10 +109,8 @@ fn pressure_line(page: &mut Page<'_>, pressure: Option<&PressureModel>, marks: O
             let like = pressure.and_then(|p| p.span).map(|span| format!(" if it went on like the last {span}"));
             let minutes = d.minutes.map(|m| format!(", {}{}", number::minutes(m), like.unwrap_or_default()));
             let minutes = minutes.unwrap_or_default();
-            format!(
-                "{:.0} MiB away{minutes}",
-                Bytes(d.bytes.magnitude().0).as_mib() * if d.bytes.is_negative() { -1.0 } else { 1.0 }
-            )
+            let side = if d.bytes.is_negative() { "behind" } else { "away" };
+            format!("{} {side}{minutes}", d.bytes.magnitude())
         };
         parts.push(format!("kswapd {}, stalls {}", away(&node.to_low), away(&node.to_min)));
     }

@@ -85,6 +85,7 @@ pub(crate) mod tests {
             id: "swap-outranked".into(),
             title: "zram0 is used after /dev/vda2, which is slower".into(),
             weight: Weight::Warning,
+            group: None,
             effect: "saves about 80 us a swap-in".into(),
             evidence: vec![Evidence {
                 what: "priority of zram0".into(),

@@ -2,8 +2,9 @@
 //!
 //! What it is not: a list of processes.
 
+use ramline_advice::{Inputs, headline};
 use ramline_model::ledger::{Freeable, Ledger, Line, Term};
-use ramline_model::verdict::{self, Verdict, VerdictState};
+use ramline_model::verdict::{Status, Verdict, VerdictState};
 use ramline_snapshot::{Snapshot, Window};
 use ramline_units::Bytes;
 use schemars::JsonSchema;
@@ -42,7 +43,7 @@ impl ShowMemory {
         let before = window.and_then(|w| Some((Ledger::of(w.before)?, w.span)));
         ShowMemory {
             schema_version: SCHEMA_VERSION,
-            verdict: verdict::of(snapshot, window.copied()),
+            verdict: headline(&Inputs { snapshot, window: window.copied(), tiers: None, runs: &[] }),
             drift: before.zip(ledger.as_ref()).map(|((before, span), after)| Drift::between(&before, after, span)),
             ledger,
             unseen: super::unseen_of(snapshot, SECTIONS),
@@ -54,7 +55,10 @@ impl ShowMemory {
     pub fn text(&self, style: &Style) -> String {
         let mut page = Page::new(style);
         match &self.verdict {
-            Some(verdict) => page.painted(paint(verdict.state), &verdict.text),
+            Some(verdict) => {
+                page.painted(paint(verdict.status), &verdict.text);
+                verdict.details.iter().for_each(|detail| page.line(detail));
+            }
             None => page.bold("Nothing can be said: /proc/meminfo was not seen."),
         }
         if let Some(ledger) = &self.ledger {
@@ -69,12 +73,13 @@ impl ShowMemory {
     }
 }
 
-pub(crate) fn paint(state: VerdictState) -> Paint {
-    match state {
-        VerdictState::Comfortable => Paint::Good,
-        VerdictState::Unknown | VerdictState::Reclaiming => Paint::Bold,
-        VerdictState::Refaulting => Paint::Warn,
-        VerdictState::Stalling | VerdictState::Thrashing => Paint::Bad,
+/// The colour of a status.
+pub(crate) fn paint(status: Status) -> Paint {
+    match status {
+        Status::Ok => Paint::Good,
+        Status::Unknown => Paint::Bold,
+        Status::Note | Status::Warning => Paint::Warn,
+        Status::Critical => Paint::Bad,
     }
 }
 

@@ -62,22 +62,15 @@ impl ShowPressure {
     }
 }
 
-/// The judgement in a sentence.
+/// The judgement in a sentence, in the colour of its status.
 fn state_words(pressure: &PressureModel) -> (Paint, &'static str) {
-    match pressure.state {
-        PressureState::Refaulting if pressure.in_groups_only() => (
-            Paint::Warn,
-            "Pages come back that a group at its limit just evicted: its working set does not fit. The machine evicts nothing.",
-        ),
-        PressureState::Unknown => (Paint::Bold, "Whether anything waits for memory is not known."),
-        PressureState::Calm => (Paint::Good, "Nothing waits for memory."),
-        PressureState::Reclaiming => (Paint::Bold, "The kernel is reclaiming; nothing waits noticeably."),
-        PressureState::Refaulting => {
-            (Paint::Warn, "Pages come back that were just evicted: the working set does not fit.")
-        }
-        PressureState::Stalling => (Paint::Bad, "Tasks wait for memory."),
-        PressureState::Thrashing => (Paint::Bad, "Everything waits for memory: the machine is thrashing."),
-    }
+    let paint = match pressure.state {
+        PressureState::Calm | PressureState::ReadAgain => Paint::Good,
+        PressureState::Unknown | PressureState::Reclaiming => Paint::Bold,
+        PressureState::Elsewhere | PressureState::GroupAtLimit => Paint::Warn,
+        PressureState::Stalling | PressureState::Refaulting | PressureState::Thrashing => Paint::Bad,
+    };
+    (paint, pressure.state.words())
 }
 
 /// PSI of the three resources.
@@ -249,7 +242,7 @@ fn band_cell(band: Band) -> Cell {
 }
 
 fn marks_text(page: &mut Page<'_>, marks: &Watermarks, span: Option<Nanos>) {
-    page.heading("Distance to reclaim, in MiB (gauges): kswapd wakes at low, allocations stall at min");
+    page.heading("Distance to reclaim, in MiB (now): kswapd wakes at low, allocations stall at min");
     page.table(&marks_table(marks));
     page.dim("A zone's distance is free less watermark; a node's leaves out what zones reserve for other allocations.");
     let mut timed = marks.nodes.iter().flat_map(|n| n.zones.iter().map(|z| z.to_low).chain([n.to_low]));
@@ -270,7 +263,7 @@ fn marks_text(page: &mut Page<'_>, marks: &Watermarks, span: Option<Nanos>) {
     }
     if marks.not_handed_out.0 > 0 {
         page.line(&format!(
-            "{} of MemTotal are in no zone yet: the kernel hands them out when they are needed.",
+            "{} of MemTotal are in no zone yet: the kernel hands them out before it wakes kswapd, so a node's distances count them.",
             marks.not_handed_out
         ));
     }

@@ -121,7 +121,8 @@ fn show_memory_puts_every_byte_on_a_line_with_its_owner_and_the_way_to_free_it()
     assert_eq!(
         ShowMemory::new(&after, Some(&window)).text(&STYLE),
         "\
-3.4 GiB of 8.0 GiB can be had without waiting for a write or a swap-out; nothing waits for memory.
+Memory is fine: 4.0 of 8.0 GiB available, no task waits for memory.
+Of the available memory 1.5 GiB are file cache in use: taking it means reading it again.
 
 Where MemTotal is: 8.0 GiB (gauges; they add up)
 PPPPPPPPPPPPPPPPPPTTTTTTTZZZkkkkkdcccccccccccccccccccccccccccccccccccccccccccccccc................
@@ -347,7 +348,7 @@ unencrypted.
 }
 
 #[test]
-fn show_pressure_tells_the_distance_in_mib_and_over_a_window_in_minutes() {
+fn show_pressure_tells_the_distance_in_mib_and_from_two_seconds_forecasts_nothing() {
     let (mut before, after) = (machine(100), machine(102));
     let more = ZONEINFO.replace("pages free     262144", "pages free     264192");
     before.zoneinfo = Seen::of(Zoneinfo::parse("zoneinfo", &more).unwrap());
@@ -355,7 +356,7 @@ fn show_pressure_tells_the_distance_in_mib_and_over_a_window_in_minutes() {
     assert_eq!(
         ShowPressure::new(&after, Some(&window)).text(&STYLE),
         "\
-Nothing waits for memory.
+No task waits for memory.
 
 stalled (PSI)             over 2.0 s  last 10 s    60 s   300 s  since boot
 memory         some task      0.20 %     0.50 %  0.20 %  0.10 %       0.2 s
@@ -368,12 +369,11 @@ Reclaim, per second, over 2.0 s
      0  pages/s   looked at by reclaim
      0  pages/s   freed by reclaim
 
-Distance to reclaim, in MiB (gauges): kswapd wakes at low, allocations stall at min
-MiB            managed    free   min   low  high  reserve      to kswapd  to stalls  band
-node 0 Normal   8192.0  1024.0  40.0  50.0  60.0      0.0  974.0 (4 min)      984.0  above high
+Distance to reclaim, in MiB (now): kswapd wakes at low, allocations stall at min
+MiB            managed    free   min   low  high  reserve  to kswapd  to stalls  band
+node 0 Normal   8192.0  1024.0  40.0  50.0  60.0      0.0      974.0      984.0  above high
 A zone's distance is free less watermark; a node's leaves out what zones reserve for other
 allocations.
-In brackets: how long free memory would last if it went on like the last 2.0 s.
 Above high: kswapd sleeps: nothing is reclaimed, so nothing is swapped.
 vm.watermark_scale_factor is 10 (setting); it works only above 12.2 (2500 x min_free / managed), so
 it changes nothing here; the gap between two watermarks is 10.0 MiB over all zones.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use ramline_act::{ActError, RunLock};
-use ramline_advice::{Inputs, findings};
+use ramline_advice::{Inputs, findings, with_findings};
 use ramline_evidence::{RunRecord, TierReport};
 use ramline_kernel::gather::Walking;
 use ramline_kernel::{Root, process, signals};
@@ -214,7 +214,7 @@ fn report(mode: Mode, seen: &Snapshot, window: Option<Window<'_>>, done: Done) -
     let ledger = Ledger::of(seen);
     let earlier = window.and_then(|w| Some((Ledger::of(w.before)?, w.span)));
     let dirs = seen.dirs.data().map(Vec::as_slice).unwrap_or_default();
-    let verdict = verdict::of(seen, window);
+    let verdict = verdict::of(seen, window).map(|verdict| with_findings(verdict, &findings));
     let usage = process::own_usage().ok();
     CheckupReport {
         schema_version: SCHEMA_VERSION,

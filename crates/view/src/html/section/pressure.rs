@@ -15,7 +15,7 @@ pub fn pressure(model: Option<&PressureModel>, marks: Option<&Watermarks>) -> Ma
         return html! {};
     }
     let lead = html! {
-        @if let Some(model) = model { @let (kind, _, words) = judged(model.state); @if model.state == PressureState::Refaulting && model.in_groups_only() { "Pages come back that a group at its limit just evicted: its working set does not fit. The machine evicts nothing." } @else { (words) } " " (tag(kind, state(model.state))) }
+        @if let Some(model) = model { @let (kind, _, words) = judged(model.state); (words) " " (tag(kind, state(model.state))) }
         @else { "How far each zone is from the moment reclaim begins." }
     };
     section(
@@ -34,20 +34,20 @@ pub fn state(state: PressureState) -> &'static str {
     judged(state).1
 }
 
-/// The class of its tag, one word, one sentence.
+/// The class of its tag, and one word; the sentence is the model's own.
 const fn judged(state: PressureState) -> (&'static str, &'static str, &'static str) {
-    match state {
-        PressureState::Unknown => {
-            ("plain", "unknown", "Neither stall times nor a window were seen, so nothing can be said.")
-        }
-        PressureState::Calm => ("good", "calm", "Nothing waits for memory."),
-        PressureState::Reclaiming => ("good", "reclaiming", "Reclaim is at work, and nothing waits noticeably."),
-        PressureState::Refaulting => {
-            ("warn", "refaulting", "Pages come back that were just evicted: what is in use does not fit.")
-        }
-        PressureState::Stalling => ("warn", "stalling", "Tasks wait for memory."),
-        PressureState::Thrashing => ("bad", "thrashing", "Everything waits for memory."),
-    }
+    let (class, word) = match state {
+        PressureState::Unknown => ("plain", "unknown"),
+        PressureState::Calm => ("good", "calm"),
+        PressureState::Reclaiming => ("good", "reclaiming"),
+        PressureState::ReadAgain => ("good", "reading again"),
+        PressureState::Elsewhere => ("plain", "not the machine"),
+        PressureState::GroupAtLimit => ("warn", "a group at its limit"),
+        PressureState::Stalling => ("warn", "waiting"),
+        PressureState::Refaulting => ("bad", "does not fit"),
+        PressureState::Thrashing => ("bad", "thrashing"),
+    };
+    (class, word, state.words())
 }
 
 fn stalls(model: &PressureModel) -> Markup {
