@@ -62,7 +62,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         mechanism: sentences([
             "MemAvailable is an estimate: free memory above the watermarks, plus the page cache less a reserve, plus the kernel objects that can go.",
             "It does not know which cached pages are in use. A machine whose programs and data files fill the cache can freeze with a seventh of its memory \"available\".",
-            "Whether cache is spare shows in the refault rate: pages that were evicted and had to be read again. Zero means spare; hundreds a second mean the working set does not fit.",
+            "Whether cache is spare shows while the machine reclaims: when pages of the working set come back and tasks wait for them, it is not. Pages read again for another reason (evicted by DAMON, drop_caches, a group's limit, long ago) say nothing of it.",
         ]),
         myth: Some(
             "Available memory means the machine is fine: judge by refaults and stall times, not by a stock.".into(),

@@ -24,16 +24,16 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let mut numbers = Numbers::default();
     let share = available.zip(snapshot.mem_total()).and_then(|(a, total)| a.share_of(total));
     numbers.add(
-        "available (gauge)",
+        "available (now)",
         available.zip(share).map(|(a, share)| format!("{a}, {} of RAM", percent(share))),
         "/proc/meminfo MemAvailable",
     );
     numbers.add(
-        "files mapped by programs, at least (gauge)",
+        "files mapped by programs, at least (now)",
         mapped,
         "/proc/meminfo Mapped less Shmem: running code and mapped data, counted as available",
     );
-    numbers.add("swap left (gauge)", swap, "/proc/meminfo SwapFree");
+    numbers.add("swap left (now)", swap, "/proc/meminfo SwapFree");
     let refaults = inputs.window.as_ref().and_then(look::refaults);
     numbers.refaults(refaults);
     numbers.add(

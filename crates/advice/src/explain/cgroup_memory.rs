@@ -81,7 +81,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
 
 /// What our group is charged for, from its own `memory.stat`.
 fn charged(group: &Group, numbers: &mut Numbers) {
-    numbers.add("charged to our group (gauge)", group.current, "memory.current or memory.usage_in_bytes");
+    numbers.add("charged to our group (now)", group.current, "memory.current or memory.usage_in_bytes");
     let stat = |names: &[&str]| names.iter().find_map(|name| group.stat.get(*name)).copied().map(Bytes);
     numbers.add("of it process memory", stat(&["anon", "total_rss", "rss"]), "memory.stat anon, or rss");
     numbers.add("of it page cache and tmpfs", stat(&["file", "total_cache", "cache"]), "memory.stat file, or cache");
@@ -94,7 +94,7 @@ fn charged(group: &Group, numbers: &mut Numbers) {
     numbers.add("of it kernel memory", stat(&["kernel"]), "memory.stat kernel");
     numbers.add("its hard limit", group.max.map(limit), "memory.max or memory.limit_in_bytes");
     numbers.add("its brake", group.high.map(limit), "memory.high");
-    numbers.add("swap it uses (gauge)", group.swap_current, "memory.swap.current");
+    numbers.add("swap it uses (now)", group.swap_current, "memory.swap.current");
     let hits = group.events.get("max").or_else(|| group.events.get("failcnt")).copied();
     numbers.add("times at its limit (counter)", hits, "memory.events max, or memory.failcnt");
     numbers.add("kills (counter)", group.events.get("oom_kill").copied(), "memory.events oom_kill");

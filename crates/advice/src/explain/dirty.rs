@@ -31,8 +31,8 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let waiting = meminfo.and_then(|m| Some(m.dirty? + m.writeback.unwrap_or_default()));
     let marks = marks(snapshot);
     let mut numbers = Numbers::default();
-    numbers.add("waiting to be written (gauge)", meminfo.and_then(|m| m.dirty), "/proc/meminfo Dirty");
-    numbers.add("being written (gauge)", meminfo.and_then(|m| m.writeback), "/proc/meminfo Writeback");
+    numbers.add("waiting to be written (now)", meminfo.and_then(|m| m.dirty), "/proc/meminfo Dirty");
+    numbers.add("being written (now)", meminfo.and_then(|m| m.writeback), "/proc/meminfo Writeback");
     numbers.add(
         "written in the background above",
         marks.as_ref().map(|m| m.background),

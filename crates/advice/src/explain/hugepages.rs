@@ -48,10 +48,10 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             pool.reserved,
             pool.surplus
         );
-        numbers.0.push(evidence(&format!("pages of {} (gauges)", pool.page), value, pool.source));
+        numbers.0.push(evidence(&format!("pages of {} (now)", pool.page), value, pool.source));
     }
     let held = inputs.snapshot.meminfo.data().and_then(|m| m.hugetlb);
-    numbers.add("all sizes together (gauge)", held, "/proc/meminfo Hugetlb");
+    numbers.add("all sizes together (now)", held, "/proc/meminfo Hugetlb");
     let share = held.zip(inputs.snapshot.mem_total()).and_then(|(held, ram)| held.share_of(ram));
     numbers.add("of RAM", share.map(percent), "Hugetlb / MemTotal");
     let short = match &pools {

@@ -43,12 +43,12 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     );
     let lists = meminfo.and_then(|m| Some((m.active_file?, m.inactive_file?, m.active_anon?, m.inactive_anon?)));
     numbers.add(
-        "file pages, younger and older (gauges)",
+        "file pages, younger and older (now)",
         lists.map(|l| format!("{}, {}", l.0, l.1)),
         "/proc/meminfo Active(file), Inactive(file)",
     );
     numbers.add(
-        "process and tmpfs pages, younger and older (gauges)",
+        "process and tmpfs pages, younger and older (now)",
         lists.map(|l| format!("{}, {}", l.2, l.3)),
         "/proc/meminfo Active(anon), Inactive(anon)",
     );

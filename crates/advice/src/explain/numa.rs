@@ -26,10 +26,10 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     for node in nodes {
         let value =
             format!("{} free of {}; {}; to low {}", node.free, node.managed, node.band.meaning(), node.to_low.bytes);
-        numbers.0.push(evidence(&format!("node {} (gauges)", node.node), value, "/proc/zoneinfo"));
+        numbers.0.push(evidence(&format!("node {} (now)", node.node), value, "/proc/zoneinfo"));
         if let Some(held) = snapshot.zoneinfo.data().and_then(|z| held(z, node.node, page)) {
             numbers.0.push(evidence(
-                &format!("node {}: what it holds (gauges)", node.node),
+                &format!("node {}: what it holds (now)", node.node),
                 held,
                 "/proc/zoneinfo nr_*_anon, nr_*_file, nr_shmem",
             ));

@@ -27,11 +27,11 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let own = snapshot.cgroups.data().and_then(|c| c.own.as_ref()).and_then(|g| g.events.get("oom_kill").copied());
     numbers.add("kills in our own group (counter)", own, "memory.events or memory.oom_control oom_kill");
     numbers.add(
-        "file pages left to drop (gauge)",
+        "file pages left to drop (now)",
         meminfo.and_then(|m| Some(m.active_file? + m.inactive_file?)),
         "/proc/meminfo Active(file) + Inactive(file)",
     );
-    numbers.add("swap left (gauge)", meminfo.and_then(|m| m.swap_free), "/proc/meminfo SwapFree");
+    numbers.add("swap left (now)", meminfo.and_then(|m| m.swap_free), "/proc/meminfo SwapFree");
     let room = group::of(snapshot);
     numbers.add("left below our group's limit", room.as_ref().map(|g| g.room), "limit - current + inactive_file");
     numbers.add(

@@ -26,13 +26,13 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         mode.map(|mode| format!("{mode} (setting): {}", words(mode))),
         "/proc/sys/vm/overcommit_memory",
     );
-    numbers.add("promised to programs (gauge)", promised, "/proc/meminfo Committed_AS");
+    numbers.add("promised to programs (now)", promised, "/proc/meminfo Committed_AS");
     let applies = if mode == Some(2) { "applies" } else { "not applied in this mode" };
     numbers.add("the limit of mode 2", limit.map(|limit| format!("{limit}, {applies}")), "/proc/meminfo CommitLimit");
     numbers.add("made of", settings.and_then(parts), "/proc/sys/vm/overcommit_ratio, overcommit_kbytes");
     numbers.add("promised, of that limit", share.map(percent), "Committed_AS / CommitLimit");
     let used = meminfo.and_then(|m| Some(m.anon_pages? + m.shmem?));
-    numbers.add("in RAM, for comparison (gauge)", used, "/proc/meminfo AnonPages + Shmem");
+    numbers.add("in RAM, for comparison (now)", used, "/proc/meminfo AnonPages + Shmem");
     let short = match (mode, promised, limit) {
         (None, ..) if settings.is_none() => unseen(inputs, "settings"),
         (_, None, _) | (_, _, None) => unseen(inputs, "meminfo"),

@@ -19,7 +19,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let mut numbers = Numbers::default();
     let lists = meminfo.and_then(|m| m.active_file.zip(m.inactive_file));
     let files = lists.map(|(active, inactive)| active + inactive);
-    numbers.add("file pages (gauge)", files, "/proc/meminfo Active(file) + Inactive(file)");
+    numbers.add("file pages (now)", files, "/proc/meminfo Active(file) + Inactive(file)");
     numbers.add("used at least twice lately", lists.map(|l| l.0), "/proc/meminfo Active(file)");
     numbers.add("used once, first to go", lists.map(|l| l.1), "/proc/meminfo Inactive(file)");
     numbers.add(

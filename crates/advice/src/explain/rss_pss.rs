@@ -26,11 +26,11 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let mut numbers = Numbers::default();
     numbers.add("processes seen", list.map(|l| l.iter().filter(|p| !p.kernel_thread).count()), "/proc/PID");
     numbers.add(
-        "their resident sizes (RSS), added up (gauge)",
+        "their resident sizes (RSS), added up (now)",
         resident,
         "/proc/PID/status RssAnon + RssFile + RssShmem",
     );
-    numbers.add("what they map in RAM, each page once (gauge)", truth, "/proc/meminfo AnonPages + Mapped");
+    numbers.add("what they map in RAM, each page once (now)", truth, "/proc/meminfo AnonPages + Mapped");
     numbers.add("their anonymous memory, added up", anon, "/proc/PID/status RssAnon");
     numbers.add("anonymous memory, each page once", meminfo.and_then(|m| m.anon_pages), "/proc/meminfo AnonPages");
     numbers.add("file and shared pages mapped, each page once", meminfo.and_then(|m| m.mapped), "/proc/meminfo Mapped");

@@ -21,7 +21,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let shmem = meminfo.and_then(|m| m.shmem);
     let mounts = tmpfs::of(snapshot);
     let mut numbers = Numbers::default();
-    numbers.add("in RAM (gauge)", shmem, "/proc/meminfo Shmem");
+    numbers.add("in RAM (now)", shmem, "/proc/meminfo Shmem");
     let share = shmem.zip(snapshot.mem_total()).and_then(|(shmem, ram)| shmem.share_of(ram));
     numbers.add("of RAM", share.map(percent), "Shmem / MemTotal");
     numbers.add(

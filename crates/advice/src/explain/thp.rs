@@ -49,10 +49,10 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         thp.and_then(|t| t.max_ptes_none).map(|n| format!("{n} (setting)")),
         &format!("{dir}/khugepaged/max_ptes_none"),
     );
-    numbers.add("process memory in them (gauge)", held, "/proc/meminfo AnonHugePages");
+    numbers.add("process memory in them (now)", held, "/proc/meminfo AnonHugePages");
     numbers.add("of process memory", share.map(percent), "AnonHugePages / AnonPages");
-    numbers.add("tmpfs in them (gauge)", meminfo.and_then(|m| m.shmem_huge_pages), "/proc/meminfo ShmemHugePages");
-    numbers.add("files in them (gauge)", meminfo.and_then(|m| m.file_huge_pages), "/proc/meminfo FileHugePages");
+    numbers.add("tmpfs in them (now)", meminfo.and_then(|m| m.shmem_huge_pages), "/proc/meminfo ShmemHugePages");
+    numbers.add("files in them (now)", meminfo.and_then(|m| m.file_huge_pages), "/proc/meminfo FileHugePages");
     let vmstat = inputs.snapshot.vmstat.data();
     let faults = vmstat.and_then(|v| Some((v.thp_fault_alloc?, v.thp_fault_fallback?)));
     numbers.add(

@@ -98,7 +98,7 @@ fn more(total: &Tally) -> String {
         String::new()
     };
     format!(
-        "Dirty {}, being written {}; evicted by reclaim and not read again {}, of it recently {} (gauges).{only}",
+        "Dirty {}, being written {}; evicted by reclaim and not read again {}, of it recently {} (now).{only}",
         total.dirty, total.writeback, total.evicted, total.recently_evicted
     )
 }

@@ -74,7 +74,7 @@ fn document(name: &str) -> Option<&'static (&'static Document, Vec<Leaf>)> {
     numbers().iter().find(|(d, _)| d.name == name)
 }
 
-/// Without case, punctuation and plural: `Page-Tables (gauge)` and `page_table` are one.
+/// Without case, punctuation and plural: `Page-Tables (now)` and `page_table` are one.
 fn plain(name: &str) -> String {
     let name = name.trim().trim_start_matches("- ");
     let name = name.split_once(" (").map_or(name, |(before, _)| before).to_lowercase();

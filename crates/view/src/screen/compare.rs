@@ -185,7 +185,7 @@ pub fn compare(comparison: &Comparison, style: &Style) -> String {
         page.painted(Paint::Warn, &format!("Mind: {caution}."));
     }
     if !comparison.ledger.is_empty() {
-        page.heading("Ledger, the largest movements (gauges)");
+        page.heading("Ledger, the largest movements (now)");
         page.table(&ledger_table(&comparison.ledger));
     }
     if !comparison.tiers.is_empty() {
@@ -297,7 +297,7 @@ mod tests {
 then: 4096 MiB free.
 now:  1024 MiB free.
 
-Ledger, the largest movements (gauges)
+Ledger, the largest movements (now)
 line     then      now     moved
 free  4.0 GiB  1.0 GiB  -3.0 GiB
 

@@ -144,7 +144,7 @@ impl ShowCgroups {
             (Some(one), _) => {
                 one::text(&mut page, self, one);
                 if !self.shown.groups.is_empty() {
-                    page.heading("Directly below it (gauges, each with all below it)");
+                    page.heading("Directly below it (now, each with all below it)");
                     self.table(&mut page);
                 }
             }
@@ -169,7 +169,7 @@ impl ShowCgroups {
         let version = if version == Version::V1 { "1" } else { "2" };
         let count = number::things(self.count, "memory control group");
         page.bold(&format!(
-            "{count} below {} (version {version}); each line is a group with all below it (gauges).",
+            "{count} below {} (version {version}); each line is a group with all below it (now).",
             self.mount
         ));
         if version == "1" {

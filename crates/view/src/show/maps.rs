@@ -88,7 +88,7 @@ impl ShowMaps {
         } else {
             "present in their page tables"
         };
-        format!("{who} {verb} {files}; {what} of them are in RAM (gauge; each page once; {basis}).")
+        format!("{who} {verb} {files}; {what} of them are in RAM (now; each page once; {basis}).")
     }
 
     /// What eviction would drop and what it would cost; what it cannot drop.
@@ -118,10 +118,10 @@ impl ShowMaps {
             stays.push(format!("{} of shared memory and files in RAM", reread.memory));
         }
         if !stays.is_empty() {
-            page.line(&format!("Eviction cannot drop, only swap could take (gauges): {}.", stays.join("; ")));
+            page.line(&format!("Eviction cannot drop, only swap could take (now): {}.", stays.join("; ")));
         }
         if let Some(locked) = reread.locked.filter(|b| b.0 > 0) {
-            page.line(&format!("{locked} of file pages are locked in RAM (gauge, by share): they stay."));
+            page.line(&format!("{locked} of file pages are locked in RAM (now, by share): they stay."));
         }
     }
 

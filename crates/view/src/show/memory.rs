@@ -117,7 +117,7 @@ pub(crate) fn segments_of(ledger: &Ledger) -> Vec<Segment> {
 }
 
 fn lines(page: &mut Page<'_>, ledger: &Ledger, drift: Option<&Drift>) {
-    page.heading(&format!("Where MemTotal is: {} (gauges; they add up)", ledger.total));
+    page.heading(&format!("Where MemTotal is: {} (now; they add up)", ledger.total));
     let width = page.style().width.min(100);
     page.raw(&[segments(&segments_of(ledger), width.saturating_sub(2))]);
     page.dim("P processes, T tmpfs, L locked, H huge pages, Z compressed, k kernel, d dirty, c clean cache, . free");

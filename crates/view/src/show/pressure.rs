@@ -299,7 +299,7 @@ fn lists(page: &mut Page<'_>, marks: &Watermarks) {
         ]);
     }
     if !table.is_empty() {
-        page.heading("Pages reclaim can look at (gauges)");
+        page.heading("Pages reclaim can look at (now)");
         page.table(&table);
     }
 }
@@ -310,7 +310,7 @@ fn orders(page: &mut Page<'_>, marks: &Watermarks) {
     let Some(zone) = zones.filter(|z| !z.orders.is_empty()).max_by_key(|z| z.managed) else { return };
     let threshold = marks.extfrag_threshold.map(|t| format!("; the kernel compacts above {t}")).unwrap_or_default();
     page.heading(&format!(
-        "Free blocks of node {} {} (gauges; index in thousandths: 0 lack of memory, 1000 fragmentation{threshold})",
+        "Free blocks of node {} {} (now; index in thousandths: 0 lack of memory, 1000 fragmentation{threshold})",
         zone.node, zone.name
     ));
     let mut columns = vec![Column::left("order")];

@@ -89,7 +89,7 @@ impl ShowSwap {
         if state.areas.is_empty() {
             return;
         }
-        page.heading("Areas in the order of use (gauges, uncompressed bytes)");
+        page.heading("Areas in the order of use (now, uncompressed bytes)");
         page.table(&areas(&state.areas));
         for area in &state.areas {
             if let Some(first) = &area.outranked_by {
@@ -100,7 +100,7 @@ impl ShowSwap {
             }
         }
         page.heading("Stock and flow");
-        page.point("  stock  ", &format!("{} of {} lie in swap (gauge)", state.used, state.total));
+        page.point("  stock  ", &format!("{} of {} lie in swap (now)", state.used, state.total));
         match &state.flow {
             Some(flow) => flow_text(page, flow, self.span),
             None => page.point("  flow   ", "since boot only, no rate; try: ramline show swap --for 2s"),
@@ -137,7 +137,7 @@ fn verdict_words(verdict: &SwapVerdict, span: Option<Nanos>) -> (Paint, String) 
         ),
         SwapVerdict::Unknown { stock } => (
             Paint::Bold,
-            format!("{stock} lie in swap (gauge); whether they move is not known: counters since boot give no rate."),
+            format!("{stock} lie in swap (now); whether they move is not known: counters since boot give no rate."),
         ),
     }
 }

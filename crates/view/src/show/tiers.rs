@@ -55,7 +55,7 @@ impl ShowTiers {
     #[must_use]
     pub fn text(&self, style: &Style) -> String {
         let mut page = Page::new(style);
-        page.bold("The tiers, fastest first (gauges; capacity and content in uncompressed bytes)");
+        page.bold("The tiers, fastest first (now; capacity and content in uncompressed bytes)");
         page.table(&table(&self.tiers));
         let mut order: Vec<&Tier> = self.tiers.iter().filter(|t| t.gives_way.is_some()).collect();
         order.sort_by_key(|t| t.gives_way);

@@ -90,7 +90,7 @@ impl ShowTmpfs {
 fn mounts(page: &mut Page<'_>, state: &TmpfsState, taken_apart: bool) {
     let over = state.limits_over_ram.map(|share| format!(", {} of RAM", number::percent(share))).unwrap_or_default();
     page.bold(&format!(
-        "File systems in RAM hold {} (gauge); together they may hold {}{over}.",
+        "File systems in RAM hold {} (now); together they may hold {}{over}.",
         state.used, state.limits
     ));
     if state.limits_over_ram.is_some_and(|share| share > 1.0) {
@@ -116,9 +116,9 @@ fn mounts(page: &mut Page<'_>, state: &TmpfsState, taken_apart: bool) {
     page.table(&table);
     if let Some(elsewhere) = state.elsewhere.filter(|_| !taken_apart) {
         page.line(&if elsewhere.is_negative() {
-            format!("The mounts hold {} more than Shmem counts in RAM (gauges): as much of them is on swap.", elsewhere.magnitude())
+            format!("The mounts hold {} more than Shmem counts in RAM (now): as much of them is on swap.", elsewhere.magnitude())
         } else {
-            format!("{elsewhere} of Shmem are in no mount seen here (gauge): shared segments, memfd, graphics, other name spaces.")
+            format!("{elsewhere} of Shmem are in no mount seen here (now): shared segments, memfd, graphics, other name spaces.")
         });
     }
 }

@@ -176,13 +176,13 @@ fn recompression(device: &Device) -> String {
 fn gain_text(page: &mut Page<'_>, device: &Device, gain: &Gain, ram: Option<Bytes>) {
     if gain.stored.0 == 0 {
         page.line(&format!(
-            "It holds nothing yet (gauge). Its slot table alone takes {} of RAM (16 bytes a page of its size).",
+            "It holds nothing yet (now). Its slot table alone takes {} of RAM (16 bytes a page of its size).",
             gain.slot_table
         ));
         return;
     }
     page.line(&format!(
-        "It holds {} of pages in {} of RAM, plus {} slot table (gauges): net gain {}.",
+        "It holds {} of pages in {} of RAM, plus {} slot table (now): net gain {}.",
         gain.stored, gain.mem_used, gain.slot_table, gain.net_saved
     ));
     let mut table = Table::new(vec![Column::left(""), Column::right(""), Column::wrapped("")]).indented(2);

@@ -124,7 +124,7 @@ fn show_memory_puts_every_byte_on_a_line_with_its_owner_and_the_way_to_free_it()
 Memory is fine: 4.0 of 8.0 GiB available, no task waits for memory.
 Of the available memory 1.5 GiB are file cache in use: taking it means reading it again.
 
-Where MemTotal is: 8.0 GiB (gauges; they add up)
+Where MemTotal is: 8.0 GiB (now; they add up)
 PPPPPPPPPPPPPPPPPPTTTTTTTZZZkkkkkdcccccccccccccccccccccccccccccccccccccccccccccccc................
 P processes, T tmpfs, L locked, H huge pages, Z compressed, k kernel, d dirty, c clean cache, . free
 
@@ -171,7 +171,7 @@ fn show_tiers_tells_the_order_of_giving_way() {
     assert_eq!(
         ShowTiers::new(&machine(100), None).text(&STYLE),
         "\
-The tiers, fastest first (gauges; capacity and content in uncompressed bytes)
+The tiers, fastest first (now; capacity and content in uncompressed bytes)
 tier                         holds       of  RAM it takes  gives way
 process memory             1.5 GiB                1.5 GiB         2.
 page cache                 4.0 GiB                4.0 GiB         1.
@@ -210,7 +210,7 @@ zram0: active as swap, lz4, swap priority 100
 Algorithms this kernel offers here: lzo, lz4, zstd.
 Writeback: not in this kernel. Recompression: not in this kernel.
 5 writes failed since the device was made: its limit was hit, or no memory was found.
-It holds 1.0 GiB of pages in 256.0 MiB of RAM, plus 8.0 MiB slot table (gauges): net gain 760.0 MiB.
+It holds 1.0 GiB of pages in 256.0 MiB of RAM, plus 8.0 MiB slot table (now): net gain 760.0 MiB.
   true ratio               4.25:1  compressed pages over their payload; same-filled and written-back
                                    pages left out
   effective ratio          3.98:1  the same over the RAM used, allocator overhead included
@@ -279,13 +279,13 @@ fn show_swap_keeps_stock_and_flow_apart() {
         "\
 Pages come back from swap at 400.0 KiB/s and leave at 0 B/s (over 2.0 s): somebody waits for them.
 
-Areas in the order of use (gauges, uncompressed bytes)
+Areas in the order of use (now, uncompressed bytes)
 turn  area        device                priority     size    holds   share
    1  /dev/zram0  zram: compressed RAM       100  2.0 GiB  1.0 GiB  50.0 %
    2  /dev/sda2   device not known            -2  2.0 GiB      0 B   0.0 %
 
 Stock and flow
-  stock  1.0 GiB of 4.0 GiB lie in swap (gauge)
+  stock  1.0 GiB of 4.0 GiB lie in swap (now)
   flow   areas: 400.0 KiB/s in, 0 B/s out, over 2.0 s
          refaults: 0 process pages/s needed again soon after they left, over 2.0 s
 
@@ -322,12 +322,12 @@ fn show_tmpfs_holds_directories_against_four_limits_with_margins() {
     assert_eq!(
         ShowTmpfs::new(&seen).text(&STYLE),
         "\
-File systems in RAM hold 2.0 GiB (gauge); together they may hold 8.0 GiB, 100 % of RAM.
+File systems in RAM hold 2.0 GiB (now); together they may hold 8.0 GiB, 100 % of RAM.
 
 mount     type     holds  may hold   share  of RAM        inodes  may go to swap
 /dev/shm  tmpfs  1.0 GiB   4.0 GiB  25.0 %  12.5 %  400 of 1,000  yes
 /run      tmpfs  1.0 GiB   4.0 GiB  25.0 %  12.5 %  400 of 1,000  no
-The mounts hold 1.5 GiB more than Shmem counts in RAM (gauges): as much of them is on swap.
+The mounts hold 1.5 GiB more than Shmem counts in RAM (now): as much of them is on swap.
 
 Would these directories fit into RAM? What each limit would leave (negative: it breaks)
 directory    needs  half of RAM  half of free  available  free + swap  inodes  inodes left
@@ -378,7 +378,7 @@ Above high: kswapd sleeps: nothing is reclaimed, so nothing is swapped.
 vm.watermark_scale_factor is 10 (setting); it works only above 12.2 (2500 x min_free / managed), so
 it changes nothing here; the gap between two watermarks is 10.0 MiB over all zones.
 
-Pages reclaim can look at (gauges)
+Pages reclaim can look at (now)
 MiB            active  inactive  unevictable
 node 0 Normal  2560.0    3584.0          0.0
 "

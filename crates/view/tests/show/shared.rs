@@ -115,10 +115,10 @@ memfd wayland        60.0 MiB             user 1000  2 days ago  sway (900)
 /run/b               50.0 MiB             root       30 min ago  nobody
 deleted /run/old     30.0 MiB   10.0 MiB  user 1000  2 days ago  forgetful (901)
 
-Files with a name that no process has open or mapped: 1 with 50.0 MiB (gauge); --files lists the
+Files with a name that no process has open or mapped: 1 with 50.0 MiB (now); --files lists the
 largest.
 Deleted files that one sleeping process each keeps, not read or written for an hour or more: 1 with
-40.0 MiB (gauge). The largest is /run/old of forgetful (901). They go when it closes them or ends.
+40.0 MiB (now). The largest is /run/old of forgetful (901). They go when it closes them or ends.
 Looked at 212 processes, 3 mount name spaces and 15 inodes."
     );
 }

@@ -61,7 +61,7 @@ impl ShowCgroups {
             points.push((
                 Paint::Warn,
                 format!(
-                    "{} were removed and still hold memory (gauge): page cache or tmpfs that they were charged for; it goes when \
+                    "{} were removed and still hold memory (now): page cache or tmpfs that they were charged for; it goes when \
                      that is reclaimed or deleted.",
                     number::things(n, "group")
                 ),
@@ -77,7 +77,7 @@ impl ShowCgroups {
 
     pub(super) fn node(&self, page: &mut Page<'_>) {
         let Some(node) = self.node else { return };
-        page.heading("What others would say of the whole machine (gauges)");
+        page.heading("What others would say of the whole machine (now)");
         let older = node
             .available_older
             .map(|bytes| format!(" ({bytes} in releases that count the top as MemTotal less MemFree)"))

@@ -16,7 +16,7 @@ pub(super) fn text(page: &mut Page<'_>, show: &ShowCgroups, one: &OneGroup) {
     reclaim(page, group, show);
     happened(page, group, show);
     if !one.readings.is_empty() {
-        page.heading("What other tools show for it (gauges)");
+        page.heading("What other tools show for it (now)");
         let mut table =
             Table::new(vec![Column::wrapped("").at_most(36), Column::right(""), Column::wrapped("")]).indented(2);
         for reading in &one.readings {
@@ -37,8 +37,8 @@ fn headline(page: &mut Page<'_>, group: &GroupMemory) {
     let owner =
         group.owner.as_ref().map(|owner| format!(" ({} {})", owner.kind.label(), owner.name)).unwrap_or_default();
     let charged = match (group.current, group.summed) {
-        (Some(bytes), false) => format!("{bytes} charged (gauge)"),
-        (Some(bytes), true) => format!("{bytes} (gauge; the sum of its parts, the kernel keeps no figure)"),
+        (Some(bytes), false) => format!("{bytes} charged (now)"),
+        (Some(bytes), true) => format!("{bytes} (now; the sum of its parts, the kernel keeps no figure)"),
         (None, _) => "what is charged was not seen".to_owned(),
     };
     let below = match (group.below, group.own) {
@@ -50,7 +50,7 @@ fn headline(page: &mut Page<'_>, group: &GroupMemory) {
 
 fn waterfall(page: &mut Page<'_>, group: &GroupMemory, version: Option<Version>) {
     let Some(current) = group.current else { return };
-    page.heading(&format!("Where its {current} are (gauges; the parts and the rest add up)"));
+    page.heading(&format!("Where its {current} are (now; the parts and the rest add up)"));
     let with_own = group.below > 0;
     let mut table = Table::new(vec![
         Column::wrapped("part").at_most(26),
@@ -96,7 +96,7 @@ fn waterfall(page: &mut Page<'_>, group: &GroupMemory, version: Option<Version>)
             "Version 1 tells kernel memory (slab, stacks, page tables, per-CPU) as one figure.".to_owned()
         });
         if let Some(tcp) = group.within.tcp_beside.filter(|tcp| tcp.0 > 0) {
-            page.line(&format!("TCP buffers: {tcp} (gauge), which version 1 counts beside what is charged."));
+            page.line(&format!("TCP buffers: {tcp} (now), which version 1 counts beside what is charged."));
         }
     }
 }
@@ -276,10 +276,10 @@ fn happened(page: &mut Page<'_>, group: &GroupMemory, show: &ShowCgroups) {
         ));
     }
     if let Some(swap) = group.swap.filter(|b| b.0 > 0) {
-        points.push(format!("{swap} in swap (gauge)"));
+        points.push(format!("{swap} in swap (now)"));
     }
     if let Some(n) = group.dying.filter(|n| *n > 0) {
-        points.push(format!("{} below it were removed and still hold memory (gauge)", number::things(n, "group")));
+        points.push(format!("{} below it were removed and still hold memory (now)", number::things(n, "group")));
     }
     if let (Some(span), Some(rates)) = (show.span, group.rates) {
         let grown = rates.growth.map_or_else(

@@ -27,9 +27,9 @@ pub fn files(page: &mut Page<'_>, mapped: &Mapped, top: usize) {
     let wide = page.style().width >= 80;
     let columns = if wide { 32 } else { 24 };
     page.heading(if walked {
-        "Files (gauges; Rss and copies count a page once for each range that maps it, resident counts it once)"
+        "Files (now; Rss and copies count a page once for each range that maps it, resident counts it once)"
     } else {
-        "Files (gauges; each page counts once)"
+        "Files (now; each page counts once)"
     });
     let named: Vec<&FileUse> = mapped.files.iter().take(top).collect();
     // Where it only repeats the first column it is left out.
@@ -299,7 +299,7 @@ pub fn ranges(page: &mut Page<'_>, mapped: &Mapped) {
     if mapped.ranges.is_empty() {
         return;
     }
-    page.heading("Address ranges (gauges; --json also tells device, inode, locked, shared and private apart)");
+    page.heading("Address ranges (now; --json also tells device, inode, locked, shared and private apart)");
     let mut table = Table::new(vec![
         Column::right("process"),
         Column::left("from"),

@@ -190,7 +190,7 @@ fn graphics(page: &mut Page<'_>, clients: &[GraphicsClient]) {
     if clients.is_empty() {
         return;
     }
-    page.heading("Users of graphics devices, as their drivers tell (gauges; shared buffers are told by each user)");
+    page.heading("Users of graphics devices, as their drivers tell (now; shared buffers are told by each user)");
     let mut table = Table::new(vec![
         Column::left("driver"),
         Column::wrapped("process"),
@@ -221,7 +221,7 @@ fn notes(page: &mut Page<'_>, split: &Split, seen: &Shmem, options: &TmpfsOption
         let hint = if options.files { "" } else { "; --files lists the largest" };
         let asked = if seen.walk.denied > 0 { "no process that let us look" } else { "no process" };
         page.line(&format!(
-            "Files with a name that {asked} has open or mapped: {} with {} (gauge){hint}.",
+            "Files with a name that {asked} has open or mapped: {} with {} (now){hint}.",
             number::count(unowned.count),
             unowned.all()
         ));
@@ -234,7 +234,7 @@ fn notes(page: &mut Page<'_>, split: &Split, seen: &Shmem, options: &TmpfsOption
             Paint::Warn,
             &format!(
                 "Deleted files that one sleeping process each keeps, not read or written for an hour or more: {count} with \
-                 {forgotten} (gauge). The largest is {} of {who}. They go when it closes them or ends.",
+                 {forgotten} (now). The largest is {} of {who}. They go when it closes them or ends.",
                 first.name,
             ),
         );
