@@ -152,7 +152,7 @@ fn wrong_words_are_usage_errors_that_name_the_way_out() {
     for (args, says) in [
         (&["explain", "swapiness"][..], "swappiness"),
         (&["show", "--root", "/no/such/dir"], "not a directory"),
-        (&["show", "--for", "2"], "for example"),
+        (&["show", "--for", "2x"], "for example"),
         (&["measure", "tiers", "--root", "/tmp"], "running machine"),
         (&["lab", "run", "no-such-experiment"], "lab list"),
         (&["lab", "run", "code-plus-data", "--unit", "32"], "for example"),

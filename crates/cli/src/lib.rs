@@ -55,6 +55,7 @@ fn command_line() -> ExitCode {
         }
         Err(help) => return done(output::text(&help.render().to_string()).map(|()| exit::DONE)),
     };
+    cli.format.for_all_commands();
     let code = done(run_command(&cli));
     // What a thread of ours did not do is missing, whatever else went well.
     if signals::is_broken() { ExitCode::from(exit::FAILED) } else { code }

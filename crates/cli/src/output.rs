@@ -1,6 +1,7 @@
 //! Data to stdout, messages to stderr. A reader that goes away is no error.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Result;
 use clap::Args;
@@ -17,13 +18,25 @@ pub struct Format {
     pub json: bool,
 }
 
+static EVERYWHERE: AtomicBool = AtomicBool::new(false);
+
 impl Format {
+    /// `ramline --json COMMAND` says it for the command.
+    pub fn for_all_commands(self) {
+        EVERYWHERE.store(self.json, Ordering::Relaxed);
+    }
+
+    /// One JSON document is wanted.
+    pub fn is_json(self) -> bool {
+        self.json || EVERYWHERE.load(Ordering::Relaxed)
+    }
+
     /// Prints a view-model as text or as JSON.
     ///
     /// # Errors
     /// stdout cannot be written.
     pub fn print<T: Serialize>(self, model: &T, render: impl FnOnce(&T, &Style) -> String) -> Result<()> {
-        if self.json { json(model) } else { text(&render(model, &style())) }
+        if self.is_json() { json(model) } else { text(&render(model, &style())) }
     }
 }
 

@@ -41,14 +41,14 @@ pub enum LabError {
     #[error(transparent)]
     Act(#[from] ActError),
     /// A file of the run folder.
-    #[error("cannot {operation} {object}: {source}\n  try: {hint}")]
+    #[error("cannot {operation} {object}: {cause}\n  try: {hint}")]
     File {
         /// A verb.
         operation: &'static str,
         /// The path.
         object: String,
-        /// Why.
-        source: std::io::Error,
+        /// Why. No source of the error, or it would be said twice.
+        cause: std::io::Error,
         /// One command.
         hint: String,
     },
@@ -75,9 +75,14 @@ impl LabError {
     }
 
     /// A file that could not be read or written.
-    pub fn file(operation: &'static str, object: &std::path::Path, source: std::io::Error) -> LabError {
-        let hint = format!("ls -ld {}", object.parent().unwrap_or(object).display());
-        LabError::File { operation, object: object.display().to_string(), source, hint }
+    pub fn file(operation: &'static str, object: &std::path::Path, cause: std::io::Error) -> LabError {
+        let dir = object.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
+        LabError::File {
+            operation,
+            object: object.display().to_string(),
+            cause,
+            hint: format!("ls -ld {}", dir.display()),
+        }
     }
 
     /// Nothing was started and nothing is wrong with ramline: the exit code for "refused".

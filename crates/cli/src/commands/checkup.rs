@@ -63,8 +63,13 @@ impl Checkup {
         let html =
             self.html.as_deref().map(|path| place::open(path, place::HTML, "ramline checkup --html report.html"));
         let html = html.transpose()?;
-        let json =
-            self.json.as_deref().map(|path| place::open(path, place::JSON, "ramline checkup --json report.json"));
+        // `ramline --json checkup`, as for any command.
+        let everywhere = output::Format { json: false }.is_json().then_some(Path::new("-"));
+        let json = self
+            .json
+            .as_deref()
+            .or(everywhere)
+            .map(|path| place::open(path, place::JSON, "ramline checkup --json report.json"));
         let json = json.transpose()?;
         let to_stdout = [&html, &json].into_iter().flatten().filter(|output| output.is_stdout()).count();
         anyhow::ensure!(

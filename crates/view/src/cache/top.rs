@@ -35,8 +35,10 @@ impl CacheTop {
         page.table(&self.sums());
         super::remarks(&mut page, Paint::Warn, "Unknown: ", "file", &seen.unknown);
         if seen.processes_denied > 0 {
-            let text =
-                format!("{} could not be looked at (try: sudo).", number::things(seen.processes_denied, "process"));
+            let text = format!(
+                "{} could not be looked at (permission denied).",
+                number::things(seen.processes_denied, "process")
+            );
             page.painted(Paint::Warn, &text);
         }
         if !seen.directories.is_empty() {

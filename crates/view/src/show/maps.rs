@@ -142,7 +142,7 @@ impl ShowMaps {
             reading.asking
         ));
         for (n, what) in [
-            (missed.denied, "refused to this user (try: sudo ramline show maps)"),
+            (missed.denied, "refused (permission denied)"),
             (missed.vanished, "ended while being read"),
             (missed.malformed, "gave lines that make no sense"),
             (reading.processes_left_out, "left out: the time allowed was over (try: --budget 5s)"),

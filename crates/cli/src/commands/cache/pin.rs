@@ -67,7 +67,8 @@ impl Pin {
             let shown = CachePin::new(now.clone());
             let first = last.is_none();
             let style = output::style();
-            let said = if self.format.json { output::json(&shown) } else { output::text(&shown.text(&style, first)) };
+            let said =
+                if self.format.is_json() { output::json(&shown) } else { output::text(&shown.text(&style, first)) };
             failed = failed.take().or(said.err());
             last = Some(shown);
         };
@@ -76,7 +77,7 @@ impl Pin {
             return Err(error);
         }
         let last = last.unwrap_or_default();
-        if !self.format.json {
+        if !self.format.is_json() {
             output::text(&CachePin::released(last.now.pinned))?;
         }
         Ok(code(last.now.left_out > 0))

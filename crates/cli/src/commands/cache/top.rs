@@ -43,7 +43,7 @@ impl Top {
     /// # Errors
     /// Stdout cannot be written.
     pub fn run(&self, root: &Root) -> Result<u8> {
-        let watched = std::io::stdout().is_terminal() && !self.format.json;
+        let watched = std::io::stdout().is_terminal() && !self.format.is_json();
         let walking = walk::Options { threads: self.threads.map_or(0, usize::from), ..walk::Options::default() };
         let options = top::Options { rows: self.top, walking, within: self.within, first: watched.then_some(FIRST) };
         let context = Context { root, tell: &tell };

@@ -93,7 +93,7 @@ pub fn print(folder: &RunFolder, format: Format, html: Option<Output>) -> Result
     let shown = Shown::of(&table, &records);
     if html.as_ref().is_some_and(Output::is_stdout) {
         // The page is what was asked for there.
-    } else if format.json {
+    } else if format.is_json() {
         shown.json(&table)?;
     } else {
         output::text(&shown.text(&table, lead, &output::style()))?;
