@@ -131,7 +131,7 @@ class Automounter:
 
     def __init__(self, undo, at, kind):
         self.at = Path(at)
-        self.at.mkdir()
+        self.at.mkdir(exist_ok=True)
         self.pipe, end = os.pipe()
         try:
             options = f"fd={end},uid=0,gid=0,pgrp={os.getpgrp()},minproto=5,maxproto=5,{kind}".encode()

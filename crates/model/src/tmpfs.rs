@@ -57,7 +57,7 @@ pub struct TmpfsState {
     pub mounts: Vec<TmpfsMount>,
     /// What they hold together.
     pub used: Bytes,
-    /// What they may hold together, limits added up.
+    /// What they may hold together, limits added up of those that programs put files into.
     pub limits: Bytes,
     /// `limits` over RAM: above 1 they could fill it.
     pub limits_over_ram: Option<f64>,
@@ -72,7 +72,11 @@ pub fn of(snapshot: &Snapshot) -> Option<TmpfsState> {
     let all = snapshot.mounts.data()?;
     let ram = snapshot.mem_total();
     let mut seen: Vec<(&str, TmpfsMount)> = Vec::new();
-    for mount in all.iter().filter(|m| in_ram(&m.fs)) {
+    for (index, mount) in all.iter().enumerate().filter(|(_, m)| in_ram(&m.fs)) {
+        // What is mounted over it hides it, and is what was asked for its size.
+        if all.iter().skip(index + 1).any(|over| over.at == mount.at) {
+            continue;
+        }
         match seen.iter_mut().find(|(dev, _)| *dev == mount.dev) {
             Some((_, first)) => first.also_at.push(mount.at.clone()),
             None => seen.push((&mount.dev, line(mount, ram))),
@@ -80,7 +84,7 @@ pub fn of(snapshot: &Snapshot) -> Option<TmpfsState> {
     }
     let mounts: Vec<TmpfsMount> = seen.into_iter().map(|(_, line)| line).collect();
     let used = mounts.iter().filter_map(|m| m.used).sum();
-    let limits: Bytes = mounts.iter().filter_map(|m| m.size?.bytes()).sum();
+    let limits: Bytes = mounts.iter().filter(|m| is_for_files(m)).filter_map(|m| m.size?.bytes()).sum();
     let shmem = snapshot.meminfo.data().and_then(|m| m.shmem);
     let limits_over_ram = ram.and_then(|ram| limits.share_of(ram));
     Some(TmpfsState {
@@ -90,6 +94,11 @@ pub fn of(snapshot: &Snapshot) -> Option<TmpfsState> {
         elsewhere: shmem.map(|s| SignedBytes::difference(s, used)),
         mounts,
     })
+}
+
+/// Programs put files into it: not the kernel's device nodes, nor what holds nothing but mount points of kernel file systems.
+fn is_for_files(mount: &TmpfsMount) -> bool {
+    mount.fs != "devtmpfs" && !mount.at.starts_with("/sys/")
 }
 
 /// File systems whose files are in RAM. `rootfs` is what an initramfs is unpacked into: a ramfs, or a tmpfs.

@@ -17,7 +17,7 @@ pub struct DamonScheme {
     pub state: String,
     /// `pageout`, `lru_prio`, `stat`…
     pub action: String,
-    /// Bytes the action was applied to. Counter.
+    /// Bytes the action was applied to; `None` where the kernel does not keep the count up to date. Counter.
     pub applied_bytes: Option<u64>,
 }
 

@@ -87,6 +87,7 @@ fn schemes(inputs: &Inputs<'_>, evictors: &Evictors, found: &mut Culprits) {
                 found.busy |= bytes > 0;
                 format!("on, {} paged out over {span}", Bytes(bytes))
             }
+            None if applied(inputs.snapshot).is_none() => "on; how much it pages out is not told here".to_owned(),
             None => "on".to_owned(),
         };
         found.add(

@@ -186,9 +186,17 @@ fn a_scheme_that_pages_out_now_is_a_warning_and_a_hidden_thread_only_may() {
     let case = fires("other-evictor").window(&[]);
     let still = case.finding("other-evictor").unwrap();
     assert!(still.weight == Weight::Note && still.title.contains(" evicts pages"));
+    // The capture's count stood still: that is not zero.
+    assert!(
+        still.evidence.iter().any(|e| e.value == "on; how much it pages out is not told here"),
+        "{:?}",
+        still.evidence
+    );
     let mut busy = case;
-    let ramline_snapshot::Seen::Seen { data, .. } = &mut busy.before.as_mut().unwrap().evictors else { panic!() };
-    data.schemes[0].applied_bytes = data.schemes[0].applied_bytes.map(|bytes| bytes - 4096);
+    for (snapshot, bytes) in [(busy.before.as_mut().unwrap(), 4096), (&mut busy.now, 8192)] {
+        let ramline_snapshot::Seen::Seen { data, .. } = &mut snapshot.evictors else { panic!() };
+        data.schemes[0].applied_bytes = Some(bytes);
+    }
     assert_eq!(busy.finding("other-evictor").unwrap().weight, Weight::Warning);
     let mut hidden = with_zram();
     let ramline_snapshot::Seen::Seen { data, .. } = &mut hidden.now.evictors else { panic!("no evictors") };

@@ -44,11 +44,14 @@ fn schemes(reader: &Reader<'_>, unseen: &mut Vec<Unseen>) -> Vec<DamonScheme> {
         for context in 0..count(&format!("{dir}/contexts/nr_contexts"), 64) {
             let schemes = format!("{dir}/contexts/{context}/schemes");
             for scheme in 0..count(&format!("{schemes}/nr_schemes"), 64) {
+                // The kernel brings the count up to date when it is told to, or by itself every refresh_ms (6.17): else it stands still.
+                let refreshed = reader.number(&format!("{ADMIN}/{kdamond}/refresh_ms")).is_some_and(|ms| ms > 0);
+                let applied = reader.number(&format!("{schemes}/{scheme}/stats/sz_applied"));
                 out.push(DamonScheme {
                     kdamond,
                     state: state.clone(),
                     action: reader.word(&format!("{schemes}/{scheme}/action")).unwrap_or_default(),
-                    applied_bytes: reader.number(&format!("{schemes}/{scheme}/stats/sz_applied")),
+                    applied_bytes: applied.filter(|_| refreshed),
                 });
             }
         }
