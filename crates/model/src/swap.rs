@@ -133,7 +133,8 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<SwapState> 
     for (at, area) in areas.iter_mut().enumerate() {
         area.turn = 1 + order.iter().filter(|(_, p, _)| *p > area.priority).count();
         let equal = order.iter().enumerate().filter(|(i, (_, p, _))| *i != at && *p == area.priority);
-        area.striped_with = equal.map(|(_, (path, ..))| path.clone()).collect();
+        // The kernel has 32 areas at most; a forged document of thousands must not be named thousands of times in each.
+        area.striped_with = equal.map(|(_, (path, ..))| path.clone()).take(256).collect();
         // Whatever a disk is, zram is faster; two disks are compared where both say what they are.
         let known = area.kind != AreaKind::Unknown;
         let slower =

@@ -44,15 +44,21 @@ impl SwapArea {
     }
 }
 
+/// The kernel has at most 32 areas (MAX_SWAPFILES_SHIFT), and each is compared with each.
+const MOST: usize = 256;
+
 /// Parses `/proc/swaps`.
 ///
 /// # Errors
-/// A line without the five columns, with path, line and text.
+/// A line without the five columns, or one more than any kernel has, with path, line and text.
 pub fn parse(path: &str, text: &str) -> Result<Vec<SwapArea>, Malformed> {
     text.lines()
         .enumerate()
         .skip(1)
-        .map(|(index, line)| SwapArea::parse(line).ok_or_else(|| Malformed::new(path, index, line)))
+        .map(|(index, line)| {
+            let area = SwapArea::parse(line).filter(|_| index <= MOST);
+            area.ok_or_else(|| Malformed::new(path, index, line))
+        })
         .collect()
 }
 
