@@ -114,11 +114,20 @@ class Runner:
         self.running.discard(child)
 
     def end(self):
-        for child in list(self.running):
-            if child.returncode is None:
+        """A lab is let put back what it has changed; then whatever still runs is killed, and what is left of it undone."""
+        alive = [child for child in self.running if child.returncode is None and child.poll() is None]
+        for child in alive:
+            child.terminate()
+        for child in alive:
+            try:
+                child.wait(timeout=15)
+            except subprocess.TimeoutExpired:
                 self.kill(child)
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     child.wait(timeout=10)
+        self.running.clear()
+        if os.path.isdir(f"{self.state}/journal"):
+            command(RAMLINE, "lab", "clean", env={**os.environ, "RAMLINE_STATE_DIR": self.state})
 
 
 def sound(done):
@@ -185,8 +194,8 @@ def own_mounts():
     return LIBC.unshare(0x00020000) == 0 and LIBC.mount(None, b"/", None, 0x4000 | 0x40000, None) == 0
 
 
-def command(*words):
-    return subprocess.run(list(map(str, words)), capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL, check=False)
+def command(*words, **more):
+    return subprocess.run(list(map(str, words)), **more, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL, check=False)
 
 
 def mount(undo, at, *words):

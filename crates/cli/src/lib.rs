@@ -43,7 +43,7 @@ pub fn run() -> ExitCode {
         return ramline_lab::vm::guest::main();
     }
     // A panic has said by itself what it was.
-    signals::work_apart(command_line).unwrap_or(ExitCode::from(exit::FAILED))
+    signals::with_a_usual_stack(command_line).unwrap_or(ExitCode::from(exit::FAILED))
 }
 
 fn command_line() -> ExitCode {
