@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use ramline_evidence::{RunRecord, Sample};
+use ramline_kernel::worker;
 use ramline_lab::progress::{Pace, Progress};
 use ramline_view::screen::{self, Live};
 use ramline_view::text::Style;
@@ -55,7 +56,10 @@ impl Terminal {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed:>4} {now}") {
             bar.set_style(style.with_key("now", draw));
         }
-        bar.enable_steady_tick(Duration::from_millis(120));
+        // Its clock runs in a thread.
+        if io::stderr().is_terminal() && worker::are_allowed() {
+            bar.enable_steady_tick(Duration::from_millis(120));
+        }
         Terminal { bar, lines: false, now }
     }
 

@@ -66,6 +66,12 @@ impl Looked {
         self.kind() == FileType::RegularFile
     }
 
+    /// It is a directory.
+    #[must_use]
+    pub fn is_dir(&self) -> bool {
+        self.kind() == FileType::Directory
+    }
+
     /// The number of the kind of file system it is on (linux/magic.h).
     pub(crate) fn file_system(&self) -> Option<libc::c_long> {
         rustix::fs::fstatfs(&self.handle).ok().and_then(|seen| libc::c_long::try_from(seen.f_type).ok())

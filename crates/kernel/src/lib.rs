@@ -10,6 +10,7 @@ pub mod guest;
 pub mod hardware;
 pub mod held;
 pub mod input;
+pub mod limits;
 pub mod loopdev;
 pub mod map;
 pub mod mappers;

@@ -185,16 +185,20 @@ pub fn kill_pid(root: &Root, pid: u32, start: u64) -> Result<bool> {
 /// # What must not be
 /// A descriptor that goes from one table to another: what is opened in this thread must be closed in it, and what others open while it
 /// lives must not be used here, since the same number would be that of something else. `work` must not own anything that is open.
+///
+/// False where no more threads are allowed (`ulimit -u`, a container): then the work is not done, and the caller does it itself.
+#[must_use]
 pub fn spawn_with_own_descriptors<'scope>(
     scope: &'scope std::thread::Scope<'scope, '_>,
     kind: &'static str,
     work: impl FnOnce() + Send + 'scope,
-) {
-    scope.spawn(|| {
+) -> bool {
+    let begun = std::thread::Builder::new().spawn_scoped(scope, || {
         // SAFETY: unshare touches no memory of ours; nothing open comes back from the thread.
         unsafe { libc::unshare(libc::CLONE_FILES) };
         crate::worker::run(kind, work);
     });
+    begun.is_ok()
 }
 
 /// A handle on a process; `None` when it is gone or the kernel has none.

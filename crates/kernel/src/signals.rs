@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Mutex, Once};
 use std::time::Duration;
 
+use crate::limits::Limited;
+
 static RECEIVED: AtomicI32 = AtomicI32::new(0);
 /// A thread of ours has failed: all work is to end, as after a signal.
 static BROKEN: AtomicBool = AtomicBool::new(false);
@@ -129,15 +131,8 @@ impl Drop for ToPutBack {
 /// Does a command's work, with a stack as large as usual whatever `ulimit -s` says: the limit is raised where that is allowed, and else the
 /// work is done in a thread of its own. `None` when it panicked.
 pub fn with_a_usual_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
-    use rustix::process::{Resource, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Stack);
-    let mut enough = limit.current.is_none_or(|now| now >= ENOUGH);
-    if !enough {
-        let maximum = limit.maximum.map(|most| most.max(STACK));
-        let wanted = rustix::process::Rlimit { current: Some(STACK), maximum };
-        // Raising what is the most takes privilege.
-        enough = setrlimit(Resource::Stack, wanted).is_ok();
-    }
+    // Whoever has less than enough gets the usual size, or a thread that has it.
+    let enough = Limited::Stack.now().is_none_or(|now| now >= ENOUGH) || Limited::Stack.at_least(STACK);
     let work = Mutex::new(Some(work));
     let take = || work.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
     let here = || std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| take().map(|work| work()))).ok().flatten();

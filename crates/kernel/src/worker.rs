@@ -3,7 +3,7 @@
 //!
 //! What it is not: a pool. It wraps what a thread does.
 
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 
 use crate::signals;
 
@@ -32,6 +32,21 @@ impl Drop for Watched {
             signals::break_off();
         }
     }
+}
+
+/// Begins one of several threads that share the work; `None` where no more threads are allowed, and then the others do it.
+pub fn beside<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    kind: &'static str,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Option<ScopedJoinHandle<'scope, T>> {
+    Builder::new().spawn_scoped(scope, move || run(kind, work)).ok()
+}
+
+/// Threads can be begun here at all.
+#[must_use]
+pub fn are_allowed() -> bool {
+    Builder::new().stack_size(64 << 10).spawn(|| ()).is_ok_and(|thread| thread.join().is_ok())
 }
 
 /// Begins a thread of its own with [`run`].

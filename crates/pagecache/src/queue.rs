@@ -17,13 +17,21 @@ pub struct Queue<T> {
 struct State<T> {
     items: Vec<T>,
     idle: usize,
+    /// Threads that were never begun.
+    missing: usize,
+}
+
+impl<T> State<T> {
+    const fn are_all_idle(&self, threads: usize) -> bool {
+        self.idle + self.missing >= threads
+    }
 }
 
 impl<T> Queue<T> {
     /// With its first items, for so many threads, each of which must call [`Queue::take`] until it says `None`.
     pub fn new(items: Vec<T>, threads: usize) -> Queue<T> {
         Queue {
-            state: Mutex::new(State { items, idle: 0 }),
+            state: Mutex::new(State { items, idle: 0, missing: 0 }),
             wake: Condvar::new(),
             threads,
             hungry: AtomicBool::new(false),
@@ -51,20 +59,28 @@ impl<T> Queue<T> {
                 return Some(item);
             }
             state.idle += 1;
-            if state.idle >= self.threads {
+            if state.are_all_idle(self.threads) {
                 self.wake.notify_all();
                 return None;
             }
             self.hungry.store(true, Ordering::Relaxed);
             // Woken for no reason it waits on, idle all the while.
-            while state.items.is_empty() && state.idle < self.threads && !is_broken() {
+            while state.items.is_empty() && !state.are_all_idle(self.threads) && !is_broken() {
                 state = wait(&self.wake, state);
             }
-            if state.idle >= self.threads || is_broken() {
+            if state.are_all_idle(self.threads) || is_broken() {
                 return None;
             }
             state.idle -= 1;
         }
+    }
+
+    /// So many of its threads could not be begun: nobody waits for them.
+    pub fn without(&self, threads: usize) {
+        let mut state = self.lock();
+        state.missing += threads;
+        drop(state);
+        self.wake.notify_all();
     }
 
     /// True while a thread waits: work worth sharing should be shared.

@@ -55,7 +55,8 @@ pub fn top(context: Context<'_>, options: &Options, first: &(dyn Fn(&Seen) + Syn
     walking.stay_on_mount = true;
     walking.until = options.within.map(|within| begin + within);
     let walked = std::thread::scope(|scope| {
-        let walker = scope.spawn(|| worker::run("top", || walk::walk(context, &places, &walking, &whole)));
+        let walk = || walk::walk(context, &places, &walking, &whole);
+        let Some(walker) = worker::beside(scope, "top", walk) else { return walk() };
         if let Some(after) = options.first {
             while !walker.is_finished() && begin.elapsed() < after {
                 std::thread::sleep(Duration::from_millis(20));

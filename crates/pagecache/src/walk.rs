@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use ramline_kernel::limits::{self, Limited};
 use ramline_kernel::{KernelError, process, residency, signals};
 use ramline_snapshot::cache::Remark;
 use rustix::fs::Stat;
@@ -204,7 +205,7 @@ pub fn threads(options: &Options) -> usize {
     if options.threads > 0 {
         return options.threads;
     }
-    std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8)
+    limits::threads_within(std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8))
 }
 
 /// Walks everything that was named. Ends early when a signal came, if those are caught.
@@ -216,8 +217,14 @@ pub fn walk<V: Visit>(context: Context<'_>, names: &[PathBuf], options: &Options
     let walk = walk;
     std::thread::scope(|scope| {
         // Files that were named were visited by now.
-        for _ in 0..if waits { threads } else { 0 } {
-            process::spawn_with_own_descriptors(scope, "walk", || walk.work());
+        let wanted = if waits { threads } else { 0 };
+        let begun = (0..wanted).filter(|_| process::spawn_with_own_descriptors(scope, "walk", || walk.work())).count();
+        if begun < wanted {
+            // Without any of them this one does it.
+            walk.queue.without(wanted - begun.max(1));
+            if begun == 0 {
+                walk.work();
+            }
         }
     });
     let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
@@ -233,10 +240,7 @@ pub fn walk<V: Visit>(context: Context<'_>, names: &[PathBuf], options: &Options
 
 /// A deep tree keeps one directory open on each level, a thread.
 pub(crate) fn raise_open_files() {
-    use rustix::process::{Resource, getrlimit, setrlimit};
-    let mut limit = getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
-    setrlimit(Resource::Nofile, limit).ok();
+    Limited::OpenFiles.raise();
 }
 
 impl<'a, V: Visit> Walk<'a, V> {

@@ -102,9 +102,7 @@ impl Staged {
             match openat(&self.dir, &slot, create, mode) {
                 Ok(fd) => {
                     let named = Named { dir: &self.dir, name: slot, placed: false };
-                    if flock(&fd, FlockOperation::NonBlockingLockExclusive).is_ok()
-                        && is_at(&fd, &self.dir, &named.name)
-                    {
+                    if !is_locked(&fd) && is_at(&fd, &self.dir, &named.name) {
                         return Ok((File::from(fd), Some(named)));
                     }
                 }
@@ -219,6 +217,11 @@ pub fn slots(name: &OsStr) -> impl Iterator<Item = OsString> + use<> {
         name.push(format!(".ramline-{slot}"));
         name
     })
+}
+
+/// Takes the lock; true where another command holds it. Where there are no locks (some file systems, a container's filter) nobody does.
+pub fn is_locked(file: &impl AsFd) -> bool {
+    flock(file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK)
 }
 
 /// The name leads to the open file.

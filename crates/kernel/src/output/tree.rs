@@ -9,7 +9,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::staged::{is_at, slots};
+use super::staged::{is_at, is_locked, slots};
 use super::{by_descriptor, failed, open_dir, refused, split};
 use crate::error::{Cause, KernelError, Result};
 use crate::process;
@@ -57,7 +57,7 @@ impl Tree {
             }
             let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let open = openat(&parent, &slot, how, Mode::empty()).map_err(|error| failed(path, error))?;
-            if flock(&open, FlockOperation::NonBlockingLockExclusive).is_ok() && is_at(&open, &parent, &slot) {
+            if !is_locked(&open) && is_at(&open, &parent, &slot) {
                 let (path, name) = (path.to_owned(), name.to_owned());
                 return Ok(Tree { path, parent, name, staged: slot, open, placed: false });
             }

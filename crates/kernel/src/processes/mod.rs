@@ -87,7 +87,7 @@ pub fn pass(root: &Root, depth: Depth, captured: Option<&Captured>, record: bool
         }
     };
     let workers: Vec<one::Worker<'_>> = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| crate::worker::run("processes", work))).collect();
+        let others: Vec<_> = (1..threads).filter_map(|_| crate::worker::beside(scope, "processes", work)).collect();
         let mut workers = vec![work()];
         workers.extend(others.into_iter().filter_map(|t| t.join().ok()));
         workers

@@ -94,7 +94,8 @@ where
     };
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            scope.spawn(|| crate::worker::run("page-tables", work));
+            // Where there are no more threads to be had, those that are do the work.
+            drop(crate::worker::beside(scope, "page-tables", work));
         }
         work();
     });

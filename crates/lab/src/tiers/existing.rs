@@ -8,6 +8,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use ramline_kernel::input::Looked;
 use ramline_units::Bytes;
 
 /// Where large files of an installed system are.
@@ -34,19 +35,20 @@ pub fn largest(dir: &Path) -> Option<(File, PathBuf, Bytes)> {
         if start.elapsed() > TIME || best.as_ref().is_some_and(|(_, _, size)| *size >= PLENTY) {
             break;
         }
-        // Links to folders are skipped as well: `symlink_metadata` says of what kind the entry itself is.
-        if !std::fs::symlink_metadata(&folder).is_ok_and(|meta| meta.is_dir() && meta.dev() == device) {
+        // Looked at without being entered: a link to a folder is none, and what an automounter would mount stays unmounted.
+        if !Looked::at(&folder, false).is_ok_and(|it| it.is_dir() && it.stat.st_dev == device) {
             continue;
         }
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let Ok(meta) = entry.metadata() else { continue };
-            if meta.is_dir() && depth < DEEPEST {
+            let Ok(it) = Looked::at(&entry.path(), false) else { continue };
+            if it.is_dir() && depth < DEEPEST {
                 folders.push((entry.path(), depth + 1));
             }
-            let size = Bytes(meta.len());
+            let of = |n: i64| u64::try_from(n).unwrap_or(0);
+            let (length, on_disk) = (of(it.stat.st_size), of(it.stat.st_blocks).saturating_mul(512));
+            let size = Bytes(length);
             let better = best.as_ref().map_or(LEAST, |(_, _, size)| *size);
-            let whole = meta.is_file() && meta.dev() == device && meta.blocks().saturating_mul(512) >= meta.len();
-            if whole && size > better {
+            if it.is_file() && it.stat.st_dev == device && on_disk >= length && size > better {
                 best = open(&entry.path()).map(|file| (file, entry.path(), size)).or(best);
             }
         }

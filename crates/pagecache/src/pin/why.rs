@@ -2,19 +2,17 @@
 
 use std::path::PathBuf;
 
+use ramline_kernel::limits::Limited;
 use ramline_kernel::{KernelError, Root, write};
 use ramline_snapshot::cache::Pinned;
 use ramline_units::Bytes;
-use rustix::process::{Resource, getrlimit, setrlimit};
 
 /// ENOMEM and EAGAIN: a limit.
 const LIMITS: [i32; 2] = [12, 11];
 
 /// Up to what may be had without asking anybody.
 pub fn raise_limit() {
-    let mut limit = getrlimit(Resource::Memlock);
-    limit.current = limit.maximum;
-    setrlimit(Resource::Memlock, limit).ok();
+    Limited::LockedMemory.raise();
 }
 
 /// In words; `locked` bytes in `files` mappings are locked already.
@@ -29,7 +27,7 @@ pub fn explain(root: &Root, error: &KernelError, length: u64, locked: u64, files
             "no more mappings: {files} files are mapped, one mapping each, and vm.max_map_count is {most} (try: sysctl vm.max_map_count)"
         );
     }
-    let limit = getrlimit(Resource::Memlock).current;
+    let limit = Limited::LockedMemory.now();
     let limit = limit.map_or_else(|| "unlimited".to_owned(), |limit| Bytes(limit).to_string());
     format!(
         "RLIMIT_MEMLOCK is {limit}, {} are locked already and this file needs {} (try: as root, ulimit -l, or LimitMEMLOCK= in a service)",

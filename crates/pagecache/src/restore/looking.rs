@@ -86,7 +86,8 @@ impl<'a> Looking<'a> {
         let piece = found.len().div_ceil(AT_ONCE).max(1);
         std::thread::scope(|scope| {
             for (found, entries) in found.chunks_mut(piece).zip(self.entries.chunks(piece)) {
-                process::spawn_with_own_descriptors(scope, "asking-again", move || {
+                // Where no thread is allowed, what was read is taken not to have been asked about again.
+                let _begun = process::spawn_with_own_descriptors(scope, "asking-again", move || {
                     for (found, entry) in found.iter_mut().zip(entries) {
                         if let Some(Found::Same(same)) = found {
                             let ranges = || hotset::in_pages(entry.ranges(page), page, own, entry.length);

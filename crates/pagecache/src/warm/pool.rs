@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use ramline_kernel::{KernelError, process, residency, signals};
+use ramline_kernel::{KernelError, limits, process, residency, signals};
 use ramline_snapshot::cache::Stop;
 use ramline_units::Bytes;
 use rustix::fs::{Advice, fadvise};
@@ -103,6 +103,7 @@ pub fn read(context: Context<'_>, files: &impl Wanted, guard: &Guard<'_>, option
     walk::raise_open_files();
     let mut depth = Depth::new(options.depth);
     let threads = usize::try_from(options.depth.unwrap_or(MOST).clamp(1, MOST)).unwrap_or(1);
+    let threads = limits::threads_within(threads);
     let pool = Pool {
         context,
         files,
@@ -120,9 +121,17 @@ pub fn read(context: Context<'_>, files: &impl Wanted, guard: &Guard<'_>, option
     };
     std::thread::scope(|scope| {
         let (done, finished) = channel::<()>();
-        for _ in 0..threads {
+        let begin = || {
             let (pool, done) = (&pool, done.clone());
-            process::spawn_with_own_descriptors(scope, "reader", move || pool.work(done));
+            process::spawn_with_own_descriptors(scope, "reader", move || pool.work(done))
+        };
+        let begun = (0..threads).filter(|_| begin()).count();
+        if begun < threads {
+            // Without any of them this one reads, and says nothing of how far it is.
+            pool.queue.without(threads - begun.max(1));
+            if begun == 0 {
+                pool.work(done.clone());
+            }
         }
         drop(done);
         let mut last = (Instant::now(), 0);
