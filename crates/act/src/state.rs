@@ -106,7 +106,9 @@ fn foreign_above(dir: &Path) -> Option<(PathBuf, String)> {
     let (full, own) = (std::fs::canonicalize(dir).ok()?, process::uid());
     full.ancestors().skip(1).find_map(|above| {
         let meta = std::fs::symlink_metadata(above).ok()?;
-        let owner = meta.uid() != 0 && meta.uid() != own;
+        // Root of the machine itself looks unknown from inside a user namespace, and can do what it likes anyway.
+        let machines = meta.uid() == process::UNKNOWN_USER && !process::knows_all_users();
+        let owner = meta.uid() != 0 && meta.uid() != own && !machines;
         // A user's own group may well write to the home directory; to what root stands on it must not.
         let others = if own == 0 && meta.gid() != 0 { 0o022 } else { 0o002 };
         let open = meta.mode() & others != 0 && meta.mode() & 0o1000 == 0;

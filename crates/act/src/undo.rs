@@ -42,10 +42,13 @@ pub fn undo(step: &Step, context: Context<'_>) -> Result<Outcome> {
         Step::MakeFile { path, id } => remove_file(path, *id, context),
         _ if !context.same_boot => Ok(Outcome::AlreadyGone),
         Step::AttachLoop { file, existing, .. } => detach(root, file, existing.as_deref()),
+        Step::Mount { at, .. } if !is_below_our_name(at) => Ok(not_ours()),
         Step::Mount { what, at, fs } => unmount(root, what, at, fs),
         Step::EnableMemory { path } => disable_memory(path),
+        Step::MakeCgroup { path } if !has_our_name(path) => Ok(not_ours()),
         Step::MakeCgroup { path } => remove_cgroup(path),
         Step::MoveProcess { pid, start, from, to } => move_back(root, *pid, *start, from, to),
+        Step::MakeTrace { path } if !has_our_name(path) => Ok(not_ours()),
         Step::MakeTrace { path } => remove_trace(path),
         Step::SpawnInto { pid, start, .. } => kill(root, *pid, *start),
         Step::HotAddZram { id, identity, existing } => remove_zram(context, *id, *identity, existing),
@@ -64,6 +67,16 @@ pub fn has_our_name(path: &Path) -> bool {
         name.is_some_and(|name| name.starts_with("ramline"))
     };
     ours(Some(path)) || ours(path.parent())
+}
+
+/// What we mount lies somewhere below a directory of ours.
+fn is_below_our_name(path: &Path) -> bool {
+    path.ancestors()
+        .any(|dir| dir.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("ramline")))
+}
+
+fn not_ours() -> Outcome {
+    Outcome::LeftAlone("its name is not one of ours".to_owned())
 }
 
 /// As it was recorded: of real directories, none of which has become a link since.

@@ -73,7 +73,7 @@ pub struct Finding {
     pub title: String,
     /// How much it matters.
     pub weight: Weight,
-    /// The control group whose trouble it is; `None` where it is the machine's.
+    /// The control group whose trouble it is, empty where it is not known which; `None` where it is the machine's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
     /// What it is worth, in the reader's units: "up to 3.1 GiB", "saves about 40 ms a fault".

@@ -19,46 +19,43 @@ pub fn headline(inputs: &Inputs<'_>) -> Option<Verdict> {
     Some(with_findings(verdict::of(inputs.snapshot, inputs.window)?, &findings(inputs)))
 }
 
-/// The same where both are known already. A note changes no first line: it is good to know and no state of the machine.
+/// The same where both are known, the findings in their order. A note changes no first line: it is good to know and no state of the machine.
 #[must_use]
 pub fn with_findings(mut verdict: Verdict, findings: &[Finding]) -> Verdict {
-    // That nothing fired is no state of the machine; what is wrong all the same the verdict says itself.
-    let worst = findings
-        .iter()
-        .filter(|finding| finding.id != "nothing-to-change")
-        .max_by_key(|finding| (finding.weight, finding.confidence));
-    let Some((status, word, finding)) = worst.and_then(|finding| match finding.weight {
-        Weight::Note => None,
-        Weight::Warning => Some((Status::Warning, "Warning", finding)),
-        Weight::Critical => Some((Status::Critical, "Critical", finding)),
-    }) else {
-        return verdict;
-    };
-    // Of one group, and said of the group: the machine's own state comes first.
-    if let Some(group) = &finding.group {
-        if verdict.status <= Status::Note {
-            let room = verdict::of_total(verdict.available, verdict.total);
-            let before = std::mem::replace(
-                &mut verdict.text,
-                fitting(&format!("Machine ok, {room} available; group {group} is at its limit and loses its cache.")),
-            );
-            verdict.status = Status::Note;
-            verdict.details.insert(0, before);
-            verdict.details.insert(1, format!("{}.", finding.title));
-            verdict.deciding = Some(Deciding::Finding(finding.id.clone()));
+    // That nothing fired is no state of the machine either; what is wrong all the same the verdict says itself.
+    let telling = |finding: &&Finding| finding.weight > Weight::Note && finding.id != "nothing-to-change";
+    let (of_groups, of_machine): (Vec<_>, Vec<_>) = findings.iter().filter(telling).partition(|f| f.group.is_some());
+    // The weightiest come first.
+    if let Some(finding) = of_machine.first() {
+        let (status, word) = match finding.weight {
+            Weight::Critical => (Status::Critical, "Critical"),
+            _ => (Status::Warning, "Warning"),
+        };
+        if status > verdict.status {
+            let text = fitting(&format!("{word}: {}.", finding.title));
+            if text.ends_with("...") {
+                verdict.details.insert(0, format!("{}.", finding.title));
+            }
+            lead(&mut verdict, text, status, finding);
         }
-        return verdict;
-    }
-    if status > verdict.status {
-        let before = std::mem::replace(&mut verdict.text, fitting(&format!("{word}: {}.", finding.title)));
-        if verdict.text.ends_with("...") {
-            verdict.details.insert(0, format!("{}.", finding.title));
-        }
-        verdict.details.insert(0, before);
-        verdict.status = status;
-        verdict.deciding = Some(Deciding::Finding(finding.id.clone()));
+    } else if let Some(finding) = of_groups.first().filter(|_| matches!(verdict.status, Status::Ok | Status::Note)) {
+        // Of one group, and said of the group: the machine's own state comes first.
+        let room = verdict::of_total(verdict.machine_available, verdict.total);
+        let group = finding.group.as_deref().filter(|name| !name.is_empty());
+        let group = group.map_or_else(|| "a group".to_owned(), |name| format!("group {name}"));
+        verdict.details.insert(0, format!("{}.", finding.title));
+        let text = fitting(&format!("Machine ok, {room} available; {group} is at its limit and loses its cache."));
+        lead(&mut verdict, text, Status::Note, finding);
     }
     verdict
+}
+
+/// A new first line; the one before becomes a detail.
+fn lead(verdict: &mut Verdict, text: String, status: Status, finding: &Finding) {
+    let before = std::mem::replace(&mut verdict.text, text);
+    verdict.details.insert(0, before);
+    verdict.status = status;
+    verdict.deciding = Some(Deciding::Finding(finding.id.clone()));
 }
 
 /// Whole words of it, as many as fit; the rest stands in the details.

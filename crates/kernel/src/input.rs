@@ -32,6 +32,10 @@ pub const DOCUMENT: u64 = 64 << 20;
 pub const CAREFUL: i32 = libc::O_NOFOLLOW | libc::O_NONBLOCK;
 /// So long a pipe may send nothing.
 const SILENCE: Timespec = Timespec { tv_sec: 4, tv_nsec: 0 };
+/// One the shell has made for `<(command)` has its writer, which may take its time.
+const PATIENCE: Timespec = Timespec { tv_sec: 600, tv_nsec: 0 };
+/// linux/magic.h: pipes without a name.
+const PIPEFS: libc::c_long = 0x5049_5045;
 
 /// A file that was looked at and not opened: what kind it is can be asked, and it can be opened as just that file.
 #[derive(Debug)]
@@ -167,7 +171,10 @@ pub fn read_named(tried: &str, path: &Path, most: u64) -> Result<Vec<u8>> {
     let failed = |error| KernelError::io(tried, path, error);
     let looked = Looked::at(path, true).map_err(failed)?;
     match looked.kind() {
-        FileType::Fifo => read_pipe(tried, path, &looked.open().map_err(failed)?, most),
+        FileType::Fifo => {
+            let silence = if looked.file_system() == Some(PIPEFS) { &PATIENCE } else { &SILENCE };
+            read_pipe(tried, path, &looked.open().map_err(failed)?, most, silence)
+        }
         _ => read(tried, path, most),
     }
 }
@@ -196,16 +203,16 @@ fn read_open(tried: &str, path: &Path, file: &File, most: u64) -> Result<Vec<u8>
     within(tried, path, bytes, most)
 }
 
-fn read_pipe(tried: &str, path: &Path, mut pipe: &File, most: u64) -> Result<Vec<u8>> {
+fn read_pipe(tried: &str, path: &Path, mut pipe: &File, most: u64, silence: &Timespec) -> Result<Vec<u8>> {
     let failed = |error| KernelError::io(tried, path, error);
     let (mut bytes, mut piece) = (Vec::new(), vec![0; 64 << 10]);
     loop {
         let mut polled = [PollFd::new(&pipe, PollFlags::IN)];
-        match poll(&mut polled, Some(&SILENCE)) {
+        match poll(&mut polled, Some(silence)) {
             Err(rustix::io::Errno::INTR) => continue,
             Err(error) => return Err(failed(error.into())),
             Ok(0) => {
-                let numbers = format!("for {} s", SILENCE.tv_sec);
+                let numbers = format!("for {} s", silence.tv_sec);
                 return Err(KernelError::refused(tried, path, "it is a pipe into which nothing is written", numbers));
             }
             Ok(_) => {}

@@ -137,6 +137,7 @@ fn refused(path: &Path, rule: &str) -> KernelError {
 impl To {
     fn find(path: &Path, format: Format) -> Result<To> {
         if path == Path::new("-") {
+            crate::stdio::refuse_closed_stdout()?;
             return Ok(To::Stdout);
         }
         let bytes = path.as_os_str().as_bytes();
@@ -165,6 +166,11 @@ impl To {
             return Err(refused(path, "it is a directory, and a file is wanted"));
         }
         let real = behind_links(path)?;
+        // The links of /proc/PID/fd may lead to a file of another mount namespace, whose name is another file's here.
+        let at = rustix::fs::stat(&real).map_err(|error| failed(path, error))?;
+        if (at.st_dev, at.st_ino) != (stat.st_dev, stat.st_ino) {
+            return Err(refused(path, "what it leads to has no name here"));
+        }
         if kind == FileType::RegularFile {
             return Staged::new(path, &real, format).map(|staged| To::File(Box::new(staged)));
         }

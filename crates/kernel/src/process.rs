@@ -48,6 +48,16 @@ pub fn uid() -> u32 {
     unsafe { libc::geteuid() }
 }
 
+/// The user whose number stands for all that a user namespace does not know (/proc/sys/kernel/overflowuid, as it is unless changed).
+pub const UNKNOWN_USER: u32 = 65534;
+
+/// False in a user namespace that knows some users only: files of the others look like [`UNKNOWN_USER`]'s.
+#[must_use]
+pub fn knows_all_users() -> bool {
+    let map = crate::sys::read_text(Path::new("/proc/self/uid_map")).unwrap_or_default();
+    map.split_whitespace().eq(["0", "0", "4294967295"])
+}
+
 /// The id of this boot.
 ///
 /// # Errors

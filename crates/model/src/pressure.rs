@@ -104,7 +104,7 @@ impl PressureState {
                 "Tasks wait for pages that were evicted earlier; the machine is not short of memory."
             }
             PressureState::Elsewhere => {
-                "Tasks waited in a group at its limit, or for pages evicted earlier; the machine is not short of memory."
+                "Tasks waited although much is available: in a group, for pages evicted earlier, or the machine; two looks tell."
             }
             PressureState::GroupAtLimit => "Tasks of a group wait at its limit; the machine is not short of memory.",
             PressureState::Stalling => "Tasks wait for memory.",
@@ -121,7 +121,8 @@ impl Rates {
     #[must_use]
     pub fn in_groups(&self) -> bool {
         let mostly = self.scanned.zip(self.machine_scanned).is_some_and(|(all, machine)| machine < all * 0.1);
-        self.groups_only == Some(true) || mostly
+        // Before 5.8, which does not count what groups look at, it is not known.
+        self.scanned.is_some_and(|n| n > 0.0) && (self.groups_only == Some(true) || mostly)
     }
 
     /// Without stall times (PSI is off) only much tells: the working set comes back, and tasks reclaim for themselves.
@@ -142,7 +143,8 @@ pub enum PressureState {
     Reclaiming,
     /// Tasks wait for pages that were evicted earlier, and the machine reclaims nothing: it is not short of memory.
     ReadAgain,
-    /// Tasks waited in the last 10 s while there is plenty: in a group, or for pages read again; which is not known without a window.
+    /// Tasks waited in the last 10 s while there is plenty: in a group, for pages read again, or all of the machine for the programs'
+    /// own files; which is not known without a window.
     Elsewhere,
     /// Tasks of a group wait at the group's own limit; the machine reclaims nothing.
     GroupAtLimit,
@@ -252,7 +254,9 @@ pub fn state(memory: Option<&Psi>, rates: Option<&Rates>, plenty: bool) -> Press
         };
     };
     let killed = rates.oom_kills > Some(0);
-    if rates.in_groups() && (waits || killed) {
+    // A group of process memory alone, without swap, has nothing to look at before it is killed: nobody scans.
+    let idle = rates.machine_scanned == Some(0.0) && !rates.allocstall.is_some_and(|n| n > 0.0);
+    if (rates.in_groups() && (waits || killed)) || (killed && idle) {
         return PressureState::GroupAtLimit;
     }
     if killed {

@@ -251,19 +251,23 @@ fn sentence(verdict: &Verdict, pressure: &PressureModel) -> String {
     let processes = |n: u64| if n == 1 { "1 process".to_owned() } else { format!("{n} processes") };
     match verdict.state {
         VerdictState::Unknown => format!("{}; whether tasks wait for memory is not known.", capital(&room)),
-        VerdictState::Comfortable if verdict.basis == Basis::Nothing => format!("Memory is fine: {room}."),
-        VerdictState::Comfortable => format!("Memory is fine: {room}, no task waits for memory."),
-        VerdictState::Reclaiming => {
-            match pressure.memory.and_then(|p| p.some_now()).filter(|p| *p >= pressure::STALL_PERCENT) {
-                Some(_) => format!("Memory is fine: {room}; the kernel drops cache, tasks wait {some} of the time."),
-                None => format!("Memory is fine: {room}; the kernel drops cache, no task waits noticeably."),
-            }
+        VerdictState::Comfortable if pressure.memory.is_none() => {
+            format!("Memory is fine: {room}; nothing is reclaimed (stall times are not measured).")
         }
+        VerdictState::Comfortable => format!("Memory is fine: {room}, no task waits for memory."),
+        VerdictState::Reclaiming => match pressure
+            .memory
+            .map(|p| p.some_now().unwrap_or(0.0) >= pressure::STALL_PERCENT)
+        {
+            Some(true) => format!("Memory is fine: {room}; the kernel is reclaiming, tasks wait {some} of the time."),
+            Some(false) => format!("Memory is fine: {room}; the kernel is reclaiming, no task waits noticeably."),
+            None => format!("{}; the kernel is reclaiming (stall times are not measured).", capital(&room)),
+        },
         VerdictState::ReadAgain => {
             format!("Memory is fine: {room}; tasks wait {some} of the time for pages evicted earlier.")
         }
         VerdictState::Elsewhere => {
-            format!("Memory is fine: {room}; tasks waited {some} of the last 10 s, but not for room.")
+            format!("{}, but tasks waited {some} of the last 10 s; a second look tells where.", capital(&room))
         }
         VerdictState::GroupAtLimit => match killed {
             Some(n) => format!("Machine ok: {room}. {} killed at the limit of a group.", processes(n)),
@@ -273,6 +277,9 @@ fn sentence(verdict: &Verdict, pressure: &PressureModel) -> String {
             Some(n) => format!("Out of memory: {} killed just now; {room}.", processes(n)),
             None => format!("Memory is short: tasks wait for it {some} of the time; {room}."),
         },
+        VerdictState::Refaulting if pressure.memory.is_none() => {
+            format!("Memory is short: pages of the working set come back all the time; {room}.")
+        }
         VerdictState::Refaulting => {
             format!("Memory is short: the working set does not fit, tasks wait {some}; {room}.")
         }
@@ -305,7 +312,7 @@ fn details(verdict: &Verdict, plenty: bool) -> Vec<String> {
     match (verdict.state, verdict.basis) {
         (VerdictState::Unknown, _) => out.push("To know, look twice: ramline show --for 2s".to_owned()),
         (VerdictState::Elsewhere, _) => {
-            out.push("They waited in a group at its limit, or for pages read again: ramline show pressure --for 2s tells which.".to_owned());
+            out.push("In a group at its limit, for pages evicted earlier, or on the whole machine: ramline show pressure --for 2s tells which.".to_owned());
         }
         _ => {}
     }

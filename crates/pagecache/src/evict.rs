@@ -11,12 +11,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use ramline_kernel::input::Looked;
 use ramline_kernel::opened::FileKey;
 use ramline_kernel::residency::{self, Residency};
 use ramline_kernel::{KernelError, process};
 use ramline_snapshot::cache::{Doing, EvictedFiles, Tally};
 use ramline_units::Bytes;
-use rustix::fs::{Mode, OFlags};
 
 use crate::remarks::Remarks;
 use crate::shared::{lock, owned};
@@ -171,9 +171,9 @@ impl Evicting<'_> {
     }
 }
 
-/// Opens a file again by its name, if it still is that file; never waits for who would write into a pipe that has the name by now.
+/// Opens a file again by its name, if it still is that file: looked at first, since a pipe or a device may have the name by now.
 pub(crate) fn reopen(path: &Path, key: FileKey) -> Option<File> {
-    let how = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = File::from(rustix::fs::open(path, how, Mode::empty()).ok()?);
-    (FileKey::of(&file).ok()? == key).then_some(file)
+    let looked = Looked::at(path, true).ok()?;
+    let same = FileKey { device: looked.stat.st_dev, inode: looked.stat.st_ino } == key;
+    same.then(|| looked.open().ok()).flatten()
 }

@@ -8,7 +8,7 @@ mod looking;
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ramline_kernel::opened::FileKey;
 use ramline_kernel::{KernelError, cache_room, process};
@@ -67,8 +67,7 @@ pub fn restore(context: Context<'_>, file: &Path, options: &Options<'_>) -> Resu
         evictors: evictors::evictors(context.root),
         ..Restored::default()
     };
-    let mut going =
-        Going { note: None, seen: HashSet::new(), depth: options.depth, done: 0, hot: Bytes::ZERO, last: None };
+    let mut going = Going { seen: HashSet::new(), depth: options.depth, done: 0, hot: Bytes::ZERO, last: None };
     for piece in reading.pieces()? {
         if out.stopped == Some(Stop::Interrupted) {
             break;
@@ -77,15 +76,15 @@ pub fn restore(context: Context<'_>, file: &Path, options: &Options<'_>) -> Resu
     }
     out.not_looked_at += header.files - going.done.min(header.files);
     // Short of memory it is as done as it can be; interrupted it is not.
-    if let Some(note) = going.note.filter(|_| out.stopped != Some(Stop::Interrupted)) {
-        note.done();
+    if !options.dry && out.stopped != Some(Stop::Interrupted) {
+        // Also the note of an earlier one, which was killed.
+        Restoring::forget(file);
     }
     Ok(out)
 }
 
 /// What goes from one piece of the hot set to the next.
 struct Going {
-    note: Option<Restoring>,
     /// Files that have had their turn: no part of one is counted twice, however often it is listed.
     seen: HashSet<u64>,
     /// Found out with the first piece.
@@ -124,7 +123,9 @@ impl Going {
         let (before, total) = (self.hot, out.hot);
         let told = |at: &warm::Progress| {
             if let Some(tell) = options.progress {
-                tell(&warm::Progress { done: at.done + before, total, ..*at });
+                let done = at.done + before;
+                let left = total.0.saturating_sub(done.0).checked_div(at.rate.0).map(Duration::from_secs);
+                tell(&warm::Progress { done, total, left, ..*at });
             }
         };
         let reading = warm::Options {
@@ -136,8 +137,7 @@ impl Going {
         };
         let hot = entries.iter().fold(Bytes::ZERO, |sum, entry| sum + Bytes(entry.pages(page).saturating_mul(page)));
         let read = pool::read(context, &looking, guard, &reading, hot);
-        let (found, note) = looking.end();
-        self.note = self.note.take().or(note);
+        let found = looking.end();
         self.done += u64::try_from(entries.len()).unwrap_or(0);
         self.hot += hot;
         if !options.dry {

@@ -52,8 +52,9 @@ pub fn save(
     options: Options,
 ) -> Result<Saved, KernelError> {
     let begin = Instant::now();
-    // A pipe or a device holds no older one.
-    let old = if output.as_ref().is_none_or(Output::is_file) { half_warm::old(file)? } else { None };
+    // A pipe or a device holds no older one, and is not looked into.
+    let no_file = file == Path::new("-") || std::fs::metadata(file).is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
+    let old = if no_file { None } else { half_warm::old(file)? };
     let all = names.is_empty();
     let names = if all { place::disks(context.root)? } else { place::absolute(names)? };
     // Each disk was named by its own mount.

@@ -16,6 +16,7 @@ mod reader;
 
 use std::os::fd::AsFd;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use ramline_kernel::mappers;
@@ -26,6 +27,7 @@ use ramline_snapshot::cache::{Doing, Stop, Warmed, WarmedFile};
 use ramline_units::{Bytes, Nanos};
 
 use crate::remarks::name;
+use crate::shared::lock;
 use crate::{Context, evict, evictors, walk};
 
 use guard::Guard;
@@ -128,12 +130,9 @@ fn check(files: &[Planned], range: Option<(u64, u64)>, page: u64, walking: &walk
     let mut found: Vec<Option<Now>> = Vec::new();
     found.resize_with(asked.len(), || None);
     let piece = asked.len().div_ceil(walk::threads(walking)).max(1);
-    std::thread::scope(|scope| {
-        for (found, asked) in found.chunks_mut(piece).zip(asked.chunks(piece)) {
-            let ask = move || found.iter_mut().zip(asked).for_each(|(found, file)| *found = now(file, range));
-            // Where no thread is allowed, what became of these files is not known.
-            let _begun = process::spawn_with_own_descriptors(scope, "asking-again", ask);
-        }
+    let pieces: Vec<_> = found.chunks_mut(piece).zip(asked.chunks(piece)).collect();
+    in_pieces(pieces, |(found, asked)| {
+        found.iter_mut().zip(asked).for_each(|(found, file)| *found = now(file, range));
     });
     let bytes = |pages: u64| Bytes(pages.saturating_mul(page));
     let mut after = out.before.resident;
@@ -153,6 +152,26 @@ fn check(files: &[Planned], range: Option<(u64, u64)>, page: u64, walking: &walk
         }
     }
     out.after = Some(after);
+}
+
+/// Does work that has been cut into pieces, a thread each and this one too: where no thread is allowed, it does all of it.
+pub(crate) fn in_pieces<T: Send>(pieces: Vec<T>, work: impl Fn(T) + Sync) {
+    let threads = pieces.len().saturating_sub(1);
+    let pieces = Mutex::new(pieces);
+    let next = || lock(&pieces).pop();
+    let all = || {
+        while let Some(piece) = next() {
+            work(piece);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            if !process::spawn_with_own_descriptors(scope, "asking-again", all) {
+                break;
+            }
+        }
+        all();
+    });
 }
 
 /// A file after it was read.

@@ -69,7 +69,8 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
             seen.per_second
         ),
         weight,
-        group: None,
+        // Which one it is this rule does not know.
+        group: in_a_group.then(String::new),
         effect: if in_a_group { of_the_group(inputs) } else { effect(inputs, seen, anonymous) },
         evidence: grounds(inputs, seen, anonymous, total).into_iter().chain(proved).collect(),
         confidence,

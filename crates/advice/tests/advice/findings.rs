@@ -110,7 +110,12 @@ fn in_a_limited_group_the_all_clear_names_the_limit_and_not_what_the_machine_has
 #[test]
 fn a_group_that_thrashes_at_its_limit_is_told_from_a_machine_that_does() {
     let mut counters = THRASHING.to_vec();
-    counters.extend([("pgscan_kswapd", 5, 5), ("pgscan_direct", 5, 5)]);
+    counters.extend([
+        ("pgscan_kswapd", 5, 5),
+        ("pgscan_direct", 5, 5),
+        ("pgscan_anon", 0, 0),
+        ("pgscan_file", 5, 4005),
+    ]);
     let case = with_zram().window(&counters).waiting(25);
     let found = case.findings().remove(0);
     assert!(found.title.contains("yet tasks of a group wait at its limit"), "{}", found.title);

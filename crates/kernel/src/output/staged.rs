@@ -252,7 +252,7 @@ fn look(dir: &OwnedFd, name: &OsStr, path: &Path) -> Result<Option<Stat>> {
 }
 
 /// A file that is mounted by itself, as containers do with single files. Before Linux 5.8 the kernel says so only in the end.
-fn is_mounted(dir: &OwnedFd, name: &OsStr) -> bool {
+pub fn is_mounted(dir: &OwnedFd, name: &OsStr) -> bool {
     let flags = AtFlags::SYMLINK_NOFOLLOW;
     rustix::fs::statx(dir, name, flags, rustix::fs::StatxFlags::empty())
         .is_ok_and(|seen| seen.stx_attributes.contains(rustix::fs::StatxAttributes::MOUNT_ROOT))

@@ -5,11 +5,12 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, fchmod, flock, mkdirat, openat, renameat, statat,
+    AtFlags, Dir, FileType, FlockOperation, Gid, Mode, OFlags, Stat, Uid, fchmod, fchown, flock, fstat, mkdirat,
+    openat, renameat, statat,
 };
 use rustix::io::Errno;
 
-use super::staged::{is_at, is_locked, slots};
+use super::staged::{is_at, is_locked, is_mounted, slots};
 use super::{by_descriptor, failed, open_dir, refused, split};
 use crate::error::{Cause, KernelError, Result};
 use crate::process;
@@ -31,6 +32,8 @@ pub struct Tree {
     staged: OsString,
     // Open, and locked: a command at work.
     open: OwnedFd,
+    // Of the directory whose place it takes, or of a new one.
+    mode: u32,
     placed: bool,
 }
 
@@ -47,10 +50,10 @@ impl Tree {
             return Err(refused(path, "it names no new directory"));
         }
         let parent = open_dir(dir).map_err(|error| failed(path, error))?;
-        may_be_replaced(&parent, name, path)?;
+        let old = may_be_replaced(&parent, name, path)?;
         for slot in slots(name) {
             remove_left_over(&parent, &slot, ours);
-            match mkdirat(&parent, &slot, Mode::from_raw_mode(0o700)) {
+            match mkdirat(&parent, &slot, Mode::from_raw_mode(0o777)) {
                 Ok(()) => {}
                 Err(Errno::EXIST) => continue,
                 Err(error) => return Err(failed(path, error)),
@@ -59,7 +62,13 @@ impl Tree {
             let open = openat(&parent, &slot, how, Mode::empty()).map_err(|error| failed(path, error))?;
             if !is_locked(&open) && is_at(&open, &parent, &slot) {
                 let (path, name) = (path.to_owned(), name.to_owned());
-                return Ok(Tree { path, parent, name, staged: slot, open, placed: false });
+                let new = fstat(&open).map_err(|error| failed(&path, error))?;
+                let mode = old.as_ref().map_or(new.st_mode, |old| old.st_mode) & 0o777;
+                let tree = Tree { path, parent, name, staged: slot, open, mode, placed: false };
+                // While it is filled nobody else looks into it.
+                fchmod(&tree.open, Mode::from_raw_mode(0o700)).map_err(|error| failed(&tree.path, error))?;
+                like(&tree.open, &new, old.as_ref(), &tree.path)?;
+                return Ok(tree);
             }
         }
         Err(refused(path, "other commands are writing it"))
@@ -78,12 +87,12 @@ impl Tree {
         if own.exists() { own } else { split(&self.path).0.join(&self.staged) }
     }
 
-    /// Puts it in its place, readable by all.
+    /// Puts it in its place, with the mode and owner of the directory that was there.
     ///
     /// # Errors
     /// The place has been taken meanwhile.
     pub fn place(mut self) -> Result<()> {
-        fchmod(&self.open, Mode::from_raw_mode(0o755)).map_err(|error| failed(&self.path, error))?;
+        fchmod(&self.open, Mode::from_raw_mode(self.mode)).map_err(|error| failed(&self.path, error))?;
         may_be_replaced(&self.parent, &self.name, &self.path)?;
         let moved = renameat(&self.parent, &self.staged, &self.parent, &self.name);
         moved.map_err(|error| failed(&self.path, error))?;
@@ -100,17 +109,29 @@ impl Drop for Tree {
     }
 }
 
-/// Nothing is there, or an empty directory, which a rename replaces.
-fn may_be_replaced(parent: &OwnedFd, name: &OsStr, path: &Path) -> Result<()> {
+/// Gives a new directory the owner of the one whose place it takes.
+fn like(open: &OwnedFd, new: &Stat, old: Option<&Stat>, path: &Path) -> Result<()> {
+    let Some(old) = old.filter(|old| (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid)) else { return Ok(()) };
+    fchown(open, Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid))).map_err(|_| {
+        let numbers = format!("user {}, group {}", old.st_uid, old.st_gid);
+        KernelError::refused("write", path, "the new directory could not have the owner of the old one", numbers)
+    })
+}
+
+/// Nothing is there, or an empty directory, which a rename replaces: that one.
+fn may_be_replaced(parent: &OwnedFd, name: &OsStr, path: &Path) -> Result<Option<Stat>> {
     let stat = match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Err(Errno::NOENT) => return Ok(()),
+        Err(Errno::NOENT) => return Ok(None),
         other => other.map_err(|error| failed(path, error))?,
     };
     if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
         return Err(refused(path, "it is no directory"));
     }
+    if is_mounted(parent, name) {
+        return Err(refused(path, "something is mounted on it, so that it cannot be replaced: name a directory in it"));
+    }
     match names(parent, name) {
-        Ok(names) if names.is_empty() => Ok(()),
+        Ok(names) if names.is_empty() => Ok(Some(stat)),
         Ok(_) => Err(KernelError::refused("write", path, IN_USE, "")),
         Err(error) => Err(failed(path, error)),
     }

@@ -82,7 +82,7 @@ pub fn mincore(file: BorrowedFd<'_>, offset: u64, length: u64) -> io::Result<Res
 pub fn mincore_tells_truth(file: BorrowedFd<'_>) -> bool {
     let me = crate::process::uid();
     let own = rustix::fs::fstat(file).is_ok_and(|stat| stat.st_uid == me);
-    if own && (me != 65534 || knows_all_users()) {
+    if own && (me != 65534 || crate::process::knows_all_users()) {
         return true;
     }
     let flags = libc::AT_EACCESS | libc::AT_EMPTY_PATH;
@@ -90,15 +90,11 @@ pub fn mincore_tells_truth(file: BorrowedFd<'_>) -> bool {
     match check(unsafe { libc::faccessat(file.as_raw_fd(), c"".as_ptr(), libc::W_OK, flags) }) {
         Ok(_) => true,
         // Before Linux 5.8 the question cannot be put so; root of the whole machine may write anything.
-        Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS)) => me == 0 && knows_all_users(),
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS)) => {
+            me == 0 && crate::process::knows_all_users()
+        }
         Err(_) => false,
     }
-}
-
-/// In a user namespace, files of users it does not know look like 65534's.
-fn knows_all_users() -> bool {
-    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
-    map.split_whitespace().eq(["0", "0", "4294967295"])
 }
 
 /// Tells of each page of a range, by number, whether it is in the page cache.

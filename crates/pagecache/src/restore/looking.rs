@@ -15,6 +15,7 @@ use rustix::io::Errno;
 
 use crate::hotset::{self, Entry};
 use crate::save::Restoring;
+use crate::warm::in_pieces;
 use crate::warm::plan::missing_of;
 use crate::warm::pool::Wanted;
 use crate::{Context, evict};
@@ -32,7 +33,7 @@ pub struct Looking<'a> {
     dry: bool,
     found: Vec<OnceLock<Found>>,
     settled: AtomicU64,
-    note: OnceLock<Option<Restoring>>,
+    noted: OnceLock<()>,
 }
 
 /// What became of a file since it was saved.
@@ -75,29 +76,25 @@ impl<'a> Looking<'a> {
             dry: options.dry,
             found,
             settled: AtomicU64::new(0),
-            note: OnceLock::new(),
+            noted: OnceLock::new(),
         }
     }
 
-    /// What became of each file, in the order of the hot set, asked again where something was read; and the note of this restore.
-    pub fn end(self) -> (Vec<Option<Found>>, Option<Restoring>) {
+    /// What became of each file, in the order of the hot set, asked again where something was read.
+    pub fn end(self) -> Vec<Option<Found>> {
         let (page, dry, own) = (self.page, self.dry, process::page_size());
         let mut found: Vec<Option<Found>> = self.found.into_iter().map(OnceLock::into_inner).collect();
         let piece = found.len().div_ceil(AT_ONCE).max(1);
-        std::thread::scope(|scope| {
-            for (found, entries) in found.chunks_mut(piece).zip(self.entries.chunks(piece)) {
-                // Where no thread is allowed, what was read is taken not to have been asked about again.
-                let _begun = process::spawn_with_own_descriptors(scope, "asking-again", move || {
-                    for (found, entry) in found.iter_mut().zip(entries) {
-                        if let Some(Found::Same(same)) = found {
-                            let ranges = || hotset::in_pages(entry.ranges(page), page, own, entry.length);
-                            same.after = if dry { None } else { same.asked_again(entry, &ranges()) };
-                        }
-                    }
-                });
+        let pieces: Vec<_> = found.chunks_mut(piece).zip(self.entries.chunks(piece)).collect();
+        in_pieces(pieces, |(found, entries)| {
+            for (found, entry) in found.iter_mut().zip(entries) {
+                if let Some(Found::Same(same)) = found {
+                    let ranges = || hotset::in_pages(entry.ranges(page), page, own, entry.length);
+                    same.after = if dry { None } else { same.asked_again(entry, &ranges()) };
+                }
             }
         });
-        (found, self.note.into_inner().flatten())
+        found
     }
 
     fn look(&self, entry: &Entry) -> (Found, Option<File>) {
@@ -217,7 +214,11 @@ impl Wanted for Looking<'_> {
     }
 
     fn missing(&self, number: usize, file: &File) -> Result<Vec<(u64, u64)>, KernelError> {
-        self.note.get_or_init(|| Restoring::note(self.hotset).map_err(|error| (self.context.tell)(&error)).ok());
+        self.noted.get_or_init(|| {
+            if let Err(error) = Restoring::note(self.hotset) {
+                (self.context.tell)(&error);
+            }
+        });
         let Some((entry, Some(Found::Same(same)))) =
             self.entries.get(number).zip(self.found.get(number).map(OnceLock::get))
         else {

@@ -54,7 +54,7 @@ pub fn refuse(file: &Path, old: Option<&Header>, new: &Header) -> Result<(), Ker
 
 /// The note that a restore is at work. Left behind when it is killed.
 #[derive(Debug)]
-pub struct Restoring(PathBuf);
+pub struct Restoring;
 
 impl Restoring {
     pub fn place(file: &Path) -> PathBuf {
@@ -72,23 +72,18 @@ impl Restoring {
     ///
     /// # Errors
     /// When nothing can be written there: then no save can write there either.
-    pub fn note(file: &Path) -> Result<Restoring, KernelError> {
+    pub fn note(file: &Path) -> Result<(), KernelError> {
         let path = Restoring::place(file);
         let made = std::fs::OpenOptions::new().write(true).create_new(true).open(&path);
         match made.and_then(|mut note| writeln!(note, "{}", std::process::id())) {
             Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
                 Err(KernelError::io("note the restore in", path, error))
             }
-            _ => Ok(Restoring(path)),
+            _ => Ok(()),
         }
     }
 
-    /// It came to its end.
-    pub fn done(self) {
-        drop(std::fs::remove_file(self.0));
-    }
-
-    /// A save has replaced what was being restored.
+    /// A restore has come to its end, or a save has replaced what was being restored.
     pub fn forget(file: &Path) {
         drop(std::fs::remove_file(Restoring::place(file)));
     }
@@ -110,10 +105,10 @@ mod tests {
         let refused = |new: &Header| refuse(&file, Some(&old), new).err().map(|error| error.to_string());
         assert!(refused(&header(400, 60)).unwrap().contains("started 60 s ago"));
         assert_eq!((refused(&header(500, 60)), refused(&header(400, 600))), (None, None));
-        let note = Restoring::note(&file).unwrap();
+        Restoring::note(&file).unwrap();
         assert!(refused(&header(400, 9000)).unwrap().contains("a restore of it has not come to its end"));
         assert_eq!(refused(&header(600, 9000)), None);
-        note.done();
+        Restoring::forget(&file);
         assert_eq!(refused(&header(400, 9000)), None);
         assert!(refuse(&file, None, &header(0, 1)).is_ok());
     }
