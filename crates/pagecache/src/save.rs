@@ -53,7 +53,8 @@ pub fn save(
 ) -> Result<Saved, KernelError> {
     let begin = Instant::now();
     // A pipe or a device holds no older one, and is not looked into.
-    let no_file = file == Path::new("-") || std::fs::metadata(file).is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
+    let is_another = || std::fs::metadata(file).is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
+    let no_file = output.as_ref().map_or_else(|| file == Path::new("-") || is_another(), |output| !output.is_file());
     let old = if no_file { None } else { half_warm::old(file)? };
     let all = names.is_empty();
     let names = if all { place::disks(context.root)? } else { place::absolute(names)? };
