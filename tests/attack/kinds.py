@@ -463,11 +463,13 @@ class Trees(Kind):
                     done.append(kind)
                 else:
                     other = rng.choice(rng.choice(self.trees)[1])
-                    with open(other, "rb") as file:
-                        data = file.read()
-                    self.away(path)
-                    write(path, data)
-                    done.append("other")
+                    # It may be of this very tree, and gone or a pipe by now.
+                    if os.path.isfile(other):
+                        with open(other, "rb") as file:
+                            data = file.read(1 << 20)
+                        self.away(path)
+                        write(path, data)
+                        done.append("other")
         words, html = self.source(rng, "--root", top)
         return Case(words, f"{'+'.join(sorted(set(done)))}", [top], html=html)
 
