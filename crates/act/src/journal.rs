@@ -279,7 +279,7 @@ fn open(path: &Path) -> std::result::Result<File, KernelError> {
     let (tried, failed) = ("read the journal", |error| KernelError::io("read the journal", path, error));
     let looked = Looked::at(path, false).map_err(failed)?;
     if !looked.is_own_file() {
-        let rule = "it must be a file of ours that nobody else may write to";
+        let rule = "it must be a file of ours that no other user can write to";
         let what = format!("it is {}, of user {}", input::kind_name(looked.kind()), looked.stat.st_uid);
         return Err(KernelError::refused(tried, path, rule, what).hint(format!("ls -l {}", path.display())));
     }

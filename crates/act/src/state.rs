@@ -71,10 +71,10 @@ impl StateDir {
             return refuse("it must be ours", format!("owner {}, we are {}", meta.uid(), process::uid()));
         }
         if meta.mode() & 0o022 != 0 {
-            return refuse("nobody else may write to it", format!("mode {:03o}", meta.mode() & 0o777));
+            return refuse("no other user may have write access to it", format!("mode {:03o}", meta.mode() & 0o777));
         }
         if let Some((above, why)) = foreign_above(dir) {
-            return refuse("nobody else may be able to replace it", format!("{} {why}", above.display()));
+            return refuse("no other user may be able to replace it", format!("{} {why}", above.display()));
         }
         let state = StateDir { dir: dir.to_owned() };
         match std::fs::symlink_metadata(state.journals()) {
