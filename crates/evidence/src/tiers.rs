@@ -74,6 +74,14 @@ impl TierReport {
         let ram = p50(RAM)?;
         (ram > 0.0).then(|| p50(id)).flatten().map(|other| other / ram)
     }
+
+    /// The tier that takes longest, by its label, in multiples of RAM; `None` where nothing is slower than RAM.
+    #[must_use]
+    pub fn slowest(&self) -> Option<(&str, f64)> {
+        let multiples =
+            self.tiers.iter().filter_map(|tier| Some((tier.label.as_str(), self.multiple_of_ram(&tier.tier)?)));
+        multiples.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, multiple)| *multiple > 1.0)
+    }
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@
 //!
 //! Worked example: Active(anon) 10, Inactive(anon) 20 and Shmem 12 MiB give 12 MiB tmpfs and 18 MiB processes.
 
+mod pieces;
 mod term;
 mod words;
 
@@ -33,6 +34,7 @@ use ramline_units::{Bytes, PageSize, Pages};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use self::pieces::{Piece, PieceKind};
 pub use self::term::Term;
 use crate::SignedBytes;
 

@@ -12,6 +12,8 @@ use crate::Unseen;
 pub struct Machine {
     /// Kernel release, for the record: abilities are probed, never derived from it.
     pub kernel: String,
+    /// The host's name; `None` where it was not seen, or is not to be shown.
+    pub host: Option<String>,
     /// Architecture.
     pub arch: String,
     /// Base page size.
@@ -52,6 +54,7 @@ impl Default for Machine {
     fn default() -> Self {
         Machine {
             kernel: String::new(),
+            host: None,
             arch: String::new(),
             page_size: PageSize(4096),
             ticks_per_s: 100,

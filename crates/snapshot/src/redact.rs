@@ -103,6 +103,7 @@ const GROUPS: &[&str] =
 /// Returns the snapshot with every name replaced that is not on the allow-list.
 #[must_use]
 pub fn redact(mut snapshot: Snapshot) -> Snapshot {
+    snapshot.machine.host = snapshot.machine.host.map(|_| "redacted".to_owned());
     snapshot.machine.boot_id = snapshot.machine.boot_id.map(|_| "redacted".to_owned());
     if let Seen::Seen { data, .. } = &mut snapshot.mounts {
         for (index, mount) in data.iter_mut().enumerate() {
@@ -291,7 +292,8 @@ mod tests {
 
     #[test]
     fn names_go_unless_they_are_on_the_list() {
-        let mut snapshot = Snapshot::new(Machine { boot_id: Some("b-1".into()), ..Machine::default() });
+        let mut snapshot =
+            Snapshot::new(Machine { host: Some("alice-db".into()), boot_id: Some("b-1".into()), ..Machine::default() });
         let text = "1 0 8:1 / /home/alice/secret rw - ext4 /dev/mapper/alice rw,size=4k,context=alice\n2 0 8:1 / /tmp rw - tmpfs tmpfs rw\n";
         snapshot.mounts = Seen::of(mounts::parse("m", text).unwrap());
         let text = "head\n/dev/sda2 partition 4 0 -2\n/home/alice/swap file 4 0 -3\n";

@@ -16,6 +16,7 @@
 mod draw;
 mod format;
 mod parts;
+mod render;
 mod section;
 mod series;
 mod shell;
@@ -24,39 +25,37 @@ use maud::{Markup, html};
 use ramline_model::verdict::Status;
 
 use crate::report::CheckupReport;
-use format::{date, percent, size, times};
+use format::{date, digits, percent, size, times};
 pub use series::{Reading, SeriesPage, series};
 use shell::{Section, Shell};
 
 /// The page of a checkup.
 #[must_use]
 pub fn page(report: &CheckupReport) -> String {
+    let title = match report.machine.host.as_deref() {
+        Some(host) => format!("Memory of {host} · ramline checkup"),
+        None => format!("Memory of a machine with Linux {} · ramline checkup", report.machine.kernel),
+    };
     shell::whole(&Shell {
-        title: format!("Memory of a machine with Linux {} · ramline checkup", report.machine.kernel),
+        title,
         header: html! { (head(report)) (facts(report)) },
-        before: section::findings::summary(&report.findings),
+        before: html! {},
         sections: sections(report),
         ramline: &report.ramline,
     })
 }
 
-/// The sections the report has something for.
+/// The sections the report has something for: its sheets, the proof, and what it all rests on.
 fn sections(report: &CheckupReport) -> Vec<Section> {
-    use section::{findings, ledger, pressure, proof, record, swap, tiers, tmpfs, who};
-    let part = |body: Option<Markup>| body.unwrap_or_else(|| html! {});
-    let all = vec![
-        ("ledger", "Memory", part(report.ledger.as_ref().map(|l| ledger::ledger(l, report.drift.as_ref())))),
-        ("who", "Who uses it", part(report.who.as_ref().map(who::who))),
-        ("tiers", "Tiers", tiers::tiers(&report.tiers, report.measured.as_ref(), report.cost_ratio.as_ref())),
-        ("pressure", "Pressure", pressure::pressure(report.pressure.as_ref(), report.watermarks.as_ref())),
-        ("swap", "Swap", swap::swap(report.swap.as_ref(), report.zram.as_ref())),
-        ("tmpfs", "Files in RAM", tmpfs::tmpfs(report.tmpfs.as_ref(), &report.would_fit)),
-        ("proof", "Proof", part(report.proof.as_ref().map(proof::proof))),
-        ("findings", "Findings", findings::findings(&report.findings)),
-        ("gaps", "Gaps", record::gaps(report)),
-        ("conditions", "Conditions", record::conditions(report)),
-    ];
-    all.into_iter().map(Section::from).filter(|section| !section.body.0.is_empty()).collect()
+    use section::{proof, record};
+    let topics = crate::report::topics(report).into_iter().map(|topic| Section {
+        id: topic.id,
+        name: topic.name,
+        body: render::topic(topic.id, topic.heading, &topic.sheet),
+    });
+    let proof = report.proof.as_ref().map(|table| Section { id: "proof", name: "Proof", body: proof::proof(table) });
+    let record = Section { id: "record", name: "This report", body: record::record(report) };
+    topics.chain(proof).chain([record]).collect()
 }
 
 fn head(report: &CheckupReport) -> Markup {
@@ -95,11 +94,8 @@ fn facts(report: &CheckupReport) -> Markup {
         let share = verdict.available.share_of(verdict.total).map(|share| format!("{} of memory", percent(share)));
         facts.push(("Available", size(verdict.available), share.unwrap_or_default()));
     }
-    if let Some(model) = &report.pressure {
-        let waiting = section::pressure::waiting(model.memory.as_ref());
-        let note =
-            waiting.map_or_else(|| "no stall times".to_owned(), |share| format!("some task waits {share} of the time"));
-        facts.push(("Pressure", section::pressure::state(model.state).to_owned(), note));
+    if let Some(some) = report.pressure.as_ref().and_then(|p| p.memory).and_then(|m| m.some_now()) {
+        facts.push(("Waiting for memory", format!("{}\u{a0}%", digits(some)), "of the time, some task".to_owned()));
     }
     if let Some(swap) = &report.swap {
         facts.push(("Swap used", size(swap.used), format!("of {} in {}", size(swap.total), areas(swap.areas.len()))));

@@ -15,6 +15,7 @@ mod proof;
 mod report;
 pub mod schema;
 pub mod screen;
+pub mod sheet;
 mod show;
 pub mod text;
 mod who;
@@ -26,7 +27,7 @@ pub use lab_lists::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption};
 pub use proof::{Outcome, Point, ProofArm, ProofTable, Versus};
 pub use ramline_model::costs::CostRatio;
 pub use ramline_units::{escape, is_hostile};
-pub use report::{CheckupReport, Cost, Drift, Mode, Moved, SCHEMA_VERSION, Skipped, UnseenSection};
+pub use report::{CheckupReport, Cost, Drift, Mode, Moved, SCHEMA_VERSION, Skipped, Topic, UnseenSection, topics};
 pub use screen::Comparison;
 pub use show::{
     ShowCgroups, ShowMaps, ShowMemory, ShowPressure, ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs, ShowTranslate,

@@ -35,14 +35,18 @@ pub use tmpfs::{By as TmpfsBy, ShowTmpfs, TmpfsOptions};
 pub use translate::ShowTranslate;
 pub use zram::ShowZram;
 
-pub(crate) use memory::{paint as verdict_paint, segments_of, signed};
-pub(crate) use tmpfs::fit_sentence;
+pub(crate) use memory::{paint as verdict_paint, picture, signed, where_it_is};
+pub(crate) use pressure::topic as pressure;
+pub(crate) use swap::areas_and_flow;
+pub(crate) use tiers::{nth, order};
+pub(crate) use tmpfs::{fit_sentence, fits, mounts};
+pub(crate) use zram::state_text as zram;
 
 use crate::UnseenSection;
-use crate::text::Page;
+use crate::sheet::Sheet;
 
 /// Names what could not be seen, and why; nothing when all was.
-pub(crate) fn unseen(page: &mut Page<'_>, sections: &[UnseenSection]) {
+pub(crate) fn unseen(page: &mut Sheet, sections: &[UnseenSection]) {
     if sections.is_empty() {
         return;
     }

@@ -77,6 +77,12 @@ impl WhoUses {
         })
     }
 
+    /// What each program holds, of what the largest holds.
+    pub fn shares(&self) -> impl Iterator<Item = Option<f64>> + '_ {
+        let largest = self.programs.iter().map(|program| program.holds.value).max().unwrap_or_default();
+        self.programs.iter().map(move |program| program.holds.value.share_of(largest))
+    }
+
     /// `java 1.2 GiB (3 processes), postgres 300 MiB`: the first few, for one line.
     #[must_use]
     pub fn words(&self, count: usize) -> String {

@@ -183,7 +183,7 @@ fn hostile_names_of_mounts_areas_and_devices_reach_no_screen_raw() {
         }
         for style in [STYLE, Style { colour: true, width: 60 }] {
             for (name, text) in screens(&seen, None, &style) {
-                let own = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"];
+                let own = [0, 1, 2, 31, 32, 33, 34, 35, 36].map(|code| format!("\u{1b}[{code}m"));
                 let bare = own.iter().fold(text, |text, code| text.replace(code, ""));
                 let raw = bare.chars().find(|c| *c != '\n' && ramline_view::is_hostile(*c));
                 assert_eq!(raw, None, "{name} on {}", tree.display());

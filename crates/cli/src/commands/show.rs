@@ -11,6 +11,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use ramline_snapshot::{Snapshot, Wanted, Window};
+use ramline_view::sheet::Depth;
 use ramline_view::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowZram};
 
 use crate::output::Format;
@@ -36,12 +37,20 @@ pub struct Common {
     /// Print one JSON document, sizes in bytes
     #[arg(long, global = true)]
     pub json: bool,
+    /// Everything: every line of the ledger, how it is known, full tables
+    #[arg(long, global = true)]
+    pub all: bool,
 }
 
 impl Common {
     /// Text or JSON.
     pub const fn format(self) -> Format {
         Format { json: self.json }
+    }
+
+    /// How much of a sheet is wanted.
+    pub const fn depth(self) -> Depth {
+        if self.all { Depth::All } else { Depth::Brief }
     }
 }
 
@@ -101,7 +110,7 @@ impl Topic {
 impl Show {
     /// What `ramline` without a subcommand does.
     pub const fn plain(format: Format) -> Show {
-        Show { topic: None, common: Common { span: None, json: format.json } }
+        Show { topic: None, common: Common { span: None, json: format.json, all: false } }
     }
 
     /// Runs the command.
@@ -129,12 +138,22 @@ impl Show {
         let window = before.as_ref().and_then(|before| Window::new(before, &after).ok());
         let (seen, window) = (&after, window.as_ref());
         let format = self.common.format();
+        let depth = self.common.depth();
         match topic {
-            Topic::Tiers => format.print(&ShowTiers::new(seen, remembered::tiers(source).as_ref()), ShowTiers::text),
-            Topic::Zram => format.print(&ShowZram::new(seen), ShowZram::text),
-            Topic::Swap => format.print(&ShowSwap::new(seen, window), ShowSwap::text),
-            Topic::Pressure => format.print(&ShowPressure::new(seen, window), ShowPressure::text),
-            _ => format.print(&ShowMemory::new(seen, window), ShowMemory::text),
+            Topic::Tiers => {
+                let model = ShowTiers::new(seen, remembered::tiers(source).as_ref());
+                format.print(&model, |model, style| model.sheet().text(style, depth))
+            }
+            Topic::Zram => format.print(&ShowZram::new(seen), |model, style| model.sheet().text(style, depth)),
+            Topic::Swap => format.print(&ShowSwap::new(seen, window), |model, style| model.sheet().text(style, depth)),
+            Topic::Pressure => {
+                format.print(&ShowPressure::new(seen, window), |model, style| model.sheet().text(style, depth))
+            }
+            // Who names the screen wants every line of it.
+            _ => {
+                let depth = if self.topic.is_some() { Depth::All } else { depth };
+                format.print(&ShowMemory::new(seen, window), |model, style| model.sheet().text(style, depth))
+            }
         }?;
         Ok(code(seen))
     }

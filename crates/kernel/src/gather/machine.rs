@@ -20,6 +20,7 @@ pub fn machine(reader: &Reader<'_>) -> Machine {
         ticks_per_s: rustix::param::clock_ticks_per_second(),
         unseen: None,
         cpus: wide(std::thread::available_parallelism().map_or(1, std::num::NonZero::get)),
+        host: reader.word("/proc/sys/kernel/hostname"),
         boot_id: reader.word("/proc/sys/kernel/random/boot_id"),
         uptime: Some(boottime()),
         taken_unix_ns: SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|d| u64::try_from(d.as_nanos()).ok()),

@@ -103,6 +103,9 @@ pub const ROWS: &[Row] = &[
         .named(&["outside MemTotal", "page descriptors"])
         .large("there is much RAM: 64 bytes for every page of 4 KiB")
         .scope(Scope::Fact),
+    row("pieces", "sums of the lines of the ledger; the leftover is with the kernel", "used")
+        .named(&["P processes", "T tmpfs and shared memory", "L locked", "H huge pages", "Z compressed", "k kernel", "d page cache, to be written", "c page cache", ". free"])
+        .large("its owner holds much; --all has it line by line"),
     row("drift", "the later ledger less the earlier one", "used").scope(Scope::Change).named(&["drift"]),
     row("drift.span", "boot-time clock of the two snapshots", "used").scope(Scope::Fact),
     row("verdict", "/proc/pressure/memory, /proc/vmstat refaults and the ledger", "pressure"),
@@ -118,13 +121,13 @@ pub const ROWS: &[Row] = &[
     // The tiers.
     row("show-tiers:tiers", "as on the screen of that tier: /proc/meminfo, /proc/swaps, mm_stat, statfs", "available"),
     row("tiers[].used", "/proc/meminfo, /proc/swaps used, or size less free by statfs", "available")
-        .named(&["holds", "tier holds"])
+        .named(&["uses", "in swap", "tier uses"])
         .large("much was put there and nothing has needed the room"),
     row("tiers[].capacity", "/proc/swaps size, or statfs size", "available").named(&["of", "capacity"]).scope(Scope::Fact),
     row("tiers[].ram", "what it holds, or mm_stat mem_used_total for compressed pages", "zram-ratio")
         .named(&["RAM it takes"])
         .large("it holds much, or what it holds does not compress"),
-    row("tiers[].gives_way", "the order of reclaim for this set-up (the program)", "swap-order").named(&["gives way"]).unit("place in order").scope(Scope::Fact),
+    row("tiers[].gives_way", "the order of reclaim for this set-up (the program)", "swap-order").named(&["reclaimed"]).unit("place in order").scope(Scope::Fact),
     row("tiers[].cost", "measure tiers", "swappiness").scope(Scope::Measured).named(&["p50", "p99"]),
     row("tiers[].latency", "measure tiers: one timed access of one page each, n of them", "swappiness")
         .named(&["latency", "mean", "median", "n", "operations"])
@@ -167,11 +170,11 @@ pub const ROWS: &[Row] = &[
     row("swap.areas[].turn", "/proc/swaps, sorted by priority", "swap-order").named(&["turn"]).unit("place in order").scope(Scope::Fact),
     row("swap.areas[].priority", "/proc/swaps Priority", "swap-order").named(&["priority"]).unit("number").scope(Scope::Setting),
     row("swap.areas[].size", "/proc/swaps Size", "swap-order").named(&["size", "size of the swap area"]).scope(Scope::Setting),
-    row("swap.areas[].used", "/proc/swaps Used", "swap-in-use").named(&["holds", "swap area holds"]).large("pages nobody touches were parked there; it counts uncompressed bytes, also on zram"),
+    row("swap.areas[].used", "/proc/swaps Used", "swap-in-use").named(&["uses", "swap area uses"]).large("pages nobody touches were parked there; it counts uncompressed bytes, also on zram"),
     row("swap.areas[].share", "Used / Size", "swap-in-use").named(&["share", "share of the swap area"]),
     row("swap.total", "/proc/swaps Size, added up", "swap-in-use").named(&["swap total", "SwapTotal"]).scope(Scope::Setting),
-    row("swap.used", "/proc/swaps Used, added up", "swap-in-use").named(&["stock", "swap used"]).large("pages nobody touches were parked there; only flow hurts"),
-    row("swap.flow", FLOW, "swap-in-use").named(&["flow", "areas"]).large("memory is made (out), or somebody waits for pages (in)").scope(Scope::Rate),
+    row("swap.used", "/proc/swaps Used, added up", "swap-in-use").named(&["in swap", "stock", "swap used"]).large("pages nobody touches were parked there; only flow hurts"),
+    row("swap.flow", FLOW, "swap-in-use").named(&["moving", "flow", "areas"]).large("memory is made (out), or somebody waits for pages (in)").scope(Scope::Rate),
     row("swap.flow.refaults_per_s", "/proc/vmstat workingset_refault_anon over the window", "swap-in-use").named(&["refaults from swap"]).unit("pages a second").scope(Scope::Rate),
     row("swap.verdict", FLOW, "swap-in-use"),
     row("show-swap:read_ahead_pages", "2^vm.page-cluster: /proc/sys/vm/page-cluster", "page-cluster").named(&["swap read-ahead", "vm.page-cluster"]).unit("pages").scope(Scope::Setting),
@@ -180,8 +183,8 @@ pub const ROWS: &[Row] = &[
     row("zswap", "/sys/module/zswap/parameters", "zram-vs-zswap").unit("percent").scope(Scope::Setting),
     // tmpfs.
     row("tmpfs", "statfs of each mount and /proc/meminfo Shmem", "tmpfs"),
-    row("tmpfs.mounts[].used", "statfs: size less free", "tmpfs").named(&["holds", "tmpfs mount holds"]).large("files were left there; they stay until they are deleted"),
-    row("tmpfs.mounts[].size", "statfs size, from the mount's size= option", "tmpfs").named(&["may hold"]).scope(Scope::Setting),
+    row("tmpfs.mounts[].used", "statfs: size less free", "tmpfs").named(&["uses", "tmpfs mount uses"]).large("files were left there; they stay until they are deleted"),
+    row("tmpfs.mounts[].size", "statfs size, from the mount's size= option", "tmpfs").named(&["at most"]).scope(Scope::Setting),
     row("tmpfs.mounts[].share", "used / size", "tmpfs").named(&["share of the mount"]),
     row("tmpfs.mounts[].share_of_ram", "used / MemTotal", "tmpfs").named(&["of RAM"]),
     row("tmpfs.mounts[].inodes", "statfs inodes", "tmpfs").named(&["inodes"]).unit("inodes").scope(Scope::Setting),

@@ -11,8 +11,8 @@ mod bars;
 mod dots;
 mod fit;
 mod latency;
-mod marks;
 mod panels;
+mod reach;
 mod stack;
 
 use maud::{Markup, html};
@@ -22,11 +22,12 @@ pub use bars::{Bar, bars};
 pub use dots::{Axis, Dots, dots};
 pub use fit::{Room, fit};
 pub use latency::{Span, latencies};
-pub use marks::{Marks, watermarks};
 pub use panels::{Axes, Panel, Points, Stroke, panels};
-pub use stack::{Part, stack};
+pub use reach::{meter, reaches};
+pub use stack::stack;
 
 use crate::escape;
+use crate::sheet::Tint;
 
 /// What is to be drawn, and how high it is in CSS pixels.
 pub struct Drawing {
@@ -53,6 +54,8 @@ pub enum Fill {
     Pale,
     /// Nothing is here.
     Free,
+    /// A piece of memory.
+    Of(Tint),
 }
 
 impl Fill {
@@ -65,19 +68,32 @@ impl Fill {
             Fill::No => "f-no",
             Fill::Leftover => "f-left",
             Fill::Pale => "area",
-            Fill::Free => "f-free",
+            Fill::Free | Fill::Of(Tint::Free) => "f-free",
+            Fill::Of(Tint::Processes) => "t-processes",
+            Fill::Of(Tint::Shared) => "t-shared",
+            Fill::Of(Tint::Locked) => "t-locked",
+            Fill::Of(Tint::Compressed) => "t-compressed",
+            Fill::Of(Tint::Kernel) => "t-kernel",
+            Fill::Of(Tint::Dirty) => "t-dirty",
+            Fill::Of(Tint::Cache) => "t-cache",
         }
     }
 
     const fn pattern(self) -> Option<&'static str> {
         match self {
-            Fill::Now | Fill::Pale | Fill::Free => None,
-            Fill::Partly => Some("url(#p-rising)"),
-            Fill::AtCost => Some("url(#p-dots)"),
-            Fill::No => Some("url(#p-upright)"),
-            Fill::Leftover => Some("url(#p-crossed)"),
+            Fill::Now | Fill::Pale | Fill::Free | Fill::Of(Tint::Free | Tint::Cache) => None,
+            Fill::Of(Tint::Processes) => None,
+            Fill::Partly | Fill::Of(Tint::Shared) => Some("url(#p-rising)"),
+            Fill::AtCost | Fill::Of(Tint::Dirty) => Some("url(#p-dots)"),
+            Fill::No | Fill::Of(Tint::Kernel) => Some("url(#p-upright)"),
+            Fill::Leftover | Fill::Of(Tint::Locked | Tint::Compressed) => Some("url(#p-crossed)"),
         }
     }
+}
+
+/// The fill of a piece.
+pub const fn fill(tint: Tint) -> Fill {
+    Fill::Of(tint)
 }
 
 /// The patterns, once for the page.

@@ -49,11 +49,6 @@ pub fn percent(share: f64) -> String {
     number::percent(share).replace(' ', "\u{a0}")
 }
 
-/// A time to go: `2 h 10 min`.
-pub fn minutes(value: f64) -> String {
-    number::minutes(value).replace(' ', "\u{a0}")
-}
-
 /// A size in binary units.
 pub fn size(bytes: Bytes) -> String {
     bytes.to_string().replace(' ', "\u{a0}")
@@ -114,6 +109,13 @@ pub fn measured(m: &Measurement) -> String {
 
 /// A sentence with a capital at its head and no line break between a number and its unit.
 pub fn sentence(text: &str) -> String {
+    let kept = keep(text);
+    let mut chars = kept.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// No line break between a number and its unit.
+pub fn keep(text: &str) -> String {
     const UNITS: [&str; 10] = ["B", "KiB", "MiB", "GiB", "TiB", "%", "s", "ms", "min", "h"];
     let mut out = String::with_capacity(text.len());
     for word in text.split_inclusive(' ') {
@@ -124,8 +126,7 @@ pub fn sentence(text: &str) -> String {
         }
         out.push_str(word);
     }
-    let mut chars = out.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+    out
 }
 
 /// Nanoseconds since 1970 as `2026-11-21 20:24 UTC`.

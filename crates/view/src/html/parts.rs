@@ -85,7 +85,7 @@ pub fn figure(id: &str, title: &str, description: &str, drawing: &Drawing, capti
                 desc id=(description_id) { (description) }
                 (drawing.marks)
             }
-            figcaption { (caption) }
+            @if !caption.0.is_empty() { figcaption { (caption) } }
         }
     }
 }

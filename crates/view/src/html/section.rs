@@ -1,11 +1,4 @@
-//! The sections of the page, one file each; every one is a function of a part of the report.
+//! The sections of the page that are no sheet yet: the proof, and the record of what was done.
 
-pub mod findings;
-pub mod ledger;
-pub mod pressure;
 pub mod proof;
 pub mod record;
-pub mod swap;
-pub mod tiers;
-pub mod tmpfs;
-pub mod who;

@@ -2,19 +2,17 @@
 //!
 //! What it is not: the report; what does not fit here is there.
 
-use ramline_advice::Finding;
-use ramline_evidence::TierReport;
-use ramline_model::ledger::{Ledger, Term};
-use ramline_model::pressure::{PressureModel, PsiGap};
-use ramline_model::tiers::Tier;
-use ramline_model::watermarks::{Distance, Watermarks};
-use ramline_units::Bytes;
-
 use super::findings::{confidence, weight};
 use super::lab::arms;
 use crate::report::{CheckupReport, Mode, Skipped};
-use crate::show::{fit_sentence, segments_of, verdict_paint};
-use crate::text::{Column, Page, Paint, Style, Table, number, segments};
+use crate::sheet::Block;
+use crate::show::{fit_sentence, verdict_paint};
+use crate::text::{Column, Page, Paint, Style, Table, number};
+use ramline_advice::Finding;
+use ramline_evidence::TierReport;
+use ramline_model::pressure::{PressureModel, PsiGap};
+use ramline_model::tiers::Tier;
+use ramline_model::watermarks::{Distance, Watermarks};
 
 /// The verdict where there is none.
 pub(crate) const NO_VERDICT: &str = "Nothing can be said: /proc/meminfo was not seen.";
@@ -30,7 +28,7 @@ pub fn checkup(report: &CheckupReport, files: &[String], style: &Style) -> Strin
     top.painted(report.verdict.as_ref().map_or(Paint::Bold, |v| verdict_paint(v.status)), sentence);
     report.verdict.iter().flat_map(|verdict| &verdict.details).for_each(|detail| top.line(detail));
     if let Some(ledger) = &report.ledger {
-        ledger_lines(&mut top, ledger, report);
+        top.push(Block::Stack(crate::show::picture(ledger)));
     }
     pressure_line(&mut top, report.pressure.as_ref(), report.watermarks.as_ref());
     if let Some(words) = report.who.as_ref().map(|who| who.words(4)).filter(|words| !words.is_empty()) {
@@ -52,30 +50,6 @@ pub fn checkup(report: &CheckupReport, files: &[String], style: &Style) -> Strin
 
 fn lines(text: &str) -> usize {
     text.lines().count()
-}
-
-fn ledger_lines(page: &mut Page<'_>, ledger: &Ledger, report: &CheckupReport) {
-    page.raw(&[segments(&segments_of(ledger), page.style().width.min(100).saturating_sub(2))]);
-    let sum = |terms: &[Term]| terms.iter().map(|t| ledger.bytes(*t)).sum::<Bytes>();
-    let named =
-        [Term::Free, Term::CpuLists, Term::Anon, Term::Shmem, Term::FileClean, Term::FileDirty, Term::CompressedPool];
-    let kernel: Bytes = ledger.lines.iter().filter(|l| !named.contains(&l.id)).map(|l| l.bytes).sum();
-    let drift =
-        report.drift.as_ref().map(|d| format!("; largest drift {} over {}", d.largest(), d.span)).unwrap_or_default();
-    page.line(&format!(
-        "{} = P processes {} + T tmpfs {} + c page cache {} + Z compressed {} + k kernel and locked {} + . free {} + leftover {} \
-         ({}, counters within {}{drift})",
-        ledger.total,
-        sum(&[Term::Anon]),
-        sum(&[Term::Shmem]),
-        sum(&[Term::FileClean, Term::FileDirty]),
-        sum(&[Term::CompressedPool]),
-        kernel,
-        sum(&[Term::Free, Term::CpuLists]),
-        ledger.leftover,
-        ledger.leftover_share.map(number::percent).unwrap_or_default(),
-        ledger.bound,
-    ));
 }
 
 fn pressure_line(page: &mut Page<'_>, pressure: Option<&PressureModel>, marks: Option<&Watermarks>) {
@@ -125,11 +99,11 @@ fn tiers(page: &mut Page<'_>, tiers: &[Tier]) {
     }
     let mut table = Table::new(vec![
         Column::wrapped("tier"),
-        Column::right("holds"),
+        Column::right("uses"),
         Column::right("of"),
         Column::right("4 KiB: median"),
         Column::right("99 % within"),
-        Column::right("gives way"),
+        Column::right("reclaimed"),
     ]);
     // A machine with a dozen swap areas has them in the report.
     for tier in tiers.iter().take(7) {
@@ -139,7 +113,7 @@ fn tiers(page: &mut Page<'_>, tiers: &[Tier]) {
             tier.capacity.map(|b| b.to_string()).unwrap_or_default().into(),
             tier.cost.map(|c| c.ns_p50.to_string()).unwrap_or_default().into(),
             tier.cost.map(|c| c.ns_p99.to_string()).unwrap_or_default().into(),
-            tier.gives_way.map(|n| format!("{n}.")).unwrap_or_default().into(),
+            tier.gives_way.map(crate::show::nth).unwrap_or_default().into(),
         ]);
     }
     page.table(&table);
@@ -277,7 +251,7 @@ mod tests {
     use super::*;
     use crate::report::Cost;
     use crate::screen::findings::tests::sample;
-    use ramline_units::Nanos;
+    use ramline_units::{Bytes, Nanos};
 
     fn report(findings: usize) -> CheckupReport {
         let finding = |n: usize| Finding { title: format!("finding number {n}"), ..sample() };

@@ -4,16 +4,13 @@
 
 use ramline_advice::{Confidence, Finding, Weight};
 
-use crate::text::{Column, Page, Paint, Style, Table};
+use crate::sheet::Depth;
+use crate::text::{Paint, Style};
 
 /// All findings in full, in the order given.
 #[must_use]
 pub fn findings(findings: &[Finding], style: &Style) -> String {
-    let mut page = Page::new(style);
-    for (index, finding) in findings.iter().enumerate() {
-        full(&mut page, index + 1, finding);
-    }
-    page.finish()
+    crate::report::findings(findings).text(style, Depth::All)
 }
 
 pub(crate) fn weight(weight: Weight) -> (Paint, &'static str) {
@@ -29,49 +26,6 @@ pub(crate) fn confidence(confidence: Confidence) -> &'static str {
         Confidence::Low => "low confidence",
         Confidence::Medium => "medium confidence",
         Confidence::High => "high confidence",
-    }
-}
-
-fn full(page: &mut Page<'_>, number: usize, finding: &Finding) {
-    let (paint, word) = weight(finding.weight);
-    page.blank();
-    page.painted(
-        paint,
-        &format!("{number}. {} [{word}, {}, {}]", finding.title, confidence(finding.confidence), finding.id),
-    );
-    if !finding.effect.is_empty() {
-        page.point("   worth: ", &finding.effect);
-    }
-    let mut table = Table::new(vec![Column::wrapped(""), Column::wrapped(""), Column::wrapped("")]).indented(3);
-    for evidence in &finding.evidence {
-        table.row([evidence.what.as_str().into(), evidence.value.as_str().into(), evidence.source.as_str().into()]);
-    }
-    page.table(&table);
-    if !finding.already.is_empty() {
-        page.point("   already in place: ", &finding.already.join("; "));
-    }
-    if let Some(change) = &finding.change {
-        page.point("   change: ", &change.what);
-        for command in &change.commands {
-            page.command(6, command);
-        }
-        if !change.undo.is_empty() {
-            page.point("   undo:", "");
-            for command in &change.undo {
-                page.command(6, command);
-            }
-        }
-        page.point("   if it is wrong: ", &finding.cost_if_wrong);
-    }
-    let mut more = Vec::new();
-    if !finding.explain.is_empty() {
-        more.push(format!("ramline explain {}", finding.explain));
-    }
-    if !finding.docs.is_empty() {
-        more.push(finding.docs.clone());
-    }
-    if !more.is_empty() {
-        page.point("   more: ", &more.join("; "));
     }
 }
 
@@ -110,18 +64,19 @@ pub(crate) mod tests {
         assert_eq!(
             findings(&[sample()], &Style::default()),
             "\
-1. zram0 is used after /dev/vda2, which is slower [warning, high confidence, swap-outranked]
+1. zram0 is used after /dev/vda2, which is slower [warning, high confidence]
    worth: saves about 80 us a swap-in
-   priority of zram0  -2 (setting)  /proc/swaps
-   already in place: zram is active
    change: raise its priority
       swapoff /dev/zram0
       swapon -p 100 /dev/zram0
    undo:
       swapoff /dev/zram0
       swapon /dev/zram0
+   priority of zram0  -2 (setting)  /proc/swaps
+   already in place: zram is active
    if it is wrong: none beyond the swapoff
    more: ramline explain swap-order; docs/findings/swap-outranked.md
+   name: swap-outranked
 "
         );
     }

@@ -5,6 +5,7 @@
 use ramline_evidence::{Measurement, TierReport};
 use ramline_units::Nanos;
 
+use crate::sheet::Sheet;
 use crate::text::{Column, Page, Style, Table, number};
 use ramline_model::costs::CostRatio;
 
@@ -34,7 +35,8 @@ pub fn tiers(report: &TierReport, ratio: Option<&CostRatio>, style: &Style) -> S
         }
     }
     if let Some(ratio) = ratio {
-        ratio_text(&mut page, ratio);
+        page.heading("What these costs alone imply");
+        implied(&mut page, ratio);
     }
     page.finish()
 }
@@ -94,9 +96,9 @@ pub(crate) fn batches(medians: &Measurement) -> String {
     }
 }
 
-fn ratio_text(page: &mut Page<'_>, ratio: &CostRatio) {
+/// The swappiness that the costs of two tiers imply.
+pub(crate) fn implied(page: &mut Sheet, ratio: &CostRatio) {
     let time = |ns: f64| Nanos(number::bytes(ns.round()).0);
-    page.heading("What these costs alone imply");
     page.line(&format!(
         "r = {} ({}) / {} ({}) = {:.2} (mean costs)",
         time(ratio.file_ns),

@@ -1,9 +1,9 @@
-//! `show` and `show memory`: the verdict in one sentence, then every byte of MemTotal on a line.
+//! `show` and `show memory`: the verdict in one sentence, the pieces of MemTotal, and on request every byte on a line.
 //!
 //! What it is not: a list of processes.
 
 use ramline_advice::{Inputs, headline};
-use ramline_model::ledger::{Freeable, Ledger, Line, Term};
+use ramline_model::ledger::{Freeable, Ledger, Line, PieceKind, Term};
 use ramline_model::verdict::{Status, Verdict, VerdictState};
 use ramline_snapshot::{Snapshot, Window};
 use ramline_units::Bytes;
@@ -11,7 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::{Drift, SCHEMA_VERSION, UnseenSection};
-use crate::text::{Cell, Column, Page, Paint, Segment, Style, Table, number, segments};
+use crate::sheet::{Block, Depth, Piece, Sheet, Stack, Tint};
+use crate::text::{Cell, Column, Paint, Style, Table, number};
 
 /// A part of a line smaller than this share of RAM is in the JSON only.
 const WORTH_A_LINE: f64 = 0.001;
@@ -26,8 +27,14 @@ pub struct ShowMemory {
     pub verdict: Option<Verdict>,
     /// Every byte of MemTotal; `None` without it.
     pub ledger: Option<Ledger>,
+    /// The ledger in a handful of pieces.
+    pub pieces: Vec<ramline_model::ledger::Piece>,
     /// How far the ledger moved over the window.
     pub drift: Option<Drift>,
+    /// Swap in use; `None` where it was not seen.
+    pub swap_used: Option<Bytes>,
+    /// All swap; `None` where it was not seen.
+    pub swap_total: Option<Bytes>,
     /// What could not be seen, and why.
     pub unseen: Vec<UnseenSection>,
 }
@@ -41,35 +48,58 @@ impl ShowMemory {
     pub fn new(snapshot: &Snapshot, window: Option<&Window<'_>>) -> Self {
         let ledger = Ledger::of(snapshot);
         let before = window.and_then(|w| Some((Ledger::of(w.before)?, w.span)));
+        let meminfo = snapshot.meminfo.data();
         ShowMemory {
             schema_version: SCHEMA_VERSION,
             verdict: headline(&Inputs { snapshot, window: window.copied(), tiers: None, runs: &[] }),
             drift: before.zip(ledger.as_ref()).map(|((before, span), after)| Drift::between(&before, after, span)),
+            pieces: ledger.as_ref().map(Ledger::pieces).unwrap_or_default(),
             ledger,
+            swap_used: meminfo.and_then(ramline_snapshot::meminfo::Meminfo::swap_used),
+            swap_total: meminfo.and_then(|m| m.swap_total),
             unseen: super::unseen_of(snapshot, SECTIONS),
         }
     }
 
-    /// The screen.
+    /// The sheet.
+    #[must_use]
+    pub fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new();
+        verdict(&mut sheet, self.verdict.as_ref());
+        if let Some(ledger) = &self.ledger {
+            sheet.append(where_it_is(ledger, self.drift.as_ref()));
+        }
+        if let Some(words) = swap_words(self.swap_used, self.swap_total) {
+            sheet.line(&words);
+        }
+        super::unseen(&mut sheet, &self.unseen);
+        if self.ledger.is_some() {
+            sheet.next(next(self.verdict.as_ref()));
+        }
+        sheet
+    }
+
+    /// The screen, with everything on it.
     #[must_use]
     pub fn text(&self, style: &Style) -> String {
-        let mut page = Page::new(style);
-        match &self.verdict {
-            Some(verdict) => {
-                page.painted(paint(verdict.status), &verdict.text);
-                verdict.details.iter().for_each(|detail| page.line(detail));
-            }
-            None => page.bold("Nothing can be said: /proc/meminfo was not seen."),
+        self.sheet().text(style, Depth::All)
+    }
+
+    /// The screen that is read at a glance.
+    #[must_use]
+    pub fn brief(&self, style: &Style) -> String {
+        self.sheet().text(style, Depth::Brief)
+    }
+}
+
+/// The first line of every screen about the whole machine, and what belongs to it.
+fn verdict(sheet: &mut Sheet, verdict: Option<&Verdict>) {
+    match verdict {
+        Some(verdict) => {
+            sheet.answer(paint(verdict.status), &verdict.text);
+            verdict.details.iter().for_each(|detail| sheet.line(detail));
         }
-        if let Some(ledger) = &self.ledger {
-            lines(&mut page, ledger, self.drift.as_ref());
-        }
-        super::unseen(&mut page, &self.unseen);
-        if self.ledger.is_some() {
-            page.blank();
-            page.dim(next(self.verdict.as_ref()));
-        }
-        page.finish()
+        None => sheet.answer(Paint::Bold, "Nothing can be said: /proc/meminfo was not seen."),
     }
 }
 
@@ -85,43 +115,91 @@ pub(crate) fn paint(status: Status) -> Paint {
 
 fn next(verdict: Option<&Verdict>) -> &'static str {
     match verdict.map(|v| v.state) {
-        Some(VerdictState::Comfortable) => "Next: ramline show tiers",
-        Some(VerdictState::Unknown) => "Next: ramline show --for 2s",
-        _ => "Next: ramline show pressure --for 2s",
+        Some(VerdictState::Comfortable) => "ramline show --all (every line), ramline show processes (who uses it)",
+        Some(VerdictState::Unknown) => "ramline show --for 2s",
+        _ => "ramline show pressure --for 2s (who waits), ramline show processes (who uses it)",
     }
 }
 
-/// The letter of a line in the bar; small shares of the kernel have one letter together.
-const fn letter(id: Term) -> char {
-    match id {
-        Term::Free | Term::CpuLists => '.',
-        Term::Anon => 'P',
-        Term::Shmem => 'T',
-        Term::FileClean => 'c',
-        Term::FileDirty => 'd',
-        Term::Unevictable => 'L',
-        Term::CompressedPool | Term::ZswapPool => 'Z',
-        Term::Hugetlb => 'H',
-        _ => 'k',
+fn swap_words(used: Option<Bytes>, total: Option<Bytes>) -> Option<String> {
+    let total = total?;
+    if total == Bytes::ZERO {
+        return Some("Swap: none.".to_owned());
+    }
+    let words = used.map_or_else(|| total.to_string(), |used| ramline_model::verdict::of_total(used, total));
+    Some(format!("Swap: {words} used."))
+}
+
+/// Letter, colour and name of a piece.
+const fn named(kind: PieceKind) -> (char, Tint, &'static str) {
+    match kind {
+        PieceKind::Processes => ('P', Tint::Processes, "processes"),
+        PieceKind::Shared => ('T', Tint::Shared, "tmpfs and shared memory"),
+        PieceKind::Locked => ('L', Tint::Locked, "locked"),
+        PieceKind::HugePages => ('H', Tint::Locked, "huge pages"),
+        PieceKind::Compressed => ('Z', Tint::Compressed, "compressed (zram, zswap)"),
+        PieceKind::Kernel => ('k', Tint::Kernel, "kernel"),
+        PieceKind::Dirty => ('d', Tint::Dirty, "page cache, to be written"),
+        PieceKind::Cache => ('c', Tint::Cache, "page cache"),
+        PieceKind::Free => ('.', Tint::Free, "free"),
     }
 }
 
-/// The parts of the bar, free memory left out (it is dotted).
-pub(crate) fn segments_of(ledger: &Ledger) -> Vec<Segment> {
-    let order = ['P', 'T', 'L', 'H', 'Z', 'k', 'd', 'c'];
-    let sum = |c: char| ledger.lines.iter().filter(|l| letter(l.id) == c).map(|l| l.bytes).sum::<Bytes>();
-    order
-        .into_iter()
-        .map(|letter| Segment { letter, share: sum(letter).share_of(ledger.total).unwrap_or(0.0) })
-        .collect()
+/// What it takes to free a piece.
+const fn freed(kind: PieceKind, how: Freeable) -> &'static str {
+    match (kind, how) {
+        (PieceKind::Processes, Freeable::No) => "freed when they end: no free swap",
+        (PieceKind::Processes, Freeable::Partly) => "freed in part by swapping",
+        (PieceKind::Shared, Freeable::No) => "freed when deleted: no free swap",
+        (PieceKind::Shared, Freeable::Partly) => "freed in part by swapping",
+        (PieceKind::Processes | PieceKind::Shared, _) => "freed by swapping",
+        (PieceKind::Locked, _) => "freed when unlocked",
+        (PieceKind::HugePages, _) => "unused ones by nr_hugepages",
+        (PieceKind::Compressed, _) => "freed when read back",
+        (PieceKind::Kernel, _) => "freed in part",
+        (PieceKind::Dirty, _) => "freed after a write",
+        (PieceKind::Cache, _) => "freed at once",
+        (PieceKind::Free, _) => "",
+    }
 }
 
-fn lines(page: &mut Page<'_>, ledger: &Ledger, drift: Option<&Drift>) {
-    page.heading(&format!("Where MemTotal is: {} (now; they add up)", ledger.total));
-    let width = page.style().width.min(100);
-    page.raw(&[segments(&segments_of(ledger), width.saturating_sub(2))]);
-    page.dim("P processes, T tmpfs, L locked, H huge pages, Z compressed, k kernel, d dirty, c clean cache, . free");
-    page.blank();
+/// The picture of MemTotal.
+pub(crate) fn picture(ledger: &Ledger) -> Stack {
+    let piece = |piece: &ramline_model::ledger::Piece| {
+        let (letter, tint, name) = named(piece.kind);
+        Piece {
+            letter,
+            tint,
+            name: name.to_owned(),
+            size: piece.bytes.to_string(),
+            share: piece.share,
+            note: freed(piece.kind, piece.freeable).to_owned(),
+        }
+    };
+    Stack {
+        title: format!("{} of memory (MemTotal)", ledger.total),
+        pieces: ledger.pieces().iter().map(piece).collect(),
+    }
+}
+
+/// Where MemTotal is: the picture, and every line of it on request.
+pub(crate) fn where_it_is(ledger: &Ledger, drift: Option<&Drift>) -> Sheet {
+    let mut sheet = Sheet::new();
+    sheet.push(Block::Stack(picture(ledger)));
+    sheet.more(&format!("Every line of MemTotal: {} (now; they add up)", ledger.total), |more| {
+        lines(more, ledger, drift)
+    });
+    if !ledger.outside.is_empty() {
+        sheet.more("Outside MemTotal", |more| {
+            for outside in &ledger.outside {
+                more.point("  ", &format!("{} {}: {}", outside.bytes, outside.label, outside.why));
+            }
+        });
+    }
+    sheet
+}
+
+fn lines(sheet: &mut Sheet, ledger: &Ledger, drift: Option<&Drift>) {
     let mut table = Table::new(vec![
         Column::wrapped("line").at_most(28),
         Column::right("bytes"),
@@ -141,25 +219,19 @@ fn lines(page: &mut Page<'_>, ledger: &Ledger, drift: Option<&Drift>) {
         share(ledger.leftover_share),
         bound(ledger).into(),
     ]);
-    page.table(&table);
+    sheet.table(&table);
     let empty: Vec<&str> = ledger.lines.iter().filter(|l| l.bytes.0 == 0).map(|l| l.label.as_str()).collect();
     if !empty.is_empty() {
-        page.dim(&format!("Nothing in: {}.", empty.join(", ")));
+        sheet.dim(&format!("Nothing in: {}.", empty.join(", ")));
     }
     if !ledger.missing_terms.is_empty() {
-        page.line(&format!(
+        sheet.line(&format!(
             "Not shown by this kernel, so in the leftover if there is any: {}.",
             ledger.missing_terms.join(", ")
         ));
     }
     if let Some(drift) = drift {
-        page.line(&moved(ledger, drift));
-    }
-    if !ledger.outside.is_empty() {
-        page.heading("Outside MemTotal");
-        for outside in &ledger.outside {
-            page.point("  ", &format!("{} {}: {}", outside.bytes, outside.label, outside.why));
-        }
+        sheet.line(&moved(ledger, drift));
     }
 }
 

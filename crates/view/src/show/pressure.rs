@@ -11,7 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::text::{Cell, Column, Page, Paint, Style, Table, number};
+use crate::sheet::{Depth, Sheet};
+use crate::text::{Cell, Column, Paint, Style, Table, number};
 
 /// Pressure and the distance to it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -41,25 +42,49 @@ impl ShowPressure {
         }
     }
 
+    /// The sheet.
+    #[must_use]
+    pub fn sheet(&self) -> Sheet {
+        let mut sheet = topic(self.pressure.as_ref(), self.watermarks.as_ref());
+        super::unseen(&mut sheet, &self.unseen);
+        if self.pressure.as_ref().is_some_and(|p| p.rates.is_none()) {
+            sheet.next("ramline show pressure --for 2s (rates and minutes need two readings)");
+        }
+        sheet
+    }
+
     /// The screen.
     #[must_use]
     pub fn text(&self, style: &Style) -> String {
-        let mut page = Page::new(style);
-        if let Some(pressure) = &self.pressure {
-            let (paint, words) = state_words(pressure);
-            page.painted(paint, words);
-            pressure_text(&mut page, pressure);
-        }
-        if let Some(marks) = &self.watermarks {
-            marks_text(&mut page, marks, self.pressure.as_ref().and_then(|p| p.span));
-        }
-        super::unseen(&mut page, &self.unseen);
-        if self.pressure.as_ref().is_some_and(|p| p.rates.is_none()) {
-            page.blank();
-            page.dim("Next: ramline show pressure --for 2s (rates and minutes need two readings)");
-        }
-        page.finish()
+        self.sheet().text(style, Depth::All)
     }
+}
+
+/// Whether anything waits, in its one sentence, and how far it is to reclaim; what both rest on, on request.
+pub(crate) fn topic(pressure: Option<&PressureModel>, marks: Option<&Watermarks>) -> Sheet {
+    let mut sheet = Sheet::new();
+    let span = pressure.and_then(|p| p.span);
+    if let Some(pressure) = pressure {
+        let (paint, words) = state_words(pressure);
+        sheet.answer(paint, words);
+        stalls(&mut sheet, pressure);
+    }
+    let nodes = marks.map(|m| m.nodes.as_slice()).unwrap_or_default();
+    for node in nodes {
+        let paint = if node.band <= Band::MinToLow { Paint::Warn } else { Paint::Plain };
+        sheet.painted(paint, &node_words(node, nodes.len() > 1, span));
+    }
+    if let Some(pressure) = pressure {
+        rates_text(&mut sheet, pressure);
+    }
+    if let Some(marks) = marks {
+        sheet.more("Distance to reclaim, in MiB (now): kswapd wakes at low, allocations stall at min", |more| {
+            zones(more, marks, span);
+        });
+        sheet.more("Pages reclaim can look at (now)", |more| lists(more, marks));
+        orders(&mut sheet, marks);
+    }
+    sheet
 }
 
 /// The judgement in a sentence, in the colour of its status.
@@ -90,8 +115,6 @@ fn psi_table(pressure: &PressureModel) -> Table {
             let Some(line) = line else { continue };
             // The CPU runs something whenever all tasks wait for it: the kernel defines no such time for the system.
             if name == "cpu" && kind == "all tasks" {
-                let dash = || Cell::from("-");
-                table.row([name.into(), kind.into(), dash(), dash(), dash(), dash(), dash()]);
                 continue;
             }
             let percent = |v: f64| Cell::from(format!("{v:.2} %"));
@@ -115,25 +138,35 @@ fn lines(psi: &Psi) -> [PsiLine; 2] {
     [("some task", psi.some, psi.some_percent), ("all tasks", psi.full, psi.full_percent)]
 }
 
-fn pressure_text(page: &mut Page<'_>, pressure: &PressureModel) {
+fn stalls(sheet: &mut Sheet, pressure: &PressureModel) {
     let table = psi_table(pressure);
     if table.is_empty() {
-        page.line(&match &pressure.memory_gap {
+        sheet.line(&match &pressure.memory_gap {
             Some(gap @ PsiGap::NotSeen(_)) => format!("Here {}.", gap.words()),
             _ => format!("{}: add psi=1 to the kernel's command line to have it.", PsiGap::Off.words()),
         });
     } else {
-        page.blank();
-        page.table(&table);
-    }
-    match &pressure.rates {
-        Some(rates) => rates_text(page, rates, pressure),
-        None => page.line("Refaults and reclaim: counters since boot only, no rate."),
+        sheet.blank();
+        sheet.table(&table);
     }
 }
 
-fn rates_text(page: &mut Page<'_>, rates: &Rates, pressure: &PressureModel) {
-    page.heading(&format!("Reclaim, per second, {}", number::over(pressure.span)));
+fn rates_text(sheet: &mut Sheet, pressure: &PressureModel) {
+    let Some(rates) = &pressure.rates else {
+        sheet.line("Refaults and reclaim: counters since boot only, no rate.");
+        return;
+    };
+    if let Some(kills) = rates.oom_kills.filter(|n| *n > 0) {
+        sheet.painted(
+            Paint::Bad,
+            &format!("{kills} killed for want of memory in this window, in a group at its limit or on the machine."),
+        );
+    }
+    let title = format!("Reclaim, per second, {}", number::over(pressure.span));
+    sheet.more(&title, |more| rates_table(more, rates));
+}
+
+fn rates_table(sheet: &mut Sheet, rates: &Rates) {
     let mut table = Table::new(vec![Column::right(""), Column::left(""), Column::wrapped("")]).indented(2);
     let mut add = |value: Option<f64>, unit: &str, what: &str| {
         if let Some(value) = value {
@@ -147,22 +180,16 @@ fn rates_text(page: &mut Page<'_>, rates: &Rates, pressure: &PressureModel) {
     add(rates.scanned, "pages/s", "looked at by reclaim");
     add(rates.stolen, "pages/s", "freed by reclaim");
     add(rates.allocstall, "times/s", "an allocation had to reclaim by itself");
-    page.table(&table);
+    sheet.table(&table);
     if let Some(efficiency) = rates.efficiency {
         let direct = rates
             .direct_share
             .map(|share| format!("; {} of the scanning was done by waiting tasks", number::percent(share)));
-        page.line(&format!(
+        sheet.line(&format!(
             "{} of the scanned pages were freed{}.",
             number::percent(efficiency),
             direct.unwrap_or_default()
         ));
-    }
-    if let Some(kills) = rates.oom_kills.filter(|n| *n > 0) {
-        page.painted(
-            Paint::Bad,
-            &format!("{kills} killed for want of memory in this window, in a group at its limit or on the machine."),
-        );
     }
 }
 
@@ -241,13 +268,37 @@ fn band_cell(band: Band) -> Cell {
     }
 }
 
-fn marks_text(page: &mut Page<'_>, marks: &Watermarks, span: Option<Nanos>) {
-    page.heading("Distance to reclaim, in MiB (now): kswapd wakes at low, allocations stall at min");
-    page.table(&marks_table(marks));
-    page.dim("A zone's distance is free less watermark; a node's leaves out what zones reserve for other allocations.");
+/// How much can be taken on a node before reclaim begins.
+fn node_words(node: &NodeMarks, named: bool, span: Option<Nanos>) -> String {
+    let place = if named { format!(" on node {}", node.node) } else { String::new() };
+    let minutes = |distance: &Distance| match (distance.minutes, span) {
+        (Some(minutes), Some(span)) => {
+            format!(" ({} if it went on like the last {span})", number::minutes(minutes))
+        }
+        _ => String::new(),
+    };
+    let away = |distance: &Distance, yet: &str, past: &str| {
+        let size = distance.bytes.magnitude();
+        if distance.bytes.is_negative() {
+            format!("{past} {size} ago")
+        } else {
+            format!("{yet} after {size} more{}", minutes(distance))
+        }
+    };
+    format!(
+        "Reclaim{place}: {}; {}.",
+        away(&node.to_low, "kswapd wakes", "kswapd woke"),
+        away(&node.to_min, "tasks wait", "tasks began to wait")
+    )
+}
+
+fn zones(sheet: &mut Sheet, marks: &Watermarks, span: Option<Nanos>) {
+    sheet.table(&marks_table(marks));
+    sheet
+        .dim("A zone's distance is free less watermark; a node's leaves out what zones reserve for other allocations.");
     let mut timed = marks.nodes.iter().flat_map(|n| n.zones.iter().map(|z| z.to_low).chain([n.to_low]));
     if let Some(span) = span.filter(|_| timed.any(|d| d.minutes.is_some())) {
-        page.dim(&format!("In brackets: how long free memory would last if it went on like the last {span}."));
+        sheet.dim(&format!("In brackets: how long free memory would last if it went on like the last {span}."));
     }
     let mut bands: Vec<Band> = marks.nodes.iter().map(|n| n.band).collect();
     bands.sort_unstable();
@@ -259,27 +310,25 @@ fn marks_text(page: &mut Page<'_>, marks: &Watermarks, span: Option<Nanos>) {
             Band::LowToHigh => "Between low and high",
             Band::AboveHigh => "Above high",
         };
-        page.line(&format!("{name}: {}.", band.meaning()));
+        sheet.line(&format!("{name}: {}.", band.meaning()));
     }
     if marks.not_handed_out.0 > 0 {
-        page.line(&format!(
+        sheet.line(&format!(
             "{} of MemTotal are in no zone yet: the kernel hands them out before it wakes kswapd, so a node's distances count them.",
             marks.not_handed_out
         ));
     }
     if let Some(scale) = &marks.scale {
         let effect = if scale.has_effect { "it widens the gaps" } else { "it changes nothing here" };
-        page.line(&format!(
+        sheet.line(&format!(
             "vm.watermark_scale_factor is {} (setting); it works only above {:.1} (2500 x min_free / managed), so {effect}; the gap \
              between two watermarks is {} over all zones.",
             scale.value, scale.crossover, scale.gap
         ));
     }
-    lists(page, marks);
-    orders(page, marks);
 }
 
-fn lists(page: &mut Page<'_>, marks: &Watermarks) {
+fn lists(sheet: &mut Sheet, marks: &Watermarks) {
     let mut table = Table::new(vec![
         Column::left("MiB"),
         Column::right("active"),
@@ -298,21 +347,18 @@ fn lists(page: &mut Page<'_>, marks: &Watermarks) {
             cell(boost),
         ]);
     }
-    if !table.is_empty() {
-        page.heading("Pages reclaim can look at (now)");
-        page.table(&table);
-    }
+    sheet.table(&table);
 }
 
 /// Free blocks by order: shown for the zone with most memory, since the others are small.
-fn orders(page: &mut Page<'_>, marks: &Watermarks) {
+fn orders(sheet: &mut Sheet, marks: &Watermarks) {
     let zones = marks.nodes.iter().flat_map(|n| &n.zones);
     let Some(zone) = zones.filter(|z| !z.orders.is_empty()).max_by_key(|z| z.managed) else { return };
     let threshold = marks.extfrag_threshold.map(|t| format!("; the kernel compacts above {t}")).unwrap_or_default();
-    page.heading(&format!(
+    let title = format!(
         "Free blocks of node {} {} (now; index in thousandths: 0 lack of memory, 1000 fragmentation{threshold})",
         zone.node, zone.name
-    ));
+    );
     let mut columns = vec![Column::left("order")];
     columns.extend(zone.orders.iter().map(|o| Column::right(&o.order.to_string())));
     let mut table = Table::new(columns);
@@ -326,5 +372,5 @@ fn orders(page: &mut Page<'_>, marks: &Watermarks) {
     }));
     table.cells(blocks);
     table.cells(index);
-    page.table(&table);
+    sheet.more(&title, |more| more.table(&table));
 }

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::tiers::balance_words;
 use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::text::{Column, Page, Paint, Style, Table, number};
+use crate::sheet::{Depth, Sheet};
+use crate::text::{Cell, Column, Paint, Style, Table, number};
 
 /// Swap on this machine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -53,58 +54,65 @@ impl ShowSwap {
         }
     }
 
-    /// The screen.
+    /// The sheet.
     #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        let mut page = Page::new(style);
+    pub fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new();
         match &self.swap {
-            Some(state) => self.state(&mut page, state),
-            None => page.bold("Nothing is known about swap here."),
+            Some(state) => areas_and_flow(&mut sheet, state, self.span),
+            None => sheet.answer(Paint::Bold, "Nothing is known about swap here."),
         }
         if let Some(zswap) = self.zswap.as_ref().filter(|z| z.enabled) {
             let compressor = zswap.compressor.as_deref().unwrap_or("a compressor not known");
             let pool =
                 zswap.max_pool_percent.map(|p| format!(", pool at most {p} % of RAM (setting)")).unwrap_or_default();
-            page.line(&format!(
+            sheet.line(&format!(
                 "zswap is on ({compressor}{pool}): it keeps compressed pages in RAM before they reach an area."
             ));
         }
         if let Some(balance) = &self.balance {
-            page.blank();
-            page.line(&balance_words(balance, self.swap.as_ref().map(|s| s.areas.len())));
+            sheet.blank();
+            sheet.line(&balance_words(balance, self.swap.as_ref().map(|s| s.areas.len())));
         }
         let none = self.swap.as_ref().is_some_and(|s| s.areas.is_empty());
         if let Some(pages) = self.read_ahead_pages.filter(|_| !none) {
-            page.line(&format!(
+            sheet.line(&format!(
                 "A swap-in reads {pages} pages at once (2^vm.page-cluster, setting); zram is read page by page."
             ));
         }
-        super::unseen(&mut page, &self.unseen);
-        page.finish()
+        super::unseen(&mut sheet, &self.unseen);
+        sheet
     }
 
-    fn state(&self, page: &mut Page<'_>, state: &SwapState) {
-        let (paint, words) = verdict_words(&state.verdict, self.span);
-        page.painted(paint, &words);
-        if state.areas.is_empty() {
-            return;
+    /// The screen.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        self.sheet().text(style, Depth::All)
+    }
+}
+
+/// The verdict on swap, the areas, and what moves.
+pub(crate) fn areas_and_flow(sheet: &mut Sheet, state: &SwapState, span: Option<Nanos>) {
+    let (paint, words) = verdict_words(&state.verdict, span);
+    sheet.answer(paint, &words);
+    if state.areas.is_empty() {
+        return;
+    }
+    sheet.heading("Areas in the order of use (now, uncompressed bytes)");
+    sheet.table(&areas(&state.areas));
+    for area in &state.areas {
+        if let Some(first) = &area.outranked_by {
+            sheet.painted(
+                Paint::Warn,
+                &format!("{} is used after {first}, which is a slower kind of device.", area.path),
+            );
         }
-        page.heading("Areas in the order of use (now, uncompressed bytes)");
-        page.table(&areas(&state.areas));
-        for area in &state.areas {
-            if let Some(first) = &area.outranked_by {
-                page.painted(
-                    Paint::Warn,
-                    &format!("{} is used after {first}, which is a slower kind of device.", area.path),
-                );
-            }
-        }
-        page.heading("Stock and flow");
-        page.point("  stock  ", &format!("{} of {} lie in swap (now)", state.used, state.total));
-        match &state.flow {
-            Some(flow) => flow_text(page, flow, self.span),
-            None => page.point("  flow   ", "since boot only, no rate; try: ramline show swap --for 2s"),
-        }
+    }
+    sheet.heading("What lies in swap, and what moves");
+    sheet.point("  in swap  ", &format!("{} of {} (now)", state.used, state.total));
+    match &state.flow {
+        Some(flow) => flow_text(sheet, flow, span),
+        None => sheet.point("  moving   ", "counted since boot only, no rate; try: ramline show swap --for 2s"),
     }
 }
 
@@ -158,8 +166,9 @@ fn areas(areas: &[Area]) -> Table {
         Column::left("device"),
         Column::right("priority"),
         Column::right("size"),
-        Column::right("holds"),
+        Column::right("uses"),
         Column::right("share"),
+        Column::left(""),
         Column::left(""),
     ]);
     for area in areas {
@@ -174,25 +183,26 @@ fn areas(areas: &[Area]) -> Table {
             area.size.to_string().into(),
             area.used.to_string().into(),
             area.share.map(number::percent).unwrap_or_default().into(),
+            Cell::bar(Paint::Plain, area.share),
             striped.into(),
         ]);
     }
     table
 }
 
-fn flow_text(page: &mut Page<'_>, flow: &Flow, span: Option<Nanos>) {
+fn flow_text(sheet: &mut Sheet, flow: &Flow, span: Option<Nanos>) {
     let over = number::over(span);
     let pair = |read: Option<Bytes>, written: Option<Bytes>| {
         let words = |b: Option<Bytes>| b.map_or_else(|| "not known".to_owned(), number::per_second);
         format!("{} in, {} out, {over}", words(read), words(written))
     };
-    page.point("  flow   ", &format!("areas: {}", pair(flow.in_per_s, flow.out_per_s)));
+    sheet.point("  moving   ", &format!("areas: {}", pair(flow.in_per_s, flow.out_per_s)));
     if flow.zswap_in_per_s.or(flow.zswap_out_per_s).is_some_and(|b| b.0 > 0) {
-        page.point("         ", &format!("zswap: {}", pair(flow.zswap_in_per_s, flow.zswap_out_per_s)));
+        sheet.point("           ", &format!("zswap: {}", pair(flow.zswap_in_per_s, flow.zswap_out_per_s)));
     }
     if flow.zero_in_per_s.or(flow.zero_out_per_s).is_some_and(|b| b.0 > 0) {
-        page.point(
-            "         ",
+        sheet.point(
+            "           ",
             &format!(
                 "zero-filled pages, kept by a note instead of a device: {}",
                 pair(flow.zero_in_per_s, flow.zero_out_per_s)
@@ -200,8 +210,8 @@ fn flow_text(page: &mut Page<'_>, flow: &Flow, span: Option<Nanos>) {
         );
     }
     if let Some(n) = flow.refaults_per_s {
-        page.point(
-            "         ",
+        sheet.point(
+            "           ",
             &format!("refaults: {} process pages/s needed again soon after they left, {over}", number::figure(n)),
         );
     }

@@ -1,4 +1,4 @@
-//! `show tiers`: the tiers memory moves between, what they hold and cost, and the order in which they give way.
+//! `show tiers`: the tiers memory moves between, what they use and cost, and the order in which they are reclaimed.
 //!
 //! What it is not: a simulation of reclaim.
 
@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::measured::priced;
 use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::text::{Column, Page, Style, Table, number};
+use crate::sheet::{Depth, Sheet};
+use crate::text::{Column, Paint, Style, Table, number};
 
 /// The tiers, fastest first.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -51,47 +52,70 @@ impl ShowTiers {
         }
     }
 
+    /// The sheet.
+    #[must_use]
+    pub fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new();
+        sheet.answer(Paint::Bold, &answer(&self.tiers));
+        order(&mut sheet, &self.tiers);
+        if let Some(balance) = &self.balance {
+            sheet.line(&balance_words(balance, self.swap_areas));
+        }
+        if !self.conditions.is_empty() {
+            sheet.more("How the times were measured", |more| more.dim(&format!("{}.", self.conditions.join("; "))));
+        }
+        super::unseen(&mut sheet, &self.unseen);
+        if self.tiers.iter().all(|t| t.cost.is_none()) {
+            sheet.next("ramline measure tiers (what an access to each costs here)");
+        }
+        sheet
+    }
+
     /// The screen.
     #[must_use]
     pub fn text(&self, style: &Style) -> String {
-        let mut page = Page::new(style);
-        page.bold("The tiers, fastest first (now; capacity and content in uncompressed bytes)");
-        page.table(&table(&self.tiers));
-        let mut order: Vec<&Tier> = self.tiers.iter().filter(|t| t.gives_way.is_some()).collect();
-        order.sort_by_key(|t| t.gives_way);
-        page.heading("When memory runs short, in this order");
-        for tier in order {
-            page.point(&format!("  {}. ", tier.gives_way.unwrap_or_default()), &format!("{}: {}", tier.name, tier.how));
-        }
-        for tier in self.tiers.iter().filter(|t| t.gives_way.is_none()) {
-            page.point("  -  ", &format!("{}: {}", tier.name, tier.how));
-        }
-        if let Some(balance) = &self.balance {
-            page.blank();
-            page.line(&balance_words(balance, self.swap_areas));
-        }
-        if !self.conditions.is_empty() {
-            page.blank();
-            page.dim(&format!("Costs measured: {}.", self.conditions.join("; ")));
-        }
-        super::unseen(&mut page, &self.unseen);
-        if self.tiers.iter().all(|t| t.cost.is_none()) {
-            page.blank();
-            page.dim("Next: ramline measure tiers (what an access to each costs here)");
-        }
-        page.finish()
+        self.sheet().text(style, Depth::All)
     }
+}
+
+/// Which tier is reclaimed first.
+fn answer(tiers: &[Tier]) -> String {
+    let first: Vec<&str> = tiers.iter().filter(|t| t.gives_way == Some(1)).map(|t| t.name.as_str()).collect();
+    match first.as_slice() {
+        [] => "When memory runs short nothing can be reclaimed here.".to_owned(),
+        names => format!("When memory runs short the {} is reclaimed first.", names.join(", then the ")),
+    }
+}
+
+/// The tiers in a table, and how each is reclaimed.
+pub(crate) fn order(sheet: &mut Sheet, tiers: &[Tier]) {
+    if tiers.is_empty() {
+        return;
+    }
+    sheet.blank();
+    sheet.table(&table(tiers));
+    sheet.more("How each is reclaimed", |more| {
+        let mut order: Vec<&Tier> = tiers.iter().filter(|t| t.gives_way.is_some()).collect();
+        order.sort_by_key(|t| t.gives_way);
+        for tier in order {
+            more.point(&format!("  {}. ", tier.gives_way.unwrap_or_default()), &format!("{}: {}", tier.name, tier.how));
+        }
+        for tier in tiers.iter().filter(|t| t.gives_way.is_none()) {
+            more.point("  -  ", &format!("{}: {}", tier.name, tier.how));
+        }
+        more.dim("Sizes are of now, uncompressed. Tiers with the same number are balanced by swappiness and age.");
+    });
 }
 
 fn table(tiers: &[Tier]) -> Table {
     let mut table = Table::new(vec![
         Column::wrapped("tier"),
-        Column::right("holds"),
+        Column::right("uses"),
         Column::right("of"),
         Column::right("RAM it takes"),
         Column::right("4 KiB: median"),
         Column::right("99 % within"),
-        Column::right("gives way"),
+        Column::right("reclaimed"),
     ]);
     for tier in tiers {
         table.row([
@@ -101,10 +125,20 @@ fn table(tiers: &[Tier]) -> Table {
             tier.ram.map(|b| b.to_string()).unwrap_or_else(|| "not known".into()).into(),
             tier.cost.map(|c| c.ns_p50.to_string()).unwrap_or_default().into(),
             tier.cost.map(|c| c.ns_p99.to_string()).unwrap_or_default().into(),
-            tier.gives_way.map_or_else(|| "no".to_owned(), |n| format!("{n}.")).into(),
+            tier.gives_way.map_or_else(|| "no".to_owned(), nth).into(),
         ]);
     }
     table
+}
+
+/// The place in the order: `first`, `second`, `3rd`.
+pub(crate) fn nth(place: u32) -> String {
+    match place {
+        1 => "first".to_owned(),
+        2 => "second".to_owned(),
+        3 => "third".to_owned(),
+        n => format!("{n}th"),
+    }
 }
 
 /// What a swappiness means in shares of scanning.

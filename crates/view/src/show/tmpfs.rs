@@ -15,7 +15,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::text::{Cell, Column, Page, Paint, Style, Table, number};
+use crate::sheet::{Depth, Sheet};
+use crate::text::{Cell, Column, Paint, Style, Table, number};
 
 pub use shared::{By, TmpfsOptions};
 
@@ -55,6 +56,31 @@ impl ShowTmpfs {
         }
     }
 
+    /// The sheet, with what was asked for; `width` is what a line of it may take.
+    #[must_use]
+    pub fn sheet(&self, options: &TmpfsOptions, width: usize) -> Sheet {
+        let mut sheet = Sheet::new();
+        let shared = self.shared.as_ref().zip(self.shared_memory.as_ref());
+        match &self.tmpfs {
+            Some(state) => mounts(&mut sheet, state, shared.is_some()),
+            None => sheet.answer(Paint::Bold, "Which file systems are in RAM is not known: the mounts were not seen."),
+        }
+        if let Some((split, seen)) = shared {
+            shared::sheet(&mut sheet, split, seen, options, width);
+        }
+        fits(&mut sheet, &self.would_fit);
+        if !self.would_fit.is_empty() {
+            sheet.blank();
+            sheet.dim(match self.swap_areas {
+                Some(0) => "What lies in tmpfs does not survive a reboot.",
+                Some(_) => "What lies in tmpfs does not survive a reboot, and under pressure it reaches the swap area unencrypted.",
+                None => "What lies in tmpfs does not survive a reboot; where there is swap, it may reach it unencrypted.",
+            });
+        }
+        super::unseen(&mut sheet, &self.unseen);
+        sheet
+    }
+
     /// The screen.
     #[must_use]
     pub fn text(&self, style: &Style) -> String {
@@ -64,58 +90,23 @@ impl ShowTmpfs {
     /// The screen, with what was asked for.
     #[must_use]
     pub fn text_with(&self, style: &Style, options: &TmpfsOptions) -> String {
-        let mut page = Page::new(style);
-        let shared = self.shared.as_ref().zip(self.shared_memory.as_ref());
-        match &self.tmpfs {
-            Some(state) => mounts(&mut page, state, shared.is_some()),
-            None => page.bold("Which file systems are in RAM is not known: the mounts were not seen."),
-        }
-        if let Some((split, seen)) = shared {
-            shared::page(&mut page, split, seen, options, style.width);
-        }
-        fits(&mut page, &self.would_fit);
-        if !self.would_fit.is_empty() {
-            page.blank();
-            page.dim(match self.swap_areas {
-                Some(0) => "What lies in tmpfs does not survive a reboot.",
-                Some(_) => "What lies in tmpfs does not survive a reboot, and under pressure it reaches the swap area unencrypted.",
-                None => "What lies in tmpfs does not survive a reboot; where there is swap, it may reach it unencrypted.",
-            });
-        }
-        super::unseen(&mut page, &self.unseen);
-        page.finish()
+        self.sheet(options, style.width).text(style, Depth::All)
     }
 }
 
-fn mounts(page: &mut Page<'_>, state: &TmpfsState, taken_apart: bool) {
+pub(crate) fn mounts(sheet: &mut Sheet, state: &TmpfsState, taken_apart: bool) {
     let over = state.limits_over_ram.map(|share| format!(", {} of RAM", number::percent(share))).unwrap_or_default();
-    page.bold(&format!(
-        "File systems in RAM hold {} (now); together they may hold {}{over}.",
-        state.used, state.limits
-    ));
-    if state.limits_over_ram.is_some_and(|share| share > 1.0) {
-        page.painted(
-            Paint::Warn,
-            "Their limits add up to more than the RAM: filling them all would end in swap or kills.",
-        );
-    }
-    let mut table = Table::new(vec![
-        Column::wrapped("mount"),
-        Column::left("type"),
-        Column::right("holds"),
-        Column::right("may hold"),
-        Column::right("share"),
-        Column::right("of RAM"),
-        Column::right("inodes"),
-        Column::left("may go to swap"),
-    ]);
-    for mount in &state.mounts {
-        table.row(mount_row(mount));
-    }
-    page.blank();
-    page.table(&table);
+    sheet.answer(
+        Paint::Bold,
+        &format!("File systems in RAM use {} (now); together they may take {}{over}.", state.used, state.limits),
+    );
+    let (used, empty): (Vec<&TmpfsMount>, Vec<&TmpfsMount>) =
+        state.mounts.iter().partition(|mount| mount.used.is_none_or(|used| used.0 > 0));
+    sheet.blank();
+    sheet.table(&mounts_table(&used));
+    sheet.more("Mounts with nothing in them", |more| more.table(&mounts_table(&empty)));
     if let Some(elsewhere) = state.elsewhere.filter(|_| !taken_apart) {
-        page.line(&if elsewhere.is_negative() {
+        sheet.line(&if elsewhere.is_negative() {
             format!("The mounts hold {} more than Shmem counts in RAM (now): as much of them is on swap.", elsewhere.magnitude())
         } else {
             format!("{elsewhere} of Shmem are in no mount seen here (now): shared segments, memfd, graphics, other name spaces.")
@@ -123,7 +114,23 @@ fn mounts(page: &mut Page<'_>, state: &TmpfsState, taken_apart: bool) {
     }
 }
 
-fn mount_row(mount: &TmpfsMount) -> [Cell; 8] {
+fn mounts_table(mounts: &[&TmpfsMount]) -> Table {
+    let mut table = Table::new(vec![
+        Column::wrapped("mount"),
+        Column::left("type"),
+        Column::right("uses"),
+        Column::right("at most"),
+        Column::right("share"),
+        Column::left(""),
+        Column::right("of RAM"),
+        Column::right("inodes"),
+        Column::left("may go to swap"),
+    ]);
+    mounts.iter().for_each(|mount| table.row(mount_row(mount)));
+    table
+}
+
+fn mount_row(mount: &TmpfsMount) -> [Cell; 9] {
     let also = if mount.also_at.is_empty() { String::new() } else { format!(" (also {})", mount.also_at.join(", ")) };
     let limit = match mount.size {
         Some(Limit::At(bytes)) => bytes.to_string(),
@@ -137,9 +144,10 @@ fn mount_row(mount: &TmpfsMount) -> [Cell; 8] {
     [
         format!("{}{also}", mount.at).into(),
         mount.fs.as_str().into(),
-        mount.used.map_or_else(|| "not told".to_owned(), |b| b.to_string()).into(),
+        mount.used.map_or_else(|| "not known".to_owned(), |b| b.to_string()).into(),
         limit.into(),
         mount.share.map(number::percent).unwrap_or_default().into(),
+        Cell::bar(Paint::Plain, mount.share),
         mount.share_of_ram.map(number::percent).unwrap_or_default().into(),
         inodes.unwrap_or_else(|| "no limit".to_owned()).into(),
         if mount.swappable { "yes" } else { "no" }.into(),
@@ -152,7 +160,7 @@ fn model_words(model: Model) -> &'static str {
         Model::HalfOfRam => "half of RAM (the size a tmpfs gets by default)",
         Model::Mount => "the tmpfs it is on (its own bytes and what is free there)",
         Model::HalfOfFree => "half of free memory (nothing else has to move)",
-        Model::Available => "available memory (clean page cache gives way)",
+        Model::Available => "available memory (clean page cache is reclaimed)",
         Model::FreePlusSwap => "free memory and free swap",
         Model::Inodes => "inodes (what a tmpfs gets by default, or its own)",
     }
@@ -163,8 +171,8 @@ pub(crate) fn fit_sentence(fit: &Fit) -> String {
     let need = if fit.lower_bound { format!("at least {}", fit.need) } else { fit.need.to_string() };
     let place = if fit.already_tmpfs { "is in RAM already and needs" } else { "would need" };
     let answer = match (fit.fits, fit.lower_bound) {
-        (true, false) => "fits by every model".to_owned(),
-        (true, true) => "fits by every model as far as it was walked".to_owned(),
+        (true, false) => "fits under every limit".to_owned(),
+        (true, true) => "fits under every limit as far as it was walked".to_owned(),
         (false, _) => {
             let broken: Vec<&str> =
                 fit.margins.iter().filter(|m| m.margin.is_negative()).map(|m| short(m.model)).collect();
@@ -187,12 +195,24 @@ fn short(model: Model) -> &'static str {
     }
 }
 
-fn fits(page: &mut Page<'_>, fits: &[Fit]) {
+pub(crate) fn fits(sheet: &mut Sheet, fits: &[Fit]) {
     if fits.is_empty() {
         return;
     }
+    sheet.heading("Would these directories fit into RAM?");
+    for fit in fits.iter().filter(|fit| fit.need.0 > 0 || !fit.fits) {
+        let paint = if fit.fits { Paint::Plain } else { Paint::Warn };
+        sheet.painted(paint, &format!("{}.", fit_sentence(fit)));
+        let aside = aside(fit);
+        if !aside.is_empty() {
+            sheet.point("  ", &aside);
+        }
+    }
+    sheet.more("What each limit would leave (negative: it breaks)", |more| limits(more, fits));
+}
+
+fn limits(sheet: &mut Sheet, fits: &[Fit]) {
     let on_tmpfs = fits.iter().flat_map(|f| &f.margins).any(|m| m.model == Model::Mount);
-    page.heading("Would these directories fit into RAM? What each limit would leave (negative: it breaks)");
     let mut table = Table::new(vec![
         Column::wrapped("directory"),
         Column::right("needs"),
@@ -206,20 +226,12 @@ fn fits(page: &mut Page<'_>, fits: &[Fit]) {
     for fit in fits {
         table.cells(fit_row(fit));
     }
-    page.table(&table);
-    for fit in fits.iter().filter(|fit| fit.need.0 > 0 || !fit.fits) {
-        let paint = if fit.fits { Paint::Plain } else { Paint::Warn };
-        page.painted(paint, &format!("{}.", fit_sentence(fit)));
-        let aside = aside(fit);
-        if !aside.is_empty() {
-            page.point("  ", &aside);
-        }
-    }
+    sheet.table(&table);
     let mut limits: Vec<String> =
         fits.iter().flat_map(|f| &f.margins).map(|m| format!("{} {}", model_words(m.model), m.limit)).collect();
     let mut told = std::collections::BTreeSet::new();
     limits.retain(|limit| told.insert(limit.clone()));
-    page.dim(&format!("Limits: {}. No model credits what is in the page cache already.", limits.join("; ")));
+    sheet.dim(&format!("Limits: {}. No limit credits what is in the page cache already.", limits.join("; ")));
 }
 
 fn fit_row(fit: &Fit) -> Vec<Cell> {

@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::text::{Column, Page, Paint, Style, Table, number};
+use crate::sheet::{Depth, Sheet};
+use crate::text::{Column, Paint, Style, Table, number};
 
 /// zram on this machine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -47,16 +48,22 @@ impl ShowZram {
         }
     }
 
+    /// The sheet.
+    #[must_use]
+    pub fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new();
+        match &self.zram {
+            Some(state) => state_text(&mut sheet, state, self.ram),
+            None => sheet.answer(Paint::Bold, "Nothing is known about zram here."),
+        }
+        super::unseen(&mut sheet, &self.unseen);
+        sheet
+    }
+
     /// The screen.
     #[must_use]
     pub fn text(&self, style: &Style) -> String {
-        let mut page = Page::new(style);
-        match &self.zram {
-            Some(state) => state_text(&mut page, state, self.ram),
-            None => page.bold("Nothing is known about zram here."),
-        }
-        super::unseen(&mut page, &self.unseen);
-        page.finish()
+        self.sheet().text(style, Depth::All)
     }
 }
 
@@ -81,62 +88,64 @@ fn ladder(rung: Rung) -> String {
     steps.join("  ")
 }
 
-fn state_text(page: &mut Page<'_>, state: &ZramState, ram: Option<Bytes>) {
-    page.bold(&format!("zram: {}.", rung_words(state.rung)));
-    page.line(&ladder(state.rung));
+pub(crate) fn state_text(sheet: &mut Sheet, state: &ZramState, ram: Option<Bytes>) {
+    sheet.answer(Paint::Bold, &format!("zram: {}.", rung_words(state.rung)));
+    if state.rung != Rung::Active {
+        sheet.line(&ladder(state.rung));
+    }
     if let Some(container) = &state.container {
-        page.line(&format!(
+        sheet.line(&format!(
             "This is a container ({container}): zram belongs to the host and nothing can be set up here."
         ));
     }
     for device in &state.devices {
         if let Some(over) = &device.outranked_by {
-            page.painted(Paint::Warn, &format!("{}: {}.", device.name, over.words()));
+            sheet.painted(Paint::Warn, &format!("{}: {}.", device.name, over.words()));
         }
     }
     if state.zswap_in_front {
-        page.painted(
+        sheet.painted(
             Paint::Warn,
             "zswap is on as well and stands in front: pages are compressed there first, and again here.",
         );
     }
     if state.pool_starved {
-        page.painted(
+        sheet.painted(
             Paint::Bad,
             "Every zone is at its min watermark: zram itself may fail to get memory for new pages.",
         );
     }
     if let Some(step) = state.next.as_ref().filter(|_| state.container.is_none()) {
-        next(page, step);
+        next(sheet, step);
     }
-    for device in &state.devices {
-        device_text(page, device, ram);
-    }
+    let (sized, bare): (Vec<&Device>, Vec<&Device>) = state.devices.iter().partition(|device| device.disksize.0 > 0);
+    sized.iter().for_each(|device| device_text(sheet, device, ram));
+    sheet.more("Devices without a size", |more| bare.iter().for_each(|device| device_text(more, device, ram)));
 }
 
-fn next(page: &mut Page<'_>, step: &Step) {
-    page.point("Next step: ", &step.words);
+fn next(sheet: &mut Sheet, step: &Step) {
+    sheet.point("Next step: ", &step.words);
     if let Some(command) = &step.command {
-        page.command(2, command);
+        sheet.command(2, command);
     }
 }
 
-fn device_text(page: &mut Page<'_>, device: &Device, ram: Option<Bytes>) {
+fn device_text(sheet: &mut Sheet, device: &Device, ram: Option<Bytes>) {
     let algorithm = device.algorithm.as_deref().unwrap_or("algorithm not known");
     let priority = device.priority.map(|p| format!(", swap priority {p}")).unwrap_or_default();
-    page.heading(&format!("{}: {}, {algorithm}{priority}", device.name, rung_words(device.rung)));
+    sheet.heading(&format!("{}: {}, {algorithm}{priority}", device.name, rung_words(device.rung)));
     if device.algorithms.len() > 1 {
-        page.dim(&format!("Algorithms this kernel offers here: {}.", device.algorithms.join(", ")));
+        sheet.dim(&format!("Algorithms this kernel offers here: {}.", device.algorithms.join(", ")));
     }
-    page.dim(&format!("Writeback: {}. Recompression: {}.", writeback(device), recompression(device)));
+    sheet.dim(&format!("Writeback: {}. Recompression: {}.", writeback(device), recompression(device)));
     if device.beyond_twice_ram {
-        page.painted(
+        sheet.painted(
             Paint::Warn,
             "It is larger than twice the RAM: at 2:1 it cannot fill, and its slot table costs RAM meanwhile.",
         );
     }
     if let Some(n) = device.failed_writes.filter(|n| *n > 0) {
-        page.painted(
+        sheet.painted(
             Paint::Bad,
             &format!(
                 "{} writes failed since the device was made: its limit was hit, or no memory was found.",
@@ -145,14 +154,13 @@ fn device_text(page: &mut Page<'_>, device: &Device, ram: Option<Bytes>) {
         );
     }
     if let Some(gain) = device.gain.as_ref().filter(|_| device.disksize.0 > 0) {
-        gain_text(page, device, gain, ram);
+        gain_text(sheet, device, gain, ram);
     }
     if device.disksize.0 == 0 {
-        page.line("It has no size yet, so all its statistics are 0.");
+        sheet.line("It has no size yet, so all its statistics are 0.");
         return;
     }
-    page.blank();
-    page.table(&fields(&device.fields));
+    sheet.more(&format!("Every statistic of {}", device.name), |more| more.table(&fields(&device.fields)));
 }
 
 /// Whether pages that gain nothing can leave the RAM.
@@ -173,18 +181,22 @@ fn recompression(device: &Device) -> String {
     }
 }
 
-fn gain_text(page: &mut Page<'_>, device: &Device, gain: &Gain, ram: Option<Bytes>) {
+fn gain_text(sheet: &mut Sheet, device: &Device, gain: &Gain, ram: Option<Bytes>) {
     if gain.stored.0 == 0 {
-        page.line(&format!(
-            "It holds nothing yet (now). Its slot table alone takes {} of RAM (16 bytes a page of its size).",
+        sheet.line(&format!(
+            "Nothing is stored in it yet. Its slot table alone takes {} of RAM (16 bytes a page of its size).",
             gain.slot_table
         ));
         return;
     }
-    page.line(&format!(
-        "It holds {} of pages in {} of RAM, plus {} slot table (now): net gain {}.",
+    sheet.line(&format!(
+        "It stores {} of pages in {} of RAM, plus {} slot table (now): net gain {}.",
         gain.stored, gain.mem_used, gain.slot_table, gain.net_saved
     ));
+    sheet.more(&format!("What {} gains, number by number", device.name), |more| gain_table(more, device, gain, ram));
+}
+
+fn gain_table(sheet: &mut Sheet, device: &Device, gain: &Gain, ram: Option<Bytes>) {
     let mut table = Table::new(vec![Column::left(""), Column::right(""), Column::wrapped("")]).indented(2);
     let mut add = |name: &str, value: Option<String>, how: &str| {
         if let Some(value) = value {
@@ -193,7 +205,7 @@ fn gain_text(page: &mut Page<'_>, device: &Device, gain: &Gain, ram: Option<Byte
     };
     let told = gain.tells();
     if !told {
-        page.line(&format!(
+        sheet.line(&format!(
             "Ratios, cost when full and capacity: too little stored to tell ({} in RAM, {} would do).",
             gain.resident,
             zram::ENOUGH_RESIDENT
@@ -228,10 +240,10 @@ fn gain_text(page: &mut Page<'_>, device: &Device, gain: &Gain, ram: Option<Byte
         gain.full_cost.filter(|_| told).map(|b| b.to_string()),
         "at the effective ratio, slot table included",
     );
-    page.table(&table);
+    sheet.table(&table);
     if let (true, Some(ram), Some(ratio), Some(capacity)) = (told, ram, gain.effective_ratio, gain.capacity) {
         let size = device.disksize;
-        page.line(&format!("Capacity when full = RAM - zram/ratio + zram = {ram} - {size}/{:.2} + {size} = {capacity}, at the ratio so far.", ratio.0));
+        sheet.line(&format!("Capacity when full = RAM - zram/ratio + zram = {ram} - {size}/{:.2} + {size} = {capacity}, at the ratio so far.", ratio.0));
     }
 }
 
@@ -255,7 +267,7 @@ fn fields(fields: &[Field]) -> Table {
             FieldValue::Count(n) => format!("{}{unit}", number::count(n)),
         };
         let scope = match field.scope {
-            Scope::Gauge => "gauge",
+            Scope::Gauge => "now",
             Scope::Counter => "counter since made",
             Scope::Peak => "peak",
             Scope::Setting => "setting",

@@ -14,6 +14,7 @@
 mod bar;
 pub mod number;
 mod page;
+pub mod picture;
 mod table;
 
 pub use bar::{Segment, bar, chart, segments};
@@ -53,6 +54,12 @@ pub enum Paint {
     Warn,
     /// Hurts now.
     Bad,
+    /// A piece of a whole.
+    Blue,
+    /// A piece of a whole.
+    Magenta,
+    /// A piece of a whole.
+    Cyan,
 }
 
 impl Style {
@@ -67,6 +74,9 @@ impl Style {
             Paint::Good => "32",
             Paint::Warn => "33",
             Paint::Bad => "31",
+            Paint::Blue => "34",
+            Paint::Magenta => "35",
+            Paint::Cyan => "36",
         };
         format!("\u{1b}[{code}m{text}\u{1b}[0m")
     }

@@ -1,24 +1,27 @@
-//! A page: headings, sentences and tables one below the other.
+//! A page for a terminal: a sheet drawn in a style.
 //!
-//! What it is not: a pager. Every text is escaped as it enters.
+//! What it is not: a pager, nor the words. Every text is escaped as it is drawn.
 //!
 //! Worked example: `page.heading("Swap"); page.line("none"); page.finish()` is `"Swap\nnone\n"`.
 
-use super::{Paint, Style, Table, wrap};
-use crate::escape;
+use std::ops::{Deref, DerefMut};
 
-/// Text while it is put together.
+use super::{Cell, Column, Paint, Style, Table, bar, picture, wrap};
+use crate::escape;
+use crate::sheet::{Block, Depth, Sheet};
+
+/// A sheet that is put together for a terminal alone, with everything on it.
 #[derive(Debug, Clone)]
 pub struct Page<'a> {
     style: &'a Style,
-    out: String,
+    sheet: Sheet,
 }
 
 impl<'a> Page<'a> {
     /// An empty page.
     #[must_use]
     pub const fn new(style: &'a Style) -> Self {
-        Page { style, out: String::new() }
+        Page { style, sheet: Sheet::new() }
     }
 
     /// The style it is drawn in.
@@ -27,82 +30,126 @@ impl<'a> Page<'a> {
         self.style
     }
 
-    /// A sentence, wrapped.
-    pub fn line(&mut self, text: &str) {
-        self.put(Paint::Plain, "", "", text);
-    }
-
-    /// The sentence that matters, wrapped.
-    pub fn bold(&mut self, text: &str) {
-        self.put(Paint::Bold, "", "", text);
-    }
-
-    /// An aside, wrapped.
-    pub fn dim(&mut self, text: &str) {
-        self.put(Paint::Dim, "", "", text);
-    }
-
-    /// A sentence in a colour that says what kind it is.
-    pub fn painted(&mut self, paint: Paint, text: &str) {
-        self.put(paint, "", "", text);
-    }
-
-    /// A heading, after an empty line unless it is the first.
-    pub fn heading(&mut self, text: &str) {
-        self.blank();
-        self.bold(text);
-    }
-
-    /// A point of a list: `label` hangs in front of the wrapped text.
-    pub fn point(&mut self, label: &str, text: &str) {
-        self.painted_point(Paint::Plain, label, text);
-    }
-
-    /// The same in a colour.
-    pub fn painted_point(&mut self, paint: Paint, label: &str, text: &str) {
-        let label = escape(label).into_owned();
-        let rest = " ".repeat(super::width(&label));
-        self.put(paint, &label, &rest, text);
-    }
-
-    /// A command to copy: never wrapped.
-    pub fn command(&mut self, indent: usize, text: &str) {
-        self.out.push_str(&" ".repeat(indent));
-        self.out.push_str(&escape(text));
-        self.out.push('\n');
-    }
-
     /// Lines drawn already: charts and bars. Control characters in them are escaped, line by line.
     pub fn raw(&mut self, lines: &[String]) {
-        for line in lines {
-            self.out.push_str(escape(line).trim_end());
-            self.out.push('\n');
-        }
-    }
-
-    /// A table.
-    pub fn table(&mut self, table: &Table) {
-        self.out.push_str(&table.draw(self.style));
-    }
-
-    /// An empty line, unless the page is empty or ends in one.
-    pub fn blank(&mut self) {
-        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
-            self.out.push('\n');
-        }
+        self.sheet.push(Block::Drawn(lines.to_vec()));
     }
 
     /// The text, ending in a line break.
     #[must_use]
     pub fn finish(self) -> String {
-        self.out
+        self.sheet.text(self.style, Depth::All)
+    }
+}
+
+impl Deref for Page<'_> {
+    type Target = Sheet;
+
+    fn deref(&self) -> &Sheet {
+        &self.sheet
+    }
+}
+
+impl DerefMut for Page<'_> {
+    fn deref_mut(&mut self) -> &mut Sheet {
+        &mut self.sheet
+    }
+}
+
+impl Sheet {
+    /// The sheet as text for a terminal, each line ended.
+    #[must_use]
+    pub fn text(&self, style: &Style, depth: Depth) -> String {
+        let mut ink = Ink { style, depth, out: String::new() };
+        ink.sheet(self);
+        ink.out
+    }
+}
+
+/// Text while it is drawn.
+struct Ink<'a> {
+    style: &'a Style,
+    depth: Depth,
+    out: String,
+}
+
+impl Ink<'_> {
+    fn sheet(&mut self, sheet: &Sheet) {
+        for block in sheet.blocks() {
+            self.block(block);
+        }
     }
 
-    fn put(&mut self, paint: Paint, first: &str, next: &str, text: &str) {
-        let text = escape(text);
-        let columns = self.style.width.saturating_sub(super::width(first));
+    fn block(&mut self, block: &Block) {
+        match block {
+            Block::Answer(paint, text) => self.put(*paint, "", text),
+            Block::Heading(text) => {
+                self.gap();
+                self.put(Paint::Bold, "", text);
+            }
+            Block::Line { paint, label, text } => self.put(*paint, label, text),
+            Block::Commands { indent, lines } => {
+                let room = " ".repeat(*indent);
+                lines.iter().for_each(|line| self.out.push_str(&format!("{room}{}\n", escape(line))));
+            }
+            Block::Table(table) => self.out.push_str(&table.draw(self.style)),
+            Block::Stack(stack) => self.out.push_str(&picture::stack(stack, self.style)),
+            // The table beside them has the numbers.
+            Block::Times(_) | Block::Fits(_) => {}
+            Block::Reaches(reaches) => {
+                let mut table = Table::new(vec![Column::wrapped(""), Column::right(""), Column::left("")]).indented(2);
+                for reach in reaches {
+                    table.row([
+                        reach.name.as_str().into(),
+                        reach.value.as_str().into(),
+                        Cell::from(bar(reach.share, picture::BAR)),
+                    ]);
+                }
+                self.out.push_str(&table.draw(self.style));
+            }
+            Block::Drawn(lines) => {
+                lines.iter().for_each(|line| self.out.push_str(&format!("{}\n", escape(line).trim_end())));
+            }
+            Block::Gap => self.gap(),
+            Block::Next(text) => {
+                self.gap();
+                self.put(Paint::Dim, "", &format!("Next: {text}"));
+            }
+            Block::Card { paint, title, sheet } => {
+                self.gap();
+                self.put(*paint, "", title);
+                self.sheet(sheet);
+            }
+            Block::More { title, sheet } => {
+                if self.depth == Depth::All {
+                    if !title.is_empty() {
+                        self.gap();
+                        self.put(Paint::Bold, "", title);
+                    }
+                    self.sheet(sheet);
+                }
+            }
+        }
+    }
+
+    /// An empty line, unless the text is empty or ends in one.
+    fn gap(&mut self) {
+        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+    }
+
+    /// A sentence, wrapped; what hangs in front of it is as wide on every line.
+    fn put(&mut self, paint: Paint, label: &str, text: &str) {
+        let (label, text) = (escape(label), escape(text));
+        let hang = super::width(&label);
+        let columns = self.style.width.saturating_sub(hang);
         for (index, line) in wrap(&text, columns).iter().enumerate() {
-            self.out.push_str(if index == 0 { first } else { next });
+            if index == 0 {
+                self.out.push_str(&label);
+            } else {
+                self.out.push_str(&" ".repeat(hang));
+            }
             self.out.push_str(&self.style.paint(paint, line));
             self.out.push('\n');
         }
@@ -137,5 +184,16 @@ mod tests {
         page.raw(&["\u{7}".to_owned()]);
         let text = page.finish();
         assert_eq!(text, "mount \\u{1b}[2J\\nroot: fine\nswapoff /x\\r\\u{202e}\n\\u{7}\n");
+    }
+
+    #[test]
+    fn what_is_shown_on_request_is_left_out_of_the_brief() {
+        let mut sheet = Sheet::new();
+        sheet.answer(Paint::Good, "Yes.");
+        sheet.more("Why", |more| more.line("because"));
+        sheet.more("Nothing", |_| {});
+        assert_eq!(sheet.text(&Style::default(), Depth::Brief), "Yes.\n");
+        assert_eq!(sheet.text(&Style::default(), Depth::All), "Yes.\n\nWhy\nbecause\n");
+        assert!(sheet.has_more());
     }
 }

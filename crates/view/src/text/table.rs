@@ -10,7 +10,8 @@
 //! zram  512.0 MiB
 //! ```
 
-use super::{Paint, Style, width, wrap};
+use super::picture::BAR;
+use super::{Paint, Style, bar, width, wrap};
 use crate::escape;
 
 /// Columns between two columns.
@@ -19,7 +20,7 @@ const GAP: usize = 2;
 const NARROWEST: usize = 12;
 
 /// A column.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     head: String,
     right: bool,
@@ -46,6 +47,18 @@ impl Column {
         Column { head: head.to_owned(), right: false, wraps: true, most: usize::MAX }
     }
 
+    /// Its head.
+    #[must_use]
+    pub fn head(&self) -> &str {
+        &self.head
+    }
+
+    /// True for numbers.
+    #[must_use]
+    pub const fn is_number(&self) -> bool {
+        self.right
+    }
+
     /// The same, never wider than this; only for wrapped columns.
     #[must_use]
     pub const fn at_most(mut self, columns: usize) -> Self {
@@ -55,28 +68,54 @@ impl Column {
 }
 
 /// One cell.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cell {
     text: String,
     paint: Paint,
+    share: Option<f64>,
 }
 
 impl Cell {
     /// A cell in a colour.
     #[must_use]
     pub fn painted(paint: Paint, text: &str) -> Self {
-        Cell { text: escape(text).into_owned(), paint }
+        Cell { text: escape(text).into_owned(), paint, share: None }
+    }
+
+    /// A bar as long as a share, 0 to 1; empty where there is none.
+    #[must_use]
+    pub fn bar(paint: Paint, share: Option<f64>) -> Self {
+        let text = share.map(|share| bar(share, BAR)).unwrap_or_default();
+        Cell { text, paint, share }
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// How it is meant.
+    #[must_use]
+    pub const fn paint(&self) -> Paint {
+        self.paint
+    }
+
+    /// The share it draws; `None` for words and numbers.
+    #[must_use]
+    pub const fn share(&self) -> Option<f64> {
+        self.share
     }
 }
 
 impl<T: AsRef<str>> From<T> for Cell {
     fn from(text: T) -> Self {
-        Cell { text: escape(text.as_ref()).into_owned(), paint: Paint::Plain }
+        Cell { text: escape(text.as_ref()).into_owned(), paint: Paint::Plain, share: None }
     }
 }
 
 /// A table.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
@@ -107,22 +146,44 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// Its columns that have any content, each with its place in a row.
+    #[must_use]
+    pub fn shown(&self) -> Vec<(usize, &Column)> {
+        let filled = |at: usize| self.rows.iter().any(|row| !text(row, at).is_empty());
+        self.columns.iter().enumerate().filter(|(at, _)| filled(*at)).collect()
+    }
+
+    /// Its rows.
+    #[must_use]
+    pub fn rows(&self) -> &[Vec<Cell>] {
+        &self.rows
+    }
+
     /// True without rows.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The text: heads (unless all are empty) and rows, each line ended.
+    /// The text: heads (unless all are empty) and rows, each line ended. What does not fit loses its bars first; if that is
+    /// not enough, each row becomes a few lines of its own.
     #[must_use]
     pub fn draw(&self, style: &Style) -> String {
-        let shown: Vec<usize> =
-            (0..self.columns.len()).filter(|i| self.rows.iter().any(|r| !text(r, *i).is_empty())).collect();
-        let widths = self.widths(&shown, style.width.saturating_sub(self.indent));
+        let available = style.width.saturating_sub(self.indent);
+        let mut shown: Vec<usize> = self.shown().into_iter().map(|(at, _)| at).collect();
+        let mut widths = self.widths(&shown, available);
+        if total(&widths) > available {
+            shown.retain(|at| self.rows.iter().all(|row| row.get(*at).is_none_or(|cell| cell.share.is_none())));
+            widths = self.widths(&shown, available);
+        }
         let mut out = String::new();
+        if total(&widths) > available && shown.len() > 1 {
+            self.rows.iter().for_each(|row| self.card(row, &shown, style, &mut out));
+            return out;
+        }
         if self.columns.iter().any(|c| !c.head.is_empty()) {
             let heads: Vec<Cell> =
-                self.columns.iter().map(|c| Cell { text: c.head.clone(), paint: Paint::Dim }).collect();
+                self.columns.iter().map(|c| Cell { text: c.head.clone(), paint: Paint::Dim, share: None }).collect();
             self.line(&heads, &shown, &widths, style, &mut out);
         }
         for row in &self.rows {
@@ -131,15 +192,37 @@ impl Table {
         out
     }
 
+    /// A row where the terminal is too narrow for its columns: what it is on a line, and below it each value with its head.
+    fn card(&self, row: &[Cell], shown: &[usize], style: &Style, out: &mut String) {
+        let cell = |at: &usize| row.get(*at).filter(|cell| !cell.text.is_empty());
+        let mut cells = shown.iter().filter_map(|at| Some((&self.columns[*at], cell(at)?)));
+        let mut put = |indent: usize, paint: Paint, text: &str| {
+            for line in wrap(text, style.width.saturating_sub(indent)) {
+                out.push_str(&format!("{}{}\n", " ".repeat(indent), style.paint(paint, &line)));
+            }
+        };
+        if let Some((_, first)) = cells.next() {
+            put(self.indent, if first.paint == Paint::Plain { Paint::Bold } else { first.paint }, &first.text);
+        }
+        let rest: Vec<String> = cells
+            .map(|(column, cell)| match column.head.as_str() {
+                "" => cell.text.clone(),
+                head => format!("{head} {}", cell.text),
+            })
+            .collect();
+        if !rest.is_empty() {
+            put(self.indent + GAP, Paint::Plain, &rest.join("; "));
+        }
+    }
+
     fn widths(&self, shown: &[usize], available: usize) -> Vec<usize> {
         let natural = |i: usize| {
             let cells = self.rows.iter().map(|r| width(text(r, i))).max().unwrap_or(0);
             cells.max(width(&self.columns[i].head)).min(self.columns[i].most)
         };
         let mut widths: Vec<usize> = shown.iter().map(|i| natural(*i)).collect();
-        let gaps = GAP * shown.len().saturating_sub(1);
         loop {
-            let total: usize = widths.iter().sum::<usize>() + gaps;
+            let total = total(&widths);
             let widest = (0..shown.len()).filter(|at| self.columns[shown[*at]].wraps).max_by_key(|at| widths[*at]);
             match widest {
                 Some(at) if total > available && widths[at] > NARROWEST => widths[at] -= 1,
@@ -175,6 +258,11 @@ impl Table {
     }
 }
 
+/// Columns of a line: the widths and the gaps between them.
+fn total(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
+}
+
 fn text(row: &[Cell], column: usize) -> &str {
     row.get(column).map_or("", |c| c.text.as_str())
 }
@@ -201,6 +289,17 @@ mod tests {
             "n  why                       m\n1  a sentence of some        2\n   length that does not fit\n"
         );
         assert!(text.lines().all(|l| width(l) <= 30));
+    }
+
+    #[test]
+    fn a_table_without_room_loses_its_bars_and_then_becomes_cards() {
+        let mut table =
+            Table::new(vec![Column::left("area"), Column::right("size"), Column::left(""), Column::left("device")]);
+        table.row(["/dev/zram0".into(), "2.0 GiB".into(), Cell::bar(Paint::Plain, Some(0.5)), "compressed".into()]);
+        let draw = |width| table.draw(&Style { colour: false, width });
+        assert_eq!(draw(80), "area           size              device\n/dev/zram0  2.0 GiB  #####.....  compressed\n");
+        assert_eq!(draw(32), "area           size  device\n/dev/zram0  2.0 GiB  compressed\n");
+        assert_eq!(draw(20), "/dev/zram0\n  size 2.0 GiB;\n  device compressed\n");
     }
 
     #[test]

@@ -43,8 +43,7 @@ const WIDE: Style = Style { colour: false, width: 300 };
 #[test]
 fn all_tasks_waiting_for_the_cpu_is_not_defined_and_psi_that_was_not_seen_is_not_off() {
     let text = ShowPressure::new(&without_swap(), None).text(&WIDE);
-    let row = text.lines().find(|l| l.starts_with("cpu") && l.contains("all tasks")).unwrap();
-    assert!(!row.contains('%') && row.ends_with('-'), "{row}");
+    assert!(!text.lines().any(|l| l.starts_with("cpu") && l.contains("all tasks")), "{text}");
     assert!(text.lines().any(|l| l.starts_with("cpu") && l.contains("some task") && l.contains("1.00 %")), "{text}");
     let none = |gone: Seen<Pressure>| {
         let mut seen = machine(1);

@@ -123,11 +123,16 @@ fn show_memory_puts_every_byte_on_a_line_with_its_owner_and_the_way_to_free_it()
         "\
 Memory is fine: 4.0 of 8.0 GiB available, no task waits for memory.
 Of the available memory 1.5 GiB are file cache in use: taking it means reading it again.
+PPPPPPPPPPPPPPPPPPPTTTTTTZZZkkkkkkkkkddcccccccccccccccccccccccccccccccccccccccccccccccc.............
+P processes                    1.5 GiB  18.8 %  freed by swapping
+T tmpfs and shared memory    512.0 MiB   6.2 %  freed by swapping
+Z compressed (zram, zswap)   256.0 MiB   3.1 %  freed when read back
+k kernel                     758.0 MiB   9.3 %  freed in part
+d page cache, to be written  100.0 MiB   1.2 %  freed after a write
+c page cache                   3.9 GiB  48.8 %  freed at once
+. free                         1.0 GiB  12.6 %
 
-Where MemTotal is: 8.0 GiB (now; they add up)
-PPPPPPPPPPPPPPPPPPTTTTTTTZZZkkkkkdcccccccccccccccccccccccccccccccccccccccccccccccc................
-P processes, T tmpfs, L locked, H huge pages, Z compressed, k kernel, d dirty, c clean cache, . free
-
+Every line of MemTotal: 8.0 GiB (now; they add up)
 line                              bytes   share  whose; freed by what, at what cost
 free                            1.0 GiB  12.5 %  nobody; yes, by any allocation
 free, in per-CPU lists         10.0 MiB  0.12 %  nobody; not in MemFree; yes, by any allocation
@@ -160,8 +165,9 @@ Nothing in: locked memory, in transit, other reclaimable kernel memory.
 Not shown by this kernel, so in the leftover if there is any: SecPageTables, Hugetlb, GPUActive,
 GPUReclaim.
 Drift over 2.0 s: no line; leftover +0 B.
+Swap: 1.0 of 4.0 GiB used.
 
-Next: ramline show tiers
+Next: ramline show --all (every line), ramline show processes (who uses it)
 "
     );
 }
@@ -171,16 +177,17 @@ fn show_tiers_tells_the_order_of_giving_way() {
     assert_eq!(
         ShowTiers::new(&machine(100), None).text(&STYLE),
         "\
-The tiers, fastest first (now; capacity and content in uncompressed bytes)
-tier                         holds       of  RAM it takes  gives way
-process memory             1.5 GiB                1.5 GiB         2.
-page cache                 4.0 GiB                4.0 GiB         1.
-tmpfs and shared memory  512.0 MiB              512.0 MiB         2.
+When memory runs short the page cache is reclaimed first.
+
+tier                          uses       of  RAM it takes  reclaimed
+process memory             1.5 GiB                1.5 GiB     second
+page cache                 4.0 GiB                4.0 GiB      first
+tmpfs and shared memory  512.0 MiB              512.0 MiB     second
 /dev/zram0                 1.0 GiB  2.0 GiB     256.0 MiB         no
 /dev/sda2                      0 B  2.0 GiB           0 B         no
 files on disk            not known                    0 B         no
 
-When memory runs short, in this order
+How each is reclaimed
   1. page cache: clean pages are dropped, dirty ones written first
   2. process memory: idle pages are swapped out, balanced against the page cache by swappiness
   2. tmpfs and shared memory: idle pages are swapped out, balanced against the page cache by
@@ -188,7 +195,7 @@ When memory runs short, in this order
   -  /dev/zram0: keeps what it has, however old; full, it passes new pages to the next area
   -  /dev/sda2: keeps what it has until it is read back; full, it passes new pages to the next area
   -  files on disk: holds the files; what was dropped from the page cache is read from here
-
+Sizes are of now, uncompressed. Tiers with the same number are balanced by swappiness and age.
 vm.swappiness is 60 (setting, 0 to 200): at equal costs 30.0 % of scanning goes to process and tmpfs
 memory, between 17.6 % and 46.2 % as file or swap reads get cheaper; the kernel does not export the
 costs it sees.
@@ -204,13 +211,14 @@ fn show_zram_tells_the_ladder_every_field_with_unit_and_scope_and_the_capacity_f
         ShowZram::new(&machine(100)).text(&STYLE),
         "\
 zram: active as swap.
-[x] module present  [x] loaded  [x] device exists  [x] sized  [x] formatted  [x] active as swap
 
 zram0: active as swap, lz4, swap priority 100
 Algorithms this kernel offers here: lzo, lz4, zstd.
 Writeback: not in this kernel. Recompression: not in this kernel.
 5 writes failed since the device was made: its limit was hit, or no memory was found.
-It holds 1.0 GiB of pages in 256.0 MiB of RAM, plus 8.0 MiB slot table (now): net gain 760.0 MiB.
+It stores 1.0 GiB of pages in 256.0 MiB of RAM, plus 8.0 MiB slot table (now): net gain 760.0 MiB.
+
+What zram0 gains, number by number
   true ratio               4.25:1  compressed pages over their payload; same-filled and written-back
                                    pages left out
   effective ratio          3.98:1  the same over the RAM used, allocator overhead included
@@ -223,24 +231,25 @@ It holds 1.0 GiB of pages in 256.0 MiB of RAM, plus 8.0 MiB slot table (now): ne
 Capacity when full = RAM - zram/ratio + zram = 8.0 GiB - 2.0 GiB/3.98 + 2.0 GiB = 9.5 GiB, at the
 ratio so far.
 
+Every statistic of zram0
 field                     zramctl           value  scope               meaning
 disksize                  DISKSIZE        2.0 GiB  setting             uncompressed capacity, not
                                                                        RAM
-mm_stat.orig_data_size    DATA            1.0 GiB  gauge               stored, uncompressed;
+mm_stat.orig_data_size    DATA            1.0 GiB  now                 stored, uncompressed;
                                                                        same-filled and written-back
                                                                        pages included
-mm_stat.compr_data_size   COMPR         240.0 MiB  gauge               compressed payload
-mm_stat.mem_used_total    TOTAL         256.0 MiB  gauge               RAM used by the allocator;
+mm_stat.compr_data_size   COMPR         240.0 MiB  now                 compressed payload
+mm_stat.mem_used_total    TOTAL         256.0 MiB  now                 RAM used by the allocator;
                                                                        slot table excluded
 mm_stat.mem_limit         MEM-LIMIT      no limit  setting             limit on mem_used_total;
                                                                        writes fail at it
 mm_stat.mem_used_max      MEM-USED      256.0 MiB  peak                highest mem_used_total
-mm_stat.same_pages        ZERO-PAGES  1,024 pages  gauge               pages of one repeated word,
+mm_stat.same_pages        ZERO-PAGES  1,024 pages  now                 pages of one repeated word,
                                                                        zero or not; they cost no
                                                                        memory
 mm_stat.pages_compacted   MIGRATED        0 pages  counter since made  freed by compaction of the
                                                                        pool
-mm_stat.huge_pages                    2,048 pages  gauge               incompressible, kept whole:
+mm_stat.huge_pages                    2,048 pages  now                 incompressible, kept whole:
                                                                        they gain nothing
 mm_stat.huge_pages_since              2,100 pages  counter since made  incompressible pages ever
                                                                        stored
@@ -280,14 +289,14 @@ fn show_swap_keeps_stock_and_flow_apart() {
 Pages come back from swap at 400.0 KiB/s and leave at 0 B/s (over 2.0 s): somebody waits for them.
 
 Areas in the order of use (now, uncompressed bytes)
-turn  area        device                priority     size    holds   share
-   1  /dev/zram0  zram: compressed RAM       100  2.0 GiB  1.0 GiB  50.0 %
-   2  /dev/sda2   device not known            -2  2.0 GiB      0 B   0.0 %
+turn  area        device                priority     size     uses   share
+   1  /dev/zram0  zram: compressed RAM       100  2.0 GiB  1.0 GiB  50.0 %  #####.....
+   2  /dev/sda2   device not known            -2  2.0 GiB      0 B   0.0 %  ..........
 
-Stock and flow
-  stock  1.0 GiB of 4.0 GiB lie in swap (now)
-  flow   areas: 400.0 KiB/s in, 0 B/s out, over 2.0 s
-         refaults: 0 process pages/s needed again soon after they left, over 2.0 s
+What lies in swap, and what moves
+  in swap  1.0 GiB of 4.0 GiB (now)
+  moving   areas: 400.0 KiB/s in, 0 B/s out, over 2.0 s
+           refaults: 0 process pages/s needed again soon after they left, over 2.0 s
 
 vm.swappiness is 60 (setting, 0 to 200): at equal costs 30.0 % of scanning goes to process and tmpfs
 memory, between 17.6 % and 46.2 % as file or swap reads get cheaper; the kernel does not export the
@@ -322,24 +331,26 @@ fn show_tmpfs_holds_directories_against_four_limits_with_margins() {
     assert_eq!(
         ShowTmpfs::new(&seen).text(&STYLE),
         "\
-File systems in RAM hold 2.0 GiB (now); together they may hold 8.0 GiB, 100 % of RAM.
+File systems in RAM use 2.0 GiB (now); together they may take 8.0 GiB, 100 % of RAM.
 
-mount     type     holds  may hold   share  of RAM        inodes  may go to swap
-/dev/shm  tmpfs  1.0 GiB   4.0 GiB  25.0 %  12.5 %  400 of 1,000  yes
-/run      tmpfs  1.0 GiB   4.0 GiB  25.0 %  12.5 %  400 of 1,000  no
+mount     type      uses  at most   share              of RAM        inodes  may go to swap
+/dev/shm  tmpfs  1.0 GiB  4.0 GiB  25.0 %  ###.......  12.5 %  400 of 1,000  yes
+/run      tmpfs  1.0 GiB  4.0 GiB  25.0 %  ###.......  12.5 %  400 of 1,000  no
 The mounts hold 1.5 GiB more than Shmem counts in RAM (now): as much of them is on swap.
 
-Would these directories fit into RAM? What each limit would leave (negative: it breaks)
-directory    needs  half of RAM  half of free  available  free + swap  inodes  inodes left
-/tmp       3.0 GiB      1.0 GiB      -2.5 GiB    1.0 GiB      1.0 GiB  12,000    1,036,576
-/var/tmp    >= 0 B      4.0 GiB     512.0 MiB    4.0 GiB      4.0 GiB  12,000    1,036,576
+Would these directories fit into RAM?
 /tmp would need 3.0 GiB and 12,000 inodes: does not fit by: half of free; half of free breaks first
 as it grows.
   100.0 MiB of it are in the page cache already: moving them needs no further RAM, but they can then
   no longer be dropped (without swap they stay); it would push out 1.9 GiB of clean page cache.
+
+What each limit would leave (negative: it breaks)
+directory    needs  half of RAM  half of free  available  free + swap  inodes  inodes left
+/tmp       3.0 GiB      1.0 GiB      -2.5 GiB    1.0 GiB      1.0 GiB  12,000    1,036,576
+/var/tmp    >= 0 B      4.0 GiB     512.0 MiB    4.0 GiB      4.0 GiB  12,000    1,036,576
 Limits: half of RAM (the size a tmpfs gets by default) 4.0 GiB; half of free memory (nothing else
-has to move) 512.0 MiB; available memory (clean page cache gives way) 4.0 GiB; free memory and free
-swap 4.0 GiB. No model credits what is in the page cache already.
+has to move) 512.0 MiB; available memory (clean page cache is reclaimed) 4.0 GiB; free memory and
+free swap 4.0 GiB. No limit credits what is in the page cache already.
 
 What lies in tmpfs does not survive a reboot, and under pressure it reaches the swap area
 unencrypted.
@@ -361,6 +372,7 @@ No task waits for memory.
 stalled (PSI)             over 2.0 s  last 10 s    60 s   300 s  since boot
 memory         some task      0.20 %     0.50 %  0.20 %  0.10 %       0.2 s
 memory         all tasks      0.00 %     0.00 %  0.00 %  0.00 %       0.0 s
+Reclaim: kswapd wakes after 974.0 MiB more; tasks wait after 984.0 MiB more.
 
 Reclaim, per second, over 2.0 s
   50.0  pages/s   of files read again soon after eviction (refaults)

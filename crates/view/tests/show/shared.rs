@@ -95,7 +95,7 @@ fn shmem_is_taken_apart_by_kind_with_ram_and_swap_and_a_bounded_rest() {
     assert_eq!(
         text(seen(), TmpfsOptions::default()),
         "\
-Shared memory: 512.0 MiB in RAM (Shmem, gauge) and 110.0 MiB in swap, by kind
+Shared memory: 512.0 MiB in RAM (Shmem, now) and 110.0 MiB in swap, by kind
 kind                       count     in RAM    in swap
 tmpfs files                   12  200.0 MiB  100.0 MiB
 System V segments              1  128.0 MiB

@@ -1,42 +1,36 @@
-//! One bar for a whole, cut into parts; parts wide enough carry the number under which the table lists them.
+//! One bar for a whole, cut into pieces; a piece wide enough carries its name.
 
 use maud::html;
 
-use super::{Drawing, Fill, at, filled};
+use super::{Drawing, at, fill, filled};
+use crate::sheet::{Piece, Tint};
 
-/// A part of the whole.
-pub struct Part {
-    /// The number above it.
-    pub number: usize,
-    /// Its share of the whole.
-    pub share: f64,
-    /// Its fill.
-    pub fill: Fill,
-}
+/// Narrower pieces go without a name: it would touch the next one. The legend names all.
+const LEAST_FOR_NAME: f64 = 0.12;
+/// The same on a screen 400 px wide.
+const LEAST_WHEN_NARROW: f64 = 0.3;
 
-/// Narrower parts go without a number: it would touch the next one on a screen 400 px wide.
-const LEAST_FOR_NUMBER: f64 = 0.06;
-
-/// The bar, with ends of its scale below.
-pub fn stack(parts: &[Part], low: &str, high: &str) -> Drawing {
+/// The bar.
+pub fn stack(pieces: &[Piece]) -> Drawing {
     let mut from = 0.0;
-    let placed: Vec<(f64, f64, &Part)> = parts
+    let placed: Vec<(f64, f64, &Piece)> = pieces
         .iter()
-        .map(|part| {
+        .map(|piece| {
             let start = from;
-            from += part.share.max(0.0);
-            (start, from, part)
+            from += piece.share.max(0.0);
+            (start, from, piece)
         })
         .collect();
     let marks = html! {
-        @for (from, to, part) in &placed {
-            @if part.share >= LEAST_FOR_NUMBER { text.tick x=(at(f64::midpoint(*from, *to))) y="12" text-anchor="middle" { (part.number) } }
-            (filled(part.fill, *from, *to, 20, 44))
+        rect.track x="0" y="20" width="100%" height="40" {}
+        @for (from, to, piece) in &placed {
+            @if piece.share >= LEAST_FOR_NAME {
+                text.tick.wide[piece.share < LEAST_WHEN_NARROW] x=(at(*from)) y="12" { (piece.name) }
+            }
+            @if piece.tint != Tint::Free { (filled(fill(piece.tint), *from, *to, 20, 40)) }
         }
         // The cuts, in the colour of the page.
-        @for (_, to, _) in &placed { line.cut x1=(at(*to)) x2=(at(*to)) y1="20" y2="64" {} }
-        text.tick x="0" y="82" { (low) }
-        text.tick x="100%" y="82" text-anchor="end" { (high) }
+        @for (_, to, _) in &placed { line.cut x1=(at(*to)) x2=(at(*to)) y1="20" y2="60" {} }
     };
-    Drawing { marks, height: 88 }
+    Drawing { marks, height: 62 }
 }

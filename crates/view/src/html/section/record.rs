@@ -1,50 +1,77 @@
-//! What was skipped, what was not seen, under what conditions all this holds, and what the checkup itself cost.
+//! What was not done, what was not seen, under what conditions all this holds, and what the checkup itself cost.
 
 use maud::{Markup, html};
 
 use crate::html::format::{date, latency, long, size};
-use crate::html::parts::{commands, or_unknown, pairs, section, table, text};
+use crate::html::parts::{commands, or_unknown, pairs, table, text};
 use crate::report::CheckupReport;
 
-/// What was not done and not seen; says so too when there is nothing.
-pub fn gaps(report: &CheckupReport) -> Markup {
-    let lead = html! {
-        @if report.skipped.is_empty() && report.unseen.is_empty() { "Everything that was asked for was done and seen." }
-        @else { "What this report does not rest on." }
-    };
-    section(
-        "gaps",
-        "Not done, not seen",
-        &lead,
-        &html! {
-            @if !report.skipped.is_empty() {
-                (table(&[text("Not done"), text("Why"), text("What would do it")], &report.skipped.iter().map(|skipped| vec![
-                    html! { (skipped.what) },
-                    html! { (skipped.why) },
-                    html! { @match &skipped.fix { Some(fix) => { (commands(std::slice::from_ref(fix))) }, None => { "nothing helps here" } } },
-                ]).collect::<Vec<_>>()))
+/// One section, folded: who reads on wants to know what the rest stands on.
+pub fn record(report: &CheckupReport) -> Markup {
+    html! {
+        section id="record" {
+            h2 { "This report" }
+            p.lead { (lead(report)) }
+            @if !report.removed.is_empty() || !report.leftovers.is_empty() { (left(report)) }
+            @if !report.skipped.is_empty() || !report.unseen.is_empty() {
+                details { summary { "Not done, not seen" } (gaps(report)) }
             }
-            @if !report.unseen.is_empty() {
-                (table(&[text("Not seen"), text("File"), text("Why")], &report.unseen.iter().map(|unseen| vec![
-                    html! { (unseen.section) },
-                    html! { code { (unseen.why.path) } },
-                    html! { (unseen.why.reason) },
-                ]).collect::<Vec<_>>()))
-            }
-            @if !report.removed.is_empty() {
-                h3 { "Left by an earlier run, and removed before this one" }
-                ul { @for line in &report.removed { li { (line) } } }
-            }
-            @if !report.leftovers.is_empty() {
-                h3 { "Left behind by an earlier run" }
-                ul { @for line in &report.leftovers { li { (line) } } }
-            }
-        },
-    )
+            details { summary { "Conditions and cost" } (conditions(report)) }
+        }
+    }
 }
 
-/// Conditions and cost.
-pub fn conditions(report: &CheckupReport) -> Markup {
+/// How much is missing, in a sentence.
+fn lead(report: &CheckupReport) -> String {
+    match (report.skipped.len(), report.unseen.len()) {
+        (0, 0) => "Everything that was asked for was done and seen.".to_owned(),
+        (done, 0) => format!("Not done: {}.", steps(done)),
+        (0, seen) => format!("Not seen: {}.", sources(seen)),
+        (done, seen) => format!("Not done: {}. Not seen: {}.", steps(done), sources(seen)),
+    }
+}
+
+fn steps(n: usize) -> String {
+    if n == 1 { "1 step".to_owned() } else { format!("{n} steps") }
+}
+
+fn sources(n: usize) -> String {
+    if n == 1 { "1 source".to_owned() } else { format!("{n} sources") }
+}
+
+fn left(report: &CheckupReport) -> Markup {
+    html! {
+        @if !report.removed.is_empty() {
+            h3 { "Left by an earlier run, and removed before this one" }
+            ul { @for line in &report.removed { li { (line) } } }
+        }
+        @if !report.leftovers.is_empty() {
+            h3 { "Left behind by an earlier run" }
+            ul { @for line in &report.leftovers { li { (line) } } }
+        }
+    }
+}
+
+fn gaps(report: &CheckupReport) -> Markup {
+    html! {
+        @if !report.skipped.is_empty() {
+            (table(&[text("Not done"), text("Why"), text("What would do it")], &report.skipped.iter().map(|skipped| vec![
+                html! { (skipped.what) },
+                html! { (skipped.why) },
+                html! { @match &skipped.fix { Some(fix) => { (commands(std::slice::from_ref(fix))) }, None => { "nothing helps here" } } },
+            ]).collect::<Vec<_>>()))
+        }
+        @if !report.unseen.is_empty() {
+            (table(&[text("Not seen"), text("File"), text("Why")], &report.unseen.iter().map(|unseen| vec![
+                html! { (unseen.section) },
+                html! { code { (unseen.why.path) } },
+                html! { (unseen.why.reason) },
+            ]).collect::<Vec<_>>()))
+        }
+    }
+}
+
+fn conditions(report: &CheckupReport) -> Markup {
     let machine = &report.machine;
     let cost = &report.cost;
     let kernel = format!("{} on {}", machine.kernel, machine.arch);
@@ -61,8 +88,8 @@ pub fn conditions(report: &CheckupReport) -> Markup {
         ("Taken", or_unknown(report.taken_unix_ns.map(date))),
         ("By", html! { (who) ", ramline " (report.ramline) ", " (report.mode.word()) " checkup" }),
         (
-            "Window",
-            html! { @match report.window { Some(span) => { (long(span)) ", rates come from it" }, None => { "none: counters since boot only, no rates" } } },
+            "Rates over",
+            html! { @match report.window { Some(span) => { (long(span)) }, None => { "no window: counters since boot only" } } },
         ),
         ("What it took", html! { (latency(cost.wall)) " from start to report, " (latency(cost.cpu)) " of CPU time" }),
         (
@@ -70,6 +97,5 @@ pub fn conditions(report: &CheckupReport) -> Markup {
             html! { (size(cost.peak_memory)) " of memory at its peak, " (size(cost.written)) " written to disks" },
         ),
     ];
-    let lead = html! { "What held while this was measured, and what looking cost the machine." };
-    section("conditions", "Conditions and cost", &lead, &pairs(&rows))
+    pairs(&rows)
 }

@@ -7,7 +7,8 @@ use ramline_snapshot::shmem::{Amount, GraphicsClient, Method, Shmem};
 use ramline_units::{Bytes, Nanos, saturating_sum};
 
 use self::large::{files, largest, owner, span};
-use crate::text::{Cell, Column, Page, Paint, Table, number};
+use crate::sheet::Sheet;
+use crate::text::{Cell, Column, Paint, Table, number};
 
 /// What the rows of the first table are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -43,26 +44,26 @@ impl Default for TmpfsOptions {
 /// Below this many columns owner, age and holders share one.
 const WIDE: usize = 90;
 
-pub fn page(page: &mut Page<'_>, split: &Split, seen: &Shmem, options: &TmpfsOptions, width: usize) {
+pub fn sheet(sheet: &mut Sheet, split: &Split, seen: &Shmem, options: &TmpfsOptions, width: usize) {
     let narrow = width < WIDE;
     let swapped = if split.swapped.0 > 0 { format!(" and {} in swap", split.swapped) } else { String::new() };
     let total = split.total.map_or_else(|| "how much is not known".to_owned(), |total| format!("{total} in RAM"));
-    page.heading(&format!("Shared memory: {total} (Shmem, gauge){swapped}, by {}", word(options.by)));
+    sheet.heading(&format!("Shared memory: {total} (Shmem, now){swapped}, by {}", word(options.by)));
     match options.by {
-        By::Kind => kinds(page, split),
-        By::User => users(page, seen, options.top),
-        By::Cgroup => groups(page, split, options.top),
-        By::Age => ages(page, seen),
+        By::Kind => kinds(sheet, split),
+        By::User => users(sheet, seen, options.top),
+        By::Cgroup => groups(sheet, split, options.top),
+        By::Age => ages(sheet, seen),
     }
-    page.dim(how(seen.method));
-    graphics(page, &seen.graphics);
-    largest(page, seen, options.top, narrow);
+    sheet.dim(how(seen.method));
+    graphics(sheet, &seen.graphics);
+    largest(sheet, seen, options.top, narrow);
     if options.files {
-        files(page, "The largest files with a name", &seen.files, options.top, narrow);
-        files(page, "The largest that no process has open or mapped", &seen.unowned_files, options.top, narrow);
+        files(sheet, "The largest files with a name", &seen.files, options.top, narrow);
+        files(sheet, "The largest that no process has open or mapped", &seen.unowned_files, options.top, narrow);
     }
-    notes(page, split, seen, options);
-    coverage(page, seen);
+    notes(sheet, split, seen, options);
+    coverage(sheet, seen);
 }
 
 fn word(by: By) -> &'static str {
@@ -96,7 +97,7 @@ fn row(table: &mut Table, first: &str, amount: &Amount) {
     ]);
 }
 
-fn kinds(page: &mut Page<'_>, split: &Split) {
+fn kinds(sheet: &mut Sheet, split: &Split) {
     let mut table = table("kind", "count");
     for line in split.lines.iter().filter(|line| line.amount.count > 0 || always(line.kind)) {
         row(&mut table, kind(line), &line.amount);
@@ -104,10 +105,10 @@ fn kinds(page: &mut Page<'_>, split: &Split) {
     if let Some(rest) = split.rest {
         table.row(["the rest".into(), Cell::default(), rest.to_string().into(), Cell::default(), Cell::default()]);
     }
-    page.table(&table);
+    sheet.table(&table);
     if let (Some(least), Some(most)) = (split.rest_at_least, split.rest_at_most) {
         let off = split.counter_off;
-        page.line(&if split.complete {
+        sheet.line(&if split.complete {
             format!("The rest is between {least} and {most}: the kernel's counter may be off by {off} while CPUs hold back changes.")
         } else {
             format!(
@@ -137,29 +138,29 @@ fn kind(line: &Line) -> &'static str {
     }
 }
 
-fn users(page: &mut Page<'_>, seen: &Shmem, top: usize) {
+fn users(sheet: &mut Sheet, seen: &Shmem, top: usize) {
     let mut table = table("owner", "files");
     for user in seen.users.iter().take(top) {
         row(&mut table, &owner(Some(user.uid)), &user.amount);
     }
-    page.table(&table);
-    page.dim("Owners of files, segments and files without a name; a process of another user may hold them.");
+    sheet.table(&table);
+    sheet.dim("Owners of files, segments and files without a name; a process of another user may hold them.");
 }
 
-fn groups(page: &mut Page<'_>, split: &Split, top: usize) {
+fn groups(sheet: &mut Sheet, split: &Split, top: usize) {
     if split.groups.is_empty() {
-        page.line("Memory control groups were not seen.");
+        sheet.line("Memory control groups were not seen.");
         return;
     }
     let mut table = Table::new(vec![Column::wrapped("control group"), Column::right("in RAM")]);
     for group in split.groups.iter().take(top) {
         table.row([group.path.as_str().into(), group.resident.to_string().into()]);
     }
-    page.table(&table);
-    page.dim("A page is charged to the group that touched it first, without the groups below; what is in swap is not told by kind.");
+    sheet.table(&table);
+    sheet.dim("A page is charged to the group that touched it first, without the groups below; what is in swap is not told by kind.");
 }
 
-fn ages(page: &mut Page<'_>, seen: &Shmem) {
+fn ages(sheet: &mut Sheet, seen: &Shmem) {
     let mut table = table("last read or written", "files");
     let mut before: Option<Nanos> = None;
     for age in &seen.ages {
@@ -171,8 +172,8 @@ fn ages(page: &mut Page<'_>, seen: &Shmem) {
         row(&mut table, &words, &age.amount);
         before = age.within;
     }
-    page.table(&table);
-    page.dim("Files with a name. Reading and writing through a mapping leaves no trace in a file's times.");
+    sheet.table(&table);
+    sheet.dim("Files with a name. Reading and writing through a mapping leaves no trace in a file's times.");
 }
 
 fn how(method: Method) -> &'static str {
@@ -186,11 +187,11 @@ fn how(method: Method) -> &'static str {
     }
 }
 
-fn graphics(page: &mut Page<'_>, clients: &[GraphicsClient]) {
+fn graphics(sheet: &mut Sheet, clients: &[GraphicsClient]) {
     if clients.is_empty() {
         return;
     }
-    page.heading("Users of graphics devices, as their drivers tell (now; shared buffers are told by each user)");
+    sheet.heading("Users of graphics devices, as their drivers tell (now; shared buffers are told by each user)");
     let mut table = Table::new(vec![
         Column::left("driver"),
         Column::wrapped("process"),
@@ -212,15 +213,15 @@ fn graphics(page: &mut Page<'_>, clients: &[GraphicsClient]) {
             ]);
         }
     }
-    page.table(&table);
+    sheet.table(&table);
 }
 
-fn notes(page: &mut Page<'_>, split: &Split, seen: &Shmem, options: &TmpfsOptions) {
-    page.blank();
+fn notes(sheet: &mut Sheet, split: &Split, seen: &Shmem, options: &TmpfsOptions) {
+    sheet.blank();
     if let Some(unowned) = seen.unowned.filter(|amount| amount.all().0 > 0) {
         let hint = if options.files { "" } else { "; --files lists the largest" };
         let asked = if seen.walk.denied > 0 { "no process that let us look" } else { "no process" };
-        page.line(&format!(
+        sheet.line(&format!(
             "Files with a name that {asked} has open or mapped: {} with {} (now){hint}.",
             number::count(unowned.count),
             unowned.all()
@@ -230,7 +231,7 @@ fn notes(page: &mut Page<'_>, split: &Split, seen: &Shmem, options: &TmpfsOption
     if let Some(first) = split.leaked.first().filter(|_| forgotten.0 > 0) {
         let who = first.holders.first().map(|h| format!("{} ({})", h.name, h.pid)).unwrap_or_default();
         let count = number::count(u64::try_from(split.leaked.len()).unwrap_or(0));
-        page.painted(
+        sheet.painted(
             Paint::Warn,
             &format!(
                 "Deleted files that one sleeping process each keeps, not read or written for an hour or more: {count} with \
@@ -241,7 +242,7 @@ fn notes(page: &mut Page<'_>, split: &Split, seen: &Shmem, options: &TmpfsOption
     }
 }
 
-fn coverage(page: &mut Page<'_>, seen: &Shmem) {
+fn coverage(sheet: &mut Sheet, seen: &Shmem) {
     let walk = &seen.walk;
     if walk.processes == 0 && walk.denied == 0 {
         return;
@@ -276,7 +277,7 @@ fn coverage(page: &mut Page<'_>, seen: &Shmem) {
     if !walk.processes_complete || seen.filesystems.iter().any(|f| !f.complete) {
         words.push(" The time was up before all was seen: the amounts are lower bounds.".to_owned());
     }
-    page.dim(&words.concat());
+    sheet.dim(&words.concat());
 }
 
 fn processes(count: u64) -> String {

@@ -3,7 +3,8 @@
 use ramline_snapshot::shmem::{Amount, File, Holder, Object, ObjectKind, Segment, Shmem};
 use ramline_units::{Bytes, Nanos};
 
-use crate::text::{Column, Page, Table, number};
+use crate::sheet::Sheet;
+use crate::text::{Column, Table, number};
 
 /// A line of the list of the largest: whatever kind it is.
 struct Large {
@@ -23,24 +24,24 @@ impl Large {
     }
 }
 
-pub fn largest(page: &mut Page<'_>, seen: &Shmem, top: usize, narrow: bool) {
+pub fn largest(sheet: &mut Sheet, seen: &Shmem, top: usize, narrow: bool) {
     let mut all: Vec<Large> = seen.files.iter().map(of_file).collect();
     all.extend(seen.segments.iter().map(of_segment));
     all.extend(seen.objects.iter().map(of_object));
     all.retain(|large| large.amount.all().0 > 0);
     all.sort_by_key(|large| std::cmp::Reverse(large.amount.all()));
-    list(page, "The largest of all kinds", all, top, narrow);
+    list(sheet, "The largest of all kinds", all, top, narrow);
 }
 
-pub fn files(page: &mut Page<'_>, title: &str, files: &[File], top: usize, narrow: bool) {
-    list(page, title, files.iter().map(of_file).collect(), top, narrow);
+pub fn files(sheet: &mut Sheet, title: &str, files: &[File], top: usize, narrow: bool) {
+    list(sheet, title, files.iter().map(of_file).collect(), top, narrow);
 }
 
-fn list(page: &mut Page<'_>, title: &str, all: Vec<Large>, top: usize, narrow: bool) {
+fn list(sheet: &mut Sheet, title: &str, all: Vec<Large>, top: usize, narrow: bool) {
     if all.is_empty() {
         return;
     }
-    page.heading(title);
+    sheet.heading(title);
     let mut table = Table::new(vec![
         Column::wrapped("what"),
         Column::right("in RAM"),
@@ -66,7 +67,7 @@ fn list(page: &mut Page<'_>, title: &str, all: Vec<Large>, top: usize, narrow: b
             large.held.into(),
         ]);
     }
-    page.table(&table);
+    sheet.table(&table);
 }
 
 fn of_file(file: &File) -> Large {

@@ -1,0 +1,203 @@
+//! A sheet: what a topic has to say, as data. It is made once per topic; text and the page render it.
+//!
+//! What it is: an answer, sentences, tables, one-bar pictures and commands in their order, with what only some readers want
+//! set apart as [`Block::More`]. What it is not: words (those are in the topics), nor layout (that is `text` and `html`).
+//!
+//! ```
+//! use ramline_view::sheet::{Depth, Sheet};
+//! use ramline_view::text::{Paint, Style};
+//! let mut sheet = Sheet::new();
+//! sheet.answer(Paint::Good, "Memory is fine.");
+//! sheet.more("How it is known", |more| more.line("MemAvailable of /proc/meminfo"));
+//! assert_eq!(sheet.text(&Style::default(), Depth::Brief), "Memory is fine.\n");
+//! assert!(sheet.text(&Style::default(), Depth::All).contains("How it is known\nMemAvailable"));
+//! ```
+
+mod picture;
+
+pub use picture::{Fits, Need, Piece, Reach, Stack, Timed, Tint};
+
+use crate::text::{Paint, Table};
+
+/// How much of a sheet is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Depth {
+    /// The answer and what belongs beside it.
+    #[default]
+    Brief,
+    /// Everything.
+    All,
+}
+
+/// One thing on a sheet.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Block {
+    /// The sentence that answers the question of the topic.
+    Answer(Paint, String),
+    /// A heading inside the topic.
+    Heading(String),
+    /// A sentence; a label hangs in front of it where there is one.
+    Line {
+        /// How it is meant.
+        paint: Paint,
+        /// What hangs in front.
+        label: String,
+        /// The sentence.
+        text: String,
+    },
+    /// Commands to copy, one a line, never broken.
+    Commands {
+        /// Columns to the right on a terminal.
+        indent: usize,
+        /// The commands.
+        lines: Vec<String>,
+    },
+    /// A table.
+    Table(Table),
+    /// A whole cut into named pieces.
+    Stack(Stack),
+    /// Times of one access on one logarithmic scale; a terminal has them in the table beside.
+    Times(Vec<Timed>),
+    /// Shares of something in use, a bar each; a terminal has them in the table beside.
+    Reaches(Vec<Reach>),
+    /// A need held against limits; a terminal has it in sentences.
+    Fits(Fits),
+    /// Lines drawn for a terminal; a page shows them as they are.
+    Drawn(Vec<String>),
+    /// Room between two things, on a terminal.
+    Gap,
+    /// What to look at next; on a page the next thing is below.
+    Next(String),
+    /// One of several equals, each with a title in its colour: a finding.
+    Card {
+        /// How much it matters.
+        paint: Paint,
+        /// What it is.
+        title: String,
+        /// What belongs to it.
+        sheet: Sheet,
+    },
+    /// What is shown on request: `--all` or `--more` on a terminal, folded on a page.
+    More {
+        /// What it is about.
+        title: String,
+        /// It.
+        sheet: Sheet,
+    },
+}
+
+/// What a topic has to say.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Sheet {
+    blocks: Vec<Block>,
+}
+
+impl Sheet {
+    /// An empty sheet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Sheet { blocks: Vec::new() }
+    }
+
+    /// Its blocks, in order.
+    #[must_use]
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// True without anything on it.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// Adds a block.
+    pub fn push(&mut self, block: Block) {
+        self.blocks.push(block);
+    }
+
+    /// Everything of another sheet, below.
+    pub fn append(&mut self, other: Sheet) {
+        self.blocks.extend(other.blocks);
+    }
+
+    /// The answer.
+    pub fn answer(&mut self, paint: Paint, text: &str) {
+        self.push(Block::Answer(paint, text.to_owned()));
+    }
+
+    /// A sentence.
+    pub fn line(&mut self, text: &str) {
+        self.painted_point(Paint::Plain, "", text);
+    }
+
+    /// The sentence that matters.
+    pub fn bold(&mut self, text: &str) {
+        self.painted_point(Paint::Bold, "", text);
+    }
+
+    /// An aside.
+    pub fn dim(&mut self, text: &str) {
+        self.painted_point(Paint::Dim, "", text);
+    }
+
+    /// A sentence in a colour that says what kind it is.
+    pub fn painted(&mut self, paint: Paint, text: &str) {
+        self.painted_point(paint, "", text);
+    }
+
+    /// A heading.
+    pub fn heading(&mut self, text: &str) {
+        self.push(Block::Heading(text.to_owned()));
+    }
+
+    /// A point of a list: `label` hangs in front of the text.
+    pub fn point(&mut self, label: &str, text: &str) {
+        self.painted_point(Paint::Plain, label, text);
+    }
+
+    /// The same in a colour.
+    pub fn painted_point(&mut self, paint: Paint, label: &str, text: &str) {
+        self.push(Block::Line { paint, label: label.to_owned(), text: text.to_owned() });
+    }
+
+    /// A command to copy.
+    pub fn command(&mut self, indent: usize, text: &str) {
+        match self.blocks.last_mut() {
+            Some(Block::Commands { indent: same, lines }) if *same == indent => lines.push(text.to_owned()),
+            _ => self.push(Block::Commands { indent, lines: vec![text.to_owned()] }),
+        }
+    }
+
+    /// A table, unless it is empty.
+    pub fn table(&mut self, table: &Table) {
+        if !table.is_empty() {
+            self.push(Block::Table(table.clone()));
+        }
+    }
+
+    /// Room.
+    pub fn blank(&mut self) {
+        self.push(Block::Gap);
+    }
+
+    /// What to look at next.
+    pub fn next(&mut self, text: &str) {
+        self.push(Block::Next(text.to_owned()));
+    }
+
+    /// What is shown on request; nothing where `fill` puts nothing on it.
+    pub fn more(&mut self, title: &str, fill: impl FnOnce(&mut Sheet)) {
+        let mut sheet = Sheet::new();
+        fill(&mut sheet);
+        if !sheet.is_empty() {
+            self.push(Block::More { title: title.to_owned(), sheet });
+        }
+    }
+
+    /// True where something is shown on request only.
+    #[must_use]
+    pub fn has_more(&self) -> bool {
+        self.blocks.iter().any(|block| matches!(block, Block::More { .. }))
+    }
+}

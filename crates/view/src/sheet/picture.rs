@@ -1,0 +1,104 @@
+//! Pictures as data: what is drawn, with its words; how it is drawn is the renderer's.
+//!
+//! What it is not: computed here. Shares come from the model.
+//!
+//! Worked example: a [`Piece`] of 0.25 under the letter `c` is a quarter of the bar on a terminal and on the page.
+
+use ramline_units::{Bytes, Nanos};
+
+/// What a piece of a whole is, and so its colour: one thing has one colour everywhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tint {
+    /// Memory of processes.
+    Processes,
+    /// tmpfs and shared memory.
+    Shared,
+    /// Locked, or reserved as huge pages.
+    Locked,
+    /// Compressed pages.
+    Compressed,
+    /// The kernel's own.
+    Kernel,
+    /// Page cache that must be written first.
+    Dirty,
+    /// Page cache.
+    Cache,
+    /// Unused.
+    Free,
+}
+
+/// A piece of a whole.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Piece {
+    /// Its letter on a terminal.
+    pub letter: char,
+    /// Its colour.
+    pub tint: Tint,
+    /// Its name.
+    pub name: String,
+    /// How much, with the unit.
+    pub size: String,
+    /// Its share of the whole, 0 to 1.
+    pub share: f64,
+    /// What else is to be known of it: what it takes to free it.
+    pub note: String,
+}
+
+/// A whole cut into pieces.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stack {
+    /// What the whole is: `23.5 GiB of memory`.
+    pub title: String,
+    /// The pieces, in order.
+    pub pieces: Vec<Piece>,
+}
+
+/// The time of one access to a tier.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Timed {
+    /// The tier.
+    pub name: String,
+    /// Median, and what else stands beside it.
+    pub value: String,
+    /// Median.
+    pub p50: Nanos,
+    /// 99th percentile.
+    pub p99: Nanos,
+}
+
+/// A share of something in use.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reach {
+    /// What.
+    pub name: String,
+    /// How much of how much.
+    pub value: String,
+    /// The share, 0 to 1.
+    pub share: f64,
+    /// Its colour.
+    pub tint: Tint,
+}
+
+/// One limit a need is held against.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Need {
+    /// The limit.
+    pub name: String,
+    /// The margin in words.
+    pub value: String,
+    /// How much it allows.
+    pub allows: Bytes,
+    /// The need is within it.
+    pub fits: bool,
+}
+
+/// A need against limits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fits {
+    /// Whose need.
+    pub name: String,
+    /// The need.
+    pub need: Bytes,
+    /// The limits.
+    pub limits: Vec<Need>,
+}

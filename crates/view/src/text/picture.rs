@@ -1,0 +1,83 @@
+//! Pictures of a sheet on a terminal: one line of letters in colour, as wide as the terminal allows, and its pieces by name.
+//!
+//! What it is not: the only place of a number; each piece is named in the table below its bar.
+//!
+//! Worked example: a quarter of cache and nothing else on 8 columns is `cc......`.
+
+use super::{Cell, Column, Paint, Segment, Style, Table, number, segments};
+use crate::sheet::{Stack, Tint};
+
+/// Columns of a small bar in a table.
+pub const BAR: usize = 10;
+
+/// The colour of a piece on a terminal.
+#[must_use]
+pub const fn paint(tint: Tint) -> Paint {
+    match tint {
+        Tint::Processes => Paint::Blue,
+        Tint::Shared => Paint::Magenta,
+        Tint::Locked => Paint::Bad,
+        Tint::Compressed => Paint::Cyan,
+        Tint::Kernel | Tint::Dirty => Paint::Warn,
+        Tint::Cache => Paint::Good,
+        Tint::Free => Paint::Dim,
+    }
+}
+
+/// The bar of a whole, and a line for each piece.
+#[must_use]
+pub fn stack(stack: &Stack, style: &Style) -> String {
+    let mut table = Table::new(vec![Column::wrapped(""), Column::right(""), Column::right(""), Column::wrapped("")]);
+    for piece in &stack.pieces {
+        table.row([
+            Cell::painted(paint(piece.tint), &format!("{} {}", piece.letter, piece.name)),
+            piece.size.as_str().into(),
+            number::percent(piece.share).into(),
+            Cell::painted(Paint::Dim, &piece.note),
+        ]);
+    }
+    format!("{}\n{}", line(stack, style), table.draw(style))
+}
+
+/// The bar alone. Free memory is dotted: what is left when all other pieces are drawn.
+fn line(stack: &Stack, style: &Style) -> String {
+    let used = || stack.pieces.iter().filter(|piece| piece.tint != Tint::Free);
+    let parts: Vec<Segment> = used().map(|piece| Segment { letter: piece.letter, share: piece.share }).collect();
+    let bar = segments(&parts, style.width.min(100));
+    let tint_of = |letter: char| used().find(|piece| piece.letter == letter).map_or(Tint::Free, |piece| piece.tint);
+    let mut out = String::new();
+    let mut rest = bar.as_str();
+    while let Some(letter) = rest.chars().next() {
+        let end = rest.find(|c| c != letter).unwrap_or(rest.len());
+        out.push_str(&style.paint(paint(tint_of(letter)), &rest[..end]));
+        rest = &rest[end..];
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sheet::Piece;
+
+    #[test]
+    fn each_piece_has_its_letter_and_its_colour() {
+        let piece = |letter, tint, share| Piece {
+            letter,
+            tint,
+            name: String::new(),
+            size: String::new(),
+            share,
+            note: String::new(),
+        };
+        let whole = Stack {
+            title: String::new(),
+            pieces: vec![piece('P', Tint::Processes, 0.5), piece('c', Tint::Cache, 0.25), piece('.', Tint::Free, 0.25)],
+        };
+        assert_eq!(line(&whole, &Style { colour: false, width: 8 }), "PPPPcc..");
+        assert_eq!(
+            line(&whole, &Style { colour: true, width: 8 }),
+            "\u{1b}[34mPPPP\u{1b}[0m\u{1b}[32mcc\u{1b}[0m\u{1b}[2m..\u{1b}[0m"
+        );
+    }
+}
