@@ -267,7 +267,7 @@ fn sentence(verdict: &Verdict, pressure: &PressureModel) -> String {
             format!("Memory is fine: {room}; tasks wait {some} of the time for pages evicted earlier.")
         }
         VerdictState::Elsewhere => {
-            format!("{}, but tasks waited {some} of the last 10 s; a second look tells where.", capital(&room))
+            format!("{}, but tasks waited {some} of the last 10 s; look again.", capital(&room))
         }
         VerdictState::GroupAtLimit => match killed {
             Some(n) => format!("Machine ok: {room}. {} killed at the limit of a group.", processes(n)),
@@ -300,7 +300,7 @@ fn details(verdict: &Verdict, plenty: bool) -> Vec<String> {
     }
     if verdict.cache_in_use.share_of(verdict.total).is_some_and(|share| share >= 0.01) {
         out.push(format!(
-            "Of the available memory {} are file cache in use: taking it means reading it again.",
+            "{} of the available memory is file cache in use, read again if taken.",
             verdict.cache_in_use
         ));
     }
@@ -312,7 +312,7 @@ fn details(verdict: &Verdict, plenty: bool) -> Vec<String> {
     match (verdict.state, verdict.basis) {
         (VerdictState::Unknown, _) => out.push("To know, look twice: ramline show --for 2s".to_owned()),
         (VerdictState::Elsewhere, _) => {
-            out.push("In a group at its limit, for pages evicted earlier, or on the whole machine: ramline show pressure --for 2s tells which.".to_owned());
+            out.push("In a group, for evicted pages, or everywhere? Try: ramline show pressure --for 2s".to_owned());
         }
         _ => {}
     }

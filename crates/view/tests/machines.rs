@@ -16,6 +16,7 @@ use ramline_snapshot::shmem::{Amount, File, GraphicsClient, GraphicsRegion, Hold
 use ramline_snapshot::swaps::SwapArea;
 use ramline_snapshot::{Seen, Snapshot, Unseen, Wanted, Window};
 use ramline_units::{Bytes, Nanos};
+use ramline_view::sheet::{Depth, Sheet};
 use ramline_view::text::{Style, width};
 use ramline_view::{
     CheckupReport, ShowCgroups, ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram, UnseenSection,
@@ -98,6 +99,53 @@ fn every_screen_of_every_captured_machine_fits_and_holds_only_text() {
             }
         }
         assert!(screen::checkup(&report(&machine(&tree)), &[], &STYLE).lines().count() <= 40, "{}", tree.display());
+    }
+}
+
+/// What a terminal shows without being asked for more.
+fn brief(seen: &Snapshot, style: &Style) -> Vec<(String, String)> {
+    let text = |sheet: Sheet| sheet.text(style, Depth::Brief);
+    vec![
+        ("show".to_owned(), text(ShowMemory::new(seen, None).sheet())),
+        ("show tiers".to_owned(), text(ShowTiers::new(seen, None).sheet())),
+        ("show zram".to_owned(), text(ShowZram::new(seen).sheet())),
+        ("show swap".to_owned(), text(ShowSwap::new(seen, None).sheet())),
+        ("show pressure".to_owned(), text(ShowPressure::new(seen, None).sheet())),
+    ]
+}
+
+#[test]
+fn no_line_is_longer_than_the_terminal_and_colour_changes_no_word() {
+    for tree in trees() {
+        let seen = machine(&tree);
+        for columns in [60, 80, 120, 200] {
+            let style = Style { colour: false, width: columns };
+            let colour = Style { colour: true, width: columns };
+            let plain = screens(&seen, None, &style).into_iter().chain(brief(&seen, &style));
+            let coloured = screens(&seen, None, &colour).into_iter().chain(brief(&seen, &colour));
+            for ((name, text), (_, painted)) in plain.zip(coloured) {
+                let at = format!("{name} on {} at {columns} columns", tree.display());
+                let long = text.lines().find(|line| width(line) > columns && !is_command(line));
+                assert_eq!(long, None, "{at}");
+                let own = [0, 1, 2, 31, 32, 33, 34, 35, 36].map(|code| format!("\u{1b}[{code}m"));
+                assert_eq!(own.iter().fold(painted, |text, code| text.replace(code, "")), text, "{at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn show_fits_a_small_terminal_and_its_first_line_is_short() {
+    for tree in trees() {
+        let seen = machine(&tree);
+        for (name, text) in brief(&seen, &Style { colour: false, width: 80 }) {
+            let first = text.lines().next().unwrap_or_default();
+            assert!(!first.is_empty() && width(first) < 100, "{name} on {}: {first}", tree.display());
+        }
+        let show = ShowMemory::new(&seen, None).brief(&Style { colour: false, width: 80 });
+        assert!(show.lines().count() <= 14, "{}:\n{show}", tree.display());
+        let verdict = ShowMemory::new(&seen, None).verdict;
+        assert!(verdict.is_none_or(|verdict| width(&verdict.text) < 100), "{}", tree.display());
     }
 }
 

@@ -115,9 +115,9 @@ pub(crate) fn paint(status: Status) -> Paint {
 
 fn next(verdict: Option<&Verdict>) -> &'static str {
     match verdict.map(|v| v.state) {
-        Some(VerdictState::Comfortable) => "ramline show --all (every line), ramline show processes (who uses it)",
+        Some(VerdictState::Comfortable) => "ramline show --all, ramline show processes",
         Some(VerdictState::Unknown) => "ramline show --for 2s",
-        _ => "ramline show pressure --for 2s (who waits), ramline show processes (who uses it)",
+        _ => "ramline show pressure --for 2s, ramline show processes",
     }
 }
 
@@ -148,9 +148,9 @@ const fn named(kind: PieceKind) -> (char, Tint, &'static str) {
 /// What it takes to free a piece.
 const fn freed(kind: PieceKind, how: Freeable) -> &'static str {
     match (kind, how) {
-        (PieceKind::Processes, Freeable::No) => "freed when they end: no free swap",
+        (PieceKind::Processes, Freeable::No) => "stays: no free swap",
         (PieceKind::Processes, Freeable::Partly) => "freed in part by swapping",
-        (PieceKind::Shared, Freeable::No) => "freed when deleted: no free swap",
+        (PieceKind::Shared, Freeable::No) => "until deleted: no free swap",
         (PieceKind::Shared, Freeable::Partly) => "freed in part by swapping",
         (PieceKind::Processes | PieceKind::Shared, _) => "freed by swapping",
         (PieceKind::Locked, _) => "freed when unlocked",

@@ -112,7 +112,9 @@ impl Ink<'_> {
             }
             Block::Gap => self.gap(),
             Block::Next(text) => {
-                self.gap();
+                if self.depth == Depth::All {
+                    self.gap();
+                }
                 self.put(Paint::Dim, "", &format!("Next: {text}"));
             }
             Block::Card { paint, title, sheet } => {

@@ -122,7 +122,7 @@ fn show_memory_puts_every_byte_on_a_line_with_its_owner_and_the_way_to_free_it()
         ShowMemory::new(&after, Some(&window)).text(&STYLE),
         "\
 Memory is fine: 4.0 of 8.0 GiB available, no task waits for memory.
-Of the available memory 1.5 GiB are file cache in use: taking it means reading it again.
+1.5 GiB of the available memory is file cache in use, read again if taken.
 PPPPPPPPPPPPPPPPPPPTTTTTTZZZkkkkkkkkkddcccccccccccccccccccccccccccccccccccccccccccccccc.............
 P processes                    1.5 GiB  18.8 %  freed by swapping
 T tmpfs and shared memory    512.0 MiB   6.2 %  freed by swapping
@@ -167,7 +167,7 @@ GPUReclaim.
 Drift over 2.0 s: no line; leftover +0 B.
 Swap: 1.0 of 4.0 GiB used.
 
-Next: ramline show --all (every line), ramline show processes (who uses it)
+Next: ramline show --all, ramline show processes
 "
     );
 }
