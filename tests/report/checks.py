@@ -13,7 +13,10 @@ PROBES = (HERE / "probes.js").read_text()
 WIDTHS = (400, 1280)
 # WCAG 2.1, level AA, for text of ordinary size.
 LEAST_CONTRAST = 4.5
-MOST_BYTES = 300 * 1000
+MOST_BYTES = 150 * 1000
+# Screens of 800 px a report may take with its details closed, by width.
+MOST_SCREENS = {1280: 5, 400: 12}
+SCREEN = 800
 
 # Bytes that steer a terminal, and characters that reorder or hide text. Tab and newline are layout.
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
@@ -24,18 +27,35 @@ def probe(browser, name, *args):
 
 
 def in_every_view(browser, file, look):
-    """What `look` finds at each width in each scheme, with the view named."""
+    """What `look` finds at each width in each scheme, with details closed and open, with the view named."""
     found = []
-    for width in WIDTHS:
-        for dark in (False, True):
-            browser.view(width, dark)
-            found += [f"at {width} px, {'dark' if dark else 'light'}: {wrong}" for wrong in look()]
+    for unfolded in (False, True):
+        browser.run("for (const part of document.querySelectorAll('details')) part.open = arguments[0]", unfolded)
+        for width in WIDTHS:
+            for dark in (False, True):
+                browser.view(width, dark)
+                view = f"{width} px, {'dark' if dark else 'light'}, details {'open' if unfolded else 'closed'}"
+                found += [f"at {view}: {wrong}" for wrong in look()]
     return found
 
 
 def size(_browser, file):
     size = file.stat().st_size
     return [] if size < MOST_BYTES else [f"{size} bytes, at most {MOST_BYTES}"]
+
+
+def height(browser, file):
+    """A report of a checkup is read at a glance; the page of a series has what a series has."""
+    browser.open(file)
+    if not browser.run("return document.querySelector('#record, .tall') !== null"):
+        return []
+    found = []
+    for width, screens in MOST_SCREENS.items():
+        browser.view(width, height=SCREEN)
+        high = browser.run("return document.documentElement.scrollHeight")
+        if high > screens * SCREEN:
+            found.append(f"at {width} px it takes {high / SCREEN:.1f} screens of {SCREEN} px, at most {screens}")
+    return found
 
 
 def steering(_browser, file):
@@ -113,7 +133,8 @@ def planted(browser, file):
 
 # What the check says, and the function; in this order.
 CHECKS = [
-    ("is under 300 KB", size),
+    ("is under 150 KB", size),
+    ("takes at most 5 screens of 1280 x 800 and 12 of 400 x 800", height),
     ("holds no character that steers a terminal or reorders text", steering),
     ("logs nothing to the console", console),
     ("asks the network for nothing", requests),

@@ -41,7 +41,8 @@ const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom 
 const shown = e => {
   const s = getComputedStyle(e);
   const r = e.getBoundingClientRect();
-  return s.visibility === "visible" && s.display !== "none" && Number(s.opacity) > 0 && r.width > 0 && r.height > 0;
+  // What is folded is looked at when it is unfolded.
+  return e.checkVisibility() && s.visibility === "visible" && s.display !== "none" && Number(s.opacity) > 0 && r.width > 0 && r.height > 0;
 };
 
 const probes = {
@@ -122,6 +123,7 @@ const probes = {
     if (!all.length && document.querySelector("#ledger, #proof")) bad.push("there is no figure");
     for (const figure of all) {
       const where = name(figure);
+      if (figure.closest("details:not([open])")) continue;
       if (!shown(figure)) bad.push(`${where} is not visible`);
       const svg = figure.querySelector("svg");
       if (!svg || !shown(svg)) { bad.push(`${where} has no visible SVG`); continue; }

@@ -63,6 +63,7 @@ fn head(report: &CheckupReport) -> Markup {
     html! {
         p.eyebrow {
             b { "ramline checkup" }
+            @if let Some(host) = &machine.host { b { (host) } }
             span { "Linux " (machine.kernel) }
             span { (machine.cpus) @if machine.cpus == 1 { " CPU" } @else { " CPUs" } }
             @if let Some(hypervisor) = &machine.hypervisor { span { @if hypervisor == "unknown" { "a virtual machine" } @else { "guest of " (hypervisor) } } }

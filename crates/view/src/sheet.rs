@@ -15,7 +15,7 @@
 
 mod picture;
 
-pub use picture::{Fits, Need, Piece, Reach, Stack, Timed, Tint};
+pub use picture::{Piece, Stack, Timed, Tint};
 
 use crate::text::{Paint, Table};
 
@@ -58,10 +58,6 @@ pub enum Block {
     Stack(Stack),
     /// Times of one access on one logarithmic scale; a terminal has them in the table beside.
     Times(Vec<Timed>),
-    /// Shares of something in use, a bar each; a terminal has them in the table beside.
-    Reaches(Vec<Reach>),
-    /// A need held against limits; a terminal has it in sentences.
-    Fits(Fits),
     /// Lines drawn for a terminal; a page shows them as they are.
     Drawn(Vec<String>),
     /// Room between two things, on a terminal.

@@ -9,10 +9,9 @@
 
 mod bars;
 mod dots;
-mod fit;
 mod latency;
+mod meter;
 mod panels;
-mod reach;
 mod stack;
 
 use maud::{Markup, html};
@@ -20,10 +19,9 @@ use unicode_width::UnicodeWidthChar;
 
 pub use bars::{Bar, bars};
 pub use dots::{Axis, Dots, dots};
-pub use fit::{Room, fit};
 pub use latency::{Span, latencies};
+pub use meter::meter;
 pub use panels::{Axes, Panel, Points, Stroke, panels};
-pub use reach::{meter, reaches};
 pub use stack::stack;
 
 use crate::escape;

@@ -6,10 +6,10 @@
 
 use maud::{Markup, html};
 
-use super::draw::{self, Room, Span, fit, latencies, reaches, stack};
-use super::format::{keep, size};
+use super::draw::{self, Span, latencies, stack};
+use super::format::keep;
 use super::parts::{commands, figure};
-use crate::sheet::{Block, Fits, Reach, Sheet, Stack, Timed};
+use crate::sheet::{Block, Sheet, Stack, Timed};
 use crate::text::{Cell, Paint, Table};
 
 /// A section: its heading, the answer, and the sheet below; nothing for an empty sheet.
@@ -24,27 +24,35 @@ pub fn topic(id: &str, heading: &str, sheet: &Sheet) -> Markup {
 /// The blocks, in order; points that follow each other are one list.
 pub fn body(id: &str, sheet: &Sheet) -> Markup {
     let mut out = Vec::new();
-    let mut points: Vec<Markup> = Vec::new();
-    let mut pictures = 0;
-    for block in sheet.blocks() {
-        if let Block::Line { paint, label, text } = block
-            && !label.trim().is_empty()
-        {
-            points.push(point(*paint, label, text));
-            continue;
+    let (mut points, mut folds): (Vec<Markup>, Vec<Markup>) = (Vec::new(), Vec::new());
+    for (nth, block) in sheet.blocks().iter().enumerate() {
+        let drawn = || one(&format!("{id}-{nth}"), block);
+        match block {
+            Block::Line { paint, label, text } if !label.trim().is_empty() => {
+                flush(&mut out, &mut folds, |all| html! { div.folds { (all) } });
+                points.push(point(*paint, label, text));
+            }
+            Block::More { .. } => {
+                flush(&mut out, &mut points, |all| html! { ul.points { (all) } });
+                folds.push(drawn());
+            }
+            _ => {
+                flush(&mut out, &mut points, |all| html! { ul.points { (all) } });
+                flush(&mut out, &mut folds, |all| html! { div.folds { (all) } });
+                out.push(drawn());
+            }
         }
-        flush(&mut out, &mut points);
-        pictures += 1;
-        out.push(one(&format!("{id}-{pictures}"), block));
     }
-    flush(&mut out, &mut points);
+    flush(&mut out, &mut points, |all| html! { ul.points { (all) } });
+    flush(&mut out, &mut folds, |all| html! { div.folds { (all) } });
     html! { @for part in out { (part) } }
 }
 
-fn flush(out: &mut Vec<Markup>, points: &mut Vec<Markup>) {
-    if !points.is_empty() {
-        out.push(html! { ul.points { @for point in points.iter() { (point) } } });
-        points.clear();
+/// What follows each other and is alike, in one place.
+fn flush(out: &mut Vec<Markup>, alike: &mut Vec<Markup>, place: impl Fn(Markup) -> Markup) {
+    if !alike.is_empty() {
+        let all = std::mem::take(alike);
+        out.push(place(html! { @for one in all { (one) } }));
     }
 }
 
@@ -76,8 +84,6 @@ fn one(id: &str, block: &Block) -> Markup {
         Block::Table(table) => table_of(table),
         Block::Stack(stack) => stacked(id, stack),
         Block::Times(times) => timed(id, times),
-        Block::Reaches(rows) => reached(id, rows),
-        Block::Fits(fits) => fitted(id, fits),
         Block::Drawn(lines) => html! { div.scroll { pre.screen { @for line in lines { (line) br; } } } },
         // What comes next is below.
         Block::Gap | Block::Next(_) => html! {},
@@ -155,34 +161,5 @@ fn timed(id: &str, times: &[Timed]) -> Markup {
         ),
         &drawing,
         &html! { "Dot: median. Line: up to the 99th percentile. The scale is logarithmic." },
-    )
-}
-
-fn reached(id: &str, rows: &[Reach]) -> Markup {
-    let words: Vec<String> = rows.iter().map(|row| format!("{} {}", row.name, row.value)).collect();
-    figure(
-        id,
-        "How much is in use",
-        &format!("A bar for each, as long as the share in use: {}.", words.join(", ")),
-        &reaches(rows),
-        &html! {},
-    )
-}
-
-fn fitted(id: &str, fits: &Fits) -> Markup {
-    let longest = fits.limits.iter().map(|l| l.allows).chain([fits.need]).max().unwrap_or_default();
-    let share = |bytes: ramline_units::Bytes| bytes.share_of(longest).unwrap_or(0.0);
-    let rooms: Vec<Room> = fits
-        .limits
-        .iter()
-        .map(|l| Room { name: l.name.clone(), value: l.value.clone(), share: share(l.allows), fits: l.fits })
-        .collect();
-    let words: Vec<String> = rooms.iter().map(|room| format!("{}: {}", room.name, room.value)).collect();
-    figure(
-        id,
-        &format!("Whether {} fits", fits.name),
-        &format!("A bar for each limit and a line at the need of {}: {}.", size(fits.need), words.join(", ")),
-        &fit(&rooms, share(fits.need), &format!("needs {}", size(fits.need))),
-        &html! {},
     )
 }

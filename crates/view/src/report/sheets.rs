@@ -63,7 +63,11 @@ fn who(who: &WhoUses) -> Sheet {
                 format!(
                     "{} are used by {}, each page counted once.",
                     whole.value,
-                    number::things(who.processes, "program run")
+                    if who.processes == 1 {
+                        "1 process".to_owned()
+                    } else {
+                        format!("{} processes", number::count(who.processes))
+                    }
                 )
             }
             None => "The processes were not seen.".to_owned(),
@@ -125,7 +129,12 @@ fn tiers(report: &CheckupReport) -> Sheet {
         );
         sheet.push(Block::Times(times(measured)));
     }
-    show::order(&mut sheet, &report.tiers);
+    if report.measured.is_some() {
+        sheet
+            .more("What each uses, and the order in which they are reclaimed", |more| show::order(more, &report.tiers));
+    } else {
+        show::order(&mut sheet, &report.tiers);
+    }
     if let Some(measured) = &report.measured {
         sheet.more("How it was measured", |more| how_measured(more, measured));
     }

@@ -4,7 +4,7 @@
 //!
 //! Worked example: a [`Piece`] of 0.25 under the letter `c` is a quarter of the bar on a terminal and on the page.
 
-use ramline_units::{Bytes, Nanos};
+use ramline_units::Nanos;
 
 /// What a piece of a whole is, and so its colour: one thing has one colour everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,41 +64,4 @@ pub struct Timed {
     pub p50: Nanos,
     /// 99th percentile.
     pub p99: Nanos,
-}
-
-/// A share of something in use.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Reach {
-    /// What.
-    pub name: String,
-    /// How much of how much.
-    pub value: String,
-    /// The share, 0 to 1.
-    pub share: f64,
-    /// Its colour.
-    pub tint: Tint,
-}
-
-/// One limit a need is held against.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Need {
-    /// The limit.
-    pub name: String,
-    /// The margin in words.
-    pub value: String,
-    /// How much it allows.
-    pub allows: Bytes,
-    /// The need is within it.
-    pub fits: bool,
-}
-
-/// A need against limits.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Fits {
-    /// Whose need.
-    pub name: String,
-    /// The need.
-    pub need: Bytes,
-    /// The limits.
-    pub limits: Vec<Need>,
 }

@@ -80,9 +80,9 @@ pub(crate) fn topic(pressure: Option<&PressureModel>, marks: Option<&Watermarks>
     if let Some(marks) = marks {
         sheet.more("Distance to reclaim, in MiB (now): kswapd wakes at low, allocations stall at min", |more| {
             zones(more, marks, span);
+            lists(more, marks);
+            orders(more, marks);
         });
-        sheet.more("Pages reclaim can look at (now)", |more| lists(more, marks));
-        orders(&mut sheet, marks);
     }
     sheet
 }
@@ -103,7 +103,6 @@ fn psi_table(pressure: &PressureModel) -> Table {
     let over = pressure.span.map_or_else(String::new, |span| format!("over {span}"));
     let mut table = Table::new(vec![
         Column::left("stalled (PSI)"),
-        Column::left(""),
         Column::right(&over),
         Column::right("last 10 s"),
         Column::right("60 s"),
@@ -119,8 +118,7 @@ fn psi_table(pressure: &PressureModel) -> Table {
             }
             let percent = |v: f64| Cell::from(format!("{v:.2} %"));
             table.row([
-                name.into(),
-                kind.into(),
+                format!("{name}, {kind}").into(),
                 window.map(percent).unwrap_or_default(),
                 percent(line.avg10),
                 percent(line.avg60),
@@ -347,7 +345,10 @@ fn lists(sheet: &mut Sheet, marks: &Watermarks) {
             cell(boost),
         ]);
     }
-    sheet.table(&table);
+    if !table.is_empty() {
+        sheet.heading("Pages reclaim can look at (now)");
+        sheet.table(&table);
+    }
 }
 
 /// Free blocks by order: shown for the zone with most memory, since the others are small.
@@ -355,10 +356,10 @@ fn orders(sheet: &mut Sheet, marks: &Watermarks) {
     let zones = marks.nodes.iter().flat_map(|n| &n.zones);
     let Some(zone) = zones.filter(|z| !z.orders.is_empty()).max_by_key(|z| z.managed) else { return };
     let threshold = marks.extfrag_threshold.map(|t| format!("; the kernel compacts above {t}")).unwrap_or_default();
-    let title = format!(
+    sheet.heading(&format!(
         "Free blocks of node {} {} (now; index in thousandths: 0 lack of memory, 1000 fragmentation{threshold})",
         zone.node, zone.name
-    );
+    ));
     let mut columns = vec![Column::left("order")];
     columns.extend(zone.orders.iter().map(|o| Column::right(&o.order.to_string())));
     let mut table = Table::new(columns);
@@ -372,5 +373,5 @@ fn orders(sheet: &mut Sheet, marks: &Watermarks) {
     }));
     table.cells(blocks);
     table.cells(index);
-    sheet.more(&title, |more| more.table(&table));
+    sheet.table(&table);
 }

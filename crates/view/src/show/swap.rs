@@ -108,12 +108,13 @@ pub(crate) fn areas_and_flow(sheet: &mut Sheet, state: &SwapState, span: Option<
             );
         }
     }
-    sheet.heading("What lies in swap, and what moves");
-    sheet.point("  in swap  ", &format!("{} of {} (now)", state.used, state.total));
-    match &state.flow {
-        Some(flow) => flow_text(sheet, flow, span),
-        None => sheet.point("  moving   ", "counted since boot only, no rate; try: ramline show swap --for 2s"),
-    }
+    sheet.more("What lies in swap, and what moves", |more| {
+        more.point("  in swap  ", &format!("{} of {} (now)", state.used, state.total));
+        match &state.flow {
+            Some(flow) => flow_text(more, flow, span),
+            None => more.point("  moving   ", "counted since boot only, no rate; try: ramline show swap --for 2s"),
+        }
+    });
 }
 
 /// The verdict on swap in a sentence.

@@ -203,10 +203,6 @@ pub(crate) fn fits(sheet: &mut Sheet, fits: &[Fit]) {
     for fit in fits.iter().filter(|fit| fit.need.0 > 0 || !fit.fits) {
         let paint = if fit.fits { Paint::Plain } else { Paint::Warn };
         sheet.painted(paint, &format!("{}.", fit_sentence(fit)));
-        let aside = aside(fit);
-        if !aside.is_empty() {
-            sheet.point("  ", &aside);
-        }
     }
     sheet.more("What each limit would leave (negative: it breaks)", |more| limits(more, fits));
 }
@@ -227,6 +223,12 @@ fn limits(sheet: &mut Sheet, fits: &[Fit]) {
         table.cells(fit_row(fit));
     }
     sheet.table(&table);
+    for fit in fits {
+        let aside = aside(fit);
+        if !aside.is_empty() {
+            sheet.point("  - ", &format!("{}: {aside}", fit.path));
+        }
+    }
     let mut limits: Vec<String> =
         fits.iter().flat_map(|f| &f.margins).map(|m| format!("{} {}", model_words(m.model), m.limit)).collect();
     let mut told = std::collections::BTreeSet::new();

@@ -90,7 +90,7 @@ fn ladder(rung: Rung) -> String {
 
 pub(crate) fn state_text(sheet: &mut Sheet, state: &ZramState, ram: Option<Bytes>) {
     sheet.answer(Paint::Bold, &format!("zram: {}.", rung_words(state.rung)));
-    if state.rung != Rung::Active {
+    if !matches!(state.rung, Rung::Active | Rung::Outranked) {
         sheet.line(&ladder(state.rung));
     }
     if let Some(container) = &state.container {
@@ -134,10 +134,6 @@ fn device_text(sheet: &mut Sheet, device: &Device, ram: Option<Bytes>) {
     let algorithm = device.algorithm.as_deref().unwrap_or("algorithm not known");
     let priority = device.priority.map(|p| format!(", swap priority {p}")).unwrap_or_default();
     sheet.heading(&format!("{}: {}, {algorithm}{priority}", device.name, rung_words(device.rung)));
-    if device.algorithms.len() > 1 {
-        sheet.dim(&format!("Algorithms this kernel offers here: {}.", device.algorithms.join(", ")));
-    }
-    sheet.dim(&format!("Writeback: {}. Recompression: {}.", writeback(device), recompression(device)));
     if device.beyond_twice_ram {
         sheet.painted(
             Paint::Warn,
@@ -156,6 +152,12 @@ fn device_text(sheet: &mut Sheet, device: &Device, ram: Option<Bytes>) {
     if let Some(gain) = device.gain.as_ref().filter(|_| device.disksize.0 > 0) {
         gain_text(sheet, device, gain, ram);
     }
+    sheet.more(&format!("What {} can do", device.name), |more| {
+        if device.algorithms.len() > 1 {
+            more.dim(&format!("Algorithms this kernel offers here: {}.", device.algorithms.join(", ")));
+        }
+        more.dim(&format!("Writeback: {}. Recompression: {}.", writeback(device), recompression(device)));
+    });
     if device.disksize.0 == 0 {
         sheet.line("It has no size yet, so all its statistics are 0.");
         return;

@@ -6,7 +6,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use super::{Cell, Column, Paint, Style, Table, bar, picture, wrap};
+use super::{Paint, Style, picture, wrap};
 use crate::escape;
 use crate::sheet::{Block, Depth, Sheet};
 
@@ -95,18 +95,7 @@ impl Ink<'_> {
             Block::Table(table) => self.out.push_str(&table.draw(self.style)),
             Block::Stack(stack) => self.out.push_str(&picture::stack(stack, self.style)),
             // The table beside them has the numbers.
-            Block::Times(_) | Block::Fits(_) => {}
-            Block::Reaches(reaches) => {
-                let mut table = Table::new(vec![Column::wrapped(""), Column::right(""), Column::left("")]).indented(2);
-                for reach in reaches {
-                    table.row([
-                        reach.name.as_str().into(),
-                        reach.value.as_str().into(),
-                        Cell::from(bar(reach.share, picture::BAR)),
-                    ]);
-                }
-                self.out.push_str(&table.draw(self.style));
-            }
+            Block::Times(_) => {}
             Block::Drawn(lines) => {
                 lines.iter().for_each(|line| self.out.push_str(&format!("{}\n", escape(line).trim_end())));
             }

@@ -213,8 +213,6 @@ fn show_zram_tells_the_ladder_every_field_with_unit_and_scope_and_the_capacity_f
 zram: active as swap.
 
 zram0: active as swap, lz4, swap priority 100
-Algorithms this kernel offers here: lzo, lz4, zstd.
-Writeback: not in this kernel. Recompression: not in this kernel.
 5 writes failed since the device was made: its limit was hit, or no memory was found.
 It stores 1.0 GiB of pages in 256.0 MiB of RAM, plus 8.0 MiB slot table (now): net gain 760.0 MiB.
 
@@ -230,6 +228,10 @@ What zram0 gains, number by number
   RAM when full         522.0 MiB  at the effective ratio, slot table included
 Capacity when full = RAM - zram/ratio + zram = 8.0 GiB - 2.0 GiB/3.98 + 2.0 GiB = 9.5 GiB, at the
 ratio so far.
+
+What zram0 can do
+Algorithms this kernel offers here: lzo, lz4, zstd.
+Writeback: not in this kernel. Recompression: not in this kernel.
 
 Every statistic of zram0
 field                     zramctl           value  scope               meaning
@@ -341,13 +343,14 @@ The mounts hold 1.5 GiB more than Shmem counts in RAM (now): as much of them is 
 Would these directories fit into RAM?
 /tmp would need 3.0 GiB and 12,000 inodes: does not fit by: half of free; half of free breaks first
 as it grows.
-  100.0 MiB of it are in the page cache already: moving them needs no further RAM, but they can then
-  no longer be dropped (without swap they stay); it would push out 1.9 GiB of clean page cache.
 
 What each limit would leave (negative: it breaks)
 directory    needs  half of RAM  half of free  available  free + swap  inodes  inodes left
 /tmp       3.0 GiB      1.0 GiB      -2.5 GiB    1.0 GiB      1.0 GiB  12,000    1,036,576
 /var/tmp    >= 0 B      4.0 GiB     512.0 MiB    4.0 GiB      4.0 GiB  12,000    1,036,576
+  - /tmp: 100.0 MiB of it are in the page cache already: moving them needs no further RAM, but they
+    can then no longer be dropped (without swap they stay); it would push out 1.9 GiB of clean page
+    cache.
 Limits: half of RAM (the size a tmpfs gets by default) 4.0 GiB; half of free memory (nothing else
 has to move) 512.0 MiB; available memory (clean page cache is reclaimed) 4.0 GiB; free memory and
 free swap 4.0 GiB. No limit credits what is in the page cache already.
@@ -369,9 +372,9 @@ fn show_pressure_tells_the_distance_in_mib_and_from_two_seconds_forecasts_nothin
         "\
 No task waits for memory.
 
-stalled (PSI)             over 2.0 s  last 10 s    60 s   300 s  since boot
-memory         some task      0.20 %     0.50 %  0.20 %  0.10 %       0.2 s
-memory         all tasks      0.00 %     0.00 %  0.00 %  0.00 %       0.0 s
+stalled (PSI)      over 2.0 s  last 10 s    60 s   300 s  since boot
+memory, some task      0.20 %     0.50 %  0.20 %  0.10 %       0.2 s
+memory, all tasks      0.00 %     0.00 %  0.00 %  0.00 %       0.0 s
 Reclaim: kswapd wakes after 974.0 MiB more; tasks wait after 984.0 MiB more.
 
 Reclaim, per second, over 2.0 s

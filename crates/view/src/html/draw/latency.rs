@@ -18,7 +18,7 @@ pub struct Span {
     pub p99: Nanos,
 }
 
-const ROW: u32 = 40;
+const ROW: u32 = 34;
 
 /// The tiers, one below the other, over one axis; `None` without a positive latency.
 pub fn latencies(spans: &[Span]) -> Option<Drawing> {
@@ -32,7 +32,7 @@ pub fn latencies(spans: &[Span]) -> Option<Drawing> {
     let marks = html! {
         @for decade in first..=last {
             @let x = at(place(10f64.powi(decade)));
-            @for top in tops.clone().take(spans.len()) { line.grid x1=(x) x2=(x) y1=(top + 22) y2=(top + 32) {} }
+            @for top in tops.clone().take(spans.len()) { line.grid x1=(x) x2=(x) y1=(top + 20) y2=(top + 30) {} }
             @if (decade - first) % step == 0 {
                 @let anchor = if decade == first { "start" } else if decade == last { "end" } else { "middle" };
                 text.tick x=(x) y=(bottom + 16) text-anchor=(anchor) { (tick(decade)) }
@@ -40,11 +40,11 @@ pub fn latencies(spans: &[Span]) -> Option<Drawing> {
         }
         @for (span, top) in spans.iter().zip(tops) {
             (label(&span.name, &span.value, top + 14))
-            line.grid x1="0" x2="100%" y1=(top + 27) y2=(top + 27) {}
+            line.grid x1="0" x2="100%" y1=(top + 25) y2=(top + 25) {}
             @let (from, to) = (place(ns(span.p50)), place(ns(span.p99)));
-            line.span x1=(at(from)) x2=(at(to)) y1=(top + 27) y2=(top + 27) {}
-            line.end x1=(at(to)) x2=(at(to)) y1=(top + 22) y2=(top + 32) {}
-            circle.dot cx=(at(from)) cy=(top + 27) r="5" {}
+            line.span x1=(at(from)) x2=(at(to)) y1=(top + 25) y2=(top + 25) {}
+            line.end x1=(at(to)) x2=(at(to)) y1=(top + 20) y2=(top + 30) {}
+            circle.dot cx=(at(from)) cy=(top + 25) r="5" {}
         }
     };
     Some(Drawing { marks, height: bottom + 22 })

@@ -24,18 +24,23 @@ pub fn proof(table: &ProofTable) -> Markup {
         &lead,
         &html! {
             (time(table))
-            (timelines(table))
-            (arms(table))
-            (reclaimed(table))
-            p.note {
-                "Experiment " code { (table.experiment) } ": " (table.rounds) " rounds, unit " (size(table.unit)) ", data "
-                @if table.shared { "shared" } @else { "private" } ", read-ahead of the scratch device " (size(table.read_ahead)) "."
-                @if let Some(machine) = &table.machine {
-                    " Kernel " (machine.kernel) ", " (machine.cpus) " CPUs, " (size(machine.mem_total)) " RAM, control groups v" (machine.cgroup_version)
-                    ", scratch place on " (machine.scratch_fs) @if let Some(disk) = &machine.scratch_disk { " on " (disk) } "."
+            div.folds {
+            details {
+                summary { "What was run, and how each run ended" }
+                (arms(table))
+                p.note {
+                    "Experiment " code { (table.experiment) } ": " (table.rounds) " rounds, unit " (size(table.unit)) ", data "
+                    @if table.shared { "shared" } @else { "private" } ", read-ahead of the scratch device " (size(table.read_ahead)) "."
+                    @if let Some(machine) = &table.machine {
+                        " Kernel " (machine.kernel) ", " (machine.cpus) " CPUs, " (size(machine.mem_total)) " RAM, control groups v" (machine.cgroup_version)
+                        ", scratch place on " (machine.scratch_fs) @if let Some(disk) = &machine.scratch_disk { " on " (disk) } "."
+                    }
                 }
+                @for arm in &table.arms { (remarks(&format!("Notes on “{}”", arm.name), &arm.notes)) }
             }
-            @for arm in &table.arms { (remarks(&format!("Notes on “{}”", arm.name), &arm.notes)) }
+            details { summary { "Rounds done over time" } (timelines(table)) }
+            details { summary { "What reclaim did" } (reclaimed(table)) }
+            }
         },
     )
 }
@@ -92,7 +97,7 @@ fn time(table: &ProofTable) -> Markup {
         "Time per round in each arm",
         &format!("A bar for each arm from zero, with the interval as a thin line: {}.", told.join(", ")),
         &bars(&drawn),
-        &html! { "Time per round, from zero; shorter is better. The thin line is the interval over runs: " (told.join("; ")) "." },
+        &html! { "Time per round, from zero; shorter is better. The thin line is the interval over runs." },
     )
 }
 
@@ -198,7 +203,6 @@ fn reclaimed(table_of: &ProofTable) -> Markup {
         html! { @match arm.pool_deviation { Some(share) => { (percent(share)) }, None => { "no pool" } } },
     ]).collect();
     html! {
-        h3 { "What reclaim did in each arm" }
         (table(&[text("Arm"), number("Major faults"), number("File refaults"), number("Anonymous refaults"), number("Swapped in"), number("Swapped out"),
             text("Read from disk"), number("User / system"), number("Limit + pool off by")], &rows))
         p.note { "Medians per run over the runs of the table above; pages unless a unit is given." }

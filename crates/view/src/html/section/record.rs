@@ -12,11 +12,13 @@ pub fn record(report: &CheckupReport) -> Markup {
         section id="record" {
             h2 { "This report" }
             p.lead { (lead(report)) }
-            @if !report.removed.is_empty() || !report.leftovers.is_empty() { (left(report)) }
+            div.folds {
+            @if !report.removed.is_empty() || !report.leftovers.is_empty() { details { summary { "Left behind by an earlier run" } (left(report)) } }
             @if !report.skipped.is_empty() || !report.unseen.is_empty() {
                 details { summary { "Not done, not seen" } (gaps(report)) }
             }
             details { summary { "Conditions and cost" } (conditions(report)) }
+            }
         }
     }
 }
@@ -42,11 +44,11 @@ fn sources(n: usize) -> String {
 fn left(report: &CheckupReport) -> Markup {
     html! {
         @if !report.removed.is_empty() {
-            h3 { "Left by an earlier run, and removed before this one" }
+            h3 { "Removed before this one" }
             ul { @for line in &report.removed { li { (line) } } }
         }
         @if !report.leftovers.is_empty() {
-            h3 { "Left behind by an earlier run" }
+            h3 { "Still there" }
             ul { @for line in &report.leftovers { li { (line) } } }
         }
     }
