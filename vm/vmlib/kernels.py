@@ -19,7 +19,7 @@ from .packages import Archive
 MODULES = """
     virtio_pci virtio_mmio virtio_blk virtio_console virtio_rng virtio_balloon 9p 9pnet_virtio
     ext4 crc32c_generic crc32c_intel libcrc32c xfs squashfs overlay fuse autofs4 loop null_blk dm_mod
-    zram zsmalloc z3fold zbud lz4 lz4hc zstd lzo lzo_rle deflate 842 algif_hash
+    quota_v2 quota_tree zram zsmalloc z3fold zbud lz4 lz4hc zstd lzo lzo_rle deflate 842 algif_hash
 """.split()
 
 

@@ -17,6 +17,9 @@ NOBODY = 65534
 
 # |leftover| as a share of a guest with 512 MiB: what drivers take is the same few MiB as on a large machine.
 MOST_LEFTOVER = 0.01
+# Besides, what newer kernels take at boot and count nowhere: the block layer's reserve for integrity data, a mempool of two pages of
+# 2 MiB (bio_integrity_initfn; seen on 7.3.4 with trace_event=kmem:mm_page_alloc and stack traces). The check stays as tight as before.
+RESERVED = {"7.2": 4 * 2**20, "7.3": 4 * 2**20}
 
 
 def look(machine, tally, kernel):
@@ -33,8 +36,8 @@ def look(machine, tally, kernel):
     report = seen.json("report.json")
     if tally.check("report.json is a report", report is not None and report.get("ledger"), seen.text("report.json")[:500]):
         ledger = report["ledger"]
-        share = abs(ledger["leftover_share"])
-        tally.note(f"leftover {ledger['leftover'] / 2**20:.1f} MiB of {ledger['total'] / 2**20:.0f} MiB, {share:.2%}")
+        share = abs(ledger["leftover"] - RESERVED.get(kernel, 0)) / ledger["total"]
+        tally.note(f"leftover {ledger['leftover'] / 2**20:.1f} MiB of {ledger['total'] / 2**20:.0f} MiB, {share:.2%} beyond what is known")
         tally.check(f"|leftover| is at most {MOST_LEFTOVER:.0%}", share <= MOST_LEFTOVER, f"{share:.3%}")
         tally.check("the zram ladder says active", report["zram"]["rung"] == "active", report["zram"]["rung"])
         tally.check("there is nothing to change", not judged(report), judged(report))

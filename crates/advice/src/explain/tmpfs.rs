@@ -82,6 +82,7 @@ fn words(model: Model) -> &'static str {
     match model {
         Model::HalfOfRam => "against half of RAM",
         Model::Mount => "against the tmpfs it is on",
+        Model::Quota => "against the quota of a user there",
         Model::HalfOfFree => "against half of free memory",
         Model::Available => "against available memory",
         Model::FreePlusSwap => "against free memory and free swap",
@@ -100,6 +101,6 @@ fn sentence(fit: &Fit) -> String {
     format!(
         "/tmp would not fit by every model: it needs {least}{}; the first limit to break is {}.",
         fit.need,
-        words(fit.breaks_first).trim_start_matches("against ")
+        words(fit.breaks_first.unwrap_or(Model::HalfOfRam)).trim_start_matches("against ")
     )
 }

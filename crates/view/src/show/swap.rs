@@ -76,7 +76,8 @@ impl ShowSwap {
         let none = self.swap.as_ref().is_some_and(|s| s.areas.is_empty());
         if let Some(pages) = self.read_ahead_pages.filter(|_| !none) {
             page.line(&format!(
-                "A swap-in reads {pages} pages at once (2^vm.page-cluster, setting); zram is read page by page."
+                "A swap-in from a disk reads {pages} pages at once (2^vm.page-cluster, setting). From zram one: before Linux 7.0 \
+                 with the exception of pages that processes share."
             ));
         }
         super::unseen(&mut page, &self.unseen);
@@ -101,6 +102,11 @@ impl ShowSwap {
         }
         page.heading("Stock and flow");
         page.point("  stock  ", &format!("{} of {} lie in swap (now)", state.used, state.total));
+        for area in &state.areas {
+            if let Some(slots) = area.slots.filter(|slots| slots.used.0 > 0) {
+                page.point("         ", &format!("{}: {}", area.path, slots.words()));
+            }
+        }
         match &state.flow {
             Some(flow) => flow_text(page, flow, self.span),
             None => page.point("  flow   ", "since boot only, no rate; try: ramline show swap --for 2s"),

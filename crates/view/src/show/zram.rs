@@ -107,15 +107,15 @@ fn state_text(page: &mut Page<'_>, state: &ZramState, ram: Option<Bytes>) {
         );
     }
     if let Some(step) = state.next.as_ref().filter(|_| state.container.is_none()) {
-        next(page, step);
+        next(page, step, state.rung.is_begun());
     }
     for device in &state.devices {
         device_text(page, device, ram);
     }
 }
 
-fn next(page: &mut Page<'_>, step: &Step) {
-    page.point("Next step: ", &step.words);
+fn next(page: &mut Page<'_>, step: &Step, begun: bool) {
+    page.point(if begun { "Next step: " } else { "To use zram: " }, &step.words);
     if let Some(command) = &step.command {
         page.command(2, command);
     }
@@ -185,6 +185,9 @@ fn gain_text(page: &mut Page<'_>, device: &Device, gain: &Gain, ram: Option<Byte
         "It holds {} of pages in {} of RAM, plus {} slot table (now): net gain {}.",
         gain.stored, gain.mem_used, gain.slot_table, gain.net_saved
     ));
+    if let Some(slots) = device.slots.filter(|slots| slots.used.0 > 0) {
+        page.line(&format!("As swap: {}.", slots.words()));
+    }
     let mut table = Table::new(vec![Column::left(""), Column::right(""), Column::wrapped("")]).indented(2);
     let mut add = |name: &str, value: Option<String>, how: &str| {
         if let Some(value) = value {

@@ -1,7 +1,7 @@
 //! Swap areas in the order of use, stock against flow, and what zram gains.
 
 use maud::{Markup, html};
-use ramline_model::swap::{Area, AreaKind, Flow, SwapState, SwapVerdict};
+use ramline_model::swap::{Area, AreaKind, Flow, Slots, SwapState, SwapVerdict};
 use ramline_model::zram::{Device, Field, FieldValue, Gain, Rung, Scope, Unit, ZramState};
 use ramline_units::{Bytes, Limit};
 
@@ -107,7 +107,7 @@ fn ladder(state: &ZramState) -> Markup {
     html! {
         h3 { "zram " (tag(if state.rung == Rung::Active { "good" } else { "plain" }, rung(state.rung))) }
         @if let Some(container) = &state.container { p { "Inside a container (" (container) "): zram belongs to the host." } }
-        @if let Some(next) = &state.next {
+        @if let Some(next) = state.next.as_ref().filter(|_| state.rung.is_begun()) {
             p { "The next step: " (next.words) "." }
             @if let Some(command) = &next.command { (commands(std::slice::from_ref(command))) }
         }
@@ -138,7 +138,7 @@ fn device_part(device: &Device) -> Markup {
             @if let Some(priority) = device.priority { ", priority " (priority) } "."
             @if let Some(over) = &device.outranked_by { " But " (over.words()) "." }
             @if device.beyond_twice_ram { " It is larger than twice the RAM: at 2:1 it cannot fill." } }
-        @if let Some(gain) = &device.gain { (gained(&device.name, gain)) }
+        @if let Some(gain) = &device.gain { (gained(&device.name, gain, device.slots)) }
         @if !device.fields.is_empty() {
             (table(&[text("Field"), text("Column of zramctl"), number("Value"), text("Scope"), text("What it means")],
                 &device.fields.iter().map(field).collect::<Vec<_>>()))
@@ -146,7 +146,7 @@ fn device_part(device: &Device) -> Markup {
     }
 }
 
-fn gained(name: &str, gain: &Gain) -> Markup {
+fn gained(name: &str, gain: &Gain, slots: Option<Slots>) -> Markup {
     let cost = gain.mem_used + gain.slot_table;
     let longest = gain.stored.max(cost).as_f64().max(1.0);
     let bar = |name: &str, bytes: Bytes, fill| Bar {
@@ -182,6 +182,7 @@ fn gained(name: &str, gain: &Gain) -> Markup {
                 &bars(&[bar("stored, uncompressed", gain.stored, Fill::Partly), bar("RAM it takes", cost, Fill::Now)]),
                 &html! { (told) ". Effective ratio " (ratio) "." }))
         }
+        @if let Some(slots) = slots.filter(|slots| slots.used.0 > 0) { p { "As swap: " (slots.words()) "." } }
         (table(&[text("What it gains"), number("Value"), text("What it means")], &[
             vec![html! { "net saved" }, html! { (gain.net_saved.to_string()) }, html! { "stored less pool and slot table; negative when the overhead is larger" }],
             vec![html! { "effective ratio" }, html! { (ratio) }, html! { "compressed in RAM, over RAM the pool takes" }],

@@ -64,6 +64,11 @@ fn mounts(state: &TmpfsState) -> Markup {
             (table(&[text("Mounted at"), text("Kind"), number("Used"), number("May hold"), number("Of RAM"), number("Inodes used"), text("Can go to swap")],
                 &state.mounts.iter().map(mount_row).collect::<Vec<_>>()))
         }
+        @let quotas: Vec<Vec<Markup>> = state.mounts.iter().flat_map(quota_rows).collect();
+        @if !quotas.is_empty() {
+            (table(&[text("Quota on"), text("Of"), number("Used"), number("Allowed"), number("Inodes used")], &quotas))
+            p.note { "At its quota a user's writes fail with \"Disk quota exceeded\", whatever room df shows." }
+        }
     }
 }
 
@@ -83,10 +88,25 @@ fn mount_row(mount: &TmpfsMount) -> Vec<Markup> {
     ]
 }
 
+fn quota_rows(mount: &TmpfsMount) -> Vec<Vec<Markup>> {
+    let uses = mount.quotas.iter().flat_map(|quotas| &quotas.uses);
+    uses.map(|it| {
+        vec![
+            html! { code { (mount.at) } },
+            html! { (it.who()) },
+            html! { (size(it.quota.used)) @if let Some(share) = it.share { " (" (percent(share)) ")" } },
+            html! { (it.quota.limit.map_or_else(|| "no limit".to_owned(), size)) },
+            or_unknown(it.inode_share.map(percent)),
+        ]
+    })
+    .collect()
+}
+
 const fn model(model: Model) -> (&'static str, &'static str) {
     match model {
         Model::HalfOfRam => ("half of RAM", "what tmpfs allows by default"),
         Model::Mount => ("its own tmpfs", "its own bytes and what is free there"),
+        Model::Quota => ("a user's quota", "what the user or group with least room has left there"),
         Model::HalfOfFree => ("half of free memory", "nothing else has to move"),
         Model::Available => ("available memory", "clean cache gives way"),
         Model::FreePlusSwap => ("free memory and swap", "everything there is"),
@@ -136,7 +156,7 @@ fn would_fit(number_of: usize, it: &Fit) -> Markup {
     ]);
     html! {
         h3 { code { (it.path) } " " (heading) " " @if it.fits { (tag("good", "fits")) } @else { (tag("warn", "does not fit")) } }
-        p { "It needs " (at_least) b { (size(it.need)) } " and " (count(it.inodes)) " inodes. As it grows, " (model(it.breaks_first).0) " is the first to break."
+        p { "It needs " (at_least) b { (size(it.need)) } " and " (count(it.inodes)) " inodes." @if let Some(first) = it.breaks_first { " As it grows, " (model(first).0) " is the first to break." } @else { " That is far from every limit." }
             @if let Some(cached) = it.cached.filter(|_| !it.already_tmpfs) { " " (size(cached)) " of it is in the page cache already: moving that needs no further RAM, but it can then no longer be dropped (without swap it stays). The models below credit no cache." }
             @if it.lower_bound { " The walk was cut short or refused in places." } }
         @if !rooms.is_empty() {
