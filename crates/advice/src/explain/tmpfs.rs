@@ -60,6 +60,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         mechanism: sentences([
             "tmpfs keeps files as shared memory. They are never dropped like cache: they stay in RAM or go to swap, so without swap they take memory until they are deleted.",
             "The limit of a mount is a promise, not a reservation: half of RAM by default, and several mounts may promise more than there is.",
+            "A user may have a quota as a third limit beside bytes and inodes (mount option usrquota): at it writes fail with \"Disk quota exceeded\", whatever df shows.",
             "What of a directory is in the page cache already needs no further RAM in tmpfs, but it can then no longer be dropped; the models give it no credit.",
             if areas > Some(0) {
                 "What lies in tmpfs is gone after a reboot, and reaches the swap device unencrypted."
