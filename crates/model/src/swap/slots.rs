@@ -67,6 +67,12 @@ pub fn of(area: &SwapArea, device: &ZramDevice, snapshot: &Snapshot) -> Option<S
 }
 
 impl Slots {
+    /// More is in use than zram stores, by so much that it puzzles: below 1 MiB it is what CPUs set aside.
+    #[must_use]
+    pub fn is_more_than_stored(&self) -> bool {
+        self.besides >= Bytes::from_mib(1)
+    }
+
     /// The sum in a sentence without its full stop; the one wording of it.
     #[must_use]
     pub fn words(&self) -> String {

@@ -3,7 +3,7 @@
 //! What it is not: a judgement by "swap used": pages parked long ago and never touched again cost nothing.
 
 use ramline_model::balance::{self, Balance};
-use ramline_model::swap::{self, Area, AreaKind, Flow, SwapState, SwapVerdict};
+use ramline_model::swap::{self, Area, AreaKind, Flow, Slots, SwapState, SwapVerdict};
 use ramline_snapshot::switches::LruGen;
 use ramline_snapshot::zswap::Zswap;
 use ramline_snapshot::{Snapshot, Window};
@@ -76,8 +76,8 @@ impl ShowSwap {
         let none = self.swap.as_ref().is_some_and(|s| s.areas.is_empty());
         if let Some(pages) = self.read_ahead_pages.filter(|_| !none) {
             page.line(&format!(
-                "A swap-in from a disk reads {pages} pages at once (2^vm.page-cluster, setting). From zram one: before Linux 7.0 \
-                 with the exception of pages that processes share."
+                "A swap-in from a disk reads {pages} pages at once (2^vm.page-cluster, setting), one from zram a single page \
+                 (before Linux 7.0 except pages that processes share)."
             ));
         }
         super::unseen(&mut page, &self.unseen);
@@ -103,7 +103,7 @@ impl ShowSwap {
         page.heading("Stock and flow");
         page.point("  stock  ", &format!("{} of {} lie in swap (now)", state.used, state.total));
         for area in &state.areas {
-            if let Some(slots) = area.slots.filter(|slots| slots.used.0 > 0) {
+            if let Some(slots) = area.slots.filter(Slots::is_more_than_stored) {
                 page.point("         ", &format!("{}: {}", area.path, slots.words()));
             }
         }

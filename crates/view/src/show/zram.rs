@@ -2,6 +2,7 @@
 //!
 //! What it is not: a choice of algorithm or size. zram is RAM holding compressed pages; its size is no memory.
 
+use ramline_model::swap::Slots;
 use ramline_model::zram::{self, Device, Field, FieldValue, Gain, Rung, Scope, Step, Unit, ZramState};
 use ramline_snapshot::Snapshot;
 use ramline_units::Bytes;
@@ -185,7 +186,7 @@ fn gain_text(page: &mut Page<'_>, device: &Device, gain: &Gain, ram: Option<Byte
         "It holds {} of pages in {} of RAM, plus {} slot table (now): net gain {}.",
         gain.stored, gain.mem_used, gain.slot_table, gain.net_saved
     ));
-    if let Some(slots) = device.slots.filter(|slots| slots.used.0 > 0) {
+    if let Some(slots) = device.slots.filter(Slots::is_more_than_stored) {
         page.line(&format!("As swap: {}.", slots.words()));
     }
     let mut table = Table::new(vec![Column::left(""), Column::right(""), Column::wrapped("")]).indented(2);

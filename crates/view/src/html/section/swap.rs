@@ -182,7 +182,7 @@ fn gained(name: &str, gain: &Gain, slots: Option<Slots>) -> Markup {
                 &bars(&[bar("stored, uncompressed", gain.stored, Fill::Partly), bar("RAM it takes", cost, Fill::Now)]),
                 &html! { (told) ". Effective ratio " (ratio) "." }))
         }
-        @if let Some(slots) = slots.filter(|slots| slots.used.0 > 0) { p { "As swap: " (slots.words()) "." } }
+        @if let Some(slots) = slots.filter(Slots::is_more_than_stored) { p { "As swap: " (slots.words()) "." } }
         (table(&[text("What it gains"), number("Value"), text("What it means")], &[
             vec![html! { "net saved" }, html! { (gain.net_saved.to_string()) }, html! { "stored less pool and slot table; negative when the overhead is larger" }],
             vec![html! { "effective ratio" }, html! { (ratio) }, html! { "compressed in RAM, over RAM the pool takes" }],
