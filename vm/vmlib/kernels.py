@@ -19,7 +19,7 @@ from .packages import Archive
 MODULES = """
     virtio_pci virtio_mmio virtio_blk virtio_console virtio_rng virtio_balloon 9p 9pnet_virtio
     ext4 crc32c_generic crc32c_intel libcrc32c xfs squashfs overlay fuse autofs4 loop null_blk dm_mod
-    zram zsmalloc z3fold zbud lz4 lz4hc zstd lzo lzo_rle deflate 842 algif_hash
+    quota_v2 quota_tree zram zsmalloc z3fold zbud lz4 lz4hc zstd lzo lzo_rle deflate 842 algif_hash
 """.split()
 
 
@@ -83,25 +83,36 @@ def _fetch(entry, folder):
     archive = Archive(entry.suite, entry.architecture)
     with tempfile.TemporaryDirectory(dir=CACHE) as scratch:
         root, kept = Path(scratch) / "unpacked", Path(scratch) / "kept"
-        deb = archive.unpack(archive.real_name(entry.package), root)
-        images = [path for path in (root / "boot").iterdir() if path.name.startswith("vmlinu")]
-        if len(images) != 1:
-            raise Failure(f"{deb} holds {len(images)} kernel images, expected one")
-        release = images[0].name.split("-", 1)[1]
+        package = archive.real_name(entry.package)
+        for part in (package, *archive.parts(package)):
+            archive.unpack(part, root)
+        image, release = _image(root, package)
+        if entry.name[0].isdigit() and not release.startswith(entry.name.split("-")[0] + "."):
+            raise Failure(f"{entry.package} of {entry.suite} is {release} by now\ntry: another suite in the line {entry.name} of vm/matrix")
         say(f"kernel {entry.name} is {release}: picking modules")
         # Merged-/usr packages put modules under usr/lib.
         base = root if (root / "lib/modules").is_dir() else root / "usr"
         kept.mkdir()
-        shutil.move(images[0], kept / "vmlinuz")
-        for name in (f"config-{release}", f"System.map-{release}"):
-            if (root / "boot" / name).exists():
-                shutil.move(root / "boot" / name, kept / name.split("-")[0])
+        shutil.move(image, kept / "vmlinuz")
+        for name in ("config", "System.map"):
+            places = (root / f"boot/{name}-{release}", base / f"lib/modules/{release}/{name}")
+            for found in [place for place in places if place.exists()][:1]:
+                shutil.move(found, kept / name)
         (kept / "release").write_text(release + "\n")
         _pick_modules(base, kept / "modules", release)
         shutil.rmtree(folder, ignore_errors=True)
         folder.parent.mkdir(parents=True, exist_ok=True)
         kept.rename(folder)
     say(f"kernel {entry.name} ready")
+
+
+def _image(root, package):
+    """The kernel's image and its release: boot/vmlinuz-RELEASE, or, since Linux 7, usr/lib/modules/RELEASE/vmlinuz."""
+    found = [(path, path.name.split("-", 1)[1]) for path in root.glob("boot/vmlinu*-*")]
+    found += [(path, path.parent.name) for path in root.glob("usr/lib/modules/*/vmlinu*")]
+    if len(found) != 1:
+        raise Failure(f"{package} holds {len(found)} kernel images, expected one")
+    return found[0]
 
 
 def _pick_modules(base, target, release):

@@ -96,6 +96,14 @@ class Archive:
                 return name
         return package
 
+    def parts(self, package):
+        """The packages a kernel is split into since Linux 7, all of one release: the image package is then empty. Else none."""
+        self.refresh()
+        release = package.removeprefix("linux-image-")
+        wanted = {f"linux-{part}-{release}" for part in ("binary", "modules", "base")}
+        depends = (line.strip().removeprefix("Depends: ") for line in self._apt("apt-cache", "depends", package).splitlines())
+        return [name for name in depends if name in wanted]
+
     def unpack(self, package, target):
         """Downloads a package and unpacks it into a folder; its maintainer scripts never run."""
         self.refresh()
@@ -113,7 +121,8 @@ def busybox(suite, architecture):
     path = CACHE / "busybox" / architecture / "busybox"
     if not path.exists():
         with tempfile.TemporaryDirectory(dir=CACHE) as folder:
-            Archive(suite, architecture).unpack("busybox-static", Path(folder))
+            # Backports hold only what is newer than in their suite.
+            Archive(suite.removesuffix("-backports"), architecture).unpack("busybox-static", Path(folder))
             found = [p for p in (Path(folder) / "bin/busybox", Path(folder) / "usr/bin/busybox") if p.exists()]
             if not found:
                 raise Failure(f"busybox-static of {suite} holds no busybox\ntry: rm -r {CACHE / 'apt'}")

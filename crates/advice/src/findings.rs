@@ -23,6 +23,7 @@ mod swappiness_against_costs;
 mod sysctl_set_twice;
 mod tmp_near_limit;
 mod tmpfs_near_limit;
+mod tmpfs_quota_near_limit;
 mod watermark_scale_factor_without_effect;
 mod zram_and_zswap;
 mod zram_incompressible;
@@ -45,6 +46,7 @@ pub const RULES: &[Rule] = &[
     read_ahead_amplifies_faults::RULE,
     tmpfs_near_limit::RULE,
     tmp_near_limit::RULE,
+    tmpfs_quota_near_limit::RULE,
     kernel_memory_growing::RULE,
     killer_cannot_trigger::RULE,
     group_at_limit_loses_cache::RULE,

@@ -25,6 +25,7 @@ pub mod place;
 pub mod process;
 pub mod processes;
 pub mod quiet;
+pub mod quota;
 pub mod requests;
 pub mod residency;
 pub mod root;

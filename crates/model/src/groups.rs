@@ -174,7 +174,10 @@ pub fn of(snapshot: &Snapshot, window: Option<&Window<'_>>) -> Option<GroupTree>
             own: None,
             peak: group.peak,
             rest: parts::rest(group, parts, &within, &snapshot.machine, below[at] + 1),
-            reclaim: reclaim::of(parts, &within, current, &bound, &protection, snapshot.meminfo.data()),
+            reclaim: {
+                let forbidden = swap_forbidden(group, version, snapshot);
+                reclaim::of(parts, &within, current, &bound, &protection, snapshot.meminfo.data(), forbidden)
+            },
             parts: parts.clone(),
             within,
             bound,
@@ -189,6 +192,13 @@ pub fn of(snapshot: &Snapshot, window: Option<&Window<'_>>) -> Option<GroupTree>
     }
     own_shares(&mut groups, seen, version);
     Some(GroupTree { version, mount: seen.mount.clone(), groups })
+}
+
+/// A group below the top with swappiness 0: its own in version 1, the machine's in version 2, which has no other.
+fn swap_forbidden(group: &Group, version: Version, snapshot: &Snapshot) -> bool {
+    let machines = || snapshot.settings.data().and_then(|s| u64::try_from(s.swappiness?).ok());
+    let swappiness = if version == Version::V1 { group.swappiness } else { machines() };
+    group.path != "/" && swappiness == Some(0)
 }
 
 /// The nearest group above each that is in the list; the list has a parent before its children.

@@ -99,7 +99,7 @@ use Reach::{Global, Impossible, PerGroup};
 /// The table.
 #[rustfmt::skip]
 pub const SETTINGS: &[Setting] = &[
-    row(Knob::Swappiness, [Global, PerGroup, Global], "vm.swappiness; memory.swappiness exists in version 1 only (admin-guide/cgroup-v1/memory.rst); version 2 takes it only as an argument of memory.reclaim"),
+    row(Knob::Swappiness, [Global, PerGroup, Global], "vm.swappiness; memory.swappiness exists in version 1 only (admin-guide/cgroup-v1/memory.rst); version 2 takes it only as an argument of memory.reclaim; 0 keeps a group at its limit out of swap: the kernel kills in it instead"),
     row(Knob::MemoryLimit, [Impossible, PerGroup, PerGroup], "memory.limit_in_bytes; memory.max; on the host only mem= at boot"),
     row(Knob::SwapLimit, [Impossible, PerGroup, PerGroup], "memory.memsw.limit_in_bytes limits memory and swap together; memory.swap.max; on the host only the size of the areas"),
     row(Knob::SwapArea, [Global, Global, Global], "swapon(2): areas belong to the machine; a group cannot choose its area"),

@@ -5,12 +5,16 @@
 //!
 //! Worked example: 2 GiB used, no page read or written per second: harmless. The same with 4,000 reads a second: active.
 
+mod slots;
+
 use ramline_snapshot::swaps::SwapArea;
 use ramline_snapshot::vmstat::Vmstat;
 use ramline_snapshot::{Snapshot, Window, blocks, mounts};
 use ramline_units::{Bytes, PageSize};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use slots::Slots;
 
 /// Below so many swap-ins a second waiting is under 1 % of one thread's time even at 10 ms each, the slowest disk.
 pub const HARMLESS_PAGES_PER_S: f64 = 1.0;
@@ -54,6 +58,9 @@ pub struct Area {
     pub striped_with: Vec<String>,
     /// The first area used before this one although its kind is slower.
     pub outranked_by: Option<String>,
+    /// What its slots in use are; of zram alone, and `None` where its statistics were not seen.
+    #[serde(default)]
+    pub slots: Option<Slots>,
 }
 
 /// What moved between RAM and swap, per second.
@@ -162,6 +169,14 @@ pub fn is_full(area: &SwapArea) -> bool {
     area.used >= area.size
 }
 
+/// What the slots in use of an area are, where it is zram and its statistics were seen.
+#[must_use]
+pub fn slots(area: &SwapArea, snapshot: &Snapshot) -> Option<Slots> {
+    let name = area.zram().filter(|_| area.kind != "file")?;
+    let device = snapshot.zram.data()?.devices.iter().find(|d| d.name == name)?;
+    slots::of(area, device, snapshot)
+}
+
 /// Free swap: SwapFree, or without it what the areas have left. `None` where neither file was seen.
 #[must_use]
 pub fn free(snapshot: &Snapshot) -> Option<Bytes> {
@@ -236,6 +251,7 @@ fn area(area: &SwapArea, snapshot: &Snapshot) -> Area {
         turn: 0,
         striped_with: Vec::new(),
         outranked_by: None,
+        slots: slots(area, snapshot),
     }
 }
 

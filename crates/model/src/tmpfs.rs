@@ -8,9 +8,12 @@
 //! tmpfs's default, one for every two pages of RAM (`shmem_default_max_inodes`, mm/shmem.c). The models credit no
 //! cache: what of the directory is in the page cache already counts in full. Only what would be pushed out leaves it
 //! out, both of the need and of the cache that can be dropped: in tmpfs it is neither new nor droppable.
-//! A directory on tmpfs already is held against its own mount's size and inodes instead of the defaults.
+//! A directory on tmpfs already is held against its own mount's size and inodes instead of the defaults, and against what
+//! quotas leave the user or group that has least ([`quota`]).
 //!
 //! Worked example: 3 GiB in /tmp on a machine of 8 GiB with 4 free: half of RAM leaves 1 GiB, half of free lacks 1.
+
+mod quota;
 
 use ramline_snapshot::Snapshot;
 use ramline_snapshot::dirs::DirUse;
@@ -22,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::SignedBytes;
 use crate::ledger::{Ledger, Term};
 use crate::{group, swap};
+pub use quota::{DefaultQuota, QuotaUse, Quotas};
 
 /// One file system in RAM.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,6 +52,12 @@ pub struct TmpfsMount {
     pub inode_share: Option<f64>,
     /// May go to swap: not ramfs, not mounted with `noswap`.
     pub swappable: bool,
+    /// Programs can put files into it: not the kernel's device nodes, no mount point of kernel file systems, not read-only.
+    #[serde(default)]
+    pub fillable: bool,
+    /// Limits by user and group; `None` where it keeps none.
+    #[serde(default)]
+    pub quotas: Option<Quotas>,
 }
 
 /// All of them.
@@ -74,7 +84,7 @@ pub fn of(snapshot: &Snapshot) -> Option<TmpfsState> {
     let mut seen: Vec<(&str, TmpfsMount)> = Vec::new();
     for (index, mount) in all.iter().enumerate().filter(|(_, m)| in_ram(&m.fs)) {
         // What is mounted over it hides it, and is what was asked for its size.
-        if all.iter().skip(index + 1).any(|over| over.at == mount.at) {
+        if mount.hidden || all.iter().skip(index + 1).any(|over| over.at == mount.at) {
             continue;
         }
         match seen.iter_mut().find(|(dev, _)| *dev == mount.dev) {
@@ -84,7 +94,7 @@ pub fn of(snapshot: &Snapshot) -> Option<TmpfsState> {
     }
     let mounts: Vec<TmpfsMount> = seen.into_iter().map(|(_, line)| line).collect();
     let used = mounts.iter().filter_map(|m| m.used).sum();
-    let limits: Bytes = mounts.iter().filter(|m| is_for_files(m)).filter_map(|m| m.size?.bytes()).sum();
+    let limits: Bytes = mounts.iter().filter(|m| m.fillable).filter_map(|m| m.size?.bytes()).sum();
     let shmem = snapshot.meminfo.data().and_then(|m| m.shmem);
     let limits_over_ram = ram.and_then(|ram| limits.share_of(ram));
     Some(TmpfsState {
@@ -97,8 +107,11 @@ pub fn of(snapshot: &Snapshot) -> Option<TmpfsState> {
 }
 
 /// Programs put files into it: not the kernel's device nodes, nor what holds nothing but mount points of kernel file systems.
-fn is_for_files(mount: &TmpfsMount) -> bool {
-    mount.fs != "devtmpfs" && !mount.at.starts_with("/sys/")
+/// Container runtimes cover parts of /proc and /sys with read-only ones.
+fn is_for_files(mount: &Mount) -> bool {
+    let read_only = |options: &str| options.split(',').any(|option| option == "ro");
+    let of_kernel = ["/sys/", "/proc/"].iter().any(|dir| mount.at.starts_with(dir));
+    mount.fs != "devtmpfs" && !of_kernel && !read_only(&mount.options) && !read_only(&mount.super_options)
 }
 
 /// File systems whose files are in RAM. `rootfs` is what an initramfs is unpacked into: a ramfs, or a tmpfs.
@@ -128,7 +141,9 @@ fn line(mount: &Mount, ram: Option<Bytes>) -> TmpfsMount {
         inodes,
         inodes_used,
         inode_share: inodes_used.zip(inodes).and_then(|(used, all)| Bytes(used).share_of(Bytes(all))),
-        swappable: !ramfs && !mount.super_options.split(',').any(|o| o == "noswap"),
+        swappable: !ramfs && !mount.has("noswap"),
+        fillable: is_for_files(mount),
+        quotas: quota::of(mount),
     }
 }
 
@@ -140,6 +155,8 @@ pub enum Model {
     HalfOfRam,
     /// What the tmpfs it is on allows it: its own bytes and what is free there. In place of half of RAM.
     Mount,
+    /// What quotas of the tmpfs it is on leave the user or group that has least.
+    Quota,
     /// Half of free memory: nothing else has to move.
     HalfOfFree,
     /// Available memory: clean cache gives way. Where our group has a limit, at most what that leaves.
@@ -185,10 +202,11 @@ pub struct Fit {
     pub inode_limit: u64,
     /// What is left of it; negative when there are too many files.
     pub inode_margin: i64,
-    /// The four models, as far as their terms were seen.
+    /// The models, as far as their terms were seen.
     pub margins: Vec<Margin>,
-    /// The limit of which it needs the largest share: the first to break as it grows.
-    pub breaks_first: Model,
+    /// The limit of which it needs the largest share: the first to break as it grows. `None` while it needs less than
+    /// 1 % of any.
+    pub breaks_first: Option<Model>,
     /// Every model and the inodes have room.
     pub fits: bool,
     /// It is in RAM already; free memory is then counted as if it were emptied.
@@ -200,6 +218,9 @@ pub struct Fit {
     /// The walk was cut short or refused in places: the need is a lower bound.
     pub lower_bound: bool,
 }
+
+/// A limit is near enough to be named from 1 in so many on.
+pub const NEAR_NONE: u64 = 100;
 
 /// tmpfs's default number of inodes: one for every two pages of RAM.
 #[must_use]
@@ -216,6 +237,7 @@ pub fn would_fit(dir: &DirUse, snapshot: &Snapshot) -> Option<Fit> {
     let on = mounts::holding(mounted, &dir.path).filter(|m| in_ram(&m.fs));
     let already_tmpfs = on.is_some();
     let mount = on.filter(|m| m.fs != "ramfs").and_then(|m| m.capacity);
+    let quotas = on.and_then(quota::of).map(|q| quota::room(&q)).unwrap_or_default();
     let need = dir.on_tmpfs;
     let own = if already_tmpfs { need } else { Bytes::ZERO };
     // What our group may still have ends at its limit.
@@ -228,6 +250,7 @@ pub fn would_fit(dir: &DirUse, snapshot: &Snapshot) -> Option<Fit> {
     };
     let limits = [
         first,
+        (Model::Quota, quotas.bytes.map(|room| need + room)),
         (Model::HalfOfFree, Some(half(free + own))),
         (Model::Available, meminfo.mem_available.map(|a| group.map_or(a, |g| a.min(g.room)) + own)),
         (Model::FreePlusSwap, swap::free(snapshot).map(|s| free + own + s)),
@@ -243,6 +266,7 @@ pub fn would_fit(dir: &DirUse, snapshot: &Snapshot) -> Option<Fit> {
         Some(c) => c.inodes_free.saturating_add(dir.inodes).min(c.inodes),
         None => default_inodes(ram, snapshot.machine.page_size),
     };
+    let inode_limit = quotas.inodes.map_or(inode_limit, |room| inode_limit.min(dir.inodes.saturating_add(room)));
     let inode_margin = SignedBytes::difference(Bytes(inode_limit), Bytes(dir.inodes)).0;
     let mut first = (Model::Inodes, dir.inodes, inode_limit);
     for margin in &margins {
@@ -253,6 +277,7 @@ pub fn would_fit(dir: &DirUse, snapshot: &Snapshot) -> Option<Fit> {
             first = (margin.model, need.0, margin.limit.0);
         }
     }
+    let near = first.1.checked_mul(NEAR_NONE).is_none_or(|needed| needed >= first.2) && first.1 > 0;
     let cached = dir.cached.map(|c| c.min(need));
     Some(Fit {
         path: dir.path.clone(),
@@ -262,7 +287,7 @@ pub fn would_fit(dir: &DirUse, snapshot: &Snapshot) -> Option<Fit> {
         inode_margin,
         fits: inode_margin >= 0 && margins.iter().all(|m| !m.margin.is_negative()),
         margins,
-        breaks_first: first.0,
+        breaks_first: near.then_some(first.0),
         already_tmpfs,
         cached,
         pushed_out: (!already_tmpfs).then(|| pushed_out(need, cached.unwrap_or_default(), free, snapshot)),

@@ -52,6 +52,12 @@ pub enum Rung {
 }
 
 impl Rung {
+    /// Set up by hand or by a service so far that its next step is plainly wanted; below that zram is an offer, not a task.
+    #[must_use]
+    pub const fn is_begun(self) -> bool {
+        matches!(self, Rung::Formatted | Rung::Outranked)
+    }
+
     /// Position on the ladder, for comparing devices: outranked is short of active.
     const fn height(self) -> u8 {
         match self {
@@ -100,6 +106,9 @@ pub struct Device {
     pub fields: Vec<Field>,
     /// What it gains; `None` without mm_stat.
     pub gain: Option<Gain>,
+    /// What its slots in use as swap are; `None` where it is no swap.
+    #[serde(default)]
+    pub slots: Option<swap::Slots>,
     /// Writes that failed: the limit was hit or no memory was found. Counter.
     pub failed_writes: Option<u64>,
     /// Larger than twice the RAM: at 2:1 it cannot fill.
@@ -360,6 +369,7 @@ fn device(device: &ZramDevice, swaps: &[SwapArea], half: Bytes, snapshot: &Snaps
         outranked_by: area(device, swaps).and_then(|own| outranked_by(own, swaps)),
         fields: fields(device),
         gain: gain(device, page, ram),
+        slots: area(device, swaps).and_then(|own| swap::slots(own, snapshot)),
         failed_writes: device.io.map(|io| io.failed_writes),
         beyond_twice_ram: ram.is_some_and(|ram| device.disksize > ram + ram),
         backing: device.backing_dev.clone(),

@@ -13,9 +13,13 @@ pub fn evictors(root: &Root) -> Vec<String> {
     if found.damon_reclaim.get("enabled").is_some_and(|value| value == "Y") {
         out.push("damon_reclaim".to_owned());
     }
-    let threads = found.kdamond_threads.unwrap_or(0);
+    // One that only watches (damon_stat) takes no page away.
+    let threads = found.hidden_threads();
     if out.is_empty() && threads > 0 {
-        out.push(format!("perhaps DAMON, which has {threads} threads whose scheme cannot be seen"));
+        out.push(format!(
+            "perhaps DAMON, which has {threads} {} whose scheme cannot be seen",
+            if threads == 1 { "thread" } else { "threads" }
+        ));
     }
     out.dedup();
     out

@@ -22,6 +22,23 @@ pub struct Capacity {
     pub inodes_free: u64,
 }
 
+/// What one user or group has used of a file system, and what it may use.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Quota {
+    /// A group's; otherwise a user's.
+    pub group: bool,
+    /// The user's or group's number.
+    pub id: u32,
+    /// Bytes used. Gauge.
+    pub used: Bytes,
+    /// Bytes allowed; `None` without limit.
+    pub limit: Option<Bytes>,
+    /// Inodes used. Gauge.
+    pub inodes_used: u64,
+    /// Inodes allowed; `None` without limit.
+    pub inode_limit: Option<u64>,
+}
+
 /// One mount.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mount {
@@ -41,9 +58,21 @@ pub struct Mount {
     pub super_options: String,
     /// What `statfs` said; `None` where it was not asked (network, FUSE) or refused.
     pub capacity: Option<Capacity>,
+    /// Another mount lies over it: no path leads to it.
+    #[serde(default)]
+    pub hidden: bool,
+    /// What users and groups have used, where the file system counts that; only one's own without root.
+    #[serde(default)]
+    pub quotas: Vec<Quota>,
 }
 
 impl Mount {
+    /// An option of the file system, with or without a value: `usrquota` in `rw,usrquota`.
+    #[must_use]
+    pub fn has(&self, key: &str) -> bool {
+        self.super_options.split(',').any(|o| o.split('=').next() == Some(key))
+    }
+
     /// An option's value: `size` in `rw,size=4k`.
     #[must_use]
     pub fn option(&self, key: &str) -> Option<&str> {
@@ -73,6 +102,8 @@ pub fn parse(path: &str, text: &str) -> Result<Vec<Mount>, Malformed> {
                 source: unescape_octal(right.next().unwrap_or_default()),
                 super_options: right.next().unwrap_or_default().to_owned(),
                 capacity: None,
+                hidden: false,
+                quotas: Vec::new(),
             })
         })
         .collect()
@@ -99,6 +130,7 @@ mod tests {
         assert_eq!(holding(&mounts, "/tmp").map(|m| m.dev.as_str()), Some("0:32"));
         assert_eq!(mounts[2].at, "/a b");
         assert_eq!((mounts[1].option("size"), mounts[1].option("rw")), (Some("24682416k"), None));
+        assert_eq!((mounts[1].has("size"), mounts[1].has("rw"), mounts[1].has("siz")), (true, true, false));
     }
 
     #[test]

@@ -94,6 +94,12 @@ const OPTIONS: &[&str] = &[
     "mode",
     "huge",
     "noswap",
+    "usrquota",
+    "grpquota",
+    "usrquota_block_hardlimit",
+    "usrquota_inode_hardlimit",
+    "grpquota_block_hardlimit",
+    "grpquota_inode_hardlimit",
 ];
 
 /// Parts of group paths that every machine of a kind has.

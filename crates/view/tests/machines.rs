@@ -191,6 +191,8 @@ fn hostile_names_of_mounts_areas_and_devices_reach_no_screen_raw() {
             source: EVIL.into(),
             super_options: EVIL.into(),
             capacity: Some(capacity),
+            hidden: false,
+            quotas: vec![],
         };
         seen.mounts = Seen::of(vec![mount("ext4", "/"), mount("tmpfs", EVIL), mount("tmpfs", "/tmp")]);
         let area = |path: &str, priority| SwapArea {

@@ -6,3 +6,12 @@ step show-json ramline show --json
 step checkup ramline checkup --quick --json /out/report.json --html /out/report.html
 step snapshot ramline snapshot --tree /out/tree
 state after
+# Pages of zeros among what is swapped out: since 6.12 swap notes them and zram stores nothing, so the slots in use puzzle.
+mkdir /sys/fs/cgroup/zeros
+(
+    sh -c 'echo $PPID' >/sys/fs/cgroup/zeros/cgroup.procs
+    head -c 20971520 /dev/zero >/tmp/zeros
+    echo 16M >/sys/fs/cgroup/zeros/memory.reclaim
+) 2>/dev/null
+grep zero /proc/vmstat >/out/zeros
+step show-slots ramline show swap --json

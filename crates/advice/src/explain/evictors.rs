@@ -33,15 +33,21 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         seen.and_then(|e| e.damon_reclaim.get("enabled")),
         "/sys/module/damon_reclaim/parameters/enabled",
     );
+    numbers.add(
+        "damon_stat enabled",
+        seen.and_then(|e| e.damon_stat.get("enabled")),
+        "/sys/module/damon_stat/parameters/enabled (it watches and evicts nothing)",
+    );
     let asked =
         inputs.window.and_then(|w| Some(rate(w.per_second(|s| s.vmstat.data()?.pgsteal_proactive)?, "pages", w.span)));
     let asked_for = asked.is_some();
     numbers.add("reclaimed on request", asked, "/proc/vmstat pgsteal_proactive");
     let short = match seen {
         Some(e) if e.damon_evicts() => "DAMON pages memory out here, whether memory is short or not.".to_owned(),
-        Some(e) if e.kdamond_threads.unwrap_or(0) > 0 => {
+        Some(e) if e.hidden_threads() > 0 => {
             "A DAMON thread runs here whose scheme cannot be seen: it may only watch, or evict.".into()
         }
+        Some(e) if e.watchers() > 0 => "Nothing: DAMON runs here, but it only watches how memory is used.".into(),
         Some(_) => "Nothing that can be seen: no DAMON scheme pages out.".into(),
         None if asked_for => "No DAMON here; requests to reclaim show below.".into(),
         None => unseen(inputs, "evictors"),

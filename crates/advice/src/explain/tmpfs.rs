@@ -60,6 +60,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         mechanism: sentences([
             "tmpfs keeps files as shared memory. They are never dropped like cache: they stay in RAM or go to swap, so without swap they take memory until they are deleted.",
             "The limit of a mount is a promise, not a reservation: half of RAM by default, and several mounts may promise more than there is.",
+            "A user may have a quota as a third limit beside bytes and inodes (mount option usrquota): at it writes fail with \"Disk quota exceeded\", whatever df shows.",
             "What of a directory is in the page cache already needs no further RAM in tmpfs, but it can then no longer be dropped; the models give it no credit.",
             if areas > Some(0) {
                 "What lies in tmpfs is gone after a reboot, and reaches the swap device unencrypted."
@@ -82,6 +83,7 @@ fn words(model: Model) -> &'static str {
     match model {
         Model::HalfOfRam => "against half of RAM",
         Model::Mount => "against the tmpfs it is on",
+        Model::Quota => "against the quota of a user there",
         Model::HalfOfFree => "against half of free memory",
         Model::Available => "against available memory",
         Model::FreePlusSwap => "against free memory and free swap",
@@ -100,6 +102,6 @@ fn sentence(fit: &Fit) -> String {
     format!(
         "/tmp would not fit by every model: it needs {least}{}; the first limit to break is {}.",
         fit.need,
-        words(fit.breaks_first).trim_start_matches("against ")
+        words(fit.breaks_first.unwrap_or(Model::HalfOfRam)).trim_start_matches("against ")
     )
 }

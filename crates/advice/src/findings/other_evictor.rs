@@ -111,17 +111,12 @@ fn damon_reclaim(evictors: &Evictors, found: &mut Culprits) {
     }
 }
 
-/// Threads beyond those whose scheme is known: set up from inside the kernel, or out of sight here.
+/// Threads beyond those whose work is known. One that only watches (`damon_stat`, which Debian's newest kernels switch on) is no evictor.
 fn hidden_threads(evictors: &Evictors, found: &mut Culprits) {
-    let mut known: Vec<u64> = evictors.schemes.iter().filter(|s| s.state == "on").map(|s| s.kdamond).collect();
-    known.dedup();
-    let modules = [&evictors.damon_reclaim, &evictors.damon_lru_sort];
-    let modules = modules.iter().filter(|m| m.get("enabled").is_some_and(|v| v == "Y")).count();
-    let known = u64::try_from(known.len() + modules).unwrap_or(u64::MAX);
-    let Some(hidden) = evictors.kdamond_threads.and_then(|threads| threads.checked_sub(known)).filter(|n| *n > 0)
-    else {
+    let hidden = evictors.hidden_threads();
+    if hidden == 0 {
         return;
-    };
+    }
     let noun = if hidden == 1 { "thread" } else { "threads" };
     found.add(
         format!("{hidden} DAMON {noun} whose scheme is not visible"),

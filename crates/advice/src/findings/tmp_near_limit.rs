@@ -120,6 +120,7 @@ fn models(fit: &Fit) -> Vec<Evidence> {
         let name = match margin.model {
             Model::HalfOfRam => "half of RAM",
             Model::Mount => "the tmpfs it is on",
+            Model::Quota => "the quota of a user there",
             Model::HalfOfFree => "half of free memory",
             Model::Available => "available memory",
             Model::FreePlusSwap => "free memory and free swap",

@@ -72,6 +72,38 @@ fn reclaim_on_request_counts_when_it_goes_on_and_a_hidden_thread_is_a_low_note()
 }
 
 #[test]
+fn a_damon_that_only_watches_is_no_evictor_and_one_thread_more_may_be() {
+    let mut case = with_zram();
+    let ramline_snapshot::Seen::Seen { data, .. } = &mut case.now.evictors else { panic!("no evictors") };
+    data.kdamond_threads = Some(1);
+    data.damon_stat.insert("enabled".into(), "Y".into());
+    assert!(case.finding("other-evictor").is_none(), "the thread is damon_stat's");
+    let told = case.inputs(|i| ramline_advice::explain("evictors", i)).unwrap();
+    assert!(told.short.starts_with("Nothing: DAMON runs here, but it only watches"), "{}", told.short);
+    let ramline_snapshot::Seen::Seen { data, .. } = &mut case.now.evictors else { panic!("no evictors") };
+    data.kdamond_threads = Some(2);
+    assert_eq!(case.finding("other-evictor").unwrap().confidence, Confidence::Low);
+}
+
+#[test]
+fn a_user_near_its_quota_is_named_with_its_file_system_and_root_never() {
+    let mut case = fires("tmpfs-quota-near-limit");
+    let found = case.finding("tmpfs-quota-near-limit").unwrap();
+    assert_eq!(found.title, "User 1000 has used 99 % of its space quota on /tmp");
+    assert_eq!(found.change, None, "twice 186 MiB is more than /tmp has");
+    assert!(case.finding("tmp-near-limit").is_none(), "/tmp itself has room");
+    let ramline_snapshot::Seen::Seen { data, .. } = &mut case.now.mounts else { panic!("no mounts") };
+    let tmp = data.iter_mut().find(|m| m.at == "/tmp").unwrap();
+    tmp.capacity.as_mut().unwrap().size = ramline_units::Bytes::from_gib(1);
+    let change = case.finding("tmpfs-quota-near-limit").unwrap().change.unwrap();
+    assert_eq!(change.commands, ["setquota -u 1000 0 380204 0 0 /tmp"]);
+    assert_eq!(change.undo, ["setquota -u 1000 0 190102 0 0 /tmp"]);
+    let ramline_snapshot::Seen::Seen { data, .. } = &mut case.now.mounts else { panic!("no mounts") };
+    data.iter_mut().for_each(|m| m.quotas.retain(|q| q.id == 0));
+    assert!(case.finding("tmpfs-quota-near-limit").is_none());
+}
+
+#[test]
 fn a_limit_above_ram_and_swap_is_named_and_limits_that_only_add_up_are_not() {
     let mut case = with_zram();
     let ramline_snapshot::Seen::Seen { data, .. } = &mut case.now.mounts else { panic!("no mounts") };

@@ -18,6 +18,7 @@ pub fn evictors(reader: &Reader<'_>) -> Seen<Evictors> {
         reader.names(&dir).into_iter().filter_map(read).collect::<BTreeMap<_, _>>()
     };
     let (reclaim, lru_sort) = (parameters("damon_reclaim"), parameters("damon_lru_sort"));
+    let stat = parameters("damon_stat");
     let threads = kdamond_threads(reader);
     match count {
         Err(NotRead::Denied) if reclaim.is_empty() => Seen::Denied { path: ADMIN.to_owned() },
@@ -29,6 +30,7 @@ pub fn evictors(reader: &Reader<'_>) -> Seen<Evictors> {
                 kdamond_threads: threads,
                 damon_reclaim: reclaim,
                 damon_lru_sort: lru_sort,
+                damon_stat: stat,
                 unseen,
             }
         }),

@@ -8,7 +8,7 @@ use std::path::{Component, Path};
 
 use ramline_snapshot::dirs::DirUse;
 use ramline_snapshot::machine::Machine;
-use ramline_snapshot::mounts::Capacity;
+use ramline_snapshot::mounts::{Capacity, Quota};
 use ramline_snapshot::processes::Process;
 use ramline_snapshot::shmem::Shmem;
 use ramline_snapshot::zram::ZramSupport;
@@ -29,6 +29,9 @@ pub struct Meta {
     pub machine: Machine,
     /// `statfs` results by mount point.
     pub capacities: BTreeMap<String, Capacity>,
+    /// Quotas by mount point.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub quotas: BTreeMap<String, Vec<Quota>>,
     /// Whether a zram device carried a swap header.
     pub formatted: BTreeMap<String, bool>,
     /// What the kernel offered of zram.
@@ -79,6 +82,7 @@ impl Meta {
             nested: processes.and_then(|all| all.missed.nested),
             machine: snapshot.machine.clone(),
             capacities: mounts.iter().filter_map(|m| Some((m.at.clone(), m.capacity?))).collect(),
+            quotas: mounts.iter().filter(|m| !m.quotas.is_empty()).map(|m| (m.at.clone(), m.quotas.clone())).collect(),
             formatted: devices.iter().filter_map(|d| Some((d.name.clone(), d.formatted?))).collect(),
             zram_support: zram.map(|z| z.support.clone()).unwrap_or_default(),
             dirs: snapshot.dirs.data().cloned().unwrap_or_default(),

@@ -1,13 +1,14 @@
-//! Mounts with their capacity. Network and FUSE file systems are not asked: they may hang.
+//! Mounts with their capacity, and the quotas of a tmpfs. Network and FUSE file systems are not asked: they may hang.
 
 use std::collections::HashMap;
 use std::path::Path;
 
 use ramline_snapshot::Seen;
-use ramline_snapshot::mounts::{Capacity, Mount, parse};
+use ramline_snapshot::mounts::{Capacity, Mount, Quota, parse};
 use ramline_units::Bytes;
 
 use super::reader::Reader;
+use crate::quota;
 
 /// File systems whose `statfs` answers from memory or a local device.
 const LOCAL: &[&str] = &[
@@ -25,6 +26,12 @@ pub fn mounts(reader: &Reader<'_>) -> Seen<Vec<Mount>> {
                 // What is asked by a path is the topmost mount there: another file system, maybe one that hangs.
                 None if hidden => None,
                 None => capacity(mount),
+            };
+            mount.hidden = hidden;
+            mount.quotas = match reader.meta() {
+                Some(meta) => meta.quotas.get(&mount.at).cloned().unwrap_or_default(),
+                None if hidden => Vec::new(),
+                None => quotas(mount),
             };
         }
         Ok(mounts)
@@ -72,6 +79,13 @@ fn hidden(text: &str) -> Vec<bool> {
             lines.iter().any(|other| !chain.iter().any(|known| known.id == other.id) && covers(other))
         })
         .collect()
+}
+
+/// Of a tmpfs alone, whose quotas end in RAM; disks have tools for theirs.
+fn quotas(mount: &Mount) -> Vec<Quota> {
+    let asked =
+        [("usrquota", false), ("grpquota", true)].into_iter().filter(|(key, _)| mount.fs == "tmpfs" && mount.has(key));
+    asked.flat_map(|(_, group)| quota::of(mount.at.as_ref(), group)).collect()
 }
 
 fn capacity(mount: &Mount) -> Option<Capacity> {

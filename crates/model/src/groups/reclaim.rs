@@ -3,6 +3,9 @@
 //! What it is not: a forecast. Taking pages that are in use makes them come back, and slab objects in use stay. So each
 //! figure is an upper bound; the lower bound is what stays when it is taken off.
 //!
+//! A swappiness of 0 keeps a group at its limit out of swap altogether (`get_scan_count`, mm/vmscan.c: SCAN_FILE): the kernel kills
+//! in it with swap free. The machine's own reclaim still swaps such a group's pages; that is not what stands here.
+//!
 //! Worked example: 100 MiB, of it 30 clean cache, 5 dirty, 40 anonymous, 10 protected, swap for 20 MiB: 30 MiB at once, 5 after
 //! writing, 20 to swap, 45 stay.
 
@@ -25,6 +28,9 @@ pub struct Reclaim {
     pub slab: Option<Bytes>,
     /// Anonymous and shared memory on the lists.
     pub swappable: Bytes,
+    /// Its swappiness is 0: at its limit nothing of it goes to swap, whatever is free there.
+    #[serde(default)]
+    pub swap_forbidden: bool,
     /// Swap it could go to: free swap of the machine, within the limits on the way up; `None` where that is not known.
     pub swap_room: Option<Bytes>,
     /// What the protection in force keeps.
@@ -47,6 +53,7 @@ pub fn of(
     bound: &Bound,
     protection: &Protection,
     meminfo: Option<&Meminfo>,
+    swap_forbidden: bool,
 ) -> Reclaim {
     let part = |id: PartId| parts.iter().find(|p| p.id == id).map(|p| p.bytes);
     let current = current.unwrap_or_default();
@@ -69,12 +76,14 @@ pub fn of(
     };
     let now = take(clean_file + slab.unwrap_or_default());
     let after_writing = take(unwritten);
-    let with_swap = take(swappable.min(swap_room.unwrap_or_default()));
+    let to_swap = if swap_forbidden { Bytes::ZERO } else { swappable.min(swap_room.unwrap_or_default()) };
+    let with_swap = take(to_swap);
     Reclaim {
         clean_file,
         unwritten_file: unwritten,
         slab,
         swappable,
+        swap_forbidden,
         swap_room,
         protected: protection.kept().min(current),
         now,

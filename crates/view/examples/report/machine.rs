@@ -120,6 +120,7 @@ pub fn swap() -> SwapState {
         turn,
         striped_with: vec![],
         outranked_by: None,
+        slots: None,
     };
     SwapState {
         areas: vec![
@@ -182,6 +183,7 @@ pub fn zram() -> ZramState {
             outranked_by: None,
             fields: zram::fields(&device),
             gain: zram::gain(&device, PageSize(4096), Some(Bytes::from_kib(7_872_548))),
+            slots: None,
             failed_writes: Some(0),
             beyond_twice_ram: false,
             backing: Some("none".into()),
@@ -207,6 +209,8 @@ pub fn tmpfs() -> TmpfsState {
         inodes_used: Some(1_412),
         inode_share: Some(0.00139),
         swappable: true,
+        fillable: true,
+        quotas: None,
     };
     TmpfsState {
         mounts: vec![
@@ -251,7 +255,7 @@ pub fn fits() -> Vec<Fit> {
             inode_limit: 1_015_818,
             inode_margin: 967_607,
             margins: margins(Bytes(gib.0 + 211 * mib.0)),
-            breaks_first: Model::HalfOfFree,
+            breaks_first: Some(Model::HalfOfFree),
             fits: false,
             already_tmpfs: false,
             cached: Some(Bytes::from_mib(388)),
@@ -265,7 +269,7 @@ pub fn fits() -> Vec<Fit> {
             inode_limit: 1_015_818,
             inode_margin: 1_015_806,
             margins: margins(Bytes::from_mib(21)),
-            breaks_first: Model::HalfOfFree,
+            breaks_first: Some(Model::HalfOfFree),
             fits: true,
             already_tmpfs: true,
             cached: None,

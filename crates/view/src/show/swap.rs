@@ -3,7 +3,7 @@
 //! What it is not: a judgement by "swap used": pages parked long ago and never touched again cost nothing.
 
 use ramline_model::balance::{self, Balance};
-use ramline_model::swap::{self, Area, AreaKind, Flow, SwapState, SwapVerdict};
+use ramline_model::swap::{self, Area, AreaKind, Flow, Slots, SwapState, SwapVerdict};
 use ramline_snapshot::switches::LruGen;
 use ramline_snapshot::zswap::Zswap;
 use ramline_snapshot::{Snapshot, Window};
@@ -77,7 +77,8 @@ impl ShowSwap {
         let none = self.swap.as_ref().is_some_and(|s| s.areas.is_empty());
         if let Some(pages) = self.read_ahead_pages.filter(|_| !none) {
             sheet.line(&format!(
-                "A swap-in reads {pages} pages at once (2^vm.page-cluster, setting); zram is read page by page."
+                "A swap-in from a disk reads {pages} pages at once (2^vm.page-cluster, setting), one from zram a single page \
+                 (before Linux 7.0 except pages that processes share)."
             ));
         }
         super::unseen(&mut sheet, &self.unseen);
@@ -110,6 +111,11 @@ pub(crate) fn areas_and_flow(sheet: &mut Sheet, state: &SwapState, span: Option<
     }
     sheet.more("What lies in swap, and what moves", |more| {
         more.point("  in swap  ", &format!("{} of {} (now)", state.used, state.total));
+        for area in &state.areas {
+            if let Some(slots) = area.slots.filter(Slots::is_more_than_stored) {
+                more.point("           ", &format!("{}: {}", area.path, slots.words()));
+            }
+        }
         match &state.flow {
             Some(flow) => flow_text(more, flow, span),
             None => more.point("  moving   ", "counted since boot only, no rate; try: ramline show swap --for 2s"),

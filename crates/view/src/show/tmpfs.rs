@@ -105,6 +105,7 @@ pub(crate) fn mounts(sheet: &mut Sheet, state: &TmpfsState, taken_apart: bool) {
     sheet.blank();
     sheet.table(&mounts_table(&used));
     sheet.more("Mounts with nothing in them", |more| more.table(&mounts_table(&empty)));
+    quotas(sheet, state);
     if let Some(elsewhere) = state.elsewhere.filter(|_| !taken_apart) {
         sheet.line(&if elsewhere.is_negative() {
             format!("The mounts hold {} more than Shmem counts in RAM (now): as much of them is on swap.", elsewhere.magnitude())
@@ -112,6 +113,57 @@ pub(crate) fn mounts(sheet: &mut Sheet, state: &TmpfsState, taken_apart: bool) {
             format!("{elsewhere} of Shmem are in no mount seen here (now): shared segments, memfd, graphics, other name spaces.")
         });
     }
+}
+
+/// Users and groups shown of one file system: the fullest.
+const MOST_USERS: usize = 5;
+
+/// The third limit beside bytes and inodes.
+fn quotas(sheet: &mut Sheet, state: &TmpfsState) {
+    let with = || state.mounts.iter().filter_map(|mount| Some((mount, mount.quotas.as_ref()?)));
+    if with().next().is_none() {
+        return;
+    }
+    sheet.heading("Quotas: what one user may use (at it, writes fail with \"Disk quota exceeded\")");
+    let or_none = |bytes: Option<ramline_units::Bytes>| bytes.map_or_else(|| "no limit".to_owned(), |b| b.to_string());
+    let mut table = Table::new(vec![
+        Column::wrapped("mount"),
+        Column::left("of"),
+        Column::right("used"),
+        Column::right("allowed"),
+        Column::right("share"),
+        Column::right("inodes"),
+    ]);
+    for (mount, quotas) in with() {
+        for it in quotas.uses.iter().take(MOST_USERS) {
+            let near = if it.fullest() >= 0.9 { Paint::Warn } else { Paint::Plain };
+            let allowed = it.quota.inode_limit.map_or_else(|| "no limit".to_owned(), number::count);
+            table.row([
+                mount.at.as_str().into(),
+                it.who().as_str().into(),
+                it.quota.used.to_string().into(),
+                or_none(it.quota.limit).into(),
+                Cell::painted(near, &it.share.map(number::percent).unwrap_or_default()),
+                Cell::painted(near, &format!("{} of {allowed}", number::count(it.quota.inodes_used))),
+            ]);
+        }
+        for default in &quotas.defaults {
+            let inodes = default.inodes.map(number::count).unwrap_or_default();
+            let who = if default.group { "any other group" } else { "any other user" };
+            table.row([
+                mount.at.as_str().into(),
+                who.into(),
+                "".into(),
+                or_none(default.bytes).into(),
+                "".into(),
+                inodes.into(),
+            ]);
+        }
+        if quotas.uses.is_empty() && quotas.defaults.is_empty() {
+            table.row([mount.at.as_str().into(), "users".into(), "".into(), "not known".into(), "".into(), "".into()]);
+        }
+    }
+    sheet.table(&table);
 }
 
 fn mounts_table(mounts: &[&TmpfsMount]) -> Table {
@@ -159,6 +211,7 @@ fn model_words(model: Model) -> &'static str {
     match model {
         Model::HalfOfRam => "half of RAM (the size a tmpfs gets by default)",
         Model::Mount => "the tmpfs it is on (its own bytes and what is free there)",
+        Model::Quota => "a user's quota there (what the one with least room has left)",
         Model::HalfOfFree => "half of free memory (nothing else has to move)",
         Model::Available => "available memory (clean page cache is reclaimed)",
         Model::FreePlusSwap => "free memory and free swap",
@@ -181,13 +234,16 @@ pub(crate) fn fit_sentence(fit: &Fit) -> String {
         }
     };
     let files = number::things(fit.inodes, "inode");
-    format!("{} {place} {need} and {files}: {answer}; {} breaks first as it grows", fit.path, short(fit.breaks_first))
+    let first =
+        fit.breaks_first.map(|model| format!("; {} breaks first as it grows", short(model))).unwrap_or_default();
+    format!("{} {place} {need} and {files}: {answer}{first}", fit.path)
 }
 
 fn short(model: Model) -> &'static str {
     match model {
         Model::HalfOfRam => "half of RAM",
         Model::Mount => "its own tmpfs",
+        Model::Quota => "a user's quota",
         Model::HalfOfFree => "half of free",
         Model::Available => "available",
         Model::FreePlusSwap => "free plus swap",

@@ -2,6 +2,7 @@
 //!
 //! What it is not: a choice of algorithm or size. zram is RAM holding compressed pages; its size is no memory.
 
+use ramline_model::swap::Slots;
 use ramline_model::zram::{self, Device, Field, FieldValue, Gain, Rung, Scope, Step, Unit, ZramState};
 use ramline_snapshot::Snapshot;
 use ramline_units::Bytes;
@@ -116,15 +117,19 @@ pub(crate) fn state_text(sheet: &mut Sheet, state: &ZramState, ram: Option<Bytes
         );
     }
     if let Some(step) = state.next.as_ref().filter(|_| state.container.is_none()) {
-        next(sheet, step);
+        if state.rung.is_begun() {
+            next(sheet, "Next step: ", step);
+        } else {
+            sheet.more("How to use zram", |more| next(more, "", step));
+        }
     }
     let (sized, bare): (Vec<&Device>, Vec<&Device>) = state.devices.iter().partition(|device| device.disksize.0 > 0);
     sized.iter().for_each(|device| device_text(sheet, device, ram));
     sheet.more("Devices without a size", |more| bare.iter().for_each(|device| device_text(more, device, ram)));
 }
 
-fn next(sheet: &mut Sheet, step: &Step) {
-    sheet.point("Next step: ", &step.words);
+fn next(sheet: &mut Sheet, label: &str, step: &Step) {
+    sheet.point(label, &step.words);
     if let Some(command) = &step.command {
         sheet.command(2, command);
     }
@@ -195,6 +200,9 @@ fn gain_text(sheet: &mut Sheet, device: &Device, gain: &Gain, ram: Option<Bytes>
         "It stores {} of pages in {} of RAM, plus {} slot table (now): net gain {}.",
         gain.stored, gain.mem_used, gain.slot_table, gain.net_saved
     ));
+    if let Some(slots) = device.slots.filter(Slots::is_more_than_stored) {
+        sheet.line(&format!("As swap: {}.", slots.words()));
+    }
     sheet.more(&format!("What {} gains, number by number", device.name), |more| gain_table(more, device, gain, ram));
 }
 

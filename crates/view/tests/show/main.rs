@@ -275,7 +275,7 @@ fn zram_that_is_not_there_names_the_next_step() {
         "\
 zram: module present.
 [x] module present  [ ] loaded  [ ] device exists  [ ] sized  [ ] formatted  [ ] active as swap
-Next step: load the module
+To use zram: load the module
   modprobe zram
 "
     );
@@ -303,7 +303,8 @@ What lies in swap, and what moves
 vm.swappiness is 60 (setting, 0 to 200): at equal costs 30.0 % of scanning goes to process and tmpfs
 memory, between 17.6 % and 46.2 % as file or swap reads get cheaper; the kernel does not export the
 costs it sees.
-A swap-in reads 8 pages at once (2^vm.page-cluster, setting); zram is read page by page.
+A swap-in from a disk reads 8 pages at once (2^vm.page-cluster, setting), one from zram a single
+page (before Linux 7.0 except pages that processes share).
 "
     );
     let alone = ShowSwap::new(&after, None).text(&STYLE);

@@ -54,7 +54,7 @@ impl Cgroups {
     /// # Errors
     /// The source cannot be used, or no group goes by the name given.
     pub fn run(&self, common: Common, source: &Source) -> Result<u8> {
-        let wanted = Wanted { meminfo: true, groups: true, swaps: true, ..Wanted::NOTHING };
+        let wanted = Wanted { meminfo: true, groups: true, swaps: true, settings: true, ..Wanted::NOTHING };
         let (before, seen) = source.window(wanted, common.span)?;
         let window = before.as_ref().and_then(|before| Window::new(before, &seen).ok());
         let selection =

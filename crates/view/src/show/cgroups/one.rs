@@ -211,6 +211,9 @@ fn reclaim(page: &mut Page<'_>, group: &GroupMemory, show: &ShowCgroups) {
 
 fn swap_words(taken: &Reclaim, zram: bool) -> String {
     let room = match taken.swap_room {
+        _ if taken.swap_forbidden => {
+            "swappiness 0 keeps it out of swap: at its limit the kernel kills in it instead".to_owned()
+        }
         Some(Bytes::ZERO) => "no swap it could go to".to_owned(),
         Some(room) => format!("room for {room} in swap"),
         None => "free swap was not seen".to_owned(),
@@ -229,7 +232,11 @@ fn stays_words(taken: &Reclaim, group: &GroupMemory) -> String {
         }
     };
     say(taken.protected, "protected");
-    say(taken.swappable - taken.swap_room.unwrap_or_default(), "without swap to go to");
+    if taken.swap_forbidden {
+        say(taken.swappable, "kept out of swap by swappiness 0");
+    } else {
+        say(taken.swappable - taken.swap_room.unwrap_or_default(), "without swap to go to");
+    }
     say(group.within.unevictable.unwrap_or_default(), "locked");
     let slab = taken.slab.unwrap_or_default();
     if group.depth > 0 || group.summed {
