@@ -165,7 +165,7 @@ fn lines(page: &mut Page<'_>, ledger: &Ledger, drift: Option<&Drift>) {
 
 /// What the leftover is, and how exact it is.
 fn bound(ledger: &Ledger) -> String {
-    let what = "drivers, uncounted; freed by their release only";
+    let what = "drivers, pipes, sockets: in no counter; freed by their owners only";
     let counters = match ledger.bound.0 {
         0 => format!("{what}; counters off by an unknown amount"),
         _ => format!("{what}; {} counters may be off by {} in all", ledger.counters, ledger.bound),
@@ -193,7 +193,8 @@ fn row(table: &mut Table, line: &Line, total: Bytes) {
 /// A part of a line: its line has said whose it is and how it is freed.
 fn part(table: &mut Table, line: &Line, total: Bytes) {
     let dim = |text: &str| Cell::painted(Paint::Dim, text);
-    let label = format!("- {}", line.label);
+    // An estimate says so: what is shown is the most it can be, the document has the least too.
+    let label = format!("- {}{}", line.label, if line.at_least.is_some() { ", at most" } else { "" });
     table.row([dim(&label), dim(&line.bytes.to_string()), dim(&number_of(line.bytes.share_of(total)))]);
 }
 

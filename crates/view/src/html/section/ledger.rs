@@ -45,7 +45,7 @@ pub fn ledger(ledger: &Ledger, drift: Option<&Drift>) -> Markup {
             (bar(ledger, &lines))
             (rows(ledger, &lines))
             p.note {
-                "Sizes are gauges of one reading. The leftover is what drivers took straight from the page allocator, and what counters are late by: "
+                "Sizes are gauges of one reading. The leftover is what drivers, pipes and sockets took straight from the page allocator, and what counters are late by: "
                 "each of the " (ledger.counters) " per-CPU counters in these lines may hold back a little, at most " (size(ledger.bound)) " together."
                 @if ledger.in_report.0 > 0 {
                     " Free memory is reported to the hypervisor here, up to " (size(ledger.in_report)) " at a time, which until it has answered is in no counter."
@@ -111,14 +111,20 @@ fn rows(ledger: &Ledger, lines: &[&Line]) -> Markup {
     for (number, line) in (1..).zip(lines) {
         rows.push(row(ledger, line, &what(number, way(line.freeable).0, &line.label)));
         let children = line.children.iter().filter(|child| child.bytes.0 > 0);
-        rows.extend(children.map(|child| row(ledger, child, &html! { div.of { "of which " (child.label) } })));
+        rows.extend(children.map(|child| {
+            row(
+                ledger,
+                child,
+                &html! { div.of { "of which " (child.label) @if child.at_least.is_some() { ", at most" } } },
+            )
+        }));
     }
     let share = ledger.leftover_share.map_or_else(|| "not known".to_owned(), percent);
     rows.push(vec![
         what(lines.len() + 1, Fill::Leftover, "leftover"),
         html! { (ledger.leftover.to_string().replace(' ', "\u{a0}")) },
         html! { (share) },
-        html! { "drivers, and counters that lag" },
+        html! { "drivers, pipes, sockets, and counters that lag" },
         html! { "not known" },
         html! { "bound of the counters' error: " (size(ledger.bound)) },
     ]);

@@ -214,7 +214,10 @@ fn totals(marks: &Watermarks) -> Markup {
             }
         }
         @if marks.not_handed_out.0 > 0 {
-            p.note { (size(marks.not_handed_out)) " of RAM is not handed to a zone yet, so the true distance is longer." }
+            p.note {
+                (size(marks.not_handed_out)) " of RAM is in no zone yet: the kernel hands it out before kswapd wakes"
+                @if marks.nodes.len() == 1 { ", and the distances count it." } @else { ", so the true distances are longer." }
+            }
         }
     }
 }
