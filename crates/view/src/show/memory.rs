@@ -193,9 +193,15 @@ fn row(table: &mut Table, line: &Line, total: Bytes) {
 /// A part of a line: its line has said whose it is and how it is freed.
 fn part(table: &mut Table, line: &Line, total: Bytes) {
     let dim = |text: &str| Cell::painted(Paint::Dim, text);
-    // An estimate says so: what is shown is the most it can be, the document has the least too.
-    let label = format!("- {}{}", line.label, if line.at_least.is_some() { ", at most" } else { "" });
-    table.row([dim(&label), dim(&line.bytes.to_string()), dim(&number_of(line.bytes.share_of(total)))]);
+    let label = format!("- {}", line.label);
+    // An estimate says so.
+    let bounds = match line.at_least {
+        Some(Bytes::ZERO) => "at most".to_owned(),
+        Some(least) => format!("at most; at least {least}"),
+        None => String::new(),
+    };
+    let share = number_of(line.bytes.share_of(total));
+    table.row([dim(&label), dim(&line.bytes.to_string()), dim(&share), dim(&bounds)]);
 }
 
 fn number_of(share: Option<f64>) -> String {
