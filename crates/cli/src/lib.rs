@@ -43,7 +43,14 @@ pub fn run() -> ExitCode {
         return ramline_lab::vm::guest::main();
     }
     // A panic has said by itself what it was.
-    signals::with_a_usual_stack(command_line).unwrap_or(ExitCode::from(exit::FAILED))
+    let bare = words.is_empty() || words == ["show"];
+    signals::with_a_usual_stack(move || if bare { bare_show() } else { command_line() })
+        .unwrap_or(ExitCode::from(exit::FAILED))
+}
+
+/// `ramline` and `ramline show`, for prompts and loops: nothing to parse, so the table of all commands, half of what a command takes, is not built.
+fn bare_show() -> ExitCode {
+    finish(commands::show::Show::plain(output::Format { json: false }).run(&source::Source::default()))
 }
 
 fn command_line() -> ExitCode {
@@ -56,7 +63,11 @@ fn command_line() -> ExitCode {
         Err(help) => return done(output::text(&help.render().to_string()).map(|()| exit::DONE)),
     };
     cli.format.for_all_commands();
-    let code = done(run_command(&cli));
+    finish(run_command(&cli))
+}
+
+fn finish(result: anyhow::Result<u8>) -> ExitCode {
+    let code = done(result);
     // What a thread of ours did not do is missing, whatever else went well.
     if signals::is_broken() { ExitCode::from(exit::FAILED) } else { code }
 }

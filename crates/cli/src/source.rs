@@ -12,7 +12,7 @@ use ramline_snapshot::{Snapshot, Wanted};
 use crate::exit::{Failure, USAGE};
 
 /// The options that choose the source.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct Source {
     /// Read a captured tree instead of this machine
     #[arg(long, value_name = "DIR", global = true, conflicts_with = "captured-file")]

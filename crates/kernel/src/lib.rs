@@ -1,6 +1,7 @@
 //! How the machine is touched.
 
 pub mod cgroup;
+pub mod code;
 pub mod direct;
 pub mod drop_caches;
 pub mod error;

@@ -30,6 +30,9 @@ pub use parts::{Part, PartId, Rest, Within};
 pub use reclaim::Reclaim;
 pub use select::{NoSuchGroup, Selected, Selection, Sort, children, find, select};
 
+/// Less than this that no group accounts for is what moves while they are read.
+const LEAST_REMOVED: Bytes = Bytes::from_mib(1);
+
 /// All groups of one machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GroupTree {
@@ -54,12 +57,17 @@ pub struct GroupMemory {
     pub below: u64,
     /// Container, service or session, by its path.
     pub owner: Option<Owner>,
-    /// Memory charged; at the top of version 2, which counts none, the sum of the parts.
+    /// Memory charged; at the top of version 2, which counts none, the sum of the parts. At the top of version 1, which counts page cache
+    /// and anonymous memory only, the kernel memory of the groups is added, as it is in theirs.
     pub current: Option<Bytes>,
-    /// `current` is a sum of the parts.
+    /// `current` is a sum.
     pub summed: bool,
-    /// Of `current`, charged to the group itself and not to those below; negative when they moved between two readings.
+    /// Of `current`, charged to the group itself and not to those below; negative when they moved between two readings. On version 2
+    /// what removed groups below still hold is in it, since the kernel does not tell it apart.
     pub own: Option<SignedBytes>,
+    /// Of `current`, charged to groups below that were removed: reclaim can take it, no process can be found for it. Version 1 only.
+    #[serde(default)]
+    pub removed: Option<Bytes>,
     /// The most `current` ever was.
     pub peak: Option<Bytes>,
     /// Where it goes; the parts and the rest add up to `current`.
@@ -160,7 +168,7 @@ pub fn of(snapshot: &Snapshot, window: Option<&Window<'_>>) -> Option<GroupTree>
     let earlier = window.map(|w| (w, index(w.before.groups.data()), index(w.after.groups.data())));
     let mut groups: Vec<GroupMemory> = Vec::with_capacity(seen.list.len());
     for (at, (group, parts)) in seen.list.iter().zip(&parts).enumerate() {
-        let current = parts::current(group, parts);
+        let current = parts::current(group, version, parts);
         let (bound, protection) = chain.get(at).cloned().unwrap_or_default();
         let within = parts::within(group, version);
         groups.push(GroupMemory {
@@ -170,8 +178,9 @@ pub fn of(snapshot: &Snapshot, window: Option<&Window<'_>>) -> Option<GroupTree>
             below: below[at],
             owner: owner(&group.path),
             current,
-            summed: group.current.is_none(),
+            summed: group.current.is_none() || (version == Version::V1 && group.path == "/" && group.kernel.is_some()),
             own: None,
+            removed: None,
             peak: group.peak,
             rest: parts::rest(group, parts, &within, &snapshot.machine, below[at] + 1),
             reclaim: {
@@ -240,13 +249,30 @@ fn own_shares(groups: &mut [GroupMemory], seen: &Groups, version: Version) {
             let rest = || SignedBytes::difference(part.bytes, inner.get(&(at, part.id)).copied().unwrap_or_default());
             part.own = parts::own(&seen.list[at], version, part.id).unwrap_or_else(rest);
         }
+        group.removed = removed(group, &seen.list[at], version, |id| inner.get(&(at, id)).copied().unwrap_or_default());
         // The top's own figure is of other things than those below: only its parts say what is its own.
         group.own = if group.depth == 0 {
             group.current.map(|_| group.parts.iter().filter(|p| p.counted).map(|p| p.own).sum())
         } else {
-            group.current.map(|current| SignedBytes::difference(current, children[at]))
+            let others = children[at] + group.removed.unwrap_or_default();
+            group.current.map(|current| SignedBytes::difference(current, others))
         };
     }
+}
+
+/// What is in the figures of the group and all below it, and neither in its own nor in those of a group that is there. Groups are read one after
+/// the other: as little as the counters may be apart is nothing.
+fn removed(group: &GroupMemory, seen: &Group, version: Version, inner: impl Fn(PartId) -> Bytes) -> Option<Bytes> {
+    if version == Version::V2 {
+        return None;
+    }
+    let gone = group.parts.iter().filter(|part| parts::own(seen, version, part.id).is_some()).map(|part| {
+        let left = SignedBytes::difference(part.bytes, inner(part.id));
+        SignedBytes(left.0.saturating_sub(part.own.0))
+    });
+    let gone = gone.sum::<SignedBytes>().or_zero();
+    let least = group.rest.map_or(LEAST_REMOVED, |rest| rest.bound.max(LEAST_REMOVED));
+    Some(if gone >= least { gone } else { Bytes::ZERO })
 }
 
 fn events(group: &Group, version: Version) -> Events {

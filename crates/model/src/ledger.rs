@@ -1,8 +1,8 @@
 //! The ledger that closes: every byte of MemTotal on one line, with its owner and what it takes to free it.
 //!
 //! What it is: `MemTotal = sum of the lines + leftover`. What it is not: a list per process (pages are
-//! shared), nor a claim about the leftover, which holds what drivers took straight from the page allocator
-//! (network rings, DMA and trace buffers, ZFS buffers).
+//! shared), nor a claim about the leftover, which holds what was taken straight from the page allocator
+//! (network rings, pipes, unix sockets, DMA and trace buffers, ZFS buffers).
 //!
 //! The terms: MemFree; the free lists of the CPUs (zoneinfo `count:`, which MemFree leaves out); the LRU lists
 //! (Active + Inactive + Unevictable); isolated pages; slab; other reclaimable kernel memory (`KReclaimable` −
@@ -12,28 +12,29 @@
 //!
 //! How the LRU term is split, so that the lines add up to it exactly and none is negative:
 //! - `A` = Active(anon) + Inactive(anon). It holds tmpfs too, and neither holds what is locked: that sits in Unevictable.
-//!   `L` = AnonPages + Shmem − A is locked memory of the two kinds, and its split is an estimate: mlock is mostly used by
-//!   programs for their own pages, so Mlocked is taken to be process memory, and the rest of `L` (SHM_LOCK, at most
-//!   Unevictable − Mlocked) to be shared. Where Mlocked exceeds AnonPages that cannot be: then Mlocked is split as AnonPages
-//!   is to Shmem. Shmem line = Shmem less its locked part, at most A; process line = A less the Shmem line. The split is off
-//!   by at most Mlocked; the sum never is.
+//!   `L` = AnonPages + Shmem − A is locked memory of the two kinds together, at most Unevictable. Shmem line = Shmem, process line
+//!   = A + L − Shmem, which is AnonPages and the swap cache, and the line of what is unevictable beside them = Unevictable − L. So
+//!   whose memory it is needs no estimate; which of it is locked is printed with its bounds (`locked.rs`).
 //! - `F` = Active(file) + Inactive(file). Dirty line = min(Dirty + Writeback, F), clean line = F − that. A page
 //!   dirtied again while it is written counts twice, so clean is understated rather than overstated.
-//! - Unevictable is a line of its own: locked pages of any kind, ramfs, secret memory.
+//! - Unevictable less `L` is a line of its own: locked files, ramfs, secret memory.
 //!
 //! Worked example: Active(anon) 10, Inactive(anon) 20 and Shmem 12 MiB give 12 MiB tmpfs and 18 MiB processes.
 
+mod locked;
 mod pieces;
 mod term;
 mod words;
 
 use ramline_snapshot::Snapshot;
 use ramline_snapshot::meminfo::Meminfo;
+use ramline_snapshot::processes::Missed;
 use ramline_snapshot::vmstat::Vmstat;
 use ramline_units::{Bytes, PageSize, Pages};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use self::locked::Locked;
 pub use self::pieces::{Piece, PieceKind};
 pub use self::term::Term;
 use crate::SignedBytes;
@@ -59,8 +60,11 @@ pub struct Line {
     pub id: Term,
     /// Its name in plain words.
     pub label: String,
-    /// How much. Gauge.
+    /// How much; the most it can be where `at_least` says that it is known within bounds only. Gauge.
     pub bytes: Bytes,
+    /// An estimate: the truth is between this and `bytes`. `None`: `bytes` is known. Gauge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<Bytes>,
     /// Whose it is.
     pub owner: String,
     /// Whether it can be freed.
@@ -102,6 +106,9 @@ pub struct Ledger {
     pub in_report: Bytes,
     /// How many such counters the lines are made of.
     pub counters: u64,
+    /// Locked, of process memory and shared memory together: it is in their lines, and neither reclaim nor swap takes it.
+    #[serde(default)]
+    pub locked: Bytes,
     /// Not part of MemTotal, where known.
     pub outside: Vec<Outside>,
     /// Terms this kernel or this user does not show; what they would count is in the leftover.
@@ -114,12 +121,13 @@ impl Ledger {
     pub fn of(snapshot: &Snapshot) -> Option<Ledger> {
         let meminfo = snapshot.meminfo.data()?;
         let total = meminfo.mem_total?;
-        let mut book = Book { snapshot, meminfo, lines: Vec::new(), counters: 0, missing: Vec::new() };
+        let mut book =
+            Book { snapshot, meminfo, lines: Vec::new(), locked: Locked::default(), counters: 0, missing: Vec::new() };
         book.free();
         book.lists();
         book.kernel();
         book.pools();
-        let Book { lines, counters, missing, .. } = book;
+        let Book { lines, locked, counters, missing, .. } = book;
         let leftover = SignedBytes::difference(total, lines.iter().map(|l| l.bytes).sum());
         let error = snapshot.zoneinfo.data().map_or(Pages(0), |z| z.counter_error());
         Some(Ledger {
@@ -129,6 +137,7 @@ impl Ledger {
             bound: Bytes(error.bytes(snapshot.machine.page_size).0.saturating_mul(counters)),
             in_report: snapshot.machine.in_report(),
             counters,
+            locked: locked.both,
             outside: outside(snapshot, meminfo),
             missing_terms: missing,
             lines,
@@ -147,11 +156,37 @@ impl Ledger {
         self.line(term).map_or(Bytes::ZERO, |l| l.bytes)
     }
 
-    /// The sum of the lines that can be freed in this way.
+    /// The sum of the lines that can be freed in this way; what is locked of them counts as memory that cannot.
     #[must_use]
     pub fn sum(&self, freeable: Freeable) -> Bytes {
-        self.lines.iter().filter(|l| l.freeable == freeable).map(|l| l.bytes).sum()
+        let whole: Bytes = self.lines.iter().filter(|l| l.freeable == freeable).map(|l| l.bytes).sum();
+        let mut locked = self.locked;
+        let mut owned = [Bytes::ZERO; 2];
+        for (part, term) in owned.iter_mut().zip([Term::Anon, Term::Shmem]) {
+            let Some(line) = self.line(term).filter(|line| line.freeable != Freeable::No) else { continue };
+            let of_it = locked.min(line.bytes);
+            locked = locked - of_it;
+            if line.freeable == freeable || freeable == Freeable::No {
+                *part = of_it;
+            }
+        }
+        if freeable == Freeable::No { whole + owned[0] + owned[1] } else { whole - owned[0] - owned[1] }
     }
+}
+
+/// A part of a line: its size, or the most and the least of it.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    most: Option<Bytes>,
+    least: Option<Bytes>,
+}
+
+const fn known(bytes: Option<Bytes>) -> Part {
+    Part { most: bytes, least: None }
+}
+
+const fn between(least: Bytes, most: Bytes) -> Part {
+    Part { most: Some(most), least: Some(least) }
 }
 
 /// The ledger while it is written.
@@ -159,21 +194,26 @@ struct Book<'a> {
     snapshot: &'a Snapshot,
     meminfo: &'a Meminfo,
     lines: Vec<Line>,
+    locked: Locked,
     counters: u64,
     missing: Vec<String>,
 }
 
 impl Book<'_> {
     /// Adds a line made of so many batched counters, or names what is missing.
-    fn add(&mut self, id: Term, bytes: Option<Bytes>, counters: u64, name: &str, children: &[(Term, Option<Bytes>)]) {
+    fn add(&mut self, id: Term, bytes: Option<Bytes>, counters: u64, name: &str, children: &[(Term, Part)]) {
         let Some(bytes) = bytes else {
             self.missing.push(name.to_owned());
             return;
         };
         let mut line = words::line(id, bytes, self.meminfo);
         // A part never exceeds its line: counters are read at slightly different moments.
-        let parts = children.iter().filter_map(|(id, part)| Some((*id, part.filter(|p| p.0 > 0)?.min(bytes))));
-        line.children = parts.map(|(id, part)| words::line(id, part, self.meminfo)).collect();
+        let parts = children.iter().filter_map(|(id, part)| {
+            let most = part.most.filter(|p| p.0 > 0)?.min(bytes);
+            let least = part.least.map(|least| least.min(most)).filter(|least| *least < most);
+            Some(Line { at_least: least, ..words::line(*id, most, self.meminfo) })
+        });
+        line.children = parts.collect();
         self.counters = self.counters.saturating_add(counters);
         self.lines.push(line);
     }
@@ -188,7 +228,7 @@ impl Book<'_> {
 
     fn free(&mut self) {
         let m = self.meminfo;
-        let parts = [(Term::CmaFree, m.cma_free), (Term::Unaccepted, m.unaccepted)];
+        let parts = [(Term::CmaFree, known(m.cma_free)), (Term::Unaccepted, known(m.unaccepted))];
         self.add(Term::Free, m.mem_free, 1, "MemFree", &parts);
         let lists = self.snapshot.zoneinfo.data().map(|z| z.cpu_lists().bytes(self.page()));
         self.add(Term::CpuLists, lists, 0, "per-CPU free lists", &[]);
@@ -197,32 +237,48 @@ impl Book<'_> {
     fn lists(&mut self) {
         let m = self.meminfo;
         let anon_lists = m.active_anon.zip(m.inactive_anon).map(|(a, i)| a + i);
-        let shmem = anon_lists.zip(m.shmem).map(|(lists, shmem)| (shmem - self.locked_shmem(lists, shmem)).min(lists));
-        let anon = anon_lists.map(|lists| lists - shmem.unwrap_or_default());
-        let parts = [(Term::SwapCache, m.swap_cached), (Term::AnonHuge, m.anon_huge_pages)];
+        let locked = anon_lists.map(|lists| Locked::of(m, lists)).unwrap_or_default();
+        let both = anon_lists.map(|lists| lists + locked.both);
+        let shmem = both.zip(m.shmem).map(|(both, shmem)| shmem.min(both));
+        let anon = both.map(|both| both - shmem.unwrap_or_default());
+        let unevictable = m.unevictable.map(|all| all - locked.both);
+        self.locked = locked;
+        let parts = [
+            (Term::AnonLocked, between(locked.anon_least(), locked.anon_most)),
+            (Term::SwapCache, known(m.swap_cached)),
+            (Term::AnonHuge, known(m.anon_huge_pages)),
+        ];
+        // Of the three lines that the locked pages are moved between only the sum counts: its counters are these two and Unevictable.
         self.add(Term::Anon, anon, 2, "Active(anon) + Inactive(anon)", &parts);
-        self.add(Term::Shmem, shmem, 0, "Shmem", &[]);
+        let parts = [(Term::ShmemLocked, between(locked.shmem_least(), locked.shmem_most))];
+        self.add(Term::Shmem, shmem, 0, "Shmem", &parts);
         let file_lists = m.active_file.zip(m.inactive_file).map(|(a, i)| a + i);
         let dirty = m.dirty.zip(m.writeback).map(|(d, w)| d + w);
         let dirty = file_lists.zip(dirty).map(|(lists, dirty)| dirty.min(lists));
         let clean = file_lists.map(|lists| lists - dirty.unwrap_or_default());
-        let parts = [(Term::FileActive, m.active_file), (Term::FileMapped, m.mapped), (Term::Buffers, m.buffers)];
+        let parts = [
+            (Term::FileActive, known(m.active_file)),
+            (Term::FileMapped, self.mapped(unevictable.unwrap_or_default())),
+            (Term::Buffers, known(m.buffers)),
+        ];
         self.add(Term::FileClean, clean, 2, "Active(file) + Inactive(file)", &parts);
         self.add(Term::FileDirty, dirty, 0, "Dirty + Writeback", &[]);
-        self.add(Term::Unevictable, m.unevictable, 1, "Unevictable", &[(Term::Mlocked, m.mlocked)]);
+        self.add(Term::Unevictable, unevictable, 1, "Unevictable", &[]);
         let isolated = self.vmstat(|v| v.nr_isolated_anon?.checked_add(v.nr_isolated_file?));
         self.add(Term::Isolated, isolated, 2, "nr_isolated_anon + nr_isolated_file", &[]);
     }
 
-    /// Shared memory that is on no list because it is locked; see the module's text.
-    fn locked_shmem(&self, lists: Bytes, shmem: Bytes) -> Bytes {
-        let m = self.meminfo;
-        let anon = m.anon_pages.unwrap_or_default();
-        let of_both_kinds = (anon + shmem) - lists;
-        let mlocked = m.mlocked.unwrap_or_default().min(of_both_kinds);
-        let otherwise = m.unevictable.map_or(Bytes::ZERO, |unevictable| unevictable - mlocked);
-        let by_mlock = if mlocked > anon { mlocked.scale(shmem.0, (anon + shmem).0) } else { None };
-        (of_both_kinds - mlocked).min(otherwise) + by_mlock.unwrap_or_default()
+    /// Mapped page cache. Processes, where they were all looked at, narrow down how much of Mapped is shared memory.
+    fn mapped(&self, unevictable: Bytes) -> Part {
+        let Some(mapped) = self.meminfo.mapped else { return known(None) };
+        let all = |missed: &Missed| missed.denied == 0 && !missed.hidden && missed.nested != Some(true);
+        let processes = self.snapshot.processes.data().filter(|p| all(&p.missed));
+        let seen = processes.map(|p| {
+            let shared = || p.list.iter().filter_map(|process| process.rss_shmem);
+            (shared().max().unwrap_or_default(), shared().sum())
+        });
+        let (least, most) = locked::mapped_files(mapped, self.meminfo.shmem.unwrap_or_default(), unevictable, seen);
+        between(least, most)
     }
 
     fn kernel(&mut self) {
@@ -235,7 +291,7 @@ impl Book<'_> {
         // Stacks come from vmalloc on nearly every kernel; larger than it, they cannot be part of it.
         let apart = m.kernel_stack > m.vmalloc_used;
         let stacks = if apart { None } else { m.kernel_stack };
-        self.add(Term::Vmalloc, m.vmalloc_used, 0, "VmallocUsed", &[(Term::KernelStacks, stacks)]);
+        self.add(Term::Vmalloc, m.vmalloc_used, 0, "VmallocUsed", &[(Term::KernelStacks, known(stacks))]);
         if apart {
             self.add(Term::KernelStacks, m.kernel_stack, 1, "KernelStack", &[]);
         }
@@ -246,14 +302,19 @@ impl Book<'_> {
 
     fn pools(&mut self) {
         let m = self.meminfo;
-        let unused = m.count("HugePages_Free").zip(m.hugepagesize).and_then(|(n, size)| size.scale(n, 1));
-        self.add(Term::Hugetlb, m.hugetlb, 0, "Hugetlb", &[(Term::HugetlbFree, unused)]);
+        let pages = |n: u64| m.hugepagesize.and_then(|size| size.scale(n, 1));
+        let free = m.count("HugePages_Free");
+        // Promised pages are free and taken: a mapping may touch them at any moment, and lowering the pool leaves them.
+        let promised = free.map(|free| m.count("HugePages_Rsvd").unwrap_or(0).min(free));
+        let unused = free.zip(promised).map(|(free, promised)| free - promised).and_then(pages);
+        let parts = [(Term::HugetlbFree, known(unused)), (Term::HugetlbPromised, known(promised.and_then(pages)))];
+        self.add(Term::Hugetlb, m.hugetlb, 0, "Hugetlb", &parts);
         // zbud and z3fold, the pools of older zswap, are not counted in nr_zspages.
         let pool = self.snapshot.zswap.data().and_then(|z| z.other.get("zpool"));
         let own_pool = pool.is_some_and(|p| p != "zsmalloc");
         let zswap = if own_pool { None } else { m.zswap };
         let zram = self.snapshot.zram.data().map(|z| z.devices.iter().flat_map(|d| &d.mm).map(|mm| mm.mem_used_total));
-        let parts = [(Term::ZramShare, zram.map(Iterator::sum)), (Term::ZswapShare, zswap)];
+        let parts = [(Term::ZramShare, known(zram.map(Iterator::sum))), (Term::ZswapShare, known(zswap))];
         let pages = self.vmstat(|v| v.nr_zspages);
         self.add(Term::CompressedPool, pages, 1, "nr_zspages", &parts);
         if own_pool {

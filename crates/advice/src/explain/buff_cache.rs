@@ -19,7 +19,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let column = meminfo.and_then(|m| Some(m.buffers? + m.cached? + m.s_reclaimable.unwrap_or_default()));
     numbers.add("buff/cache, as free counts", column, "/proc/meminfo Buffers + Cached + SReclaimable");
     numbers.add("of it tmpfs and shared memory: not cache", meminfo.and_then(|m| m.shmem), "/proc/meminfo Shmem");
-    numbers.add("of it mapped: program code above all", meminfo.and_then(|m| m.mapped), "/proc/meminfo Mapped");
+    numbers.add("of it mapped: code, data, shared memory", meminfo.and_then(|m| m.mapped), "/proc/meminfo Mapped");
     numbers.add(
         "of it to be written first",
         meminfo.and_then(|m| Some(m.dirty? + m.writeback?)),
@@ -50,7 +50,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         short,
         numbers: numbers.0,
         mechanism: sentences([
-            "The kernel keeps what was read or written as long as nobody needs the room: empty RAM would serve no one.",
+            "The kernel keeps what was read or written until the room is needed: empty RAM would be wasted.",
             "New demand takes clean cache first; that costs a read only for pages that are used again.",
             "Program code is cache too: it is mapped from files, and evicting it makes running programs stop and read.",
             "tmpfs and shared memory are counted in the column but can only go to swap.",

@@ -35,7 +35,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             numbers.0.push(evidence(&line.label, line.bytes.to_string(), *source));
         }
     }
-    numbers.add("leftover: drivers, counted nowhere", ledger.as_ref().map(|l| l.leftover), "MemTotal less every line");
+    numbers.add("leftover: drivers, pipes, sockets", ledger.as_ref().map(|l| l.leftover), "MemTotal less every line");
     match &inputs.snapshot.slab {
         Seen::Seen { data, .. } => {
             for cache in data.caches.iter().take(3) {

@@ -135,6 +135,7 @@ impl Show {
 
     fn screen(&self, topic: &Topic, source: &Source) -> Result<u8> {
         let (before, after) = source.window(topic.wants(), self.common.span)?;
+        ramline_kernel::code::forget();
         let window = before.as_ref().and_then(|before| Window::new(before, &after).ok());
         let (seen, window) = (&after, window.as_ref());
         let format = self.common.format();

@@ -60,7 +60,8 @@ impl Protection {
 /// Bounds and protection of every group of the list.
 pub fn of(seen: &Groups, version: Version, parents: &[Option<usize>], parts: &[Vec<Part>]) -> Vec<(Bound, Protection)> {
     let list = &seen.list;
-    let usage: Vec<Bytes> = list.iter().zip(parts).map(|(g, p)| parts::current(g, p).unwrap_or_default()).collect();
+    let usage: Vec<Bytes> =
+        list.iter().zip(parts).map(|(g, p)| parts::current(g, version, p).unwrap_or_default()).collect();
     let mut claimed = vec![(Bytes::ZERO, Bytes::ZERO); list.len()];
     for (at, group) in list.iter().enumerate() {
         if let Some(parent) = parents[at] {

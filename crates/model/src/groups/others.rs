@@ -76,7 +76,7 @@ pub fn node_eviction(tree: &GroupTree, snapshot: &Snapshot) -> Option<NodeEvicti
     let idle = top.within.inactive_file?;
     // Version 1 says the usage of the top; for version 2 it is made of anonymous memory and page cache.
     let made = || top.part(PartId::Anon).map(|anon| anon + top.file() + top.part(PartId::Shmem).unwrap_or_default());
-    let said = top.current.filter(|_| !top.summed);
+    let said = snapshot.groups.data().and_then(|groups| groups.list.first()?.current);
     let working_set = said.or_else(made)? - idle;
     let older = meminfo.mem_free.filter(|_| said.is_none()).map(|free| capacity - (capacity - free - idle));
     Some(NodeEviction {

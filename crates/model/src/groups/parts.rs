@@ -105,7 +105,7 @@ pub struct Part {
     pub bytes: Bytes,
     /// The group itself; negative when pages moved between two readings.
     pub own: SignedBytes,
-    /// Inside `current`. Version 1 counts TCP buffers beside it, and at the top all kernel memory.
+    /// Inside `current`. Version 1 counts TCP buffers beside it.
     pub counted: bool,
 }
 
@@ -200,7 +200,7 @@ pub fn of(group: &Group, version: Version) -> Vec<Part> {
     match version {
         Version::V1 => {
             if let Some(kernel) = group.kernel {
-                push(PartId::KernelOther, kernel, !is_top(group));
+                push(PartId::KernelOther, kernel, true);
             }
         }
         Version::V2 => {
@@ -241,10 +241,12 @@ pub fn own(group: &Group, version: Version, id: PartId) -> Option<SignedBytes> {
     Some(SignedBytes::difference(bytes, Bytes::ZERO))
 }
 
-/// Memory charged; the sum of the parts where the kernel does not say.
-pub fn current(group: &Group, parts: &[Part]) -> Option<Bytes> {
+/// Memory charged; the sum of the parts where the kernel does not say. The top of version 1 counts all page cache and anonymous memory and
+/// no kernel memory, which is in the figures of the groups below it: a child must not be larger than its parent.
+pub fn current(group: &Group, version: Version, parts: &[Part]) -> Option<Bytes> {
     let sum = || (!parts.is_empty()).then(|| parts.iter().filter(|p| p.counted).map(|p| p.bytes).sum());
-    group.current.or_else(sum)
+    let beside = if version == Version::V1 && is_top(group) { group.kernel } else { None };
+    group.current.map(|charged| charged + beside.unwrap_or_default()).or_else(sum)
 }
 
 fn is_top(group: &Group) -> bool {

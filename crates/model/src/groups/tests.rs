@@ -68,12 +68,12 @@ fn version_1_reads_the_same_from_its_own_names() {
 }
 
 #[test]
-fn the_top_of_version_1_counts_no_kernel_memory_and_has_no_rest() {
+fn at_the_top_of_version_1_kernel_memory_is_added_so_that_no_group_is_larger_than_the_one_above() {
     let mut top = group("/", Some(30), &[("total_cache", 20), ("total_inactive_file", 20), ("total_rss", 10)]);
     top.kernel = Some(mib(100));
     let snapshot = machine(Version::V1, vec![top]);
     let tree = of(&snapshot, None).unwrap();
-    assert_eq!((tree.groups[0].rest, tree.groups[0].current), (None, Some(mib(30))));
+    assert_eq!((tree.groups[0].rest, tree.groups[0].current, tree.groups[0].summed), (None, Some(mib(130)), true));
     let node = node_eviction(&tree, &snapshot).unwrap();
     assert_eq!((node.working_set, node.available, node.available_older), (mib(10), mib(1014), None));
 }
@@ -88,6 +88,22 @@ fn the_top_of_version_2_has_no_figure_of_its_own_and_is_the_sum_of_its_parts() {
     let node = node_eviction(&tree, &snapshot).unwrap();
     // 100 + 80 − 60; and the older way: 1024 − (1024 − 512 − 60).
     assert_eq!((node.working_set, node.available_older), (mib(120), Some(mib(572))));
+}
+
+#[test]
+fn cache_that_a_removed_group_left_behind_is_not_called_the_parents_own() {
+    // 150 MiB of cache were charged to a group below /p that is gone; /p/left has 20, /p itself 3.
+    let stat = |own: u64, all: u64| {
+        [("cache", own), ("total_cache", all), ("inactive_file", own), ("total_inactive_file", all)]
+    };
+    let list = vec![group("/p", Some(174), &stat(3, 173)), group("/p/left", Some(20), &stat(20, 20))];
+    let tree = of(&machine(Version::V1, list), None).unwrap();
+    assert_eq!((tree.groups[0].removed, tree.groups[0].own), (Some(mib(150)), Some(SignedBytes(4 << 20))));
+    assert_eq!((tree.groups[1].removed, tree.groups[1].own), (Some(Bytes::ZERO), Some(SignedBytes(20 << 20))));
+    let stat = |all: u64| [("file", all), ("inactive_file", all)];
+    let list = vec![group("/p", Some(173), &stat(173)), group("/p/left", Some(20), &stat(20))];
+    let tree = of(&machine(Version::V2, list), None).unwrap();
+    assert_eq!((tree.groups[0].removed, tree.groups[0].own), (None, Some(SignedBytes(153 << 20))), "not told apart");
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub enum Term {
     FileClean,
     /// Page cache that must be written first.
     FileDirty,
-    /// Locked pages, ramfs, secret memory.
+    /// Locked files, ramfs, secret memory.
     Unevictable,
     /// Pages taken off the lists for a moment.
     Isolated,
@@ -61,18 +61,22 @@ pub enum Term {
     AnonHuge,
     /// Of the clean cache: used at least twice lately.
     FileActive,
-    /// Of the cache: mapped into processes, program code above all.
+    /// Of the cache: mapped into processes.
     FileMapped,
     /// Of the cache: blocks of devices, file-system metadata above all.
     Buffers,
-    /// Of unevictable: mlock.
-    Mlocked,
+    /// Of process memory: locked.
+    AnonLocked,
+    /// Of shared memory: locked.
+    ShmemLocked,
     /// Of the compressed pool: zswap.
     ZswapShare,
     /// Of the compressed pool: zram.
     ZramShare,
-    /// Of the huge-page pool: unused.
+    /// Of the huge-page pool: neither used nor promised.
     HugetlbFree,
+    /// Of the huge-page pool: promised to a mapping that has not touched them yet.
+    HugetlbPromised,
 }
 
 impl Term {
@@ -106,10 +110,12 @@ impl Term {
         Term::FileActive,
         Term::FileMapped,
         Term::Buffers,
-        Term::Mlocked,
+        Term::AnonLocked,
+        Term::ShmemLocked,
         Term::ZswapShare,
         Term::ZramShare,
         Term::HugetlbFree,
+        Term::HugetlbPromised,
     ];
 
     /// What it is called on the screen.

@@ -88,9 +88,12 @@ pub const ROWS: &[Row] = &[
     row("ledger.lines[].bytes", "/proc/meminfo, /proc/zoneinfo or /proc/vmstat; ask for the line by its name", "used")
         .named(&["bytes"])
         .large("its owner holds much; the line says who"),
+    row("ledger.locked", "/proc/meminfo AnonPages + Shmem less Active(anon) + Inactive(anon), at most Unevictable", "used")
+        .named(&["locked memory"])
+        .large("programs lock memory (mlock, SHM_LOCK) so that it is never reclaimed"),
     row("ledger.leftover", "MemTotal less every line", "kernel-memory")
         .named(&["leftover"])
-        .large("drivers took pages that no counter has (network rings, graphics, ZFS), or counters moved between two reads"),
+        .large("drivers, pipes and unix sockets took pages that no counter has, or counters moved between two reads"),
     row("ledger.leftover_share", "leftover / MemTotal", "kernel-memory").named(&["share of the leftover"]),
     row("ledger.bound", "/proc/zoneinfo vm stats threshold x CPUs, for every counter used", "used")
         .named(&["bound", "error of the counters"])

@@ -173,7 +173,7 @@ impl ShowCgroups {
             self.mount
         ));
         if version == "1" {
-            page.dim("At the top, version 1 counts page cache and anonymous memory only.");
+            page.dim("The top: all page cache and anonymous memory, and the kernel memory of the groups.");
         }
     }
 
@@ -256,7 +256,7 @@ impl ShowCgroups {
         let cost =
             self.cost.map(|cost| format!(": {} took {cost}", number::things(self.count, "group"))).unwrap_or_default();
         page.dim(&format!(
-            "freeable: what reclaim could take at once, without swap, at most. A page is charged to the group that touched it \
+            "freeable: what reclaim could take at once, without swap, at most; what must be written first is not in it. A page is charged to the group that touched it \
              first. Reading makes the kernel bring each group's counters up to date{cost}."
         ));
         page.dim(if self.one.is_some() { "Next: ramline show cgroups" } else { "Next: ramline show cgroups GROUP" });

@@ -237,7 +237,7 @@ fn lines(sheet: &mut Sheet, ledger: &Ledger, drift: Option<&Drift>) {
 
 /// What the leftover is, and how exact it is.
 fn bound(ledger: &Ledger) -> String {
-    let what = "drivers, uncounted; freed by their release only";
+    let what = "drivers, pipes, sockets: in no counter; freed by their owners only";
     let counters = match ledger.bound.0 {
         0 => format!("{what}; counters off by an unknown amount"),
         _ => format!("{what}; {} counters may be off by {} in all", ledger.counters, ledger.bound),
@@ -266,7 +266,14 @@ fn row(table: &mut Table, line: &Line, total: Bytes) {
 fn part(table: &mut Table, line: &Line, total: Bytes) {
     let dim = |text: &str| Cell::painted(Paint::Dim, text);
     let label = format!("- {}", line.label);
-    table.row([dim(&label), dim(&line.bytes.to_string()), dim(&number_of(line.bytes.share_of(total)))]);
+    // An estimate says so.
+    let bounds = match line.at_least {
+        Some(Bytes::ZERO) => "at most".to_owned(),
+        Some(least) => format!("at most; at least {least}"),
+        None => String::new(),
+    };
+    let share = number_of(line.bytes.share_of(total));
+    table.row([dim(&label), dim(&line.bytes.to_string()), dim(&share), dim(&bounds)]);
 }
 
 fn number_of(share: Option<f64>) -> String {

@@ -134,17 +134,18 @@ c page cache                   3.9 GiB  48.8 %  freed at once
 
 Every line of MemTotal: 8.0 GiB (now; they add up)
 line                              bytes   share  whose; freed by what, at what cost
-free                            1.0 GiB  12.5 %  nobody; yes, by any allocation
-free, in per-CPU lists         10.0 MiB  0.12 %  nobody; not in MemFree; yes, by any allocation
-process memory                  1.5 GiB  18.8 %  processes; by swapping out; costs a write now,
-                                                 swap-ins later
+free                            1.0 GiB  12.5 %  unused; yes, by any allocation
+free, in per-CPU lists         10.0 MiB  0.12 %  unused; not in MemFree; yes, by any allocation
+process memory                  1.5 GiB  18.8 %  processes: heaps and stacks; their code is page
+                                                 cache; by swapping out; costs a write now, swap-ins
+                                                 later
 - also on swap                 64.0 MiB  0.78 %
 tmpfs and shared memory       512.0 MiB   6.2 %  tmpfs files, shared segments, memfd; by swapping
                                                  out; costs a write now, swap-ins later
 page cache, clean               3.9 GiB  48.8 %  files read or written lately; yes, by reclaim;
                                                  costs a read of what is needed again
 - used at least twice lately    1.5 GiB  18.8 %
-- mapped into processes       512.0 MiB   6.2 %
+- mapped into processes       512.0 MiB   6.2 %  at most
 - blocks of devices           128.0 MiB   1.6 %
 page cache, to be written     100.0 MiB   1.2 %  files written lately; by writeback, then reclaim;
                                                  costs a write
@@ -159,9 +160,10 @@ per-CPU data                    4.0 MiB  0.05 %  kernel statistics, control grou
 compressed pool               256.0 MiB   3.1 %  what was swapped to zram or zswap; partly, by
                                                  reading it back; costs more RAM than it frees
 - zram                        256.0 MiB   3.1 %
-leftover                      322.0 MiB   3.9 %  drivers, uncounted; freed by their release only; 13
-                                                 counters may be off by 3.2 MiB in all
-Nothing in: locked memory, in transit, other reclaimable kernel memory.
+leftover                      322.0 MiB   3.9 %  drivers, pipes, sockets: in no counter; freed by
+                                                 their owners only; 13 counters may be off by 3.2
+                                                 MiB in all
+Nothing in: locked files and ramfs, in transit, other reclaimable kernel memory.
 Not shown by this kernel, so in the leftover if there is any: SecPageTables, Hugetlb, GPUActive,
 GPUReclaim.
 Drift over 2.0 s: no line; leftover +0 B.

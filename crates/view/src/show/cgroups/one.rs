@@ -38,12 +38,25 @@ fn headline(page: &mut Page<'_>, group: &GroupMemory) {
         group.owner.as_ref().map(|owner| format!(" ({} {})", owner.kind.label(), owner.name)).unwrap_or_default();
     let charged = match (group.current, group.summed) {
         (Some(bytes), false) => format!("{bytes} charged (now)"),
-        (Some(bytes), true) => format!("{bytes} (now; the sum of its parts, the kernel keeps no figure)"),
+        (Some(bytes), true) => format!("{bytes} (now; the sum of its parts)"),
         (None, _) => "what is charged was not seen".to_owned(),
     };
     let below = match (group.below, group.own) {
+        (0, Some(own)) if group.removed.is_some_and(|b| b.0 > 0) => format!(
+            "; {own} of it to itself, {} to groups below it that were removed",
+            group.removed.unwrap_or_default()
+        ),
         (0, _) | (_, None) => String::new(),
-        (n, Some(own)) => format!("; {own} of it to itself, the rest to {} below", number::things(n, "group")),
+        (n, Some(own)) => {
+            let removed = group.removed.filter(|b| b.0 > 0);
+            let removed = removed.map(|bytes| format!("{bytes} to groups that were removed, ")).unwrap_or_default();
+            let or = if group.removed.is_none() && group.dying.is_some_and(|n| n > 0) {
+                " or to removed groups"
+            } else {
+                ""
+            };
+            format!("; {own} of it to itself{or}, {removed}the rest to {} below", number::things(n, "group"))
+        }
     };
     page.bold(&format!("{}{owner}: {charged}{below}.", group.path));
 }
@@ -91,7 +104,7 @@ fn waterfall(page: &mut Page<'_>, group: &GroupMemory, version: Option<Version>)
     if version == Some(Version::V1) {
         let kernel = group.part(PartId::KernelOther).unwrap_or_default();
         page.dim(&if group.depth == 0 {
-            format!("Version 1 counts page cache and anonymous memory at the top; kernel memory of the groups, {kernel}, stands beside it.")
+            format!("Version 1 counts page cache and anonymous memory at the top; kernel memory of the groups, {kernel}, is added here.")
         } else {
             "Version 1 tells kernel memory (slab, stacks, page tables, per-CPU) as one figure.".to_owned()
         });
