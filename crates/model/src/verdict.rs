@@ -23,6 +23,12 @@ use crate::watermarks::{self, Band, Distance, Watermarks};
 /// A wake-up of kswapd nearer than this is worth a sentence.
 pub const SOON_MINUTES: f64 = 60.0;
 
+/// Available memory and free swap together below this share of RAM, and below [`LITTLE`], are nearly nothing: the next program that
+/// starts, or grows, ends in a kill.
+pub const LITTLE_SHARE: f64 = 0.05;
+/// On a large machine a twentieth is much.
+pub const LITTLE: Bytes = Bytes::from_mib(256);
+
 /// What the judgement rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -71,6 +77,8 @@ pub enum VerdictState {
     Elsewhere,
     /// Tasks of a group wait at its own limit; the machine reclaims nothing.
     GroupAtLimit,
+    /// Nothing waits yet, and next to nothing is available, in RAM or in swap.
+    NearlyUsedUp,
     /// Tasks wait for memory.
     Stalling,
     /// The working set does not fit.
@@ -139,7 +147,28 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Verdict> {
     let ledger = Ledger::of(snapshot)?;
     let pressure = pressure::of(snapshot, window);
     let marks = watermarks::of(snapshot, window);
-    Some(judge(&ledger, &pressure, marks.as_ref(), group::of(snapshot), available(snapshot, &ledger, marks.as_ref())))
+    let room = Room {
+        available: available(snapshot, &ledger, marks.as_ref()),
+        swap: snapshot.meminfo.data().and_then(|meminfo| meminfo.swap_free),
+    };
+    Some(judge(&ledger, &pressure, marks.as_ref(), group::of(snapshot), room))
+}
+
+/// What is left on the machine.
+#[derive(Debug, Clone, Copy)]
+pub struct Room {
+    /// Without swapping.
+    pub available: Bytes,
+    /// Free in swap areas; `None` where it was not seen.
+    pub swap: Option<Bytes>,
+}
+
+impl Room {
+    /// Next to nothing, of this RAM.
+    fn is_little(self, ram: Bytes) -> bool {
+        let Some(left) = self.swap.map(|swap| self.available + swap) else { return false };
+        left < LITTLE && left.share_of(ram).is_some_and(|share| share < LITTLE_SHARE)
+    }
 }
 
 /// MemAvailable; where the kernel does not tell it (before 3.14), free memory and clean cache above the reserve.
@@ -152,15 +181,16 @@ fn available(snapshot: &Snapshot, ledger: &Ledger, marks: Option<&Watermarks>) -
     })
 }
 
-/// The verdict from its parts; `available` is the machine's.
+/// The verdict from its parts; `room` is the machine's.
 #[must_use]
 pub fn judge(
     ledger: &Ledger,
     pressure: &PressureModel,
     marks: Option<&Watermarks>,
     group: Option<GroupRoom>,
-    available: Bytes,
+    room: Room,
 ) -> Verdict {
+    let available = room.available;
     let nodes = marks.map(|m| m.nodes.as_slice()).unwrap_or_default();
     let band = nodes.iter().map(|n| n.band).min();
     let to_low = nodes.iter().map(|n| n.to_low).min_by_key(|d| d.bytes);
@@ -171,6 +201,11 @@ pub fn judge(
         PressureState::Thrashing => VerdictState::Thrashing,
         PressureState::Refaulting => VerdictState::Refaulting,
         PressureState::Stalling => VerdictState::Stalling,
+        PressureState::Calm | PressureState::Reclaiming | PressureState::GroupAtLimit | PressureState::ReadAgain
+            if room.is_little(ledger.total) =>
+        {
+            VerdictState::NearlyUsedUp
+        }
         PressureState::GroupAtLimit => VerdictState::GroupAtLimit,
         PressureState::ReadAgain => VerdictState::ReadAgain,
         PressureState::Reclaiming => VerdictState::Reclaiming,
@@ -211,7 +246,7 @@ const fn status(state: VerdictState) -> Status {
         VerdictState::Unknown => Status::Unknown,
         VerdictState::Comfortable | VerdictState::Reclaiming | VerdictState::ReadAgain => Status::Ok,
         VerdictState::Elsewhere | VerdictState::GroupAtLimit => Status::Note,
-        VerdictState::Stalling => Status::Warning,
+        VerdictState::NearlyUsedUp | VerdictState::Stalling => Status::Warning,
         VerdictState::Refaulting | VerdictState::Thrashing => Status::Critical,
     }
 }
@@ -222,6 +257,7 @@ fn deciding(verdict: &Verdict, pressure: &PressureModel) -> Option<Deciding> {
     match verdict.state {
         VerdictState::Unknown => None,
         VerdictState::Comfortable | VerdictState::Reclaiming => Some(Deciding::Available(verdict.available)),
+        VerdictState::NearlyUsedUp => Some(Deciding::Available(verdict.machine_available)),
         VerdictState::Thrashing => pressure.memory.and_then(|p| p.full_now()).map(Deciding::Standing),
         VerdictState::Stalling | VerdictState::GroupAtLimit => killed.or_else(some),
         _ => some(),
@@ -273,6 +309,10 @@ fn sentence(verdict: &Verdict, pressure: &PressureModel) -> String {
             Some(n) => format!("Machine ok: {room}. {} killed at the limit of a group.", processes(n)),
             None => format!("Machine ok: {room}. A group is at its limit: its tasks wait {some} of the time."),
         },
+        VerdictState::NearlyUsedUp => {
+            let left = of_total(verdict.machine_available, *total);
+            format!("Memory is nearly used up: {left} available, and no swap is left.")
+        }
         VerdictState::Stalling => match killed {
             Some(n) => format!("Out of memory: {} killed just now; {room}.", processes(n)),
             None => format!("Memory is short: tasks wait for it {some} of the time; {room}."),
