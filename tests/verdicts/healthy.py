@@ -10,7 +10,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from makers import GIB, MIB, TOP, Group, Skip, beside, each, fill, meminfo, read, scratch, shell, swapped_out, zram
+from makers import GIB, MIB, TOP, Group, Skip, beside, each, fill, read, scratch, shell, swapped_out, zram
 from readings import State
 
 TEXT = b"The quick brown fox jumps over the lazy dog, again and again, line after line.\n"
@@ -87,8 +87,13 @@ def groups_made():
                 os._exit(0)
             os.waitpid(pid, 0)
 
-    with beside(each(step)):
-        yield
+    try:
+        with beside(each(step)) as pid:
+            yield
+    finally:
+        # The one that was there when the load was ended.
+        with contextlib.suppress(OSError):
+            Group(f"made-{pid}").path.with_name(f"verdicts-made-{pid}-{pid}").rmdir()
 
 
 @contextlib.contextmanager

@@ -7,10 +7,9 @@ import random
 import signal
 import subprocess
 import time
-from pathlib import Path
 
-from makers import GIB, MIB, Group, Skip, beside, fill, meminfo, own_tmp, provocations, scratch, swap_file, swapped_out, zram
-from readings import ALL, RATES, State
+from makers import MIB, Group, Skip, beside, fill, meminfo, own_tmp, provocations, scratch, swap_file, swapped_out, zram
+from readings import RATES, State
 
 PROVOKED = provocations()
 
@@ -159,12 +158,12 @@ SHORT = ("refaulting", "thrashing", "stalling", "no-swap-and-refaults", "process
 SHORT_WORDS = r"memory is short|thrashing|out of memory|read again|waits for its swapped|working set"
 SICK = [
     State("working set beyond RAM, no swap", "A guest of 1 GiB, RAM filled, a file mapped and read at random that does not fit.", guest="beyond", sick=True,
-          causes=SHORT, words=SHORT_WORDS),
+          causes=SHORT, words=SHORT_WORDS, shapes=RATES),
     State("working set beyond RAM, swap on disk", "The same guest: a process touches 1.3 times what is available, at random.", guest="beyond_disk", sick=True,
-          causes=SHORT, words=SHORT_WORDS),
-    State("working set beyond RAM, zram", "The same with zram.", guest="beyond_zram", sick=True, causes=SHORT, words=SHORT_WORDS),
+          causes=SHORT, words=SHORT_WORDS, shapes=RATES),
+    State("working set beyond RAM, zram", "The same with zram.", guest="beyond_zram", sick=True, causes=SHORT, words=SHORT_WORDS, shapes=RATES),
     State("leak of 50 MiB/s", "In the guest without swap a process leaks, is killed, and starts again.", guest="leak", sick=True,
-          causes=(*SHORT, "comfortable", "reclaiming"), words=r"out of memory|memory is short|thrashing|nearly used up", shapes=RATES),
+          causes=SHORT, words=r"out of memory|memory is short|thrashing", shapes=RATES),
     State("writers stalled by dirty limits", "In the guest `dd` to a disk of 1 MiB/s with 64 MiB of unwritten data allowed.", guest="dirty", sick=True,
           causes=("dirty-limits-in-seconds",), words=r"write", shapes=RATES),
     State("zram full", "zram with a `mem_limit` of 32 MiB, reached by a group.", zram_full, sick=True, causes=("zram-limit-fails-writes",),
@@ -193,5 +192,5 @@ SICK = [
     State("page tables out of proportion", "260 processes map one shared area.", PROVOKED.page_tables, sick=True, second=True,
           causes=("page-tables-out-of-proportion",), words=r"page tables", shapes=("checkup",)),
     State("RAM filled by a tmpfs", "In the guest, without swap, a tmpfs takes all but the last 3 %.", guest="tmpfs_full", sick=True, second=True,
-          causes=(*SHORT, "comfortable", "reclaiming", "nearly_used_up"), words=r"memory is short|nearly used up|thrashing|out of memory"),
+          causes=(*SHORT, "nearly_used_up"), words=r"memory is short|nearly used up|thrashing|out of memory"),
 ]
