@@ -6,7 +6,7 @@
 //! Worked example: the verdict "Memory is fine: 403.3 of 464.1 MiB available, no task waits for memory." and the finding
 //! `zram-limit-fails-writes` [warning] become "Warning: zram0 has used 99 % of its mem_limit: the next writes fail."
 
-use ramline_model::verdict::{self, Deciding, Status, Verdict};
+use ramline_model::verdict::{self, Deciding, LONGEST, Status, Verdict};
 use ramline_snapshot::Wanted;
 
 use crate::{Finding, Inputs, Weight, findings};
@@ -29,10 +29,8 @@ pub const FIRST_LINE: Wanted = Wanted {
 };
 
 /// The same over a window: what has counters besides.
-pub const FIRST_LINE_OVER_TIME: Wanted = Wanted { groups: true, slab: true, settings: true, processes: true, ..FIRST_LINE };
-
-/// A first line is shorter than this.
-pub const LONGEST: usize = 100;
+pub const FIRST_LINE_OVER_TIME: Wanted =
+    Wanted { groups: true, slab: true, settings: true, processes: true, ..FIRST_LINE };
 
 /// The verdict on a snapshot, with the worst of what the rules find in it; `None` without MemTotal.
 #[must_use]

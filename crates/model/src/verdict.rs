@@ -23,6 +23,9 @@ use crate::watermarks::{self, Band, Distance, Watermarks};
 /// A wake-up of kswapd nearer than this is worth a sentence.
 pub const SOON_MINUTES: f64 = 60.0;
 
+/// A first line is shorter than this.
+pub const LONGEST: usize = 100;
+
 /// Available memory and free swap together below this share of RAM, and below [`LITTLE`], are nearly nothing: the next program that
 /// starts, or grows, ends in a kill.
 pub const LITTLE_SHARE: f64 = 0.05;
@@ -236,7 +239,10 @@ pub fn judge(
         to_low,
     };
     verdict.deciding = deciding(&verdict, pressure);
-    verdict.text = sentence(&verdict, pressure);
+    verdict.text = sentence(&verdict, pressure, &long_room(&verdict));
+    if verdict.text.chars().count() >= LONGEST {
+        verdict.text = sentence(&verdict, pressure, &short_room(&verdict));
+    }
     verdict.details = details(&verdict, plenty);
     verdict
 }
@@ -274,40 +280,48 @@ pub fn of_total(part: Bytes, total: Bytes) -> String {
     }
 }
 
-fn sentence(verdict: &Verdict, pressure: &PressureModel) -> String {
-    let Verdict { total, available, .. } = verdict;
-    let room = match &verdict.group {
-        Some(group) => format!("{} available to this group", of_total(*available, group.limit)),
-        None => format!("{} available", of_total(*available, *total)),
-    };
+fn long_room(verdict: &Verdict) -> String {
+    match &verdict.group {
+        Some(group) => format!("{} available to this group", of_total(verdict.available, group.limit)),
+        None => format!("{} available", of_total(verdict.available, verdict.total)),
+    }
+}
+
+/// Without the whole, which stands in the ledger or the details.
+fn short_room(verdict: &Verdict) -> String {
+    let place = if verdict.group.is_some() { "left in this group" } else { "available" };
+    format!("{} {place}", verdict.available)
+}
+
+fn sentence(verdict: &Verdict, pressure: &PressureModel, room: &str) -> String {
+    let total = &verdict.total;
     let percent = |p: Option<f64>| p.map_or("part".to_owned(), |p| format!("{p:.1} %"));
     let some = percent(pressure.memory.as_ref().and_then(pressure::Psi::some_now));
     let full = percent(pressure.memory.as_ref().and_then(pressure::Psi::full_now));
     let killed = pressure.rates.and_then(|r| r.oom_kills).filter(|n| *n > 0);
     let processes = |n: u64| if n == 1 { "1 process".to_owned() } else { format!("{n} processes") };
     match verdict.state {
-        VerdictState::Unknown => format!("{}; whether tasks wait for memory is not known.", capital(&room)),
+        VerdictState::Unknown => format!("{}; whether tasks wait for memory is not known.", capital(room)),
         VerdictState::Comfortable if pressure.memory.is_none() => {
             format!("Memory is fine: {room}; nothing is reclaimed (stall times are not measured).")
         }
         VerdictState::Comfortable => format!("Memory is fine: {room}, no task waits for memory."),
-        VerdictState::Reclaiming => match pressure
-            .memory
-            .map(|p| p.some_now().unwrap_or(0.0) >= pressure::STALL_PERCENT)
-        {
-            Some(true) => format!("Memory is fine: {room}; the kernel is reclaiming, tasks wait {some} of the time."),
-            Some(false) => format!("Memory is fine: {room}; the kernel is reclaiming, no task waits noticeably."),
-            None => format!("{}; the kernel is reclaiming (stall times are not measured).", capital(&room)),
-        },
+        VerdictState::Reclaiming => {
+            match pressure.memory.map(|p| p.some_now().unwrap_or(0.0) >= pressure::STALL_PERCENT) {
+                Some(true) => format!("Memory is fine: {room}; the kernel reclaims, tasks wait {some} of the time."),
+                Some(false) => format!("Memory is fine: {room}; the kernel is reclaiming, no task waits noticeably."),
+                None => format!("{}; the kernel is reclaiming (stall times are not measured).", capital(room)),
+            }
+        }
         VerdictState::ReadAgain => {
-            format!("Memory is fine: {room}; tasks wait {some} of the time for pages evicted earlier.")
+            format!("Memory is fine: {room}; tasks wait {some} of the time for evicted pages.")
         }
         VerdictState::Elsewhere => {
-            format!("{}, but tasks waited {some} of the last 10 s; a second look tells where.", capital(&room))
+            format!("{}, but tasks waited {some} of the last 10 s; a second look tells where.", capital(room))
         }
         VerdictState::GroupAtLimit => match killed {
             Some(n) => format!("Machine ok: {room}. {} killed at the limit of a group.", processes(n)),
-            None => format!("Machine ok: {room}. A group is at its limit: its tasks wait {some} of the time."),
+            None => format!("Machine ok: {room}. A group is at its limit, tasks wait {some} of the time."),
         },
         VerdictState::NearlyUsedUp => {
             let left = of_total(verdict.machine_available, *total);

@@ -101,8 +101,7 @@ fn pace(inputs: &Inputs<'_>) -> Option<Pace> {
     if tiers.conditions.iter().any(|line| line.starts_with("trust: noisy")) {
         return None;
     }
-    let value =
-        format!("{}/s (n {}); reads, which writes seldom surpass", bytes_of(throughput.median), throughput.n);
+    let value = format!("{}/s (n {}); reads, which writes seldom surpass", bytes_of(throughput.median), throughput.n);
     let grounds = evidence("this disk in order", value, "measure tiers: disk:/");
     Some(Pace { per_second: throughput.median, grounds, held_back: false })
 }
