@@ -154,7 +154,8 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Verdict> {
         available: available(snapshot, &ledger, marks.as_ref()),
         swap: snapshot.meminfo.data().and_then(|meminfo| meminfo.swap_free),
     };
-    Some(judge(&ledger, &pressure, marks.as_ref(), group::of(snapshot), room))
+    let named = window.as_ref().and_then(group::at_its_limit);
+    Some(judge(&ledger, &pressure, marks.as_ref(), group::of(snapshot), room, named))
 }
 
 /// What is left on the machine.
@@ -184,7 +185,7 @@ fn available(snapshot: &Snapshot, ledger: &Ledger, marks: Option<&Watermarks>) -
     })
 }
 
-/// The verdict from its parts; `room` is the machine's.
+/// The verdict from its parts; `room` is the machine's, `named` the group that meets its limit, where it is known.
 #[must_use]
 pub fn judge(
     ledger: &Ledger,
@@ -192,6 +193,7 @@ pub fn judge(
     marks: Option<&Watermarks>,
     group: Option<GroupRoom>,
     room: Room,
+    named: Option<&str>,
 ) -> Verdict {
     let available = room.available;
     let nodes = marks.map(|m| m.nodes.as_slice()).unwrap_or_default();
@@ -239,10 +241,12 @@ pub fn judge(
         to_low,
     };
     verdict.deciding = deciding(&verdict, pressure);
-    verdict.text = sentence(&verdict, pressure, &long_room(&verdict));
-    if verdict.text.chars().count() >= LONGEST {
-        verdict.text = sentence(&verdict, pressure, &short_room(&verdict));
-    }
+    let named = named.map(|name| format!("group {name}"));
+    let rooms = [long_room(&verdict), short_room(&verdict)];
+    let names = named.iter().map(String::as_str).chain(["a group"]);
+    let lines = names.flat_map(|who| rooms.iter().map(move |room| (who, room)));
+    let mut lines = lines.map(|(who, room)| sentence(&verdict, pressure, room, who));
+    verdict.text = lines.find(|line| line.chars().count() < LONGEST).unwrap_or_default();
     verdict.details = details(&verdict, plenty);
     verdict
 }
@@ -293,7 +297,7 @@ fn short_room(verdict: &Verdict) -> String {
     format!("{} {place}", verdict.available)
 }
 
-fn sentence(verdict: &Verdict, pressure: &PressureModel, room: &str) -> String {
+fn sentence(verdict: &Verdict, pressure: &PressureModel, room: &str, who: &str) -> String {
     let total = &verdict.total;
     let percent = |p: Option<f64>| p.map_or("part".to_owned(), |p| format!("{p:.1} %"));
     let some = percent(pressure.memory.as_ref().and_then(pressure::Psi::some_now));
@@ -320,8 +324,8 @@ fn sentence(verdict: &Verdict, pressure: &PressureModel, room: &str) -> String {
             format!("{}, but tasks waited {some} of the last 10 s; a second look tells where.", capital(room))
         }
         VerdictState::GroupAtLimit => match killed {
-            Some(n) => format!("Machine ok: {room}. {} killed at the limit of a group.", processes(n)),
-            None => format!("Machine ok: {room}. A group is at its limit, tasks wait {some} of the time."),
+            Some(n) => format!("Machine ok: {room}. {} killed at the limit of {who}.", processes(n)),
+            None => format!("Machine ok: {room}. {} is at its limit, tasks wait {some} of the time.", capital(who)),
         },
         VerdictState::NearlyUsedUp => {
             let left = of_total(verdict.machine_available, *total);
