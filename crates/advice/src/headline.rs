@@ -6,12 +6,31 @@
 //! Worked example: the verdict "Memory is fine: 403.3 of 464.1 MiB available, no task waits for memory." and the finding
 //! `zram-limit-fails-writes` [warning] become "Warning: zram0 has used 99 % of its mem_limit: the next writes fail."
 
-use ramline_model::verdict::{self, Deciding, Status, Verdict};
+use ramline_model::verdict::{self, Deciding, LONGEST, Status, Verdict};
+use ramline_snapshot::Wanted;
 
 use crate::{Finding, Inputs, Weight, findings};
 
-/// A first line is shorter than this.
-pub const LONGEST: usize = 100;
+/// The sections that a first line rests on at one moment: all are read in a few milliseconds. Without them a screen would open in green
+/// where the checkup warns.
+pub const FIRST_LINE: Wanted = Wanted {
+    meminfo: true,
+    zoneinfo: true,
+    vmstat: true,
+    pressure_memory: true,
+    cgroups: true,
+    swaps: true,
+    zram: true,
+    zswap: true,
+    blocks: true,
+    mounts: true,
+    hugepages: true,
+    ..Wanted::NOTHING
+};
+
+/// The same over a window: what has counters besides.
+pub const FIRST_LINE_OVER_TIME: Wanted =
+    Wanted { groups: true, slab: true, settings: true, processes: true, ..FIRST_LINE };
 
 /// The verdict on a snapshot, with the worst of what the rules find in it; `None` without MemTotal.
 #[must_use]

@@ -27,4 +27,4 @@ mod text;
 pub use explain::{Answer, Area, Explanation, TOPICS, Topic, UnknownTopic, distance, explain, topic_named};
 pub use finding::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
 pub use findings::{RULES, findings};
-pub use headline::{headline, with_findings};
+pub use headline::{FIRST_LINE, FIRST_LINE_OVER_TIME, headline, with_findings};

@@ -9,8 +9,8 @@
 //!
 //! Worked example: 48 MiB used of 256 MiB, 14 MiB of it idle cache: 222 MiB can be had.
 
-use ramline_snapshot::Snapshot;
 use ramline_snapshot::cgroup::Group;
+use ramline_snapshot::{Snapshot, Window};
 use ramline_units::{Bytes, Limit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,6 +63,25 @@ fn inactive_file(group: &Group) -> Bytes {
     Bytes(stat("total_inactive_file").or_else(|| stat("inactive_file")).unwrap_or_default())
 }
 
+/// The group that met its own limit most often over the window, or in which most were killed for it; `None` where the groups were not seen
+/// twice, or none met its limit. Version 2 counts what happens below a group in it too, so of equals the innermost is taken.
+#[must_use]
+pub fn at_its_limit<'a>(window: &Window<'a>) -> Option<&'a str> {
+    let list = &window.after.groups.data()?.list;
+    let limited = list.iter().filter(|group| [group.max, group.high].iter().flatten().any(|l| l.bytes().is_some()));
+    let met = |group: &'a Group| {
+        let delta = |name: &str| {
+            let counter =
+                |s: &Snapshot| s.groups.data()?.list.iter().find(|g| g.path == group.path)?.events.get(name).copied();
+            window.delta(counter)
+        };
+        let killed = delta("oom_kill").unwrap_or(0);
+        let times = ["max", "high", "failcnt"].into_iter().filter_map(delta).max().unwrap_or(0);
+        ((killed, times) > (0, 0)).then_some((killed, times, group.path.as_str()))
+    };
+    limited.filter_map(met).max_by_key(|(killed, times, _)| (*killed, *times)).map(|(.., path)| path)
+}
+
 #[cfg(test)]
 mod tests {
     use ramline_snapshot::Seen;
@@ -107,6 +126,32 @@ mod tests {
         let room = of(&seen(group(900, Limit::Max, &[]), Some(own), mib(64))).unwrap();
         assert_eq!((room.room, room.own_limit), (Bytes::from_mib(58), false));
         assert!(room.words().contains("others may share"), "{}", room.words());
+    }
+
+    #[test]
+    fn the_group_that_met_its_limit_is_named_and_of_equals_the_innermost() {
+        let look = |seconds: u64, counts: [u64; 3]| {
+            let names = ["/shop", "/shop/web", "/free"];
+            let limits = [mib(512), mib(128), Limit::Max];
+            let list = names.iter().zip(limits).zip(counts).map(|((path, max), times)| Group {
+                path: (*path).into(),
+                max: Some(max),
+                events: [("max".to_owned(), times)].into(),
+                ..Group::default()
+            });
+            let mut seen = seen(group(0, Limit::Max, &[]), None, Limit::Max);
+            seen.machine.boot_id = Some("b".into());
+            seen.machine.uptime = Some(ramline_units::Nanos(seconds * 1_000_000_000));
+            seen.groups = Seen::of(ramline_snapshot::groups::Groups { list: list.collect(), ..Default::default() });
+            seen
+        };
+        let named = |after| {
+            let (before, after) = (look(1, [5, 5, 5]), look(3, after));
+            at_its_limit(&Window::new(&before, &after).unwrap()).map(str::to_owned)
+        };
+        assert_eq!(named([9, 9, 999]).as_deref(), Some("/shop/web"), "without a limit there is none to meet");
+        assert_eq!(named([9, 5, 5]).as_deref(), Some("/shop"));
+        assert_eq!(named([5, 5, 5]), None);
     }
 
     #[test]

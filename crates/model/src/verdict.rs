@@ -23,6 +23,15 @@ use crate::watermarks::{self, Band, Distance, Watermarks};
 /// A wake-up of kswapd nearer than this is worth a sentence.
 pub const SOON_MINUTES: f64 = 60.0;
 
+/// A first line is shorter than this.
+pub const LONGEST: usize = 100;
+
+/// Available memory and free swap together below this share of RAM, and below [`LITTLE`], are nearly nothing: the next program that
+/// starts, or grows, ends in a kill.
+pub const LITTLE_SHARE: f64 = 0.05;
+/// On a large machine a twentieth is much.
+pub const LITTLE: Bytes = Bytes::from_mib(256);
+
 /// What the judgement rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -71,6 +80,8 @@ pub enum VerdictState {
     Elsewhere,
     /// Tasks of a group wait at its own limit; the machine reclaims nothing.
     GroupAtLimit,
+    /// Nothing waits yet, and next to nothing is available, in RAM or in swap.
+    NearlyUsedUp,
     /// Tasks wait for memory.
     Stalling,
     /// The working set does not fit.
@@ -139,7 +150,29 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Verdict> {
     let ledger = Ledger::of(snapshot)?;
     let pressure = pressure::of(snapshot, window);
     let marks = watermarks::of(snapshot, window);
-    Some(judge(&ledger, &pressure, marks.as_ref(), group::of(snapshot), available(snapshot, &ledger, marks.as_ref())))
+    let room = Room {
+        available: available(snapshot, &ledger, marks.as_ref()),
+        swap: snapshot.meminfo.data().and_then(|meminfo| meminfo.swap_free),
+    };
+    let named = window.as_ref().and_then(group::at_its_limit);
+    Some(judge(&ledger, &pressure, marks.as_ref(), group::of(snapshot), room, named))
+}
+
+/// What is left on the machine.
+#[derive(Debug, Clone, Copy)]
+pub struct Room {
+    /// Without swapping.
+    pub available: Bytes,
+    /// Free in swap areas; `None` where it was not seen.
+    pub swap: Option<Bytes>,
+}
+
+impl Room {
+    /// Next to nothing, of this RAM.
+    fn is_little(self, ram: Bytes) -> bool {
+        let Some(left) = self.swap.map(|swap| self.available + swap) else { return false };
+        left < LITTLE && left.share_of(ram).is_some_and(|share| share < LITTLE_SHARE)
+    }
 }
 
 /// MemAvailable; where the kernel does not tell it (before 3.14), free memory and clean cache above the reserve.
@@ -152,15 +185,17 @@ fn available(snapshot: &Snapshot, ledger: &Ledger, marks: Option<&Watermarks>) -
     })
 }
 
-/// The verdict from its parts; `available` is the machine's.
+/// The verdict from its parts; `room` is the machine's, `named` the group that meets its limit, where it is known.
 #[must_use]
 pub fn judge(
     ledger: &Ledger,
     pressure: &PressureModel,
     marks: Option<&Watermarks>,
     group: Option<GroupRoom>,
-    available: Bytes,
+    room: Room,
+    named: Option<&str>,
 ) -> Verdict {
+    let available = room.available;
     let nodes = marks.map(|m| m.nodes.as_slice()).unwrap_or_default();
     let band = nodes.iter().map(|n| n.band).min();
     let to_low = nodes.iter().map(|n| n.to_low).min_by_key(|d| d.bytes);
@@ -171,6 +206,11 @@ pub fn judge(
         PressureState::Thrashing => VerdictState::Thrashing,
         PressureState::Refaulting => VerdictState::Refaulting,
         PressureState::Stalling => VerdictState::Stalling,
+        PressureState::Calm | PressureState::Reclaiming | PressureState::GroupAtLimit | PressureState::ReadAgain
+            if room.is_little(ledger.total) =>
+        {
+            VerdictState::NearlyUsedUp
+        }
         PressureState::GroupAtLimit => VerdictState::GroupAtLimit,
         PressureState::ReadAgain => VerdictState::ReadAgain,
         PressureState::Reclaiming => VerdictState::Reclaiming,
@@ -201,7 +241,12 @@ pub fn judge(
         to_low,
     };
     verdict.deciding = deciding(&verdict, pressure);
-    verdict.text = sentence(&verdict, pressure);
+    let named = named.map(|name| format!("group {name}"));
+    let rooms = [long_room(&verdict), short_room(&verdict)];
+    let names = named.iter().map(String::as_str).chain(["a group"]);
+    let lines = names.flat_map(|who| rooms.iter().map(move |room| (who, room)));
+    let mut lines = lines.map(|(who, room)| sentence(&verdict, pressure, room, who));
+    verdict.text = lines.find(|line| line.chars().count() < LONGEST).unwrap_or_default();
     verdict.details = details(&verdict, plenty);
     verdict
 }
@@ -211,7 +256,7 @@ const fn status(state: VerdictState) -> Status {
         VerdictState::Unknown => Status::Unknown,
         VerdictState::Comfortable | VerdictState::Reclaiming | VerdictState::ReadAgain => Status::Ok,
         VerdictState::Elsewhere | VerdictState::GroupAtLimit => Status::Note,
-        VerdictState::Stalling => Status::Warning,
+        VerdictState::NearlyUsedUp | VerdictState::Stalling => Status::Warning,
         VerdictState::Refaulting | VerdictState::Thrashing => Status::Critical,
     }
 }
@@ -222,6 +267,7 @@ fn deciding(verdict: &Verdict, pressure: &PressureModel) -> Option<Deciding> {
     match verdict.state {
         VerdictState::Unknown => None,
         VerdictState::Comfortable | VerdictState::Reclaiming => Some(Deciding::Available(verdict.available)),
+        VerdictState::NearlyUsedUp => Some(Deciding::Available(verdict.machine_available)),
         VerdictState::Thrashing => pressure.memory.and_then(|p| p.full_now()).map(Deciding::Standing),
         VerdictState::Stalling | VerdictState::GroupAtLimit => killed.or_else(some),
         _ => some(),
@@ -238,41 +284,53 @@ pub fn of_total(part: Bytes, total: Bytes) -> String {
     }
 }
 
-fn sentence(verdict: &Verdict, pressure: &PressureModel) -> String {
-    let Verdict { total, available, .. } = verdict;
-    let room = match &verdict.group {
-        Some(group) => format!("{} available to this group", of_total(*available, group.limit)),
-        None => format!("{} available", of_total(*available, *total)),
-    };
+fn long_room(verdict: &Verdict) -> String {
+    match &verdict.group {
+        Some(group) => format!("{} available to this group", of_total(verdict.available, group.limit)),
+        None => format!("{} available", of_total(verdict.available, verdict.total)),
+    }
+}
+
+/// Without the whole, which stands in the ledger or the details.
+fn short_room(verdict: &Verdict) -> String {
+    let place = if verdict.group.is_some() { "left in this group" } else { "available" };
+    format!("{} {place}", verdict.available)
+}
+
+fn sentence(verdict: &Verdict, pressure: &PressureModel, room: &str, who: &str) -> String {
+    let total = &verdict.total;
     let percent = |p: Option<f64>| p.map_or("part".to_owned(), |p| format!("{p:.1} %"));
     let some = percent(pressure.memory.as_ref().and_then(pressure::Psi::some_now));
     let full = percent(pressure.memory.as_ref().and_then(pressure::Psi::full_now));
     let killed = pressure.rates.and_then(|r| r.oom_kills).filter(|n| *n > 0);
     let processes = |n: u64| if n == 1 { "1 process".to_owned() } else { format!("{n} processes") };
     match verdict.state {
-        VerdictState::Unknown => format!("{}; whether tasks wait for memory is not known.", capital(&room)),
+        VerdictState::Unknown => format!("{}; whether tasks wait for memory is not known.", capital(room)),
         VerdictState::Comfortable if pressure.memory.is_none() => {
             format!("Memory is fine: {room}; nothing is reclaimed (stall times are not measured).")
         }
         VerdictState::Comfortable => format!("Memory is fine: {room}, no task waits for memory."),
-        VerdictState::Reclaiming => match pressure
-            .memory
-            .map(|p| p.some_now().unwrap_or(0.0) >= pressure::STALL_PERCENT)
-        {
-            Some(true) => format!("Memory is fine: {room}; the kernel is reclaiming, tasks wait {some} of the time."),
-            Some(false) => format!("Memory is fine: {room}; the kernel is reclaiming, no task waits noticeably."),
-            None => format!("{}; the kernel is reclaiming (stall times are not measured).", capital(&room)),
-        },
+        VerdictState::Reclaiming => {
+            match pressure.memory.map(|p| p.some_now().unwrap_or(0.0) >= pressure::STALL_PERCENT) {
+                Some(true) => format!("Memory is fine: {room}; the kernel reclaims, tasks wait {some} of the time."),
+                Some(false) => format!("Memory is fine: {room}; the kernel is reclaiming, no task waits noticeably."),
+                None => format!("{}; the kernel is reclaiming (stall times are not measured).", capital(room)),
+            }
+        }
         VerdictState::ReadAgain => {
-            format!("Memory is fine: {room}; tasks wait {some} of the time for pages evicted earlier.")
+            format!("Memory is fine: {room}; tasks wait {some} of the time for evicted pages.")
         }
         VerdictState::Elsewhere => {
-            format!("{}, but tasks waited {some} of the last 10 s; look again.", capital(&room))
+            format!("{}, but tasks waited {some} of the last 10 s; look again.", capital(room))
         }
         VerdictState::GroupAtLimit => match killed {
-            Some(n) => format!("Machine ok: {room}. {} killed at the limit of a group.", processes(n)),
-            None => format!("Machine ok: {room}. A group is at its limit: its tasks wait {some} of the time."),
+            Some(n) => format!("Machine ok: {room}. {} killed at the limit of {who}.", processes(n)),
+            None => format!("Machine ok: {room}. {} is at its limit, tasks wait {some} of the time.", capital(who)),
         },
+        VerdictState::NearlyUsedUp => {
+            let left = of_total(verdict.machine_available, *total);
+            format!("Memory is nearly used up: {left} available, and no swap is left.")
+        }
         VerdictState::Stalling => match killed {
             Some(n) => format!("Out of memory: {} killed just now; {room}.", processes(n)),
             None => format!("Memory is short: tasks wait for it {some} of the time; {room}."),

@@ -54,6 +54,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             let now = match state {
                 Some(VerdictState::Comfortable | VerdictState::Reclaiming) => "Not here now: no task waits for memory",
                 Some(VerdictState::GroupAtLimit) => "Not on the machine now, but in a group at its limit",
+                Some(VerdictState::NearlyUsedUp) => "Not here: nothing waits yet, but next to nothing is available",
                 Some(VerdictState::ReadAgain) => {
                     "Not here now: tasks wait for pages evicted earlier, and there is room"
                 }

@@ -7,14 +7,18 @@
 //!
 //! Worked example: 50 GiB of limit on a disk of 500 MB/s: 107 s. The disk's sequential reads stand for its writes, which are seldom
 //! faster, so the time is a lower bound.
+//!
+//! Where writers are being held back, no measurement is needed: what the disks write meanwhile is their pace. The kernel holds them
+//! back above the middle of its two limits (`dirty_freerun_ceiling`, mm/page-writeback.c).
 
 use ramline_snapshot::sysctl::VmSettings;
+use ramline_snapshot::{Snapshot, Window};
 use ramline_units::{Bytes, Pages};
 
 use super::{Draft, commands};
 use crate::look;
 use crate::text::{bytes_of, evidence};
-use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};
+use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
 
 pub(super) const RULE: Rule = Rule {
     id: "dirty-limits-in-seconds",
@@ -34,28 +38,26 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let settings = snapshot.settings.data()?;
     let vmstat = snapshot.vmstat.data()?;
     let limit = Pages(vmstat.nr_dirty_threshold?).bytes(snapshot.machine.page_size);
-    let tier = inputs.tiers?.tier("disk:/")?;
-    let throughput = tier.throughput.as_ref().filter(|measured| measured.median > 0.0)?;
-    // On a busy disk the measurement sees what the others leave. Then the disk's own speed is not known.
-    if inputs.tiers?.conditions.iter().any(|line| line.starts_with("trust: noisy")) {
-        return None;
-    }
-    let seconds = limit.as_f64() / throughput.median;
+    let Pace { per_second, grounds, held_back } = pace(inputs)?;
+    let seconds = limit.as_f64() / per_second;
     #[expect(clippy::cast_precision_loss, reason = "a setting of a few thousand")]
     let expire = settings.dirty_expire_centisecs.map_or(EXPIRE_S, |value| (value as f64 / 100.0).max(EXPIRE_S));
     if seconds <= expire {
         return None;
     }
-    let background: Option<u64> =
-        vmstat.unknown.get("nr_dirty_background_threshold").and_then(|text| text.parse().ok());
+    let background = vmstat.nr_dirty_background_threshold;
     let background = background.map(|pages| Pages(pages).bytes(snapshot.machine.page_size));
     let dirty = snapshot.meminfo.data().and_then(|m| m.dirty);
     let busy = dirty.zip(background).is_some_and(|(dirty, background)| dirty > background);
-    let advised = Bytes((bytes_of(throughput.median * ADVISED_S).0 >> 20).max(16) << 20);
+    let advised = Bytes((bytes_of(per_second * ADVISED_S).0 >> 20).max(16) << 20);
     let disk = look::disk_under(snapshot, "/").map_or("the root disk", |disk| disk.name.as_str());
     let finding = Draft {
-        title: format!("Up to {limit} may wait to be written, {seconds:.0} s of work for {disk}"),
-        weight: if busy { Weight::Warning } else { Weight::Note },
+        title: if held_back {
+            format!("Programs that write wait for the disk: up to {limit} unwritten, {seconds:.0} s of its work")
+        } else {
+            format!("Up to {limit} may wait to be written, {seconds:.0} s of work for {disk}")
+        },
+        weight: if busy || held_back { Weight::Warning } else { Weight::Note },
         group: None,
         effect: format!(
             "after a large copy, an fsync, unmount or shutdown can wait {seconds:.0} s and longer; with {advised} it is about {ADVISED_S:.0} s"
@@ -64,11 +66,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
             Some(evidence("dirty limit", limit.to_string(), "/proc/vmstat nr_dirty_threshold")),
             background.map(|b| evidence("writing begins at", b.to_string(), "/proc/vmstat nr_dirty_background_threshold")),
             dirty.map(|dirty| evidence("unwritten now", dirty.to_string(), "/proc/meminfo Dirty")),
-            Some(evidence(
-                "this disk in order",
-                format!("{}/s (n {}); reads, which writes seldom surpass", bytes_of(throughput.median), throughput.n),
-                "measure tiers: disk:/",
-            )),
+            Some(grounds),
             Some(evidence("promised", format!("{expire:.0} s"), "/proc/sys/vm/dirty_expire_centisecs")),
         ]
         .into_iter()
@@ -81,6 +79,47 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         change: change(settings, advised),
     };
     Some(finding.of(&RULE))
+}
+
+/// How fast data gets to the disk, and how that is known.
+struct Pace {
+    per_second: f64,
+    grounds: Evidence,
+    /// Writers are being held back: it is what the disks do now.
+    held_back: bool,
+}
+
+fn pace(inputs: &Inputs<'_>) -> Option<Pace> {
+    if let Some(per_second) = inputs.window.as_ref().and_then(written_while_held_back) {
+        let value = format!("{}/s, while writers wait", bytes_of(per_second));
+        let grounds = evidence("written to the disks now", value, "/proc/vmstat nr_written");
+        return Some(Pace { per_second, grounds, held_back: true });
+    }
+    let tiers = inputs.tiers?;
+    let throughput = tiers.tier("disk:/")?.throughput.as_ref().filter(|measured| measured.median > 0.0)?;
+    // On a busy disk the measurement sees what the others leave. Then the disk's own speed is not known.
+    if tiers.conditions.iter().any(|line| line.starts_with("trust: noisy")) {
+        return None;
+    }
+    let value = format!("{}/s (n {}); reads, which writes seldom surpass", bytes_of(throughput.median), throughput.n);
+    let grounds = evidence("this disk in order", value, "measure tiers: disk:/");
+    Some(Pace { per_second: throughput.median, grounds, held_back: false })
+}
+
+/// Bytes a second, where more than the kernel lets pass freely was unwritten in both looks.
+fn written_while_held_back(window: &Window<'_>) -> Option<f64> {
+    if !(held_back(window.before)? && held_back(window.after)?) {
+        return None;
+    }
+    let pages = window.per_second(|s| s.vmstat.data()?.unknown.get("nr_written")?.parse().ok())?;
+    Some(pages * Pages(1).bytes(window.after.machine.page_size).as_f64()).filter(|bytes| *bytes > 0.0)
+}
+
+fn held_back(snapshot: &Snapshot) -> Option<bool> {
+    let (vmstat, meminfo) = (snapshot.vmstat.data()?, snapshot.meminfo.data()?);
+    let limits = vmstat.nr_dirty_threshold?.checked_add(vmstat.nr_dirty_background_threshold?)?;
+    let unwritten = meminfo.dirty? + meminfo.writeback.unwrap_or_default();
+    Some(unwritten > Pages(limits / 2).bytes(snapshot.machine.page_size))
 }
 
 /// Setting the bytes puts the ratio to 0 and the other way round, so the undo restores whichever was in use.

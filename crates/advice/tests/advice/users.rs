@@ -43,7 +43,10 @@ pub fn silent(id: &str) -> Option<Vec<Case>> {
             ]
         }
         // 4.6 GiB in 25 s; not measured.
-        "dirty-limits-in-seconds" => vec![slow_disk(200e6), without_swap()],
+        // And: held back by a disk that needs 20 s; less unwritten than passes freely.
+        "dirty-limits-in-seconds" => {
+            vec![slow_disk(200e6), without_swap(), writers(60, 3.0), writers(30, 1.0)]
+        }
         // A burst; shrinking; growing, but for a day; no window.
         "kernel-memory-growing" => {
             let mut roomy = slab_grows(65);
@@ -107,6 +110,23 @@ pub fn slow_disk(bytes_per_s: f64) -> Case {
     let mut case = without_swap().tier("disk:/", 80);
     let measured = Measurement::of(&[bytes_per_s; 5], "B/s", "test", &[]);
     case.tiers.as_mut().unwrap().tiers[0].throughput = measured;
+    case
+}
+
+/// `unwritten` MiB in both looks, limits of 16 and 64 MiB, and so many MiB a second written.
+pub fn writers(unwritten: u64, mib_per_s: f64) -> Case {
+    let mut case = without_swap().window(&[]);
+    let set = |snapshot: &mut Snapshot, written: f64| {
+        let Seen::Seen { data, .. } = &mut snapshot.meminfo else { panic!("no meminfo") };
+        (data.dirty, data.writeback) = (Some(Bytes::from_mib(unwritten - 8)), Some(Bytes::from_mib(8)));
+        let Seen::Seen { data, .. } = &mut snapshot.vmstat else { panic!("no vmstat") };
+        (data.nr_dirty_threshold, data.nr_dirty_background_threshold) = (Some(64 << 8), Some(16 << 8));
+        data.unknown.insert("nr_written".into(), format!("{:.0}", 1e6 + written * 256.0));
+    };
+    let span = case.now.machine.uptime.unwrap().0 - case.before.as_ref().unwrap().machine.uptime.unwrap().0;
+    set(case.before.as_mut().unwrap(), 0.0);
+    #[expect(clippy::cast_precision_loss, reason = "two seconds")]
+    set(&mut case.now, mib_per_s * span as f64 / 1e9);
     case
 }
 

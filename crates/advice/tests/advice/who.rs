@@ -5,7 +5,7 @@ use ramline_snapshot::{Seen, configured::Configured};
 use ramline_units::Nanos;
 
 use crate::cases::{Case, fires};
-use crate::users::{deleted, group, hot, leftover_grows, processes, read_ahead, slow_disk};
+use crate::users::{deleted, group, hot, leftover_grows, processes, read_ahead, slow_disk, writers};
 
 #[test]
 fn memory_on_its_way_to_the_hypervisor_is_no_leak_and_what_exceeds_it_is() {
@@ -48,6 +48,14 @@ fn the_dirty_limit_is_told_in_seconds_and_the_undo_restores_the_ratio() {
     let mut noisy = slow_disk(100e6);
     noisy.tiers.as_mut().unwrap().conditions.push("trust: noisy (before: the CPUs are 95 % busy)".into());
     assert_eq!(noisy.finding("dirty-limits-in-seconds"), None, "a busy disk does not show its own speed");
+}
+
+#[test]
+fn writers_that_are_held_back_show_the_pace_of_the_disk_themselves() {
+    let found = writers(60, 1.0).finding("dirty-limits-in-seconds").unwrap();
+    assert_eq!(found.title, "Programs that write wait for the disk: up to 64.0 MiB unwritten, 64 s of its work");
+    assert_eq!(found.weight, Weight::Warning);
+    assert_eq!(writers(60, 0.0).finding("dirty-limits-in-seconds"), None, "of nothing written no pace is known");
 }
 
 #[test]

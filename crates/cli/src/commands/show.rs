@@ -75,7 +75,7 @@ pub enum Topic {
 }
 
 impl Topic {
-    fn wants(&self) -> Wanted {
+    fn wants(&self, windowed: bool) -> Wanted {
         let memory = Wanted {
             meminfo: true,
             zoneinfo: true,
@@ -102,7 +102,8 @@ impl Topic {
                 lru_gen: true,
                 ..memory
             },
-            _ => memory,
+            _ if windowed => ramline_advice::FIRST_LINE_OVER_TIME,
+            _ => ramline_advice::FIRST_LINE,
         }
     }
 }
@@ -134,7 +135,7 @@ impl Show {
     }
 
     fn screen(&self, topic: &Topic, source: &Source) -> Result<u8> {
-        let (before, after) = source.window(topic.wants(), self.common.span)?;
+        let (before, after) = source.window(topic.wants(self.common.span.is_some()), self.common.span)?;
         ramline_kernel::code::forget();
         let window = before.as_ref().and_then(|before| Window::new(before, &after).ok());
         let (seen, window) = (&after, window.as_ref());

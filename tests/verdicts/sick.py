@@ -1,0 +1,196 @@
+"""States that the first line must name. What exhausts memory is made in a group or in the guest (tests/vm/guest/verdicts.sh)."""
+
+import contextlib
+import mmap
+import os
+import random
+import signal
+import subprocess
+import time
+
+from makers import MIB, Group, Skip, beside, fill, meminfo, own_tmp, provocations, scratch, swap_file, swapped_out, zram
+from readings import RATES, State
+
+PROVOKED = provocations()
+
+
+@contextlib.contextmanager
+def zram_full():
+    with zram(256 * MIB, limit=32 * MIB), swapped_out(96 * MIB, 40 * MIB, os.urandom):
+        yield
+
+
+@contextlib.contextmanager
+def zram_noise():
+    with zram(256 * MIB), swapped_out(192 * MIB, 64 * MIB, os.urandom):
+        yield
+
+
+@contextlib.contextmanager
+def tmp_by_bytes():
+    with own_tmp("size=64M") as (tmp, enter):
+        (tmp / "fill").write_bytes(bytes(int(62.1 * MIB)))
+        yield enter
+
+
+@contextlib.contextmanager
+def tmp_by_inodes():
+    with own_tmp("size=64M,nr_inodes=2000") as (tmp, enter):
+        for number in range(1940):
+            (tmp / str(number)).touch()
+        yield enter
+
+
+@contextlib.contextmanager
+def outranked():
+    with zram(128 * MIB, priority=10), swap_file(64 * MIB, priority=20):
+        yield
+
+
+@contextlib.contextmanager
+def level():
+    with zram(128 * MIB, priority=20), swap_file(64 * MIB, priority=20):
+        yield
+
+
+@contextlib.contextmanager
+def huge_pages():
+    """Seven per cent of RAM."""
+    if meminfo("MemAvailable") < meminfo("MemTotal") // 3:
+        raise Skip("less than a third of RAM is available")
+    with PROVOKED.written("/proc/sys/vm/nr_hugepages", f"{int(meminfo('MemTotal') * 0.07) // (2 * MIB)}\n"):
+        yield
+
+
+@contextlib.contextmanager
+def killed_again_and_again():
+    """A leak of 50 MiB/s in a group of 96 MiB, started again whenever it is killed."""
+    with Group("leak", 96 * MIB) as group:
+
+        def work(tell):
+            tell()
+            while True:
+                if (pid := os.fork()) == 0:
+                    group.enter()
+                    kept = []
+                    while True:
+                        kept.append(bytearray(os.urandom(MIB)))
+                        time.sleep(0.02)
+                os.waitpid(pid, 0)
+
+        with beside(work):
+            time.sleep(2)
+            yield
+
+
+@contextlib.contextmanager
+def group_swaps():
+    """160 MiB of process memory touched at random in a group of 96 MiB, with zram swap."""
+    with zram(256 * MIB), Group("swaps", 96 * MIB) as group:
+
+        def work(tell):
+            group.enter()
+            area = mmap.mmap(-1, 160 * MIB)
+            for at in range(0, 160 * MIB, 4096):
+                area[at:at + 8] = at.to_bytes(8, "little")
+            tell()
+            while True:
+                area[random.randrange(160 * MIB)] = 1
+
+        with beside(work):
+            time.sleep(2)
+            yield
+
+
+@contextlib.contextmanager
+def group_maps():
+    """A mapping of 128 MiB read at random in a group of 64 MiB."""
+    with scratch() as folder, Group("maps", 64 * MIB) as group:
+        fill(folder / "file", 128 * MIB)
+
+        def work(tell):
+            group.enter()
+            with open(folder / "file", "rb") as file, mmap.mmap(file.fileno(), 0, mmap.MAP_SHARED, mmap.PROT_READ) as view:
+                tell()
+                while True:
+                    view[random.randrange(128 * MIB)]
+
+        with beside(work):
+            time.sleep(4)
+            yield
+
+
+@contextlib.contextmanager
+def small_tmpfs():
+    with scratch() as folder:
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48M", "verdicts", folder], check=True)
+        try:
+            (folder / "fill").write_bytes(bytes(46 * MIB))
+            yield
+        finally:
+            subprocess.run(["umount", folder], check=False)
+
+
+@contextlib.contextmanager
+def leaked_file():
+    """6 % of RAM in a deleted file of /dev/shm that a process holds open, last used two hours ago."""
+    size = int(meminfo("MemTotal") * 0.06) // MIB * MIB
+    if meminfo("MemAvailable") < 4 * size:
+        raise Skip("less than a quarter of RAM is available")
+
+    def work(tell):
+        path = f"/dev/shm/ramline-verdicts-{os.getpid()}"
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        os.unlink(path)
+        for _ in range(size // MIB):
+            os.write(file, bytes(MIB))
+        then = time.time() - 7200
+        os.utime(file, (then, then))
+        tell()
+        signal.pause()
+
+    with beside(work):
+        yield
+
+
+GROUP = ("group-at-limit-loses-cache", "group_at_limit", "no-swap-and-refaults")
+SHORT = ("refaulting", "thrashing", "stalling", "no-swap-and-refaults", "process-swap-hot")
+SHORT_WORDS = r"memory is short|thrashing|out of memory|read again|waits for its swapped|working set"
+SICK = [
+    State("working set beyond RAM, no swap", "A guest of 1 GiB, RAM filled, a file mapped and read at random that does not fit.", guest="beyond", sick=True,
+          causes=SHORT, words=SHORT_WORDS, shapes=RATES),
+    State("working set beyond RAM, swap on disk", "The same guest: a process touches 1.3 times what is available, at random.", guest="beyond_disk", sick=True,
+          causes=SHORT, words=SHORT_WORDS, shapes=RATES),
+    State("working set beyond RAM, zram", "The same with zram.", guest="beyond_zram", sick=True, causes=SHORT, words=SHORT_WORDS, shapes=RATES),
+    State("leak of 50 MiB/s", "In the guest without swap a process leaks, is killed, and starts again.", guest="leak", sick=True,
+          causes=SHORT, words=r"out of memory|memory is short|thrashing", shapes=RATES),
+    State("writers stalled by dirty limits", "In the guest `dd` to a disk of 1 MiB/s with 64 MiB of unwritten data allowed.", guest="dirty", sick=True,
+          causes=("dirty-limits-in-seconds",), words=r"write", shapes=RATES),
+    State("zram full", "zram with a `mem_limit` of 32 MiB, reached by a group.", zram_full, sick=True, causes=("zram-limit-fails-writes",),
+          words=r"zram\d+ .*limit|writes to zram\d+ failed", quick=True),
+    State("zram incompressible", "128 MiB of noise in zram.", zram_noise, sick=True, causes=("zram-incompressible",), words=r"does not compress", quick=True),
+    State("/tmp at 97 % by bytes", "A tmpfs of 64 MiB on /tmp, in a name space of mounts.", tmp_by_bytes, sick=True, causes=("tmp-near-limit",),
+          words=r"/tmp .*97 % of its space", quick=True),
+    State("/tmp at 97 % by inodes", "The same with 2,000 inodes.", tmp_by_inodes, sick=True, causes=("tmp-near-limit",), words=r"/tmp .*97 % of its inodes", quick=True),
+    State("group thrashing", "A group of 64 MiB reads a file of 96 MiB again and again.", PROVOKED.group_at_limit, sick=True, causes=GROUP, words=r"group",
+          shapes=RATES, quick=True),
+    State("slab growing", "45 MiB a second of messages that nobody takes.", PROVOKED.growing_slab, sick=True, causes=("kernel-memory-growing",), words=r"slab",
+          shapes=RATES, fresh=True),
+    State("swap outranking zram", "A swap file of a higher priority than zram.", outranked, sick=True, causes=("swap-outranked",), words=r"outranked", quick=True),
+    State("huge pages hogging", "7 % of RAM as huge pages that nothing uses.", huge_pages, sick=True, causes=("huge-pages-unused",), words=r"huge pages", quick=True),
+    State("group killed again and again", "A leak of 50 MiB/s in a group of 96 MiB, started again.", killed_again_and_again, sick=True, second=True,
+          causes=("group_at_limit",), words=r"killed at the limit of a group|group", shapes=RATES),
+    State("group swapping", "160 MiB touched at random in a group of 96 MiB, with zram.", group_swaps, sick=True, second=True,
+          causes=("group_at_limit", "process-swap-hot"), words=r"group|waits for its swapped", shapes=RATES),
+    State("group mapping", "A mapping of 128 MiB read at random in a group of 64 MiB.", group_maps, sick=True, second=True, causes=GROUP, words=r"group",
+          shapes=RATES),
+    State("tmpfs nearly full", "A tmpfs of 48 MiB with 46 MiB in it.", small_tmpfs, sick=True, second=True, causes=("tmpfs-near-limit",), words=r"tmpfs on .*space",
+          quick=True),
+    State("zram level with a disk", "zram and a swap file of one priority.", level, sick=True, second=True, causes=("swap-outranked",), words=r"same priority"),
+    State("deleted file held open", "6 % of RAM in a deleted file of /dev/shm.", leaked_file, sick=True, second=True, causes=("leaked-tmpfs-files",), words=r"delet",
+          shapes=("checkup",)),
+    State("page tables out of proportion", "260 processes map one shared area.", PROVOKED.page_tables, sick=True, second=True,
+          causes=("page-tables-out-of-proportion",), words=r"page tables", shapes=("checkup",)),
+    State("RAM filled by a tmpfs", "In the guest, without swap, a tmpfs takes all but the last 3 %.", guest="tmpfs_full", sick=True, second=True,
+          causes=(*SHORT, "nearly_used_up"), words=r"memory is short|nearly used up|thrashing|out of memory"),
+]

@@ -1,0 +1,130 @@
+# On the Debian guest: states of a machine for tests/verdicts, one after the other, and what the first lines say meanwhile.
+# NAMES says which, each as name:count:shapes (shapes by +). A function make_NAME makes a state, undo_NAME undoes it.
+
+group=/sys/fs/cgroup/verdicts
+# Each load is a group of processes, which ends as one.
+set -m
+available() { awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo; }
+
+# touch_random MIB: a process that touches this much of its memory at random, for ever; each page with other letters.
+touch_random() {
+    perl -e 'my $size = $ARGV[0] << 20; my $data = "";
+        $data .= join("", map { chr(97 + int(rand(26))) } 0 .. 1023) . ("." x 3072) for 1 .. $size / 4096;
+        while (1) { substr($data, 4096 * int(rand($size / 4096)), 1) = "x" }' "$1" &
+    load=$!
+    echo 900 >/proc/$load/oom_score_adj
+}
+end() { kill -9 -- "-$load"; wait "$load"; true; }
+
+make_booted() { true; }
+undo_booted() { true; }
+
+make_grown() {
+    perl -e 'my @kept; for (1 .. $ARGV[0]) { push @kept, chr(97 + $_ % 26) x (1 << 20); select(undef, undef, undef, 0.02) } sleep 9999' \
+        "$(awk '/^MemTotal/ { print int($2 * 0.6 / 1024) - 120 }' /proc/meminfo)" &
+    load=$!
+}
+undo_grown() { end; }
+
+make_idle_swap() {
+    mkdir $group && (echo $BASHPID >$group/cgroup.procs && base64 /dev/urandom | head -c 128M >/dev/shm/idle) || return
+    timeout 30 sh -c "echo 96M >$group/memory.reclaim"
+    sleep 12
+    cat /proc/swaps
+}
+undo_idle_swap() { rm /dev/shm/idle; rmdir $group; }
+
+make_searched() { (while :; do find / -xdev -type f >/dev/null; tar cf - /usr 2>/dev/null | cat >/dev/null; done) & load=$!; }
+undo_searched() { end; }
+
+# No swap, most of RAM in a tmpfs, and a mapped file larger than what is left, touched page by page at random.
+make_beyond() {
+    swapoff -a
+    mkdir /run/ballast && mount -t tmpfs -o size=80% ballast /run/ballast
+    head -c "$(($(available) - 260))M" /dev/zero >/run/ballast/fill
+    head -c 400M /dev/zero >/var/tmp/thrash && sync
+    perl -e 'open(my $f, "<", "/var/tmp/thrash") or die; my $size = -s $f;
+        my $at = syscall(9, 0, $size, 1, 1, fileno($f), 0); die "mmap: $!" if $at == -1;
+        while (1) { unpack("P1", pack("Q", $at + 4096 * int(rand($size / 4096)))) }' &
+    load=$!
+    sleep 12
+}
+undo_beyond() {
+    end
+    rm /var/tmp/thrash
+    umount /run/ballast && rmdir /run/ballast
+    # systemd resets zram0 once its swap is off, so it sets it up again.
+    swapon /dev/vdb1 && systemctl restart systemd-zram-setup@zram0.service && systemctl start dev-zram0.swap
+}
+
+make_beyond_disk() { swapoff /dev/zram0; touch_random $(($(available) * 13 / 10)); sleep 25; }
+undo_beyond_disk() { end; systemctl restart systemd-zram-setup@zram0.service && systemctl start dev-zram0.swap; }
+
+make_beyond_zram() { swapoff /dev/vdb1; touch_random $(($(available) * 14 / 10)); sleep 25; }
+undo_beyond_zram() { end; swapon /dev/vdb1; }
+
+# 50 MiB/s, killed when nothing is left, started again.
+make_leak() {
+    swapoff -a
+    (while :; do
+        perl -e 'open(my $s, ">", "/proc/self/oom_score_adj"); print $s 1000; close($s);
+            my @kept; while (1) { push @kept, chr(97 + @kept % 26) x (5 << 20); select(undef, undef, undef, 0.1) }'
+    done) &
+    load=$!
+    sleep 3
+}
+undo_leak() {
+    end
+    swapon /dev/vdb1 && systemctl restart systemd-zram-setup@zram0.service && systemctl start dev-zram0.swap
+}
+
+make_dirty() {
+    modprobe null_blk nr_devices=1 gb=1 memory_backed=1 mbps=1 || return
+    mke2fs -q -F -t ext4 -O ^has_journal /dev/nullb0 128M && mkdir -p /run/slow && mount /dev/nullb0 /run/slow || return
+    before=$(cat /proc/sys/vm/dirty_ratio /proc/sys/vm/dirty_background_ratio)
+    echo $((64 << 20)) >/proc/sys/vm/dirty_bytes
+    echo $((16 << 20)) >/proc/sys/vm/dirty_background_bytes
+    (while :; do head -c 90M /dev/zero | dd of=/run/slow/file bs=1M conv=notrunc 2>/dev/null; done) &
+    load=$!
+    sleep 15
+}
+undo_dirty() {
+    end
+    set -- $before
+    echo "$1" >/proc/sys/vm/dirty_ratio
+    echo "$2" >/proc/sys/vm/dirty_background_ratio
+    umount -l /run/slow
+}
+
+make_tmpfs_full() {
+    swapoff -a
+    mkdir /run/ballast && mount -t tmpfs -o size=95% ballast /run/ballast
+    head -c "$(($(available) - 30))M" /dev/zero >/run/ballast/fill
+    sleep 2
+}
+undo_tmpfs_full() { umount /run/ballast; rmdir /run/ballast; swapon /dev/vdb1 && systemctl restart systemd-zram-setup@zram0.service && systemctl start dev-zram0.swap; }
+
+look() {
+    case $1 in
+    instant) timeout 100 ramline show --json ;;
+    window) timeout 100 ramline show --for "${2:-2s}" --json ;;
+    checkup) timeout 200 ramline checkup --quick --json - ;;
+    esac
+}
+
+# Readers are not what a machine without memory kills.
+echo -900 >/proc/self/oom_score_adj
+for entry in $NAMES; do
+    IFS=: read -r name count shapes <<<"$entry"
+    step "make-$name" "make_$name"
+    for number in $(seq "$count"); do
+        list=(${shapes//+/ })
+        shape=${list[$(((number - 1) % ${#list[@]}))]}
+        span=2s
+        # Between two kills of a leak all is well.
+        [ "$name" = leak ] && span=25s && shape=window
+        look "$shape" "$span" >"/out/$name.$number.$shape.json" 2>"/out/$name.$number.$shape.err" </dev/null
+    done
+    step "undo-$name" "undo_$name"
+    sleep 5
+done
