@@ -29,7 +29,7 @@ pub use hotset::{Restored, Saved};
 pub use machine::{CacheHolder, CacheUser, HotFile, Top};
 pub use pinned::Pinned;
 pub use ran::{Apart, Ran};
-pub use traced::{Level, Look, Pushed, Recorded, Touched, Traced, TracedFile, TracedProcess, Watched};
+pub use traced::{Level, Look, Pushed, Recorded, Taken, Touched, Traced, TracedFile, TracedProcess, Watched};
 
 /// Sums over files. Gauges.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -264,7 +264,7 @@ mod tests {
         sum.add(&other);
         assert_eq!((sum.files, sum.resident_only, sum.unknown, sum.resident), (most, 2, most, Bytes(most)));
         let text =
-            "{\"read_hits\":M,\"read_misses\":M,\"mapped\":M,\"mapped_misses\":5}".replace('M', &most.to_string());
+            "{\"read_hits\":M,\"read_misses\":M,\"faults\":M,\"mapped_misses\":5}".replace('M', &most.to_string());
         let mut touched: Touched = serde_json::from_str(&text).unwrap();
         assert_eq!((touched.hits(), touched.misses(), touched.asked()), (most, most, most));
         let other = touched;

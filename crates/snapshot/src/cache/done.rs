@@ -75,14 +75,16 @@ pub struct EvictedFile {
     pub stay: Stay,
 }
 
-/// What `cache evict` did. Gauges, counted before and after.
+/// What `cache evict` did: what is there now, counted before and after.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct EvictedFiles {
     /// Done, or only looked at.
     pub doing: Doing,
-    /// Dirty pages were written first.
+    /// Waited until dirty pages were written.
     pub synced: bool,
+    /// Of what left, not yet written before: asked to drop dirty pages the kernel begins to write them, and they go once that is done.
+    pub written: Bytes,
     /// Files looked at.
     pub files: u64,
     /// In the page cache before.

@@ -40,6 +40,9 @@ impl CacheEvict {
         if done.reasons.iter().any(|(why, _)| *why == Why::Dirty) {
             page.line("Dirty pages go after they are written; try: ramline cache evict --sync PATH");
         }
+        if done.written > Bytes::ZERO && !done.synced {
+            page.line(&format!("{} of it was not yet written: the kernel wrote it, then dropped it.", done.written));
+        }
         if !done.stays.is_empty() {
             page.blank();
             page.table(&table(&done.stays));
@@ -66,9 +69,10 @@ impl CacheEvict {
         let gone = done.before.saturating_sub(done.after);
         match (done.doing, done.after) {
             (Doing::Dry, Bytes(0)) => format!("{gone} of {of} would leave the page cache: all that is in it."),
-            (Doing::Dry, after) => {
-                format!("At least {gone} of {of} would leave the page cache; up to {after} would stay:")
+            (Doing::Dry, after) if gone == Bytes::ZERO => {
+                format!("All {after} of {of} may stay in the page cache:")
             }
+            (Doing::Dry, after) => format!("{gone} of {of} would leave the page cache; up to {after} may stay:"),
             (Doing::Done, Bytes(0)) => {
                 format!("{gone} of {of} left the page cache: all that was in it, counted again.")
             }
@@ -129,6 +133,25 @@ fn holders(stay: &Stay, locked: bool) -> String {
 mod tests {
     use super::*;
     use ramline_snapshot::cache::{Holder, Name};
+
+    #[test]
+    fn what_was_dirty_and_left_without_sync_was_written_first() {
+        let done = EvictedFiles {
+            files: 1,
+            before: Bytes::from_mib(3),
+            written: Bytes::from_mib(3),
+            ..EvictedFiles::default()
+        };
+        let text = CacheEvict::new(done.clone()).text(&Style::default());
+        assert!(
+            text.starts_with("3.0 MiB of 1 file left the page cache: all that was in it, counted again.\n"),
+            "{text}"
+        );
+        assert!(text.contains("3.0 MiB of it was not yet written: the kernel wrote it, then dropped it."), "{text}");
+        let dry = EvictedFiles { doing: Doing::Dry, written: Bytes::ZERO, after: Bytes::from_mib(3), ..done };
+        let text = CacheEvict::new(dry).text(&Style::default());
+        assert!(text.starts_with("All 3.0 MiB of 1 file may stay in the page cache:"), "{text}");
+    }
 
     #[test]
     fn what_stays_is_told_with_its_reasons_and_the_way_out() {

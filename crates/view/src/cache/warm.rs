@@ -46,7 +46,6 @@ impl CacheWarm {
             page.line(&self.speed());
         }
         page.dim(&format!("The guard began with room for {} ({}).", done.room, done.bound));
-        super::evictors(&mut page, &done.evictors);
         files(&mut page, "Direct I/O: ", &done.direct);
         files(&mut page, "Not as wanted: ", &done.lost);
         super::remarks(&mut page, Paint::Warn, "Unknown: ", "file", &done.unknown);
