@@ -148,6 +148,12 @@ impl Visit for Evicting<'_> {
         lock(&self.left).push(left);
     }
 
+    fn closed(&self, _: &mut Tally, _: &Place, path: &Path, _: u64, why: Option<&str>) -> bool {
+        let Some(why) = why else { return false };
+        self.unproven.add(why, 1, Some(path));
+        true
+    }
+
     fn leave(&self, worker: &mut Tally, _: &Place) {
         let own = std::mem::take(worker);
         let mut sums = lock(&self.sums);

@@ -54,3 +54,35 @@ fn failures(page: &mut Page<'_>, failed: u64) {
         page.painted(Paint::Warn, &text);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ramline_snapshot::cache::{EvictedFiles, Restored, Saved, Stat, Top, Warmed, Watched};
+
+    #[test]
+    fn what_else_evicts_is_named_on_one_screen_and_in_every_document() {
+        let evictors = vec!["a DAMON pageout scheme (kdamond 0)".to_owned()];
+        let (style, who) = (Style::default(), evictors.clone());
+        let top = CacheTop::new(Top { evictors: evictors.clone(), ..Top::default() });
+        assert_eq!(top.text(&style).matches("pageout scheme").count(), 1);
+        let stat = CacheStat::new(Stat { evictors: evictors.clone(), ..Stat::default() }, Shown { top: 5 });
+        let watch = CacheWatch::new(Watched { evictors: evictors.clone(), ..Watched::default() }, 5);
+        let warm = CacheWarm::new(Warmed { evictors: evictors.clone(), ..Warmed::default() });
+        let evict = CacheEvict::new(EvictedFiles { evictors: evictors.clone(), ..EvictedFiles::default() });
+        let save = CacheSave::new(Saved { evictors: evictors.clone(), ..Saved::default() });
+        let restore = CacheRestore::new(Restored { evictors, ..Restored::default() });
+        let screens = [
+            stat.text(&style),
+            watch.text(&style),
+            warm.text(&style),
+            evict.text(&style),
+            save.text(&style),
+            restore.text(&style),
+        ];
+        for screen in screens {
+            assert!(!screen.contains("pageout scheme"), "{screen}");
+        }
+        assert_eq!(serde_json::to_value(&stat).unwrap()["evictors"], serde_json::json!(who));
+    }
+}

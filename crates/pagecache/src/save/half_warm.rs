@@ -28,7 +28,7 @@ pub fn old(file: &Path) -> Result<Option<Header>, KernelError> {
         Err(error) if error.is_absent() => Ok(None),
         Err(error) if hotset::is_damaged(&error) => Ok(None),
         Err(error) => {
-            Err(KernelError::new(tried, file, error.cause).hint(format!("rm {}, if nobody needs it", file.display())))
+            Err(KernelError::new(tried, file, error.cause).hint(format!("rm {}, if it is not needed", file.display())))
         }
     }
 }
@@ -40,7 +40,10 @@ pub fn old(file: &Path) -> Result<Option<Header>, KernelError> {
 pub fn refuse(file: &Path, old: Option<&Header>, new: &Header, unknown: u64) -> Result<(), KernelError> {
     if new.files == 0 && old.is_some_and(|old| old.files > 0) {
         let (rule, numbers) = if unknown > 0 {
-            ("no file was found in the page cache, as this user is not told of all", format!("{unknown} files unknown"))
+            (
+                "no file was found in the page cache, and the kernel does not answer this user for all",
+                format!("{unknown} files unknown"),
+            )
         } else {
             ("nothing of what was named is in the page cache, and an empty hot set restores nothing", String::new())
         };
@@ -127,7 +130,7 @@ mod tests {
         let (file, old) = (Path::new("hot"), Header { files: 3, ..header(1000, 99_999) });
         let refused = |unknown| refuse(file, Some(&old), &header(0, 99_999), unknown).unwrap_err();
         assert!(refused(0).to_string().contains("an empty hot set restores nothing; it stays"), "{}", refused(0));
-        assert!(refused(7).to_string().contains("this user is not told of all; it stays (7 files unknown)"));
+        assert!(refused(7).to_string().contains("does not answer this user for all; it stays (7 files unknown)"));
         assert!(refuse(file, Some(&header(0, 1)), &header(0, 99_999), 0).is_ok());
     }
 

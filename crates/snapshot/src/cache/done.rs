@@ -53,7 +53,7 @@ pub struct Holder {
 pub struct Stay {
     /// The reasons that hold, in the order of the kernel's own tests.
     pub why: Vec<Why>,
-    /// Of what stays, dirty or being written; `None` where not told.
+    /// Of what stays, dirty or being written; `None` where not known.
     pub dirty: Option<Bytes>,
     /// Processes that map the file, as far as they were seen.
     pub holders: Vec<Holder>,
@@ -89,7 +89,7 @@ pub struct EvictedFiles {
     pub files: u64,
     /// In the page cache before.
     pub before: Bytes,
-    /// After; when only looked at, what would stay as far as that can be told.
+    /// After; when only looked at, what would stay as far as that is known.
     pub after: Bytes,
     /// Files of which something stays, the most first.
     pub stays: Vec<EvictedFile>,
@@ -101,9 +101,9 @@ pub struct EvictedFiles {
     pub unproven: Vec<Remark>,
     /// What was passed over, and why.
     pub skipped: Vec<Remark>,
-    /// What failed; each was told on stderr.
+    /// What failed; each was printed on stderr.
     pub failed: u64,
-    /// Somebody else evicts here too: named.
+    /// What else evicts here too: named.
     pub evictors: Vec<String>,
 }
 
@@ -135,7 +135,7 @@ pub struct WarmedFile {
     pub before: Bytes,
     /// After.
     pub after: Bytes,
-    /// What there is to be told of it.
+    /// What there is to say of it.
     pub text: String,
 }
 
@@ -173,8 +173,8 @@ pub struct Warmed {
     pub unknown: Vec<Remark>,
     /// What was passed over, and why.
     pub skipped: Vec<Remark>,
-    /// What failed; each was told on stderr.
+    /// What failed; each was printed on stderr.
     pub failed: u64,
-    /// Somebody else evicts here, so that what was warmed goes by itself: named.
+    /// What else evicts here, so that what was warmed goes by itself: named.
     pub evictors: Vec<String>,
 }

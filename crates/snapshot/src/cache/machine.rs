@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FileRow, Remark, Tally, Tree};
 
-/// What `cache top` saw. Gauges.
+/// What `cache top` saw, at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Top {
@@ -54,9 +54,9 @@ pub struct Top {
     pub unknown: Vec<Remark>,
     /// What was passed over, and why.
     pub skipped: Vec<Remark>,
-    /// What failed; each was told on stderr.
+    /// What failed; each was printed on stderr.
     pub failed: u64,
-    /// Somebody else evicts here, so that these figures fall by themselves: named.
+    /// What else evicts here, so that these figures fall by themselves: named.
     pub evictors: Vec<String>,
 }
 

@@ -67,6 +67,12 @@ impl Touched {
         self.hits().saturating_add(self.misses())
     }
 
+    /// Pages taken out, for whatever reason.
+    #[must_use]
+    pub const fn taken_out(&self) -> u64 {
+        self.evicted.saturating_add(self.dropped)
+    }
+
     /// Page requests that did not find their page.
     #[must_use]
     pub const fn misses(&self) -> u64 {
@@ -111,7 +117,7 @@ pub struct TracedFile {
     pub device: String,
     /// Its inode.
     pub inode: u64,
-    /// Its length when it was last looked at; `None` where it could not be told, and then a request beyond its end counts too much.
+    /// Its length when it was last looked at; `None` where it is not known, and then a request beyond its end counts too much.
     pub length: Option<Bytes>,
     /// What happened to its pages.
     #[serde(flatten)]
@@ -198,7 +204,7 @@ pub struct Traced {
 pub struct Look {
     /// After so long.
     pub at: Nanos,
-    /// What was in the page cache then. Gauges.
+    /// What was in the page cache then.
     #[serde(flatten)]
     pub tally: Tally,
 }
@@ -222,7 +228,7 @@ pub struct Watched {
     pub pushed: Vec<Pushed>,
     /// The files of it that lost or regained pages, the one that lost most first.
     pub files: Vec<TracedFile>,
-    /// Somebody else evicts here: named.
+    /// What else evicts here: named.
     pub evictors: Vec<String>,
 }
 

@@ -61,7 +61,10 @@ impl CacheEvict {
         let of = number::things(done.files, "file");
         if done.files == 0 && !done.unproven.is_empty() {
             let of = number::things(saturating_sum(done.unproven.iter().map(|remark| remark.files)), "file");
-            return format!("What left the page cache of {of} cannot be proven.");
+            return match done.doing {
+                Doing::Dry => format!("What of {of} would leave the page cache is not known."),
+                Doing::Done => format!("What left the page cache of {of} cannot be proven."),
+            };
         }
         if done.before == Bytes::ZERO {
             return format!("Nothing of {of} is in the page cache.");
@@ -132,7 +135,7 @@ fn holders(stay: &Stay, locked: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ramline_snapshot::cache::{Holder, Name};
+    use ramline_snapshot::cache::{Holder, Name, Remark};
 
     #[test]
     fn what_was_dirty_and_left_without_sync_was_written_first() {
@@ -148,6 +151,10 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("3.0 MiB of it was not yet written: the kernel wrote it, then dropped it."), "{text}");
+        let remark = Remark { text: "fuse: opening a file there may empty it".into(), files: 1, example: None };
+        let closed = EvictedFiles { doing: Doing::Dry, unproven: vec![remark], ..EvictedFiles::default() };
+        let text = CacheEvict::new(closed).text(&Style::default());
+        assert!(text.starts_with("What of 1 file would leave the page cache is not known."), "{text}");
         let dry = EvictedFiles { doing: Doing::Dry, written: Bytes::ZERO, after: Bytes::from_mib(3), ..done };
         let text = CacheEvict::new(dry).text(&Style::default());
         assert!(text.starts_with("All 3.0 MiB of 1 file may stay in the page cache:"), "{text}");

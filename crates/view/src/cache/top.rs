@@ -37,6 +37,9 @@ impl CacheTop {
     pub fn text(&self, style: &Style) -> String {
         let (mut page, seen) = (Page::new(style), &self.seen);
         page.bold(&self.answer());
+        let share = seen.explained().share_of(seen.counted).map(number::percent).unwrap_or_default();
+        let so_far = if seen.complete { "" } else { "So far " };
+        page.line(&format!("{so_far}{share} of that is explained below."));
         page.table(&self.sums());
         super::remarks(&mut page, Paint::Warn, "Unknown: ", "file", &seen.unknown);
         if seen.processes_denied > 0 {
@@ -54,9 +57,11 @@ impl CacheTop {
             page.heading("By file");
             page.table(&files(&seen.files, seen.page, style));
         }
-        if !seen.nameless_files.is_empty() {
+        let nameless: Vec<HotFile> =
+            seen.nameless_files.iter().filter(|file| file.row.resident != Some(Bytes::ZERO)).cloned().collect();
+        if !nameless.is_empty() {
             page.heading("Files without a name: deleted, and still open or mapped");
-            page.table(&files(&seen.nameless_files, seen.page, style));
+            page.table(&files(&nameless, seen.page, style));
         }
         users(&mut page, "By process, of files it has open or mapped (shared ones count for each)", &seen.processes);
         users(&mut page, "By group of such processes", &seen.groups);
@@ -79,13 +84,8 @@ impl CacheTop {
 
     fn answer(&self) -> String {
         let seen = &self.seen;
-        let share = seen.explained().share_of(seen.counted).map(number::percent).unwrap_or_default();
-        let so_far = if seen.complete { "" } else { " So far:" };
         let unheld = (seen.named.resident + seen.nameless).saturating_sub(seen.held);
-        format!(
-            "{} of files and devices are in the page cache.{so_far} {share} of it is explained below; {unheld} belongs to files that no process has open.",
-            seen.counted
-        )
+        format!("{} are in the page cache, {unheld} of it of files that no process has open.", seen.counted)
     }
 
     fn sums(&self) -> Table {
@@ -274,8 +274,7 @@ mod tests {
         let text = CacheTop::new(seen).text(&Style::default());
         let flowing = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for part in [
-            "98.0 % of it is explained",
-            "644.0 MiB belongs to files that no process has open",
+            "1000.0 MiB are in the page cache, 644.0 MiB of it of files that no process has open. 98.0 % of that is explained",
             "postgres (7) and 4 more",
             "50.0 %  #####.....",
         ] {

@@ -89,7 +89,7 @@ impl CacheWatch {
             return "It ended before the first look.".to_owned();
         }
         let total = &watched.total;
-        let out = pushed::size(total.evicted.saturating_add(total.dropped), watched.page);
+        let out = pushed::size(total.taken_out(), watched.page);
         let Some(most) = watched.pushed.first() else {
             return "Nothing left the page cache.".to_owned();
         };

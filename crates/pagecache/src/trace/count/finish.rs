@@ -52,11 +52,8 @@ impl<W: World> Counter<W> {
             by.truncate(NAMED);
             let ((major, minor), (path, length)) = (file.id.numbers(), name(&self.world, file.id));
             let (device, touched) = (format!("{major}:{minor}"), of_file[index]);
-            let pushed = if touched.evicted + touched.dropped > 0 {
-                self.pushes(|push| push.lost == index, &name)
-            } else {
-                Vec::new()
-            };
+            let pushed =
+                if touched.taken_out() > 0 { self.pushes(|push| push.lost == index, &name) } else { Vec::new() };
             out.files.push(TracedFile { name: path, device, inode: file.id.inode, length, touched, by, pushed });
         }
         out.files.sort_by_key(|file| (Reverse(weight(&file.touched)), file.device.clone(), file.inode));
