@@ -1,6 +1,6 @@
 //! Where ramline keeps its journal and its records, and what earlier runs left behind.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use ramline_act::{RunLock, StateDir, leftovers, one_line};
@@ -17,8 +17,18 @@ pub fn path() -> Result<PathBuf> {
         return Ok(PathBuf::from(dir));
     }
     let env = std::env::var_os;
-    StateDir::default_path(process::uid(), env("XDG_STATE_HOME").as_deref(), env("HOME").as_deref())
+    let (uid, xdg, home) = (process::uid(), env("XDG_STATE_HOME"), env("HOME"));
+    if uid != 0 && xdg.is_none() && home.as_ref().is_some_and(|home| !Path::new(home).is_dir()) {
+        return Ok(homeless(uid, env("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|dir| dir.is_dir())));
+    }
+    StateDir::default_path(uid, xdg.as_deref(), home.as_deref())
         .context("there is no place for ramline's state: HOME is not set\n  try: RAMLINE_STATE_DIR=DIR ramline …")
+}
+
+/// Of a user whose home does not exist, as of `nobody` and many services: a directory of its own where each user may make one. It is
+/// checked like any other: ours, and no other user may write to it.
+fn homeless(uid: u32, runtime: Option<PathBuf>) -> PathBuf {
+    runtime.map_or_else(|| PathBuf::from(format!("/var/tmp/ramline-{uid}")), |dir| dir.join("ramline"))
 }
 
 /// Takes the run lock; a second live run is refused.

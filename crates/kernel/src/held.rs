@@ -12,6 +12,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::Root;
+use crate::loopdev;
 use crate::mappers::{key_of, name_of};
 use crate::maps::pids;
 use crate::mount;
@@ -21,7 +22,7 @@ use crate::sys::read_text;
 /// Who holds files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
-    /// Process id.
+    /// Process id; 0 is the kernel, with a loop device.
     pub pid: u32,
     /// Its name.
     pub name: String,
@@ -43,7 +44,7 @@ pub struct Nameless {
 /// All of it.
 #[derive(Debug, Default)]
 pub struct Held {
-    /// Processes that hold at least one file.
+    /// Processes that hold at least one file, and loop devices.
     pub holders: Vec<Holder>,
     /// Files, each with its holders as places in that list.
     pub files: HashMap<FileKey, Vec<u32>>,
@@ -83,7 +84,23 @@ pub fn held(root: &Root) -> Held {
         }
         out.nameless.extend(one.nameless.into_iter().filter(|file| known.insert(file.key)));
     }
+    loops(root, &remote, &mut out);
     out
+}
+
+/// The kernel holds the file behind a loop device, and no process needs to.
+fn loops(root: &Root, remote: &mount::Remote, out: &mut Held) {
+    for number in loopdev::list(root) {
+        let behind = loopdev::LoopDevice::open(root, number).backing_file().filter(|path| !remote.holds(path));
+        // A deleted one has no name to find it by.
+        let Some(meta) = behind.and_then(|path| fs::metadata(root.path(path)).ok()).filter(fs::Metadata::is_file)
+        else {
+            continue;
+        };
+        let Ok(place) = u32::try_from(out.holders.len()) else { break };
+        out.holders.push(Holder { pid: 0, name: format!("/dev/loop{number}"), group: None });
+        out.files.entry(FileKey { device: meta.dev(), inode: meta.ino() }).or_default().push(place);
+    }
 }
 
 /// One process while it is looked at.

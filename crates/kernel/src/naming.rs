@@ -12,6 +12,7 @@
 #![expect(unsafe_code, reason = "open_by_handle_at")]
 
 use std::fs::File;
+use std::io::Read as _;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -42,6 +43,19 @@ pub fn task(root: &Root, id: u32) -> Option<Task> {
         // A thread of the kernel has no memory of its own; neither has a process that is just ending.
         kernel: of("VmSize").is_none() && of("State").is_none_or(|state| !state.starts_with(['Z', 'X'])),
     })
+}
+
+/// What a ramline is doing, as `ramline cache evict`: the first words of its command line that are no options.
+#[must_use]
+pub fn ramline(root: &Root, pid: u32) -> Option<String> {
+    // Its arguments may be many.
+    const MOST: u64 = 4096;
+    let mut line = Vec::new();
+    File::open(root.path(format!("/proc/{pid}/cmdline"))).ok()?.take(MOST).read_to_end(&mut line).ok()?;
+    let is_verb = |word: &&[u8]| !word.is_empty() && word.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-');
+    let words = line.split(|byte| *byte == 0).skip(1).filter(|word| !word.starts_with(b"-"));
+    let verbs: Vec<_> = words.take_while(is_verb).take(2).map(String::from_utf8_lossy).collect();
+    (!verbs.is_empty()).then(|| format!("ramline {}", verbs.join(" ")))
 }
 
 /// The threads of a process.

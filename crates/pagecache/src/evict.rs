@@ -1,8 +1,9 @@
 //! `cache evict`: drops the pages of files, proves what left, and says why the rest stays.
 //!
-//! The kernel drops only clean pages that nobody maps, and a large folio only as a whole; it says nothing of what it skipped. So
-//! each file is counted before and after, and what is left is looked into. What it is not: able to make pages go that are in use.
-//! It never writes to a file; with `sync` it waits for what others wrote.
+//! The kernel drops only clean pages that no process maps, and a large folio only as a whole; it says nothing of what it skipped. So
+//! each file is counted before and after, and what is left is looked into. Asked to drop dirty pages it begins to write them: those of a
+//! small file are often clean, and gone, a moment later. What it is not: able to make pages go that are in use. It never writes to a
+//! file; with `sync` it waits until what others wrote is on the disk.
 
 mod reasons;
 
@@ -57,6 +58,7 @@ pub fn evict(context: Context<'_>, names: &[PathBuf], walking: &walk::Options, o
         synced: options.sync,
         files: sums.files,
         before: sums.before,
+        written: sums.written,
         unproven: evicting.unproven.take(),
         skipped: walked.skipped,
         failed: walked.failed + owned(evicting.failed),
@@ -74,6 +76,8 @@ struct Left {
     key: FileKey,
     in_memory: bool,
     before: u64,
+    // Of it, not yet written.
+    unwritten: u64,
     after: Residency,
 }
 
@@ -81,6 +85,11 @@ struct Left {
 struct Sums {
     files: u64,
     before: Bytes,
+    written: Bytes,
+}
+
+fn unwritten(seen: &Residency) -> u64 {
+    seen.dirty.unwrap_or(0).saturating_add(seen.writeback.unwrap_or(0))
 }
 
 struct Evicting<'a> {
@@ -110,6 +119,10 @@ impl Visit for Evicting<'_> {
             Asked::Known(seen) => seen,
             Asked::Unknown(why) => return self.unproven(found, &why),
         };
+        // By opening it, before it could be counted.
+        if before.cached == 0 && !self.options.dry && ramline_kernel::fs::forgets_when_opened(&found.fs.name) {
+            return self.unproven(found, &format!("{}: opening a file empties what is cached of it", found.fs.name));
+        }
         worker.files += 1;
         worker.resident += Bytes(before.cached.saturating_mul(self.page));
         if before.cached == 0 {
@@ -123,13 +136,22 @@ impl Visit for Evicting<'_> {
                 Err(error) => self.tell(&error),
             }
         }
+        let unwritten = unwritten(&before);
         if after.cached == 0 {
+            worker.dirty += Bytes(unwritten.saturating_mul(self.page));
             return;
         }
         let key = FileKey { device: found.stat.st_dev, inode: found.stat.st_ino };
-        let left = Left { path: found.path(), key, in_memory: found.fs.in_memory, before: before.cached, after };
+        let left =
+            Left { path: found.path(), key, in_memory: found.fs.in_memory, before: before.cached, unwritten, after };
         // Of what only would be evicted, what stays is what is dirty or held; who holds it is found out for all at once.
         lock(&self.left).push(left);
+    }
+
+    fn closed(&self, _: &mut Tally, _: &Place, path: &Path, _: u64, why: Option<&str>) -> bool {
+        let Some(why) = why else { return false };
+        self.unproven.add(why, 1, Some(path));
+        true
     }
 
     fn leave(&self, worker: &mut Tally, _: &Place) {
@@ -137,6 +159,7 @@ impl Visit for Evicting<'_> {
         let mut sums = lock(&self.sums);
         sums.files += own.files;
         sums.before += own.resident;
+        sums.written += own.dirty;
     }
 }
 

@@ -52,7 +52,7 @@ pub fn pin(
     // Half of what can be had: locked pages can be taken from nobody any more.
     let budget = budget.unwrap_or(Bytes(room.0 / 2));
     if budget > room {
-        let numbers = format!("{budget} asked for, {room} can be had");
+        let numbers = format!("{budget} asked for, {room} available");
         return Err(KernelError::refused(
             "pin with",
             "--budget",

@@ -95,7 +95,8 @@ pub fn save(
     if signals::interrupted() {
         return Err(KernelError::refused("save the hot set to", file, "interrupted: what was there stays", ""));
     }
-    match half_warm::refuse(file, old.as_ref(), &header) {
+    let unknown = ramline_units::saturating_sum(out.unknown.iter().map(|remark| remark.files));
+    match half_warm::refuse(file, old.as_ref(), &header, unknown) {
         Err(why) if options.if_warm => {
             (context.tell)(&why);
             out.doing = Doing::Dry;

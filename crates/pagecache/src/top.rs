@@ -27,7 +27,7 @@ use crate::walk::{self, Found, Place, Visit};
 use crate::{Context, evictors};
 
 /// What is to be told.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Rows of every list.
     pub rows: usize,
@@ -39,32 +39,59 @@ pub struct Options {
     pub first: Option<Duration>,
 }
 
+/// How far a look is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Files that were asked.
+    pub files: u64,
+    /// Of them in the page cache.
+    pub resident: Bytes,
+    /// Since it began.
+    pub took: Duration,
+}
+
+/// What is told while it looks.
+pub struct Telling<'a> {
+    /// A first answer, when the look takes longer than [`Options::first`].
+    pub first: &'a dyn Fn(&Seen),
+    /// How far it is, a few times a second.
+    pub progress: &'a dyn Fn(Progress),
+}
+
+/// In the place of a group: a path begins with a slash.
+const LOOPS: &str = "loop devices";
 /// Holders named with a file.
 const NAMED: usize = 3;
 /// A directory is listed when it holds one part in so many of everything.
 const PARTS: u64 = 50;
 
-/// Looks at the whole machine. `first` is given a first answer when the look takes longer than [`Options::first`].
-pub fn top(context: Context<'_>, options: &Options, first: &(dyn Fn(&Seen) + Sync)) -> Seen {
+/// Between two words about how far it is.
+const ROUND: Duration = Duration::from_millis(20);
+
+/// Looks at the whole machine.
+pub fn top(context: Context<'_>, options: &Options, telling: &Telling<'_>) -> Seen {
     let begin = Instant::now();
     let (counted_before, _) = counted(context);
     let held = held(context.root);
-    let (places, passed) = places::places(context.root);
+    let places = places::places(context.root);
     let whole = Whole::new(&held, options.rows);
     let mut walking = options.walking.clone();
     walking.stay_on_mount = true;
     walking.until = options.within.map(|within| begin + within);
     let walked = std::thread::scope(|scope| {
-        let walk = || walk::walk(context, &places, &walking, &whole);
+        let walk = || walk::walk(context, &places.paths, &walking, &whole);
         let Some(walker) = worker::beside(scope, "top", walk) else { return walk() };
-        if let Some(after) = options.first {
-            while !walker.is_finished() && begin.elapsed() < after {
-                std::thread::sleep(Duration::from_millis(20));
-            }
-            if !walker.is_finished() {
+        let mut first = options.first;
+        while !walker.is_finished() {
+            std::thread::sleep(ROUND);
+            let took = begin.elapsed();
+            (telling.progress)(whole.progress(took));
+            if first.is_some_and(|after| took >= after) && !walker.is_finished() {
+                first = None;
                 let mut seen = whole.seen();
+                seen.devices_closed.clone_from(&places.closed);
                 reconcile(context, &mut seen);
-                first(&seen);
+                (telling.first)(&seen);
             }
         }
         walker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -73,7 +100,8 @@ pub fn top(context: Context<'_>, options: &Options, first: &(dyn Fn(&Seen) + Syn
     whole.nameless(&mut seen);
     seen.counted_before = counted_before;
     seen.complete = walked.complete;
-    seen.skipped.extend(passed);
+    seen.skipped.extend(places.passed);
+    seen.devices_closed = places.closed;
     seen.skipped.extend(walked.skipped);
     (seen.failed, seen.directories_read) = (walked.failed, walked.directories);
     seen.evictors = evictors::evictors(context.root);
@@ -84,6 +112,8 @@ pub fn top(context: Context<'_>, options: &Options, first: &(dyn Fn(&Seen) + Syn
 
 fn reconcile(context: Context<'_>, seen: &mut Seen) {
     (seen.counted, seen.devices) = counted(context);
+    let listed = ramline_units::saturating_sum(seen.device_files.iter().filter_map(|row| row.resident).map(|b| b.0));
+    seen.devices_unlisted = seen.devices.saturating_sub(Bytes(listed));
     seen.rest = SignedBytes::difference(seen.counted, seen.explained());
 }
 
@@ -113,6 +143,7 @@ impl Sum {
 
     fn user(&self, name: &str, pid: Option<u32>, page: u64) -> CacheUser {
         let resident = Bytes(self.pages.load(Ordering::Relaxed).saturating_mul(page));
+        let pid = pid.filter(|pid| *pid > 0);
         CacheUser { name: name.to_owned(), pid, resident, files: self.files.load(Ordering::Relaxed) }
     }
 }
@@ -126,6 +157,7 @@ struct Whole<'a> {
     group_of: Vec<usize>,
     groups: Vec<(&'a str, Sum)>,
     held_pages: AtomicU64,
+    asked: Sum,
     trees: Trees,
     top: Mutex<Most>,
     devices: Mutex<Vec<FileRow>>,
@@ -142,7 +174,8 @@ impl<'a> Whole<'a> {
         let mut numbers: HashMap<&str, usize> = HashMap::new();
         let mut groups: Vec<(&str, Sum)> = Vec::new();
         let group_of = held.holders.iter().map(|holder| {
-            let path = holder.group.as_deref().unwrap_or("no group seen");
+            // A loop device is no process, and in no group.
+            let path = if holder.pid == 0 { LOOPS } else { holder.group.as_deref().unwrap_or("no group seen") };
             *numbers.entry(path).or_insert_with(|| {
                 groups.push((path, Sum::default()));
                 groups.len() - 1
@@ -157,6 +190,7 @@ impl<'a> Whole<'a> {
             group_of,
             groups,
             held_pages: AtomicU64::new(0),
+            asked: Sum::default(),
             trees: Trees::default(),
             top: Mutex::new(Most::new(rows)),
             devices: Mutex::default(),
@@ -182,6 +216,11 @@ impl<'a> Whole<'a> {
         }
     }
 
+    fn progress(&self, took: Duration) -> Progress {
+        let resident = Bytes(self.asked.pages.load(Ordering::Relaxed).saturating_mul(self.page));
+        Progress { files: self.asked.files.load(Ordering::Relaxed), resident, took }
+    }
+
     /// What was seen so far.
     fn seen(&self) -> Seen {
         let (walked, named) = self.trees.roots();
@@ -196,7 +235,12 @@ impl<'a> Whole<'a> {
             directories: self.trees.heavy(Bytes(named.resident.0 / PARTS), self.rows),
             files: rows.into_iter().map(|row| self.hot(row, None)).collect(),
             processes: self.most(holders.map(|(h, sum)| sum.user(&h.name, Some(h.pid), self.page))),
-            groups: self.most(self.groups.iter().map(|(path, sum)| sum.user(path, None, self.page))),
+            groups: self.most(
+                self.groups
+                    .iter()
+                    .filter(|(path, _)| *path != LOOPS)
+                    .map(|(path, sum)| sum.user(path, None, self.page)),
+            ),
             device_files,
             walked,
             processes_denied: self.held.denied,
@@ -273,6 +317,7 @@ impl Visit for Whole<'_> {
             return;
         }
         worker.tally.add(&asked.tally(length, self.page));
+        self.asked.add(asked.pages());
         if let Asked::Unknown(why) = &asked {
             self.unknown.add(why, 1, Some(&found.path()));
         }

@@ -1,7 +1,7 @@
 //! `cache trace` and `cache watch`: what the page cache does, recorded by the kernel itself while it does it.
 //!
 //! Two trace instances: one records what the processes in question do, or everybody with the files in question, and the other who
-//! makes room, whoever that is. Both are made and removed through the journal, and stop by themselves when this process is gone.
+//! takes pages out, whoever that is. Both are made and removed through the journal, and stop by themselves when this process is gone.
 //! What it is not: able to see a touch of a page that is mapped already, a read of a file in memory (tmpfs), or a write over pages
 //! that are there: the kernel tells nothing of them.
 
@@ -75,7 +75,11 @@ pub fn trace(context: Context<'_>, run: &mut Run, walking: &walk::Options, optio
     recording.start()?;
     let began = Instant::now();
     let mut child = match options.whom {
-        Whom::Command(mut command) => Some(start(&recording, &mut command)?),
+        Whom::Command(mut command) => {
+            let child = start(&recording, &mut command)?;
+            counter.starts_as_copy(child.id());
+            Some(child)
+        }
         _ => None,
     };
     let mut ended = None;
@@ -120,7 +124,7 @@ const fn is_command(whom: &Whom) -> bool {
 
 fn words(whom: &Whom) -> String {
     match whom {
-        Whom::Machine => "everybody".to_owned(),
+        Whom::Machine => "all processes".to_owned(),
         Whom::Processes(pids) if pids.len() == 1 => format!("process {} and what it starts", pids[0]),
         Whom::Processes(pids) => format!("{} processes and what they start", pids.len()),
         Whom::Group(path) => format!("control group {} and what its processes start", path.display()),

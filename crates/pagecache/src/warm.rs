@@ -147,6 +147,8 @@ fn check(files: &[Planned], range: Option<(u64, u64)>, page: u64, walking: &walk
         after = Bytes((after + there).0.saturating_sub(before.0));
         if now.shrunk {
             note(out, file, before, there, "it became shorter meanwhile");
+        } else if now.pages == 0 && file.forgets {
+            note(out, file, before, there, "opening it empties what is cached of it, also for the next program");
         } else if now.pages < file.before + file.missing / page && !early {
             note(out, file, before, there, "pages of it left again, or could not be read");
         }

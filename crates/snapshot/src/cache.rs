@@ -1,7 +1,7 @@
 //! Files in the page cache: what was seen of them, what was evicted, what was warmed.
 //!
 //! What it is: the documents of `cache stat`, `top`, `evict` and `warm` as plain data. What it is not: a section of the snapshot; it is
-//! about the files somebody named. All sizes are gauges of one moment, in bytes of whole pages unless they are lengths of files.
+//! about the files that were named. All sizes are those of one moment, in bytes of whole pages unless they are lengths of files.
 //!
 //! ```
 //! use ramline_snapshot::cache::Tally;
@@ -29,9 +29,9 @@ pub use hotset::{Restored, Saved};
 pub use machine::{CacheHolder, CacheUser, HotFile, Top};
 pub use pinned::Pinned;
 pub use ran::{Apart, Ran};
-pub use traced::{Level, Look, Pushed, Recorded, Touched, Traced, TracedFile, TracedProcess, Watched};
+pub use traced::{Level, Look, Pushed, Recorded, Taken, Touched, Traced, TracedFile, TracedProcess, Watched};
 
-/// Sums over files. Gauges.
+/// Sums over files, at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Tally {
@@ -55,7 +55,7 @@ pub struct Tally {
     pub resident_only: u64,
     /// Files whose residency is not known.
     pub unknown: u64,
-    /// Their lengths, where they could be told.
+    /// Their lengths, where they are known.
     pub unknown_length: Bytes,
 }
 
@@ -123,13 +123,13 @@ pub enum Source {
     /// cachestat(2).
     #[default]
     Cachestat,
-    /// mincore(2): what is dirty or evicted is not told.
+    /// mincore(2): what is dirty or evicted is not known.
     Mincore,
     /// Not at all.
     Unknown,
 }
 
-/// One file. Gauges.
+/// One file, at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FileRow {
@@ -205,7 +205,7 @@ pub struct Remark {
     pub example: Option<Name>,
 }
 
-/// What `cache stat` saw. Gauges.
+/// What `cache stat` saw, at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Stat {
@@ -228,13 +228,13 @@ pub struct Stat {
     pub skipped: Vec<Remark>,
     /// Directories that were read.
     pub directories_read: u64,
-    /// What failed; each was told on stderr.
+    /// What failed; each was printed on stderr.
     pub failed: u64,
     /// Of it, for want of permission.
     pub denied: u64,
     /// Files and directories that were gone before they could be asked: no failure.
     pub vanished: u64,
-    /// Somebody else evicts here, so that these figures fall by themselves: named.
+    /// What else evicts here, so that these figures fall by themselves: named.
     pub evictors: Vec<String>,
 }
 
@@ -264,7 +264,7 @@ mod tests {
         sum.add(&other);
         assert_eq!((sum.files, sum.resident_only, sum.unknown, sum.resident), (most, 2, most, Bytes(most)));
         let text =
-            "{\"read_hits\":M,\"read_misses\":M,\"mapped\":M,\"mapped_misses\":5}".replace('M', &most.to_string());
+            "{\"read_hits\":M,\"read_misses\":M,\"faults\":M,\"mapped_misses\":5}".replace('M', &most.to_string());
         let mut touched: Touched = serde_json::from_str(&text).unwrap();
         assert_eq!((touched.hits(), touched.misses(), touched.asked()), (most, most, most));
         let other = touched;

@@ -2,7 +2,7 @@
 
 use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
-use crate::text::nanos_of;
+use crate::text::{bytes_of, nanos_of};
 use ramline_model::costs::file_tier;
 use ramline_snapshot::Snapshot;
 use ramline_snapshot::sysctl::VmSettings;
@@ -51,10 +51,11 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     numbers.add("looked at every", every, "/proc/sys/vm/dirty_writeback_centisecs");
     let speed = inputs.tiers.and_then(|t| file_tier(t)?.throughput.as_ref()).map(|m| m.median).filter(|b| *b > 0.0);
     let drain = speed.zip(marks.as_ref()).map(|(speed, m)| nanos_of(m.most.as_f64() / speed * 1e9));
+    let one_file = speed.map(|speed| format!("measure tiers: one large file read in order at {}/s", bytes_of(speed)));
     numbers.add(
-        "writing all of it would take, at the speed of reading",
+        "writing as much as may wait would take, at the speed of reading",
         drain,
-        "measure tiers: throughput of the disk; a bound from below, for writing is rarely faster",
+        &format!("{}; writing is rarely faster", one_file.unwrap_or_default()),
     );
     let short = match (waiting, &marks) {
         (Some(waiting), Some(m)) => format!(

@@ -18,8 +18,10 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let seen = inputs.snapshot.evictors.data();
     let mut numbers = Numbers::default();
     for scheme in seen.into_iter().flat_map(|e| &e.schemes) {
-        let applied =
-            scheme.applied_bytes.map(|b| format!(", applied to {} since it started", Bytes(b))).unwrap_or_default();
+        let applied = match scheme.applied_bytes {
+            Some(bytes) => format!(", applied to {} since it started", Bytes(bytes)),
+            None => ", how much is not refreshed by the kernel".to_owned(),
+        };
         let value = format!("{}, {}{applied}", scheme.action, scheme.state);
         numbers.0.push(evidence(
             &format!("DAMON scheme of kdamond {}", scheme.kdamond),

@@ -87,7 +87,9 @@ fn schemes(inputs: &Inputs<'_>, evictors: &Evictors, found: &mut Culprits) {
                 found.busy |= bytes > 0;
                 format!("on, {} paged out over {span}", Bytes(bytes))
             }
-            None if applied(inputs.snapshot).is_none() => "on; how much it pages out is not told here".to_owned(),
+            None if applied(inputs.snapshot).is_none() => {
+                "on; how much it pages out is not refreshed by the kernel".to_owned()
+            }
             None => "on".to_owned(),
         };
         found.add(

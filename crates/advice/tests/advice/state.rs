@@ -220,7 +220,7 @@ fn a_scheme_that_pages_out_now_is_a_warning_and_a_hidden_thread_only_may() {
     assert!(still.weight == Weight::Note && still.title.contains(" evicts pages"));
     // The capture's count stood still: that is not zero.
     assert!(
-        still.evidence.iter().any(|e| e.value == "on; how much it pages out is not told here"),
+        still.evidence.iter().any(|e| e.value == "on; how much it pages out is not refreshed by the kernel"),
         "{:?}",
         still.evidence
     );

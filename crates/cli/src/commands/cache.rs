@@ -1,5 +1,6 @@
 //! `ramline cache`: files in the page cache.
 
+mod again;
 mod evict;
 mod moving;
 mod pin;
@@ -11,6 +12,7 @@ mod service;
 mod stat;
 mod top;
 mod trace;
+mod waiting;
 mod warm;
 mod watch;
 

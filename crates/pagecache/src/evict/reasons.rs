@@ -18,7 +18,7 @@ use crate::remarks::name;
 
 /// Fills in what stays, and why.
 pub fn explain(root: &Root, left: Vec<Left>, options: &Options, page: u64, out: &mut EvictedFiles) {
-    let left: Vec<Left> = left.into_iter().filter_map(|file| again(file, options)).collect();
+    let left: Vec<Left> = left.into_iter().filter_map(|file| again(file, options, page, &mut out.written)).collect();
     let keys: Vec<(FileKey, &Path)> = left.iter().map(|file| (file.key, file.path.as_path())).collect();
     let holders = if keys.is_empty() { HashMap::new() } else { mappers::of(root, &keys) };
     let bytes = |pages: u64| Bytes(pages.saturating_mul(page));
@@ -42,8 +42,9 @@ pub fn explain(root: &Root, left: Vec<Left>, options: &Options, page: u64, out: 
     out.reasons.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
 }
 
-/// Pages that were in use for a moment go at the second attempt. `None` when all went, or the file is gone.
-fn again(mut file: Left, options: &Options) -> Option<Left> {
+/// Pages that were in use for a moment go at the second attempt. `None` when all went, or the file is gone. What was written before it
+/// went is added to `written`.
+fn again(mut file: Left, options: &Options, page: u64, written: &mut Bytes) -> Option<Left> {
     if file.in_memory || options.dry {
         return Some(file);
     }
@@ -52,6 +53,10 @@ fn again(mut file: Left, options: &Options) -> Option<Left> {
     if let Ok(evicted) = residency::evict_ranges(&open, &file.path, &ranges, false) {
         file.after = evicted.after;
     }
+    // Each page that is still unwritten stays; of the others no more can have been written than went.
+    let went = file.before.saturating_sub(file.after.cached);
+    let gone = file.unwritten.saturating_sub(super::unwritten(&file.after)).min(went);
+    *written += Bytes(gone.saturating_mul(page));
     (file.after.cached > 0).then_some(file)
 }
 
@@ -117,7 +122,14 @@ mod tests {
             recently_evicted: None,
             method: Method::Cachestat,
         };
-        Left { path: "/no/such/file".into(), key: FileKey { device: 1, inode: 1 }, in_memory: false, before: 8, after }
+        Left {
+            path: "/no/such/file".into(),
+            key: FileKey { device: 1, inode: 1 },
+            in_memory: false,
+            before: 8,
+            unwritten: 0,
+            after,
+        }
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub fn old(file: &Path) -> Result<Option<Header>, KernelError> {
         Err(error) if error.is_absent() => Ok(None),
         Err(error) if hotset::is_damaged(&error) => Ok(None),
         Err(error) => {
-            Err(KernelError::new(tried, file, error.cause).hint(format!("rm {}, if nobody needs it", file.display())))
+            Err(KernelError::new(tried, file, error.cause).hint(format!("rm {}, if it is not needed", file.display())))
         }
     }
 }
@@ -37,7 +37,19 @@ pub fn old(file: &Path) -> Result<Option<Header>, KernelError> {
 ///
 /// # Errors
 /// `Refused` with the numbers.
-pub fn refuse(file: &Path, old: Option<&Header>, new: &Header) -> Result<(), KernelError> {
+pub fn refuse(file: &Path, old: Option<&Header>, new: &Header, unknown: u64) -> Result<(), KernelError> {
+    if new.files == 0 && old.is_some_and(|old| old.files > 0) {
+        let (rule, numbers) = if unknown > 0 {
+            (
+                "no file was found in the page cache, and the kernel does not answer this user for all",
+                format!("{unknown} files unknown"),
+            )
+        } else {
+            ("nothing of what was named is in the page cache, and an empty hot set restores nothing", String::new())
+        };
+        return Err(KernelError::refused("replace the hot set", file, format!("{rule}; it stays"), numbers)
+            .hint(format!("ramline cache save --force {}", file.display())));
+    }
     let Some(old) = old.filter(|old| new.hot < old.hot / FAR_LESS) else { return Ok(()) };
     let why = if Restoring::is_noted(file) {
         "a restore of it has not come to its end".to_owned()
@@ -94,7 +106,7 @@ mod tests {
     use super::*;
 
     fn header(hot: u64, up_s: u64) -> Header {
-        Header { hot, up_s, ..Header::default() }
+        Header { files: hot.min(1), hot, up_s, ..Header::default() }
     }
 
     #[test]
@@ -102,7 +114,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("hot");
         let old = header(1000, 99_999);
-        let refused = |new: &Header| refuse(&file, Some(&old), new).err().map(|error| error.to_string());
+        let refused = |new: &Header| refuse(&file, Some(&old), new, 0).err().map(|error| error.to_string());
         assert!(refused(&header(400, 60)).unwrap().contains("started 60 s ago"));
         assert_eq!((refused(&header(500, 60)), refused(&header(400, 600))), (None, None));
         Restoring::note(&file).unwrap();
@@ -110,7 +122,16 @@ mod tests {
         assert_eq!(refused(&header(600, 9000)), None);
         Restoring::forget(&file);
         assert_eq!(refused(&header(400, 9000)), None);
-        assert!(refuse(&file, None, &header(0, 1)).is_ok());
+        assert!(refuse(&file, None, &header(0, 1), 0).is_ok());
+    }
+
+    #[test]
+    fn a_hot_set_is_not_replaced_by_an_empty_one() {
+        let (file, old) = (Path::new("hot"), Header { files: 3, ..header(1000, 99_999) });
+        let refused = |unknown| refuse(file, Some(&old), &header(0, 99_999), unknown).unwrap_err();
+        assert!(refused(0).to_string().contains("an empty hot set restores nothing; it stays"), "{}", refused(0));
+        assert!(refused(7).to_string().contains("does not answer this user for all; it stays (7 files unknown)"));
+        assert!(refuse(file, Some(&header(0, 1)), &header(0, 99_999), 0).is_ok());
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub enum Asked {
 }
 
 /// Why the kernel does not tell.
-const NOT_OURS: &str = "the kernel tells only those who own the file or may write it";
+const NOT_OURS: &str = "the kernel answers only its owner and those who may write it";
 
 /// Asks by the way that tells the truth on this file system.
 pub fn ask(found: &Found<'_>) -> Asked {
@@ -54,7 +54,7 @@ fn why(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::PermissionDenied => NOT_OURS.to_owned(),
         io::ErrorKind::Unsupported => "the kernel does not count huge pages by file (hugetlbfs)".to_owned(),
-        _ => format!("the kernel does not tell: {error}"),
+        _ => format!("the kernel gives no answer: {error}"),
     }
 }
 

@@ -10,19 +10,33 @@ use ramline_kernel::mount::{self, Mounted};
 use ramline_kernel::{Root, fs, gather};
 use ramline_snapshot::Wanted;
 use ramline_snapshot::cache::Remark;
+use ramline_units::Bytes;
 
 use crate::remarks::name;
 
-/// File systems and block devices, and what is left out.
-pub fn places(root: &Root) -> (Vec<PathBuf>, Vec<Remark>) {
-    let (mut places, passed) = file_systems(root);
-    places.extend(devices(root).into_iter().filter(|path| may_ask(path)));
-    (places, passed)
+/// Where to look.
+#[derive(Debug, Default)]
+pub struct Places {
+    /// File systems and block devices.
+    pub paths: Vec<PathBuf>,
+    /// What is left out, and why.
+    pub passed: Vec<Remark>,
+    /// Block devices that may not be opened.
+    pub closed: Vec<String>,
 }
 
+/// File systems and block devices, and what is left out.
+pub fn places(root: &Root) -> Places {
+    let (mut paths, passed) = file_systems(root);
+    let (open, closed): (Vec<_>, Vec<_>) = devices(root).into_iter().partition(|path| may_ask(path));
+    paths.extend(open);
+    Places { paths, passed, closed: closed.iter().map(|path| path.to_string_lossy().into_owned()).collect() }
+}
+
+/// Those without a size are not set up, and have no pages.
 fn devices(root: &Root) -> Vec<PathBuf> {
     let seen = gather::gather(root, Wanted { blocks: true, ..Wanted::NOTHING });
-    let disks = seen.blocks.data().into_iter().flatten();
+    let disks = seen.blocks.data().into_iter().flatten().filter(|disk| disk.size > Bytes::ZERO);
     let names = disks.flat_map(|disk| std::iter::once(&disk.name).chain(disk.partitions.iter().map(|part| &part.name)));
     names.map(|name| Path::new("/dev").join(name)).collect()
 }

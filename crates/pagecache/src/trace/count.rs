@@ -8,12 +8,16 @@
 //! - of a fault the page is a miss when the task added it before anything else happened to the file;
 //! - where the kernel maps whole folios, those are the pages that were added in one record;
 //! - pages a task takes out while it makes room are for the file it adds pages of next, or for its own memory when it adds none;
-//!   what the kernel's own threads take out falls to those who added most meanwhile.
+//!   what kswapd takes out falls to those who added most meanwhile; what kdamond takes out is nobody's need but idle;
+//! - a fault maps what is there of a window, which is not told page by page, and nobody asked for the pages beside its own: of mappings
+//!   faults are counted as found or missed, and the pages of the windows only as what is mapped at most;
+//! - what a command faults in before it becomes itself is the recorder that starts it, and left out.
 //!
 //! What it is not: a reader of records or of names: those come as [`Event`] and [`World`].
 
 mod finish;
 mod folios;
+mod moves;
 mod pushing;
 mod world;
 
@@ -25,13 +29,14 @@ use super::event::{Event, FileId, What, text};
 use super::ranges::Ranges;
 use folios::Folios;
 use pushing::Pushing;
-pub use world::{Process, World};
+pub use world::{Process, Role, World};
 
 #[derive(Debug, Clone)]
 struct OneProcess {
     pid: u32,
     name: String,
     evicted: u64,
+    by_age: u64,
     dropped: u64,
 }
 
@@ -40,7 +45,7 @@ struct Task {
     // Tells a task from a later one with the same id.
     serial: u32,
     process: usize,
-    kernel: bool,
+    role: Role,
     reclaims: bool,
     // Taken out, and it is not yet known for what.
     pending: Vec<(usize, u64)>,
@@ -102,8 +107,10 @@ pub struct Counter<W> {
     // The same task mostly goes on with the same file.
     last: Option<(u32, FileId, usize)>,
     pushing: Pushing,
-    // Only what was pushed out of watched files is of interest.
+    // Only what was taken out of watched files is of interest.
     watches: bool,
+    // A task that is not yet the command it will be, and the files that were faulted in for it so far.
+    starting: Option<(u32, Vec<FileId>)>,
     round: u64,
     serial: u32,
 }
@@ -125,12 +132,18 @@ impl<W: World> Counter<W> {
             last: None,
             pushing: Pushing::default(),
             watches: false,
+            starting: None,
             round: 1,
             serial: 0,
         }
     }
 
-    /// Of this file it is told which pages come back, and who pushed them out.
+    /// This task is a copy of the recorder until it runs a program of its own.
+    pub fn starts_as_copy(&mut self, task: u32) {
+        self.starting = Some((task, Vec::new()));
+    }
+
+    /// Of this file it is told which pages come back, and who took them out.
     pub fn watch(&mut self, id: FileId) {
         let file = self.file(id, 0);
         self.files[file].gone = Some(Ranges::default());
@@ -139,6 +152,9 @@ impl<W: World> Counter<W> {
 
     /// Takes in one event, in the order of time.
     pub fn take(&mut self, Event { task, what }: Event) {
+        if self.is_of_the_copy(task, &what) {
+            return;
+        }
         match what {
             What::Get { file, first, last } => self.request(task, file, first, last),
             What::Map { file, first, last } => self.mapping(task, file, first, last),
@@ -154,9 +170,8 @@ impl<W: World> Counter<W> {
             What::New { task: child, thread, name } => self.new_task(task, child, thread, &name),
             What::Rename { task, name } => {
                 let process = self.task(task).process;
-                let process = &mut self.processes[process];
-                if process.pid == task {
-                    process.name = text(&name);
+                if self.processes[process].pid == task {
+                    self.processes[process].name = self.world.renamed(task, text(&name));
                 }
             }
         }
@@ -223,66 +238,6 @@ impl<W: World> Counter<W> {
         let (first, end) = file.folios.around(first, end, file.length);
         let pair = &mut self.pairs[pair];
         pair.touched.mapped += pair.mapped.insert(first, end);
-    }
-
-    fn came(&mut self, task: u32, id: FileId, index: u64, end: u64) {
-        let slot = self.slot(task, id);
-        let pair = self.slots[slot].pair;
-        let (process, file) = (self.pairs[pair].process, self.pairs[pair].file);
-        if let Some(task) = self.tasks.get_mut(&task) {
-            self.pushing.is_for(process, &mut task.pending, Some(file));
-        }
-        self.pushing.added(process, file, end - index);
-        let folios = self.world.maps_folios();
-        let one = &mut self.files[file];
-        if let Some(gone) = &mut one.gone {
-            one.touched.refaulted += gone.remove(index, end);
-        }
-        if folios {
-            one.folios.came(index, end);
-        }
-        // Without marks nothing tells what was asked for in advance.
-        if self.slots[slot].asked || self.level == Level::NoMarks {
-            self.slots[slot].fresh.push((index, end));
-        } else {
-            self.pairs[pair].touched.brought += end - index;
-        }
-    }
-
-    fn went(&mut self, task: u32, id: FileId, index: u64, end: u64) {
-        let file = self.file(id, task);
-        let pages = end - index;
-        let who = self.task(task);
-        let (process, kernel, room) = (who.process, who.kernel, who.kernel || who.reclaims);
-        let one = &mut self.files[file];
-        one.folios.went(index, end);
-        for pair in &one.mappers {
-            self.pairs[*pair].mapped.remove(index, end);
-        }
-        if !room {
-            one.touched.dropped += pages;
-            self.processes[process].dropped += pages;
-            return;
-        }
-        one.touched.evicted += pages;
-        self.processes[process].evicted += pages;
-        if let Some(gone) = &mut one.gone {
-            gone.insert(index, end);
-        } else if self.watches {
-            return;
-        }
-        if kernel {
-            self.pushing.by_kernel(process, file, pages);
-        } else if let Some(task) = self.tasks.get_mut(&task) {
-            task.pending.push((file, pages));
-        }
-    }
-
-    /// Whatever the task took out before this was for its own memory.
-    fn not_for_a_file(&mut self, task: u32) {
-        if let Some(task) = self.tasks.get_mut(&task).filter(|task| !task.pending.is_empty()) {
-            self.pushing.is_for(task.process, &mut task.pending, None);
-        }
     }
 
     /// The end of a request, cut at the end of the file: the kernel tells what was asked for.
@@ -367,26 +322,26 @@ impl<W: World> Counter<W> {
                 Some(process) => *process,
                 None => self.new_process(found.pid, found.name),
             };
-            let task = self.task_of(process, found.kernel);
+            let task = self.task_of(process, found.role);
             self.tasks.insert(id, task);
         }
         self.tasks.entry(id).or_default()
     }
 
-    fn task_of(&mut self, process: usize, kernel: bool) -> Task {
+    fn task_of(&mut self, process: usize, role: Role) -> Task {
         self.serial += 1;
-        Task { serial: self.serial, process, kernel, reclaims: false, pending: Vec::new() }
+        Task { serial: self.serial, process, role, reclaims: false, pending: Vec::new() }
     }
 
     fn new_process(&mut self, pid: u32, name: String) -> usize {
-        self.processes.push(OneProcess { pid, name, evicted: 0, dropped: 0 });
+        self.processes.push(OneProcess { pid, name, evicted: 0, by_age: 0, dropped: 0 });
         self.process_of.insert(pid, self.processes.len() - 1);
         self.processes.len() - 1
     }
 
     fn new_task(&mut self, parent: u32, child: u32, thread: bool, name: &[u8; 16]) {
         let process = if thread { self.task(parent).process } else { self.new_process(child, text(name)) };
-        let task = self.task_of(process, false);
+        let task = self.task_of(process, Role::Program);
         self.tasks.insert(child, task);
         self.last = None;
     }

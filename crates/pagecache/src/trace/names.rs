@@ -8,7 +8,7 @@ use ramline_kernel::mount::{self, Mounted};
 use ramline_kernel::{Root, hardware, naming, process};
 use std::os::unix::fs::MetadataExt;
 
-use super::count::{Process, World};
+use super::count::{Process, Role, World};
 use super::event::FileId;
 
 /// What was found of a file.
@@ -106,11 +106,19 @@ impl World for Names {
     fn process(&mut self, task: u32) -> Process {
         match naming::task(&self.root, task) {
             Some(found) => {
-                let reclaims = ["kswapd", "kdamond"].iter().any(|name| found.name.starts_with(name));
-                Process { pid: found.pid, name: found.name, kernel: found.kernel && reclaims }
+                let role = match found.name.as_str() {
+                    name if found.kernel && name.starts_with("kswapd") => Role::MakesRoom,
+                    name if found.kernel && name.starts_with("kdamond") => Role::ByAge,
+                    _ => Role::Program,
+                };
+                Process { pid: found.pid, name: self.renamed(found.pid, found.name), role }
             }
-            None => Process { pid: task, name: "(gone)".to_owned(), kernel: false },
+            None => Process { pid: task, name: "(gone)".to_owned(), role: Role::Program },
         }
+    }
+
+    fn renamed(&mut self, task: u32, name: String) -> String {
+        if name == "ramline" { naming::ramline(&self.root, task).unwrap_or(name) } else { name }
     }
 
     fn maps_folios(&self) -> bool {

@@ -62,12 +62,13 @@ pub fn of(context: Context<'_>, paths: &[PathBuf], walking: &walk::Options) -> R
         return Ok(Files { any: true, ..Files::default() });
     }
     let visit = Ids { seen: Mutex::default(), context };
-    walk::walk(context, paths, walking, &visit);
+    let walked = walk::walk(context, paths, walking, &visit);
     let seen = owned(visit.seen);
     if seen.files.is_empty() {
+        let passed = walked.skipped.first().map(|remark| remark.text.as_str());
         let (what, rule) = match seen.in_memory {
             Some(path) => (path, "it is in memory (tmpfs): the kernel records nothing of such files"),
-            None => (paths[0].clone(), "there is no file"),
+            None => (paths[0].clone(), passed.unwrap_or("there is no file")),
         };
         return Err(KernelError::refused("record", what, rule, "").into());
     }

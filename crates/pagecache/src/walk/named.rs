@@ -84,7 +84,10 @@ impl<V: Visit> Walk<'_, V> {
         }
         let plain = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let how = if is_dir { plain | OFlags::DIRECTORY } else { plain };
-        let fd = open_quietly(&name, how).map_err(failed)?;
+        let fd = open_quietly(&name, how).map_err(|error| match kind {
+            FileType::BlockDevice => device_refused(failed(error), path),
+            _ => failed(error),
+        })?;
         let stat = fstat(&fd).map_err(failed)?;
         let fs = self.file_system(fd.as_fd(), &stat, &real);
         if is_dir && ramline_kernel::fs::has_no_files(&fs.name) && fs.name != "devtmpfs" && fs.name != "hugetlbfs" {
@@ -100,6 +103,19 @@ impl<V: Visit> Walk<'_, V> {
         self.visit.enter(&place, None);
         Ok(Some(if is_dir { Start::Directory(Arc::new(place)) } else { Start::File(Box::new((fd, place, stat))) }))
     }
+}
+
+/// Root may be refused a device only by the device rules of a control group.
+fn device_refused(error: KernelError, path: &Path) -> KernelError {
+    if !error.is_denied() {
+        return error;
+    }
+    if ramline_kernel::process::uid() == 0 {
+        return error.hint(
+            "outside this container or service: its device rules (DeviceAllow=, --device) do not let it open this one",
+        );
+    }
+    error.hint(format!("sudo ramline cache stat {}", path.display()))
 }
 
 /// Without touching the time of the last access, where that is allowed.

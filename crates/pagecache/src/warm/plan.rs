@@ -37,6 +37,8 @@ pub struct Planned {
     pub sparse: bool,
     /// Who tells the truth about it.
     pub method: Method,
+    /// Opening it may empty what is cached of it.
+    pub forgets: bool,
 }
 
 /// What is to be read of planned files: this part of each.
@@ -195,7 +197,26 @@ impl Visit for Planning {
         }
         let key = FileKey { device: found.stat.st_dev, inode: found.stat.st_ino };
         let (empty, method) = (before == 0, found.fs.method);
-        worker.files.push(Planned { path: found.path(), key, length, before, missing, untold, empty, sparse, method });
+        let forgets = ramline_kernel::fs::forgets_when_opened(&found.fs.name);
+        worker.files.push(Planned {
+            path: found.path(),
+            key,
+            length,
+            before,
+            missing,
+            untold,
+            empty,
+            sparse,
+            method,
+            forgets,
+        });
+    }
+
+    fn closed(&self, worker: &mut Worker, _: &Place, path: &Path, length: u64, why: Option<&str>) -> bool {
+        let Some(why) = why else { return false };
+        worker.tally.add(&Tally { unknown: 1, unknown_length: Bytes(length), ..Tally::default() });
+        self.unknown.add(why, 1, Some(path));
+        true
     }
 
     fn changes_anyway(&self) -> bool {

@@ -53,7 +53,7 @@ pub struct Holder {
 pub struct Stay {
     /// The reasons that hold, in the order of the kernel's own tests.
     pub why: Vec<Why>,
-    /// Of what stays, dirty or being written; `None` where not told.
+    /// Of what stays, dirty or being written; `None` where not known.
     pub dirty: Option<Bytes>,
     /// Processes that map the file, as far as they were seen.
     pub holders: Vec<Holder>,
@@ -75,19 +75,21 @@ pub struct EvictedFile {
     pub stay: Stay,
 }
 
-/// What `cache evict` did. Gauges, counted before and after.
+/// What `cache evict` did: what is there now, counted before and after.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct EvictedFiles {
     /// Done, or only looked at.
     pub doing: Doing,
-    /// Dirty pages were written first.
+    /// Waited until dirty pages were written.
     pub synced: bool,
+    /// Of what left, not yet written before: asked to drop dirty pages the kernel begins to write them, and they go once that is done.
+    pub written: Bytes,
     /// Files looked at.
     pub files: u64,
     /// In the page cache before.
     pub before: Bytes,
-    /// After; when only looked at, what would stay as far as that can be told.
+    /// After; when only looked at, what would stay as far as that is known.
     pub after: Bytes,
     /// Files of which something stays, the most first.
     pub stays: Vec<EvictedFile>,
@@ -99,9 +101,9 @@ pub struct EvictedFiles {
     pub unproven: Vec<Remark>,
     /// What was passed over, and why.
     pub skipped: Vec<Remark>,
-    /// What failed; each was told on stderr.
+    /// What failed; each was printed on stderr.
     pub failed: u64,
-    /// Somebody else evicts here too: named.
+    /// What else evicts here too: named.
     pub evictors: Vec<String>,
 }
 
@@ -133,7 +135,7 @@ pub struct WarmedFile {
     pub before: Bytes,
     /// After.
     pub after: Bytes,
-    /// What there is to be told of it.
+    /// What there is to say of it.
     pub text: String,
 }
 
@@ -171,8 +173,8 @@ pub struct Warmed {
     pub unknown: Vec<Remark>,
     /// What was passed over, and why.
     pub skipped: Vec<Remark>,
-    /// What failed; each was told on stderr.
+    /// What failed; each was printed on stderr.
     pub failed: u64,
-    /// Somebody else evicts here, so that what was warmed goes by itself: named.
+    /// What else evicts here, so that what was warmed goes by itself: named.
     pub evictors: Vec<String>,
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Doing, Name, Remark, Stop, WarmedFile};
 
-/// What `cache save` did. Gauges of the moment of the walk.
+/// What `cache save` did. Sizes are those at the moment of the walk.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Saved {
@@ -34,9 +34,9 @@ pub struct Saved {
     pub unknown: Vec<Remark>,
     /// What was passed over, and why.
     pub skipped: Vec<Remark>,
-    /// What failed; each was told on stderr.
+    /// What failed; each was printed on stderr.
     pub failed: u64,
-    /// Somebody else evicts here, so that the page cache holds less than what is used: named.
+    /// What else evicts here, so that the page cache holds less than what is used: named.
     pub evictors: Vec<String>,
 }
 
@@ -68,7 +68,7 @@ pub struct Restored {
     pub listed_again: u64,
     /// Files whose turn did not come before it was interrupted: nothing is known of them, and they are in no sum.
     pub not_looked_at: u64,
-    /// What was hot of the files that are as they were. Gauges from here on.
+    /// What was hot of the files that are as they were. From here on as it is now.
     pub wanted: Bytes,
     /// Of it in the page cache before.
     pub before: Bytes,
@@ -92,8 +92,8 @@ pub struct Restored {
     pub lost: u64,
     /// The first few of them.
     pub lost_files: Vec<WarmedFile>,
-    /// What failed; each was told on stderr.
+    /// What failed; each was printed on stderr.
     pub failed: u64,
-    /// Somebody else evicts here, so that what was restored goes by itself: named.
+    /// What else evicts here, so that what was restored goes by itself: named.
     pub evictors: Vec<String>,
 }

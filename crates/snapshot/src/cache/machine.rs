@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FileRow, Remark, Tally, Tree};
 
-/// What `cache top` saw. Gauges.
+/// What `cache top` saw, at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Top {
@@ -24,7 +24,7 @@ pub struct Top {
     pub devices: Bytes,
     /// `counted` less all of these, in bytes. Negative when files were read during the look.
     pub rest: SignedBytes,
-    /// Of the named files, what processes have open or mapped.
+    /// Of the files, what processes or loop devices have open or mapped.
     pub held: Bytes,
     /// Whole directories, each without those below it that are listed themselves, the most first.
     pub directories: Vec<Tree>,
@@ -38,6 +38,10 @@ pub struct Top {
     pub nameless_files: Vec<HotFile>,
     /// Block devices this user may ask, the most first.
     pub device_files: Vec<FileRow>,
+    /// Of `devices`, what is not in that list.
+    pub devices_unlisted: Bytes,
+    /// Block devices that may not be opened here: that is theirs.
+    pub devices_closed: Vec<String>,
     /// File systems that were walked, by where.
     pub walked: Vec<Tree>,
     /// Everything was asked; otherwise the time was over first.
@@ -50,9 +54,9 @@ pub struct Top {
     pub unknown: Vec<Remark>,
     /// What was passed over, and why.
     pub skipped: Vec<Remark>,
-    /// What failed; each was told on stderr.
+    /// What failed; each was printed on stderr.
     pub failed: u64,
-    /// Somebody else evicts here, so that these figures fall by themselves: named.
+    /// What else evicts here, so that these figures fall by themselves: named.
     pub evictors: Vec<String>,
 }
 
@@ -63,13 +67,13 @@ pub struct HotFile {
     /// The file.
     #[serde(flatten)]
     pub row: FileRow,
-    /// Processes that have it open or mapped.
+    /// Processes and loop devices that have it open or mapped.
     pub holders: u64,
     /// Some of them.
     pub held_by: Vec<CacheHolder>,
 }
 
-/// A process that holds a file.
+/// A process that holds a file; a loop device, with the process id 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CacheHolder {
@@ -85,7 +89,7 @@ pub struct CacheHolder {
 pub struct CacheUser {
     /// Its name: of a process that of its program, of a group its path.
     pub name: String,
-    /// Process id; of a group none.
+    /// Process id; of a group or a loop device none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
     /// In the page cache of its files.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Remark, WarmedFile};
 
-/// What `cache pin` holds in memory. Gauges, but for the counters named so.
+/// What `cache pin` holds in memory now; counters are named so.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Pinned {
@@ -28,7 +28,7 @@ pub struct Pinned {
     pub added: u64,
     /// Files that went. Counter.
     pub gone: u64,
-    /// Changes are told by the kernel (inotify); otherwise files are looked at every 30 s.
+    /// The kernel notifies of changes (inotify); otherwise files are looked at every 30 s.
     pub watched: bool,
     /// What was passed over, and why.
     pub skipped: Vec<Remark>,

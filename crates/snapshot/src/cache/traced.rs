@@ -14,23 +14,26 @@ pub struct Touched {
     pub reads: u64,
     /// Pages these asked for that were in the page cache.
     pub read_hits: u64,
-    /// Pages these asked for that were not: they waited for the disk.
+    /// Pages these asked for that were not.
     pub read_misses: u64,
     /// Page faults on mappings that reached the page cache: a count of faults.
     pub faults: u64,
-    /// Pages mapped by these, each once for a process; the kernel maps what it has of a window around a fault.
+    /// Pages in the windows and folios that these mapped, each once for a process: at most so many were mapped. The kernel maps what it
+    /// has of a window around a fault, and does not record which pages those are; nor which of them are used.
     pub mapped: u64,
-    /// Of them not in the page cache: the fault waited for the disk.
+    /// Faults whose page was not in the page cache: they waited for the disk.
     pub mapped_misses: u64,
     /// Pages read ahead of any request for them.
     pub read_ahead: u64,
     /// Pages brought in otherwise: written to, or asked for in advance (fadvise, readahead(2), madvise).
     pub brought: u64,
-    /// Pages taken out to make room.
+    /// Pages taken out to make room, or by DAMON.
     pub evicted: u64,
-    /// Pages taken out since their file was deleted or cut, or somebody said that they were not wanted.
+    /// Of these, taken out by DAMON, which goes by how long they were idle.
+    pub by_age: u64,
+    /// Pages taken out on request (fadvise, as `cache evict` does), or because their file was deleted or cut.
     pub dropped: u64,
-    /// Pages that came back after they had been taken out to make room; only of what is watched.
+    /// Pages that came back after they had been evicted; only of what is watched.
     pub refaulted: u64,
 }
 
@@ -46,23 +49,31 @@ impl Touched {
         self.read_ahead = self.read_ahead.saturating_add(other.read_ahead);
         self.brought = self.brought.saturating_add(other.brought);
         self.evicted = self.evicted.saturating_add(other.evicted);
+        self.by_age = self.by_age.saturating_add(other.by_age);
         self.dropped = self.dropped.saturating_add(other.dropped);
         self.refaulted = self.refaulted.saturating_add(other.refaulted);
     }
 
-    /// Pages that were asked for and there: by read(2) or by touching a mapping first.
+    /// Page requests that found their page: pages asked for by read(2), and page faults. Pages beside the one of a fault are not among
+    /// them: nobody asked for those.
     #[must_use]
     pub const fn hits(&self) -> u64 {
-        self.read_hits.saturating_add(self.mapped.saturating_sub(self.mapped_misses))
+        self.read_hits.saturating_add(self.faults.saturating_sub(self.mapped_misses))
     }
 
-    /// Pages that were asked for.
+    /// Page requests: pages asked for by read(2), and page faults.
     #[must_use]
     pub const fn asked(&self) -> u64 {
         self.hits().saturating_add(self.misses())
     }
 
-    /// Pages that were asked for and not there.
+    /// Pages taken out, for whatever reason.
+    #[must_use]
+    pub const fn taken_out(&self) -> u64 {
+        self.evicted.saturating_add(self.dropped)
+    }
+
+    /// Page requests that did not find their page.
     #[must_use]
     pub const fn misses(&self) -> u64 {
         self.read_misses.saturating_add(self.mapped_misses)
@@ -106,7 +117,7 @@ pub struct TracedFile {
     pub device: String,
     /// Its inode.
     pub inode: u64,
-    /// Its length when it was last looked at; `None` where it could not be told, and then a request beyond its end counts too much.
+    /// Its length when it was last looked at; `None` where it is not known, and then a request beyond its end counts too much.
     pub length: Option<Bytes>,
     /// What happened to its pages.
     #[serde(flatten)]
@@ -119,10 +130,25 @@ pub struct TracedFile {
     pub pushed: Vec<Pushed>,
 }
 
-/// Who pushed pages out, and for what.
+/// Why pages were taken out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Taken {
+    /// To make room.
+    #[default]
+    Room,
+    /// By DAMON, because they were idle for a while, whether memory is short or not.
+    Age,
+    /// On request (fadvise, as `cache evict` does), or because the file was deleted or cut.
+    Request,
+}
+
+/// Who took pages out, why, and for what.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Pushed {
+    /// Why.
+    pub why: Taken,
     /// Process id.
     pub pid: u32,
     /// Its name.
@@ -131,7 +157,7 @@ pub struct Pushed {
     pub file: Option<Name>,
     /// The kernel's own thread did it on its behalf: the share that falls to it by what it brought in meanwhile.
     pub through: Option<String>,
-    /// Pages pushed out.
+    /// Pages taken out.
     pub pages: u64,
 }
 
@@ -178,7 +204,7 @@ pub struct Traced {
 pub struct Look {
     /// After so long.
     pub at: Nanos,
-    /// What was in the page cache then. Gauges.
+    /// What was in the page cache then.
     #[serde(flatten)]
     pub tally: Tally,
 }
@@ -198,11 +224,11 @@ pub struct Watched {
     pub looks: Vec<Look>,
     /// What happened to pages of it.
     pub total: Touched,
-    /// Who pushed pages of it out, the most first.
+    /// Who took pages of it out, the most first.
     pub pushed: Vec<Pushed>,
     /// The files of it that lost or regained pages, the one that lost most first.
     pub files: Vec<TracedFile>,
-    /// Somebody else evicts here: named.
+    /// What else evicts here: named.
     pub evictors: Vec<String>,
 }
 
@@ -213,7 +239,7 @@ mod tests {
     #[test]
     fn what_was_there_and_what_was_not_add_up_over_reads_and_mappings() {
         let mut all = Touched { read_hits: 3, read_misses: 1, ..Touched::default() };
-        all.add(&Touched { mapped: 5, mapped_misses: 2, ..Touched::default() });
-        assert_eq!((all.hits(), all.misses()), (6, 3));
+        all.add(&Touched { faults: 5, mapped: 40, mapped_misses: 2, ..Touched::default() });
+        assert_eq!((all.hits(), all.misses(), all.asked()), (6, 3, 9));
     }
 }

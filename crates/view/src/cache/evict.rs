@@ -40,6 +40,9 @@ impl CacheEvict {
         if done.reasons.iter().any(|(why, _)| *why == Why::Dirty) {
             page.line("Dirty pages go after they are written; try: ramline cache evict --sync PATH");
         }
+        if done.written > Bytes::ZERO && !done.synced {
+            page.line(&format!("{} of it was not yet written: the kernel wrote it, then dropped it.", done.written));
+        }
         if !done.stays.is_empty() {
             page.blank();
             page.table(&table(&done.stays));
@@ -58,7 +61,10 @@ impl CacheEvict {
         let of = number::things(done.files, "file");
         if done.files == 0 && !done.unproven.is_empty() {
             let of = number::things(saturating_sum(done.unproven.iter().map(|remark| remark.files)), "file");
-            return format!("What left the page cache of {of} cannot be proven.");
+            return match done.doing {
+                Doing::Dry => format!("What of {of} would leave the page cache is not known."),
+                Doing::Done => format!("What left the page cache of {of} cannot be proven."),
+            };
         }
         if done.before == Bytes::ZERO {
             return format!("Nothing of {of} is in the page cache.");
@@ -66,9 +72,10 @@ impl CacheEvict {
         let gone = done.before.saturating_sub(done.after);
         match (done.doing, done.after) {
             (Doing::Dry, Bytes(0)) => format!("{gone} of {of} would leave the page cache: all that is in it."),
-            (Doing::Dry, after) => {
-                format!("At least {gone} of {of} would leave the page cache; up to {after} would stay:")
+            (Doing::Dry, after) if gone == Bytes::ZERO => {
+                format!("All {after} of {of} may stay in the page cache:")
             }
+            (Doing::Dry, after) => format!("{gone} of {of} would leave the page cache; up to {after} may stay:"),
             (Doing::Done, Bytes(0)) => {
                 format!("{gone} of {of} left the page cache: all that was in it, counted again.")
             }
@@ -128,7 +135,30 @@ fn holders(stay: &Stay, locked: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ramline_snapshot::cache::{Holder, Name};
+    use ramline_snapshot::cache::{Holder, Name, Remark};
+
+    #[test]
+    fn what_was_dirty_and_left_without_sync_was_written_first() {
+        let done = EvictedFiles {
+            files: 1,
+            before: Bytes::from_mib(3),
+            written: Bytes::from_mib(3),
+            ..EvictedFiles::default()
+        };
+        let text = CacheEvict::new(done.clone()).text(&Style::default());
+        assert!(
+            text.starts_with("3.0 MiB of 1 file left the page cache: all that was in it, counted again.\n"),
+            "{text}"
+        );
+        assert!(text.contains("3.0 MiB of it was not yet written: the kernel wrote it, then dropped it."), "{text}");
+        let remark = Remark { text: "fuse: opening a file there may empty it".into(), files: 1, example: None };
+        let closed = EvictedFiles { doing: Doing::Dry, unproven: vec![remark], ..EvictedFiles::default() };
+        let text = CacheEvict::new(closed).text(&Style::default());
+        assert!(text.starts_with("What of 1 file would leave the page cache is not known."), "{text}");
+        let dry = EvictedFiles { doing: Doing::Dry, written: Bytes::ZERO, after: Bytes::from_mib(3), ..done };
+        let text = CacheEvict::new(dry).text(&Style::default());
+        assert!(text.starts_with("All 3.0 MiB of 1 file may stay in the page cache:"), "{text}");
+    }
 
     #[test]
     fn what_stays_is_told_with_its_reasons_and_the_way_out() {

@@ -50,7 +50,7 @@ impl CachePin {
         if left > 0 {
             page.painted(
                 Paint::Warn,
-                &format!("{} left out; the first of them were told on stderr.", number::things(left, "file")),
+                &format!("{} left out; the first of them are printed on stderr.", number::things(left, "file")),
             );
         }
         super::remarks(&mut page, Paint::Dim, "Passed over: ", "name", if first { &now.skipped } else { &[] });

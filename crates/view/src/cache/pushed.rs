@@ -1,6 +1,6 @@
-//! Who pushed pages out, and what a recording cost: the same for `trace` and `watch`.
+//! Who took pages out, and what a recording cost: the same for `trace` and `watch`.
 
-use ramline_snapshot::cache::{Level, Pushed, Recorded};
+use ramline_snapshot::cache::{Level, Pushed, Recorded, Taken};
 use ramline_units::Bytes;
 
 use crate::text::{Column, Page, Paint, Table, number};
@@ -13,16 +13,39 @@ pub(super) fn size(pages: u64, page: Bytes) -> String {
     if pages == 0 { "0".to_owned() } else { Bytes(pages.saturating_mul(page.0)).to_string() }
 }
 
-/// Who, how much, and for what.
+/// Its name and its number; of DAMON that it is DAMON.
+pub(super) fn who(row: &Pushed) -> String {
+    let name = format!("{} ({})", row.process, row.pid);
+    if row.why == Taken::Age { format!("DAMON, {name}") } else { name }
+}
+
+/// Why, after the name.
+pub(super) const fn why(why: Taken) -> &'static str {
+    match why {
+        Taken::Room => "to make room",
+        Taken::Age => "because they were idle",
+        Taken::Request => "on request",
+    }
+}
+
+/// Who, how much, why, and for what.
 pub(super) fn table(rows: &[Pushed], page: Bytes) -> Table {
     let mut table =
-        Table::new(vec![Column::right("pushed out"), Column::wrapped("by"), Column::wrapped("while it brought in")]);
+        Table::new(vec![Column::right("taken out"), Column::wrapped("by"), Column::wrapped("why, and for which file")]);
     for row in rows.iter().take(ROWS) {
         let through = row.through.as_ref().map(|thread| format!(", through {thread}")).unwrap_or_default();
-        let by = format!("{} ({}){through}", row.process, row.pid);
-        let what =
-            row.file.as_ref().map_or("nothing recorded: memory of its own, or of others", |file| file.path.as_str());
-        table.row([size(row.pages, page).into(), by.as_str().into(), what.into()]);
+        let by = format!("{}{through}", who(row));
+        let what = match (row.why, &row.file) {
+            (Taken::Room, Some(file)) => format!("to make room for {}", file.path),
+            (Taken::Room, None) => {
+                "to make room for memory of a process, or for a file that is not recorded".to_owned()
+            }
+            (Taken::Age, _) => "idle for a while, whether memory is short or not".to_owned(),
+            (Taken::Request, _) => {
+                "on request (fadvise, as cache evict does), or the file was deleted or cut".to_owned()
+            }
+        };
+        table.row([size(row.pages, page).into(), by.as_str().into(), what.as_str().into()]);
     }
     table
 }
@@ -44,7 +67,7 @@ pub(super) fn recorded(page: &mut Page<'_>, recorded: &Recorded) {
         ),
         Level::ChangesOnly => page.painted(
             Paint::Warn,
-            "This kernel (before 6.12) tells only which pages came and went: no hits, no misses, and read-ahead is not told apart.",
+            "This kernel (before 6.12) records only which pages came and went: no hits, no misses, and read-ahead is not kept apart.",
         ),
     }
     let text = format!(

@@ -48,7 +48,6 @@ impl CacheRestore {
         );
         page.dim(&format!("The hot set was saved {boot}, {when}, with {} of {files}.", done.hot));
         page.dim(&format!("The guard began with room for {} ({}).", done.room, done.bound));
-        super::evictors(&mut page, &done.evictors);
         if done.not_looked_at > 0 {
             let files = number::things(done.not_looked_at, "file");
             page.painted(

@@ -46,7 +46,6 @@ impl CacheSave {
         if let Some(before) = done.before {
             page.dim(&format!("The one before held {before}."));
         }
-        super::evictors(&mut page, &done.evictors);
         super::remarks(&mut page, Paint::Warn, "Not in it: ", "file", &done.unknown);
         super::remarks(&mut page, Paint::Dim, "Passed over: ", "name", &done.skipped);
         super::failures(&mut page, done.failed);

@@ -48,7 +48,6 @@ impl CacheStat {
             page.line(&more(&seen.total));
         }
         super::remarks(&mut page, Paint::Warn, "Unknown: ", "file", &seen.unknown);
-        super::evictors(&mut page, &seen.evictors);
         if seen.directories.is_empty() && seen.named.len() > 1 && seen.files.len() < seen.named.len() {
             page.heading("What was named");
             page.table(&trees(&seen.named, self.shown.top, style));
@@ -93,7 +92,7 @@ impl CacheStat {
 
 fn more(total: &Tally) -> String {
     let only = if total.resident_only > 0 {
-        format!(" Of {} only the residency is told.", number::things(total.resident_only, "file"))
+        format!(" Of {} only the residency is known.", number::things(total.resident_only, "file"))
     } else {
         String::new()
     };
@@ -113,7 +112,7 @@ fn unless_zero(bytes: Bytes) -> String {
 
 fn trees(trees: &[Tree], top: usize, style: &Style) -> Table {
     let wide = style.width >= WIDE;
-    let mut columns = vec![Column::right("resident"), Column::right("share")];
+    let mut columns = vec![Column::right("resident"), Column::right("share"), Column::left("")];
     if wide {
         columns.extend(["dirty", "evicted"].map(Column::right));
     }
@@ -121,7 +120,8 @@ fn trees(trees: &[Tree], top: usize, style: &Style) -> Table {
     let mut table = Table::new(columns);
     for tree in trees.iter().take(top.max(1)) {
         let tally = &tree.tally;
-        let mut cells: Vec<Cell> = vec![tally.resident.to_string().into(), share(tally.share()).into()];
+        let bar = super::bar_of(tally.share(), style);
+        let mut cells: Vec<Cell> = vec![tally.resident.to_string().into(), share(tally.share()).into(), bar.into()];
         if wide {
             let told = |bytes: Bytes| if tally.knows_more() { unless_zero(bytes) } else { "?".to_owned() };
             cells.extend([told(tally.dirty), told(tally.evicted)].map(Cell::from));
@@ -137,7 +137,7 @@ fn trees(trees: &[Tree], top: usize, style: &Style) -> Table {
 
 fn files(files: &[FileRow], page: Bytes, style: &Style) -> Table {
     let wide = style.width >= WIDE;
-    let mut columns = vec![Column::right("resident"), Column::right("share")];
+    let mut columns = vec![Column::right("resident"), Column::right("share"), Column::left("")];
     if wide {
         columns.extend(["dirty", "written", "evicted", "recently"].map(Column::right));
     }
@@ -146,7 +146,8 @@ fn files(files: &[FileRow], page: Bytes, style: &Style) -> Table {
     for row in files {
         let told = |bytes: Option<Bytes>| bytes.map_or_else(|| "?".to_owned(), unless_zero);
         let resident = row.resident.map_or_else(|| "unknown".to_owned(), |bytes| bytes.to_string());
-        let mut cells: Vec<Cell> = vec![resident.into(), share(row.share(page.0)).into()];
+        let part = row.share(page.0);
+        let mut cells: Vec<Cell> = vec![resident.into(), share(part).into(), super::bar_of(part, style).into()];
         if wide {
             let all = [row.dirty, row.writeback, row.evicted, row.recently_evicted];
             cells.extend(all.map(|bytes| Cell::from(told(bytes))));
@@ -224,7 +225,7 @@ mod tests {
         let first = text.lines().next().unwrap();
         assert_eq!(first, "8.0 KiB of 16.0 KiB in 2 files are in the page cache (50.0 %); of 1 file it is not known.");
         for line in
-            ["Unknown: not told (1 file, for example /b)", "  #+-.", " unknown ", "1 failure; each was told on stderr"]
+            ["Unknown: not told (1 file, for example /b)", "  #+-.", " unknown ", "1 failure, each printed on stderr"]
         {
             assert!(text.contains(line), "{line}\n{text}");
         }

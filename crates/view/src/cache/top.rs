@@ -1,6 +1,6 @@
 //! `cache top`: what fills the page cache of the whole machine.
 
-use ramline_snapshot::cache::{CacheUser, FileRow, HotFile, Top, Tree};
+use ramline_snapshot::cache::{CacheHolder, CacheUser, HotFile, Top, Tree};
 use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,12 @@ pub struct CacheTop {
     pub seen: Top,
 }
 
+/// How far a look is, in the words of a line that goes on: `456,862 files asked, 1.1 GiB of them in the page cache`.
+#[must_use]
+pub fn looking(files: u64, resident: Bytes) -> String {
+    format!("{} asked, {resident} of them in the page cache", number::things(files, "file"))
+}
+
 impl CacheTop {
     /// As a document.
     #[must_use]
@@ -31,7 +37,9 @@ impl CacheTop {
     pub fn text(&self, style: &Style) -> String {
         let (mut page, seen) = (Page::new(style), &self.seen);
         page.bold(&self.answer());
-        super::evictors(&mut page, &seen.evictors);
+        let share = seen.explained().share_of(seen.counted).map(number::percent).unwrap_or_default();
+        let so_far = if seen.complete { "" } else { "So far " };
+        page.line(&format!("{so_far}{share} of that is explained below."));
         page.table(&self.sums());
         super::remarks(&mut page, Paint::Warn, "Unknown: ", "file", &seen.unknown);
         if seen.processes_denied > 0 {
@@ -43,25 +51,31 @@ impl CacheTop {
         }
         if !seen.directories.is_empty() {
             page.heading("By directory, each without those below it that are listed themselves");
-            page.table(&directories(&seen.directories, seen.named.resident));
+            page.table(&directories(&seen.directories, seen.named.resident, style));
         }
         if !seen.files.is_empty() {
             page.heading("By file");
-            page.table(&files(&seen.files, seen.page));
+            page.table(&files(&seen.files, seen.page, style));
         }
-        if !seen.nameless_files.is_empty() {
+        let nameless: Vec<HotFile> =
+            seen.nameless_files.iter().filter(|file| file.row.resident != Some(Bytes::ZERO)).cloned().collect();
+        if !nameless.is_empty() {
             page.heading("Files without a name: deleted, and still open or mapped");
-            page.table(&files(&seen.nameless_files, seen.page));
+            page.table(&files(&nameless, seen.page, style));
         }
         users(&mut page, "By process, of files it has open or mapped (shared ones count for each)", &seen.processes);
         users(&mut page, "By group of such processes", &seen.groups);
-        let devices: Vec<&FileRow> = seen.device_files.iter().filter(|row| row.resident > Some(Bytes::ZERO)).collect();
+        let devices = device_table(seen);
         if !devices.is_empty() {
             page.heading("Block devices themselves: metadata of file systems, and what is read past them");
-            page.table(&device_table(&devices));
+            page.table(&devices);
         }
-        if !seen.skipped.is_empty() {
+        if !(seen.skipped.is_empty() && seen.evictors.is_empty()) {
             page.blank();
+        }
+        if !seen.evictors.is_empty() {
+            let who = seen.evictors.join(", ");
+            page.dim(&format!("{who} evicts idle pages here by itself (more: ramline explain evictors)."));
         }
         super::remarks(&mut page, Paint::Dim, "Passed over: ", "name", &seen.skipped);
         super::failures(&mut page, seen.failed);
@@ -70,13 +84,8 @@ impl CacheTop {
 
     fn answer(&self) -> String {
         let seen = &self.seen;
-        let share = seen.explained().share_of(seen.counted).map(number::percent).unwrap_or_default();
-        let so_far = if seen.complete { "" } else { " So far:" };
         let unheld = (seen.named.resident + seen.nameless).saturating_sub(seen.held);
-        format!(
-            "{} of files and devices are in the page cache.{so_far} {share} of it is explained below; {unheld} belongs to files that no process has open.",
-            seen.counted
-        )
+        format!("{} are in the page cache, {unheld} of it of files that no process has open.", seen.counted)
     }
 
     fn sums(&self) -> Table {
@@ -109,20 +118,22 @@ fn places(walked: &[Tree]) -> String {
     }
 }
 
-fn directories(trees: &[Tree], all: Bytes) -> Table {
+fn directories(trees: &[Tree], all: Bytes, style: &Style) -> Table {
     let columns = vec![
         Column::right("resident"),
         Column::right("of all"),
+        Column::left(""),
         Column::right("dirty"),
         Column::right("files"),
         Column::wrapped("directory"),
     ];
     let mut table = Table::new(columns);
     for tree in trees {
-        let share = tree.tally.resident.share_of(all).map(number::percent).unwrap_or_default();
+        let share = tree.tally.resident.share_of(all);
         table.row([
             tree.tally.resident.to_string().into(),
-            share.into(),
+            share.map(number::percent).unwrap_or_default().into(),
+            super::bar_of(share, style).into(),
             tree.tally.dirty.to_string().into(),
             number::count(tree.tally.files).into(),
             tree.name.path.as_str().into(),
@@ -131,27 +142,40 @@ fn directories(trees: &[Tree], all: Bytes) -> Table {
     table
 }
 
-fn files(files: &[HotFile], page: Bytes) -> Table {
+fn files(files: &[HotFile], page: Bytes, style: &Style) -> Table {
     let columns = vec![
         Column::right("resident"),
-        Column::right("share"),
+        Column::right("of file"),
+        Column::left(""),
         Column::wrapped("file"),
         Column::wrapped("open or mapped by"),
     ];
     let mut table = Table::new(columns);
     for file in files {
         let resident = file.row.resident.map_or_else(|| "unknown".to_owned(), |bytes| bytes.to_string());
-        let share = file.row.share(page.0).map(number::percent).unwrap_or_default();
-        table.row([resident.into(), share.into(), file.row.name.path.as_str().into(), held_by(file).into()]);
+        let share = file.row.share(page.0);
+        let percent = share.map(number::percent).unwrap_or_default();
+        let bar = super::bar_of(share, style);
+        table.row([
+            resident.into(),
+            percent.into(),
+            bar.into(),
+            file.row.name.path.as_str().into(),
+            held_by(file).into(),
+        ]);
     }
     table
 }
 
 fn held_by(file: &HotFile) -> String {
-    let named: Vec<String> = file.held_by.iter().map(|holder| format!("{} ({})", holder.name, holder.pid)).collect();
+    let one = |holder: &CacheHolder| match holder.pid {
+        0 => format!("{} (the kernel)", holder.name),
+        pid => format!("{} ({pid})", holder.name),
+    };
+    let named: Vec<String> = file.held_by.iter().map(one).collect();
     let shown = u64::try_from(named.len()).unwrap_or(u64::MAX);
     match file.holders.saturating_sub(shown) {
-        0 if named.is_empty() => "nobody".to_owned(),
+        0 if named.is_empty() => "no process".to_owned(),
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),
     }
@@ -170,24 +194,65 @@ fn users(page: &mut Page<'_>, title: &str, users: &[CacheUser]) {
     page.table(&table);
 }
 
-fn device_table(devices: &[&FileRow]) -> Table {
+/// Every byte of the sum has a row.
+fn device_table(seen: &Top) -> Table {
     let mut table = Table::new(vec![Column::right("resident"), Column::right("dirty"), Column::wrapped("device")]);
-    for row in devices {
+    for row in seen.device_files.iter().filter(|row| row.resident > Some(Bytes::ZERO)) {
         let resident = row.resident.unwrap_or_default().to_string();
         let dirty = row.dirty.map_or_else(|| "?".to_owned(), |bytes| bytes.to_string());
         table.row([resident.into(), dirty.into(), row.name.path.as_str().into()]);
     }
+    if seen.devices_unlisted > Bytes::ZERO {
+        let which = match seen.devices_closed.as_slice() {
+            [] => "not seen with any one device: without a node in /dev, or read meanwhile".to_owned(),
+            closed => format!("{}: may not be opened here, so only the sum is known", names(closed)),
+        };
+        table.row([seen.devices_unlisted.to_string().into(), "?".into(), which.as_str().into()]);
+    }
     table
+}
+
+/// The first of them.
+fn names(all: &[String]) -> String {
+    match all {
+        [one, two, three, rest @ ..] if !rest.is_empty() => format!("{one}, {two}, {three} and {} more", rest.len()),
+        some => some.join(", "),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ramline_snapshot::cache::{CacheHolder, Name, Tally};
+    use ramline_snapshot::cache::{FileRow, Name, Tally};
     use ramline_units::SignedBytes;
 
     #[test]
-    fn the_screen_says_what_is_explained_and_what_nobody_has_open() {
+    fn every_byte_of_the_devices_has_a_row_and_a_file_behind_a_loop_device_is_in_use() {
+        let row =
+            FileRow { name: Name::new(b"/srv/disk.img"), resident: Some(Bytes::from_mib(64)), ..FileRow::default() };
+        let device = FileRow { name: Name::new(b"/dev/vdb"), resident: Some(Bytes::from_mib(8)), ..FileRow::default() };
+        let holder = CacheHolder { pid: 0, name: "/dev/loop0".into() };
+        let seen = Top {
+            page: Bytes(4096),
+            counted: Bytes::from_mib(1000),
+            devices: Bytes::from_mib(367),
+            device_files: vec![device],
+            devices_unlisted: Bytes::from_mib(359),
+            devices_closed: vec!["/dev/vda".into()],
+            files: vec![HotFile { row, holders: 1, held_by: vec![holder] }],
+            evictors: vec!["a DAMON pageout scheme (kdamond 0)".into()],
+            ..Top::default()
+        };
+        let text = CacheTop::new(seen).text(&Style::default());
+        for part in ["359.0 MiB", "/dev/vda: may not be opened here", "/dev/loop0 (the kernel)", "/dev/vdb"] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        assert!(!text.contains("nobody") && !text.contains("no process\n"), "{text}");
+        assert_eq!(text.matches("DAMON").count(), 1, "{text}");
+    }
+
+    #[test]
+    fn the_screen_says_what_is_explained_and_what_no_process_has_open() {
         let row = FileRow {
             name: Name::new(b"/srv/db\x1b[2J"),
             length: Bytes::from_mib(512),
@@ -209,13 +274,14 @@ mod tests {
         let text = CacheTop::new(seen).text(&Style::default());
         let flowing = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for part in [
-            "98.0 % of it is explained",
-            "644.0 MiB belongs to files that no process has open",
+            "1000.0 MiB are in the page cache, 644.0 MiB of it of files that no process has open. 98.0 % of that is explained",
             "postgres (7) and 4 more",
-            "50.0 %",
+            "50.0 %  #####.....",
         ] {
-            assert!(flowing.contains(part), "{part}\n{text}");
+            assert!(flowing.contains(part) || text.contains(part), "{part}\n{text}");
         }
         assert!(!text.contains('\u{1b}'), "{text}");
+        let narrow = CacheTop::new(Top { files: vec![], ..Top::default() }).text(&Style { colour: false, width: 60 });
+        assert!(!narrow.contains('#'), "{narrow}");
     }
 }

@@ -46,7 +46,6 @@ impl CacheWarm {
             page.line(&self.speed());
         }
         page.dim(&format!("The guard began with room for {} ({}).", done.room, done.bound));
-        super::evictors(&mut page, &done.evictors);
         files(&mut page, "Direct I/O: ", &done.direct);
         files(&mut page, "Not as wanted: ", &done.lost);
         super::remarks(&mut page, Paint::Warn, "Unknown: ", "file", &done.unknown);
@@ -59,6 +58,9 @@ impl CacheWarm {
         let done = &self.done;
         let (before, of) =
             (done.before.resident, number::things(done.before.files.saturating_add(done.before.unknown), "file"));
+        if done.missing == Bytes::ZERO && done.before.files == 0 && done.before.unknown > 0 {
+            return format!("How much of {of} is missing is not known.");
+        }
         if done.missing == Bytes::ZERO {
             return format!("Nothing is missing: {before} of {of} are in the page cache, all that has data.");
         }

@@ -1,4 +1,4 @@
-//! `cache watch`: how much of files is in the page cache over time, and who pushed them out.
+//! `cache watch`: how much of files is in the page cache over time, and who took them out.
 
 use ramline_snapshot::cache::{Look, Watched};
 use schemars::JsonSchema;
@@ -8,7 +8,7 @@ use super::pushed;
 use crate::report::SCHEMA_VERSION;
 use crate::text::{Column, Page, Style, Table, number};
 
-/// `cache watch`: how much of files is in the page cache over time, and who pushed them out.
+/// `cache watch`: how much of files is in the page cache over time, and who took them out.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CacheWatch {
@@ -47,16 +47,21 @@ impl CacheWatch {
         let (mut page, watched) = (Page::new(style), &self.watched);
         page.bold(&self.answer());
         let total = &watched.total;
-        let came = format!(
-            "{} came back after that; {} were taken out since a file was deleted or not wanted. Counters.",
+        if let (Some(first), Some(last)) = (watched.looks.first(), watched.looks.last()) {
+            let (was, is) = (first.tally.resident, last.tally.resident);
+            page.line(&format!("In the page cache: {was} at first, {is} at the end."));
+        }
+        let gone = format!(
+            "Evicted {}, of it by DAMON {}; {} came back. Dropped (on request, or the file was deleted or cut) {}.",
+            pushed::size(total.evicted, watched.page),
+            pushed::size(total.by_age, watched.page),
             pushed::size(total.refaulted, watched.page),
             pushed::size(total.dropped, watched.page)
         );
-        page.line(&came);
-        super::evictors(&mut page, &watched.evictors);
+        page.line(&gone);
         pushed::recorded(&mut page, &watched.recorded);
         if !watched.pushed.is_empty() {
-            page.heading("Who pushed it out");
+            page.heading("Who took it out");
             page.table(&pushed::table(&watched.pushed, watched.page));
         }
         if !watched.files.is_empty() {
@@ -80,41 +85,41 @@ impl CacheWatch {
 
     fn answer(&self) -> String {
         let watched = &self.watched;
-        let (Some(first), Some(last)) = (watched.looks.first(), watched.looks.last()) else {
-            return "It was not looked at even once.".to_owned();
-        };
-        let out = pushed::size(watched.total.evicted, watched.page);
-        let was = format!("{} resident at first, {} at the end", first.tally.resident, last.tally.resident);
-        if watched.total.evicted == 0 {
-            return format!("Nothing was pushed out: {was}.");
+        if watched.looks.is_empty() {
+            return "It ended before the first look.".to_owned();
         }
-        let who = watched
-            .pushed
-            .first()
-            .map(|push| format!(", most of it by {} ({})", push.process, push.pid))
-            .unwrap_or_default();
-        format!("{out} were pushed out{who}: {was}.")
+        let total = &watched.total;
+        let out = pushed::size(total.taken_out(), watched.page);
+        let Some(most) = watched.pushed.first() else {
+            return "Nothing left the page cache.".to_owned();
+        };
+        let all = if watched.pushed.len() > 1 { ", most of it by" } else { ", all of it by" };
+        format!("{out} left the page cache{all} {}, {}.", pushed::who(most), pushed::why(most.why))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ramline_snapshot::cache::{Name, Pushed, Tally, Touched};
+    use ramline_snapshot::cache::{Name, Pushed, Taken, Tally, Touched};
     use ramline_units::{Bytes, Nanos};
+
+    fn at(seconds: u64, resident: u64) -> Look {
+        Look {
+            at: Nanos(seconds * 1_000_000_000),
+            tally: Tally { files: 1, span: Bytes(1 << 20), resident: Bytes(resident), ..Tally::default() },
+        }
+    }
 
     #[test]
     fn the_screen_names_who_pushed_what_out_and_for_which_file() {
-        let at = |seconds: u64, resident| Look {
-            at: Nanos(seconds * 1_000_000_000),
-            tally: Tally { files: 1, span: Bytes(1 << 20), resident: Bytes(resident), ..Tally::default() },
-        };
         let push = Pushed {
             pid: 7,
             process: "tar".into(),
             file: Some(Name::new(b"/disk.img")),
             through: Some("kswapd0".into()),
             pages: 128,
+            ..Pushed::default()
         };
         let watched = Watched {
             page: Bytes(4096),
@@ -124,11 +129,38 @@ mod tests {
             ..Watched::default()
         };
         let text = CacheWatch::new(watched, 5).text(&Style::default());
-        let first =
-            "512.0 KiB were pushed out, most of it by tar (7): 1.0 MiB resident at first, 512.0 KiB at the end.";
-        for piece in [first, "tar (7), through kswapd0", "/disk.img", "8.0 KiB came back"] {
+        for piece in [
+            "512.0 KiB left the page cache, all of it by tar (7), to make room.\n",
+            "In the page cache: 1.0 MiB at first, 512.0 KiB at the end.",
+            "tar (7), through kswapd0",
+            "to make room for /disk.img",
+            "8.0 KiB came back",
+        ] {
             assert!(text.contains(piece), "{piece}\n{text}");
         }
         assert_eq!(look(&at(2, 1 << 19)), "   2.0 s  512.0 KiB resident (50.0 %), evicted and not back 0 B");
+    }
+
+    #[test]
+    fn damon_goes_by_age_for_no_process_and_cache_evict_is_named_as_the_evictor() {
+        let row =
+            |pid, process: &str, why, pages| Pushed { pid, process: process.into(), why, pages, ..Pushed::default() };
+        let pushed = vec![row(812, "ramline cache evict", Taken::Request, 15_360), row(60, "kdamond.0", Taken::Age, 6)];
+        let mut watched = Watched {
+            page: Bytes(4096),
+            looks: vec![at(0, 1 << 20), at(2, 0)],
+            total: Touched { evicted: 6, by_age: 6, dropped: 15_360, ..Touched::default() },
+            pushed,
+            ..Watched::default()
+        };
+        let text = CacheWatch::new(watched.clone(), 5).text(&Style::default());
+        let first = text.lines().next().unwrap();
+        assert_eq!(first, "60.0 MiB left the page cache, most of it by ramline cache evict (812), on request.");
+        assert!(text.contains("Evicted 24.0 KiB, of it by DAMON 24.0 KiB"), "{text}");
+        assert!(text.contains("idle for a while, whether memory is short or not"), "{text}");
+        assert!(!text.contains("since"), "it reads as time\n{text}");
+        watched.pushed.remove(0);
+        let text = CacheWatch::new(watched, 5).text(&Style::default());
+        assert!(text.contains("all of it by DAMON, kdamond.0 (60), because they were idle."), "{text}");
     }
 }

@@ -189,7 +189,7 @@ fn cost_lines(page: &mut Page<'_>, speed: &Speed, cost: &Cost) {
         let rate = |value: f64| number::per_second(number::bytes(value));
         let word = if m.ci95.is_some() { "95 % interval" } else { "range" };
         text += &format!(
-            "; in order n {}, median {} ({word} {} to {})",
+            "; these files in order, up to 1 MiB at a time (one large file, as measure tiers reads, is often faster) n {}, median {} ({word} {} to {})",
             m.n,
             rate(m.median),
             rate(interval.low),

@@ -13,8 +13,9 @@ use crate::output::Format;
 
 /// Take files out of the page cache, and say why what stays does: dirty, mapped by whom, locked, in memory
 ///
-/// Only the files named lose pages, never others. What left is proven by counting before and after. Nothing is lost: pages that are not
-/// yet written stay, unless --sync writes them first. Exit status: 7 when something stays, could not be proven or failed, 0 otherwise.
+/// Only the files named lose pages, never others. What left is proven by counting before and after. Nothing is lost: the kernel begins to
+/// write dirty pages when it is asked to drop them, and drops those that are on the disk by then (often all of a small file, which is
+/// said); the others stay, unless --sync waits for them. Exit status: 7 when something stays, could not be proven or failed, 0 otherwise.
 #[derive(Debug, Clone, Args)]
 pub struct Evict {
     /// Files, directories (with everything below), block devices
@@ -23,7 +24,7 @@ pub struct Evict {
     /// Also the files named in LIST, one a line or separated by NUL; - is standard input
     #[arg(long, value_name = "LIST")]
     from: Option<PathBuf>,
-    /// Write dirty pages first, so that they can go too
+    /// Wait until dirty pages are written, so that all of them can go
     #[arg(long)]
     sync: bool,
     /// Only find out what would go and what would stay

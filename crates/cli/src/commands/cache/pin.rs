@@ -27,7 +27,7 @@ pub struct Pin {
     /// Also the files named in LIST, one a line or separated by NUL; - is standard input
     #[arg(long, value_name = "LIST")]
     from: Option<PathBuf>,
-    /// Lock at most so much [default: half of what can be had]
+    /// Lock at most so much [default: half of what is available]
     #[arg(long, value_name = "SIZE")]
     budget: Option<Bytes>,
     /// Install a service of systemd, ramline-pin-NAME, that does this from boot on

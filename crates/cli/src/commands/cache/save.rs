@@ -18,7 +18,7 @@ use crate::place;
 ///
 /// Kept are names and page numbers, never contents. FILE is written beside the old one and then takes its place, whole or not at all.
 /// A save is refused when it finds less than half of what FILE holds while a restore of it has not come to its end, or in the first
-/// ten minutes after a start: that would be the hot set of a machine that is still warming up. What is in memory anyhow (tmpfs) and
+/// ten minutes after a start: that would be the hot set of a machine that is still warming up; and where it finds nothing at all. What is in memory anyhow (tmpfs) and
 /// what a server answers for (NFS, FUSE) is left out. With --install systemd does it: saved every hour and at shutdown, restored at
 /// boot. Exit status: 7 when files could not be asked or looked at, 0 otherwise.
 #[derive(Debug, Clone, Args)]

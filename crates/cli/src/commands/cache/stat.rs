@@ -17,7 +17,7 @@ use crate::output::Format;
 /// How much of files is in the page cache: resident, dirty, evicted; files, whole trees, block devices
 ///
 /// Nothing is read or changed, and no file is opened but to ask the kernel. Of files whose residency the kernel does not tell this user
-/// nothing is guessed: they are listed as unknown, with the reason. Sizes are gauges of this moment. Exit status: 7 when a file could
+/// nothing is guessed: they are listed as unknown, with the reason. Sizes are those of this moment. Exit status: 7 when a file could
 /// not be opened or its residency is not known, 1 (3 for want of permission) when nothing of what was named could be, 0 otherwise.
 #[derive(Debug, Clone, Args)]
 pub struct Stat {

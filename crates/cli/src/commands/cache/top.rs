@@ -6,19 +6,23 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Args;
 use ramline_kernel::Root;
-use ramline_pagecache::{Context, top, walk};
-use ramline_view::CacheTop;
+use ramline_pagecache::top::{self, Telling};
+use ramline_pagecache::{Context, walk};
+use ramline_snapshot::cache::Top as Seen;
+use ramline_view::{CacheTop, cache};
 
+use super::again::again;
+use super::waiting::Waiting;
 use super::{code, tell};
 use crate::duration;
-use crate::output::Format;
+use crate::output::{self, Format};
 
-/// What fills the page cache of the whole machine: directories, files, who has them open; also files nobody has open
+/// What fills the page cache of the whole machine: directories, files, who has them open; also files that no process has open
 ///
 /// Every local file system is walked once and each file asked, so the answer takes as long as listing all files does; on a terminal a first answer
-/// comes after 2.5 s and the exact one follows. Nothing is read but names and attributes, which are themselves cached (as metadata, by the
-/// kernel). File systems that a server or a program answers for are passed over. Files in memory are those of `ramline show tmpfs`.
-/// Exit status: 7 when part of the answer is missing, 0 otherwise.
+/// comes after 2.5 s and the exact one follows, elsewhere stderr says after 3 s how far it is. Nothing is read but names and attributes,
+/// which are themselves cached (as metadata, by the kernel). File systems that a server or a program answers for are passed over. Files in
+/// memory are those of `ramline show tmpfs`. Exit status: 7 when part of the answer is missing, 0 otherwise; 0 when --watch is interrupted.
 #[derive(Debug, Clone, Args)]
 pub struct Top {
     /// Rows of each list
@@ -30,6 +34,9 @@ pub struct Top {
     /// Threads [default: one a processor, 2 to 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
+    /// Look again so many seconds after each answer, until Ctrl-C [default: 2]
+    #[arg(long, value_name = "SECONDS", value_parser = duration::parse, num_args = 0..=1, default_missing_value = "2")]
+    watch: Option<Duration>,
     #[command(flatten)]
     format: Format,
 }
@@ -43,16 +50,37 @@ impl Top {
     /// # Errors
     /// Stdout cannot be written.
     pub fn run(&self, root: &Root) -> Result<u8> {
-        let watched = std::io::stdout().is_terminal() && !self.format.is_json();
+        let Some(every) = self.watch else {
+            let seen = self.look(root, true);
+            let partly = seen.failed > 0 || seen.named.unknown > 0 || !seen.complete;
+            self.format.print(&CacheTop::new(seen), CacheTop::text)?;
+            return Ok(code(partly));
+        };
+        let json = self.format.is_json();
+        again(every, !json, |first| {
+            let shown = CacheTop::new(self.look(root, first));
+            if json { output::document(&shown) } else { Ok(shown.text(&output::style())) }
+        })
+    }
+
+    /// With `waited` it is the first answer: how far it is is shown.
+    fn look(&self, root: &Root, waited: bool) -> Seen {
+        let on_terminal = std::io::stdout().is_terminal() && !self.format.is_json();
         let walking = walk::Options { threads: self.threads.map_or(0, usize::from), ..walk::Options::default() };
-        let options = top::Options { rows: self.top, walking, within: self.within, first: watched.then_some(FIRST) };
-        let context = Context { root, tell: &tell };
-        let seen = top::top(context, &options, &|first| {
-            // What cannot be written now cannot be written at the end either, and is told then.
-            self.format.print(&CacheTop::new(first.clone()), CacheTop::text).ok();
-        });
-        let partly = seen.failed > 0 || seen.named.unknown > 0 || !seen.complete;
-        self.format.print(&CacheTop::new(seen), CacheTop::text)?;
-        Ok(code(partly))
+        let first = (waited && on_terminal).then_some(FIRST);
+        let options = top::Options { rows: self.top, walking, within: self.within, first };
+        let waiting = Waiting::new();
+        let telling = Telling {
+            first: &|seen| {
+                // What cannot be written now cannot be written at the end either, and is told then.
+                waiting.aside(|| drop(self.format.print(&CacheTop::new(seen.clone()), CacheTop::text)));
+            },
+            progress: &|at| {
+                if waited {
+                    waiting.show(at.took, || cache::looking(at.files, at.resident));
+                }
+            },
+        };
+        top::top(Context { root, tell: &tell }, &options, &telling)
     }
 }

@@ -19,8 +19,8 @@ use crate::output::Format;
 
 /// Count hits, misses, read-ahead and evictions by file and by process, recorded by the kernel while they happen (root)
 ///
-/// Of a command, of processes, of a control group, of files, or of everybody. The command's own output goes to stderr. Needs Linux 6.12 for
-/// hits and misses. Exit status: 7 when records were lost, so that counts are lower bounds, 0 otherwise.
+/// Of a command, of processes, of a control group, of files, or of all processes. The command's own output goes to stderr. Of mapped files
+/// page faults are counted: a touch of a page that is mapped already leaves no record. Needs Linux 6.12 for hits and misses. Exit status: 7 when records were lost, so that counts are lower bounds, 0 otherwise.
 #[derive(Debug, Clone, Args)]
 pub struct Trace {
     /// Only this process, and what it starts (repeatable)

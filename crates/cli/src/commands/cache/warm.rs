@@ -13,7 +13,7 @@ use super::moving::Moving;
 use super::{Walking, code, named, range};
 use crate::output::Format;
 
-/// Bring files into the page cache: only what is missing, in parallel, within what can be had without pushing out what is in use
+/// Bring files into the page cache: only what is missing, in parallel, within what is available without pushing out what is in use
 ///
 /// It stops by itself, with the reason, before memory or the limit of a control group is used up. Afterwards the page cache is asked
 /// again. Ctrl-C ends it; what was read stays. Exit status: 7 when something is still missing or failed, 0 otherwise.

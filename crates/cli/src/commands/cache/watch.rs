@@ -15,7 +15,7 @@ use super::{Walking, code, tell};
 use crate::duration;
 use crate::output::Format;
 
-/// How much of files is in the page cache over time, and which process pushed them out, bringing in which file (root)
+/// How much of files is in the page cache over time, and who took them out: for which file, by age (DAMON), or on request (root)
 ///
 /// Looks are printed to stderr as they are taken; the answer comes at the end (Ctrl-C ends it too). Exit status: 7 when records were lost,
 /// so that counts are lower bounds, 0 otherwise.

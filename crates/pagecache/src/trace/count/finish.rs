@@ -10,7 +10,7 @@ use super::pushing::Push;
 use super::{Counter, World};
 use crate::trace::event::FileId;
 
-/// Who is named of those who touched or pushed out a file.
+/// Who is named of those who touched a file or took pages of it out.
 const NAMED: usize = 16;
 
 /// All counts.
@@ -52,12 +52,13 @@ impl<W: World> Counter<W> {
             by.truncate(NAMED);
             let ((major, minor), (path, length)) = (file.id.numbers(), name(&self.world, file.id));
             let (device, touched) = (format!("{major}:{minor}"), of_file[index]);
-            let pushed = if touched.evicted > 0 { self.pushes(|push| push.lost == index, &name) } else { Vec::new() };
+            let pushed =
+                if touched.taken_out() > 0 { self.pushes(|push| push.lost == index, &name) } else { Vec::new() };
             out.files.push(TracedFile { name: path, device, inode: file.id.inode, length, touched, by, pushed });
         }
         out.files.sort_by_key(|file| (Reverse(weight(&file.touched)), file.device.clone(), file.inode));
         for (process, mut touched) in self.processes.iter().zip(of_process) {
-            (touched.evicted, touched.dropped) = (process.evicted, process.dropped);
+            (touched.evicted, touched.by_age, touched.dropped) = (process.evicted, process.by_age, process.dropped);
             if touched != Touched::default() {
                 out.processes.push(TracedProcess { pid: process.pid, name: process.name.clone(), touched });
             }
@@ -77,11 +78,12 @@ impl<W: World> Counter<W> {
             *sums.entry(Push { lost: 0, ..*push }).or_default() += pages;
         }
         let mut all: Vec<(Push, u64)> = sums.into_iter().collect();
-        all.sort_by_key(|(push, pages)| (Reverse(*pages), push.process, push.of));
+        all.sort_by_key(|(push, pages)| (Reverse(*pages), push.process, push.of, push.why));
         all.truncate(NAMED);
         let row = |(push, pages): (Push, u64)| {
             let process = &self.processes[push.process];
             Pushed {
+                why: push.why,
                 pid: process.pid,
                 process: process.name.clone(),
                 file: push.of.map(|file| name(&self.world, self.files[file].id).0),

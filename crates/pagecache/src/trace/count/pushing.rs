@@ -1,11 +1,14 @@
-//! Who pushed pages out, and for what.
+//! Who took pages out, why, and for what.
 
 use std::collections::HashMap;
 
-/// A file that lost pages, who pushed them out, for which file, and through which thread of the kernel; by their places in the lists.
+use ramline_snapshot::cache::Taken;
+
+/// A file that lost pages, who took them out, why, for which file, and through which thread of the kernel; by their places in the lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Push {
     pub lost: usize,
+    pub why: Taken,
     pub process: usize,
     pub of: Option<usize>,
     pub through: Option<usize>,
@@ -27,8 +30,13 @@ const SHARERS: usize = 4;
 impl Pushing {
     pub fn is_for(&mut self, process: usize, pending: &mut Vec<(usize, u64)>, of: Option<usize>) {
         for (lost, pages) in pending.drain(..) {
-            *self.pushed.entry(Push { lost, process, of, through: None }).or_default() += pages;
+            *self.pushed.entry(Push { lost, why: Taken::Room, process, of, through: None }).or_default() += pages;
         }
+    }
+
+    /// For no file that was recorded; because it is idle; or not wanted.
+    pub fn for_nothing(&mut self, process: usize, lost: usize, why: Taken, pages: u64) {
+        *self.pushed.entry(Push { lost, why, process, of: None, through: None }).or_default() += pages;
     }
 
     pub fn added(&mut self, process: usize, file: usize, pages: u64) {
@@ -51,19 +59,19 @@ impl Pushing {
             most.sort_by_key(|(pair, pages)| (std::cmp::Reverse(*pages), *pair));
             most.truncate(SHARERS);
             let all: u64 = most.iter().map(|(_, pages)| pages).sum();
-            for ((thread, lost), pages) in self.by_kernel.drain() {
+            for ((thread, lost), pages) in std::mem::take(&mut self.by_kernel) {
                 let mut left = pages;
                 for ((process, of), added) in most.iter().rev() {
                     // The one who added most is last, and takes what rounding left.
                     let is_most = most.first().is_some_and(|((first, file), _)| first == process && file == of);
                     let share = if is_most { left } else { pages * added / all.max(1) };
                     left -= share;
-                    let push = Push { lost, process: *process, of: Some(*of), through: Some(thread) };
+                    let why = Taken::Room;
+                    let push = Push { lost, why, process: *process, of: Some(*of), through: Some(thread) };
                     *self.pushed.entry(push).or_default() += share;
                 }
                 if left > 0 {
-                    let push = Push { lost, process: thread, of: None, through: None };
-                    *self.pushed.entry(push).or_default() += left;
+                    self.for_nothing(thread, lost, Taken::Room, left);
                 }
             }
         }

@@ -2,9 +2,9 @@
 
 use super::finish::Counted;
 use super::*;
-use ramline_snapshot::cache::Name;
+use ramline_snapshot::cache::{Name, Taken};
 
-/// Files of 1000 pages; tasks are their own processes; task 1 is the kernel's.
+/// Files of 1000 pages; tasks are their own processes; task 1 is kswapd, task 2 kdamond.
 struct Told;
 
 impl World for Told {
@@ -13,7 +13,12 @@ impl World for Told {
     }
 
     fn process(&mut self, task: u32) -> Process {
-        Process { pid: task, name: format!("p{task}"), kernel: task == 1 }
+        let role = match task {
+            1 => Role::MakesRoom,
+            2 => Role::ByAge,
+            _ => Role::Program,
+        };
+        Process { pid: task, name: format!("p{task}"), role }
     }
 
     fn maps_folios(&self) -> bool {
@@ -143,9 +148,13 @@ fn pages_are_pushed_out_for_the_file_that_is_added_next() {
     let pushed: Vec<_> = seen
         .pushed
         .iter()
-        .map(|push| (push.pid, push.file.as_ref().map(|name| name.path.as_str()), push.pages))
+        .map(|push| (push.pid, push.why, push.file.as_ref().map(|name| name.path.as_str()), push.pages))
         .collect();
-    assert_eq!(pushed, [(7, Some("f2"), 8), (7, None, 4)]);
+    assert_eq!(
+        pushed,
+        [(7, Taken::Request, None, 10), (7, Taken::Room, Some("f2"), 8), (7, Taken::Room, None, 4)],
+        "what is taken out without making room was not wanted, or its file is gone"
+    );
     assert_eq!((seen.total.evicted, seen.total.dropped, seen.total.refaulted), (12, 10, 2));
 }
 
@@ -156,6 +165,62 @@ fn what_the_kernel_takes_out_falls_to_those_who_add_most() {
     assert_eq!(pushed, [(7, Some("p1"), 30), (8, Some("p1"), 10)]);
     let alone = counted(Level::Full, &[(1, delete(A, 0, 40))]);
     assert_eq!(alone.pushed.iter().map(|push| (push.pid, push.pages)).collect::<Vec<_>>(), [(1, 40)]);
+}
+
+#[test]
+fn what_damon_takes_out_is_idle_and_nobodys_need() {
+    let seen = counted(Level::Full, &[(7, add(B, 0, 300)), (2, delete(A, 0, 40)), (8, add(B, 300, 100))]);
+    let pushed: Vec<_> = seen.pushed.iter().map(|push| (push.pid, push.why, push.pages)).collect();
+    assert_eq!(pushed, [(2, Taken::Age, 40)]);
+    assert_eq!((seen.total.evicted, seen.total.by_age, seen.total.dropped), (40, 40, 0));
+}
+
+#[test]
+fn pages_beside_the_one_of_a_fault_are_no_hits() {
+    let fault = |index| What::Fault { file: A, index };
+    let map = |first, last| What::Map { file: A, first, last };
+    // Cold, in no order: each page is read alone, and what is there of the window is mapped with it.
+    let cold = |page: u64, also: bool| {
+        let window = map(page & !15, page | 15);
+        also.then_some((7, window)).into_iter().chain([
+            (7, fault(page)),
+            (7, MARK),
+            (7, add(A, page, 1)),
+            (7, fault(page)),
+        ])
+    };
+    let events: Vec<_> =
+        [(3, false), (500, false), (9, true), (12, true)].into_iter().flat_map(|(at, also)| cold(at, also)).collect();
+    let seen = total(&events);
+    assert_eq!((seen.faults, seen.misses(), seen.hits(), seen.asked()), (4, 4, 0, 4), "{seen:?}");
+    // In the window of a fault that waited there is a page that is read next: the kernel maps it without a record of a touch.
+    assert!(seen.mapped > seen.faults, "{seen:?}");
+    let warm =
+        total(&[(7, map(0, 15)), (7, map(32, 47)), (7, fault(40)), (7, MARK), (7, add(A, 40, 1)), (7, fault(40))]);
+    assert_eq!((warm.hits(), warm.misses()), (1, 1), "{warm:?}");
+}
+
+#[test]
+fn what_a_command_faults_in_before_it_is_itself_is_left_out() {
+    let fault = |file, index| What::Fault { file, index };
+    let name = *b"cat\0\0\0\0\0\0\0\0\0\0\0\0\0";
+    let events = [
+        // The recorder's own code, then the head of the program, which is what runs.
+        (7, What::Map { file: A, first: 0, last: 143 }),
+        (7, fault(A, 200)),
+        (7, add(A, 200, 1)),
+        (7, get(B, 0, 0)),
+        (7, What::Rename { task: 7, name }),
+        (7, What::Map { file: B, first: 0, last: 15 }),
+        (7, What::Map { file: A, first: 0, last: 15 }),
+    ];
+    let mut counter = Counter::new(Told, Level::Full);
+    counter.starts_as_copy(7);
+    events.iter().for_each(|(task, what)| counter.take(Event { task: *task, what: *what }));
+    let seen = counter.finish(|_, file| (Name::new(format!("f{}", file.inode).as_bytes()), None));
+    let total = seen.total;
+    assert_eq!((total.read_hits, total.faults, total.mapped, total.brought), (1, 2, 32, 0), "{total:?}");
+    assert_eq!(seen.processes[0].name, "cat");
 }
 
 #[test]

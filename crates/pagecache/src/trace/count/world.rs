@@ -2,13 +2,24 @@
 
 use super::super::event::FileId;
 
+/// What it means that a task takes pages out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Role {
+    /// To make room when it says so, else on request.
+    #[default]
+    Program,
+    /// Room for others (kswapd).
+    MakesRoom,
+    /// They were idle (kdamond): for nobody.
+    ByAge,
+}
+
 /// A process as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
     pub pid: u32,
     pub name: String,
-    /// A thread of the kernel that makes room for others.
-    pub kernel: bool,
+    pub role: Role,
 }
 
 /// What can be found out of files and tasks, while they are there.
@@ -17,6 +28,10 @@ pub trait World {
     fn length(&mut self, file: FileId, task: u32) -> Option<u64>;
     /// Whose task it is.
     fn process(&mut self, task: u32) -> Process;
+    /// What a process is called that has a new name.
+    fn renamed(&mut self, _task: u32, name: String) -> String {
+        name
+    }
     /// A fault maps all of a folio of which it maps a page.
     fn maps_folios(&self) -> bool;
 }
