@@ -1,4 +1,4 @@
-//! Memory in tmpfs files that nobody uses: deleted but still open and untouched, or named, held by nobody and untouched for days.
+//! Memory in tmpfs files that no process uses: deleted but still open and untouched, or named, held by nobody and untouched for days.
 //!
 //! A deleted file of a tmpfs keeps its memory until the last process closes it; no directory shows it. Reads and writes leave a time,
 //! access through a mapping does not, so a file that is mapped is never called leaked. Temporary files are deleted at once and used
