@@ -35,6 +35,10 @@ mod zram_ratio;
 mod zram_unused;
 mod zram_vs_zswap;
 
+mod words;
+
+pub use words::{also, closest_topics, distance, topic_named};
+
 use ramline_snapshot::Wanted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -111,14 +115,16 @@ pub struct Topic {
 /// What a topic says of one machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// One or two sentences with the deciding number.
+    /// The answer with the deciding number: the first sentence is true and clear by itself, the others add to it.
     pub short: String,
-    /// The numbers.
+    /// The numbers, those that decide first.
     pub numbers: Vec<Evidence>,
     /// How it works, a sentence or two each.
     pub mechanism: Vec<String>,
     /// What is often said and not so.
     pub myth: Option<String>,
+    /// What to do, here and now.
+    pub to_do: String,
     /// One command to go on with.
     pub next: String,
 }
@@ -132,12 +138,15 @@ pub struct Explanation {
     pub question: String,
     /// The answer in one or two sentences, with this machine's deciding number.
     pub answer_short: String,
-    /// This machine's numbers.
+    /// This machine's numbers, those that decide first.
     pub numbers: Vec<Evidence>,
     /// How it works, in plain words.
     pub mechanism: Vec<String>,
     /// What is often said and not so.
     pub myth: Option<String>,
+    /// What to do, here and now.
+    #[serde(default)]
+    pub to_do: String,
     /// One command to go on with.
     pub next_command: String,
 }
@@ -179,42 +188,16 @@ pub const TOPICS: &[Topic] = &[
 
 /// There is no such topic.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("cannot explain '{}': no such topic; there are {}\ntry: ramline explain {closest}", topic.escape_debug(), list(&all()))]
+#[error("cannot explain '{}': no such topic. Topics: {}\ntry: ramline explain {closest}", topic.escape_debug(), list(&all()))]
 pub struct UnknownTopic {
     /// As asked.
     pub topic: String,
-    /// The topic whose name is most like it.
+    /// The topic whose name is most like it, or `--list` where none is.
     pub closest: &'static str,
 }
 
 fn all() -> Vec<String> {
     TOPICS.iter().map(|topic| topic.id.to_owned()).collect()
-}
-
-/// Other words for a topic, as people type them.
-const ALSO: &[(&str, &str)] = &[
-    ("zswap", "zram-vs-zswap"),
-    ("zram", "zram-unused"),
-    ("swap", "swap-in-use"),
-    ("cache", "page-cache"),
-    ("cgroup", "cgroup-memory"),
-    ("cgroups", "cgroup-memory"),
-    ("container", "cgroup-memory"),
-    ("pss", "rss-pss"),
-    ("rss", "rss-pss"),
-    ("oom-killer", "oom"),
-    ("lru", "mglru"),
-    ("slab", "kernel-memory"),
-    ("readahead", "read-ahead"),
-    ("hugetlb", "hugepages"),
-];
-
-/// The topic of this name, or of another word for it.
-#[must_use]
-pub fn topic_named(name: &str) -> Option<&'static Topic> {
-    let name = name.trim().to_ascii_lowercase().replace(['_', ' '], "-");
-    let id = ALSO.iter().find(|(also, _)| *also == name).map_or(name.as_str(), |(_, id)| *id);
-    TOPICS.iter().find(|topic| topic.id == id)
 }
 
 /// Answers a topic's question with the numbers of this machine.
@@ -223,10 +206,10 @@ pub fn topic_named(name: &str) -> Option<&'static Topic> {
 /// There is no such topic: the error lists all and names the closest.
 pub fn explain(topic: &str, inputs: &Inputs<'_>) -> Result<Explanation, UnknownTopic> {
     let Some(found) = topic_named(topic) else {
-        let closest = TOPICS.iter().min_by_key(|t| distance(t.id, topic)).map_or("used", |t| t.id);
+        let closest = closest_topics(topic).first().copied().unwrap_or("--list");
         return Err(UnknownTopic { topic: topic.chars().take(60).collect(), closest });
     };
-    let Answer { short, numbers, mechanism, myth, next } = (found.answer)(inputs);
+    let Answer { short, numbers, mechanism, myth, to_do, next } = (found.answer)(inputs);
     Ok(Explanation {
         topic: found.id.to_owned(),
         question: found.question.to_owned(),
@@ -234,29 +217,9 @@ pub fn explain(topic: &str, inputs: &Inputs<'_>) -> Result<Explanation, UnknownT
         numbers,
         mechanism,
         myth,
+        to_do,
         next_command: next,
     })
-}
-
-/// Insertions, deletions and replacements between two names (Levenshtein), of the first 60 characters.
-#[must_use]
-pub fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().take(60).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = i;
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-        let mut left = i + 1;
-        for (cell, y) in row.iter_mut().skip(1).zip(&b) {
-            let here = (diagonal + usize::from(x != *y)).min(left + 1).min(*cell + 1);
-            diagonal = *cell;
-            *cell = here;
-            left = here;
-        }
-    }
-    row.last().copied().unwrap_or(0)
 }
 
 /// Collects numbers and skips those that were not seen.
@@ -275,6 +238,12 @@ impl Numbers {
         let rate = seen.map(|r| rate(r.per_second, "pages", r.span));
         self.add("evicted and read again", rate, "/proc/vmstat workingset_refault_file");
     }
+
+    /// Those whose names begin so come first, in this order: they decide.
+    fn first(&mut self, names: &[&str]) {
+        let place = |number: &Evidence| names.iter().position(|name| number.what.starts_with(name));
+        self.0.sort_by_key(|number| place(number).unwrap_or(names.len()));
+    }
 }
 
 /// Sentences from text.
@@ -288,19 +257,5 @@ fn unseen(inputs: &Inputs<'_>, section: &str) -> String {
     match why {
         Some((_, why)) => format!("Cannot tell for this machine: {} ({}).", why.path, why.reason),
         None => format!("Cannot tell for this machine: {section} was not read."),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_compared_by_the_letters_that_differ() {
-        assert_eq!(distance("swappiness", "swapiness"), 1);
-        assert_eq!(distance("used", "used"), 0);
-        assert_eq!(distance("used", ""), 4);
-        assert_eq!(distance("", "ab"), 2);
-        assert_eq!(distance("kitten", "sitting"), 3);
     }
 }

@@ -10,6 +10,7 @@ mod huge_pages_unused;
 mod kernel_memory_growing;
 mod killer_cannot_trigger;
 mod leaked_tmpfs_files;
+mod needs;
 mod no_swap_and_refaults;
 mod nothing_to_change;
 mod other_evictor;
@@ -30,6 +31,8 @@ mod zram_incompressible;
 mod zram_limit_fails_writes;
 
 use std::cmp::Reverse;
+
+pub use needs::{NotLooked, not_looked};
 
 use crate::text;
 use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
@@ -74,6 +77,11 @@ pub fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
     }
     found.sort_by_key(|finding| Reverse((finding.weight, finding.confidence)));
     found
+}
+
+/// The group that stands at its limit and loses its cache, if one does.
+pub(crate) fn group_at_its_limit(inputs: &Inputs<'_>) -> Option<Finding> {
+    (group_at_limit_loses_cache::RULE.check)(inputs)
 }
 
 /// Inside a container the host's settings are seen and cannot be changed: the finding stays, its commands do not.

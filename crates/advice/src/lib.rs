@@ -24,7 +24,9 @@ mod headline;
 mod look;
 mod text;
 
-pub use explain::{Answer, Area, Explanation, TOPICS, Topic, UnknownTopic, distance, explain, topic_named};
+pub use explain::{
+    Answer, Area, Explanation, TOPICS, Topic, UnknownTopic, also, closest_topics, distance, explain, topic_named,
+};
 pub use finding::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
-pub use findings::{RULES, findings};
+pub use findings::{NotLooked, RULES, findings, not_looked};
 pub use headline::{FIRST_LINE, FIRST_LINE_OVER_TIME, headline, with_findings};

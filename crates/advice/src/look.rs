@@ -4,7 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use ramline_evidence::{LatencyStats, Measurement, RunRecord, Spread, SwapKind, TierMeasurement, Verdict, study};
+use ramline_evidence::{
+    LatencyStats, Measurement, RunRecord, Spread, SwapKind, TierMeasurement, TierReport, Verdict, study,
+};
 use ramline_model::costs::file_tier;
 use ramline_snapshot::blocks::{self, BlockDevice};
 use ramline_snapshot::mounts;
@@ -87,7 +89,7 @@ pub(crate) fn swap_in_cost<'a>(inputs: &Inputs<'a>, area: &SwapArea) -> Option<C
     })
 }
 
-/// The write that goes before a swap-in, where it is work of the CPU (compression) and so paid by whoever swaps.
+/// The write that goes before a swap-in, where it is work of the CPU (compression) and so paid by the task that swaps.
 pub(crate) fn compression_cost<'a>(inputs: &Inputs<'a>, area: &SwapArea) -> Option<Cost<'a>> {
     let algorithm = zram_of(inputs.snapshot, area)?.algorithm.as_deref()?;
     cost(inputs, &format!("swap-write:{}", area.path)).or_else(|| cost(inputs, &format!("zram-{algorithm}/write")))
@@ -96,6 +98,22 @@ pub(crate) fn compression_cost<'a>(inputs: &Inputs<'a>, area: &SwapArea) -> Opti
 /// A random re-read of one page of a file, as measured: on the root file system, or in the directory that was named instead.
 pub(crate) fn reload_cost<'a>(inputs: &Inputs<'a>) -> Option<Cost<'a>> {
     cost_of(file_tier(inputs.tiers?)?)
+}
+
+/// What disturbed the measurement of this tier, as the report of the tiers has it: disturbances of the whole machine count, noise
+/// within other tiers does not, nor does slow code where it is the disk that is measured.
+pub(crate) fn noise(tiers: &TierReport, tier: &str) -> Option<String> {
+    let line = tiers.conditions.iter().find_map(|line| line.strip_prefix("trust: noisy"))?;
+    let reasons = line.trim().trim_start_matches('(').trim_end_matches(')').split("; ");
+    let others = |reason: &str| {
+        tiers
+            .tiers
+            .iter()
+            .any(|t| t.tier != tier && reason.strip_prefix(t.tier.as_str()).is_some_and(|r| r.starts_with(':')))
+    };
+    let found = reasons
+        .filter(|reason| !others(reason) && !(tier.starts_with("disk:") && reason.contains("unoptimised build")));
+    found.map(str::to_owned).next()
 }
 
 /// Swap in use, over all areas.
@@ -223,9 +241,4 @@ pub(crate) fn swaps_like(area: &SwapArea, run: &RunRecord) -> bool {
 pub(crate) fn on_root_disk(snapshot: &Snapshot, area: &SwapArea) -> bool {
     let disk = disk_of(snapshot, area);
     disk.is_some() && disk == disk_under(snapshot, "/")
-}
-
-/// Time per second spent waiting if each of `per_second` events takes `cost`.
-pub(crate) fn time_per_second(per_second: f64, cost: &Cost<'_>) -> Nanos {
-    nanos_of(per_second * cost.mean())
 }

@@ -3,7 +3,7 @@
 //! What it is: functions from measured and concluded data to text. Only [`Comparison`] is data of its own; for the others
 //! `--json` prints the records and reports themselves. What it is not: the study or the advice.
 //!
-//! Worked example: [`explain`] of an explanation begins with its question and ends in one command to run next.
+//! Worked example: [`explain`] of an explanation begins with the answer and ends in one command to run next.
 
 mod checkup;
 mod compare;
@@ -23,7 +23,7 @@ mod versus;
 
 pub use checkup::checkup;
 pub use compare::{Comparison, FindingRef, LineMove, TierMove, compare};
-pub use explain::{TopicLine, TopicList, explain};
+pub use explain::{SHORT, TopicLine, TopicList, explain, explain_more};
 pub use findings::findings;
 pub use knee::knee;
 pub use lab::proof;

@@ -19,40 +19,57 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let meminfo = inputs.snapshot.meminfo.data();
     let mut numbers = Numbers::default();
     let available = meminfo.and_then(|m| m.mem_available);
-    numbers.add("available", available, "/proc/meminfo MemAvailable");
-    numbers.add("free", meminfo.and_then(|m| m.mem_free), "/proc/meminfo MemFree");
+    numbers.add("available (now)", available, "/proc/meminfo MemAvailable");
+    numbers.add("free (now)", meminfo.and_then(|m| m.mem_free), "/proc/meminfo MemFree");
     let lists = inputs.snapshot.zoneinfo.data().map(|z| z.cpu_lists().bytes(inputs.snapshot.machine.page_size));
     numbers.add("free, in the lists of the CPUs (not in MemFree)", lists, "/proc/zoneinfo count, all CPUs");
     let cache = meminfo.and_then(|m| Some(m.active_file? + m.inactive_file?));
-    numbers.add("page cache on the lists", cache, "/proc/meminfo Active(file) + Inactive(file)");
-    numbers.add("kernel objects that can go", meminfo.and_then(|m| m.s_reclaimable), "/proc/meminfo SReclaimable");
+    numbers.add("page cache (now)", cache, "/proc/meminfo Active(file) + Inactive(file)");
+    numbers.add(
+        "kernel objects that can be freed (now)",
+        meminfo.and_then(|m| m.s_reclaimable),
+        "/proc/meminfo SReclaimable",
+    );
     let marks = watermarks::of(inputs.snapshot, inputs.window);
     let low = marks.map(|m| m.nodes.iter().map(|n| n.low).sum::<ramline_units::Bytes>());
-    numbers.add("kept back: kswapd wakes below", low, "/proc/zoneinfo low, all zones");
+    numbers.add("reserve: kswapd wakes below", low, "/proc/zoneinfo low, all zones");
     let refaults = inputs.window.as_ref().and_then(look::refaults);
     numbers.add(
-        "file refaults",
+        "file pages read again",
         refaults.map(|r| rate(r.per_second, "pages", r.span)),
         "/proc/vmstat workingset_refault_file",
     );
     let group = group::of(inputs.snapshot);
     numbers.add(
-        "limit of our group",
+        "limit of this group",
         group.as_ref().map(|g| g.limit),
         "memory.max or memory.limit_in_bytes, the tightest up to the root",
     );
-    numbers.add("used by our group", group.as_ref().and_then(|g| g.current), "memory.current or memory.usage_in_bytes");
-    numbers.add("left to our group", group.as_ref().map(|g| g.room), "limit - current + inactive_file of the group");
+    numbers.add(
+        "used by this group (now)",
+        group.as_ref().and_then(|g| g.current),
+        "memory.current or memory.usage_in_bytes",
+    );
+    numbers.add(
+        "available to this group (now)",
+        group.as_ref().map(|g| g.room),
+        "limit - current + inactive_file of the group",
+    );
+    numbers.first(&["limit of this", "used by this", "available", "free (now)", "page cache"]);
     let short = match available.zip(meminfo.and_then(|m| m.mem_total)) {
         Some((available, total)) if group.is_some() => {
             let room = group.as_ref().map_or(available, |g| g.room.min(available));
             let words = group.as_ref().map(GroupRoom::words).unwrap_or_default();
-            format!("About {room} in this group, for {words}; the machine has about {available} of {total}.")
+            format!("About {room} in this group: {words}. The machine has about {available} of {total}.")
         }
         Some((available, total)) => {
-            format!(
-                "About {available} of {total}, by dropping clean cache; the part of that cache in use would have to be read again."
-            )
+            let free = meminfo.and_then(|m| m.mem_free).unwrap_or_default();
+            let rest = if free.0 / 2 >= available.0 / 4 {
+                format!("{} of it is free now, the rest clean cache.", free.min(available))
+            } else {
+                "Most of it is page cache, and the part in use would be read again.".to_owned()
+            };
+            format!("About {available} of {total} is available. {rest}")
         }
         None => unseen(inputs, "meminfo"),
     };
@@ -60,13 +77,15 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         short,
         numbers: numbers.0,
         mechanism: sentences([
-            "MemAvailable is an estimate: free memory above the watermarks, plus the page cache less a reserve, plus the kernel objects that can go.",
+            "MemAvailable is an estimate: free memory above the watermarks, plus the page cache less a reserve, plus kernel objects that can be freed.",
             "It does not know which cached pages are in use. A machine whose programs and data files fill the cache can freeze with a seventh of its memory \"available\".",
-            "Whether cache is spare shows while the machine reclaims: when pages of the working set come back and tasks wait for them, it is not. Pages read again for another reason (evicted by DAMON, drop_caches, a group's limit, long ago) say nothing of it.",
+            "Whether cache is spare shows while the machine reclaims: when pages of the working set come back and tasks wait for them, it is not. Pages read again for another reason (evicted by DAMON, drop_caches, a group's limit, long ago) are no sign of it.",
         ]),
         myth: Some(
             "Available memory means the machine is fine: judge by refaults and stall times, not by a stock.".into(),
         ),
+        to_do: "Nothing while no task waits for memory; to plan a large program, leave a tenth of this number alone."
+            .into(),
         next: "ramline show pressure --for 2s".into(),
     }
 }

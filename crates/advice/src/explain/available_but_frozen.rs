@@ -29,11 +29,11 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         "/proc/meminfo MemAvailable",
     );
     numbers.add(
-        "files mapped by programs, at least (now)",
+        "code and files mapped by programs, at least (now)",
         mapped,
         "/proc/meminfo Mapped less Shmem: running code and mapped data, counted as available",
     );
-    numbers.add("swap left (now)", swap, "/proc/meminfo SwapFree");
+    numbers.add("free swap (now)", swap, "/proc/meminfo SwapFree");
     let refaults = inputs.window.as_ref().and_then(look::refaults);
     numbers.refaults(refaults);
     numbers.add(
@@ -52,24 +52,30 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         Some(available) => {
             let state = verdict::of(snapshot, inputs.window).map(|v| v.state);
             let now = match state {
-                Some(VerdictState::Comfortable | VerdictState::Reclaiming) => "Not here now: no task waits for memory",
-                Some(VerdictState::GroupAtLimit) => "Not on the machine now, but in a group at its limit",
-                Some(VerdictState::NearlyUsedUp) => "Not here: nothing waits yet, but next to nothing is available",
+                Some(VerdictState::Comfortable | VerdictState::Reclaiming) => {
+                    "It does not happen here now: no task waits for memory"
+                }
+                Some(VerdictState::GroupAtLimit) => {
+                    "It does not happen on the machine now, but in a group at its limit"
+                }
+                Some(VerdictState::NearlyUsedUp) => {
+                    "It does not happen here yet: nothing waits, but next to nothing is available"
+                }
                 Some(VerdictState::ReadAgain) => {
-                    "Not here now: tasks wait for pages evicted earlier, and there is room"
+                    "It does not happen here now: tasks wait for pages evicted earlier, and there is room"
                 }
                 Some(VerdictState::Refaulting | VerdictState::Stalling | VerdictState::Thrashing) => {
-                    "This is happening here: work waits for memory"
+                    "It happens here now: tasks wait for memory"
                 }
-                _ => "Whether it does here now needs stall times or a window",
+                _ => "Whether it happens here now needs stall times or --for 2s",
             };
             let mapped = mapped.unwrap_or_default();
             let swap = if swap.unwrap_or_default() == Bytes(0) {
-                "; without swap, code and mapped data are what gives way in the end"
+                "; without swap they are what is dropped in the end"
             } else {
                 ""
             };
-            format!("{now}. Of the {available} available, up to {mapped} are code and data in use by programs{swap}.")
+            format!("{now}. Of the {available} available, up to {mapped} is code and data that programs use{swap}.")
         }
     };
     Answer {
@@ -78,10 +84,11 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         mechanism: sentences([
             "MemAvailable counts most of the page cache as available. But the code of running programs is page cache, too, and so are the files a database maps.",
             "When process memory cannot be swapped (no swap, or full), the kernel makes room by dropping exactly those pages. The programs read them again at once, which drops others: every program waits for the disk, and nothing is \"out of memory\".",
-            "Free memory then hovers at the low mark and available stays well above zero: boxes were found standing still with 15 % available. So thresholds on available memory (alarms, earlyoom at 10 %) do not fire.",
-            "The signs that do show it: refaults a second, major faults, reads of the disk that hold the programs, and above all the `full` stall time. Swap, compressed swap included, lets idle process memory go instead; a larger min_ttl_ms (MGLRU) or a killer on stall times ends it early.",
+            "Free memory then hovers at the low mark and available stays well above zero: machines were found standing still with 15 % available. So thresholds on available memory (alarms, earlyoom at 10 %) do not fire.",
+            "The signs that do show it: refaults a second, major faults, reads of the disk with the programs, and above all the `full` stall time. With swap, compressed swap included, idle process memory leaves instead; a larger min_ttl_ms (MGLRU) or a killer on stall times ends it early.",
         ]),
         myth: Some("If memory is available, memory is not the problem: it is a stock of pages, some of which every program needs to take its next step.".into()),
+        to_do: "Alarm on stall times (psi full), not on available memory; have swap (zram is enough) for idle process memory.".into(),
         next: "ramline show pressure --for 2s".into(),
     }
 }

@@ -31,10 +31,10 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let waiting = meminfo.and_then(|m| Some(m.dirty? + m.writeback.unwrap_or_default()));
     let marks = marks(snapshot);
     let mut numbers = Numbers::default();
-    numbers.add("waiting to be written (now)", meminfo.and_then(|m| m.dirty), "/proc/meminfo Dirty");
+    numbers.add("unwritten (now)", meminfo.and_then(|m| m.dirty), "/proc/meminfo Dirty");
     numbers.add("being written (now)", meminfo.and_then(|m| m.writeback), "/proc/meminfo Writeback");
     numbers.add(
-        "written in the background above",
+        "writing begins above",
         marks.as_ref().map(|m| m.background),
         "/proc/vmstat nr_dirty_background_threshold",
     );
@@ -48,21 +48,23 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let old = settings.and_then(|s| s.dirty_expire_centisecs).and_then(centiseconds);
     numbers.add("written at the latest when this old", old, "/proc/sys/vm/dirty_expire_centisecs");
     let every = settings.and_then(|s| s.dirty_writeback_centisecs).and_then(centiseconds);
-    numbers.add("looked at every", every, "/proc/sys/vm/dirty_writeback_centisecs");
-    let speed = inputs.tiers.and_then(|t| file_tier(t)?.throughput.as_ref()).map(|m| m.median).filter(|b| *b > 0.0);
-    let drain = speed.zip(marks.as_ref()).map(|(speed, m)| nanos_of(m.most.as_f64() / speed * 1e9));
-    let one_file = speed.map(|speed| format!("measure tiers: one large file read in order at {}/s", bytes_of(speed)));
-    numbers.add(
-        "writing as much as may wait would take, at the speed of reading",
-        drain,
-        &format!("{}; writing is rarely faster", one_file.unwrap_or_default()),
-    );
+    numbers.add("the kernel looks every", every, "/proc/sys/vm/dirty_writeback_centisecs");
+    let measured = inputs.tiers.and_then(|t| file_tier(t)?.throughput.as_ref()).filter(|m| m.median > 0.0);
+    let at = |bytes: Bytes| measured.map(|m| nanos_of(bytes.as_f64() / m.median * 1e9));
+    if let Some((m, limit)) = measured.zip(marks.as_ref().map(|m| m.most)) {
+        let took =
+            at(limit).map(|time| format!("{time} at the {}/s measured for reading (n {})", bytes_of(m.median), m.n));
+        let what = format!("to write the limit of {limit} takes at least");
+        numbers.add(&what, took, "measure tiers: median throughput of the disk; writing is rarely faster than reading");
+        numbers.add("to write what is unwritten now takes at least", waiting.and_then(at), "the same throughput");
+    }
+    numbers.first(&["unwritten", "writing begins", "writers wait", "to write the limit", "written at the latest"]);
     let short = match (waiting, &marks) {
         (Some(waiting), Some(m)) => format!(
-            "{waiting} wait now; from {} on the kernel writes in the background, at {} every writer waits for the disk.",
-            m.background, m.most
+            "{waiting} of written data waits for the disk. Up to {} may: from there on every writer waits; the kernel begins to write at {}.",
+            m.most, m.background
         ),
-        (Some(waiting), None) => format!("{waiting} wait now; the thresholds were not seen."),
+        (Some(waiting), None) => format!("{waiting} of written data waits for the disk. The thresholds were not seen."),
         (None, _) => unseen(inputs, "meminfo"),
     };
     Answer {
@@ -70,11 +72,12 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         numbers: numbers.0,
         mechanism: sentences([
             "A write goes to the page cache and returns. The kernel writes it to the disk later: when it is old enough, when the background threshold is passed, or when a program asks (fsync, sync).",
-            "Half-way between the two thresholds writers are slowed down to what the disk takes; at the upper one they wait. A threshold worth many seconds of the disk means stalls of many seconds for whoever calls fsync behind it.",
+            "Half-way between the two thresholds writers are slowed down to what the disk takes; at the upper one they wait. A threshold worth many seconds of the disk means stalls of many seconds for programs that call fsync behind it.",
             "The ratios are shares of what could be dirty (free memory and file pages less reserves), not of the RAM, so they shrink as programs grow. The _bytes settings replace them: setting one sets the other to 0.",
             "Version 2 groups have their own share of the thresholds; on version 1 a group at its limit can fill up with dirty pages and wait in reclaim.",
         ]),
         myth: Some("A larger dirty_ratio makes writing faster: it delays it. A burst that fits returns sooner, and the disk is as slow as before once it is full.".into()),
+        to_do: "Where the limit takes the disk longer than some seconds, set vm.dirty_bytes and vm.dirty_background_bytes; checkup gives the values.".into(),
         next: "ramline show memory".into(),
     }
 }

@@ -45,24 +45,29 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let asked_for = asked.is_some();
     numbers.add("reclaimed on request", asked, "/proc/vmstat pgsteal_proactive");
     let short = match seen {
-        Some(e) if e.damon_evicts() => "DAMON pages memory out here, whether memory is short or not.".to_owned(),
+        Some(e) if e.damon_evicts() => "DAMON evicts pages here, whether memory is short or not.".to_owned(),
         Some(e) if e.hidden_threads() > 0 => {
-            "A DAMON thread runs here whose scheme cannot be seen: it may only watch, or evict.".into()
+            "A DAMON thread runs here whose scheme cannot be seen. It may evict, or only watch.".into()
         }
-        Some(e) if e.watchers() > 0 => "Nothing: DAMON runs here, but it only watches how memory is used.".into(),
-        Some(_) => "Nothing that can be seen: no DAMON scheme pages out.".into(),
-        None if asked_for => "No DAMON here; requests to reclaim show below.".into(),
+        Some(e) if e.watchers() > 0 => "Nothing else evicts pages here: DAMON runs, but it only watches.".into(),
+        Some(_) => "Nothing else evicts pages here, as far as can be seen: no DAMON scheme does.".into(),
+        None if asked_for => "There is no DAMON here; requests to reclaim show below.".into(),
         None => unseen(inputs, "evictors"),
     };
     Answer {
         short,
         numbers: numbers.0,
         mechanism: sentences([
-            "Besides reclaim under pressure, three things evict: DAMON schemes that page out what was not touched for a while, damon_reclaim built on it, and programs that write to a group's memory.reclaim.",
-            "They work with memory free. A file read once may be gone half a minute later, and a cache that looks too small is one that is being emptied.",
-            "Where they run, free memory says nothing about need, and measurements of the page cache have to name them.",
+            "Besides reclaim under pressure, these evict by themselves: DAMON schemes that page out what was not used for a while, and damon_reclaim built on it. A group at its limit evicts its own pages.",
+            "On request evict: writes to a group's memory.reclaim or, on newer kernels, to a node's /sys/devices/system/node/node*/reclaim; drop_caches; posix_fadvise(DONTNEED), as backup programs call it, on one file; madvise(MADV_PAGEOUT, MADV_COLD) and process_madvise, as phones use them, on one program.",
+            "All of them work with memory free: a file read once may be gone half a minute later, and a cache that looks too small is one that is being emptied.",
         ]),
         myth: Some("Pages leave RAM only when it is full.".into()),
+        to_do: if seen.is_some_and(|e| e.damon_evicts()) {
+            "Nothing if it is intended; cold starts after idle time are its price.".into()
+        } else {
+            "Nothing.".into()
+        },
         next: "ramline show pressure --for 10s".into(),
     }
 }

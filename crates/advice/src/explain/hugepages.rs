@@ -1,4 +1,4 @@
-//! `hugepages`: memory set aside as huge pages, and how much of it nobody uses.
+//! `hugepages`: memory set aside as huge pages, and how much of it is unused.
 
 use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
@@ -60,9 +60,11 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             let total: Bytes = pools.iter().map(|p| p.bytes(p.total)).sum();
             let idle: Bytes = pools.iter().map(|p| p.bytes(p.idle())).sum();
             match (total.0, idle.0) {
-                (0, _) => "None: no huge pages are set aside here.".to_owned(),
-                (_, 0) => format!("{total}, all of it used or promised."),
-                _ => format!("{total}, of which {idle} are neither used nor promised: nothing else can use them."),
+                (0, _) => "No huge pages are set aside here.".to_owned(),
+                (_, 0) => format!("{total} is set aside as huge pages, all of it used or promised."),
+                _ => format!(
+                    "{total} is set aside as huge pages; {idle} of it is neither used nor promised. Nothing else can use that."
+                ),
             }
         }
     };
@@ -76,6 +78,12 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             "Making them later needs blocks in one piece; after some hours of use the kernel may find only a part. Lowering nr_hugepages gives unused pages back at once.",
         ]),
         myth: Some("Reserving huge pages makes every program faster: only those that ask use them; for all others the RAM has become smaller.".into()),
+        to_do: match &pools {
+            Some(pools) if pools.iter().any(|p| p.idle() > 0) => {
+                "Lower vm.nr_hugepages by the unused pages, unless a program is yet to start that needs them.".into()
+            }
+            _ => "Nothing.".into(),
+        },
         next: "ramline show memory".into(),
     }
 }

@@ -1,4 +1,4 @@
-//! `kernel-memory`: what the kernel holds for itself, and which part can shrink.
+//! `kernel-memory`: what the kernel uses for itself, and which part can shrink.
 
 use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
@@ -10,7 +10,7 @@ use ramline_units::Bytes;
 pub(super) const TOPIC: Topic = Topic {
     id: "kernel-memory",
     area: Area::Owners,
-    question: "How much does the kernel hold for itself, and can it shrink?",
+    question: "How much does the kernel use for itself, and can it shrink?",
     wants: Wanted { slab: true, ..LIGHT },
     answer,
 };
@@ -35,7 +35,11 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             numbers.0.push(evidence(&line.label, line.bytes.to_string(), *source));
         }
     }
-    numbers.add("leftover: drivers, pipes, sockets", ledger.as_ref().map(|l| l.leftover), "MemTotal less every line");
+    numbers.add(
+        "leftover: what no counter names (drivers, pipes, sockets)",
+        ledger.as_ref().map(|l| l.leftover),
+        "MemTotal less every line",
+    );
     match &inputs.snapshot.slab {
         Seen::Seen { data, .. } => {
             for cache in data.caches.iter().take(3) {
@@ -62,19 +66,22 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
                 + stacks;
             let total = shrinks + fixed;
             let share = total.share_of(ledger.total).map(percent).unwrap_or_default();
-            format!("{total} ({share} of RAM): {shrinks} can shrink under pressure, {fixed} go only with their owners.")
+            format!(
+                "The kernel uses {total} ({share} of RAM) for itself. {shrinks} shrinks when memory is short; {fixed} goes with its owners."
+            )
         }
     };
     Answer {
         short,
         numbers: numbers.0,
         mechanism: sentences([
-            "The kernel keeps its objects in caches of equal pieces (slab). Names and inodes of files are kept as long as nobody needs the room, like page cache: that is the reclaimable part.",
-            "The rest belongs to something: page tables to processes (8 bytes a mapped page, for every process that maps it), stacks to threads, sockets to connections, per-CPU data to groups and devices. It goes when they go.",
-            "vm.vfs_cache_pressure scales how willingly names and inodes are given up; it does not touch file contents.",
+            "The kernel keeps its objects in caches of equal pieces (slab). Names and inodes of files are kept until the room is needed, like page cache: that is the reclaimable part.",
+            "The rest belongs to something: page tables to processes (8 bytes a mapped page, for every process that maps it), stacks to threads, sockets to connections, per-CPU data to groups and devices. It is freed when they end.",
+            "vm.vfs_cache_pressure scales how early names and inodes are freed; it does not touch file contents.",
             "Page tables grow with processes times shared memory: 250 processes over 16 GiB need up to 8 GiB of them, unless huge pages are used. Unreclaimable memory that grows for days without its owners growing is a leak, often of dead groups.",
         ]),
         myth: Some("A large slab is a leak: most of it is names and inodes after a walk over many files (a backup, updatedb), and it shrinks when memory is needed.".into()),
+        to_do: "Nothing while it does not grow for days; if it does, look at the largest caches as root.".into(),
         next: "ramline show memory".into(),
     }
 }

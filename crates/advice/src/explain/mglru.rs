@@ -23,7 +23,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         Some(l) => Some(format!("0x{:04x} (setting): {}", l.enabled, bits(l.enabled))),
         None => absent.then(|| "not there: two lists, active and inactive".to_owned()),
     };
-    numbers.add("generations", words, "/sys/kernel/mm/lru_gen/enabled");
+    numbers.add("MGLRU", words, "/sys/kernel/mm/lru_gen/enabled");
     let ttl = seen.and_then(|l| l.min_ttl_ms);
     numbers.add(
         "working set protected for",
@@ -56,11 +56,11 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         Some(l) if l.is_on() => {
             let ttl = match ttl {
                 Some(ms) if ms > 0 => {
-                    format!("; a working set younger than {ms} ms is not evicted, something is killed instead")
+                    format!(" What was used in the last {ms} ms is not evicted; a process is killed instead.")
                 }
                 _ => String::new(),
             };
-            format!("By generations: MGLRU is on{ttl}.")
+            format!("By generations: MGLRU is on.{ttl}")
         }
         Some(_) => "By two lists, active and inactive: the kernel has MGLRU, and it is switched off.".into(),
         None if absent => {
@@ -74,11 +74,12 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         mechanism: sentences([
             "Reclaim must guess which pages will not be missed. The classic way keeps two lists for file pages and two for process pages, and moves a page to the active one when it is used again.",
             "MGLRU (6.1 and later) sorts pages into up to four generations by the time of their last use, and finds uses by walking page tables in bulk instead of asking page by page. The oldest generation is evicted.",
-            "With the classic lists vm.swappiness sets shares of scanning. With MGLRU it weighs the refault rates of both kinds, and one kind is evicted at a time: 0 or 1 leaves process pages alone nearly always, 200 takes only them.",
+            "With the classic lists vm.swappiness sets shares of scanning. With MGLRU it weighs the refault rates of both kinds, and one kind is evicted at a time: 0 takes only file pages, 1 nearly only them, 200 only process pages.",
             "min_ttl_ms protects what was used in the last so many milliseconds. If that cannot be kept, the kernel kills, where it would otherwise thrash.",
             "In /proc/meminfo the two youngest generations show as active, the older ones as inactive, so the numbers mean less than with the lists.",
         ]),
-        myth: Some("MGLRU makes swappiness meaningless: it is used in another formula, and still decides which kind gives way.".into()),
+        myth: Some("MGLRU makes swappiness meaningless: it is used in another formula, and still decides which kind is evicted.".into()),
+        to_do: "Nothing: both ways work. Judge by stall times and by what is read again.".into(),
         next: "ramline explain swappiness".into(),
     }
 }

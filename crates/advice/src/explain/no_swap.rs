@@ -21,79 +21,91 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let areas = look::areas(inputs.snapshot);
     let swapped = areas.as_deref().map(look::swap_used);
     let mut numbers = Numbers::default();
+    numbers.add("in swap (now)", swapped.filter(|_| areas.as_ref().is_some_and(|a| !a.is_empty())), "/proc/swaps Used");
     numbers.add(
-        "swapped out now",
-        swapped.filter(|_| areas.as_ref().is_some_and(|a| !a.is_empty())),
-        "/proc/swaps Used",
-    );
-    numbers.add(
-        "anonymous memory: without swap it can only stay or be killed",
+        "process memory and tmpfs: without swap it stays until freed (now)",
         meminfo.and_then(|m| Some(m.active_anon? + m.inactive_anon?)),
         "/proc/meminfo Active(anon) + Inactive(anon)",
     );
-    numbers.add("of it not used lately", meminfo.and_then(|m| m.inactive_anon), "/proc/meminfo Inactive(anon)");
+    numbers.add("of it not used lately (now)", meminfo.and_then(|m| m.inactive_anon), "/proc/meminfo Inactive(anon)");
     let cache = meminfo.and_then(|m| Some(m.active_file? + m.inactive_file?));
-    numbers.add("file pages: all that can be dropped", cache, "/proc/meminfo Active(file) + Inactive(file)");
+    numbers.add("file pages: all that can be dropped (now)", cache, "/proc/meminfo Active(file) + Inactive(file)");
     let mapped = meminfo.and_then(|m| m.mapped);
-    numbers.add("of them mapped: program code and data files in use", mapped, "/proc/meminfo Mapped");
-    numbers.add("available", meminfo.and_then(|m| m.mem_available), "/proc/meminfo MemAvailable");
+    numbers.add("mapped by programs: code, files, shared memory (now)", mapped, "/proc/meminfo Mapped");
+    numbers.add("available (now)", meminfo.and_then(|m| m.mem_available), "/proc/meminfo MemAvailable");
     let refaults = inputs.window.as_ref().and_then(look::refaults);
     numbers.add(
-        "file refaults",
+        "file pages read again",
         refaults.map(|r| rate(r.per_second, "pages", r.span)),
         "/proc/vmstat workingset_refault_file",
     );
     let reread = mapped.and_then(|mapped| reread(inputs, mapped));
     let source = "Mapped in pages times the measured random read of the disk";
     numbers.add("to read the mapped pages again, one by one", reread, source);
+    numbers.first(&["in swap", "available", "process memory", "of it not used", "file pages: all"]);
     let short = match areas.as_deref() {
         None => unseen(inputs, "swaps"),
-        Some([]) => without(cache, mapped),
-        Some(areas) => taking_away(inputs, areas, look::swap_used(areas)),
+        Some([]) => without(inputs, cache, mapped),
+        Some(areas) => taking_away(inputs, areas, look::swap_used(areas), cache),
     };
     Answer {
         short,
         numbers: numbers.0,
         mechanism: sentences([
             "Without swap the kernel has one way to make room: drop file pages, program code included. When too few remain it kills.",
-            "The cache is spare only up to the working set. Beyond that every page dropped is read again at once, and the refault rate tells; programs then wait for their own code.",
-            "Swap turns that round: pages no one has touched for hours leave instead, and the files in use stay. Virtual and resident sizes describe the present, not what a program will need.",
+            "The cache is spare only up to the working set. Beyond that every page dropped is read again at once, which shows as refaults; programs then wait for their own code.",
+            "Swap turns that round: pages unused for hours leave instead, and the files in use stay. Virtual and resident sizes describe the present, not what a program will need.",
             "Near the limit the answer is more RAM or compressed swap (zram, zswap), never swapoff.",
-            "vm.swappiness=0 does not turn swap off: a machine whose file pages run out still swaps. Only swapoff, or a limit of zero on a group, does.",
+            "vm.swappiness=0 does not turn swap off for the machine: with the two lists it still swaps when file pages run out. It does for a group at its limit (memory.swappiness of version 1, vm.swappiness on version 2) and under MGLRU: only file pages are reclaimed there, and the kill comes with swap free. swapoff and a swap limit of zero turn it off everywhere.",
         ]),
         myth: Some("No swap means no waiting: the waiting moves to re-reading program code, where no counter named swap shows it.".into()),
+        to_do: match areas.as_deref() {
+            Some([]) => "A small zram area is enough: idle process memory then leaves before program code does.".into(),
+            _ => "Keep swap on.".into(),
+        },
         next: "ramline lab run code-plus-data".into(),
     }
 }
 
-fn without(cache: Option<Bytes>, mapped: Option<Bytes>) -> String {
+fn without(inputs: &Inputs<'_>, cache: Option<Bytes>, mapped: Option<Bytes>) -> String {
+    let free = inputs.snapshot.meminfo.data().and_then(|m| m.mem_free);
+    let free = free.map(|free| format!(" It begins when the {free} free now is used.")).unwrap_or_default();
     match cache.zip(mapped) {
         Some((cache, mapped)) => format!(
-            "There is no swap here: to make room the kernel can only drop from {cache} of file pages, of which {mapped} are mapped (program code above all), and then kill."
+            "There is no swap here: to make room the kernel can only drop from {cache} of file pages.{free} At most {} of these is code and files that programs map; when too little is left, it kills.",
+            mapped.min(cache)
         ),
-        None => "There is no swap here: to make room the kernel can only drop file pages, program code included, and then kill.".into(),
+        None => format!(
+            "There is no swap here: to make room the kernel can only drop file pages.{free} After that it kills."
+        ),
     }
 }
 
 /// What would come back into RAM, and whether there is room.
-fn taking_away(inputs: &Inputs<'_>, areas: &[&ramline_snapshot::swaps::SwapArea], swapped: Bytes) -> String {
+fn taking_away(
+    inputs: &Inputs<'_>,
+    areas: &[&ramline_snapshot::swaps::SwapArea],
+    swapped: Bytes,
+    cache: Option<Bytes>,
+) -> String {
     let freed: Bytes =
         areas.iter().filter_map(|area| Some(look::zram_of(inputs.snapshot, area)?.mm.as_ref()?.mem_used_total)).sum();
     let back = swapped - freed;
     let Some(available) = inputs.snapshot.meminfo.data().and_then(|m| m.mem_available) else {
         return format!(
-            "Taking swap away would bring {swapped} back into RAM and leave only dropping file pages, and then killing."
+            "Taking swap away would bring {swapped} back into RAM. After that the kernel could only drop file pages, and then kill."
         );
     };
-    let pool = if freed.0 > 0 { format!(", less {freed} of compressed pool it frees") } else { String::new() };
+    let pool = if freed.0 > 0 { format!(", less {freed} of compressed pool") } else { String::new() };
     if back > available {
         return format!(
-            "Taking swap away would bring {swapped} back into RAM{pool}, but only {available} are available: it would end in the out-of-memory killer."
+            "Taking swap away would bring {swapped} back into RAM{pool}. Only {available} is available: it would end in the out-of-memory killer."
         );
     }
     format!(
-        "Taking swap away would bring {swapped} back into RAM{pool} and leave {} of {available} available, all of it file pages that are read again when dropped.",
-        available - back
+        "Taking swap away would bring {swapped} back into RAM{pool}. It would leave {} of {available} available; to make room after that the kernel could only drop from {} of file pages, and then kill.",
+        available - back,
+        cache.map_or_else(|| "an unknown amount".to_owned(), |cache| cache.to_string())
     )
 }
 

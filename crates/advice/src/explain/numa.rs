@@ -29,7 +29,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         numbers.0.push(evidence(&format!("node {} (now)", node.node), value, "/proc/zoneinfo"));
         if let Some(held) = snapshot.zoneinfo.data().and_then(|z| held(z, node.node, page)) {
             numbers.0.push(evidence(
-                &format!("node {}: what it holds (now)", node.node),
+                &format!("node {}: used by (now)", node.node),
                 held,
                 "/proc/zoneinfo nr_*_anon, nr_*_file, nr_shmem",
             ));
@@ -61,7 +61,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     );
     let short = match nodes {
         [] => unseen(inputs, "zoneinfo"),
-        [only] => format!("No: there is one node with {}, so nothing can be out of balance.", only.managed),
+        [only] => format!("There is one memory node, with {}: nothing can be out of balance.", only.managed),
         many => several(many),
     };
     Answer {
@@ -70,10 +70,15 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         mechanism: sentences([
             "On a machine with several processors each has memory of its own, a node; memory of another node is slower by a third to a half. New pages come from the node of the asking CPU.",
             "Each node has its own watermarks and its own kswapd. When the near node reaches low, its kswapd wakes, and allocations meanwhile go to the next node that has room.",
-            "A program bound to one node (numactl --membind, cpuset) cannot use the others: it reclaims and swaps while they are free. vm.zone_reclaim_mode other than 0 does the same to everyone.",
+            "A program bound to one node (numactl --membind, cpuset) cannot use the others: it reclaims and swaps while they are free. vm.zone_reclaim_mode other than 0 does the same to every program.",
             "Nodes without CPUs are slow memory (CXL, persistent). Kernels since 5.15 can move cold pages there before they swap (/sys/kernel/mm/numa/demotion_enabled).",
         ]),
         myth: Some("Swap is used although half of the RAM is free, so something is broken: a binding or vm.zone_reclaim_mode keeps programs on a node that is full.".into()),
+        to_do: if nodes.len() > 1 {
+            "Leave vm.zone_reclaim_mode at 0, and bind programs to a node only if they fit into it.".into()
+        } else {
+            "Nothing.".into()
+        },
         next: "ramline show pressure".into(),
     }
 }
@@ -91,7 +96,7 @@ fn several(nodes: &[NodeMarks]) -> String {
         "all are short"
     };
     format!(
-        "{} nodes, and {words}: node {} has {} free of {}, node {} {} of {}.",
+        "{} nodes, {words}: node {} has {} free of {}. Node {} has {} of {}.",
         nodes.len(),
         least.node,
         least.free,

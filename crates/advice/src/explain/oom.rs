@@ -21,21 +21,26 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let kills = snapshot.vmstat.data().and_then(|v| v.oom_kill);
     let largest = largest(snapshot);
     let mut numbers = Numbers::default();
-    numbers.add("kills since boot, in groups too (counter)", kills, "/proc/vmstat oom_kill");
+    numbers.add("killed since boot, in groups too", kills, "/proc/vmstat oom_kill");
     let over = inputs.window.and_then(|w| Some((w.delta(|s| s.vmstat.data()?.oom_kill)?, w.span)));
-    numbers.add("kills over the window", over.map(|(n, span)| format!("{n} over {span}")), "/proc/vmstat oom_kill");
+    numbers.add("killed in the window", over.map(|(n, span)| format!("{n} over {span}")), "/proc/vmstat oom_kill");
     let own = snapshot.cgroups.data().and_then(|c| c.own.as_ref()).and_then(|g| g.events.get("oom_kill").copied());
-    numbers.add("kills in our own group (counter)", own, "memory.events or memory.oom_control oom_kill");
+    numbers.add("killed in this group since boot", own, "memory.events or memory.oom_control oom_kill");
     numbers.add(
-        "file pages left to drop (now)",
+        "file pages that can be dropped (now)",
         meminfo.and_then(|m| Some(m.active_file? + m.inactive_file?)),
         "/proc/meminfo Active(file) + Inactive(file)",
     );
-    numbers.add("swap left (now)", meminfo.and_then(|m| m.swap_free), "/proc/meminfo SwapFree");
+    numbers.add("free swap (now)", meminfo.and_then(|m| m.swap_free), "/proc/meminfo SwapFree");
+    numbers.add("free memory (now)", meminfo.and_then(|m| m.mem_free), "/proc/meminfo MemFree");
     let room = group::of(snapshot);
-    numbers.add("left below our group's limit", room.as_ref().map(|g| g.room), "limit - current + inactive_file");
     numbers.add(
-        "the largest by the kernel's measure",
+        "available below the limit of this group (now)",
+        room.as_ref().map(|g| g.room),
+        "limit - current + inactive_file",
+    );
+    numbers.add(
+        "largest process, as the kernel measures it",
         largest.map(|(p, bytes)| format!("{} ({}), {bytes}", p.name, p.pid)),
         "/proc/PID/status RssAnon + RssFile + RssShmem + VmSwap + VmPTE, adjustments left out",
     );
@@ -52,7 +57,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         "/proc/sys/vm/panic_on_oom",
     );
     numbers.add(
-        "who kills earlier",
+        "daemons that kill earlier",
         snapshot.killers.data().map(|k| match (k.earlyoom.is_some(), k.oomd.is_some()) {
             (true, true) => "earlyoom and systemd-oomd run",
             (true, false) => "earlyoom runs",
@@ -63,21 +68,23 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     );
     let ttl = snapshot.lru_gen.data().and_then(|l| l.min_ttl_ms).filter(|ms| *ms > 0);
     numbers.add(
-        "kill rather than thrash below",
+        "killed rather than thrash below",
         ttl.map(|ms| format!("{ms} ms of working set (setting)")),
         "/sys/kernel/mm/lru_gen/min_ttl_ms",
     );
+    numbers.first(&["killed since", "free memory", "file pages", "free swap", "largest process"]);
     Answer {
         short: short(inputs, kills, largest),
         numbers: numbers.0,
         mechanism: sentences([
-            "The kernel kills when an allocation has reclaimed again and again (16 rounds) and freed nothing: no file pages left worth the name, swap full or missing. Long before that the machine may stand still.",
+            "The kernel kills when an allocation has reclaimed again and again (16 rounds) and freed nothing: hardly any file pages left, swap full or missing. Long before that the machine may stand still.",
             "It takes the process with the most RAM, swap and page tables, shifted by its oom_score_adj (-1000 exempts it, 1000 offers it). Not the one that asked, nor the one that grew last.",
-            "A group at its limit kills inside itself, however much the machine has free; the counter above counts those too.",
+            "A group at its limit kills inside itself, however much the machine has free; \"killed since boot\" counts those too.",
             "Requests for large blocks (more than 8 pages in a row) fail instead of killing. On version 2 groups memory.oom.group kills the group as a whole.",
             "earlyoom and systemd-oomd act earlier, on thresholds of their own. With zram, free swap is a number of uncompressed bytes that may never fit, so such thresholds can mislead.",
         ]),
         myth: Some("The killer runs when RAM is full: RAM is always nearly full. It runs when nothing can be reclaimed, which without swap means after the program code has been dropped and read again many times.".into()),
+        to_do: "Shield what must not be killed with OOMScoreAdjust= in its unit, and give large programs a limit of their own.".into(),
         next: "ramline show pressure --for 2s".into(),
     }
 }
@@ -98,20 +105,25 @@ fn largest(snapshot: &Snapshot) -> Option<(&Process, Bytes)> {
 fn short(inputs: &Inputs<'_>, kills: Option<u64>, largest: Option<(&Process, Bytes)>) -> String {
     let Some(meminfo) = inputs.snapshot.meminfo.data() else { return unseen(inputs, "meminfo") };
     let past = match kills {
-        Some(0) => "Nothing was killed since boot".to_owned(),
-        Some(1) => "One process was killed since boot, on the machine or in a group at its limit".to_owned(),
-        Some(n) => format!("{n} processes were killed since boot, on the machine or in groups at their limit"),
+        Some(0) => "No process was killed for memory since boot".to_owned(),
+        Some(1) => "1 process was killed for memory since boot, on the machine or in a group at its limit".to_owned(),
+        Some(n) => {
+            format!("{n} processes were killed for memory since boot, on the machine or in groups at their limits")
+        }
         None => "Kills are not counted here".to_owned(),
     };
-    let swap = match meminfo.swap_free {
-        Some(free) if free.0 > 0 => format!(" and the last {free} of swap are taken"),
-        _ => "; there is no free swap".to_owned(),
-    };
+    // All three have to be gone before the machine kills; a group at its limit kills earlier.
     let files = meminfo.active_file.zip(meminfo.inactive_file).map(|(a, b)| a + b);
-    let when = files
-        .map(|files| format!("; the next kill comes once {files} of file pages are dropped{swap}"))
-        .unwrap_or_default();
+    let mut left: Vec<String> = Vec::new();
+    left.extend(meminfo.mem_free.map(|free| format!("{free} of free memory")));
+    left.extend(files.map(|files| format!("most of {files} of file pages")));
+    left.extend(meminfo.swap_free.filter(|free| free.0 > 0).map(|free| format!("{free} of swap")));
+    let when = if left.is_empty() {
+        String::new()
+    } else {
+        format!(" Before the machine kills, {} are used up.", crate::text::list(&left))
+    };
     let whom =
-        largest.map(|(p, bytes)| format!("; the largest process is {} with {bytes}", p.name)).unwrap_or_default();
-    format!("{past}{when}{whom}.")
+        largest.map(|(p, bytes)| format!(" The largest process is {} with {bytes}.", p.name)).unwrap_or_default();
+    format!("{past}.{when}{whom}")
 }

@@ -37,20 +37,20 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         (None, ..) if settings.is_none() => unseen(inputs, "settings"),
         (_, None, _) | (_, _, None) => unseen(inputs, "meminfo"),
         (Some(2), Some(promised), Some(limit)) if promised.0 >= limit.0 => format!(
-            "Nothing more: {promised} are promised and the limit is {limit} (strict mode), so programs are refused memory, however much is free."
+            "Nothing more: {promised} is promised and the limit is {limit} (strict mode). Programs are refused memory, however much is free."
         ),
         (Some(2), Some(promised), Some(limit)) => format!(
-            "{} more: {promised} of {limit} are promised (strict mode); beyond that programs are refused, however much is free.",
+            "{} more: {promised} of {limit} is promised (strict mode). Beyond that programs are refused memory, however much is free.",
             limit - promised
         ),
         (Some(1), Some(promised), _) => {
-            format!("As much as they like: nothing is refused (mode 1). {promised} are promised now.")
+            format!("Any amount: nothing is refused (vm.overcommit_memory is 1). {promised} is promised now.")
         }
         (Some(0), Some(promised), _) => format!(
-            "Nearly anything: only a single request larger than RAM and swap together is refused (mode 0). {promised} are promised now."
+            "Nearly any amount: only one request larger than RAM and swap is refused (mode 0). {promised} is promised now."
         ),
         (_, Some(promised), _) => {
-            format!("Cannot tell: vm.overcommit_memory was not seen. {promised} are promised now.")
+            format!("Cannot tell: vm.overcommit_memory was not seen. {promised} is promised now.")
         }
     };
     Answer {
@@ -63,6 +63,10 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             "A promise costs nothing until it is touched. When more is touched than there is, reclaim, swap and in the end a kill decide, in every mode.",
         ]),
         myth: Some("Committed_AS above the RAM means trouble: it counts promises; large unused mappings and forks make it big. Nor does mode 2 rule out kills: the page cache, the kernel and limits of groups are not in its sum.".into()),
+        to_do: match mode {
+            Some(2) => "If programs fail with \"cannot allocate memory\", raise vm.overcommit_ratio or add swap.".into(),
+            _ => "Nothing.".into(),
+        },
         next: "ramline explain oom".into(),
     }
 }

@@ -27,8 +27,8 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     numbers.add("vm.page-cluster", words, "/proc/sys/vm/page-cluster");
     for area in areas.iter().flatten() {
         let how = match (area.zram(), look::disk_of(snapshot, area).and_then(|disk| disk.rotational)) {
-            (Some(_), _) => "zram: a page with one owner is read alone",
-            (None, Some(true)) => "says it rotates: neighbours on the device are read, on every area",
+            (Some(_), _) => "zram: pages are read one by one",
+            (None, Some(true)) => "rotates, by its own account: neighbours on the device are read, on every area",
             (None, Some(false)) => "does not rotate: neighbours in the program's addresses are read",
             (None, None) => "its kind was not seen",
         };
@@ -58,11 +58,12 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         numbers: numbers.0,
         mechanism: sentences([
             "2^vm.page-cluster pages is the most a swap-in reads, not what it always reads: the kernel reads more while what it read ahead is used, and only one page while nothing is.",
-            "A page on zram that has one owner is read alone, whatever the setting is: there is no seek to save. Pages shared after a fork, and those of tmpfs on older kernels, still go by the setting.",
+            "A page on zram is read alone, whatever the setting is: there is no seek to save. Before 7.0 this holds for pages of one process; pages shared after a fork, and those of tmpfs on older kernels, still go by the setting there.",
             "Where no swap area rotates, the neighbours are those in the program's address space (kernels since 4.14), which are wanted together more often. One rotating area anywhere makes all areas read neighbours on the device.",
             "Two figures decide: the share of pages read ahead that are used, and the size of the window. Well above 80 % a larger window may pay on a disk, below 30 % it wastes reads.",
         ]),
         myth: Some("With zram set vm.page-cluster to 0: for zram it changes next to nothing, and a disk area behind it then pays one request a page.".into()),
+        to_do: "Leave it. Below 30 % of read-ahead pages used, over a window under load, lower it by one.".into(),
         next: "ramline show swap --for 2s".into(),
     }
 }
@@ -83,13 +84,15 @@ fn short(
     let many = if pages == 1 { "one page".to_owned() } else { format!("up to {pages} pages ({size})") };
     match areas {
         None => unseen(inputs, "swaps"),
-        Some([]) => format!("Nothing: there is no swap area here. With one on a disk a swap-in would read {many}."),
+        Some([]) => format!("There is no swap area here: a swap-in reads nothing. From a disk it would read {many}."),
         Some(areas) if areas.iter().all(|area| area.zram().is_some()) => {
-            format!("One page: every swap area here is zram, so the setting ({many}) counts only for shared pages.")
+            format!(
+                "A swap-in reads one page: every swap area here is zram. The setting ({many}) has no effect from kernel 7.0 on, before it only on pages shared after a fork."
+            )
         }
         Some(areas) if areas.iter().any(|area| area.zram().is_some()) => {
-            format!("One page from zram, {many} from the area on disk.")
+            format!("A swap-in reads one page from zram, {many} from the area on disk.")
         }
-        Some(_) => format!("{}{} at once.", many[..1].to_uppercase(), &many[1..]),
+        Some(_) => format!("A swap-in reads {many} at once."),
     }
 }

@@ -2,10 +2,19 @@
 
 use super::{Answer, Area, LIGHT, Numbers, Topic, sentences};
 use crate::Inputs;
+use crate::findings::group_at_its_limit;
 use ramline_model::pressure::{self, PressureState};
+use ramline_model::verdict;
+use ramline_snapshot::Wanted;
 
-pub(super) const TOPIC: Topic =
-    Topic { id: "pressure", area: Area::Pressure, question: "Is this machine short of memory?", wants: LIGHT, answer };
+pub(super) const TOPIC: Topic = Topic {
+    id: "pressure",
+    area: Area::Pressure,
+    question: "Is this machine short of memory?",
+    // With the groups: a group that is short at its own limit is named.
+    wants: Wanted { groups: true, ..LIGHT },
+    answer,
+};
 
 fn answer(inputs: &Inputs<'_>) -> Answer {
     let seen = pressure::of(inputs.snapshot, inputs.window);
@@ -29,28 +38,70 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     );
     if let (Some(rates), Some(span)) = (seen.rates, seen.span) {
         let rate = |value: Option<f64>, unit: &str| value.map(|v| crate::text::rate(v, unit, span));
-        numbers.add("file refaults", rate(rates.refault_file, "pages"), "/proc/vmstat workingset_refault_file");
-        numbers.add("anonymous refaults", rate(rates.refault_anon, "pages"), "/proc/vmstat workingset_refault_anon");
+        numbers.add("file pages read again", rate(rates.refault_file, "pages"), "/proc/vmstat workingset_refault_file");
+        numbers.add(
+            "swapped pages read again",
+            rate(rates.refault_anon, "pages"),
+            "/proc/vmstat workingset_refault_anon",
+        );
         numbers.add("major faults", rate(rates.major_faults, "faults"), "/proc/vmstat pgmajfault");
-        numbers.add("looked at by reclaim", rate(rates.scanned, "pages"), "/proc/vmstat pgscan_anon + pgscan_file");
+        numbers.add("scanned by reclaim", rate(rates.scanned, "pages"), "/proc/vmstat pgscan_anon + pgscan_file");
         numbers.add(
             "allocations that reclaimed themselves",
             rate(rates.allocstall, "times"),
             "/proc/vmstat allocstall_*",
         );
     }
-    let state = match seen.state {
-        PressureState::Unknown => "Cannot tell, for no stall times were seen and rates need two looks",
-        PressureState::Calm => "No",
-        PressureState::Reclaiming => "Not noticeably",
-        PressureState::GroupAtLimit => "No, but a group is at its limit",
-        PressureState::ReadAgain | PressureState::Elsewhere => "No",
-        PressureState::Stalling | PressureState::Refaulting => "Yes",
-        PressureState::Thrashing => "Yes, badly",
+    let meminfo = inputs.snapshot.meminfo.data();
+    let room = meminfo.and_then(|m| m.mem_available.zip(m.mem_total)).map(|(a, total)| verdict::of_total(a, total));
+    numbers.add("available on the machine (now)", room.clone(), "/proc/meminfo MemAvailable of MemTotal");
+    // Its trouble is the group's: the machine and the group are answered each by itself.
+    let group = group_at_its_limit(inputs);
+    for number in group.iter().flat_map(|group| &group.evidence).take(2) {
+        numbers.0.push(crate::text::evidence(
+            &format!("the group: {}", number.what),
+            number.value.clone(),
+            &number.source,
+        ));
+    }
+    numbers.first(&["available", "some task waited for memory", "all tasks", "the group", "scanned"]);
+    let machine_waits =
+        matches!(seen.state, PressureState::Stalling | PressureState::Refaulting | PressureState::Thrashing);
+    let short = match (&group, seen.state) {
+        (Some(group), _) if !machine_waits => {
+            let room = room.map(|room| format!(": {room} available")).unwrap_or_default();
+            format!("No, the machine is not{room}. But a group is: {}.", lower(&group.title))
+        }
+        (None, PressureState::GroupAtLimit) => {
+            let room = room.map(|room| format!(": {room} available")).unwrap_or_default();
+            format!(
+                "No, the machine is not{room}. But tasks of a group wait at its limit: ramline show cgroups --for 5s names it."
+            )
+        }
+        (group, state) => {
+            let word = match state {
+                PressureState::Unknown => "Cannot tell, for no stall times were seen and rates need two looks",
+                PressureState::Calm | PressureState::ReadAgain | PressureState::GroupAtLimit => "No",
+                PressureState::Elsewhere => "Perhaps a group is",
+                PressureState::Reclaiming => "Not noticeably",
+                PressureState::Stalling | PressureState::Refaulting => "Yes",
+                PressureState::Thrashing => "Yes, badly",
+            };
+            let also =
+                group.as_ref().map(|group| format!(" A group is, too: {}.", lower(&group.title))).unwrap_or_default();
+            match verdict::of(inputs.snapshot, inputs.window) {
+                Some(verdict) => format!("{word}. {}{also}", verdict.text),
+                None => format!("{word}.{also}"),
+            }
+        }
     };
-    let short = match crate::headline(inputs) {
-        Some(verdict) => format!("{state}. {}", verdict.text),
-        None => format!("{state}."),
+    let to_do = match (&group, machine_waits) {
+        (Some(group), false) => capital(&group.effect),
+        (_, true) => "Find the largest users (ramline show processes); make room, add zram, or add RAM.".into(),
+        _ if seen.state == PressureState::Unknown => {
+            "Look again over a window: ramline explain pressure --for 2s.".into()
+        }
+        _ => "Nothing.".into(),
     };
     Answer {
         short,
@@ -59,11 +110,24 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             "Memory is short when work waits for it. The kernel measures that: the share of time in which some task, or all of them, stood still until memory was found (PSI).",
             "That the working set does not fit takes three things at once: the machine reclaims, pages of the working set come back, and tasks wait.",
             "Pages that come back alone are no sign: DAMON, drop_caches, a group's limit and time evict as well, and what is read again costs a read.",
-            "Stocks (free, available, swap used) say how things are stored, not whether anyone waits.",
+            "Stocks (free, available, swap used) show how memory is used, not whether tasks wait.",
         ]),
+        to_do,
         myth: Some(
             "Little free memory is a problem: a healthy machine keeps little free, because cache uses the rest.".into(),
         ),
         next: "ramline show pressure --for 2s".into(),
     }
+}
+
+/// In the middle of a sentence.
+fn lower(title: &str) -> String {
+    let mut letters = title.chars();
+    letters.next().map(|c| c.to_lowercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// As a sentence.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|c| c.to_uppercase().chain(letters).chain(['.']).collect()).unwrap_or_default()
 }

@@ -45,7 +45,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         Some(some) => {
             let full = snapshot.pressure_memory.data().and_then(|p| p.full).map_or(0.0, |f| f.avg10);
             format!(
-                "Shares of time, not of memory: in the last 10 s some task waited for memory {:.2} % of the time, all of them at once {full:.2} %.",
+                "In the last 10 s some task waited for memory {:.2} % of the time, all tasks at once {full:.2} %. The numbers are shares of time, not of memory.",
                 some.avg10
             )
         }
@@ -55,12 +55,13 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         short,
         numbers: numbers.0,
         mechanism: sentences([
-            "`some` is the share of time in which at least one task stood still for want of the resource; `full` the share in which all that had work did. `full` is time nobody can use.",
-            "For memory it counts reclaiming by oneself, reading back pages that were evicted a moment ago, swap-ins, compaction and the brake of memory.high. Waiting for a first read of a file counts as io only.",
+            "`some` is the share of time in which at least one task stood still for want of the resource; `full` the share in which all that had work did. `full` is lost time.",
+            "For memory it counts reclaiming by oneself, reading back pages that were evicted a moment ago, swap-ins, compaction and the slowing down at memory.high. Waiting for a first read of a file counts as io only.",
             "The averages fade: avg10 falls by half in about 7 s, so a peak shows in it afterwards. The total is exact; two looks at it give the share over any window.",
             "Kernels since 4.20 have it; some are built or booted with it off (psi=0). `full` for the CPU is always 0 for the whole machine. Groups have their own files on version 2 only.",
         ]),
-        myth: Some("10 % pressure means 10 % of memory is used: it says that work stood still a tenth of the time. A full machine may show 0, a half-empty group 90.".into()),
+        myth: Some("10 % pressure means 10 % of memory is used: it means that work stood still a tenth of the time. A full machine may show 0, a half-empty group 90.".into()),
+        to_do: "Alarm on memory full above some percent of 60 s; below that nothing is lost.".into(),
         next: "ramline show pressure --for 2s".into(),
     }
 }

@@ -46,7 +46,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         );
         let refaults = look::refaults(&window);
         numbers.add(
-            "file refaults",
+            "file pages read again",
             refaults.map(|r| rate(r.per_second, "pages", r.span)),
             "/proc/vmstat workingset_refault_file",
         );
@@ -54,22 +54,24 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let root = look::disk_under(snapshot, "/").and_then(|disk| Some((disk, disk.read_ahead?)));
     let short = match root {
         Some((disk, size)) => format!(
-            "Up to {size} at a time from {} ({} pages for the one that was asked for).",
+            "A fault on a file reads up to {size} from {}: {} pages for the one that was needed.",
             disk.name,
             size.0.checked_div(snapshot.machine.page_size.0).unwrap_or(0)
         ),
         None if snapshot.blocks.data().is_none() => unseen(inputs, "blocks"),
-        None => "The device under / does not show here (a container, or a file system without one).".into(),
+        None => "The device under / cannot be seen here (a container, or a file system without one).".into(),
     };
     Answer {
         short,
         numbers: numbers.0,
         mechanism: vec![
             format!("A fault on a mapped file reads a window around the page, as large as the device's read-ahead (the kernel's default is {}).", Bytes::from_kib(128)),
-            "With memory to spare that is a gain: the neighbours are used soon. Under pressure they are evicted before they are used, and each fault pays for a whole window.".into(),
-            "So a large read-ahead turns a shortage into a standstill: the same load without swap did a third of a round in 40 s at 8 MiB and five rounds in 20 s at 128 KiB.".into(),
+            "After 100 faults more that had to read than were found in the cache, the kernel stops this for the open file and reads single pages, until hits bring the count down again.".into(),
+            "With memory to spare the window is a gain: the neighbours are used soon. Under pressure they are evicted before they are used, and each fault pays for a whole window.".into(),
+            "So a large read-ahead turns a shortage into a standstill: one load without swap finished a third of a round in 40 s at 8 MiB, and five rounds in 20 s at 128 KiB.".into(),
         ],
         myth: Some("More read-ahead is always faster: it helps long sequential reads, and hurts random faults under pressure.".into()),
+        to_do: "Leave it, unless checkup finds faults that read too much while memory is short; backups profit from it.".into(),
         next: "ramline show pressure --for 2s".into(),
     }
 }

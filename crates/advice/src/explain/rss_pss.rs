@@ -30,7 +30,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         resident,
         "/proc/PID/status RssAnon + RssFile + RssShmem",
     );
-    numbers.add("what they map in RAM, each page once (now)", truth, "/proc/meminfo AnonPages + Mapped");
+    numbers.add("what they map in RAM, each page counted once (now)", truth, "/proc/meminfo AnonPages + Mapped");
     numbers.add("their anonymous memory, added up", anon, "/proc/PID/status RssAnon");
     numbers.add("anonymous memory, each page once", meminfo.and_then(|m| m.anon_pages), "/proc/meminfo AnonPages");
     numbers.add("file and shared pages mapped, each page once", meminfo.and_then(|m| m.mapped), "/proc/meminfo Mapped");
@@ -48,12 +48,12 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             let times = resident.share_of(truth).unwrap_or(1.0);
             let ram = inputs.snapshot.mem_total().and_then(|ram| resident.share_of(ram)).map(percent);
             format!(
-                "Their resident sizes add up to {resident}{}, yet they hold {truth}: shared pages are counted once for each that maps them ({times:.1} times here).",
-                ram.map(|share| format!(" ({share} of RAM)")).unwrap_or_default()
+                "Their sizes (RSS) add up to {resident}{}; together they use {truth} of RAM. Each shared page is in the RSS of every process that maps it: {times:.1} times too much here.",
+                ram.map(|share| format!(", {share} of RAM")).unwrap_or_default()
             )
         }
         (None, Some(truth)) => format!(
-            "Together they hold {truth}, each page counted once; single processes were not seen, so the sum of their sizes cannot be told."
+            "Together the processes use {truth}, each page counted once. Single processes were not seen, so the sum of their sizes is not known."
         ),
         (_, None) => unseen(inputs, "meminfo"),
     };
@@ -63,10 +63,11 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         mechanism: sentences([
             "RSS is every page a process maps that is in RAM. A page of the C library, or of a database's shared buffers, is in the RSS of every process that maps it.",
             "Anonymous memory (heaps, stacks) belongs to one process, except after a fork: parent and child share it until one of them writes, and both count it.",
-            "PSS divides each page by the number of its mappers, so PSS adds up; USS counts only pages nobody else maps: what the end of the process would free. Both need a walk of its page tables that holds a lock of the process, about 20 to 40 ms a GiB of 4 KiB pages.",
+            "PSS divides each page by the number of its mappers, so PSS adds up; USS counts only pages that no other process maps: what the end of the process would free. Both need a walk of its page tables that holds a lock of the process, about 20 to 40 ms a GiB of 4 KiB pages.",
             "Mapped and AnonPages count each page once, so the total of all processes is known exactly without any walk. Page tables, kernel memory and pages in swap are in no RSS.",
         ]),
         myth: Some("Adding up RES or RSS shows what is used: with 253 database processes over 16 GB of shared buffers that sum is several times the RAM.".into()),
+        to_do: "Compare processes by PSS (ramline show processes), never by the sum of RSS.".into(),
         next: "ramline show processes".into(),
     }
 }

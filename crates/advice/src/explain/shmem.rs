@@ -1,4 +1,4 @@
-//! `shmem`: what shared memory is made of, and who keeps it.
+//! `shmem`: what shared memory is made of, and what keeps it in RAM.
 
 use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
@@ -10,7 +10,7 @@ use ramline_units::Bytes;
 pub(super) const TOPIC: Topic = Topic {
     id: "shmem",
     area: Area::Files,
-    question: "What is shared memory made of, and who keeps it?",
+    question: "What is shared memory made of, and what keeps it?",
     wants: Wanted { mounts: true, shmem: true, ..LIGHT },
     answer,
 };
@@ -25,7 +25,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let share = shmem.zip(snapshot.mem_total()).and_then(|(shmem, ram)| shmem.share_of(ram));
     numbers.add("of RAM", share.map(percent), "Shmem / MemTotal");
     numbers.add(
-        "in tmpfs mounts, what went to swap included",
+        "in tmpfs mounts, swapped part included (now)",
         mounts.as_ref().map(|m| m.used),
         "statfs of each mount, added up",
     );
@@ -49,19 +49,21 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     numbers.add("swap it could go to", meminfo.and_then(|m| m.swap_free), "/proc/meminfo SwapFree");
     let short = match (shmem, &mounts) {
         (None, _) => unseen(inputs, "meminfo"),
-        (Some(shmem), None) => format!("{shmem} of RAM; the mounts were not seen, so it cannot be split."),
+        (Some(shmem), None) => {
+            format!("{shmem} of RAM is shared memory. The mounts were not seen, so it cannot be split.")
+        }
         (Some(shmem), Some(mounts)) => {
             let elsewhere = mounts.elsewhere.map(ramline_model::SignedBytes::or_zero).unwrap_or_default();
             let whose = if elsewhere.0 > mounts.used.0 {
-                format!("most of it in no mount: {elsewhere} are segments, memfd, deleted files or graphics")
+                format!("{elsewhere} of it is in no mount (memfd, segments, deleted files)")
             } else {
-                format!("files in tmpfs hold {}", mounts.used)
+                format!("files in tmpfs take {}", mounts.used)
             };
             let swap = match meminfo.and_then(|m| m.swap_free) {
-                Some(Bytes(0)) | None => "without free swap it stays until it is deleted",
-                Some(_) => "it can go to swap, and is never dropped",
+                Some(Bytes(0)) | None => "Without free swap it stays until it is deleted",
+                Some(_) => "It can go to swap, and is never dropped",
             };
-            format!("{shmem} of RAM; {whose}; {swap}.")
+            format!("{shmem} of RAM is shared memory: {whose}. {swap}.")
         }
     };
     Answer {
@@ -70,10 +72,11 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         mechanism: sentences([
             "Shared memory is files without a disk: tmpfs mounts, System V segments, memfd, shared anonymous mappings and graphics objects are all of one kind inside the kernel, counted as Shmem.",
             "It has no place to be read again from, so it cannot be dropped. It goes to swap, or stays.",
-            "It outlives its maker: a file in /dev/shm or a System V segment stays after the process ended, until it is removed. A deleted file stays while someone has it open.",
-            "In a process it shows as RssShmem, in full in every process that maps it; in swap it shows in no process at all (VmSwap leaves it out).",
+            "It outlives its maker: a file in /dev/shm or a System V segment stays after the process ended, until it is removed. A deleted file stays while a process has it open.",
+            "In a process it shows as RssShmem, in full in every process that maps it. The part in swap is missing from VmSwap of /proc/PID/status; Swap in smaps counts what of it is mapped.",
         ]),
         myth: Some("It is cache, so it comes back when needed: Cached and buff/cache include it, but not a page of it can be dropped.".into()),
+        to_do: "Look for old files in /dev/shm and tmpfs mounts and delete them; ramline show tmpfs as root names the owners.".into(),
         next: "ramline show tmpfs".into(),
     }
 }

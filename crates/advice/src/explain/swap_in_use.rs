@@ -32,13 +32,13 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         );
         let refaults = window.per_second(|s| s.vmstat.data()?.workingset_refault_anon);
         numbers.add(
-            "anonymous refaults",
+            "swapped pages read again",
             refaults.map(|r| rate(r, "pages", window.span)),
             "/proc/vmstat workingset_refault_anon",
         );
     }
     numbers.add(
-        "also in RAM, unchanged since it was read back",
+        "in swap and in RAM: read back and unchanged (now)",
         inputs.snapshot.meminfo.data().and_then(|m| m.swap_cached),
         "/proc/meminfo SwapCached",
     );
@@ -51,38 +51,36 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let short = match state.map(|state| state.verdict) {
         None => unseen(inputs, "swaps"),
         Some(SwapVerdict::NoSwap) => "There is no swap area here.".into(),
-        Some(SwapVerdict::Unused) => "It is not: the areas are empty and nothing moves.".into(),
+        Some(SwapVerdict::Unused) => "Swap is not in use: the areas are empty and nothing moves.".into(),
         Some(SwapVerdict::Harmless { stock }) => {
             format!(
-                "{stock} were parked there some time ago and nobody asks for them: harmless, and the RAM serves something else."
+                "{stock} was swapped out some time ago and no task waits for it: harmless. The RAM serves something else."
             )
         }
         Some(SwapVerdict::MovingOut { out_per_s }) => {
             format!(
-                "Memory is being made: {out_per_s} go out each second and next to nothing comes back, so nobody waits for swap."
+                "The kernel is making room: {out_per_s} is swapped out each second. Next to nothing comes back, so no task waits for swap."
             )
         }
         Some(SwapVerdict::Active { in_per_s, out_per_s }) => {
             format!(
-                "It is at work: {in_per_s} come back and {out_per_s} go out each second. Pages in use are being swapped."
+                "Pages in use are being swapped: each second {in_per_s} is read back, {out_per_s} is written. Tasks wait for each that is read back."
             )
         }
         Some(SwapVerdict::Unknown { stock }) => {
-            format!("{stock} lie there; whether anyone waits for them shows over a window only.")
+            format!("{stock} is in swap. Whether tasks wait for it shows with --for 2s.")
         }
     };
     Answer {
         short,
         numbers: numbers.0,
         mechanism: sentences([
-            "How much lies in swap (stock) says what happened once; how much moves (flow) says what it costs now. Only swap-ins make anyone wait.",
+            "How much is in swap (stock) shows what happened once; how much moves (flow) shows what it costs now. Tasks wait only for swap-ins.",
             "A page swapped out during a burst stays there after the burst: the kernel brings it back when it is touched, not when memory becomes free.",
-            "With zram the stock lies in RAM, compressed: it is not a disk.",
+            "With zram what is swapped stays in RAM, compressed: no disk is involved.",
         ]),
-        myth: Some(
-            "swapoff -a; swapon -a cleans memory: it reads everything back at once, whether anyone needs it or not."
-                .into(),
-        ),
+        myth: Some("swapoff -a; swapon -a cleans memory: it reads everything back at once, needed or not.".into()),
+        to_do: "Nothing while next to nothing is read back; otherwise make room or add RAM.".into(),
         next: "ramline show swap --for 2s".into(),
     }
 }

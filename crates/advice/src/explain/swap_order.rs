@@ -23,8 +23,8 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     for area in areas {
         let kind = match area.kind {
             AreaKind::Zram => "compressed RAM",
-            AreaKind::Flash => "says it does not rotate",
-            AreaKind::Rotating => "says it rotates",
+            AreaKind::Flash => "flash, by its own account",
+            AreaKind::Rotating => "rotating, by its own account",
             AreaKind::Unknown => "device not known",
         };
         let value =
@@ -39,13 +39,15 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let short = match (state.is_some(), areas) {
         (false, _) => unseen(inputs, "swaps"),
         (true, []) => "There is no swap area here.".into(),
-        (true, [only]) => format!("There is only {}.", only.path),
+        (true, [only]) => format!("{} is the only swap area.", only.path),
         (true, [first, ..]) => match areas.iter().find(|a| a.outranked_by.is_some()) {
-            Some(behind) => format!("{} comes first, and {} stands behind a slower one.", first.path, behind.path),
+            Some(behind) => format!("{} is used first, and {} only after a slower one.", first.path, behind.path),
             None if !first.striped_with.is_empty() => {
-                format!("{} and others of its priority, {}, in turn.", first.path, first.priority)
+                format!("{} and the others of priority {} are used in turn.", first.path, first.priority)
             }
-            None => format!("{}, at priority {}; the next one only when it is full.", first.path, first.priority),
+            None => {
+                format!("{} is used first (priority {}); the next one when it is full.", first.path, first.priority)
+            }
         },
     };
     Answer {
@@ -53,10 +55,11 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         numbers: numbers.0,
         mechanism: sentences([
             "The area with the highest priority is filled until it is full, then the next. Areas of equal priority take turns.",
-            "Areas enabled without a priority get negative ones in the order they came (or one common one on later kernels), so whatever came first wins, fast or not.",
-            "Pages stay where they are: a fast area full of old pages sends the newer, warmer ones to the slow area. zram does not hand pages on by itself; zswap does.",
+            "Areas enabled without a priority get negative ones in the order they came (or one common one on later kernels), so the one enabled first wins, fast or not.",
+            "Pages stay where they are: a fast area full of old pages sends the newer, warmer ones to the slow area. zram does not pass pages on by itself; zswap does.",
         ]),
         myth: Some("Priorities make tiers: they decide where a page goes at first, and nothing moves it later.".into()),
+        to_do: "Give the fastest area the highest priority: swapon -p 100, or pri=100 in /etc/fstab.".into(),
         next: "ramline show swap".into(),
     }
 }

@@ -23,12 +23,12 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let mut numbers = Numbers::default();
     numbers.add("vm.swappiness", current, "/proc/sys/vm/swappiness");
     let own = snapshot.cgroups.data().and_then(|c| c.own.as_ref()?.swappiness);
-    numbers.add("swappiness of our own group", own, "memory.swappiness");
+    numbers.add("swappiness of this group", own, "memory.swappiness");
     if let Some(now) = current.map(|s| balance::of(s, mglru)).filter(|_| !mglru) {
-        numbers.add("anonymous share of scanning, equal costs", Some(percent(now.equal_costs)), "s/200");
+        numbers.add("process memory, share of scanning at equal costs", Some(percent(now.equal_costs)), "s/200");
         let band = format!("{} to {}", percent(now.file_costless), percent(now.anon_costless));
         numbers.add(
-            "it moves between",
+            "that share moves between",
             Some(band),
             "s/(400-s), if re-reading costs nothing, and 2s/(200+s), if swapping does",
         );
@@ -54,34 +54,38 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let short = match (current, areas.as_deref()) {
         (None, _) => unseen(inputs, "settings"),
         (Some(s), Some([])) => {
-            format!("Nothing: it is {s}, but there is no swap area, so only file pages can be reclaimed.")
+            format!("vm.swappiness ({s}) does nothing here: there is no swap, so only file pages can be reclaimed.")
         }
         (Some(s), _) => {
             let words = match s {
-                0 => "anonymous pages are spared until file pages have nearly run out".to_owned(),
-                _ if mglru => format!(
-                    "under MGLRU it weighs refaults of the two kinds, {s} against {}",
-                    200_u64.saturating_sub(s)
-                ),
+                0 if mglru => "only file pages are reclaimed (MGLRU)".to_owned(),
+                0 => "process memory is spared until file pages have nearly run out".to_owned(),
+                _ if mglru => {
+                    format!("under MGLRU it weighs swap-ins against re-reads, {s} to {}", 200_u64.saturating_sub(s))
+                }
                 _ => format!(
-                    "at equal costs {} of scanning goes to anonymous pages",
+                    "at equal costs {} of scanning goes to process memory",
                     percent(balance::of(s, false).equal_costs)
                 ),
             };
-            let implied = implied.map(|i| format!("; the measured costs imply about {i}")).unwrap_or_default();
-            format!("It is {s}: {words}{implied}.")
+            let implied = implied.map(|i| format!(" The measured costs imply about {i}.")).unwrap_or_default();
+            format!("vm.swappiness is {s}: {words}.{implied}")
         }
     };
     Answer {
         short,
         numbers: numbers.0,
         mechanism: sentences([
-            "When the kernel needs room it looks at anonymous pages (which would be swapped) and at file pages (which would be dropped). swappiness s, from 0 to 200, is how cheap a swap-in is against a re-read: 100 means the same.",
+            "When the kernel needs room it looks at anonymous pages (which would be swapped) and at file pages (which would be dropped). swappiness s, from 0 to 200, states how cheap a swap-in is against a re-read: 100 means the same.",
             "Anonymous pages get s·(3T+1)/(T+a+1) of the scanning, file pages (200−s)·(3T+1)/(T+f+1), with a and f the costs the kernel counted lately and T = a+f. It does not show a and f, so the share is a band, not a number.",
-            "With plenty of file pages used only once and none missed, only those go, whatever the value. With hardly any file pages left, anonymous ones go, even at 0.",
-            "With the multi-generational LRU (MGLRU) the kernel compares refaults of the two kinds instead; 0 and 1 mean files first, 200 anonymous first.",
+            "With plenty of file pages used only once and none missed, only those go, whatever the value. With hardly any file pages left, anonymous ones go, on the whole machine even at 0. A group at its limit drops file pages only at 0 (memory.swappiness of version 1, vm.swappiness on version 2), and is killed with swap free.",
+            "With the multi-generational LRU (MGLRU) the kernel compares what comes back of the two kinds instead; 0 means files only, 1 files first, 200 anonymous first.",
         ]),
         myth: Some("It is a percentage of RAM at which swapping begins, or 0 turns swap off: neither. Lower is not faster either: it is faster only where swapping really costs more than reading.".into()),
+        to_do: match areas.as_deref() {
+            Some([]) => "Nothing: without swap the setting has no effect.".into(),
+            _ => "Measure first (next line), then set what the costs imply; 60 is a fair value for a disk, 100 to 180 for zram.".into(),
+        },
         next: "ramline measure tiers".into(),
     }
 }

@@ -1,15 +1,15 @@
-//! `thp`: transparent huge pages, when they are made and what they hold.
+//! `thp`: transparent huge pages, when they are made and how much uses them.
 
 use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
-use crate::text::{percent, rate};
-use ramline_snapshot::Wanted;
+use crate::text::{list, percent, rate};
+use ramline_snapshot::{Snapshot, Wanted};
 
 pub(super) const TOPIC: Topic = Topic {
     id: "thp",
     area: Area::Owners,
-    question: "Are transparent huge pages on, and what do they hold?",
-    wants: Wanted { thp: true, ..LIGHT },
+    question: "Are transparent huge pages on, and how much uses them?",
+    wants: Wanted { thp: true, mounts: true, ..LIGHT },
     answer,
 };
 
@@ -21,18 +21,20 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let share = held.zip(meminfo.and_then(|m| m.anon_pages)).and_then(|(huge, anon)| huge.share_of(anon));
     let mut numbers = Numbers::default();
     let dir = "/sys/kernel/mm/transparent_hugepage";
-    numbers.add("made for", enabled.map(|e| format!("{e} (setting)")), &format!("{dir}/enabled"));
+    numbers.add("process memory gets them", enabled.map(|e| format!("{e} (setting)")), &format!("{dir}/enabled"));
     numbers.add("size of one", thp.and_then(|t| t.page), &format!("{dir}/hpage_pmd_size"));
     numbers.add(
         "when none is free",
         thp.and_then(|t| t.defrag.as_deref()).map(|d| format!("{d} (setting): {}", defrag(d))),
         &format!("{dir}/defrag"),
     );
+    let shmem = thp.and_then(|t| t.shmem_enabled.as_deref());
     numbers.add(
-        "for tmpfs",
-        thp.and_then(|t| t.shmem_enabled.as_deref()).map(|s| format!("{s} (setting)")),
+        "System V, memfd and shared anonymous memory get them",
+        shmem.map(|s| format!("{s} (setting)")),
         &format!("{dir}/shmem_enabled"),
     );
+    numbers.add("tmpfs mounts get them", tmpfs(inputs.snapshot, shmem), "huge= of each mount in /proc/self/mountinfo");
     let sizes: Vec<String> = thp
         .into_iter()
         .flat_map(|t| &t.sizes)
@@ -49,10 +51,14 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         thp.and_then(|t| t.max_ptes_none).map(|n| format!("{n} (setting)")),
         &format!("{dir}/khugepaged/max_ptes_none"),
     );
-    numbers.add("process memory in them (now)", held, "/proc/meminfo AnonHugePages");
+    numbers.add("process memory that uses them (now)", held, "/proc/meminfo AnonHugePages");
     numbers.add("of process memory", share.map(percent), "AnonHugePages / AnonPages");
-    numbers.add("tmpfs in them (now)", meminfo.and_then(|m| m.shmem_huge_pages), "/proc/meminfo ShmemHugePages");
-    numbers.add("files in them (now)", meminfo.and_then(|m| m.file_huge_pages), "/proc/meminfo FileHugePages");
+    numbers.add(
+        "tmpfs and shared memory that uses them (now)",
+        meminfo.and_then(|m| m.shmem_huge_pages),
+        "/proc/meminfo ShmemHugePages",
+    );
+    numbers.add("files that use them (now)", meminfo.and_then(|m| m.file_huge_pages), "/proc/meminfo FileHugePages");
     let vmstat = inputs.snapshot.vmstat.data();
     let faults = vmstat.and_then(|v| Some((v.thp_fault_alloc?, v.thp_fault_fallback?)));
     numbers.add(
@@ -65,14 +71,14 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         numbers.add("split again", split.map(|n| rate(n, "pages", window.span)), "/proc/vmstat thp_split_page");
     }
     let holds = match (held, share) {
-        (Some(held), Some(share)) => format!("they hold {held}, {} of process memory", percent(share)),
-        (Some(held), None) => format!("they hold {held}"),
-        (None, _) => "what they hold was not seen".to_owned(),
+        (Some(held), Some(share)) => format!("{held}, {} of process memory, uses them", percent(share)),
+        (Some(held), None) => format!("{held} uses them"),
+        (None, _) => "how much uses them was not seen".to_owned(),
     };
     let short = match enabled {
-        Some("always") => format!("On for every program (always); {holds}."),
-        Some("madvise") => format!("Only for programs that ask (madvise); {holds}."),
-        Some("never") => format!("Off (never); {holds}."),
+        Some("always") => format!("On for every program (always): {holds}."),
+        Some("madvise") => format!("On for programs that ask (madvise): {holds}."),
+        Some("never") => format!("Off for process memory (never): {holds}."),
         Some(other) => format!("Set to {other}; {holds}."),
         None => unseen(inputs, "thp"),
     };
@@ -83,11 +89,28 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             "The processor can map a large block (2 MiB on x86) with one entry instead of 512: fewer misses in its table of addresses, smaller page tables, one fault instead of hundreds.",
             "The price: touching one byte may take the whole block, so sparse programs grow, and a free block must be found, which can mean compaction in the middle of a fault (see defrag).",
             "They are ordinary memory: reclaim can split them and swap the parts, and khugepaged puts small pages together in the background. Kernels since 6.12 can also split those that hold mostly zeros under pressure.",
+            "shmem_enabled rules System V, memfd and shared anonymous memory. A tmpfs mount goes by its own huge= option, whatever shmem_enabled says, except deny and force, which rule both.",
             "Kernels since 6.8 know sizes in between (16 KiB to 1 MiB), each with a switch of its own.",
         ]),
-        myth: Some("Transparent huge pages are the huge pages a database reserves: those (hugetlb) are a pool set aside that cannot be swapped; these come and go by themselves.".into()),
+        myth: Some("Transparent huge pages are the huge pages a database reserves: those (hugetlb) are a pool set aside that cannot be swapped; these are made and split by the kernel.".into()),
+        to_do: "Leave it; madvise where programs grow beyond what they use, or stop to compact.".into(),
         next: "ramline explain hugepages".into(),
     }
+}
+
+/// `never; /dev/shm always`: every mount by its huge= option, which is never where it does not show.
+fn tmpfs(snapshot: &Snapshot, shmem: Option<&str>) -> Option<String> {
+    match shmem {
+        Some("deny") => return Some("none: shmem_enabled is deny".to_owned()),
+        Some("force") => return Some("all: shmem_enabled is force".to_owned()),
+        _ => {}
+    }
+    let mounts = snapshot.mounts.data()?.iter().filter(|m| m.fs == "tmpfs");
+    let on: Vec<String> = mounts
+        .filter_map(|m| Some((m, m.option("huge").filter(|huge| *huge != "never")?)))
+        .map(|(m, huge)| format!("{} ({huge})", m.at))
+        .collect();
+    Some(if on.is_empty() { "none: no mount has huge=".to_owned() } else { list(&on) })
 }
 
 fn defrag(word: &str) -> &'static str {

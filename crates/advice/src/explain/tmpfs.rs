@@ -10,7 +10,7 @@ use ramline_units::{Bytes, Limit};
 pub(super) const TOPIC: Topic = Topic {
     id: "tmpfs",
     area: Area::Files,
-    question: "What do tmpfs mounts hold, and would /tmp fit?",
+    question: "How much is in tmpfs, and would /tmp fit?",
     wants: Wanted { mounts: true, dirs: true, ..LIGHT },
     answer,
 };
@@ -24,7 +24,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             numbers.0.push(evidence(&format!("tmpfs on {}", mount.at), format!("{used} of {size}"), "statfs"));
         }
     }
-    numbers.add("together", state.as_ref().map(|s| s.used), "sum");
+    numbers.add("in tmpfs, together (now)", state.as_ref().map(|s| s.used), "sum");
     numbers.add(
         "shared memory in no mount seen here",
         state.as_ref().and_then(|s| s.elsewhere),
@@ -49,9 +49,10 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             if fit.already_tmpfs { "statfs" } else { "one for every two pages of RAM" },
         );
     }
+    numbers.first(&["in tmpfs, together", "/tmp would need"]);
     let short = match (&fit, &state) {
         (Some(fit), _) => sentence(fit),
-        (None, Some(state)) => format!("tmpfs holds {} here; /tmp was not walked.", state.used),
+        (None, Some(state)) => format!("{} is in tmpfs here. /tmp was not walked.", state.used),
         (None, None) => unseen(inputs, "mounts"),
     };
     Answer {
@@ -59,17 +60,18 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         numbers: numbers.0,
         mechanism: sentences([
             "tmpfs keeps files as shared memory. They are never dropped like cache: they stay in RAM or go to swap, so without swap they take memory until they are deleted.",
-            "The limit of a mount is a promise, not a reservation: half of RAM by default, and several mounts may promise more than there is.",
+            "The size of a mount is a limit, not a reservation: half of RAM by default, and several mounts together may exceed the RAM.",
             "A user may have a quota as a third limit beside bytes and inodes (mount option usrquota): at it writes fail with \"Disk quota exceeded\", whatever df shows.",
-            "What of a directory is in the page cache already needs no further RAM in tmpfs, but it can then no longer be dropped; the models give it no credit.",
+            "What of a directory is in the page cache already needs no further RAM in tmpfs, but can then no longer be dropped; so it is not subtracted.",
             if areas > Some(0) {
-                "What lies in tmpfs is gone after a reboot, and reaches the swap device unencrypted."
+                "What is in tmpfs is gone after a reboot, and reaches the swap device unencrypted."
             } else {
-                "What lies in tmpfs is gone after a reboot."
+                "What is in tmpfs is gone after a reboot."
             },
             "fsync protects nothing there: there is nothing behind it.",
         ]),
         myth: Some("/tmp in tmpfs is always faster: what is in the page cache is already as fast, and is written later anyway.".into()),
+        to_do: "Set size= and nr_inodes= of each mount to what it needs; delete what is no longer used.".into(),
         next: "ramline show tmpfs".into(),
     }
 }
@@ -94,13 +96,13 @@ fn words(model: Model) -> &'static str {
 fn sentence(fit: &Fit) -> String {
     let least = if fit.lower_bound { "at least " } else { "" };
     if fit.already_tmpfs {
-        return format!("/tmp is in tmpfs already and holds {least}{}.", fit.need);
+        return format!("/tmp is in tmpfs already and uses {least}{}.", fit.need);
     }
     if fit.fits {
-        return format!("/tmp would fit: it needs {least}{}, and every model has room.", fit.need);
+        return format!("/tmp would fit into tmpfs: it needs {least}{}, within every limit.", fit.need);
     }
     format!(
-        "/tmp would not fit by every model: it needs {least}{}; the first limit to break is {}.",
+        "/tmp would not fit into tmpfs within every limit: it needs {least}{}. The first to break is {}.",
         fit.need,
         words(fit.breaks_first.unwrap_or(Model::HalfOfRam)).trim_start_matches("against ")
     )

@@ -1,4 +1,4 @@
-//! `used`: two programs, two definitions, and who holds the memory that cannot simply be dropped.
+//! `used`: two programs, two definitions, and what uses the memory that cannot be dropped.
 
 use ramline_model::ledger::{Freeable, Ledger, Line};
 use ramline_units::Bytes;
@@ -7,10 +7,15 @@ use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::{evidence, list, percent};
 
-pub(super) const TOPIC: Topic =
-    Topic { id: "used", area: Area::Memory, question: "How much memory is used, and by whom?", wants: LIGHT, answer };
+pub(super) const TOPIC: Topic = Topic {
+    id: "used",
+    area: Area::Memory,
+    question: "How much memory is used, and what uses it?",
+    wants: LIGHT,
+    answer,
+};
 
-/// Lines of the ledger worth naming: those that hold memory no one else can have.
+/// Lines of the ledger worth naming: those with memory that nothing else can get.
 const MOST: usize = 5;
 
 fn answer(inputs: &Inputs<'_>) -> Answer {
@@ -22,9 +27,9 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         let cache = m.buffers? + m.cached? + m.s_reclaimable.unwrap_or_default();
         Some(m.mem_total? - m.mem_free? - cache)
     });
-    numbers.add("used, as free of procps 4 counts", by_available, "/proc/meminfo MemTotal - MemAvailable");
+    numbers.add("used, as free of procps 4 counts it", by_available, "/proc/meminfo MemTotal - MemAvailable");
     numbers.add(
-        "used, as free of procps 3.3 and top count",
+        "used, as free of procps 3.3 and top count it",
         by_cache,
         "/proc/meminfo MemTotal - MemFree - Buffers - Cached - SReclaimable",
     );
@@ -38,7 +43,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         for line in lines.iter().take(MOST) {
             numbers.0.push(evidence(
                 &line.label,
-                format!("{}, held by {}", line.bytes, line.owner),
+                format!("{}: {}", line.bytes, line.owner),
                 "the ledger: ramline show",
             ));
         }
@@ -49,7 +54,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             .map(|l| format!("{} {}", l.bytes, l.label))
             .collect();
         numbers.add(
-            "apart, since part of it can go",
+            "apart, since part of it can be freed",
             (!partly.is_empty()).then(|| list(&partly)),
             "the ledger: lines that can be freed in part",
         );
@@ -61,7 +66,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     }
     let short = match (total, ledger) {
         (Some(total), Some(_)) => format!(
-            "{held} of {total} ({}) cannot simply be dropped: it belongs to processes, tmpfs and the kernel.",
+            "{held} of {total} ({}) is used and cannot be dropped. It belongs to processes, tmpfs and the kernel.",
             percent(held.share_of(total).unwrap_or(0.0))
         ),
         _ => unseen(inputs, "meminfo"),
@@ -70,11 +75,12 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         short,
         numbers: numbers.0,
         mechanism: sentences([
-            "There is no single \"used\": one definition subtracts what the kernel guesses it could free (MemAvailable), the other subtracts free memory and all cache.",
+            "There is no single \"used\": one definition subtracts what the kernel estimates it could free (MemAvailable), the other subtracts free memory and all cache.",
             "tmpfs and shared memory count as cache in /proc/meminfo although they cannot be dropped; the ledger gives them a line of their own.",
-            "Compressed swap (zram, zswap) is RAM holding compressed pages: it is used memory, not memory saved, until you set it against what it holds.",
+            "Compressed swap (zram, zswap) is RAM with compressed pages in it: used memory. What it saves is the uncompressed size less that.",
         ]),
         myth: Some("The sum of RSS over all processes is the memory in use: shared pages are in it once for every process that maps them.".into()),
+        to_do: "Nothing while no task waits; for names, ramline show processes.".into(),
         next: "ramline show".into(),
     }
 }

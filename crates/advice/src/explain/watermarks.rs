@@ -27,13 +27,18 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let short = match nearest {
         Some(node) if node.to_low.bytes.is_negative() => {
             format!(
-                "It does already: node {} is {} below the mark at which kswapd wakes.",
+                "The kernel reclaims already: node {} is {} below the mark at which kswapd wakes.",
                 node.node,
                 node.to_low.bytes.magnitude()
             )
         }
         Some(node) => {
-            format!("When {} more are taken on node {}{}.", node.to_low.bytes, node.node, minutes(&node.to_low))
+            format!(
+                "Reclaim begins when {} more is used on node {}{}.",
+                node.to_low.bytes,
+                node.node,
+                minutes(&node.to_low)
+            )
         }
         None => unseen(inputs, "zoneinfo"),
     };
@@ -46,6 +51,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             "So a small scale factor does nothing: below 2500 · min_free_kbytes / memory (in KiB) the quarter of min decides.",
         ]),
         myth: Some("Swapping begins when RAM is nearly full: it begins when free pages reach low, and most RAM is full of cache by then.".into()),
+        to_do: "Nothing while no task waits; where allocations stall, raise vm.watermark_scale_factor above the value shown.".into(),
         next: "ramline show pressure".into(),
     }
 }

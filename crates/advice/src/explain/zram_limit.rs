@@ -26,14 +26,14 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             numbers.0.push(evidence(&format!("{}: {what}", device.name), value, format!("{dir}/{source}")));
         };
         line(
-            "disksize, uncompressed capacity",
+            "disksize: limit of what is stored, uncompressed",
             format!("{}, {} stored", device.disksize, mm.orig_data_size),
             "disksize; mm_stat, field 1",
         );
         let limit = mm.mem_limit.map_or("not reported".to_owned(), |limit| limit.to_string());
         line(
-            "mem_limit, compressed RAM",
-            format!("{limit}; {} taken, {} at most so far", mm.mem_used_total, mm.mem_used_max),
+            "mem_limit: limit of the RAM used, compressed",
+            format!("{limit}; {} used, {} at most so far", mm.mem_used_total, mm.mem_used_max),
             "mm_stat, fields 3 to 5",
         );
         if let Some(io) = device.io {
@@ -42,11 +42,11 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         let share = mm.mem_limit.and_then(|l| mm.mem_used_total.share_of(l.bytes()?));
         short = short.or(Some(match share {
             Some(share) => format!(
-                "{} has taken {} of its limit of {limit}; at the limit its writes fail.",
+                "{} has used {} of its mem_limit of {limit}. At the limit its writes fail.",
                 device.name,
                 percent(share)
             ),
-            None => format!("{} has no limit: it takes RAM until its {} are stored.", device.name, device.disksize),
+            None => format!("{} has no mem_limit: it uses RAM until its {} is stored.", device.name, device.disksize),
         }));
     }
     let short = short.unwrap_or_else(|| {
@@ -61,6 +61,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             "A smaller disksize bounds the RAM as well, without errors: a full area passes new pages to the next one.",
         ]),
         myth: Some("mem_limit protects RAM: it turns memory pressure into I/O errors.".into()),
+        to_do: "Leave mem_limit at 0 and set a smaller disksize instead.".into(),
         next: "ramline show zram".into(),
     }
 }

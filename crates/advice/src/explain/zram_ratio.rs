@@ -17,7 +17,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     for device in devices {
         let Some(gain) = &device.gain else { continue };
         let dir = format!("/sys/block/{}", device.name);
-        let told = |value: String| if gain.tells() { value } else { "too little stored to tell".to_owned() };
+        let known = |value: String| if gain.tells() { value } else { "not known: too little is stored".to_owned() };
         let mut line = |what: &str, value: Option<String>, source: &str| {
             if let Some(value) = value {
                 numbers.0.push(evidence(&format!("{}: {what}", device.name), value, source));
@@ -25,34 +25,38 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         };
         line("stored, uncompressed", Some(gain.stored.to_string()), &format!("{dir}/mm_stat, field 1"));
         line(
-            "RAM taken",
+            "RAM used",
             Some(format!("{} and {} of slot table", gain.mem_used, gain.slot_table)),
             &format!("{dir}/mm_stat, field 3; 16 B a page of disksize"),
         );
-        line("ratio of compression alone", gain.true_ratio.map(|r| told(r.to_string())), "resident pages over field 2");
+        line(
+            "ratio of compression alone",
+            gain.true_ratio.map(|r| known(r.to_string())),
+            "resident pages over field 2",
+        );
         line(
             "ratio with the allocator's overhead",
-            gain.effective_ratio.map(|r| told(r.to_string())),
+            gain.effective_ratio.map(|r| known(r.to_string())),
             "resident pages over field 3",
         );
         line("incompressible, kept whole", gain.incompressible.map(percent), &format!("{dir}/mm_stat, field 8"));
-        line("RAM gained", Some(gain.net_saved.to_string()), "stored less RAM taken less slot table");
+        line("RAM gained", Some(gain.net_saved.to_string()), "stored less RAM used less slot table");
         line(
-            "RAM and this device together hold",
-            gain.capacity.map(|c| told(c.to_string())),
+            "room in RAM and this device together",
+            gain.capacity.map(|c| known(c.to_string())),
             "RAM - zram/ratio + zram at the effective ratio",
         );
         if gain.stored.0 > 0 && short.is_none() {
             short = Some(format!(
-                "{} holds {} in {} of RAM: {} gained.",
+                "{} stores {} in {} of RAM: {} gained.",
                 device.name, gain.stored, gain.mem_used, gain.net_saved
             ));
         }
     }
     let short = short.unwrap_or_else(|| match (state.is_some(), devices) {
         (false, _) => unseen(inputs, "zram"),
-        (true, []) => "Nothing: there is no zram device here.".into(),
-        (true, _) => "Nothing yet: nothing is stored.".into(),
+        (true, []) => "zram gains nothing: there is no zram device here.".into(),
+        (true, _) => "zram gains nothing yet: nothing is stored.".into(),
     });
     Answer {
         short,
@@ -66,6 +70,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             "zramctl's ratio is the compression ratio: it counts same-filled and written-back pages as compressed."
                 .into(),
         ),
+        to_do: "Nothing above a ratio of 2; below 1.5 try zstd, or a disk area for what does not compress.".into(),
         next: "ramline show zram".into(),
     }
 }

@@ -72,6 +72,10 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         numbers: numbers.0,
         mechanism: mechanism(),
         myth: Some("An idle zram device is broken or wasted: it costs about 0.4 % of its size for its table, and waits for the day memory is short.".into()),
+        to_do: match areas.as_deref() {
+            Some([]) if container.is_none() => "Enable it as swap: the first step below is the next one to take.".into(),
+            _ => "Nothing: swap is used when memory is short.".into(),
+        },
         next: "ramline show pressure --for 2s".into(),
     }
 }
@@ -80,7 +84,7 @@ fn mechanism() -> Vec<String> {
     super::sentences([
         "A page goes to zram only if all of this holds: the device is set up as swap; no area of higher priority has room; reclaim runs at all; and it picks anonymous pages rather than file pages.",
         "Reclaim runs when free pages of a zone fall to low: kswapd wakes. Above high it sleeps, and nothing is swapped, whatever is configured. At min, allocations stall and reclaim by themselves; then they compact, and in the end something is killed.",
-        "Which pages go is decided by vm.swappiness and by what the kernel saw lately: while there are file pages that were used once and are not missed, they go first.",
+        "Which pages go is decided by vm.swappiness and by what the kernel saw lately: while there are file pages that were used once and are not missed, they are reclaimed first.",
         "zram needs memory to store what it takes: if every zone is at min, it can fail at the very moment it is needed.",
         "Large blocks: where none is free, the kernel compacts when the fragmentation index is above vm.extfrag_threshold, and reclaims when it is below.",
     ])
@@ -157,7 +161,7 @@ fn balance_numbers(inputs: &Inputs<'_>, numbers: &mut Numbers) {
     let now = balance::of(s, mglru);
     let weights = balance::weights(s, 1, 1);
     let value = if mglru {
-        format!("vm.swappiness {s}; MGLRU compares refaults, so no share can be told")
+        format!("vm.swappiness {s}; MGLRU compares refaults, so no share is known")
     } else {
         format!(
             "vm.swappiness {s}: {}:{} for anonymous against file pages at equal costs (estimated: the kernel does not show its costs), {} to {} at the extremes",
@@ -170,7 +174,7 @@ fn balance_numbers(inputs: &Inputs<'_>, numbers: &mut Numbers) {
     numbers.add("4. the balance", Some(value), "s·(3T+1)/(T+a+1) against (200−s)·(3T+1)/(T+f+1)");
     let meminfo = inputs.snapshot.meminfo.data();
     numbers.add(
-        "4. file pages used once, first to go",
+        "4. file pages used once, reclaimed first",
         meminfo.and_then(|m| m.inactive_file),
         "/proc/meminfo Inactive(file)",
     );
@@ -190,14 +194,14 @@ fn short(
     let Some(areas) = areas else { return unseen(inputs, "swaps") };
     if areas.iter().any(|area| area.used.0 > 0 && area.zram().is_some()) {
         return format!(
-            "zram is used: {} of pages lie there.",
+            "zram is in use: it stores {} of pages.",
             look::swap_used(&areas.iter().copied().filter(|a| a.zram().is_some()).collect::<Vec<_>>())
         );
     }
     if areas.is_empty() {
         let rung = state.map_or("not seen", |s| rung(s.rung));
         let host = state.and_then(|s| s.container.as_ref());
-        let host = host.map(|name| format!(" This is a container ({name}): swap is its host's to set up."));
+        let host = host.map(|name| format!(" This is a container ({name}): swap belongs to its host."));
         return format!("No area is enabled as swap; zram is {rung}.{}", host.unwrap_or_default());
     }
     let over = state.filter(|s| s.rung == Rung::Outranked).map(|s| &s.devices);
@@ -210,13 +214,13 @@ fn short(
     let nearest = marks.and_then(|m| m.nodes.iter().min_by_key(|n| n.to_low.bytes));
     match nearest {
         Some(node) if node.band == Band::AboveHigh => format!(
-            "Nothing has to be reclaimed: {} can still be taken on node {} before kswapd wakes{}.",
+            "Nothing has to be reclaimed: {} more can be used on node {} before kswapd wakes{}.",
             node.to_low.bytes,
             node.node,
             minutes(&node.to_low)
         ),
         Some(node) => format!(
-            "Node {} is low on free pages: {}. What goes then is file pages first, by the balance below.",
+            "Node {} is low on free pages: {}. File pages are reclaimed first, by the balance of step 4.",
             node.node,
             node.band.meaning()
         ),

@@ -51,26 +51,33 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let zram = areas.iter().any(|area| area.zram().is_some());
     let short = match (zswap.map(|z| z.enabled), zram) {
         (None, false) => unseen(inputs, "zswap"),
-        (Some(true), true) => "Both are on here: pages are compressed twice. One of them is enough.".into(),
+        (Some(true), true) => {
+            "zram and zswap are both on here: pages are compressed twice. One of them is enough.".into()
+        }
         (Some(true), false) if areas.is_empty() => {
-            "zswap is on but has no swap area behind it, so it does nothing.".into()
+            "zswap is on but has no swap area behind it: it does nothing.".into()
         }
         (Some(true), false) => {
-            "zswap is on, in front of the disk area: compressed in RAM first, cold pages written back.".into()
+            "zswap is on, in front of the disk area. Pages are compressed in RAM first, cold ones written to the disk."
+                .into()
         }
-        (_, true) => "zram is in use and zswap is not: one compressed tier, as it should be.".into(),
-        (Some(false), false) => "Neither is in use here.".into(),
+        (_, true) => "zram is in use and zswap is not: one compressed area, as it should be.".into(),
+        (Some(false), false) => "Neither zram nor zswap is in use here.".into(),
     };
     Answer {
         short,
         numbers: numbers.0,
         mechanism: sentences([
             "zswap sits in front of every swap area: it compresses pages into a pool in RAM and writes the coldest on to the area behind. It needs an area on disk, with a slot for every page it keeps.",
-            "zram is an area itself: nothing behind it is needed, and nothing leaves it by age. Full of old pages, it sends the newer, warmer ones to the disk area.",
+            "zram is an area itself: nothing behind it is needed, and nothing leaves it by age. When it is full of old pages, the newer, warmer ones go to the disk area.",
             "With both, a page is compressed for zswap, unpacked when its pool is full, and compressed again for zram: work without gain.",
             "With a disk area whose use is acceptable, zswap keeps the warm pages in RAM. Without one, or to spare the flash, zram.",
         ]),
         myth: Some("zram and zswap stack nicely: they do the same job one behind the other.".into()),
+        to_do: match (zswap.map(|z| z.enabled), zram) {
+            (Some(true), true) => "Switch zswap off: echo N > /sys/module/zswap/parameters/enabled.".into(),
+            _ => "With a disk area whose use is acceptable, zswap; without one, zram. Never both.".into(),
+        },
         next: "ramline show swap".into(),
     }
 }

@@ -5,6 +5,9 @@
 //! behind it. The kernel's own promise is that data is written within `dirty_expire_centisecs` (30 s). A limit worth more than that
 //! cannot be kept.
 //!
+//! It needs the measured throughput of the root disk and nothing else: noise in zram or the page cache does not silence it. Where the
+//! disk itself was measured under noise it cannot look, and [`missing`] gives the reason.
+//!
 //! Worked example: 50 GiB of limit on a disk of 500 MB/s: 107 s. The disk's sequential reads stand for its writes, which are seldom
 //! faster, so the time is a lower bound.
 //!
@@ -27,11 +30,29 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// The kernel's default of `dirty_expire_centisecs`, in seconds; also taken where someone set it lower, since that makes the
+/// The kernel's default of `dirty_expire_centisecs`, in seconds; also taken where it is set lower, since that makes the
 /// writing begin sooner and the disk no slower.
 const EXPIRE_S: f64 = 30.0;
+/// The fastest of its passes may be so many times the slowest.
+const SPREAD: f64 = 1.5;
 /// The limit advised: what the disk writes between two wake-ups of the flusher (`dirty_writeback_centisecs`, 5 s).
 const ADVISED_S: f64 = 5.0;
+
+/// The measurement it rests on.
+const TIER: &str = "disk:/";
+
+/// Why it cannot look, where it needs a measurement that is missing or not to be trusted.
+pub(super) fn missing(inputs: &Inputs<'_>) -> Option<String> {
+    let Some(tiers) = inputs.tiers else { return Some("the speed of the disk was not measured".to_owned()) };
+    let Some(throughput) = tiers.tier(TIER).and_then(|tier| tier.throughput.as_ref()) else {
+        return Some("the speed of the root disk was not measured".to_owned());
+    };
+    // On a busy disk the measurement sees what the others leave: then the disk's own speed is not known.
+    if throughput.min > 0.0 && throughput.max / throughput.min > SPREAD {
+        return Some("the measured speed of the root disk varied by more than half".to_owned());
+    }
+    look::noise(tiers, TIER).map(|why| format!("the root disk was measured under noise ({why})"))
+}
 
 fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let snapshot = inputs.snapshot;
@@ -95,12 +116,10 @@ fn pace(inputs: &Inputs<'_>) -> Option<Pace> {
         let grounds = evidence("written to the disks now", value, "/proc/vmstat nr_written");
         return Some(Pace { per_second, grounds, held_back: true });
     }
-    let tiers = inputs.tiers?;
-    let throughput = tiers.tier("disk:/")?.throughput.as_ref().filter(|measured| measured.median > 0.0)?;
-    // On a busy disk the measurement sees what the others leave. Then the disk's own speed is not known.
-    if tiers.conditions.iter().any(|line| line.starts_with("trust: noisy")) {
+    if missing(inputs).is_some() {
         return None;
     }
+    let throughput = inputs.tiers?.tier(TIER)?.throughput.as_ref().filter(|measured| measured.median > 0.0)?;
     let value = format!("{}/s (n {}); reads, which writes seldom surpass", bytes_of(throughput.median), throughput.n);
     let grounds = evidence("this disk in order", value, "measure tiers: disk:/");
     Some(Pace { per_second: throughput.median, grounds, held_back: false })

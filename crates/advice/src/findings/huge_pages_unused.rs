@@ -1,4 +1,4 @@
-//! Huge pages that were set aside and that no program uses: RAM that is lost to everything else.
+//! Huge pages that were set aside and that no process uses: RAM that is lost to everything else.
 //!
 //! A pool of huge pages leaves the page allocator when it is filled, before any program asks. Pages that are free and not promised to a
 //! mapping serve no program; reclaim cannot touch them, and they are not part of what is available.
@@ -35,7 +35,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     }
     let young = snapshot.machine.uptime.is_none_or(|uptime| uptime < SETTLED);
     let finding = Draft {
-        title: format!("{lost} of RAM are set aside as huge pages of {} that no program uses, {}", pool.page, percent(share)),
+        title: format!("{lost} of RAM are set aside as huge pages of {} that no process uses, {}", pool.page, percent(share)),
         weight: if share >= 0.05 { Weight::Warning } else { Weight::Note },
         group: None,
         effect: format!("{lost} for everything else"),

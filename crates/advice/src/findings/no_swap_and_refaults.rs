@@ -71,7 +71,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         weight,
         // Which one it is this rule does not know.
         group: in_a_group.then(String::new),
-        effect: if in_a_group { of_the_group(inputs) } else { effect(inputs, seen, anonymous) },
+        effect: if in_a_group { of_the_group(inputs) } else { effect(inputs, anonymous) },
         evidence: grounds(inputs, seen, anonymous, total).into_iter().chain(proved).collect(),
         confidence,
         already: vec![],
@@ -88,15 +88,14 @@ fn of_the_group(inputs: &Inputs<'_>) -> String {
     format!("the machine itself is not short of memory{free}: raise the limit of that group first, or give it swap")
 }
 
-fn effect(inputs: &Inputs<'_>, seen: Refaults, anonymous: Bytes) -> String {
+fn effect(inputs: &Inputs<'_>, anonymous: Bytes) -> String {
     let moved = format!(
         "of {anonymous} of anonymous memory and tmpfs, what is idle could move out and leave its room to the files in use"
     );
-    match look::reload_cost(inputs) {
-        Some(cost) => {
-            let waiting = look::time_per_second(seen.per_second, &cost);
-            format!("{moved}; re-reading now costs about {waiting} a second at this disk's mean")
-        }
+    // Pages times the time of a read is no waiting: read-ahead brings many at once. What tasks waited the kernel measures.
+    let waits = inputs.snapshot.pressure_memory.data().and_then(|p| p.some).filter(|some| some.avg10 > 0.0);
+    match waits {
+        Some(some) => format!("{moved}; tasks waited for memory {:.1} % of the last 10 s", some.avg10),
         None => moved,
     }
 }

@@ -7,7 +7,7 @@ use ramline_model::group::{self, GroupRoom};
 use ramline_model::pressure::{self, PressureState};
 use ramline_snapshot::Snapshot;
 
-use super::{Draft, RULES};
+use super::{Draft, RULES, not_looked};
 use crate::look::{areas, refaults, swap_ins};
 use crate::text::{evidence, list, rate};
 use crate::{Confidence, Evidence, Finding, Inputs, Rule, Weight};
@@ -54,8 +54,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         effect: match &short {
             _ if unseen => "whether anything should change is not known: what the rules need was not seen".into(),
             Some(_) => {
-                "more room is what helps: a higher limit where a group is at its own, more RAM, or a smaller load"
-                    .into()
+                "more room helps: a higher limit where a group is at its own, more RAM, or a smaller load".into()
             }
             None => "none: any change would be a guess".into(),
         },
@@ -135,19 +134,9 @@ fn not_judged(inputs: &Inputs<'_>, blind: &[String]) -> Vec<Evidence> {
     if !blind.is_empty() {
         out.push(evidence("not seen", list(blind), "snapshot"));
     }
-    if inputs.window.is_none() {
-        out.push(evidence(
-            "not judged",
-            "rates: refaults, swap-ins, failing writes need two looks",
-            "try: ramline show --for 2s",
-        ));
-    }
-    if inputs.tiers.is_none() {
-        out.push(evidence(
-            "not judged",
-            "swap against re-reading: costs were not measured",
-            "try: ramline measure tiers",
-        ));
+    for gap in not_looked(inputs) {
+        let value = format!("{}: {}", gap.rules.join(", "), gap.why);
+        out.push(evidence("not judged", value, format!("try: {}", gap.fix)));
     }
     out
 }

@@ -57,7 +57,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         found.evidence.push(evidence("free all the same", format!("{free} of {total}"), "/proc/meminfo MemFree"));
     }
     let change = (!found.on.is_empty()).then(|| Change {
-        what: format!("stops {who}; whoever set it up may start it again"),
+        what: format!("stops {who}; the service that set it up may start it again"),
         commands: found.off,
         undo: found.on,
     });

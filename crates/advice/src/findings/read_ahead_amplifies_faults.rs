@@ -2,9 +2,10 @@
 //!
 //! Under pressure the rest of the window is evicted before it is used, so read-ahead multiplies the reading without
 //! helping: code-plus-data without swap did a third of a round in 40 s at 8 MiB, five rounds in 20 s at 128 KiB. Needs
-//! a window; swap-ins are taken out of the count.
+//! a window; swap-ins are taken out of the count. A sequential reader (`cat`, a backup) makes no faults and reads much: its bytes would be
+//! charged to the faults of others. So tasks must wait for memory, where that is measured: a reader of cold files does not.
 
-use ramline_model::pressure::REFAULTS_PER_S;
+use ramline_model::pressure::{self, REFAULTS_PER_S, STALL_PERCENT};
 use ramline_snapshot::blocks::BlockDevice;
 use ramline_snapshot::{Snapshot, Window};
 use ramline_units::Bytes;
@@ -16,7 +17,7 @@ use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};
 
 pub(super) const RULE: Rule = Rule {
     id: "read-ahead-amplifies-faults",
-    looks_for: "large read-ahead while file pages are refaulted",
+    looks_for: "large read-ahead while tasks wait for file pages that were evicted",
     explain: "read-ahead",
     check,
 };
@@ -41,7 +42,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         return None;
     }
     // A fault reads no more than the read-ahead holds: what is more was read by read(2), and then nothing is known of the faults.
-    if per_fault > read_ahead.as_f64() || !look::machine_reclaims(&window) {
+    if per_fault > read_ahead.as_f64() || !look::machine_reclaims(&window) || !waits(inputs) {
         return None;
     }
     let knob = format!("/sys/block/{}/queue/read_ahead_kb", word(&disk.name));
@@ -66,7 +67,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
                 "/proc/vmstat pgpgin - pswpin",
             ),
             evidence(
-                "file refaults",
+                "file pages read again",
                 rate(seen.per_second, "pages", window.span),
                 "/proc/vmstat workingset_refault_file",
             ),
@@ -74,7 +75,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         ],
         confidence: Confidence::Medium,
         already: vec![],
-        cost_if_wrong: "long sequential reads of this device get slower when no one else keeps its queue busy".into(),
+        cost_if_wrong: "long sequential reads of this device (backups) get slower".into(),
         change: Some(Change {
             what: format!(
                 "sets the read-ahead of {} to the kernel's default; to keep it: a udev rule with ATTR{{queue/read_ahead_kb}}",
@@ -85,6 +86,12 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         }),
     };
     Some(finding.of(&RULE))
+}
+
+/// Tasks waited for memory over the window, or that is not measured.
+fn waits(inputs: &Inputs<'_>) -> bool {
+    let memory = pressure::of(inputs.snapshot, inputs.window).memory;
+    memory.and_then(|p| p.some_percent).is_none_or(|percent| percent >= STALL_PERCENT)
 }
 
 /// Of the disks under mounted file systems, the one with the largest read-ahead.

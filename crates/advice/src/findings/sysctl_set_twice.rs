@@ -125,7 +125,7 @@ fn effect(winner: &Setting, wrong: &Wrong) -> String {
             winner.file.rsplit('/').next().unwrap_or(&winner.file)
         ),
         Wrong::Twice { loser } => {
-            format!("none until someone edits the line that does not count: remove {} line {}", loser.file, loser.line)
+            format!("none until the line is edited that does not count: remove {} line {}", loser.file, loser.line)
         }
         Wrong::NotInForce { now } => {
             format!("at the next boot {now} becomes {}, unless what set it does so again", winner.value)

@@ -182,7 +182,7 @@ pub fn fires(id: &str) -> Case {
         "nothing-to-change" => with_zram(),
         "no-swap-and-refaults" => with_idle_anonymous(without_swap()).window(THRASHING),
         "swap-slower-than-reload" => without_swap().swaps(HDD).tier("disk:/", 80).tier("swap:/dev/sdb1", 8000),
-        "read-ahead-amplifies-faults" => without_swap().swaps(DISK).window(THRASHING),
+        "read-ahead-amplifies-faults" => without_swap().swaps(DISK).window(THRASHING).waiting(20),
         "swappiness-against-costs" => with_zram().tier("disk:/", 80).tier("zram-zstd", 4),
         id => users::fires(id).unwrap_or_else(|| Case::tree(&format!("findings/{id}/fires"))),
     }
@@ -231,14 +231,16 @@ pub fn silent(id: &str) -> Vec<Case> {
         ],
         "read-ahead-amplifies-faults" => vec![
             without_swap().swaps(DISK),
-            without_swap().swaps(DISK).window(&scaled("pgpgin", 20_000)),
-            without_swap().swaps(DISK).window(&scaled("workingset_refault_file", 1000)),
+            without_swap().swaps(DISK).window(&scaled("pgpgin", 20_000)).waiting(20),
+            without_swap().swaps(DISK).window(&scaled("workingset_refault_file", 1000)).waiting(20),
             // A fault reads no more than the read-ahead holds: a backup did.
-            without_swap().swaps(DISK).window(&scaled("pgpgin", 200 * 8192 + 1)),
-            without_swap().swaps(DISK).window(&read_again()),
+            without_swap().swaps(DISK).window(&scaled("pgpgin", 200 * 8192 + 1)).waiting(20),
+            without_swap().swaps(DISK).window(&read_again()).waiting(20),
+            // A sequential reader beside programs that fault now and then, as a backup is: no task waits for memory.
+            without_swap().swaps(DISK).window(THRASHING),
             // All of the faults may have been swap-ins.
-            without_swap().swaps(DISK).window(&scaled("pswpin", 400)),
-            with_zram().window(THRASHING),
+            without_swap().swaps(DISK).window(&scaled("pswpin", 400)).waiting(20),
+            with_zram().window(THRASHING).waiting(20),
         ],
         "swappiness-against-costs" => vec![
             with_zram(),

@@ -2,7 +2,8 @@
 
 use crate::cases::{THRASHING, with_idle_anonymous, with_zram, without_swap};
 use ramline_advice::{TOPICS, explain};
-use ramline_snapshot::Snapshot;
+use ramline_snapshot::{Seen, Snapshot};
+use ramline_units::Bytes;
 
 #[test]
 fn every_topic_answers_on_a_real_machine_with_numbers_and_sources() {
@@ -20,6 +21,9 @@ fn every_topic_answers_on_a_real_machine_with_numbers_and_sources() {
             assert!(told.numbers.iter().all(|n| !n.value.is_empty() && !n.source.is_empty()), "{}", topic.id);
             assert!(told.mechanism.len() >= 3 && told.mechanism.iter().all(|s| s.ends_with('.')), "{}", topic.id);
             assert!(told.next_command.starts_with("ramline "), "{}", topic.id);
+            assert!(told.to_do.ends_with('.') && told.to_do.len() > 5, "{}: what to do: {}", topic.id, told.to_do);
+            let first = told.answer_short.split(". ").next().unwrap();
+            assert!(first.chars().count() < 100, "{}: the first sentence is too long: {first}", topic.id);
         }
     }
 }
@@ -141,7 +145,7 @@ fn in_a_group_with_a_limit_available_is_what_the_limit_leaves() {
     // 256 MiB less 46.375 used, and 14.125 of its cache again.
     assert_eq!(
         told.answer_short,
-        "About 223.8 MiB in this group, for it uses 46.4 MiB of its limit of 256.0 MiB; the machine has about 379.7 MiB of 464.1 MiB."
+        "About 223.8 MiB in this group: it uses 46.4 MiB of its limit of 256.0 MiB. The machine has about 379.7 MiB of 464.1 MiB."
     );
     let without = with_zram().inputs(|i| explain("available", i)).unwrap();
     assert!(!without.numbers.iter().any(|n| n.what.contains("group")), "{}", without.answer_short);
@@ -164,7 +168,75 @@ fn used_counts_only_what_cannot_go_and_lists_apart_what_can_in_part() {
 #[test]
 fn swap_in_use_tells_stock_from_flow() {
     let told = |case: crate::cases::Case| case.inputs(|inputs| explain("swap-in-use", inputs)).unwrap().answer_short;
-    assert!(told(with_zram()).contains("shows over a window only"));
+    assert!(told(with_zram()).contains("shows with --for 2s"));
     assert!(told(with_zram().window(&[("pswpin", 5, 5), ("pswpout", 9, 9)])).contains("harmless"));
-    assert!(told(with_zram().window(&[("pswpin", 5, 2005), ("pswpout", 9, 9)])).contains("come back"));
+    assert!(told(with_zram().window(&[("pswpin", 5, 2005), ("pswpout", 9, 9)])).contains("is read back"));
+}
+
+#[test]
+fn no_swap_does_not_call_free_memory_file_pages() {
+    // It was "23.2 GiB of 23.2 GiB available, all of it file pages" with 31.7 MiB of file pages.
+    let mut case = without_swap().swaps("/dev/zram0 partition 118812 24 100\n");
+    let Seen::Seen { data, .. } = &mut case.now.meminfo else { panic!("no meminfo") };
+    (data.active_file, data.inactive_file) = (Some(Bytes::from_kib(22_461)), Some(Bytes::from_mib(10)));
+    let told = case.inputs(|i| explain("no-swap", i)).unwrap();
+    assert!(!told.answer_short.contains("all of it file pages"), "{}", told.answer_short);
+    assert!(told.answer_short.contains("could only drop from 31.9 MiB of file pages"), "{}", told.answer_short);
+    assert!(told.mechanism.iter().any(|s| s.contains("It does for a group at its limit")), "swappiness 0 in a group");
+}
+
+#[test]
+fn oom_counts_free_memory_before_the_next_kill() {
+    // It was "the next kill comes once 3.4 GiB of file pages are dropped" with 19.5 GiB free.
+    let case = without_swap();
+    let free = case.now.meminfo.data().unwrap().mem_free.unwrap();
+    let told = case.inputs(|i| explain("oom", i)).unwrap().answer_short;
+    assert!(told.contains(&format!("Before the machine kills, {free} of free memory")), "{told}");
+    assert!(!told.contains("the next kill comes once"), "{told}");
+}
+
+#[test]
+fn dirty_names_the_amount_whose_writing_it_times_and_the_speed() {
+    // It was "308.0 KiB wait now; ... writing all of it would take 4.2 s", meant of the threshold.
+    let told = crate::users::slow_disk(100e6).inputs(|i| explain("dirty", i)).unwrap();
+    let limit = told.numbers.iter().find(|n| n.what.starts_with("to write the limit of 4.6 GiB takes")).unwrap();
+    assert_eq!(limit.value, "49.2 s at the 95.4 MiB/s measured for reading (n 5)");
+    assert!(told.numbers.iter().any(|n| n.what == "to write what is unwritten now takes at least"));
+    assert!(!told.numbers.iter().any(|n| n.what.contains("all of it")), "{:?}", told.numbers);
+}
+
+#[test]
+fn pressure_answers_for_the_machine_and_for_the_group_each_by_itself() {
+    // It was "Yes, badly: Thrashing ... in a group at its limit" with 22.1 GiB of 23.5 GiB available.
+    let case = crate::users::group(8000, 99);
+    let told = case.inputs(|i| explain("pressure", i)).unwrap();
+    assert!(told.answer_short.starts_with("No, the machine is not: "), "{}", told.answer_short);
+    assert!(
+        told.answer_short.contains("But a group is: group /batch/job 7 is at its limit of 480.0 MiB"),
+        "{}",
+        told.answer_short
+    );
+    assert!(told.to_do.contains("a limit of 600.0 MiB would let it keep more"), "{}", told.to_do);
+    let told = without_swap().inputs(|i| explain("pressure", i)).unwrap();
+    assert!(told.answer_short.starts_with("No. Memory is fine"), "{}", told.answer_short);
+}
+
+#[test]
+fn thp_keeps_shared_memory_apart_from_tmpfs_mounts() {
+    use ramline_snapshot::mounts;
+    // shmem_enabled was "never", and a mount with huge=always got 1 GiB of them.
+    let mut case = crate::cases::Case::tree("healthy/debian-13");
+    let Seen::Seen { data, .. } = &mut case.now.thp else { panic!("no thp") };
+    data.shmem_enabled = Some("never".into());
+    let line = "99 1 0:99 / /big rw - tmpfs tmpfs rw,huge=always\n";
+    case.now.mounts = Seen::of(mounts::parse("mountinfo", line).unwrap());
+    let value = |case: &crate::cases::Case, what: &str| {
+        let told = case.inputs(|i| explain("thp", i)).unwrap();
+        told.numbers.into_iter().find(|n| n.what.starts_with(what)).unwrap().value
+    };
+    assert_eq!(value(&case, "tmpfs mounts"), "/big (always)");
+    assert_eq!(value(&case, "System V, memfd"), "never (setting)");
+    let Seen::Seen { data, .. } = &mut case.now.thp else { panic!("no thp") };
+    data.shmem_enabled = Some("deny".into());
+    assert_eq!(value(&case, "tmpfs mounts"), "none: shmem_enabled is deny");
 }

@@ -159,3 +159,23 @@ fn no_rule_firing_is_no_all_clear_where_memory_is_short() {
     assert!(found.title.starts_with("No setting to change, yet the working set does not fit"), "{}", found.title);
     assert!(found.effect.contains("more RAM"));
 }
+
+#[test]
+fn findings_use_the_words_of_the_glossary() {
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/glossary.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let rows = page.lines().take_while(|line| !line.starts_with("## ")).filter_map(|row| row.split('|').nth(2));
+    let words: Vec<&str> = rows.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+    assert!(words.contains(&"nobody") && words.contains(&"arm"), "{words:?}");
+    for rule in ramline_advice::RULES {
+        let found = crate::cases::fires(rule.id).finding(rule.id).unwrap();
+        let text =
+            format!("{} {} {} {:?} {:?}", found.title, found.effect, found.cost_if_wrong, found.evidence, found.change);
+        let plain: String =
+            text.chars().map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { ' ' }).collect();
+        let plain = format!(" {} ", plain.split_whitespace().collect::<Vec<_>>().join(" "));
+        for word in &words {
+            assert!(!plain.contains(&format!(" {word} ")), "{}: '{word}' in {text}", rule.id);
+        }
+    }
+}

@@ -26,7 +26,10 @@ pub struct Explain {
     /// List the topics by area, with their questions
     #[arg(long)]
     list: bool,
-    /// Watch for this long, so that rates can be told (2s, 500ms)
+    /// All numbers with their sources, how it works, and what is often said and not so
+    #[arg(long, conflicts_with = "list")]
+    more: bool,
+    /// Watch for this long: with it rates are known (2s, 500ms)
     #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
     span: Option<Duration>,
     #[command(flatten)]
@@ -55,8 +58,8 @@ impl Explain {
         let tiers = remembered::tiers(source);
         let inputs = Inputs { snapshot: &after, window, tiers: tiers.as_ref(), runs: &[] };
         let answer = explain(topic.id, &inputs).map_err(|e| Failure::new(exit::USAGE, e.to_string()))?;
-        self.format
-            .print(&Versioned::new(&answer), |document, style| ramline_view::screen::explain(document.data(), style))?;
+        let screen = if self.more { ramline_view::screen::explain_more } else { ramline_view::screen::explain };
+        self.format.print(&Versioned::new(&answer), |document, style| screen(document.data(), style))?;
         Ok(show::code(&after))
     }
 

@@ -4,7 +4,7 @@
 //! by place or by name, and leave out the last `bytes`. A name that several numbers have means the first document's;
 //! the others are listed beside it.
 
-use ramline_advice::{TOPICS, distance};
+use ramline_advice::{closest_topics, distance};
 
 use super::documents::{Document, numbers};
 use super::leaves::Leaf;
@@ -30,7 +30,7 @@ pub struct Found {
 
 /// There is no such number, and no such topic.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("cannot explain '{}': no topic and no number of a screen or report has this name; closest: {}\ntry: ramline explain {}, or ramline explain --list", name.escape_debug(), closest.join(", "), shell(closest))]
+#[error("cannot explain '{}': no topic and no number of a screen or report has this name{}\ntry: {}ramline explain --list", name.escape_debug(), list(closest), shell(closest))]
 pub struct UnknownName {
     /// As asked.
     pub name: String,
@@ -38,9 +38,18 @@ pub struct UnknownName {
     pub closest: Vec<String>,
 }
 
+fn list(closest: &[String]) -> String {
+    if closest.is_empty() { String::new() } else { format!("; closest: {}", closest.join(", ")) }
+}
+
 fn shell(closest: &[String]) -> String {
-    let first = closest.first().map_or("used", String::as_str);
-    if first.contains(' ') { format!("'{first}'") } else { first.to_owned() }
+    closest.first().map_or_else(String::new, |first| {
+        if first.contains(' ') {
+            format!("ramline explain '{first}', or ")
+        } else {
+            format!("ramline explain {first}, or ")
+        }
+    })
 }
 
 /// Finds a number.
@@ -277,10 +286,15 @@ fn closest(name: &str) -> Vec<String> {
     }
     let labels = named::all().into_iter().flat_map(|n| n.labels);
     let rows = ROWS.iter().flat_map(|row| row.labels).map(|label| (*label).to_owned());
-    let topics = TOPICS.iter().map(|topic| topic.id.to_owned());
+    let topics: Vec<&str> = closest_topics(name);
+    let near = wanted.chars().count().div_ceil(2);
     let mut all: Vec<(usize, String)> =
-        topics.chain(labels).chain(rows).map(|label| (distance(&plain(&label), &wanted), label)).collect();
+        labels.chain(rows).map(|label| (distance(&plain(&label), &wanted), label)).collect();
+    all.retain(|(far, _)| *far <= near);
     all.sort();
     all.dedup();
-    all.into_iter().take(3).map(|(_, label)| label).collect()
+    // A number that is one letter off comes before a topic, what is further off after it.
+    let (typos, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(far, _)| *far <= 2);
+    let names = |list: Vec<(usize, String)>| list.into_iter().map(|(_, label)| label);
+    names(typos).chain(topics.into_iter().map(str::to_owned)).chain(names(others)).take(3).collect()
 }

@@ -1,5 +1,5 @@
-//! `explain TOPIC`: a question, this machine's numbers, the mechanism in plain words, one next command; and the list
-//! of topics.
+//! `explain TOPIC`: the answer, the numbers that decide, what to do; with `--more` all numbers and how it works; and the
+//! list of topics.
 //!
 //! What it is not: the answers (`ramline-advice`).
 
@@ -46,7 +46,9 @@ impl TopicList {
     #[must_use]
     pub fn text(&self, style: &Style) -> String {
         let mut page = Page::new(style);
-        page.bold("ramline explain TOPIC answers a question in this machine's numbers; NUMBER tells what a number is.");
+        page.bold(
+            "ramline explain TOPIC answers a question in this machine's numbers; NUMBER explains a number of a screen.",
+        );
         let mut left = self.topics.as_slice();
         while let Some(first) = left.first() {
             let (area, rest) = left.split_at(left.iter().take_while(|t| t.area == first.area).count());
@@ -70,15 +72,46 @@ impl Default for TopicList {
     }
 }
 
-/// The answer on one screen.
+/// Lines of the short answer: it fits on a terminal of 24 with the prompt.
+pub const SHORT: usize = 20;
+/// Numbers of the short answer: those that decide.
+const DECIDING: usize = 5;
+
+/// The answer first, the numbers that decide, what to do: at most [`SHORT`] lines at 80 columns. The rest is in [`explain_more`].
 #[must_use]
 pub fn explain(explanation: &Explanation, style: &Style) -> String {
+    let draw = |numbers: usize| {
+        let mut page = Page::new(style);
+        answer(&mut page, &explanation.answer_short);
+        if numbers > 0 {
+            page.blank();
+            let mut table = Table::new(vec![Column::wrapped(""), Column::wrapped("")]).indented(2);
+            for number in explanation.numbers.iter().take(numbers) {
+                table.row([number.what.as_str().into(), number.value.as_str().into()]);
+            }
+            page.table(&table);
+        }
+        end(&mut page, explanation);
+        page.dim(&format!("More: ramline explain {} --more", explanation.topic));
+        page.finish()
+    };
+    let mut last = String::new();
+    for numbers in (0..=DECIDING.min(explanation.numbers.len())).rev() {
+        last = draw(numbers);
+        if last.lines().count() <= SHORT {
+            break;
+        }
+    }
+    last
+}
+
+/// The whole answer: all numbers with their sources, how it works, what is often said and not so.
+#[must_use]
+pub fn explain_more(explanation: &Explanation, style: &Style) -> String {
     let mut page = Page::new(style);
-    page.bold(&explanation.question);
-    page.blank();
-    page.line(&explanation.answer_short);
+    answer(&mut page, &explanation.answer_short);
+    page.heading(&explanation.question);
     if !explanation.numbers.is_empty() {
-        page.heading("On this machine");
         let mut table = Table::new(vec![Column::wrapped(""), Column::wrapped(""), Column::wrapped("")]).indented(2);
         for number in &explanation.numbers {
             table.row([number.what.as_str().into(), number.value.as_str().into(), number.source.as_str().into()]);
@@ -95,9 +128,29 @@ pub fn explain(explanation: &Explanation, style: &Style) -> String {
         page.heading("Often said, and not so");
         page.point("  ", myth);
     }
-    page.blank();
-    page.dim(&format!("Next: {}", explanation.next_command));
+    end(&mut page, explanation);
     page.finish()
+}
+
+/// A word such as `No.` stands with the sentence behind it.
+const WORD: usize = 12;
+
+/// The first sentence stands out: it is what most people read.
+fn answer(page: &mut Page<'_>, text: &str) {
+    let end = text.match_indices(". ").map(|(at, _)| at + 1).find(|at| *at > WORD);
+    let (first, rest) = text.split_at(end.unwrap_or(text.len()));
+    page.bold(first);
+    if !rest.is_empty() {
+        page.line(rest.trim_start());
+    }
+}
+
+fn end(page: &mut Page<'_>, explanation: &Explanation) {
+    page.blank();
+    if !explanation.to_do.is_empty() {
+        page.point("What to do: ", &explanation.to_do);
+    }
+    page.dim(&format!("Next: {}", explanation.next_command));
 }
 
 #[cfg(test)]
@@ -105,39 +158,69 @@ mod tests {
     use super::*;
     use ramline_advice::Evidence;
 
-    #[test]
-    fn a_question_is_answered_with_numbers_the_mechanism_and_one_command() {
-        let explanation = Explanation {
+    fn example() -> Explanation {
+        Explanation {
             topic: "swap-in-use".into(),
             question: "Why is swap in use although memory is free?".into(),
-            answer_short: "512.0 MiB were parked there; nothing moves.".into(),
+            answer_short: "512.0 MiB were put there some time ago. No task waits for them.".into(),
             numbers: vec![Evidence {
                 what: "swap-ins".into(),
                 value: "0 pages/s over 2.0 s".into(),
                 source: "/proc/vmstat pswpin".into(),
             }],
-            mechanism: vec!["Pages nobody touches leave first.".into()],
+            mechanism: vec!["Pages that are not used leave first.".into()],
             myth: Some("Swap in use means too little RAM.".into()),
+            to_do: "Nothing.".into(),
             next_command: "ramline show swap --for 2s".into(),
-        };
+        }
+    }
+
+    #[test]
+    fn the_answer_leads_and_the_rest_is_behind_more() {
         assert_eq!(
-            explain(&explanation, &Style::default()),
+            explain(&example(), &Style::default()),
             "\
+512.0 MiB were put there some time ago.
+No task waits for them.
+
+  swap-ins  0 pages/s over 2.0 s
+
+What to do: Nothing.
+Next: ramline show swap --for 2s
+More: ramline explain swap-in-use --more
+"
+        );
+    }
+
+    #[test]
+    fn more_has_the_question_the_sources_the_mechanism_and_the_myth() {
+        assert_eq!(
+            explain_more(&example(), &Style::default()),
+            "\
+512.0 MiB were put there some time ago.
+No task waits for them.
+
 Why is swap in use although memory is free?
-
-512.0 MiB were parked there; nothing moves.
-
-On this machine
   swap-ins  0 pages/s over 2.0 s  /proc/vmstat pswpin
 
 How it works
-  - Pages nobody touches leave first.
+  - Pages that are not used leave first.
 
 Often said, and not so
   Swap in use means too little RAM.
 
+What to do: Nothing.
 Next: ramline show swap --for 2s
 "
         );
+    }
+
+    #[test]
+    fn the_short_answer_keeps_to_twenty_lines_however_long_its_numbers_are() {
+        let long = Evidence { what: "a name ".repeat(30), value: "a value ".repeat(30), source: "s".into() };
+        let many = Explanation { numbers: vec![long; 9], ..example() };
+        for width in [60, 80, 120, 200] {
+            assert!(explain(&many, &Style { colour: false, width }).lines().count() <= SHORT, "{width}");
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use ramline_act::{ActError, RunLock};
-use ramline_advice::{Inputs, findings, with_findings};
+use ramline_advice::{Inputs, findings, not_looked, with_findings};
 use ramline_evidence::{RunRecord, TierReport};
 use ramline_kernel::gather::Walking;
 use ramline_kernel::{Root, process, signals};
@@ -208,7 +208,12 @@ fn left(deadline: Instant) -> Duration {
     deadline.saturating_duration_since(Instant::now())
 }
 
-fn report(mode: Mode, seen: &Snapshot, window: Option<Window<'_>>, done: Done) -> CheckupReport {
+fn report(mode: Mode, seen: &Snapshot, window: Option<Window<'_>>, mut done: Done) -> CheckupReport {
+    // A rule that could not look is not one that found nothing. What was left out on purpose is named already.
+    let blind = not_looked(&Inputs { snapshot: seen, window, tiers: done.measured.as_ref(), runs: &done.runs });
+    for gap in blind.into_iter().filter(|_| done.measured.is_some()) {
+        done.skipped.push(skipped(&format!("rules {}", gap.rules.join(", ")), gap.why, Some(gap.fix)));
+    }
     let inputs = Inputs { snapshot: seen, window, tiers: done.measured.as_ref(), runs: &done.runs };
     let findings = findings(&inputs);
     let ledger = Ledger::of(seen);

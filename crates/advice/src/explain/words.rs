@@ -1,0 +1,158 @@
+//! Other words for a topic, as people type them, and the topics nearest to a word that is none.
+//!
+//! What it is not: a search. Worked example: `kswapd` is the topic `watermarks`, `swapiness` is near `swappiness`, `blah` is near none.
+
+use super::{TOPICS, Topic};
+
+/// Other words for a topic. A name that a number of a screen has is not among them: that number is explained.
+const ALSO: &[(&str, &[&str])] = &[
+    ("used", &["memory", "ram", "usage", "memory-usage", "mem", "who-uses-memory", "leftover"]),
+    ("available", &["can-be-had", "memavailable", "free-memory", "how-much-is-left", "headroom"]),
+    (
+        "available-but-frozen",
+        &["frozen", "freeze", "hang", "thrashing", "thrash", "livelock", "unresponsive", "sluggish"],
+    ),
+    ("rss-pss", &["pss", "rss", "uss", "res", "smem", "process-memory", "processes"]),
+    ("pressure", &["memory-pressure", "short-of-memory", "low-memory"]),
+    ("psi", &["stall", "stalls", "stall-time", "pressure-stall", "waiting"]),
+    (
+        "watermarks",
+        &["kswapd", "reclaim", "watermark", "min-free-kbytes", "watermark-scale-factor", "zones", "direct-reclaim"],
+    ),
+    (
+        "oom",
+        &["oom-killer", "oom-kill", "killer", "killed", "kill", "out-of-memory", "earlyoom", "systemd-oomd", "oomd"],
+    ),
+    ("overcommit", &["commit", "committed-as", "commitlimit", "overcommit-memory", "enomem", "cannot-allocate-memory"]),
+    ("mglru", &["lru", "lru-gen", "generations", "min-ttl-ms"]),
+    ("numa", &["nodes", "node", "zone-reclaim-mode", "demotion", "cxl"]),
+    (
+        "evictors",
+        &["evictor", "damon", "kdamond", "damon-reclaim", "proactive-reclaim", "memory.reclaim", "madvise", "fadvise"],
+    ),
+    ("no-swap", &["without-swap", "noswap", "swapoff", "disable-swap"]),
+    ("swap-in-use", &["swap", "swapping", "swap-used", "swapped"]),
+    ("swap-order", &["swap-priority", "swapon", "priorities"]),
+    ("swappiness", &["vm.swappiness"]),
+    ("page-cluster", &["vm.page-cluster", "swap-readahead", "swap-read-ahead"]),
+    ("zram-vs-zswap", &["zswap", "zswap-vs-zram", "compressed-memory"]),
+    ("zram-unused", &["zram", "zram-not-used"]),
+    ("zram-ratio", &["compression", "compression-ratio", "zramctl"]),
+    ("zram-limit", &["mem-limit", "disksize"]),
+    ("buff-cache", &["buff/cache", "buffers/cache", "buffer-cache"]),
+    ("page-cache", &["cache", "pagecache", "drop-caches", "drop-cache", "file-cache", "disk-cache"]),
+    ("dirty", &["writeback", "dirty-ratio", "dirty-bytes", "fsync", "flush", "unwritten"]),
+    ("read-ahead", &["readahead", "read-ahead-kb", "fault", "faults", "page-fault", "page-faults"]),
+    ("tmpfs", &["tmp", "/tmp", "ramdisk", "ramfs"]),
+    ("shmem", &["shared-memory", "shm", "/dev/shm", "dev-shm", "memfd", "sysv", "posix-shm"]),
+    (
+        "cgroup-memory",
+        &["cgroup", "cgroups", "container", "containers", "docker", "kubernetes", "memory-limit", "memory.max"],
+    ),
+    ("kernel-memory", &["slab", "kernel", "dentry", "dentries", "inodes", "vfs-cache-pressure", "slabtop"]),
+    ("thp", &["transparent-huge-pages", "transparent-hugepages", "khugepaged", "shmem-enabled"]),
+    ("hugepages", &["hugetlb", "huge-pages", "huge-page", "nr-hugepages", "hugetlbfs"]),
+];
+
+/// Every other word with its topic.
+pub fn also() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ALSO.iter().flat_map(|(id, words)| words.iter().map(|word| (*word, *id)))
+}
+
+fn plain(name: &str) -> String {
+    name.trim().to_ascii_lowercase().replace(['_', ' '], "-")
+}
+
+/// The topic of this name, or of another word for it.
+#[must_use]
+pub fn topic_named(name: &str) -> Option<&'static Topic> {
+    let name = plain(name);
+    let id = also().find(|(word, _)| *word == name).map_or(name.as_str(), |(_, id)| id);
+    TOPICS.iter().find(|topic| topic.id == id)
+}
+
+/// Topics that a word may have meant, the nearest first; none where nothing is near: a wrong guess is worse than the list.
+#[must_use]
+pub fn closest_topics(name: &str) -> Vec<&'static str> {
+    let name: String = plain(name).chars().take(60).collect();
+    // A third of the letters may differ, so that `blah` is not `blocks`.
+    let near = name.chars().count().div_ceil(3);
+    let names = TOPICS.iter().map(|topic| (topic.id, topic.id)).chain(also());
+    let inside =
+        |word: &str| name.chars().count() > 3 && (word.contains(&name) || word.len() > 3 && name.contains(word));
+    let mut all: Vec<(usize, &'static str)> = names
+        .map(|(word, id)| (distance(word, &name).min(if inside(word) { 2 } else { usize::MAX }), id))
+        .filter(|(far, _)| *far <= near)
+        .collect();
+    all.sort();
+    let mut out: Vec<&'static str> = Vec::new();
+    for (_, id) in all {
+        if !out.contains(&id) {
+            out.push(id);
+        }
+    }
+    out.truncate(3);
+    out
+}
+
+/// Insertions, deletions and replacements between two names (Levenshtein), of the first 60 characters.
+#[must_use]
+pub fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().take(60).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = i;
+        if let Some(first) = row.first_mut() {
+            *first = i + 1;
+        }
+        let mut left = i + 1;
+        for (cell, y) in row.iter_mut().skip(1).zip(&b) {
+            let here = (diagonal + usize::from(x != *y)).min(left + 1).min(*cell + 1);
+            diagonal = *cell;
+            *cell = here;
+            left = here;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_compared_by_the_letters_that_differ() {
+        assert_eq!(distance("swappiness", "swapiness"), 1);
+        assert_eq!(distance("used", "used"), 0);
+        assert_eq!(distance("used", ""), 4);
+        assert_eq!(distance("", "ab"), 2);
+        assert_eq!(distance("kitten", "sitting"), 3);
+    }
+
+    #[test]
+    fn common_words_name_their_topic() {
+        let named = |word: &str| topic_named(word).map(|topic| topic.id);
+        assert_eq!(named("kswapd"), Some("watermarks"));
+        assert_eq!(named("memory"), Some("used"));
+        assert_eq!(named("can be had"), Some("available"));
+        assert_eq!((named("DAMON"), named("/tmp"), named("blah")), (Some("evictors"), Some("tmpfs"), None));
+    }
+
+    #[test]
+    fn every_word_names_one_topic_and_is_none_itself() {
+        let mut seen = std::collections::BTreeSet::new();
+        for (word, id) in also() {
+            assert!(seen.insert(word), "{word} stands twice");
+            assert!(TOPICS.iter().any(|topic| topic.id == id) && TOPICS.iter().all(|topic| topic.id != word), "{word}");
+            assert_eq!(plain(word), word);
+        }
+    }
+
+    #[test]
+    fn a_word_near_a_topic_is_answered_with_it_and_one_near_none_with_none() {
+        assert_eq!(closest_topics("swapiness").first(), Some(&"swappiness"));
+        assert_eq!(closest_topics("kswapdd").first(), Some(&"watermarks"));
+        assert_eq!(closest_topics("blah"), Vec::<&str>::new());
+        assert_eq!(closest_topics(""), Vec::<&str>::new());
+    }
+}
