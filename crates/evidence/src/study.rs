@@ -18,7 +18,7 @@
 //! let slow = Measurement::of(&[2.0, 2.2, 2.4], "s", "", &[]).unwrap();
 //! let compared = study::compare(&fast, &slow);
 //! assert_eq!(compared.ratio_of_medians, Some(2.0));
-//! let sentence = "2.0 times as much; the full ranges do not overlap; a difference is claimed from 6 runs on (n 3 and 3)";
+//! let sentence = "2.0 times as much (3 runs each: an indication, 6 are needed for proof)";
 //! assert_eq!(compared.sentence(), sentence);
 //! ```
 
@@ -124,6 +124,8 @@ pub fn cliffs_delta(a: &[f64], b: &[f64]) -> Option<f64> {
     Some(sum as f64 / pairs as f64)
 }
 
+/// One run of each is an indication only from this factor on.
+const FAR: f64 = 1.5;
 /// A difference is claimed from this probability of the rank test on.
 pub const CLAIM: f64 = 0.01;
 /// Up to so many values the distribution is counted out; beyond, it is taken to be normal.
@@ -229,6 +231,38 @@ impl Comparison {
         self.by == Spread::Ci95 && (self.separated || self.p.is_some_and(|p| p <= CLAIM))
     }
 
+    /// How many runs it rests on: `7 runs each`, `6 and 7 runs`.
+    #[must_use]
+    pub fn runs(&self) -> String {
+        match self.n {
+            (1, 1) => "1 run each".to_owned(),
+            (a, b) if a == b => format!("{a} runs each"),
+            (a, b) => format!("{a} and {b} runs"),
+        }
+    }
+
+    /// What that number of runs can bear: `3 runs each: an indication, 6 are needed for proof`.
+    #[must_use]
+    pub fn ground(&self) -> String {
+        let enough = self.n.0.min(self.n.1) >= LEAST_FOR_INTERVAL as u64;
+        let runs = self.runs();
+        match (self.is_claimed(), self.may_differ()) {
+            (true, _) => runs,
+            (false, true) => format!("{runs}: an indication, {LEAST_FOR_INTERVAL} are needed for proof"),
+            (false, false) if enough => runs,
+            (false, false) => format!("{runs}; {LEAST_FOR_INTERVAL} are needed"),
+        }
+    }
+
+    /// The runs point to a difference without proving it: fewer than 6, and nothing they have in common.
+    #[must_use]
+    pub fn may_differ(&self) -> bool {
+        let single = self.n.0 < 2 || self.n.1 < 2;
+        // One run each says something only where it is far off: the same command twice differs by a tenth without a reason.
+        let far = self.ratio_of_medians.is_none_or(|ratio| !(1.0 / FAR..=FAR).contains(&ratio));
+        !self.is_claimed() && self.by == Spread::Range && if single { far } else { self.separated }
+    }
+
     /// The claim in words, with what it rests on.
     #[must_use]
     pub fn sentence(&self) -> String {
@@ -238,23 +272,17 @@ impl Comparison {
             (None, Some(delta)) => format!("no ratio, Cliff's delta {delta:.2}"),
             (None, None) => "no ratio".to_owned(),
         };
-        let (a, b) = self.n;
-        let ground = match (self.separated, self.by) {
-            _ if a < 2 || b < 2 => "one run proves no difference".to_owned(),
-            (true, Spread::Range) => {
-                "the full ranges do not overlap; a difference is claimed from 6 runs on".to_owned()
-            }
-            (false, Spread::Range) => "the full ranges overlap, so no difference is claimed".to_owned(),
-            (false, Spread::Ci95) if self.is_claimed() => {
-                "the 95 % intervals overlap, but the runs differ in rank".to_owned()
-            }
-            (true, Spread::Ci95) => "the 95 % intervals do not overlap".to_owned(),
-            (false, Spread::Ci95) => "the 95 % intervals overlap, so no difference is claimed".to_owned(),
-        };
         let p = self
             .p
-            .map(|p| if p < 0.001 { ", rank test p < 0.001".to_owned() } else { format!(", rank test p {p:.3}") });
-        format!("{ratio}; {ground} (n {a} and {b}{})", p.unwrap_or_default())
+            .map(|p| if p < 0.001 { ", rank test p < 0.001".to_owned() } else { format!(", rank test p {p:.3}") })
+            .unwrap_or_default();
+        let ground = self.ground();
+        match (self.is_claimed(), self.separated) {
+            (true, true) => format!("{ratio} ({ground}, 95 % intervals apart{p})"),
+            (true, false) => format!("{ratio} ({ground}, 95 % intervals overlap, ranks differ{p})"),
+            (false, _) if self.may_differ() => format!("{ratio} ({ground})"),
+            (false, _) => format!("no significant difference ({ground}{p})"),
+        }
     }
 }
 
@@ -293,12 +321,28 @@ mod tests {
         let compared = compare_runs((&of(&c), &c), (&of(&d), &d));
         assert!(!compared.separated && compared.is_claimed(), "{compared:?}");
         assert!(
-            compared.sentence().contains("the runs differ in rank (n 7 and 7, rank test p 0."),
+            compared.sentence().contains("(7 runs each, 95 % intervals overlap, ranks differ, rank test p 0."),
             "{}",
             compared.sentence()
         );
         let few = compare_runs((&of(&a[..5]), &a[..5]), (&of(&b[..5]), &b[..5]));
         assert_eq!((few.p, few.is_claimed()), (None, false));
+    }
+
+    #[test]
+    fn a_sentence_says_what_its_runs_can_bear() {
+        let said = |a: &[f64], b: &[f64]| compare_runs((&of(a), a), (&of(b), b)).sentence();
+        assert_eq!(said(&[1.0], &[9.0]), "9.0 times as much (1 run each: an indication, 6 are needed for proof)");
+        assert_eq!(said(&[1.0], &[1.2]), "no significant difference (1 run each; 6 are needed)");
+        assert_eq!(said(&[1.0, 2.0, 3.0], &[1.5, 2.5, 3.5]), "no significant difference (3 runs each; 6 are needed)");
+        assert_eq!(
+            said(&[1.0, 1.1], &[2.0, 2.1, 2.2]),
+            "2.0 times as much (2 and 3 runs: an indication, 6 are needed for proof)"
+        );
+        let seven: Vec<f64> = (0..7).map(|i| 1.0 + 0.01 * f64::from(i)).collect();
+        let twice: Vec<f64> = seven.iter().map(|v| v * 2.0).collect();
+        assert_eq!(said(&seven, &twice), "2.0 times as much (7 runs each, 95 % intervals apart, rank test p < 0.001)");
+        assert_eq!(said(&seven, &seven), "no significant difference (7 runs each, rank test p 1.000)");
     }
 
     fn of(values: &[f64]) -> Measurement {

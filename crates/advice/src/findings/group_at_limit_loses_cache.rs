@@ -17,6 +17,7 @@ use ramline_snapshot::{Snapshot, Window};
 use ramline_units::{Bytes, Limit, Pages};
 
 use super::{Draft, commands};
+use crate::look;
 use crate::text::{evidence, rate, word};
 use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};
 
@@ -123,6 +124,9 @@ fn case<'a>(window: &Window<'_>, group: &'a Group, version: Version) -> Option<C
         (Version::V2, Some(Limit::At(max)), _) => (max, "memory.max"),
         _ => return None,
     };
+    if look::is_sandbox(&group.path) {
+        return None;
+    }
     let counter = |s: &Snapshot| refaults(s.groups.data()?.list.iter().find(|g| g.path == group.path)?);
     let per_second = window.per_second(counter)?;
     let full = group.current?.share_of(limit)?;

@@ -79,7 +79,11 @@ fn a_damon_that_only_watches_is_no_evictor_and_one_thread_more_may_be() {
     data.damon_stat.insert("enabled".into(), "Y".into());
     assert!(case.finding("other-evictor").is_none(), "the thread is damon_stat's");
     let told = case.inputs(|i| ramline_advice::explain("evictors", i)).unwrap();
-    assert!(told.answer_short.starts_with("Nothing else evicts pages here: DAMON runs, but it only watches"), "{}", told.answer_short);
+    assert!(
+        told.answer_short.starts_with("Nothing else evicts pages here: DAMON runs, but it only watches"),
+        "{}",
+        told.answer_short
+    );
     let ramline_snapshot::Seen::Seen { data, .. } = &mut case.now.evictors else { panic!("no evictors") };
     data.kdamond_threads = Some(2);
     assert_eq!(case.finding("other-evictor").unwrap().confidence, Confidence::Low);
