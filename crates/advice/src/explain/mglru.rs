@@ -56,11 +56,11 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         Some(l) if l.is_on() => {
             let ttl = match ttl {
                 Some(ms) if ms > 0 => {
-                    format!("; a working set younger than {ms} ms is not evicted, something is killed instead")
+                    format!(" What was used in the last {ms} ms is not evicted; a process is killed instead.")
                 }
                 _ => String::new(),
             };
-            format!("By generations: MGLRU is on{ttl}.")
+            format!("By generations: MGLRU is on.{ttl}")
         }
         Some(_) => "By two lists, active and inactive: the kernel has MGLRU, and it is switched off.".into(),
         None if absent => {

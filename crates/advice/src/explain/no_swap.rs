@@ -69,14 +69,14 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
 
 fn without(inputs: &Inputs<'_>, cache: Option<Bytes>, mapped: Option<Bytes>) -> String {
     let free = inputs.snapshot.meminfo.data().and_then(|m| m.mem_free);
-    let free = free.map(|free| format!(" once the {free} free now are used")).unwrap_or_default();
+    let free = free.map(|free| format!(" It begins when the {free} free now is used.")).unwrap_or_default();
     match cache.zip(mapped) {
         Some((cache, mapped)) => format!(
-            "There is no swap here: to make room the kernel can only drop from {cache} of file pages{free}. At most {} of these is code and files that programs map; when too little is left, it kills.",
+            "There is no swap here: to make room the kernel can only drop from {cache} of file pages.{free} At most {} of these is code and files that programs map; when too little is left, it kills.",
             mapped.min(cache)
         ),
         None => format!(
-            "There is no swap here: to make room the kernel can only drop file pages, program code included{free}. After that it kills."
+            "There is no swap here: to make room the kernel can only drop file pages.{free} After that it kills."
         ),
     }
 }
@@ -96,14 +96,14 @@ fn taking_away(
             "Taking swap away would bring {swapped} back into RAM. After that the kernel could only drop file pages, and then kill."
         );
     };
-    let pool = if freed.0 > 0 { format!(", less {freed} of compressed pool it frees") } else { String::new() };
+    let pool = if freed.0 > 0 { format!(", less {freed} of compressed pool") } else { String::new() };
     if back > available {
         return format!(
             "Taking swap away would bring {swapped} back into RAM{pool}. Only {available} is available: it would end in the out-of-memory killer."
         );
     }
     format!(
-        "Taking swap away would bring {swapped} back into RAM{pool}, and leave {} of {available} available. To make room after that the kernel could only drop from {} of file pages, and then kill.",
+        "Taking swap away would bring {swapped} back into RAM{pool}. It would leave {} of {available} available; to make room after that the kernel could only drop from {} of file pages, and then kill.",
         available - back,
         cache.map_or_else(|| "an unknown amount".to_owned(), |cache| cache.to_string())
     )

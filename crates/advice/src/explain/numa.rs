@@ -96,7 +96,7 @@ fn several(nodes: &[NodeMarks]) -> String {
         "all are short"
     };
     format!(
-        "{} nodes, {words}: node {} has {} free of {}, node {} {} of {}.",
+        "{} nodes, {words}: node {} has {} free of {}. Node {} has {} of {}.",
         nodes.len(),
         least.node,
         least.free,

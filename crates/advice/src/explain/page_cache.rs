@@ -45,7 +45,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let mglru = inputs.snapshot.lru_gen.data().is_some_and(ramline_snapshot::switches::LruGen::is_on);
     let short = match lists {
         Some((active, inactive)) => format!(
-            "{} of files is in the page cache: {inactive} was used once and leaves first, {active} at least twice. {}.",
+            "The page cache is {}: {inactive} was used once and leaves first, {active} at least twice. {}.",
             active + inactive,
             spare(refaults, inputs)
         ),

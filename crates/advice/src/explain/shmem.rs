@@ -55,7 +55,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         (Some(shmem), Some(mounts)) => {
             let elsewhere = mounts.elsewhere.map(ramline_model::SignedBytes::or_zero).unwrap_or_default();
             let whose = if elsewhere.0 > mounts.used.0 {
-                format!("{elsewhere} of it is in no mount: segments, memfd, deleted files or graphics")
+                format!("{elsewhere} of it is in no mount (memfd, segments, deleted files)")
             } else {
                 format!("files in tmpfs take {}", mounts.used)
             };

@@ -132,14 +132,16 @@ pub fn explain_more(explanation: &Explanation, style: &Style) -> String {
     page.finish()
 }
 
+/// A word such as `No.` stands with the sentence behind it.
+const WORD: usize = 12;
+
 /// The first sentence stands out: it is what most people read.
 fn answer(page: &mut Page<'_>, text: &str) {
-    match text.split_once(". ") {
-        Some((first, rest)) => {
-            page.bold(&format!("{first}."));
-            page.line(rest);
-        }
-        None => page.bold(text),
+    let end = text.match_indices(". ").map(|(at, _)| at + 1).find(|at| *at > WORD);
+    let (first, rest) = text.split_at(end.unwrap_or(text.len()));
+    page.bold(first);
+    if !rest.is_empty() {
+        page.line(rest.trim_start());
     }
 }
 
