@@ -39,7 +39,7 @@ pub enum Scope {
     Change,
     /// The highest so far.
     Peak,
-    /// Somebody set it.
+    /// As it was set.
     Setting,
     /// Measured by ramline itself.
     Measured,
@@ -52,12 +52,12 @@ impl Scope {
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
-            Scope::Gauge => "gauge: as it is at the moment",
+            Scope::Gauge => "now: as it is at the moment",
             Scope::Counter => "counter: since boot, or since the object was made; no rate by itself",
             Scope::Rate => "rate: growth of a counter over a window; needs --for",
             Scope::Change => "change: later less earlier, over a window; needs --for",
             Scope::Peak => "peak: the highest so far",
-            Scope::Setting => "setting: somebody set it",
+            Scope::Setting => "setting: as it was set",
             Scope::Measured => "measured by ramline, with the method and the spread beside it",
             Scope::Fact => "fact: does not change while the machine runs",
         }

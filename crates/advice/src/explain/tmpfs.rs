@@ -49,6 +49,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             if fit.already_tmpfs { "statfs" } else { "one for every two pages of RAM" },
         );
     }
+    numbers.first(&["in tmpfs, together", "/tmp would need"]);
     let short = match (&fit, &state) {
         (Some(fit), _) => sentence(fit),
         (None, Some(state)) => format!("{} is in tmpfs here. /tmp was not walked.", state.used),

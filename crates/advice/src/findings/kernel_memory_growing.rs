@@ -126,9 +126,9 @@ fn hint(of_slab: bool, caches: &[(String, Bytes)]) -> String {
     let names: Vec<String> = caches.iter().map(|(name, _)| name.clone()).collect();
     match (of_slab, names.is_empty()) {
         (true, false) => {
-            format!("look for who makes objects of {} (open files, sockets, queues, a driver)", list(&names))
+            format!("look for what makes objects of {} (open files, sockets, queues, a driver)", list(&names))
         }
-        (true, true) => "the cache that grows names the culprit".to_owned(),
-        (false, _) => "pipes, sockets and drivers hold pages that no counter has".to_owned(),
+        (true, true) => "the cache that grows shows the cause".to_owned(),
+        (false, _) => "pipes, sockets and drivers use pages that no counter has".to_owned(),
     }
 }

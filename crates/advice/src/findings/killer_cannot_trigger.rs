@@ -100,7 +100,7 @@ fn earlyoom(snapshot: &Snapshot, seen: &Earlyoom) -> Option<Why> {
     }
     Some(Why {
         title: format!("earlyoom waits until {swap_percent:.0} % of swap are free, and with zram at its present ratio that would take {needed} of the {total} of RAM"),
-        effect: "memory is full before swap is: the machine stands still and earlyoom looks on; -s 100 lets memory alone decide".into(),
+        effect: "memory is full before swap is: the machine stands still and earlyoom does not act; with -s 100 memory alone decides".into(),
         evidence: vec![
             evidence("earlyoom acts below", format!("{swap_percent:.0} % of swap free"), seen.source.clone()),
             evidence("swap", swap.to_string(), "/proc/swaps"),
@@ -125,7 +125,7 @@ fn oomd(snapshot: &Snapshot, seen: &Oomd) -> Option<Why> {
     if by_swap + by_pressure == 0 {
         return dead(
             "systemd-oomd runs and 0 units ask it to watch them".into(),
-            "it ends nothing; ManagedOOMMemoryPressure=kill on user@.service or a slice is what it waits for",
+            "it ends nothing; set ManagedOOMMemoryPressure=kill on user@.service or a slice",
             evidence("thresholds", "without effect", seen.source.clone()),
             // A unit made while the system runs may ask too, and no file tells.
             Confidence::Medium,

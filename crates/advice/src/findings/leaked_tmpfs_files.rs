@@ -13,7 +13,7 @@ use crate::{Confidence, Evidence, Finding, Inputs, Rule, Weight};
 
 pub(super) const RULE: Rule = Rule {
     id: "leaked-tmpfs-files",
-    looks_for: "memory in tmpfs files that are deleted but open, or that nobody has touched for days",
+    looks_for: "memory in tmpfs files that are deleted but open, or that were not used for days",
     explain: "shmem",
     check,
 };
@@ -41,13 +41,9 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let mostly_deleted = of_deleted >= of_named;
     let finding = Draft {
         title: if mostly_deleted {
-            format!(
-                "{of_deleted} of memory are in deleted tmpfs files that are still open and that nobody has touched for an hour"
-            )
+            format!("{of_deleted} of memory is in deleted tmpfs files that are still open and unused for an hour")
         } else {
-            format!(
-                "{of_named} of memory are in tmpfs files that no process has open and nobody has touched for two days"
-            )
+            format!("{of_named} of memory is in tmpfs files that no process has open, unused for two days")
         },
         weight: if both.share_of(total)? >= 0.05 { Weight::Warning } else { Weight::Note },
         group: None,
@@ -60,7 +56,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
             .collect(),
         confidence: if mostly_deleted { Confidence::Medium } else { Confidence::Low },
         already: vec![],
-        cost_if_wrong: "a file kept on purpose is lost: what is in tmpfs is nowhere else; ask its owner first".into(),
+        cost_if_wrong: "a file kept on purpose is lost: there is no copy of it; ask its owner first".into(),
         change: None,
     };
     Some(finding.of(&RULE))
