@@ -289,7 +289,7 @@ fn closest(name: &str) -> Vec<String> {
     let topics: Vec<&str> = closest_topics(name);
     // Short words are near to anything.
     let near = match wanted.chars().count() {
-        0..6 => 1,
+        0..=5 => 1,
         n => n / 2,
     };
     let mut all: Vec<(usize, String)> =
