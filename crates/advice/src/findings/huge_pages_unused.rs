@@ -1,7 +1,7 @@
 //! Huge pages that were set aside and that no process uses: RAM that is lost to everything else.
 //!
 //! A pool of huge pages leaves the page allocator when it is filled, before any program asks. Pages that are free and not promised to a
-//! mapping serve nobody; reclaim cannot touch them, and they are not part of what is available.
+//! mapping serve nothing; reclaim cannot touch them, and they are not part of what is available.
 
 use ramline_snapshot::hugepages::HugePool;
 use ramline_units::{Bytes, Nanos};
@@ -12,7 +12,7 @@ use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};
 
 pub(super) const RULE: Rule = Rule {
     id: "huge-pages-unused",
-    looks_for: "huge pages that were set aside and that nobody uses",
+    looks_for: "huge pages that were set aside and that no process uses",
     explain: "hugepages",
     check,
 };
