@@ -19,10 +19,12 @@ fn forbidden() -> Vec<String> {
     second.flat_map(|cell| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
-/// Text without blocks and spans of code.
+/// Text without blocks (fenced, or indented by four) and spans of code.
 fn prose(page: &str) -> String {
     let outside = page.split("```").step_by(2).collect::<String>();
-    outside.lines().map(|line| line.split('`').step_by(2).collect::<Vec<_>>().join(" ") + "\n").collect()
+    let lines = outside.lines().filter(|line| !line.starts_with("    "));
+    // A span may go over the end of a line.
+    lines.collect::<Vec<_>>().join("\n").split('`').step_by(2).collect::<Vec<_>>().join(" ")
 }
 
 /// The first forbidden word, with what stands around it.

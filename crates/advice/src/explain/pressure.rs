@@ -89,7 +89,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             };
             let also =
                 group.as_ref().map(|group| format!(" A group is, too: {}.", lower(&group.title))).unwrap_or_default();
-            match verdict::of(inputs.snapshot, inputs.window) {
+            match crate::headline(inputs) {
                 Some(verdict) => format!("{word}. {}{also}", verdict.text),
                 None => format!("{word}.{also}"),
             }
@@ -100,6 +100,9 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         (_, true) => "Find the largest users (ramline show processes); make room, add zram, or add RAM.".into(),
         _ if seen.state == PressureState::Unknown => {
             "Look again over a window: ramline explain pressure --for 2s.".into()
+        }
+        _ if seen.state == PressureState::GroupAtLimit => {
+            "Find the group (ramline show cgroups --for 5s), then raise its limit or make its load smaller.".into()
         }
         _ => "Nothing.".into(),
     };

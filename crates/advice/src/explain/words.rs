@@ -75,14 +75,17 @@ pub fn topic_named(name: &str) -> Option<&'static Topic> {
 #[must_use]
 pub fn closest_topics(name: &str) -> Vec<&'static str> {
     let name: String = plain(name).chars().take(60).collect();
-    // A third of the letters may differ, so that `blah` is not `blocks`.
-    let near = name.chars().count().div_ceil(3);
+    // A third of the letters may differ, rounded down, so that `blah` is neither `slab` nor `blocks`.
+    let near = name.chars().count() / 3;
     let names = TOPICS.iter().map(|topic| (topic.id, topic.id)).chain(also());
     let inside =
         |word: &str| name.chars().count() > 3 && (word.contains(&name) || word.len() > 3 && name.contains(word));
     let mut all: Vec<(usize, &'static str)> = names
-        .map(|(word, id)| (distance(word, &name).min(if inside(word) { 2 } else { usize::MAX }), id))
-        .filter(|(far, _)| *far <= near)
+        .filter_map(|(word, id)| {
+            let far = Some(distance(word, &name)).filter(|far| *far <= near);
+            let part = inside(word).then_some(2);
+            Some((far.into_iter().chain(part).min()?, id))
+        })
         .collect();
     all.sort();
     let mut out: Vec<&'static str> = Vec::new();

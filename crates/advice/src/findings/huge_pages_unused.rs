@@ -12,7 +12,7 @@ use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};
 
 pub(super) const RULE: Rule = Rule {
     id: "huge-pages-unused",
-    looks_for: "huge pages that were set aside and that no program uses",
+    looks_for: "huge pages that were set aside and that no process uses",
     explain: "hugepages",
     check,
 };

@@ -1,4 +1,4 @@
-//! Memory in tmpfs files that no process uses: deleted but still open and untouched, or named, held by nobody and untouched for days.
+//! Memory in tmpfs files that no process uses: deleted but still open and untouched, or named, open in no process and untouched for days.
 //!
 //! A deleted file of a tmpfs keeps its memory until the last process closes it; no directory shows it. Reads and writes leave a time,
 //! access through a mapping does not, so a file that is mapped is never called leaked. Temporary files are deleted at once and used
@@ -93,7 +93,7 @@ fn of_file(file: &File) -> Evidence {
     evidence(&file.path, value, "the directory")
 }
 
-/// Hours and days: nobody cares for the seconds.
+/// Hours and days: seconds do not matter.
 fn age(age: Option<Nanos>) -> String {
     let hours = age.map_or(0, |age| age.0 / 3_600_000_000_000);
     if hours < 48 { format!("{hours} h") } else { format!("{} days", hours / 24) }

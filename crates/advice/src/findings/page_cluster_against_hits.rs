@@ -1,4 +1,4 @@
-//! vm.page-cluster against its hit ratio: swap read-ahead that brings pages nobody asks for.
+//! vm.page-cluster against its hit ratio: swap read-ahead that brings pages that are not used.
 //!
 //! With every page that is asked for, the kernel reads up to 2^page-cluster pages that lie beside it. One that is then used saves
 //! a request; one that is not costs its transfer and the RAM it fills. With `c` the time of a random read and `t` that of
@@ -18,7 +18,7 @@ use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
 
 pub(super) const RULE: Rule = Rule {
     id: "page-cluster-against-hits",
-    looks_for: "swap read-ahead (vm.page-cluster) that brings pages nobody asks for",
+    looks_for: "swap read-ahead (vm.page-cluster) that brings pages that are not used",
     explain: "page-cluster",
     check,
 };

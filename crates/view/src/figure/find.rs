@@ -287,7 +287,11 @@ fn closest(name: &str) -> Vec<String> {
     let labels = named::all().into_iter().flat_map(|n| n.labels);
     let rows = ROWS.iter().flat_map(|row| row.labels).map(|label| (*label).to_owned());
     let topics: Vec<&str> = closest_topics(name);
-    let near = wanted.chars().count().div_ceil(2);
+    // Short words are near to anything.
+    let near = match wanted.chars().count() {
+        0..=5 => 1,
+        n => n / 2,
+    };
     let mut all: Vec<(usize, String)> =
         labels.chain(rows).map(|label| (distance(&plain(&label), &wanted), label)).collect();
     all.retain(|(far, _)| *far <= near);
