@@ -18,7 +18,7 @@ pub enum Asked {
 }
 
 /// Why the kernel does not tell.
-const NOT_OURS: &str = "the kernel answers only its owner and those who may write it";
+const NOT_OURS: &str = "the kernel answers only the owner of the file and those who may write it";
 
 /// Asks by the way that tells the truth on this file system.
 pub fn ask(found: &Found<'_>) -> Asked {
