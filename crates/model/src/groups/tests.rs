@@ -259,7 +259,7 @@ fn a_group_with_impossible_counters_has_shares_at_the_end_of_the_range() {
 #[test]
 fn with_swappiness_0_nothing_of_a_group_goes_to_swap_and_the_top_is_no_group() {
     let with = |path: &str, swappiness| {
-        let stat = [("total_inactive_anon", 30), ("total_rss", 30), ("inactive_anon", 30), ("rss", 30)];
+        let stat = [("total_inactive_anon", 30), ("total_active_anon", 0), ("total_rss", 30)];
         let group = Group { swappiness: Some(swappiness), ..group(path, Some(40), &stat) };
         let tree = of(&machine(Version::V1, vec![group]), None).unwrap();
         tree.groups[0].reclaim
@@ -267,7 +267,8 @@ fn with_swappiness_0_nothing_of_a_group_goes_to_swap_and_the_top_is_no_group() {
     assert_eq!((with("/g", 1).with_swap, with("/g", 1).swap_forbidden), (mib(20), false), "20 MiB of swap are free");
     assert_eq!((with("/g", 0).with_swap, with("/g", 0).stays, with("/g", 0).swap_forbidden), (mib(0), mib(40), true));
     assert!(!with("/", 0).swap_forbidden);
-    let mut two = machine(Version::V2, vec![group("/g", Some(40), &[("anon", 30), ("inactive_anon", 30)])]);
+    let mut two =
+        machine(Version::V2, vec![group("/g", Some(40), &[("anon", 30), ("inactive_anon", 30), ("active_anon", 0)])]);
     assert_eq!(of(&two, None).unwrap().groups[0].reclaim.with_swap, mib(20));
     let mut settings = ramline_snapshot::sysctl::VmSettings::default();
     settings.put("swappiness", "0\n");
