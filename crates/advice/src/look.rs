@@ -9,6 +9,7 @@ use ramline_evidence::{
 };
 use ramline_model::costs::file_tier;
 use ramline_model::groups::{OwnerKind, owner};
+use ramline_model::pressure;
 use ramline_snapshot::blocks::{self, BlockDevice};
 use ramline_snapshot::mounts;
 use ramline_snapshot::swaps::SwapArea;
@@ -157,10 +158,11 @@ pub(crate) struct Refaults {
     pub span: Nanos,
 }
 
-/// kswapd or tasks of the machine looked for pages to evict in the window, as far as is known; reclaim for the sake of a group's limit is
-/// not that.
+/// kswapd or tasks of the machine looked for pages to evict in the window, as far as is known, and had a reason; reclaim for the sake of a
+/// group's limit is not that.
 pub(crate) fn machine_reclaims(window: &Window<'_>) -> bool {
-    window.delta(|s| s.vmstat.data()?.pgscan_kswapd?.checked_add(s.vmstat.data()?.pgscan_direct?)) != Some(0)
+    let scanned = window.delta(|s| s.vmstat.data()?.pgscan_kswapd?.checked_add(s.vmstat.data()?.pgscan_direct?));
+    scanned != Some(0) && !pressure::is_free(window.after)
 }
 
 /// File refaults over the window.

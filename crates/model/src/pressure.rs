@@ -19,6 +19,8 @@ use ramline_units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::watermarks::{self, Band};
+
 /// From here on some task stood still for memory noticeably: one hundredth of the time.
 pub const STALL_PERCENT: f64 = 1.0;
 /// From here on everything stood still for memory for a tenth of the time.
@@ -141,7 +143,7 @@ pub enum PressureState {
     Calm,
     /// Reclaim works and nothing waits noticeably.
     Reclaiming,
-    /// Tasks wait for pages that were evicted earlier, and the machine reclaims nothing: it is not short of memory.
+    /// Tasks wait for pages that were evicted earlier, and the machine reclaims nothing, or has no reason to: it is not short of memory.
     ReadAgain,
     /// Tasks waited in the last 10 s while there is plenty: in a group, for pages read again, or all of the machine for the programs'
     /// own files; which is not known without a window.
@@ -224,7 +226,7 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> PressureModel {
         io: psi(snapshot, window, |s| &s.pressure_io),
         cpu: psi(snapshot, window, |s| &s.pressure_cpu),
         span: window.map(|w| w.span),
-        state: state(memory.as_ref(), rates.as_ref(), plenty(snapshot)),
+        state: state(memory.as_ref(), rates.as_ref(), Space::of(snapshot)),
         memory,
         rates,
         memory_gap: PsiGap::of(snapshot),
@@ -238,10 +240,41 @@ pub fn plenty(snapshot: &Snapshot) -> bool {
     share.is_some_and(|share| share >= PLENTY)
 }
 
-/// The judgement: whether anything waits, then who makes it wait. With `plenty` available it is not memory at large that is waited for,
+/// A share of RAM is free, not only available, and every node is above its watermarks: reclaim has no reason here. What was looked at to
+/// evict was for something else (a huge page, a process that has ended since), and what comes back was evicted by something else.
+#[must_use]
+pub fn is_free(snapshot: &Snapshot) -> bool {
+    let share = snapshot.meminfo.data().and_then(|m| m.mem_free?.share_of(m.mem_total?));
+    let above = || watermarks::of(snapshot, None).is_some_and(|m| m.nodes.iter().all(|n| n.band == Band::AboveHigh));
+    share.is_some_and(|share| share >= PLENTY) && above()
+}
+
+/// What is left while tasks wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Space {
+    /// Reclaim has no reason: [`is_free`].
+    Free,
+    /// [`plenty`] is available, most of it cache.
+    Plenty,
+    /// Little.
+    Little,
+}
+
+impl Space {
+    fn of(snapshot: &Snapshot) -> Space {
+        match (is_free(snapshot), plenty(snapshot)) {
+            (true, _) => Space::Free,
+            (_, true) => Space::Plenty,
+            _ => Space::Little,
+        }
+    }
+}
+
+/// The judgement: whether anything waits, then who makes it wait. With plenty available it is not memory at large that is waited for,
 /// and a little waiting while clean cache is replaced is how a machine that works looks.
 #[must_use]
-pub fn state(memory: Option<&Psi>, rates: Option<&Rates>, plenty: bool) -> PressureState {
+pub fn state(memory: Option<&Psi>, rates: Option<&Rates>, space: Space) -> PressureState {
+    let plenty = space != Space::Little;
     let (some, full) = (memory.and_then(Psi::some_now), memory.and_then(Psi::full_now));
     let (waits, stands) = (some.is_some_and(|p| p >= STALL_PERCENT), full.is_some_and(|p| p >= THRASH_PERCENT));
     let Some(rates) = rates else {
@@ -265,6 +298,7 @@ pub fn state(memory: Option<&Psi>, rates: Option<&Rates>, plenty: bool) -> Press
     let scans = [rates.scanned, rates.allocstall].into_iter().flatten().any(|n| n > 0.0);
     match rates.machine_scanned.map(|n| n > 0.0 || rates.allocstall > Some(0.0)) {
         Some(false) if waits => PressureState::ReadAgain,
+        _ if waits && space == Space::Free => PressureState::ReadAgain,
         _ if stands => PressureState::Thrashing,
         _ if waits && plenty && some.is_some_and(|p| p < A_LITTLE_PERCENT) => PressureState::Reclaiming,
         Some(true) if waits && rates.working_set.is_some_and(|n| n >= REFAULTS_PER_S) => PressureState::Refaulting,

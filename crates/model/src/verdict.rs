@@ -241,12 +241,7 @@ pub fn judge(
         to_low,
     };
     verdict.deciding = deciding(&verdict, pressure);
-    let named = named.map(|name| format!("group {name}"));
-    let rooms = [long_room(&verdict), short_room(&verdict)];
-    let names = named.iter().map(String::as_str).chain(["a group"]);
-    let lines = names.flat_map(|who| rooms.iter().map(move |room| (who, room)));
-    let mut lines = lines.map(|(who, room)| sentence(&verdict, pressure, room, who));
-    verdict.text = lines.find(|line| line.chars().count() < LONGEST).unwrap_or_default();
+    verdict.text = first_line(&verdict, pressure, named);
     verdict.details = details(&verdict, plenty);
     verdict
 }
@@ -282,6 +277,21 @@ pub fn of_total(part: Bytes, total: Bytes) -> String {
         (Some((number, unit)), Some((_, other))) if unit == other => format!("{number} of {total}"),
         _ => format!("{part} of {total}"),
     }
+}
+
+/// The sentence with as much in it as fits.
+fn first_line(verdict: &Verdict, pressure: &PressureModel, named: Option<&str>) -> String {
+    let named = named.map(|name| format!("group {name}"));
+    let rooms = [long_room(verdict), short_room(verdict)];
+    for who in named.iter().map(String::as_str).chain(["a group"]) {
+        for room in &rooms {
+            let line = sentence(verdict, pressure, room, who);
+            if line.chars().count() < LONGEST {
+                return line;
+            }
+        }
+    }
+    sentence(verdict, pressure, &short_room(verdict), "a group")
 }
 
 fn long_room(verdict: &Verdict) -> String {

@@ -2,27 +2,33 @@
 # NAMES says which, each as name:count:shapes (shapes by +). A function make_NAME makes a state, undo_NAME undoes it.
 
 group=/sys/fs/cgroup/verdicts
-# Each load is a group of processes, which ends as one.
-set -m
+# Each load is a session of its own, which ends as one.
 available() { awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo; }
 
 # touch_random MIB: a process that touches this much of its memory at random, for ever; each page with other letters.
 touch_random() {
-    perl -e 'my $size = $ARGV[0] << 20; my $data = "";
+    load perl -e 'my $size = $ARGV[0] << 20; my $data = "";
         $data .= join("", map { chr(97 + int(rand(26))) } 0 .. 1023) . ("." x 3072) for 1 .. $size / 4096;
-        while (1) { substr($data, 4096 * int(rand($size / 4096)), 1) = "x" }' "$1" &
-    load=$!
+        while (1) { substr($data, 4096 * int(rand($size / 4096)), 1) = "x" }' "$1"
+    sleep 0.5
     echo 900 >/proc/$load/oom_score_adj
 }
-end() { kill -9 -- "-$load"; wait "$load"; true; }
+load() {
+    setsid "$@" </dev/null >/dev/null 2>&1 &
+    load=$!
+}
+end() {
+    kill -9 -- "-$load"
+    wait "$load" 2>/dev/null
+    true
+}
 
 make_booted() { true; }
 undo_booted() { true; }
 
 make_grown() {
-    perl -e 'my @kept; for (1 .. $ARGV[0]) { push @kept, chr(97 + $_ % 26) x (1 << 20); select(undef, undef, undef, 0.02) } sleep 9999' \
-        "$(awk '/^MemTotal/ { print int($2 * 0.6 / 1024) - 120 }' /proc/meminfo)" &
-    load=$!
+    load perl -e 'my @kept; for (1 .. $ARGV[0]) { push @kept, chr(97 + $_ % 26) x (1 << 20); select(undef, undef, undef, 0.02) } sleep 9999' \
+        "$(awk '/^MemTotal/ { print int($2 * 0.6 / 1024) - 120 }' /proc/meminfo)"
 }
 undo_grown() { end; }
 
@@ -34,7 +40,7 @@ make_idle_swap() {
 }
 undo_idle_swap() { rm /dev/shm/idle; rmdir $group; }
 
-make_searched() { (while :; do find / -xdev -type f >/dev/null; tar cf - /usr 2>/dev/null | cat >/dev/null; done) & load=$!; }
+make_searched() { load bash -c 'while :; do find / -xdev -type f >/dev/null; tar cf - /usr | cat >/dev/null; done'; }
 undo_searched() { end; }
 
 # No swap, most of RAM in a tmpfs, and a mapped file larger than what is left, touched page by page at random.
@@ -43,10 +49,9 @@ make_beyond() {
     mkdir /run/ballast && mount -t tmpfs -o size=80% ballast /run/ballast
     head -c "$(($(available) - 260))M" /dev/zero >/run/ballast/fill
     head -c 400M /dev/zero >/var/tmp/thrash && sync
-    perl -e 'open(my $f, "<", "/var/tmp/thrash") or die; my $size = -s $f;
+    load perl -e 'open(my $f, "<", "/var/tmp/thrash") or die; my $size = -s $f;
         my $at = syscall(9, 0, $size, 1, 1, fileno($f), 0); die "mmap: $!" if $at == -1;
-        while (1) { unpack("P1", pack("Q", $at + 4096 * int(rand($size / 4096)))) }' &
-    load=$!
+        while (1) { unpack("P1", pack("Q", $at + 4096 * int(rand($size / 4096)))) }'
     sleep 12
 }
 undo_beyond() {
@@ -66,11 +71,9 @@ undo_beyond_zram() { end; swapon /dev/vdb1; }
 # 50 MiB/s, killed when nothing is left, started again.
 make_leak() {
     swapoff -a
-    (while :; do
-        perl -e 'open(my $s, ">", "/proc/self/oom_score_adj"); print $s 1000; close($s);
-            my @kept; while (1) { push @kept, chr(97 + @kept % 26) x (5 << 20); select(undef, undef, undef, 0.1) }'
-    done) &
-    load=$!
+    echo 'open(my $s, ">", "/proc/self/oom_score_adj"); print $s 1000; close($s);
+        my @kept; while (1) { push @kept, chr(97 + @kept % 26) x (5 << 20); select(undef, undef, undef, 0.1) }' >/run/leak
+    load bash -c 'while :; do perl /run/leak; done'
     sleep 3
 }
 undo_leak() {
@@ -78,14 +81,14 @@ undo_leak() {
     swapon /dev/vdb1 && systemctl restart systemd-zram-setup@zram0.service && systemctl start dev-zram0.swap
 }
 
+# null_blk lets a request pass whole or not at all, 50 times a second: at 1 MiB/s none of more than 20 KiB.
 make_dirty() {
-    modprobe null_blk nr_devices=1 gb=1 memory_backed=1 mbps=1 || return
-    mke2fs -q -F -t ext4 -O ^has_journal /dev/nullb0 128M && mkdir -p /run/slow && mount /dev/nullb0 /run/slow || return
+    modprobe null_blk nr_devices=1 gb=1 memory_backed=1 mbps=1 && echo 16 >/sys/block/nullb0/queue/max_sectors_kb || return
+    timeout 100 mke2fs -q -F -t ext4 -O ^has_journal /dev/nullb0 128M && mkdir -p /run/slow && timeout 60 mount /dev/nullb0 /run/slow || return
     before=$(cat /proc/sys/vm/dirty_ratio /proc/sys/vm/dirty_background_ratio)
     echo $((64 << 20)) >/proc/sys/vm/dirty_bytes
     echo $((16 << 20)) >/proc/sys/vm/dirty_background_bytes
-    (while :; do head -c 90M /dev/zero | dd of=/run/slow/file bs=1M conv=notrunc 2>/dev/null; done) &
-    load=$!
+    load bash -c 'while :; do head -c 90M /dev/zero | dd of=/run/slow/file bs=1M conv=notrunc; done'
     sleep 15
 }
 undo_dirty() {

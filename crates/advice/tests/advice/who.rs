@@ -1,7 +1,7 @@
 //! Rules over processes, groups, shared memory, kernel caches and configured files: what they say, and their bounds.
 
-use ramline_advice::{Confidence, Weight};
-use ramline_snapshot::{Seen, configured::Configured};
+use ramline_advice::{Confidence, Inputs, Weight, headline};
+use ramline_snapshot::{Seen, Window, configured::Configured};
 use ramline_units::Nanos;
 
 use crate::cases::{Case, fires};
@@ -265,4 +265,22 @@ fn a_killer_without_anything_to_act_on_is_named() {
     };
     assert_eq!(early("earlyoom\0-m\x001\0"), None, "1 % of 24 GiB is above the watermarks");
     assert!(early("earlyoom\0-m\x005\0-M\x001024\0").is_some(), "the lower of the two counts");
+}
+
+#[test]
+fn the_first_line_names_what_a_group_loses_however_long_the_groups_name_is() {
+    let line = |name: &str| {
+        let mut case = group(800, 99);
+        for snapshot in [case.before.as_mut().unwrap(), &mut case.now] {
+            let Seen::Seen { data, .. } = &mut snapshot.groups else { panic!("no groups") };
+            data.list.iter_mut().for_each(|group| group.path = name.to_owned());
+        }
+        let window = case.before.as_ref().map(|before| Window::new(before, &case.now).unwrap());
+        headline(&Inputs { snapshot: &case.now, window, tiers: None, runs: &[] }).unwrap().text
+    };
+    assert!(line("/web").ends_with(" available; group /web is at its limit and loses its cache."), "{}", line("/web"));
+    assert_eq!(
+        line("/system.slice/a-rather-long-name.service"),
+        "Machine ok; group /system.slice/a-rather-long-name.service is at its limit and loses its cache."
+    );
 }
