@@ -51,9 +51,9 @@ def ramline(args, state, timeout=200, env=None, **more):
 
 
 # Heads of tables, by their first column.
-HEADS = ("arm", "limit", "stage", "column", "kind", "figure")
+HEADS = ("setting", "limit", "stage", "column", "kind", "figure")
 # Columns that are there or not, or have another name, depending on how many runs there are and what they say.
-VARYING = ("range", "95 % interval", "from, to", "of first", "x first", "times the fastest")
+VARYING = ("range", "95 % interval", "from, to", "of first", "than the first", "times the fastest", "user", "system", "CPU time")
 
 
 def transcripts(page):

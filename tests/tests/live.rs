@@ -118,7 +118,7 @@ fn show_says_something_on_every_topic_of_this_machine() {
         assert!(text.code == 0 && text.stdout.lines().count() >= 3, "{topic}: {text:?}");
         let json = ramline(&["show", topic, "--json"]);
         let value: Value = serde_json::from_str(&json.stdout).unwrap();
-        assert_eq!(value["schema_version"], 1, "{topic}");
+        assert_eq!(value["schema_version"], 2, "{topic}");
     }
 }
 
@@ -134,6 +134,6 @@ fn every_topic_of_explain_is_answered_on_this_machine() {
         assert_eq!(run.code, 0, "{topic}: {}", run.stderr);
         assert!(run.stdout.contains("Next"), "{topic} ends with one command: {}", run.stdout);
         let json: Value = serde_json::from_str(&ramline(&["explain", topic, "--json"]).stdout).unwrap();
-        assert_eq!((&json["schema_version"], json["topic"].as_str()), (&Value::from(1), Some(topic)));
+        assert_eq!((&json["schema_version"], json["topic"].as_str()), (&Value::from(2), Some(topic)));
     }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use ramline_evidence::{LatencyStats, Measurement, RunRecord, Spread, SwapKind, TierMeasurement, Verdict, study};
 use ramline_model::costs::file_tier;
+use ramline_model::groups::{OwnerKind, owner};
 use ramline_snapshot::blocks::{self, BlockDevice};
 use ramline_snapshot::mounts;
 use ramline_snapshot::swaps::SwapArea;
@@ -69,6 +70,11 @@ impl Cost<'_> {
         let value = format!("{} mean, {p50_ns} median, {p99_ns} p99 (n {n}){notes}", nanos_of(self.mean()));
         evidence(what, value, format!("measure tiers: {}", self.tier))
     }
+}
+
+/// A sandbox of the lab, or below one: it is short of memory because that is the experiment, and gone when it ends.
+pub(crate) fn is_sandbox(group: &str) -> bool {
+    group.split('/').any(|part| owner(part).is_some_and(|owner| owner.kind == OwnerKind::Ramline))
 }
 
 fn cost<'a>(inputs: &Inputs<'a>, tier: &str) -> Option<Cost<'a>> {

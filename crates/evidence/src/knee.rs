@@ -2,8 +2,10 @@
 //!
 //! Runs without a limit and runs at a limit alternate. A limit is **enough** when every run there (from three on) stayed within x %
 //! of the median of all unlimited runs, **too small** when every run was beyond it (or did not end), or one was killed. Where the
-//! runs disagree there are more, up to seven, and then the 95 % interval of their median decides, or nobody does. The search
-//! halves the largest open gap, in ratios, until no gap is wider than the resolution; at the end it looks once above and once
+//! runs disagree there are more, up to seven, and then the 95 % interval of their median decides, or the limit stays undecided. The
+//! search halves the largest open gap, in ratios, until no gap is wider than the resolution. Far from the knee one run is enough to
+//! go on: one within half of x %, or one beyond four times x % (or given up). The two limits of the answer get all their runs
+//! before the search ends, and where those disagree with the one, it goes on from there. At the end it looks once above and once
 //! below, whether more memory is still enough and less is still too small. What it is not: a model of the command.
 //!
 //! ```
@@ -33,6 +35,10 @@ pub const STEP: Bytes = Bytes::from_kib(256);
 const MOST_RUNS: usize = 7;
 /// The search goes down to this part of where it began.
 const LOWEST_PART: u64 = 64;
+/// Within this part of x % one run is enough to go on.
+const WELL_WITHIN: f64 = 0.5;
+/// Beyond so many times x % one run is enough to go on.
+const FAR_BEYOND: f64 = 4.0;
 
 /// What was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -198,7 +204,20 @@ impl Knee {
             // Limits of records from elsewhere may be less than two steps apart.
             return Next::Try(middle.min(*high - STEP).max(*low + STEP));
         }
+        // The answer rests on all runs, not on the one that showed the way.
+        if let Some(bound) = self.probes.iter().find(|probe| self.is_bound(probe) && !self.is_sure(probe)) {
+            return Next::Try(bound.limit);
+        }
         self.counter_check(low, enough).map_or(Next::Done, Next::Try)
+    }
+
+    fn is_bound(&self, probe: &Probe) -> bool {
+        [self.too_small, self.enough].contains(&Some(probe.limit))
+    }
+
+    /// Judged by all its runs, or by one that was killed.
+    const fn is_sure(&self, probe: &Probe) -> bool {
+        probe.n >= self.asked.runs || probe.killed > 0
     }
 
     /// Once a little above and once a little below what was found.
@@ -308,7 +327,15 @@ fn judge(ratios: &[f64], asked: Asked) -> Judged {
     let threshold = 1.0 + asked.within;
     let within = ratios.iter().filter(|ratio| **ratio <= threshold).count();
     if ratios.len() < asked.runs {
-        return Judged::Open;
+        let near =
+            |ratio: &&f64| **ratio > 1.0 + asked.within * WELL_WITHIN && **ratio <= 1.0 + asked.within * FAR_BEYOND;
+        return match within {
+            // Runs at a bound that are still to come, and the one that showed the way, are judged alike.
+            _ if ratios.is_empty() || ratios.iter().any(|ratio| near(&ratio)) => Judged::Open,
+            n if n == ratios.len() => Judged::Enough,
+            0 => Judged::TooSmall,
+            _ => Judged::Open,
+        };
     }
     if ratios.len() < MOST_RUNS.max(asked.runs) {
         return match within {

@@ -15,10 +15,13 @@
 
 mod dropped;
 mod eat;
+pub mod even;
 mod free;
 pub mod knee;
 mod measurement;
+mod outcome;
 pub mod path;
+pub mod proof;
 mod record;
 pub mod rng;
 mod sample;
@@ -30,11 +33,12 @@ mod versus;
 pub use dropped::{Balance, DropKind, DropLook, DropRun, DropStage, KindCount};
 pub use eat::{EatPoint, EatRun, EatStage, SWAPPING_FROM};
 pub use free::{FreeColumn, FreeGauges};
-pub use measurement::{Interval, LatencyStats, Measurement, Spread};
+pub use measurement::{Interval, LatencyStats, Measurement, Spread, ranks_of_p99};
+pub use outcome::{Difference, no_pressure};
 pub use record::{
     Arm, Better, FORMAT, Figure, Machine, PoolBalance, Reclaim, RoundTime, RunRecord, SwapKind, Verdict, Workload,
 };
 pub use sample::{HostPicture, Phase, Sample};
 pub use series::{ArmDetail, ArmResult, FigureResult, SeriesTable, word as verdict_word};
-pub use tiers::{TierMeasurement, TierReport};
+pub use tiers::{RAM, TierChange, TierMeasurement, TierReport};
 pub use versus::{ArmVersus, FIRST, FigureVersus, SECOND, Versus, together};

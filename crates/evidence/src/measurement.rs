@@ -129,12 +129,29 @@ pub struct LatencyStats {
     pub p50_ns: Nanos,
     /// 99th percentile.
     pub p99_ns: Nanos,
+    /// The 99th percentile is at least this in 39 of 40 cases; `None` in reports of versions before 0.2.
+    #[serde(default)]
+    pub p99_low_ns: Option<Nanos>,
+    /// And at most this; `None` where so few operations have no upper bound: 368 are the fewest that do.
+    #[serde(default)]
+    pub p99_high_ns: Option<Nanos>,
     /// Arithmetic mean, in nanoseconds.
     pub mean_ns: f64,
     /// Shortest.
     pub min_ns: Nanos,
     /// Longest.
     pub max_ns: Nanos,
+}
+
+/// The ranks (from 1) between which the 99th percentile of `n` operations lies in 95 of 100 cases: how many of them are below it is
+/// binomial, with mean 0.99 n and variance 0.0099 n. The upper one is `None` where it would be beyond the largest.
+#[must_use]
+pub fn ranks_of_p99(n: u64) -> (u64, Option<u64>) {
+    let (mean, deviation) = (0.99 * n as f64, (0.0099 * n as f64).sqrt());
+    // Both are within a few deviations of the end: counted down, this is free of casts from floating point.
+    let up_to = |limit: f64| (0..=n).rev().find(|rank| *rank as f64 <= limit).unwrap_or(0);
+    let (low, high) = (mean - 1.96 * deviation, mean + 1.96 * deviation + 1.0);
+    (up_to(low).max(1), (high <= n as f64).then(|| up_to(high)))
 }
 
 impl LatencyStats {
@@ -148,11 +165,15 @@ impl LatencyStats {
             let index = (n * per_cent).div_ceil(100).max(1) - 1;
             sorted.get(usize::try_from(index).ok()?).copied()
         };
+        let (low, high) = ranks_of_p99(n);
+        let nth = |rank: u64| sorted.get(usize::try_from(rank.checked_sub(1)?).ok()?).copied();
         let total: f64 = sorted.iter().map(|ns| ns.as_secs_f64() * 1e9).sum();
         Some(LatencyStats {
             n,
             p50_ns: rank(50)?,
             p99_ns: rank(99)?,
+            p99_low_ns: nth(low),
+            p99_high_ns: high.and_then(nth),
             mean_ns: total / n as f64,
             min_ns: *sorted.first()?,
             max_ns: *sorted.last()?,
@@ -200,6 +221,19 @@ mod tests {
         assert!((stats.mean_ns - 100.5).abs() < 1e-9);
         let one = LatencyStats::of(&[Nanos(7)]).unwrap();
         assert_eq!((one.p50_ns, one.p99_ns), (Nanos(7), Nanos(7)));
+    }
+
+    #[test]
+    fn a_99th_percentile_of_few_reads_is_unsure_and_of_many_is_not() {
+        assert_eq!(ranks_of_p99(300), (293, None), "the largest of 300 reads may still lie below it");
+        assert_eq!(ranks_of_p99(10_000), (9880, Some(9920)));
+        assert_eq!(ranks_of_p99(1), (1, None));
+        let few: Vec<Nanos> = (1..=300).map(Nanos).collect();
+        let stats = LatencyStats::of(&few).unwrap();
+        assert_eq!((stats.p99_low_ns, stats.p99_ns, stats.p99_high_ns), (Some(Nanos(293)), Nanos(297), None));
+        let many: Vec<Nanos> = (1..=10_000).map(Nanos).collect();
+        let stats = LatencyStats::of(&many).unwrap();
+        assert_eq!((stats.p99_low_ns, stats.p99_high_ns), (Some(Nanos(9880)), Some(Nanos(9920))));
     }
 
     #[test]

@@ -326,7 +326,7 @@ impl RunRecord {
         // Ours have a few words; one of megabytes would have to be wrapped, drawn and compared everywhere.
         const LONGEST: usize = 4096;
         if record.experiment.len() > LONGEST || record.arm.name.len() > LONGEST {
-            return Err(format!("the name of its experiment or arm is longer than {LONGEST} bytes"));
+            return Err(format!("the name of its experiment or setting is longer than {LONGEST} bytes"));
         }
         Ok(record)
     }

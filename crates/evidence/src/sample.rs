@@ -79,7 +79,10 @@ pub struct Sample {
     pub refault_file: u64,
     /// Refaults of anonymous pages on the machine since the run began. Counter.
     pub refault_anon: u64,
-    /// PSI of the host, `full avg10` in per cent; absent where PSI is off.
+    /// Time all tasks stalled on memory since the run began (PSI full, difference of `total`, microseconds): of the group where it
+    /// has PSI (cgroup v2), otherwise of the machine. Counter; absent where PSI is off.
+    pub psi_full_us: Option<u64>,
+    /// PSI of the host, `full avg10` in per cent, which begins with what was before; absent where PSI is off.
     pub psi_full_avg10: Option<f64>,
     /// The machine.
     pub host: HostPicture,

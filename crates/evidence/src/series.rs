@@ -1,4 +1,4 @@
-//! A series as a table: for each arm and each figure the median of its runs with its spread, and against the first arm.
+//! A series as a table: for each setting (arm) and each figure the median of its runs with its spread, and against the first one.
 //!
 //! What it is: a pure function of raw records, for any experiment. What it is not: a claim where there is none: a difference is
 //! claimed only where both arms have at least [`study::LEAST_FOR_INTERVAL`] runs and their intervals or ranks are apart.
@@ -19,11 +19,14 @@
 
 use std::collections::BTreeMap;
 
+use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::even;
 use crate::measurement::Measurement;
-use crate::record::{Better, Machine, RunRecord, Verdict};
+use crate::outcome::no_pressure;
+use crate::record::{Better, Figure, Machine, RunRecord, Verdict};
 use crate::study::{self, Comparison};
 
 /// All arms of one series.
@@ -41,6 +44,9 @@ pub struct SeriesTable {
     pub parameters: BTreeMap<String, Vec<String>>,
     /// The processor was emulated: seconds are not those of a machine and never basis of advice.
     pub emulated: bool,
+    /// No run was short of memory, so nothing is shown; with this unit of data and code they would have been.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_pressure: Option<Bytes>,
     /// In the order in which they first ran.
     pub arms: Vec<ArmResult>,
     /// What only this experiment knows, of the first run of each arm that has it.
@@ -123,13 +129,15 @@ impl SeriesTable {
     #[must_use]
     pub fn of(records: &[RunRecord]) -> Option<SeriesTable> {
         let first = records.first()?;
+        let shown = even::figures(records);
+        let all: Vec<One<'_>> = records.iter().zip(&shown).map(|(record, figures)| One { record, figures }).collect();
         let mut arms: Vec<ArmResult> = Vec::new();
         let emulated = records.iter().any(|record| record.emulated);
         let mixed = emulated && records.iter().any(|record| !record.emulated);
         for name in in_order(records.iter().map(|record| record.arm.name.as_str())) {
             for kind in [false, true] {
-                let of_kind = |record: &&RunRecord| record.arm.name == name && record.emulated == kind;
-                let runs: Vec<&RunRecord> = records.iter().filter(of_kind).collect();
+                let of_kind = |one: &&One<'_>| one.record.arm.name == name && one.record.emulated == kind;
+                let runs: Vec<One<'_>> = all.iter().filter(of_kind).copied().collect();
                 if runs.is_empty() {
                     continue;
                 }
@@ -144,6 +152,7 @@ impl SeriesTable {
             sandbox: first.sandbox.clone(),
             parameters: first.parameters.clone(),
             emulated,
+            no_pressure: no_pressure(records),
             details: details(records),
             arms,
         })
@@ -169,18 +178,25 @@ fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     seen
 }
 
-fn arm(name: &str, runs: &[&RunRecord], before: &[ArmResult]) -> ArmResult {
+/// A run, and its figures made comparable.
+#[derive(Clone, Copy)]
+struct One<'a> {
+    record: &'a RunRecord,
+    figures: &'a [Figure],
+}
+
+fn arm(name: &str, runs: &[One<'_>], before: &[ArmResult]) -> ArmResult {
     let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
-    let words: Vec<&str> = runs.iter().map(|run| word(&run.verdict)).collect();
+    let words: Vec<&str> = runs.iter().map(|run| word(&run.record.verdict)).collect();
     let verdicts = in_order(words.iter().copied())
         .into_iter()
         .map(|word| (word.to_owned(), count(words.iter().filter(|other| **other == word).count())))
         .collect();
     let names = in_order(runs.iter().flat_map(|run| run.figures.iter().map(|figure| figure.name.as_str())));
-    let notes = in_order(runs.iter().flat_map(|run| run.notes.iter().map(String::as_str)));
+    let notes = in_order(runs.iter().flat_map(|run| run.record.notes.iter().map(String::as_str)));
     ArmResult {
         name: name.to_owned(),
-        emulated: runs.first().is_some_and(|run| run.emulated),
+        emulated: runs.first().is_some_and(|run| run.record.emulated),
         n: count(runs.len()),
         verdicts,
         figures: names.into_iter().filter_map(|name| figure(name, runs, before)).collect(),
@@ -188,13 +204,13 @@ fn arm(name: &str, runs: &[&RunRecord], before: &[ArmResult]) -> ArmResult {
     }
 }
 
-fn figure(name: &str, runs: &[&RunRecord], before: &[ArmResult]) -> Option<FigureResult> {
+fn figure(name: &str, runs: &[One<'_>], before: &[ArmResult]) -> Option<FigureResult> {
     let all = || runs.iter().flat_map(|run| run.figures.iter().filter(|figure| figure.name == name));
     let values: Vec<f64> = all().map(|figure| figure.value).collect();
     let (unit, better) = all().next().map(|figure| (figure.unit.as_str(), figure.better))?;
     let measurement = Measurement::of(&values, unit, "one value a run", &[])?;
     // Seconds of an emulated processor are no seconds of a machine; counts are what they are.
-    let emulated = runs.first().is_some_and(|run| run.emulated);
+    let emulated = runs.first().is_some_and(|run| run.record.emulated);
     let of_time = unit == "s" || unit.ends_with("/s");
     let alike = |arm: &&ArmResult| !of_time || arm.emulated == emulated;
     let first = before.iter().filter(alike).find_map(|arm| arm.figure(name));
@@ -207,7 +223,7 @@ fn figure(name: &str, runs: &[&RunRecord], before: &[ArmResult]) -> Option<Figur
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Arm, Figure};
+    use crate::record::Arm;
 
     fn run(arm: &str, wall: f64, verdict: Verdict) -> RunRecord {
         let figures = vec![Figure::new("wall", wall, "s", Better::Lower)];
@@ -249,7 +265,7 @@ mod tests {
         let table = SeriesTable::of(&all).unwrap();
         let names: Vec<&str> = table.arms.iter().map(|arm| arm.name.as_str()).collect();
         assert_eq!(names, ["a", "a (emulated)"]);
-        let [native, emulated] = table.arms.as_slice() else { panic!("two arms") };
+        let [native, emulated] = table.arms.as_slice() else { panic!("two settings") };
         assert_eq!(
             (native.figure("wall").unwrap().measurement.n, native.figure("wall").unwrap().measurement.median),
             (7, 1.0)

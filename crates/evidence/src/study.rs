@@ -18,7 +18,7 @@
 //! let slow = Measurement::of(&[2.0, 2.2, 2.4], "s", "", &[]).unwrap();
 //! let compared = study::compare(&fast, &slow);
 //! assert_eq!(compared.ratio_of_medians, Some(2.0));
-//! let sentence = "2.0 times as much; the full ranges do not overlap; a difference is claimed from 6 runs on (n 3 and 3)";
+//! let sentence = "2.0 times as much (3 runs each: an indication, 6 are needed for proof)";
 //! assert_eq!(compared.sentence(), sentence);
 //! ```
 
@@ -124,6 +124,8 @@ pub fn cliffs_delta(a: &[f64], b: &[f64]) -> Option<f64> {
     Some(sum as f64 / pairs as f64)
 }
 
+/// One run of each is an indication only from this factor on.
+const FAR: f64 = 1.5;
 /// A difference is claimed from this probability of the rank test on.
 pub const CLAIM: f64 = 0.01;
 /// Up to so many values the distribution is counted out; beyond, it is taken to be normal.
@@ -229,6 +231,38 @@ impl Comparison {
         self.by == Spread::Ci95 && (self.separated || self.p.is_some_and(|p| p <= CLAIM))
     }
 
+    /// How many runs it rests on: `7 runs each`, `6 and 7 runs`.
+    #[must_use]
+    pub fn runs(&self) -> String {
+        match self.n {
+            (1, 1) => "1 run each".to_owned(),
+            (a, b) if a == b => format!("{a} runs each"),
+            (a, b) => format!("{a} and {b} runs"),
+        }
+    }
+
+    /// What that number of runs can bear: `3 runs each: an indication, 6 are needed for proof`.
+    #[must_use]
+    pub fn ground(&self) -> String {
+        let enough = self.n.0.min(self.n.1) >= LEAST_FOR_INTERVAL as u64;
+        let runs = self.runs();
+        match (self.is_claimed(), self.may_differ()) {
+            (true, _) => runs,
+            (false, true) => format!("{runs}: an indication, {LEAST_FOR_INTERVAL} are needed for proof"),
+            (false, false) if enough => runs,
+            (false, false) => format!("{runs}; {LEAST_FOR_INTERVAL} are needed"),
+        }
+    }
+
+    /// The runs point to a difference without proving it: fewer than 6, and nothing they have in common.
+    #[must_use]
+    pub fn may_differ(&self) -> bool {
+        let single = self.n.0 < 2 || self.n.1 < 2;
+        // One run each says something only where it is far off: the same command twice differs by a tenth without a reason.
+        let far = self.ratio_of_medians.is_none_or(|ratio| !(1.0 / FAR..=FAR).contains(&ratio));
+        !self.is_claimed() && self.by == Spread::Range && if single { far } else { self.separated }
+    }
+
     /// The claim in words, with what it rests on.
     #[must_use]
     pub fn sentence(&self) -> String {
@@ -238,135 +272,19 @@ impl Comparison {
             (None, Some(delta)) => format!("no ratio, Cliff's delta {delta:.2}"),
             (None, None) => "no ratio".to_owned(),
         };
-        let (a, b) = self.n;
-        let ground = match (self.separated, self.by) {
-            _ if a < 2 || b < 2 => "one run proves no difference".to_owned(),
-            (true, Spread::Range) => {
-                "the full ranges do not overlap; a difference is claimed from 6 runs on".to_owned()
-            }
-            (false, Spread::Range) => "the full ranges overlap, so no difference is claimed".to_owned(),
-            (false, Spread::Ci95) if self.is_claimed() => {
-                "the 95 % intervals overlap, but the runs differ in rank".to_owned()
-            }
-            (true, Spread::Ci95) => "the 95 % intervals do not overlap".to_owned(),
-            (false, Spread::Ci95) => "the 95 % intervals overlap, so no difference is claimed".to_owned(),
-        };
         let p = self
             .p
-            .map(|p| if p < 0.001 { ", rank test p < 0.001".to_owned() } else { format!(", rank test p {p:.3}") });
-        format!("{ratio}; {ground} (n {a} and {b}{})", p.unwrap_or_default())
+            .map(|p| if p < 0.001 { ", rank test p < 0.001".to_owned() } else { format!(", rank test p {p:.3}") })
+            .unwrap_or_default();
+        let ground = self.ground();
+        match (self.is_claimed(), self.separated) {
+            (true, true) => format!("{ratio} ({ground}, 95 % intervals apart{p})"),
+            (true, false) => format!("{ratio} ({ground}, 95 % intervals overlap, ranks differ{p})"),
+            (false, _) if self.may_differ() => format!("{ratio} ({ground})"),
+            (false, _) => format!("no significant difference ({ground}{p})"),
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_rank_test_is_that_of_the_tables() {
-        // All of b above all of a, 7 and 7: 2 of the 3432 ways to choose 7 of 14. 6 and 6: 2 of 924.
-        let low: Vec<f64> = (0..7).map(f64::from).collect();
-        let high: Vec<f64> = (10..17).map(f64::from).collect();
-        assert!((rank_test(&low, &high).unwrap() - 2.0 / 3432.0).abs() < 1e-12);
-        assert!((rank_test(&high[..6], &low[..6]).unwrap() - 2.0 / 924.0).abs() < 1e-12);
-        // 1 2 4 against 3 5 6: rank sums of 7 or less, or 14 or more, in 4 of 20 ways.
-        assert!((rank_test(&[1.0, 2.0, 4.0], &[3.0, 5.0, 6.0]).unwrap() - 0.2).abs() < 1e-12);
-        assert_eq!(rank_test(&[1.0; 7], &[1.0; 7]), Some(1.0));
-        assert_eq!((rank_test(&[], &[1.0]), rank_test(&[f64::NAN], &[1.0])), (None, None));
-    }
-
-    #[test]
-    fn many_values_are_taken_to_be_normal_and_agree_with_counting() {
-        let side = |from: u32, n: u32| (0..n).map(|i| f64::from(from + 2 * i)).collect::<Vec<f64>>();
-        let counted = rank_test(&side(0, 30), &side(13, 30)).unwrap();
-        let normal = rank_test(&side(0, 31), &side(13, 31)).unwrap();
-        assert!((counted - normal).abs() < 0.005, "{counted} {normal}");
-        assert!((both_tails(1.959_964) - 0.05).abs() < 1e-6);
-    }
-
-    #[test]
-    fn one_disturbed_run_does_not_hide_what_the_others_say() {
-        // Two slow runs stretch the interval of a over that of b, and rank two of fourteen the other way.
-        let (a, b) = ([1.0, 1.01, 1.02, 1.03, 1.04, 1.05, 1.5], [1.03, 1.2, 1.21, 1.22, 1.23, 1.24, 1.25]);
-        let (c, d) = ([1.0, 1.01, 1.02, 1.03, 1.04, 1.21, 1.22], [1.15, 1.2, 1.23, 1.24, 1.25, 1.26, 1.27]);
-        assert!(compare_runs((&of(&a), &a), (&of(&b), &b)).is_claimed());
-        let compared = compare_runs((&of(&c), &c), (&of(&d), &d));
-        assert!(!compared.separated && compared.is_claimed(), "{compared:?}");
-        assert!(
-            compared.sentence().contains("the runs differ in rank (n 7 and 7, rank test p 0."),
-            "{}",
-            compared.sentence()
-        );
-        let few = compare_runs((&of(&a[..5]), &a[..5]), (&of(&b[..5]), &b[..5]));
-        assert_eq!((few.p, few.is_claimed()), (None, false));
-    }
-
-    fn of(values: &[f64]) -> Measurement {
-        Measurement::of(values, "s", "", &[]).unwrap()
-    }
-
-    #[test]
-    fn the_median_of_an_even_number_lies_between_the_middle_two() {
-        assert_eq!(median(&[1.0, 2.0, 4.0, 8.0]), Some(3.0));
-        assert_eq!(median(&[1.0, 2.0, 4.0]), Some(2.0));
-        assert_eq!(median(&[]), None);
-    }
-
-    #[test]
-    fn the_nearest_rank_is_a_measured_value() {
-        let ten: Vec<f64> = (1..=10).map(f64::from).collect();
-        assert_eq!(nearest_rank(&ten, 0.5), Some(5.0));
-        assert_eq!(nearest_rank(&ten, 0.51), Some(6.0));
-        assert_eq!(nearest_rank(&ten, 1.0), Some(10.0));
-        assert_eq!(nearest_rank(&ten, 0.0), Some(1.0));
-    }
-
-    #[test]
-    fn overlapping_ranges_claim_no_difference_and_one_run_never_does() {
-        assert!(!compare(&of(&[1.0, 3.0]), &of(&[2.0, 4.0])).separated);
-        assert!(!compare(&of(&[1.0]), &of(&[9.0])).separated);
-        assert!(compare(&of(&[1.0, 2.0]), &of(&[2.1, 4.0])).separated);
-    }
-
-    #[test]
-    fn with_many_runs_the_intervals_decide_even_where_ranges_touch() {
-        let mut a: Vec<f64> = (0..30).map(|i| 10.0 + f64::from(i) * 0.01).collect();
-        let b: Vec<f64> = (0..30).map(|i| 11.0 + f64::from(i) * 0.01).collect();
-        a.push(11.1);
-        let compared = compare(&of(&a), &of(&b));
-        assert_eq!(compared.by, Spread::Ci95);
-        assert!(compared.separated);
-    }
-
-    #[test]
-    fn the_bootstrap_repeats_itself_and_covers_the_true_median_about_95_times_in_100() {
-        let mut rng = SplitMix64::new(7);
-        let mut covered = 0u32;
-        for _ in 0..200 {
-            let mut values: Vec<f64> = (0..15).map(|_| rng.below(1_000_000) as f64).collect();
-            values.sort_by(f64::total_cmp);
-            let interval = bootstrap_median(&values, SEED).unwrap();
-            assert_eq!(Some(interval), bootstrap_median(&values, SEED));
-            covered += u32::from(interval.low <= 500_000.0 && interval.high >= 500_000.0);
-        }
-        // 200 draws at 95 %: 190 expected, standard deviation 3; the percentile bootstrap of a median is known to be
-        // a little off either way, so 4 deviations.
-        assert!((178..=200).contains(&covered), "{covered}");
-    }
-
-    #[test]
-    fn the_ranks_of_many_values_say_what_drawing_them_says() {
-        let few: Vec<f64> = (0..1000).map(f64::from).collect();
-        let (drawn, ranked) = (bootstrap_median(&few, SEED).unwrap(), by_ranks(&few).unwrap());
-        // The interval is 62 wide: a tenth of that.
-        assert!((drawn.low - ranked.low).abs() < 6.0 && (drawn.high - ranked.high).abs() < 6.0, "{drawn:?} {ranked:?}");
-    }
-
-    #[test]
-    fn cliffs_delta_is_one_when_every_run_is_slower() {
-        assert_eq!(cliffs_delta(&[1.0, 2.0], &[3.0, 4.0]), Some(1.0));
-        assert_eq!(cliffs_delta(&[1.0, 2.0], &[1.0, 2.0]), Some(0.0));
-        assert_eq!(cliffs_delta(&[3.0], &[1.0, 2.0]), Some(-1.0));
-        assert_eq!(cliffs_delta(&[], &[1.0]), None);
-    }
-}
+mod tests;

@@ -21,10 +21,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{LatencyStats, Measurement};
+use crate::{LatencyStats, Measurement, study};
 
 /// The `tier` of main memory, which the others are compared with.
 pub const RAM: &str = "ram";
+
+/// One load from main memory.
+const RAM_LOAD: &str = "ram-load";
 
 /// The cost of one tier.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -67,18 +70,87 @@ impl TierReport {
         self.tiers.iter().find(|tier| tier.tier == id)
     }
 
-    /// Median latency of `id` over that of RAM; `None` where either was not measured.
+    /// Median latency of `id` over that of RAM; `None` where either was not measured, and of one load, which is no page.
     #[must_use]
     pub fn multiple_of_ram(&self, id: &str) -> Option<f64> {
+        if id == RAM_LOAD {
+            return None;
+        }
         let p50 = |id| self.tier(id)?.latency.map(|latency| latency.p50_ns.0 as f64);
         let ram = p50(RAM)?;
         (ram > 0.0).then(|| p50(id)).flatten().map(|other| other / ram)
     }
 }
 
+/// Two measurements of an unchanged machine, one run each, differ by up to this factor: in two checkups 6 s apart medians went to
+/// 0.91, 1.17, 1.04 and 1.54 times what they were, though the spreads within each did not overlap. Twice leaves room for a
+/// neighbour on the host, for turbo and for a drive's cache.
+pub const BETWEEN_RUNS: f64 = 2.0;
+
+/// One quantity of a tier, then and now.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TierChange {
+    /// Median then: of an access in ns, of the throughput in bytes/s.
+    pub old: f64,
+    /// Median now.
+    pub new: f64,
+    /// Now over then; `None` when then was 0.
+    pub ratio: Option<f64>,
+    /// It differs by more than runs on an unchanged machine do, and the spreads do not overlap.
+    pub differs: bool,
+}
+
+impl TierChange {
+    fn of(old: f64, new: f64, apart: bool) -> TierChange {
+        let ratio = (old > 0.0).then(|| new / old);
+        let far = ratio.is_some_and(|ratio| !(1.0 / BETWEEN_RUNS..=BETWEEN_RUNS).contains(&ratio));
+        TierChange { old, new, ratio, differs: apart && far }
+    }
+}
+
+impl TierMeasurement {
+    /// The access of 4 KiB against an earlier measurement. Neither median lies in the other's spread, from the shortest access to
+    /// the 99th percentile, where it is said to differ.
+    #[must_use]
+    pub fn access_since(&self, then: &TierMeasurement) -> Option<TierChange> {
+        let (old, new) = (then.latency?, self.latency?);
+        let inside = |x: &LatencyStats, of: &LatencyStats| (of.min_ns..=of.p99_ns).contains(&x.p50_ns);
+        let apart = !inside(&old, &new) && !inside(&new, &old);
+        Some(TierChange::of(old.p50_ns.0 as f64, new.p50_ns.0 as f64, apart))
+    }
+
+    /// The throughput against an earlier measurement.
+    #[must_use]
+    pub fn throughput_since(&self, then: &TierMeasurement) -> Option<TierChange> {
+        let (old, new) = (then.throughput.as_ref()?, self.throughput.as_ref()?);
+        Some(TierChange::of(old.median, new.median, study::compare(old, new).separated))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_runs_of_an_unchanged_machine_do_not_differ_and_a_drive_five_times_slower_does() {
+        let tier = |rates: &[f64]| TierMeasurement {
+            tier: RAM.to_owned(),
+            label: String::new(),
+            latency: None,
+            batches: None,
+            throughput: Measurement::of(rates, "bytes/s", "", &[]),
+            method: String::new(),
+            notes: vec![],
+        };
+        // As measured, 6 s apart: the spread within a run is a hundredth, between the runs a tenth to a half.
+        for (old, new) in [(15.9, 14.4), (10.0, 11.7), (10.0, 10.4), (2.5, 3.85)] {
+            let near = |v: f64| [v * 0.995, v, v * 1.005];
+            let change = tier(&near(new)).throughput_since(&tier(&near(old))).unwrap();
+            assert!(!change.differs, "{old} {new}: {change:?}");
+        }
+        let change = tier(&[0.49, 0.5, 0.51]).throughput_since(&tier(&[2.4, 2.5, 2.6])).unwrap();
+        assert!(change.differs && change.ratio == Some(0.2), "{change:?}");
+    }
 
     #[test]
     fn a_tier_that_was_not_measured_has_no_multiple() {

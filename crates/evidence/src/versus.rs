@@ -15,6 +15,7 @@
 //! assert!(versus.arms[0].figures[0].claimed);
 //! ```
 
+use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -153,6 +154,12 @@ fn unlike(a: &SeriesTable, b: &SeriesTable) -> Vec<String> {
         ("sandbox", Some(a.sandbox.clone()), Some(b.sandbox.clone())),
         ("processor", Some(emulated(a)), Some(emulated(b))),
     ];
+    let same = |name: &str| {
+        let of = |table: &SeriesTable| {
+            table.parameters.get(name).map(|all| all.iter().map(|text| canonical(text)).collect::<Vec<_>>())
+        };
+        of(a) == of(b)
+    };
     let asked = |table: &SeriesTable, name: &str| {
         let given = table.parameters.get(name).map_or_else(|| "default".to_owned(), |values| values.join(" "));
         format!("--{name} {given}")
@@ -162,6 +169,7 @@ fn unlike(a: &SeriesTable, b: &SeriesTable) -> Vec<String> {
     names.retain(|name| !matches!(name.as_str(), "arms" | "runs" | "dir" | "kernel" | "sandbox"));
     names.sort_unstable();
     names.dedup();
+    names.retain(|name| !same(name));
     let options = names.into_iter().map(|name| ("option", Some(asked(a, name)), Some(asked(b, name))));
     let word = |text: Option<String>| text.filter(|t| !t.is_empty()).unwrap_or_else(|| "not known".to_owned());
     facts
@@ -170,6 +178,25 @@ fn unlike(a: &SeriesTable, b: &SeriesTable) -> Vec<String> {
         .filter(|(_, a, b)| a != b)
         .map(|(what, a, b)| format!("{what}: {} and {}", word(a), word(b)))
         .collect()
+}
+
+/// The same value in one spelling: `6000ms` and `6s`, `32768KiB` and `32MiB`, `0.1` and `10%`.
+fn canonical(text: &str) -> String {
+    if let Ok(Bytes(bytes)) = text.parse::<Bytes>() {
+        return format!("{bytes} bytes");
+    }
+    let cut = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(cut);
+    let scale = match unit {
+        "" => 1.0,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        "min" => 60.0,
+        "%" => 0.01,
+        _ => return text.to_owned(),
+    };
+    let kind = if matches!(unit, "" | "%") { "" } else { " s" };
+    number.parse::<f64>().map_or_else(|_| text.to_owned(), |number| format!("{:.9}{kind}", number * scale))
 }
 
 #[cfg(test)]
@@ -199,6 +226,25 @@ mod tests {
         let wall = &versus.arms[0].figures[0];
         assert_eq!((versus.arms[0].name.as_str(), wall.claimed), ("b", true));
         assert_eq!(versus.unlike, Vec::<String>::new());
+    }
+
+    #[test]
+    fn one_value_in_two_spellings_is_no_difference() {
+        for (one, other) in
+            [("6000ms", "6s"), ("32MiB", "32768KiB"), ("10%", "0.1"), ("2min", "120s"), ("text", "text")]
+        {
+            assert_eq!(canonical(one), canonical(other), "{one} {other}");
+        }
+        for (one, other) in [("6s", "6"), ("6s", "7s"), ("text", "zeros"), ("1MiB", "1")] {
+            assert_ne!(canonical(one), canonical(other), "{one} {other}");
+        }
+        let with = |text: &str| {
+            let mut table = series(&[("a", 1.0)], 1, false);
+            table.parameters.insert("timeout".to_owned(), vec![text.to_owned()]);
+            table
+        };
+        assert_eq!(Versus::of(&with("6000ms"), &with("6s")).unlike, Vec::<String>::new());
+        assert_eq!(Versus::of(&with("6s"), &with("7s")).unlike, ["option: --timeout 6s and --timeout 7s"]);
     }
 
     #[test]

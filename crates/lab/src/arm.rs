@@ -30,7 +30,7 @@ const GRAMMAR: &str = "ramline lab run code-plus-data --arms as-configured,no-sw
 /// # Errors
 /// Another text; swappiness is 0 to 200.
 pub fn parse(text: &str) -> Result<Arm> {
-    let bad = || LabError::usage(format!("'{text}' is not an arm"), GRAMMAR);
+    let bad = || LabError::usage(format!("'{text}' is not a setting"), GRAMMAR);
     let words: Vec<&str> = text.split(':').collect();
     let swappiness = |word: &str| word.parse().ok().filter(|value: &u32| *value <= 200).map(Some).ok_or_else(bad);
     let (swap, swappiness) = match words.as_slice() {
@@ -66,7 +66,7 @@ pub const READ_AHEAD: &str = "read-ahead";
 /// No arm, no fill or no read-ahead.
 pub fn cross(arms: &[Arm], fills: &[Fill], read_aheads: &[Bytes]) -> Result<Vec<Arm>> {
     if arms.is_empty() || fills.is_empty() || read_aheads.is_empty() {
-        return Err(LabError::usage("an experiment needs at least one arm, one fill and one read-ahead", GRAMMAR));
+        return Err(LabError::usage("an experiment needs at least one setting, one fill and one read-ahead", GRAMMAR));
     }
     let filled =
         |arm: &Arm, fill: &Fill| Arm { name: format!("{} {fill}", arm.name), fill: fill.to_string(), ..arm.clone() };

@@ -32,7 +32,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     name: NAME,
     question: "Does one big sequential read push out the files that others use?",
     how: "A hot set of files, half of it read twice and half of it mapped, lives in a memory cgroup that has room for it and half as \
-          much again. Then somebody reads a file of several times that size once, each arm in another way. How much of the hot set is \
+          much again. Then somebody reads a file of several times that size once, each setting in another way. How much of the hot set is \
           left is counted to the page; then it is used again, timed.",
     needs: "root, a memory cgroup (version 1 or 2), mke2fs, a disk with twice the files free, the limit and a margin in memory",
     docs: "docs/experiments/big-reader.md",
@@ -173,7 +173,7 @@ impl Series for BigReader {
         let plan = &self.plan;
         let mut lines = vec![
             format!(
-                "{} runs: {} arms, {} times each, interleaved",
+                "{} runs: {} settings, {} times each, interleaved",
                 plan.arms.len() * usize::try_from(plan.runs).unwrap_or(usize::MAX),
                 plan.arms.len(),
                 plan.runs
@@ -253,6 +253,6 @@ mod tests {
         assert!(text(&[("stream", "64MiB")]).contains("--stream 384MiB"));
         assert!(text(&[("reader-limit", "96MiB")]).contains("--reader-limit"));
         assert!(text(&[("read-ahead", "5KiB")]).contains("multiple of 4 KiB"));
-        assert!(text(&[("arms", "plain,sideways")]).contains("there is no arm 'sideways'"));
+        assert!(text(&[("arms", "plain,sideways")]).contains("there is no setting 'sideways'"));
     }
 }

@@ -33,15 +33,21 @@ pub const EXPERIMENT: Experiment = Experiment {
     name: NAME,
     question: "What happens when programs and data together do not fit into memory, with swap and without?",
     how: "A file of 3 units stands for program code, anonymous memory of 14 units for data, in a memory cgroup limited to 15. \
-          The data is filled; then 11 rounds read code at random places and data in a window that moves on. Each arm is the same \
+          The data is filled; then 11 rounds read code at random places and data in a window that moves on. Each setting is the same \
           under other swap settings, in interleaved order, with cold code and a fresh swap area every time.",
     needs: "root, a memory cgroup (version 1 or 2), mke2fs, a disk with about twice the code and swap free, the limit and a margin in memory; \
-            without root the arms as-configured and no-swap, in a group of version 2 of one's own: systemd-run --user --scope -p Delegate=yes ...; \
+            without root the settings as-configured and no-swap, in a group of version 2 of one's own: systemd-run --user --scope -p Delegate=yes ...; \
             or --sandbox vm: QEMU, a kernel with its modules, a static ramline",
     docs: "docs/experiments/code-plus-data.md",
     page: include_str!("../../../docs/experiments/code-plus-data.md"),
     parameters: &PARAMETERS,
-    figures: &["time per round", "rounds", "major faults", "file refaults", "anonymous refaults"],
+    figures: &[
+        "time per round",
+        "rounds",
+        "major faults per round",
+        "file refaults per round",
+        "anonymous refaults per round",
+    ],
     open,
 };
 
@@ -67,15 +73,15 @@ const OWN: &[Parameter] = &[
         "arms",
         Kind::List,
         Some("as-configured,no-swap"),
-        "Arms, comma-separated: as-configured, no-swap, swap:S, zram:S, zram:ALG:S, zram+swap:S, zram+swap:ALG:S, zswap:S (S is the swappiness)",
+        "Settings, comma-separated: as-configured, no-swap, swap:S, zram:S, zram:ALG:S, zram+swap:S, zram+swap:ALG:S, zswap:S (S is the swappiness)",
     ),
-    row("runs", Kind::Count(1, 100), Some("7"), "Runs of each arm, in alternating order"),
+    row("runs", Kind::Count(1, 100), Some("7"), "Runs of each setting, in alternating order"),
     row("timeout", Kind::Time, Some("20s"), "When the clock ends the rounds of a run"),
     row(
         "read-ahead",
         Kind::List,
         Some("128KiB"),
-        "Read-ahead of the scratch device, or several, comma-separated, each with all arms; the host's disks keep theirs (without root the code is read with that of the disk)",
+        "Read-ahead of the scratch device, or several, comma-separated, each with all settings; the host's disks keep theirs (without root the code is read with that of the disk)",
     ),
     row(
         "stale-statistics",

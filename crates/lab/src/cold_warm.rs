@@ -48,11 +48,11 @@ pub const EXPERIMENT: Experiment = Experiment {
             "arms",
             Kind::List,
             None,
-            "Arms, comma-separated: warm, half-warm, cold, and of a file fresh (just written). Left out: all that are possible",
+            "Settings, comma-separated: warm, half-warm, cold, and of a file fresh (just written). Left out: all that are possible",
         ),
         row("timeout", Kind::Time, Some("60s"), "The most time a run gets"),
     ],
-    figures: &["wall", "user", "system"],
+    figures: &["wall", "user", "system", "CPU time"],
     open,
 };
 
@@ -166,7 +166,7 @@ fn arms(asked: &[String], is_command: bool) -> Result<Vec<Arm>> {
         if !possible.contains(&name) {
             let why =
                 if name == "fresh" { "is for files: a command's files are not written anew" } else { "is unknown" };
-            let message = format!("arm '{}' {why}; there are {}", name.escape_debug(), possible.join(", "));
+            let message = format!("setting '{}' {why}; there are {}", name.escape_debug(), possible.join(", "));
             return Err(LabError::usage(message, format!("ramline lab run {NAME} --arms warm,cold")));
         }
         if out.iter().all(|arm| arm.name != name) {

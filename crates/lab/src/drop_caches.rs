@@ -55,7 +55,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     docs: "docs/experiments/drop.md",
     page: include_str!("../../../docs/experiments/drop.md"),
     parameters: &[
-        row("levels", Kind::List, Some("1,2,3"), "What is written, one arm each: 1 pages, 2 slab objects, 3 both"),
+        row("levels", Kind::List, Some("1,2,3"), "What is written, one setting each: 1 pages, 2 slab objects, 3 both"),
         row("size", Kind::Size, Some("16MiB"), "Size of each of the five files"),
         row("files", Kind::Count(0, 100_000), Some("5000"), "Empty files that are looked at, for the slab caches"),
         row("runs", Kind::Count(1, 100), Some("1"), "Runs of each level, in alternating order; each drops twice"),

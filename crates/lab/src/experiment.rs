@@ -42,7 +42,7 @@ pub const COMMON: &[Parameter] = &[
         name: "runs",
         kind: Kind::Count(1, 100),
         default: Some("7"),
-        help: "Runs of each arm, in alternating order; below 6 no difference is claimed",
+        help: "Runs of each setting, in alternating order; below 6 no difference is claimed",
     },
     Parameter { name: "seed", kind: Kind::Count(0, u64::MAX), default: Some("256"), help: "Seed of what is random" },
     Parameter { name: "dir", kind: Kind::Path, default: None, help: "Scratch place: a directory on a disk" },

@@ -37,7 +37,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     name: NAME,
     question: "How little memory does a command need to run nearly as fast as with all of it?",
     how: "The command is run in a memory cgroup, in turn without a limit and at one. The limits are halved in on: enough is a limit at \
-          which every run stays within x % of the unlimited median, too small one at which every run is beyond it, or one is killed. Limits above and below the answer are tried as a counter-check. Each run begins with the command's files evicted.",
+          which every run stays within x % of the unlimited median, too small one at which every run is beyond it, or one is killed. Far from the answer one run is enough. Limits above and below the answer are tried as a counter-check. Each run begins with the command's files evicted.",
     needs: "root (to see which files the command opens), a memory cgroup (version 1 or 2), memory for the command",
     docs: "docs/experiments/knee.md",
     page: include_str!("../../../docs/experiments/knee.md"),
@@ -45,7 +45,12 @@ pub const EXPERIMENT: Experiment = Experiment {
         command::PARAMETER,
         row("within", Kind::Text, Some("10%"), "So much slower than without a limit is still well"),
         row("resolution", Kind::Text, Some("5%"), "How narrow the answer is to be"),
-        row("runs", Kind::Count(1, 100), Some("3"), "Runs at a limit; where they disagree, up to 7"),
+        row(
+            "runs",
+            Kind::Count(1, 100),
+            Some("3"),
+            "Runs at a limit near the answer; where they disagree, up to 7; far from it one",
+        ),
         row(
             "patience",
             Kind::Text,
@@ -160,7 +165,7 @@ impl Series for Search {
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
         let mut lines = vec![
             format!(
-                "the smallest limit within {} of the unlimited time, to {}: about 60 runs, each at most {} times as long as one without a limit",
+                "the smallest limit within {} of the unlimited time, to {}: about 30 runs, each at most {} times as long as one without a limit",
                 percent(self.within),
                 percent(self.resolution),
                 self.patience

@@ -142,7 +142,7 @@ impl Need<'_> {
         let reason = |path: &Path| {
             let path = path.display();
             let text =
-                format!("swap: {path} has priority {PRIORITY}, so it is used beside or before the area of an arm");
+                format!("swap: {path} has priority {PRIORITY}, so it is used beside or before the area of a setting");
             Reason::new(text, self.command("", "--arms no-swap"))
         };
         Ok(before.map(|area| reason(&area.path)).collect())

@@ -28,7 +28,7 @@ pub fn of_swap(root: &Root, areas: Vec<String>) -> Vec<String> {
         let more = if full.len() > NAMED { format!(" and {} more", full.len() - NAMED) } else { String::new() };
         let named = full[..full.len().min(NAMED)].join(", ");
         lines.push(format!(
-            "at their memory limit now: {named}{more}; an arm without swap, or --sandbox vm, leaves them alone"
+            "at their memory limit now: {named}{more}; a setting without swap, or --sandbox vm, leaves them alone"
         ));
     }
     lines

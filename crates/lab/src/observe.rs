@@ -14,6 +14,7 @@ use ramline_kernel::gather::gather;
 use ramline_kernel::write::read_knob;
 use ramline_kernel::{Root, process};
 use ramline_snapshot::meminfo::Meminfo;
+use ramline_snapshot::pressure::Pressure;
 use ramline_snapshot::vmstat::Vmstat;
 use ramline_snapshot::{Snapshot, Wanted};
 use ramline_units::{Bytes, Nanos};
@@ -31,6 +32,7 @@ pub struct Observer<'a> {
     begin: Nanos,
     refaults: (u64, u64),
     swap_used: Bytes,
+    stalled: Option<u64>,
 }
 
 impl<'a> Observer<'a> {
@@ -39,7 +41,8 @@ impl<'a> Observer<'a> {
     pub fn new(root: &'a Root, group: Option<&'a Group>, shared: bool) -> Observer<'a> {
         let seen = look(root);
         let (refaults, swap_used) = (refaults(&seen), host(&seen).swap_used);
-        Observer { root, group, shared, begin: process::monotonic(), refaults, swap_used }
+        let stalled = stalled(group, &seen);
+        Observer { root, group, shared, begin: process::monotonic(), refaults, swap_used, stalled }
     }
 
     /// The picture now. `line` is the last thing the workload said; `limit` and `pool` as in force.
@@ -75,6 +78,7 @@ impl<'a> Observer<'a> {
             system: line.system,
             refault_file: file_now.saturating_sub(self.refaults.0),
             refault_anon: anon_now.saturating_sub(self.refaults.1),
+            psi_full_us: stalled(self.group, &seen).zip(self.stalled).and_then(|(now, then)| now.checked_sub(then)),
             psi_full_avg10: seen.pressure_memory.data().and_then(|psi| psi.full.as_ref()).map(|full| full.avg10),
             host,
         }
@@ -92,6 +96,14 @@ impl<'a> Observer<'a> {
         };
         read_knob(&group.dir().join(file))?.parse().ok().map(Bytes)
     }
+}
+
+/// The total of `full` (microseconds): of the group where the kernel keeps it, which needs no statistics brought up to date, else of
+/// the machine.
+fn stalled(group: Option<&Group>, seen: &Snapshot) -> Option<u64> {
+    let own = group
+        .and_then(|group| Pressure::parse("memory.pressure", &read_knob(&group.dir().join("memory.pressure"))?).ok());
+    own.as_ref().or(seen.pressure_memory.data())?.full.as_ref().map(|full| full.total_us)
 }
 
 fn look(root: &Root) -> Snapshot {

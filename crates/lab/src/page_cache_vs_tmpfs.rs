@@ -94,8 +94,10 @@ impl Settings {
             return wrong(format!("--size: {} is more than 1 GiB", settings.size), "--size 1500000B");
         }
         if let Some(place) = settings.places.iter().find(|place| place.no_swap || place.name == "zram") {
-            let text =
-                format!("the arm {} says nothing here: nothing is under pressure, nothing is compressed", place.name);
+            let text = format!(
+                "the setting {} says nothing here: nothing is under pressure, nothing is compressed",
+                place.name
+            );
             return wrong(text, "");
         }
         Ok(settings)

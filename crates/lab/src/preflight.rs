@@ -70,7 +70,7 @@ impl Plan {
         let runs = self.arms.len().saturating_mul(usize::try_from(settings.runs).unwrap_or(usize::MAX));
         let mut lines = vec![
             format!(
-                "{runs} runs: {} arms, {} times each, interleaved; each at most {} s of rounds",
+                "{runs} runs: {} settings, {} times each, interleaved; each at most {} s of rounds",
                 self.arms.len(),
                 settings.runs,
                 settings.timeout.as_secs()
@@ -232,7 +232,8 @@ fn global(root: &Root, settings: &Settings, arms: &[Arm], hierarchy: &Hierarchy)
     let others = |arm: &Arm| arm.swap != SwapKind::Zswap && (arm::on_disk(&arm.swap) || arm::on_zram(&arm.swap));
     if zswap::is_on(root) && arms.iter().any(others) {
         lines.push(
-            "zswap of the whole machine, which is on, is off during runs of the other arms, and put back".to_owned(),
+            "zswap of the whole machine, which is on, is off during runs of the other settings, and put back"
+                .to_owned(),
         );
     }
     if hierarchy.version() == ramline_kernel::cgroup::Version::V2 && arms.iter().any(|arm| arm.swappiness.is_some()) {

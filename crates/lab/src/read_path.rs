@@ -212,7 +212,7 @@ impl Series for ReadPath {
         let (plan, place) = (&self.plan, &self.found.place);
         let runs = plan.arms.len() * usize::try_from(plan.runs).unwrap_or(usize::MAX);
         let mut lines = vec![
-            format!("{runs} runs: {} arms, {} times each, interleaved", plan.arms.len(), plan.runs),
+            format!("{runs} runs: {} settings, {} times each, interleaved", plan.arms.len(), plan.runs),
             format!("scratch: {} below {} ({}), removed afterwards", plan.disk(), place.dir.display(), place.fs_type),
         ];
         lines.extend(
@@ -276,7 +276,7 @@ impl Series for ReadPath {
     fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
         let made =
             self.made.as_ref().ok_or_else(|| LabError::Workload("the scratch place is not prepared".to_owned()))?;
-        let kind = arms::kind(&arm.name).ok_or_else(|| LabError::Workload(format!("no such arm: {}", arm.name)))?;
+        let kind = arms::kind(&arm.name).ok_or_else(|| LabError::Workload(format!("no such setting: {}", arm.name)))?;
         record.sandbox = "none".to_owned();
         // By hand inside a guest: nobody outside says what its processor is.
         record.emulated = hardware::is_emulated(bench.root);

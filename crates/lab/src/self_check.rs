@@ -27,7 +27,7 @@ const ARMS: [&str; 3] = ["first", "again", "slowed"];
 pub const EXPERIMENT: Experiment = Experiment {
     name: "self-check",
     question: "Does this machine, measured as ramline measures, show differences that are none, and find one that is there?",
-    how: "The same reads of memory are timed in two arms that are one and the same, and in a third that makes so many per cent more \
+    how: "The same reads of memory are timed in two settings that are one and the same, and in a third that makes so many per cent more \
           of them. A difference claimed between the first two is false; one not claimed for the third is missed.",
     needs: "nothing",
     docs: "docs/experiments/self-check.md",
@@ -37,13 +37,13 @@ pub const EXPERIMENT: Experiment = Experiment {
             name: "work",
             kind: Kind::Time,
             default: Some("100ms"),
-            help: "How long one run of the first arm takes",
+            help: "How long one run of the first setting takes",
         },
         Parameter {
             name: "slowed",
             kind: Kind::Count(1, 1000),
             default: Some("20"),
-            help: "Extra work of the third arm, in per cent",
+            help: "Extra work of the third setting, in per cent",
         },
     ],
     figures: &["time", "CPU time"],

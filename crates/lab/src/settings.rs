@@ -328,6 +328,6 @@ mod tests {
         assert!(with(|s| s.rounds = 12).contains("1 to 11"));
         assert!(with(|s| s.ballast_units = 4).contains("more than 3"));
         assert!(with(|s| s.limit = Some(Bytes::from_mib(64))).contains("is below 96.0 MiB"));
-        assert!(with(|s| s.arms.clear()).contains("at least one arm"));
+        assert!(with(|s| s.arms.clear()).contains("at least one setting"));
     }
 }

@@ -104,10 +104,15 @@ impl RunFolder {
         dirs.into_iter().map(|dir| RunFolder { dir }).collect()
     }
 
-    /// The newest folder of an experiment.
+    /// Runs that have a record; 0 for a folder that cannot be listed.
     #[must_use]
-    pub fn latest(state: &Path, experiment: &str) -> Option<RunFolder> {
-        RunFolder::all(state, experiment).pop()
+    pub fn count(&self) -> u64 {
+        let record = |name: &std::ffi::OsStr| {
+            let number = name.to_str().and_then(|name| name.strip_suffix(".json"));
+            number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        let names = std::fs::read_dir(&self.dir).into_iter().flatten().flatten().map(|entry| entry.file_name());
+        u64::try_from(names.filter(|name| record(name)).count()).unwrap_or(u64::MAX)
     }
 
     /// When it was made, in milliseconds since 1970, by its name; 0 for a folder that was named otherwise.
@@ -231,7 +236,9 @@ mod tests {
         RunFolder::create(state.path(), "code-plus-data", 9).unwrap();
         RunFolder::create(state.path(), "code-plus-data", 10).unwrap();
         assert_eq!(RunFolder::all(state.path(), "code").len(), 1);
-        let latest = RunFolder::latest(state.path(), "code-plus-data").unwrap();
+        let latest = RunFolder::all(state.path(), "code-plus-data").pop().unwrap();
+        latest.write(&RunRecord::default()).unwrap();
+        assert_eq!((latest.count(), RunFolder::open(&state.path().join("none")).count()), (1, 0));
         assert!(latest.dir().ends_with("code-plus-data-0000000000010"));
     }
 }

@@ -106,14 +106,19 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn sample(&mut self, progress: &mut dyn Progress) -> Result<()> {
-        let (limit, pool) = match &self.sandbox.keeper {
+    /// The limit in force, and the pool where there is one.
+    fn limit(&self) -> (Bytes, Option<Bytes>) {
+        match &self.sandbox.keeper {
             None => (self.record.workload.limit, None),
             Some(keeper) => {
                 let (limit, pool) = keeper.now();
                 (limit, Some(pool))
             }
-        };
+        }
+    }
+
+    fn sample(&mut self, progress: &mut dyn Progress) -> Result<()> {
+        let (limit, pool) = self.limit();
         if self.record.workload.fresh_statistics {
             // Reading memory.stat is what brings them up to date.
             self.sandbox.group.stat()?;
@@ -175,6 +180,9 @@ impl<'a> Watch<'a> {
             (Phase::Rounds, Some(took)) => self.record.rounds.push(RoundTime { took, checksum: line.checksum }),
             (Phase::Done, Some(took)) => {
                 self.record.elapsed = took;
+                // The last point of every curve is where the run ended, while the memory of the workload is still there.
+                let (limit, pool) = self.limit();
+                self.record.samples.push(self.observer.sample(self.child.id(), &line, limit, pool));
                 // While its memory is still there; then it may go.
                 if self.sandbox.keeper.as_ref().is_none_or(PoolKeeper::stop) {
                     self.record.after = observe::counters(self.root, &self.sandbox.group.stat()?);

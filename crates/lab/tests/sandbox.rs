@@ -143,7 +143,7 @@ impl Drop for Zswap {
 fn arms_of_swap_run_without_zswap_and_it_is_put_back(base: &Path) {
     let path = PathBuf::from("/sys/module/zswap/parameters/enabled");
     let Ok(before) = std::fs::read_to_string(&path) else {
-        println!("SKIP: arms of swap run without zswap: this kernel has no zswap");
+        println!("SKIP: settings of swap run without zswap: this kernel has no zswap");
         return;
     };
     let _before = Zswap(path.clone(), before);

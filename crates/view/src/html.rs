@@ -24,7 +24,8 @@ use maud::{Markup, html};
 use ramline_model::verdict::Status;
 
 use crate::report::CheckupReport;
-use format::{date, percent, size, times};
+pub(crate) use format::date;
+use format::{percent, size, times};
 pub use series::{Reading, SeriesPage, series};
 use shell::{Section, Shell};
 

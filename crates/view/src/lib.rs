@@ -11,7 +11,6 @@ pub mod figure;
 pub mod html;
 mod lab_lists;
 pub mod measured;
-mod proof;
 mod report;
 pub mod schema;
 pub mod screen;
@@ -22,8 +21,8 @@ mod who;
 pub use cache::{
     CacheEvict, CachePin, CacheRestore, CacheRun, CacheSave, CacheStat, CacheTop, CacheTrace, CacheWarm, CacheWatch,
 };
-pub use lab_lists::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption};
-pub use proof::{Outcome, Point, ProofArm, ProofTable, Versus};
+pub use lab_lists::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption, PastSeries};
+pub use ramline_evidence::proof::{self, Outcome, Point, ProofArm, ProofTable, Versus};
 pub use ramline_model::costs::CostRatio;
 pub use ramline_units::{escape, is_hostile};
 pub use report::{CheckupReport, Cost, Drift, Mode, Moved, SCHEMA_VERSION, Skipped, UnseenSection};

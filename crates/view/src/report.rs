@@ -34,7 +34,7 @@ use crate::WhoUses;
 use ramline_model::costs::CostRatio;
 
 /// Version of the JSON documents of this crate.
-pub const SCHEMA_VERSION: u64 = 1;
+pub const SCHEMA_VERSION: u64 = 2;
 
 /// How thorough a checkup was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

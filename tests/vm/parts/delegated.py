@@ -93,7 +93,7 @@ def refusals(seen, tally):
         said = seen.text(f"{step}.err")
         fits = "refused before anything was started" in said and reason in said and f"try: {hint}" in said
         tally.check(f"{step} is refused with its reason and what would do", seen.status(step) not in (0, None) and fits, seen.said(step))
-    tally.check("both arms that need root are named", "arm zram:60 needs root" in seen.text("no-area.err"), seen.text("no-area.err"))
+    tally.check("both arms that need root are named", "setting zram:60 needs root" in seen.text("no-area.err"), seen.text("no-area.err"))
     for state in ("refused", "end"):
         tally.check(f"what was refused left nothing ({state})", not seen.changes("before", state), "\n".join(seen.changes("before", state)))
 

@@ -112,6 +112,9 @@ fn case<'a>(window: &Window<'_>, group: &'a Group, version: Version) -> Option<C
         (Version::V2, Some(Limit::At(max)), _) => (max, "memory.max"),
         _ => return None,
     };
+    if look::is_sandbox(&group.path) {
+        return None;
+    }
     let counter = |s: &Snapshot| refaults(s.groups.data()?.list.iter().find(|g| g.path == group.path)?);
     let per_second = window.per_second(counter)?;
     let full = group.current?.share_of(limit)?;

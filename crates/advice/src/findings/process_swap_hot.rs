@@ -81,9 +81,11 @@ fn swapped_in(s: &Snapshot) -> Option<u64> {
 
 /// The process with the most swap-ins that must have been its own.
 fn hottest<'a>(window: &Window<'a>, others: f64) -> Option<Hot<'a>> {
-    let list = &window.after.processes.data()?.list;
+    let processes = window.after.processes.data()?;
+    let list = &processes.list;
     let own = |process: &'a Process| {
-        if process.swap? < LEAST_SWAP {
+        let group = process.group.and_then(|at| processes.groups.get(usize::try_from(at).ok()?));
+        if process.swap? < LEAST_SWAP || group.is_some_and(|path| look::is_sandbox(path)) {
             return None;
         }
         let counter = |s: &Snapshot| {

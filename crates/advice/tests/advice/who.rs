@@ -80,6 +80,23 @@ fn the_innermost_group_at_its_limit_is_named_and_its_file_is_one_word_of_the_com
 }
 
 #[test]
+fn what_the_lab_does_while_it_runs_is_no_finding() {
+    let mut lab = group(800, 99);
+    for snapshot in [Some(&mut lab.now), lab.before.as_mut()].into_iter().flatten() {
+        let Seen::Seen { data, .. } = &mut snapshot.groups else { panic!() };
+        data.list.iter_mut().for_each(|group| group.path = group.path.replace("/batch", "/ramline-4711-0"));
+    }
+    assert!(lab.finding("group-at-limit-loses-cache").is_none());
+    let mut worker = hot(u64::MAX, 40_000);
+    for snapshot in [Some(&mut worker.now), worker.before.as_mut()].into_iter().flatten() {
+        let seen = processes(snapshot);
+        seen.groups = vec!["/ramline-4711-0/ramline-hot".to_owned()];
+        seen.list.iter_mut().for_each(|process| process.group = Some(0));
+    }
+    assert!(worker.finding("process-swap-hot").is_none());
+}
+
+#[test]
 fn a_process_is_charged_only_with_the_faults_that_cannot_be_another_ones() {
     let id = "process-swap-hot";
     let found = hot(u64::MAX, 40_000).finding(id).unwrap();

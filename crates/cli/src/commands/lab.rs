@@ -13,7 +13,7 @@ use ramline_lab::experiment::Experiment;
 use ramline_lab::experiments::{EXPERIMENTS, find};
 use ramline_lab::params::Parameter;
 use ramline_lab::store::RunFolder;
-use ramline_view::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption, SCHEMA_VERSION};
+use ramline_view::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption, PastSeries, SCHEMA_VERSION};
 
 use crate::exit::{self, Failure};
 use crate::output::Format;
@@ -29,7 +29,7 @@ pub struct Lab {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// List the experiments
+    /// List the experiments, and the series that were made
     List {
         #[command(flatten)]
         format: Format,
@@ -46,7 +46,8 @@ enum Verb {
     Resume(run::Resume),
     /// Show the table of a series again, from its raw records
     Report {
-        /// The series' folder; the latest when left out
+        /// The series: its number in `lab list` or its folder; the latest when left out
+        #[arg(value_name = "SERIES")]
         folder: Option<PathBuf>,
         /// Print comma-separated values, one line a run and figure
         #[arg(long, conflicts_with_all = ["json", "html"])]
@@ -57,11 +58,11 @@ enum Verb {
         #[command(flatten)]
         format: Format,
     },
-    /// Compare two series of one experiment, arm by arm: before and after a change, this machine and another
+    /// Compare two series of one experiment, setting by setting: before and after a change, this machine and another
     Compare {
-        /// Folder of the first series
+        /// The first series: its number in `lab list` or its folder
         first: PathBuf,
-        /// Folder of the second
+        /// The second
         second: PathBuf,
         /// Also write both as one HTML file, with charts
         #[arg(long, value_name = "FILE")]
@@ -85,7 +86,7 @@ impl Lab {
         match &self.verb {
             Verb::List { format } => {
                 let experiments = EXPERIMENTS.iter().map(|e| info(e, 0)).collect();
-                let list = ExperimentList { schema_version: SCHEMA_VERSION, experiments };
+                let list = ExperimentList { schema_version: SCHEMA_VERSION, experiments, series: past()? };
                 format.print(&list, ExperimentList::text)?;
                 Ok(exit::DONE)
             }
@@ -108,7 +109,7 @@ impl Lab {
             }
             Verb::Compare { first, second, html, format } => {
                 let html = html.as_deref().map(report::target).transpose()?;
-                report::compare(first, second, *format, html)
+                report::compare(&folder_of(Some(first))?, &folder_of(Some(second))?, *format, html)
             }
             Verb::Clean { format } => clean(*format),
         }
@@ -145,16 +146,51 @@ fn known(name: &str) -> Result<&'static Experiment> {
     Ok(find(name).ok_or_else(unknown)?)
 }
 
-/// The folder that was named, or the latest of any experiment.
-fn folder_of(named: Option<&PathBuf>) -> Result<RunFolder> {
-    if let Some(dir) = named {
-        return Ok(RunFolder::open(dir));
-    }
+/// All series that were made, the oldest first.
+fn made() -> Result<Vec<(&'static str, RunFolder)>> {
     let state = state::path()?;
-    let latest = EXPERIMENTS.iter().filter_map(|e| RunFolder::latest(&state, e.name)).max_by_key(RunFolder::began);
-    Ok(latest.ok_or_else(|| {
-        Failure::new(exit::FAILED, "there is no series to report\n  try: ramline lab run code-plus-data")
-    })?)
+    let of = |e: &'static Experiment| RunFolder::all(&state, e.name).into_iter().map(move |folder| (e.name, folder));
+    let mut all: Vec<_> = EXPERIMENTS.iter().flat_map(of).collect();
+    all.sort_by_key(|(_, folder)| folder.began());
+    Ok(all)
+}
+
+fn past() -> Result<Vec<PastSeries>> {
+    let one = |(number, (experiment, folder)): (u64, (&str, RunFolder))| PastSeries {
+        number,
+        experiment: experiment.to_owned(),
+        began_unix_ms: folder.began(),
+        runs: folder.count(),
+        folder: folder.dir().display().to_string(),
+    };
+    Ok((1..).zip(made()?).map(one).collect())
+}
+
+/// The series that was named by number or folder, or the latest of any experiment.
+fn folder_of(named: Option<&PathBuf>) -> Result<RunFolder> {
+    let Some(named) = named else {
+        let latest = made()?.pop().map(|(_, folder)| folder);
+        let none = || Failure::new(exit::FAILED, "there is no series to report\n  try: ramline lab run code-plus-data");
+        return Ok(latest.ok_or_else(none)?);
+    };
+    // A folder of that name comes first: it stands where the command was typed.
+    if named.is_dir() {
+        return Ok(RunFolder::open(named));
+    }
+    let number = named.to_str().and_then(|text| text.parse::<usize>().ok()).and_then(|number| number.checked_sub(1));
+    let found = number.map(made_nth).transpose()?.flatten();
+    let none = || {
+        let what = format!("there is no series '{}'", ramline_view::escape(&named.to_string_lossy()));
+        Failure::new(
+            exit::USAGE,
+            format!("{what}: neither a number of 'lab list' nor a folder\n  try: ramline lab list"),
+        )
+    };
+    Ok(found.ok_or_else(none)?)
+}
+
+fn made_nth(index: usize) -> Result<Option<RunFolder>> {
+    Ok(made()?.into_iter().nth(index).map(|(_, folder)| folder))
 }
 
 fn clean(format: Format) -> Result<u8> {

@@ -33,6 +33,9 @@ struct Tiers {
     /// Make a scratch zram device without asking (as root; it is removed again)
     #[arg(long, conflicts_with = "quick")]
     prove: bool,
+    /// Also show how each was measured, and under what conditions
+    #[arg(long)]
+    verbose: bool,
     /// A directory on the disk to measure
     #[arg(long, value_name = "DIR", default_value = "/")]
     dir: PathBuf,
@@ -78,7 +81,7 @@ impl Tiers {
         }
         self.format.print(&Versioned::new(&measured), |document, style| {
             let measured = document.data();
-            ramline_view::screen::tiers(&measured.report, measured.cost.as_ref(), style)
+            ramline_view::screen::tiers(&measured.report, measured.cost.as_ref(), self.verbose, style)
         })?;
         Ok(exit::DONE)
     }

@@ -15,7 +15,7 @@ use crate::servant::How;
 pub const DEFAULT: &str = "none,plain,dontneed,noreuse,direct,mapped,mapped-noreuse,own-group,own-limit";
 
 /// For the command line.
-pub const HELP: &str = "Arms, comma-separated: none (nobody reads), plain, dontneed, noreuse, dontcache, direct, mapped, mapped-noreuse, \
+pub const HELP: &str = "Settings, comma-separated: none (nobody reads), plain, dontneed, noreuse, dontcache, direct, mapped, mapped-noreuse, \
      own-group, own-limit; each also as ARM:classic or ARM:mglru (the kernel's page lists)";
 
 /// Where the reader lives.
@@ -83,18 +83,20 @@ pub fn parse(texts: &[String]) -> Result<Vec<Arm>> {
         if !known || lru.is_some_and(|lru| !matches!(lru, "classic" | "mglru")) {
             let names: Vec<&str> = WAYS.iter().map(|way| way.name).collect();
             let text = text.escape_debug();
-            let message =
-                format!("there is no arm '{text}'; there are {}, each also with :classic or :mglru", names.join(", "));
+            let message = format!(
+                "there is no setting '{text}'; there are {}, each also with :classic or :mglru",
+                names.join(", ")
+            );
             return Err(LabError::usage(message, hint));
         }
         if arms.iter().any(|arm| arm.name == *text) {
-            return Err(LabError::usage(format!("the arm {text} stands twice"), hint));
+            return Err(LabError::usage(format!("the setting {text} stands twice"), hint));
         }
         let settings: Vec<(&str, &str)> = lru.map(|lru| ("lru", lru)).into_iter().collect();
         arms.push(Arm::named(text, &settings));
     }
     if arms.is_empty() {
-        return Err(LabError::usage("at least one arm is needed", hint));
+        return Err(LabError::usage("at least one setting is needed", hint));
     }
     Ok(arms)
 }
@@ -105,12 +107,13 @@ pub fn impossible(root: &Root, arms: &[Arm], dir: &Path) -> Vec<Reason> {
     let name = |wanted: &dyn Fn(&Arm) -> bool| arms.iter().find(|arm| wanted(arm)).map(|arm| arm.name.clone());
     if let Some(arm) = name(&|arm| arm.settings.contains_key("lru")).filter(|_| !write::lru_gen(root).exists()) {
         let text =
-            format!("arm {arm}: this kernel was built without the multi-generational LRU (/sys/kernel/mm/lru_gen)");
+            format!("setting {arm}: this kernel was built without the multi-generational LRU (/sys/kernel/mm/lru_gen)");
         reasons.push(Reason::new(text, format!("ramline lab run {NAME} --arms {DEFAULT}")));
     }
     let uncached = name(&|arm| of(arm).is_some_and(|way| way.how == Some(How::DontCache)));
     if let Some((arm, error)) = uncached.and_then(|arm| Some((arm, no_dontcache(dir)?))) {
-        reasons.push(Reason::new(format!("arm {arm}: {error}"), format!("ramline lab run {NAME} --arms {DEFAULT}")));
+        reasons
+            .push(Reason::new(format!("setting {arm}: {error}"), format!("ramline lab run {NAME} --arms {DEFAULT}")));
     }
     reasons
 }
@@ -142,7 +145,7 @@ mod tests {
         let arms = of_text("plain,plain:mglru,plain:classic").unwrap();
         assert_eq!(arms.iter().map(lru).collect::<Vec<_>>(), [None, Some("7"), Some("0")]);
         assert!(arms.iter().all(|arm| of(arm).is_some_and(|way| way.how == Some(How::Plain))));
-        assert!(of_text("plain:lfu").unwrap_err().to_string().contains("there is no arm 'plain:lfu'"));
+        assert!(of_text("plain:lfu").unwrap_err().to_string().contains("there is no setting 'plain:lfu'"));
         assert!(of_text("plain,plain").unwrap_err().to_string().contains("stands twice"));
     }
 

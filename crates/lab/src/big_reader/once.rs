@@ -52,7 +52,7 @@ enum Streamed {
 
 impl Once<'_> {
     pub fn run(&self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
-        let way = arms::of(arm).ok_or_else(|| LabError::Workload(format!("no such arm: {}", arm.name)))?;
+        let way = arms::of(arm).ok_or_else(|| LabError::Workload(format!("no such setting: {}", arm.name)))?;
         let v1 = self.found.hierarchy.version() == Version::V1;
         record.sandbox = (if v1 { "cgroup-v1" } else { "cgroup-v2" }).to_owned();
         record.machine.cgroup_version = if v1 { 1 } else { 2 };

@@ -26,7 +26,7 @@ pub fn has(arm: &Arm, part: &str) -> bool {
 pub fn parse(text: &str) -> Result<Arm> {
     let bad = |why: &str| {
         let hint = format!("ramline lab run {NAME} --arms no-swap,cache+no-swap,idle+cache+swap:60");
-        LabError::usage(format!("'{}' is not an arm: {why}", text.escape_debug()), hint)
+        LabError::usage(format!("'{}' is not a setting: {why}", text.escape_debug()), hint)
     };
     let mut arm = Arm { name: text.to_owned(), ..Arm::default() };
     let (mut settings, mut swap) = (BTreeMap::new(), None);

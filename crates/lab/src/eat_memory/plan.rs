@@ -111,7 +111,7 @@ impl Plan {
         let until = self.eat.map_or_else(|| "until it is killed".to_owned(), |eat| format!("up to {eat}"));
         let mut lines = vec![
             format!(
-                "{} runs: {} arms, {} times each, interleaved; each at most {} s",
+                "{} runs: {} settings, {} times each, interleaved; each at most {} s",
                 self.arms.len().saturating_mul(usize::try_from(self.runs).unwrap_or(usize::MAX)),
                 self.arms.len(),
                 self.runs,
@@ -168,7 +168,7 @@ impl Values {
             |message: String, hint: &str| Err(LabError::usage(message, format!("ramline lab run {NAME} {hint}")));
         let mib = |bytes: Bytes| bytes.0 > 0 && bytes.0.is_multiple_of(1 << 20);
         if self.arms.is_empty() {
-            return wrong("there is no arm".to_owned(), "--arms no-swap,cache+no-swap");
+            return wrong("there is no setting".to_owned(), "--arms no-swap,cache+no-swap");
         }
         if !mib(self.limit) || self.limit < Bytes::from_mib(16) {
             return wrong(
@@ -190,7 +190,7 @@ impl Values {
         }
         let unlimited = self.arms.iter().find(|arm| arms::has(arm, arms::NO_LIMIT));
         if let (Some(arm), None) = (unlimited, self.eat) {
-            let text = format!("arm {}: without a limit it must be said where eating ends", arm.name);
+            let text = format!("setting {}: without a limit it must be said where eating ends", arm.name);
             return wrong(text, &format!("--arms {} --eat 400MiB", arm.name));
         }
         if self.eat.is_some_and(|eat| eat < self.step) {

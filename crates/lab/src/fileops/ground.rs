@@ -93,15 +93,18 @@ pub fn places(names: &[String], example: &str) -> Result<Vec<Place>> {
     let one = |name: &String| {
         PLACES.iter().find(|place| place.name == name).copied().ok_or_else(|| {
             let all: Vec<&str> = PLACES.iter().map(|place| place.name).collect();
-            LabError::usage(format!("'{}' is not an arm; there are {}", name.escape_debug(), all.join(", ")), example)
+            LabError::usage(
+                format!("'{}' is not a setting; there are {}", name.escape_debug(), all.join(", ")),
+                example,
+            )
         })
     };
     let found: Vec<Place> = names.iter().map(one).collect::<Result<_>>()?;
     if found.is_empty() {
-        return Err(LabError::usage("an experiment needs at least one arm", example));
+        return Err(LabError::usage("an experiment needs at least one setting", example));
     }
     if let Some(twice) = found.iter().enumerate().find(|(index, place)| found[..*index].contains(place)) {
-        return Err(LabError::usage(format!("the arm {} stands there twice", twice.1.name), example));
+        return Err(LabError::usage(format!("the setting {} stands there twice", twice.1.name), example));
     }
     Ok(found)
 }

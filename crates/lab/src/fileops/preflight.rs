@@ -112,13 +112,13 @@ fn programs(root: &Root, needs: &Needs<'_>, run: &str) -> Vec<Reason> {
         reasons.push(Reason::new("the program mke2fs is not installed", "sudo apt install e2fsprogs"));
     }
     if has(Kind::Image(Journalled::Xfs)) && !Journalled::Xfs.has_program() {
-        reasons.push(Reason::new("arm xfs: the program mkfs.xfs is not installed", "sudo apt install xfsprogs"));
+        reasons.push(Reason::new("setting xfs: the program mkfs.xfs is not installed", "sudo apt install xfsprogs"));
     }
     if images && !root.path("/dev/loop-control").exists() {
         reasons.push(Reason::new("there are no loop devices: /dev/loop-control is missing", "sudo modprobe loop"));
     }
     if has(Kind::Zram) && !zram::has_control(root) {
-        reasons.push(Reason::new("arm zram: the driver is not loaded", "sudo modprobe zram"));
+        reasons.push(Reason::new("setting zram: the driver is not loaded", "sudo modprobe zram"));
     }
     if process::uid() == 0 {
         for place in needs.places {
@@ -127,7 +127,7 @@ fn programs(root: &Root, needs: &Needs<'_>, run: &str) -> Vec<Reason> {
                 || (huge && !mount::tmpfs_knows("huge", Some("within_size")));
             if unknown {
                 let option = if noswap { "noswap (Linux 6.4)" } else { "huge=within_size (huge pages)" };
-                let text = format!("arm {}: the tmpfs of this kernel has no option {option}", place.name);
+                let text = format!("setting {}: the tmpfs of this kernel has no option {option}", place.name);
                 reasons.push(Reason::new(text, format!("{run} --arms tmpfs,disk")));
             }
         }

@@ -99,7 +99,7 @@ fn unknown_algorithm(root: &Root, arm: &Arm) -> Option<Reason> {
     (!known).then(|| {
         // The name of the arm, without what it was crossed with.
         let asked = arm.name.split(' ').next().unwrap_or_default();
-        let text = format!("arm {asked}: zram of this kernel has no {name}, but {}", offered.join(", "));
+        let text = format!("setting {asked}: zram of this kernel has no {name}, but {}", offered.join(", "));
         Reason::new(text, format!("ramline lab run {NAME} --arms {}", asked.replacen(name.as_str(), first, 1)))
     })
 }
@@ -108,7 +108,7 @@ fn unknown_algorithm(root: &Root, arm: &Arm) -> Option<Reason> {
 pub fn zswap(root: &Root, arms: &[Arm]) -> Result<Vec<Reason>> {
     let Some(arm) = arms.iter().find(|arm| arm.swap == SwapKind::Zswap) else { return Ok(Vec::new()) };
     let elsewhere = format!("ramline lab run {NAME} --sandbox vm --kernel 6.12 --arms zswap:60");
-    let reason = |text: String| vec![Reason::new(format!("arm {}: {text}", arm.name), elsewhere.clone())];
+    let reason = |text: String| vec![Reason::new(format!("setting {}: {text}", arm.name), elsewhere.clone())];
     if zswap::read(root, "enabled").is_none() {
         return Ok(reason("this kernel was built without zswap".to_owned()));
     }
@@ -186,7 +186,7 @@ pub fn outranking(root: &Root) -> Result<Vec<String>> {
     let before = swap::areas(root)?.into_iter().filter(|area| area.priority >= i64::from(PRIORITY - 1));
     let told = |area: swap::Area| {
         let (path, priority) = (area.path.display(), area.priority);
-        format!("swap: {path} has priority {priority}, which is used beside or before the area of an arm")
+        format!("swap: {path} has priority {priority}, which is used beside or before the area of a setting")
     };
     Ok(before.map(told).collect())
 }

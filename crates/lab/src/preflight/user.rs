@@ -36,7 +36,7 @@ pub fn reasons(hierarchy: Option<&Hierarchy>, settings: &Settings) -> Vec<Reason
             let knob = arm::knobs(arm)
                 .into_iter()
                 .find(|knob| table::reach(*knob, table::Place::Delegated) == Reach::Impossible)?;
-            let text = format!("arm {} needs root: {}", arm.name, why(knob));
+            let text = format!("setting {} needs root: {}", arm.name, why(knob));
             Some(Reason {
                 privilege: true,
                 ..Reason::new(text, format!("{SCOPE} {NAME} --arms {}", arm::DEFAULT_ARMS.join(",")))
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(refused(&["as-configured", "no-swap"]), []);
         let all = refused(&["no-swap", "swap:60", "zram:60", "zram+swap:60", "zswap:60"]);
         assert_eq!(all.len(), 4);
-        assert!(all[0].text.starts_with("arm swap:60 needs root: it makes a swap area"), "{all:?}");
+        assert!(all[0].text.starts_with("setting swap:60 needs root: it makes a swap area"), "{all:?}");
         assert!(all[1].text.contains("zram:60 needs root: it makes a zram device"), "{all:?}");
         for reason in all {
             assert!(reason.privilege && reason.hint.ends_with("--arms as-configured,no-swap"), "{reason:?}");

@@ -11,7 +11,7 @@ pub const DEFAULT: &str = "disk-read-cold,disk-read-warm,disk-write-new,disk-wri
      tmpfs-write-again,disk-flood,calls-disk,calls-tmpfs,twice-disk,twice-tmpfs,lookup:64KiB,lookup:1MiB,lookup:16MiB,lookup:256MiB";
 
 /// For the command line.
-pub const HELP: &str = "Arms, comma-separated. Recorded: disk-read-cold, disk-read-warm, disk-write-new, disk-write-again, disk-fsync, \
+pub const HELP: &str = "Settings, comma-separated. Recorded: disk-read-cold, disk-read-warm, disk-write-new, disk-write-again, disk-fsync, \
      tmpfs-read, tmpfs-write-new, tmpfs-write-again, disk-flood (where a writer stalls). Measured: calls-disk, calls-tmpfs (user and \
      system time), twice-disk, twice-tmpfs (memory for each byte), lookup:SIZE (time of a look-up by file size)";
 
@@ -99,17 +99,17 @@ pub fn parse(texts: &[String]) -> Result<Vec<Arm>> {
     for (index, text) in texts.iter().enumerate() {
         if kind(text).is_none() {
             let message = format!(
-                "there is no arm '{}'; a lookup takes 4KiB to 4GiB in whole pages. {HELP}",
+                "there is no setting '{}'; a lookup takes 4KiB to 4GiB in whole pages. {HELP}",
                 text.escape_debug()
             );
             return Err(LabError::usage(message, hint));
         }
         if texts[..index].contains(text) {
-            return Err(LabError::usage(format!("the arm {text} stands twice"), hint));
+            return Err(LabError::usage(format!("the setting {text} stands twice"), hint));
         }
     }
     if texts.is_empty() {
-        return Err(LabError::usage("at least one arm is needed", hint));
+        return Err(LabError::usage("at least one setting is needed", hint));
     }
     Ok(texts.iter().map(|text| Arm::named(text, &[])).collect())
 }
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(parse(&texts).unwrap().len(), 17);
         for bad in ["lookup:", "lookup:5KiB", "lookup:8GiB", "disk-read", "twice"] {
             let error = parse(&[bad.to_owned()]).unwrap_err().to_string();
-            assert!(error.contains(&format!("no arm '{bad}'")), "{error}");
+            assert!(error.contains(&format!("no setting '{bad}'")), "{error}");
         }
         assert!(parse(&vec!["calls-disk".to_owned(); 2]).unwrap_err().to_string().contains("stands twice"));
     }

@@ -76,6 +76,7 @@ pub fn describe(options: &Options, clock: &Clock, trust: &Trust) -> Vec<String> 
     lines.extend(machine.last_level_cache.map(|cache| format!("last-level cache {cache}")));
     if let Some(hypervisor) = &machine.hypervisor {
         let nested = if machine.nested_capable { "; it can run guests of its own" } else { "" };
+        let hypervisor = known(hypervisor);
         lines.push(format!("a virtual machine (hypervisor: {hypervisor}{nested}): page walks, timers and disks go through it; whether it is itself nested cannot be seen from inside"));
     }
     if let Some(thp) = &machine.thp_anon {
@@ -86,6 +87,19 @@ pub fn describe(options: &Options, clock: &Clock, trust: &Trust) -> Vec<String> 
         "one thread, one request at a time; median and 99 % over all operations; batches: the least and the largest median of 5".to_owned(),
     );
     lines
+}
+
+/// The name of a hypervisor by the twelve letters it gives in CPUID.
+fn known(signature: &str) -> &str {
+    match signature.trim_end_matches('\0') {
+        "KVMKVMKVM" => "KVM",
+        "Microsoft Hv" => "Hyper-V",
+        "VMwareVMware" => "VMware",
+        "XenVMMXenVMM" => "Xen",
+        "TCGTCGTCGTCG" => "QEMU without KVM",
+        "bhyve bhyve " => "bhyve",
+        other => other,
+    }
 }
 
 #[cfg(test)]

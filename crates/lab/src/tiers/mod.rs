@@ -290,7 +290,7 @@ impl Run<'_> {
 
     fn add(&mut self, mut tier: Tier) {
         if let Some(preempted) = tier.series.as_ref().map(|series| series.preempted).filter(|n| *n > 0) {
-            tier.notes.push(format!("{preempted} timings are left out: another task had the CPU during them"));
+            tier.method.push_str(&format!("; {preempted} timings are left out: another task had the CPU during them"));
         }
         self.report.tiers.push(TierMeasurement {
             tier: tier.id,

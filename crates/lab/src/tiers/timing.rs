@@ -16,7 +16,7 @@
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
-use ramline_evidence::{LatencyStats, Measurement};
+use ramline_evidence::{LatencyStats, Measurement, ranks_of_p99};
 use ramline_kernel::process;
 use ramline_units::Nanos;
 
@@ -144,11 +144,16 @@ impl Series {
 
     /// n, p50, p99, mean, shortest, longest; `None` when nothing was timed.
     #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 operations")]
     pub fn latency(&self) -> Option<LatencyStats> {
+        let (low, high) = ranks_of_p99(self.all.len());
+        let at = |rank: u64| Nanos(self.all.value_at_quantile(rank as f64 / self.all.len() as f64));
         (!self.all.is_empty()).then(|| LatencyStats {
             n: self.all.len(),
             p50_ns: Nanos(self.all.value_at_quantile(0.5)),
             p99_ns: Nanos(self.all.value_at_quantile(0.99)),
+            p99_low_ns: Some(at(low)),
+            p99_high_ns: high.map(at),
             mean_ns: self.all.mean(),
             min_ns: Nanos(self.all.min()),
             max_ns: Nanos(self.all.max()),

@@ -157,7 +157,8 @@ fn one_cell(run: &mut Run<'_>, device: &Device, algorithm: &str, kind: &Kind, mi
             kind,
             place: "scratch zram device",
             method: "direct 4 KiB requests to a scratch device, all pages written once, then read at random",
-            notes: stored(&stat),
+            stored: stored(&stat),
+            notes: Vec::new(),
         },
         reads,
         writes,
@@ -233,13 +234,12 @@ fn in_user_space(run: &mut Run<'_>, codec: &mut dyn Codec, kind: &Kind) -> Resul
     let stored: usize = store.iter().map(Vec::len).sum();
     let huge = store.iter().filter(|stored| stored.len() == page).count();
     let wide = |bytes: usize| Bytes(u64::try_from(bytes).unwrap_or(u64::MAX));
-    let mut notes = vec!["user space: an estimate, without the kernel's block layer and allocator".to_owned()];
-    notes.extend(
-        Ratio::of(wide(count * page), wide(stored))
-            .map(|ratio| format!("{} stored in {}: {ratio}", wide(count * page), wide(stored))),
-    );
+    let mut compressed: Vec<String> = Ratio::of(wide(count * page), wide(stored))
+        .map(|ratio| format!("{} stored in {}: {ratio}", wide(count * page), wide(stored)))
+        .into_iter()
+        .collect();
     if huge > 0 {
-        notes.push(format!("{huge} pages did not compress and are kept as they are"));
+        compressed.push(format!("{huge} pages did not compress and are kept as they are"));
     }
     let name = codec.name();
     add_both(
@@ -249,7 +249,8 @@ fn in_user_space(run: &mut Run<'_>, codec: &mut dyn Codec, kind: &Kind) -> Resul
             kind,
             place: "user space",
             method: "single pages through a library in user space",
-            notes,
+            stored: compressed,
+            notes: vec!["user space: an estimate, without the kernel's block layer and allocator".to_owned()],
         },
         reads,
         writes,
@@ -267,6 +268,9 @@ struct Cell<'a> {
     kind: &'a Kind,
     place: &'a str,
     method: &'a str,
+    /// What became of the pages: part of how it was measured.
+    stored: Vec<String>,
+    /// What qualifies the costs.
     notes: Vec<String>,
 }
 
@@ -289,7 +293,12 @@ fn add_both(
         ),
         series: Some(series),
         throughput,
-        method: format!("{}; data: {} pages of {label}", cell.method, cell.kind.pages.len()),
+        method: format!(
+            "{}; data: {} pages of {label}; {}",
+            cell.method,
+            cell.kind.pages.len(),
+            cell.stored.join("; ")
+        ),
         notes: cell.notes.clone(),
     };
     run.add(tier(id.clone(), "read", reads, throughput));

@@ -173,7 +173,7 @@ mod tests {
         refused("syncs", "1000000", "more than the file");
         refused("operations", "read-hot", "read-warm");
         refused("operations", "in-place", "is not an operation");
-        refused("arms", "floppy", "is not an arm");
+        refused("arms", "floppy", "is not a setting");
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub const PARAMETERS: &[Parameter] = &[
     row("memory", Kind::Size, "Virtual machine: memory (512MiB)"),
     row("cpus", Kind::Count(1, 16), "Virtual machine: processors (1)"),
     row("swap-disk", Kind::Size, "Virtual machine: size of the swap disk (16 units, more with ballast)"),
-    row("lru", Kind::List, "Virtual machine: arms also by page lists, comma-separated: classic, mglru"),
+    row("lru", Kind::List, "Virtual machine: settings also by page lists, comma-separated: classic, mglru"),
     row("sysctl", Kind::List, "Virtual machine: settings, comma-separated: vm.page-cluster=0"),
     row("accel", Kind::Word(&["auto", "kvm", "tcg"]), "Virtual machine: how the processor is made (auto)"),
 ];

@@ -131,7 +131,7 @@ impl Series for VmSeries {
             .map_or_else(|| "a sixteenth of the memory available in the guest".to_owned(), |unit| unit.to_string());
         let mut lines = vec![
             format!(
-                "{runs} runs: {} arms, {} times each, interleaved; each one boot and at most {} s of rounds",
+                "{runs} runs: {} settings, {} times each, interleaved; each one boot and at most {} s of rounds",
                 arms.len(),
                 settings.runs,
                 settings.timeout.as_secs()

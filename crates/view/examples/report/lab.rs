@@ -15,6 +15,8 @@ fn tier(id: &str, label: &str, p50: u64, p99: u64, mib_s: f64, notes: &[&str]) -
             n: 20_000,
             p50_ns: Nanos(p50),
             p99_ns: Nanos(p99),
+            p99_low_ns: Some(Nanos(p99 - p99 / 50)),
+            p99_high_ns: Some(Nanos(p99 + p99 / 50)),
             mean_ns: Nanos(p50 + (p99 - p50) / 20).as_secs_f64() * 1e9,
             min_ns: Nanos(p50 / 2),
             max_ns: Nanos(p99 * 9),

@@ -29,7 +29,7 @@ fn samples(swaps: bool, pool: bool, seconds: u32) -> Vec<Sample> {
                 pool: pooled,
                 refault_file: if swaps { step * 40 } else { step * step * 90 },
                 refault_anon: if swaps { step * 700 } else { 0 },
-                psi_full_avg10: Some(if swaps { 2.0 } else { 3.0 + f64::from(index) * 0.4 }),
+                psi_full_us: Some(step * if swaps { 2_000 } else { 30_000 }),
                 ..Sample::default()
             }
         })

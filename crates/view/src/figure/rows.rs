@@ -294,7 +294,7 @@ pub const ROWS: &[Row] = &[
     row("arms[].seconds_per_round", RUN, "no-swap").unit("seconds").scope(Scope::Measured),
     row("arms[].system_s", RUN, "no-swap").unit("seconds").scope(Scope::Measured),
     row("arms[].user_s", RUN, "no-swap").unit("seconds").scope(Scope::Measured),
-    row("arms[].swappiness", "vm.swappiness of the arm", "swappiness").unit("of 200").scope(Scope::Setting),
+    row("arms[].swappiness", "vm.swappiness of the setting", "swappiness").unit("of 200").scope(Scope::Setting),
     row("checkup:machine", "uname, sysconf and /proc/uptime", "used").scope(Scope::Fact),
     row("checkup:taken_unix_ns", "the machine's clock", "used").unit("nanoseconds since 1970").scope(Scope::Fact),
     row("checkup:window", "boot-time clock of the two snapshots", "pressure").scope(Scope::Fact),

@@ -61,7 +61,7 @@ pub struct Reading {
 impl SeriesPage<'_> {
     /// What differences are claimed against, in words.
     const fn against(&self) -> &'static str {
-        if self.two { "the first series" } else { "the first arm" }
+        if self.two { "the first series" } else { "the first setting" }
     }
 
     /// The name of the arm another is compared with in a figure.
@@ -94,11 +94,11 @@ fn sections(page: &SeriesPage<'_>) -> Vec<Section> {
     let all = vec![
         ("result", "Result", figures::result(page)),
         ("over-time", "Over time", over_time::over_time(page)),
-        ("arms", "Arms", arms::arms(page)),
+        ("arms", "Settings", arms::arms(page)),
         ("reading", "Reading the result", reading(page)),
         ("figures", "All figures", figures::all(page)),
         ("screen", "As on a terminal", terminal(page)),
-        ("settings", "Settings", conditions::settings(page)),
+        ("settings", "Kernel settings", conditions::settings(page)),
         ("conditions", "Conditions", conditions::conditions(page)),
         ("runs", "Every run", arms::runs(page)),
     ];
@@ -139,7 +139,7 @@ fn facts(page: &SeriesPage<'_>) -> Vec<(&'static str, String, String)> {
     let rest: Vec<String> = others.iter().map(|(word, n)| format!("{word} {n}")).collect();
     let fewest = page.table.arms.iter().map(|arm| arm.n).min().unwrap_or_default();
     let each = number::things(fewest, "run");
-    let claims = if fewest < 6 { "below 6 no difference is claimed" } else { "enough to claim differences" };
+    let claims = if fewest < 6 { "6 are needed to prove a difference" } else { "enough to prove a difference" };
     let sandbox = match page.table.sandbox.as_str() {
         "vm" => "a virtual machine".to_owned(),
         name if !screen::is_sandbox(name) => "no sandbox".to_owned(),
@@ -147,7 +147,7 @@ fn facts(page: &SeriesPage<'_>) -> Vec<(&'static str, String, String)> {
     };
     let kind = if page.table.emulated { "processor emulated" } else { "on this machine's processor" };
     vec![
-        ("Arms", count(page.table.arms.len() as u64), format!("at least {each} of each; {claims}")),
+        ("Settings", count(page.table.arms.len() as u64), format!("at least {each} of each; {claims}")),
         (
             "Completed",
             format!("{completed} of {runs}"),

@@ -1,12 +1,12 @@
 //! `checkup --compare OLD NEW`: what moved between two reports, and which differences may be claimed.
 //!
-//! What it is not: a trend; two reports are two points. A difference is claimed only where spreads do not overlap.
+//! What it is not: a trend; two reports are two points, each with one measurement of a tier: see `TierChange` for what may be said.
 //!
-//! Worked example: median read 80 us (99 % within 120) then, 400 us now: apart, "5.0 times as much". 85 us now: not.
+//! Worked example: median read 80 us (99 % within 120) then, 400 us now: it differs, 5.00 times. 85 us now, or 130: it does not.
 
-use ramline_evidence::{LatencyStats, study};
+use ramline_evidence::TierChange;
 use ramline_model::SignedBytes;
-use ramline_units::Bytes;
+use ramline_units::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +42,8 @@ pub struct TierMove {
     pub new: String,
     /// Now over then.
     pub ratio: Option<f64>,
-    /// The spreads do not overlap: the difference may be claimed.
+    /// The spreads within the two do not overlap, and it is at least twice or at most half: runs on an unchanged machine differ by up
+    /// to a half.
     pub separated: bool,
 }
 
@@ -143,36 +144,20 @@ fn tiers(old: &CheckupReport, new: &CheckupReport) -> Vec<TierMove> {
     let mut out = Vec::new();
     for tier in &after.tiers {
         let Some(then) = before.tier(&tier.tier) else { continue };
-        if let (Some(a), Some(b)) = (then.latency, tier.latency) {
-            out.push(TierMove {
-                label: tier.label.clone(),
-                what: "4 KiB access".to_owned(),
-                old: a.p50_ns.to_string(),
-                new: b.p50_ns.to_string(),
-                ratio: (a.p50_ns.0 > 0).then(|| Bytes(b.p50_ns.0).as_f64() / Bytes(a.p50_ns.0).as_f64()),
-                separated: apart(&a, &b),
-            });
-        }
-        if let (Some(a), Some(b)) = (&then.throughput, &tier.throughput) {
-            let compared = study::compare(a, b);
-            out.push(TierMove {
-                label: tier.label.clone(),
-                what: "sequential".to_owned(),
-                old: number::per_second(number::bytes(a.median)),
-                new: number::per_second(number::bytes(b.median)),
-                ratio: compared.ratio_of_medians,
-                separated: compared.separated,
-            });
-        }
+        let (label, access) = (&tier.label, |ns: f64| Nanos(number::bytes(ns.round()).0).to_string());
+        let row = |what: &str, change: TierChange, show: &dyn Fn(f64) -> String| TierMove {
+            label: label.clone(),
+            what: what.to_owned(),
+            old: show(change.old),
+            new: show(change.new),
+            ratio: change.ratio,
+            separated: change.differs,
+        };
+        out.extend(tier.access_since(then).map(|change| row("4 KiB access", change, &access)));
+        let rate = |value: f64| number::per_second(number::bytes(value));
+        out.extend(tier.throughput_since(then).map(|change| row("sequential", change, &rate)));
     }
     out
-}
-
-/// Neither median lies in the other's spread, from the shortest access to the 99th percentile. That is strict: medians of
-/// thousands of accesses can be told apart much closer, but two visits to one machine differ by more than sampling.
-fn apart(a: &LatencyStats, b: &LatencyStats) -> bool {
-    let inside = |x: &LatencyStats, of: &LatencyStats| (of.min_ns..=of.p99_ns).contains(&x.p50_ns);
-    !inside(a, b) && !inside(b, a)
 }
 
 /// The comparison as text.
@@ -189,7 +174,7 @@ pub fn compare(comparison: &Comparison, style: &Style) -> String {
         page.table(&ledger_table(&comparison.ledger));
     }
     if !comparison.tiers.is_empty() {
-        page.heading("Tiers (medians; where spreads are not apart, no difference is claimed)");
+        page.heading("Tiers (medians of one measurement each; below a factor of 2 they do not differ)");
         page.table(&tier_table(&comparison.tiers));
     }
     page.heading("Findings");
@@ -241,8 +226,11 @@ fn tier_table(tiers: &[TierMove]) -> Table {
         Column::left(""),
     ]);
     for tier in tiers {
-        let claim =
-            if tier.separated { Cell::painted(Paint::Bold, "apart") } else { Cell::painted(Paint::Dim, "not apart") };
+        let claim = if tier.separated {
+            Cell::painted(Paint::Bold, "differs")
+        } else {
+            Cell::painted(Paint::Dim, "no difference")
+        };
         table.row([
             tier.label.as_str().into(),
             tier.what.as_str().into(),
@@ -259,10 +247,9 @@ fn tier_table(tiers: &[TierMove]) -> Table {
 mod tests {
     use super::*;
     use crate::screen::findings::tests::sample;
-    use ramline_evidence::{TierMeasurement, TierReport};
+    use ramline_evidence::{LatencyStats, TierMeasurement, TierReport};
     use ramline_model::ledger::Ledger;
     use ramline_snapshot::{Seen, Snapshot, machine::Machine, meminfo::Meminfo};
-    use ramline_units::Nanos;
 
     fn report(free_mib: u64, disk_us: u64) -> CheckupReport {
         let mut seen = Snapshot::new(Machine::default());
@@ -301,9 +288,9 @@ Ledger, the largest movements (now)
 line     then      now     moved
 free  4.0 GiB  1.0 GiB  -3.0 GiB
 
-Tiers (medians; where spreads are not apart, no difference is claimed)
+Tiers (medians of one measurement each; below a factor of 2 they do not differ)
 tier                           then       now  ratio
-disk under /  4 KiB access  80.0 us  400.0 us   5.00  apart
+disk under /  4 KiB access  80.0 us  400.0 us   5.00  differs
 
 Findings
   new:   zram0 is used after /dev/vda2, which is slower [swap-outranked]
@@ -317,7 +304,7 @@ Findings
         assert!(!comparison.tiers[0].separated);
         assert!(comparison.ledger.is_empty());
         let text = compare(&comparison, &Style::default());
-        assert!(text.contains("1.06  not apart") && text.contains("none, then and now"), "{text}");
+        assert!(text.contains("1.06  no difference") && text.contains("none, then and now"), "{text}");
     }
 
     #[test]

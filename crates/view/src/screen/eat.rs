@@ -102,7 +102,7 @@ fn began(page: &mut Page<'_>, runs: &[(&ArmDetail, EatRun)]) {
     }
     page.heading("Where swapping began (the first look with 1 MiB swapped)");
     let mut drawn = Table::new(vec![
-        Column::wrapped("arm"),
+        Column::wrapped("setting"),
         Column::left("while"),
         Column::right("eaten"),
         Column::right("free"),

@@ -12,17 +12,16 @@ use crate::text::{Cell, Column, Page, Paint, Style, Table, bar, number};
 #[must_use]
 pub fn knee(knee: &Knee, table: &SeriesTable, style: &Style) -> String {
     let mut page = Page::new(style);
-    page.bold(&head(table));
     page.painted(if knee.enough.is_some() { Paint::Good } else { Paint::Warn }, &format!("{}.", knee.sentence()));
+    page.dim(&head(table));
     if let Some(free) = &knee.unlimited {
         let peak =
             knee.unlimited_peak.map(|peak| format!(", using up to {peak}, page cache included")).unwrap_or_default();
         page.line(&format!(
-            "Without a limit: {} (median of {}, {} to {}){peak}.",
+            "Without a limit: {} (median of {}, {}){peak}.",
             number::seconds(free.median),
             number::things(free.n, "run"),
-            number::seconds(free.min),
-            number::seconds(free.max)
+            number::interval(free.min, free.max, "s")
         ));
     }
     page.heading("Limits that were tried");

@@ -1,6 +1,6 @@
 //! The lab: the table of arms of code-plus-data with its charts.
 //!
-//! What it is not: the study; the table is made by [`ProofTable::of`](crate::ProofTable::of).
+//! What it is not: the study; the table is made by [`ProofTable::of`].
 
 use ramline_evidence::Measurement;
 
@@ -8,13 +8,14 @@ use crate::escape;
 use crate::proof::{Outcome, ProofArm, ProofTable};
 use crate::text::{Cell, Column, Page, Paint, Style, Table, bar, chart, number};
 
-/// The table of arms, time per round as bars, and rounds over time.
+/// The headline, the table of settings, time per round as bars, and rounds over time.
 #[must_use]
-pub fn proof(table: &ProofTable, style: &Style) -> String {
+pub fn proof(table: &ProofTable, headline: &str, style: &Style) -> String {
     let mut page = Page::new(style);
-    page.bold(&head(table));
+    page.bold(headline);
+    page.dim(&head(table));
     page.table(&arms(table));
-    page.heading("Per run (medians of counters; pages unless said)");
+    page.heading("Per round (medians; pages unless a unit stands there)");
     page.table(&counts(table));
     for arm in &table.arms {
         if let Some(versus) = &arm.versus_first {
@@ -55,14 +56,14 @@ pub(crate) fn head(table: &ProofTable) -> String {
 /// The arms: how they ended, and their time.
 pub(crate) fn arms(table: &ProofTable) -> Table {
     let mut out = Table::new(vec![
-        Column::wrapped("arm"),
+        Column::wrapped("setting"),
         Column::right("n"),
         Column::left("ended"),
         Column::right("s per round"),
         Column::left(spread_head(table)),
         Column::right("rounds"),
-        Column::right("x first"),
-        Column::right("major faults"),
+        Column::right("than the first"),
+        Column::right("faults/round"),
     ]);
     for arm in &table.arms {
         out.cells(row(arm));
@@ -73,7 +74,7 @@ pub(crate) fn arms(table: &ProofTable) -> Table {
 /// What reclaim did, and the CPU it took.
 fn counts(table: &ProofTable) -> Table {
     let mut out = Table::new(vec![
-        Column::wrapped("arm"),
+        Column::wrapped("setting"),
         Column::right("file refaults"),
         Column::right("anon refaults"),
         Column::right("swapped in"),
@@ -118,15 +119,12 @@ fn row(arm: &ProofArm) -> Vec<Cell> {
         (None, None) => (String::new(), String::new()),
     };
     let versus = arm.versus_first.as_ref().map(|v| {
-        // A ratio that the spread does not bear out is marked as one.
-        let sign = if v.at_least {
-            "> "
-        } else if v.separated {
-            ""
-        } else {
-            "~"
-        };
-        format!("{sign}{:.1}", v.ratio)
+        let slower = v.ratio >= 1.0;
+        let factor = super::headline::factor_of(if slower { v.ratio } else { 1.0 / v.ratio.max(f64::MIN_POSITIVE) });
+        let over = if v.at_least { "over " } else { "" };
+        let words = format!("{over}{factor} times {}", if slower { "slower" } else { "faster" });
+        // What the runs do not prove stands in brackets.
+        if v.separated { words } else { format!("({words})") }
     });
     vec![
         arm.name.as_str().into(),
@@ -142,11 +140,7 @@ fn row(arm: &ProofArm) -> Vec<Cell> {
 
 fn interval(measured: &Measurement) -> String {
     let (interval, _) = measured.interval();
-    if measured.n < 2 {
-        String::new()
-    } else {
-        format!("{} to {}", number::figure(interval.low), number::figure(interval.high))
-    }
+    if measured.n < 2 { String::new() } else { number::interval(interval.low, interval.high, "") }
 }
 
 /// Time per round as bars: shorter is better.
@@ -170,7 +164,7 @@ fn times(page: &mut Page<'_>, table: &ProofTable) {
     page.raw(&lines);
 }
 
-/// Rounds over time of the first run of each arm.
+/// Rounds over time of the first run of each setting.
 fn rounds(page: &mut Page<'_>, table: &ProofTable) {
     let letters = ('a'..='z').zip(&table.arms).filter(|(_, arm)| arm.timeline.len() > 1);
     let curves: Vec<_> =
@@ -229,20 +223,21 @@ mod tests {
             run("as configured", 3, Verdict::Completed),
             run("no swap", 20, Verdict::Thrashing("20 s passed".into())),
         ];
-        let text = proof(&ProofTable::of(&runs).unwrap(), &Style::default());
+        let text = proof(&ProofTable::of(&runs).unwrap(), "It is so.", &Style::default());
         assert_eq!(
             text,
             "\
+It is so.
 code-plus-data: 544.0 MiB of data (private) and code against a limit of 480.0 MiB (64.0 MiB too
 much), 1 round, read-ahead 128.0 KiB
-arm            n  ended      s per round  range         rounds  x first  major faults
-as configured  2  completed         2.50  2.00 to 3.00     1.0                 17,864
-no swap        1  thrashing       > 20.0                   0.0    > 8.0        17,864
+setting        n  ended      s per round  range         rounds         than the first  faults/round
+as configured  2  completed         2.50  2.00 to 3.00     1.0                               17,864
+no swap        1  thrashing       > 20.0                   0.0  (over 8 times slower)
 
-Per run (medians of counters; pages unless said)
-arm            file refaults  swapped in  user s  system s
-as configured         52,542     105,033       0         0
-no swap               52,542     105,033       0         0
+Per round (medians; pages unless a unit stands there)
+setting        file refaults  swapped in
+as configured         52,542     105,033
+no swap
   no swap: more than 8.0 times as much; not one round was done before the clock ran out.
   no swap: thrashing (20 s passed).
 

@@ -2,26 +2,30 @@
 //!
 //! What it is not: advice; the ratio says nothing about how often either access happens.
 
-use ramline_evidence::{Measurement, TierReport};
+use ramline_evidence::{LatencyStats, Measurement, RAM, TierReport};
 use ramline_units::Nanos;
 
-use crate::text::{Column, Page, Style, Table, number};
+use crate::text::{Column, Page, Paint, Style, Table, number};
 use ramline_model::costs::CostRatio;
 
-/// The table of tiers, their notes and conditions, and the ratio.
+/// The table of tiers, what qualifies it, and the ratio. `verbose` adds how each was measured and under what conditions.
 #[must_use]
-pub fn tiers(report: &TierReport, ratio: Option<&CostRatio>, style: &Style) -> String {
+pub fn tiers(report: &TierReport, ratio: Option<&CostRatio>, verbose: bool, style: &Style) -> String {
     let mut page = Page::new(style);
-    page.bold(&format!(
-        "What the tiers cost here: 4 KiB at random, and in sequence (measured, one at a time, in {})",
-        number::seconds(report.took_s)
-    ));
+    page.bold(&first_line(report));
+    if let Some(noisy) = report.conditions.iter().find(|line| line.starts_with("trust: noisy")) {
+        page.painted_point(Paint::Warn, "", &format!("{noisy}."));
+    }
     let mut notes: Vec<&str> = Vec::new();
-    page.table(&table(report, &mut notes));
+    page.table(&table(report, verbose, &mut notes));
     for (index, note) in notes.iter().enumerate() {
         page.point(&format!("  [{}] ", index + 1), note);
     }
-    if !report.conditions.is_empty() {
+    if verbose {
+        page.heading("How each was measured");
+        for tier in &report.tiers {
+            page.point(&format!("  {}: ", tier.label), &tier.method);
+        }
         page.heading("Conditions");
         for condition in &report.conditions {
             page.point("  ", condition);
@@ -30,39 +34,78 @@ pub fn tiers(report: &TierReport, ratio: Option<&CostRatio>, style: &Style) -> S
     if !report.skipped.is_empty() {
         page.heading("Not measured");
         for skipped in &report.skipped {
-            page.point("  ", skipped);
+            // What failed, and below it what to do.
+            let mut lines = skipped.split('\n').map(str::trim);
+            page.point("  ", lines.next().unwrap_or_default());
+            lines.filter(|line| !line.is_empty()).for_each(|line| page.point("    ", line));
         }
     }
     if let Some(ratio) = ratio {
         ratio_text(&mut page, ratio);
     }
+    if !verbose {
+        page.dim("How each was measured, and under what conditions: ramline measure tiers --verbose");
+    }
     page.finish()
 }
 
-fn table<'a>(report: &'a TierReport, notes: &mut Vec<&'a str>) -> Table {
-    let mut table = Table::new(vec![
-        Column::wrapped("tier"),
-        Column::right("median"),
-        Column::left("batches"),
+/// The slowest place a page may come from, against RAM.
+fn first_line(report: &TierReport) -> String {
+    let slowest =
+        report.tiers.iter().filter_map(|tier| Some((tier, tier.latency?, report.multiple_of_ram(&tier.tier)?)));
+    let slowest = slowest.max_by(|a, b| a.2.total_cmp(&b.2)).filter(|(.., multiple)| *multiple > 1.0);
+    match (slowest, report.tier(RAM).and_then(|ram| ram.latency)) {
+        (Some((tier, latency, multiple)), Some(ram)) => format!(
+            "4 KiB from {} take {}, {} times as long as from RAM ({}).",
+            tier.label,
+            latency.p50_ns,
+            times(multiple),
+            ram.p50_ns
+        ),
+        _ => format!("Measured in {}: 4 KiB at random, and in sequence.", number::seconds(report.took_s)),
+    }
+}
+
+fn table<'a>(report: &'a TierReport, verbose: bool, notes: &mut Vec<&'a str>) -> Table {
+    let mut columns = vec![Column::wrapped("tier"), Column::right("median")];
+    columns.extend(verbose.then(|| Column::left("batches")));
+    columns.extend([
         Column::right("99 %"),
+        Column::left("of it (95 %)"),
         Column::right("n"),
         Column::right("x RAM"),
         Column::right("in sequence"),
     ]);
+    let mut table = Table::new(columns);
     for tier in &report.tiers {
         let marks: String = tier.notes.iter().map(|note| mark(note, notes)).collect();
         let latency = tier.latency;
-        table.row([
+        let mut cells = vec![
             format!("{}{marks}", tier.label).into(),
             latency.map(|l| l.p50_ns.to_string()).unwrap_or_default().into(),
-            tier.batches.as_ref().map(batches).unwrap_or_default().into(),
+        ];
+        if verbose {
+            cells.push(tier.batches.as_ref().map(batches).unwrap_or_default().into());
+        }
+        cells.extend([
             latency.map(|l| l.p99_ns.to_string()).unwrap_or_default().into(),
+            latency.map(|l| between(&l)).unwrap_or_default().into(),
             latency.map(|l| number::count(l.n)).unwrap_or_default().into(),
             report.multiple_of_ram(&tier.tier).map(times).unwrap_or_default().into(),
             tier.throughput.as_ref().map(rate).unwrap_or_default().into(),
         ]);
+        table.cells(cells);
     }
     table
+}
+
+/// How sure the 99th percentile of so many operations is.
+fn between(latency: &LatencyStats) -> String {
+    match (latency.p99_low_ns, latency.p99_high_ns) {
+        (Some(low), Some(high)) => number::interval(low.as_secs_f64(), high.as_secs_f64(), "s"),
+        (Some(low), None) => format!("over {low}"),
+        (None, _) => String::new(),
+    }
 }
 
 /// The number of a note, which is kept once however many tiers carry it.
@@ -97,6 +140,22 @@ pub(crate) fn batches(medians: &Measurement) -> String {
 fn ratio_text(page: &mut Page<'_>, ratio: &CostRatio) {
     let time = |ns: f64| Nanos(number::bytes(ns.round()).0);
     page.heading("What these costs alone imply");
+    if ratio.hypothetical {
+        page.line(&format!(
+            "No swap is on, so they imply no swappiness. A swap-in from {} would take {}, a file page from {} {}: {}.",
+            ratio.swap_tier,
+            time(ratio.swap_ns),
+            ratio.file_tier,
+            time(ratio.file_ns),
+            if ratio.r >= 1.0 {
+                format!("the swap-in is {} times cheaper", times(ratio.r))
+            } else {
+                format!("the file page is {} times cheaper", times(1.0 / ratio.r))
+            }
+        ));
+        page.dim("Only a run proves that it pays. Next: ramline lab run code-plus-data");
+        return;
+    }
     page.line(&format!(
         "r = {} ({}) / {} ({}) = {:.2} (mean costs)",
         time(ratio.file_ns),
@@ -127,9 +186,6 @@ fn ratio_text(page: &mut Page<'_>, ratio: &CostRatio) {
             blend.swappiness
         ));
     }
-    if ratio.hypothetical {
-        page.line("No swap area is on: this says what zram would mean, not what is.");
-    }
     page.dim("r says nothing about how often either happens; only a run proves a setting. Next: ramline lab run code-plus-data");
 }
 
@@ -145,7 +201,7 @@ mod tests {
             latency: LatencyStats::of(&[Nanos(ns), Nanos(ns), Nanos(ns * 2)]),
             batches: Measurement::of(&[90.0, 95.0, 1500.0], "ns", "", &[]),
             throughput: Measurement::of(&[1_073_741_824.0, 2_147_483_648.0, 1_610_612_736.0], "bytes/s", "", &[]),
-            method: String::new(),
+            method: "by pread".into(),
             notes: notes.iter().map(|n| (*n).to_owned()).collect(),
         }
     }
@@ -159,7 +215,7 @@ mod tests {
                 tier("swap:/x", 45_000, &["busy"]),
             ],
             conditions: vec!["6.1, 2 CPUs".into()],
-            skipped: vec!["zram: needs consent".into()],
+            skipped: vec!["zram: needs consent\n  try: sudo ramline measure tiers".into()],
             took_s: 4.25,
         };
         let ratio = CostRatio {
@@ -173,28 +229,44 @@ mod tests {
             ..CostRatio::default()
         };
         assert_eq!(
-            tiers(&report, Some(&ratio), &Style::default()),
+            tiers(&report, Some(&ratio), false, &Style::default()),
             "\
-What the tiers cost here: 4 KiB at random, and in sequence (measured, one at a time, in 4.25 s)
-tier             median  batches              99 %  n  x RAM  in sequence
-ram               90 ns  90 ns to 1.5 us    180 ns  3    1.0    1.5 GiB/s
-disk:/ [1] [2]  90.0 us  90 ns to 1.5 us  180.0 us  3  1,000    1.5 GiB/s
-swap:/x [2]     45.0 us  90 ns to 1.5 us   90.0 us  3    500    1.5 GiB/s
+4 KiB from disk:/ take 90.0 us, 1,000 times as long as from RAM (90 ns).
+tier             median      99 %  of it (95 %)  n  x RAM  in sequence
+ram               90 ns    180 ns  over 90 ns    3    1.0    1.5 GiB/s
+disk:/ [1] [2]  90.0 us  180.0 us  over 90.0 us  3  1,000    1.5 GiB/s
+swap:/x [2]     45.0 us   90.0 us  over 45.0 us  3    500    1.5 GiB/s
   [1] cached below
   [2] busy
 
-Conditions
-  6.1, 2 CPUs
-
 Not measured
   zram: needs consent
+    try: sudo ramline measure tiers
 
 What these costs alone imply
 r = 90.0 us (disk:/) / 45.0 us (swap:/x) = 2.00 (mean costs)
 swappiness = 200 r / (1 + r) = 133; confidence low
 r says nothing about how often either happens; only a run proves a setting. Next: ramline lab run
 code-plus-data
+How each was measured, and under what conditions: ramline measure tiers --verbose
 "
         );
+        let all = tiers(&report, None, true, &Style::default());
+        assert!(
+            all.contains("90 ns to 1.5 us") && all.contains("6.1, 2 CPUs") && all.contains("disk:/: by pread"),
+            "{all}"
+        );
+        let none = CostRatio { hypothetical: true, ..ratio };
+        let text = tiers(&report, Some(&none), false, &Style::default());
+        assert!(
+            text.contains("imply no swappiness") && !text.contains("133"),
+            "without swap nothing is recommended: {text}"
+        );
+    }
+
+    #[test]
+    fn a_99th_percentile_of_many_reads_stands_with_its_interval() {
+        let durations: Vec<Nanos> = (1..=10_000).map(|n| Nanos(n * 1000)).collect();
+        assert_eq!(between(&LatencyStats::of(&durations).unwrap()), "9.88 to 9.92 ms");
     }
 }

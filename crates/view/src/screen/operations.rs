@@ -36,7 +36,7 @@ pub fn draw(page: &mut Page<'_>, table: &SeriesTable, operations: &[&str], style
 
 /// How the runs ended, and how many there were.
 fn ended(page: &mut Page<'_>, table: &SeriesTable) {
-    let mut drawn = Table::new(vec![Column::wrapped("arm"), Column::right("n"), Column::wrapped("ended")]);
+    let mut drawn = Table::new(vec![Column::wrapped("setting"), Column::right("n"), Column::wrapped("ended")]);
     for arm in &table.arms {
         let ended: Vec<String> = arm.verdicts.iter().map(|(word, n)| format!("{word} {n}")).collect();
         drawn.row([arm.name.as_str().into(), number::count(arm.n).into(), ended.join(", ").into()]);
@@ -51,7 +51,7 @@ fn one(table: &SeriesTable, operation: &str, style: &Style) -> Table {
         parts.extend(part.filter(|part| !parts.contains(part)));
     }
     let wide = style.width >= WIDE;
-    let mut columns = vec![Column::wrapped("arm"), Column::right("rate")];
+    let mut columns = vec![Column::wrapped("setting"), Column::right("rate")];
     if wide {
         columns.push(Column::left(spread_head(table, operation)));
         columns.push(Column::right("of first"));
@@ -111,7 +111,8 @@ fn not_won(table: &SeriesTable, memory: &ArmResult) -> Table {
             let Some(theirs) = other.figure(&ours.name) else { continue };
             let compared =
                 study::compare_runs((&ours.measurement, &ours.values), (&theirs.measurement, &theirs.values));
-            let told_apart = compared.separated || compared.is_claimed();
+            let (claimed, may_differ) = (compared.is_claimed(), compared.may_differ());
+            let told_apart = claimed || may_differ;
             if told_apart && compared.ratio_of_medians.is_none_or(|ratio| ratio <= 1.0) {
                 continue;
             }
@@ -121,7 +122,14 @@ fn not_won(table: &SeriesTable, memory: &ArmResult) -> Table {
                 other.name.as_str().into(),
                 show(theirs).into(),
                 show(ours).into(),
-                if told_apart { "faster" } else { "not told apart" }.into(),
+                if claimed {
+                    "faster"
+                } else if may_differ {
+                    "perhaps faster"
+                } else {
+                    "not told apart"
+                }
+                .into(),
             ]);
         }
     }
@@ -135,7 +143,7 @@ fn lost(page: &mut Page<'_>, table: &SeriesTable) {
     let Some(memory) = memory_arm(table).filter(rates) else { return };
     page.heading(&format!("Where {} does not win", memory.name));
     if table.arms.iter().any(|arm| arm.n < 2) {
-        return page.line("One run proves nothing: at least two of each arm are needed, six for a claim.");
+        return page.line("One run proves nothing: at least two of each setting are needed, six for a claim.");
     }
     let drawn = not_won(table, memory);
     if drawn.is_empty() {
@@ -145,7 +153,7 @@ fn lost(page: &mut Page<'_>, table: &SeriesTable) {
     }
     let few = table.arms.iter().any(|arm| arm.n < u64::try_from(study::LEAST_FOR_INTERVAL).unwrap_or(u64::MAX));
     page.dim(if few {
-        "Judged by full ranges: with fewer than six runs nothing is claimed."
+        "Fewer than 6 runs: 'perhaps faster' is an indication (the ranges are apart), no proof."
     } else {
         "Judged by 95 % intervals of the medians, or by ranks."
     });
@@ -219,7 +227,9 @@ mod tests {
     #[test]
     fn one_run_is_no_ground_to_say_where_anything_wins() {
         assert!(text(1, 100).contains("One run proves nothing"), "{}", text(1, 100));
-        assert!(text(3, 100).contains("nothing is claimed"), "{}", text(3, 100));
+        let three = text(3, 100);
+        assert!(three.contains("perhaps faster") && three.contains("Fewer than 6 runs"), "{three}");
+        assert!(!three.contains("  faster"), "nothing is claimed of three runs: {three}");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use ramline_evidence::{ArmResult, FigureResult, Interval, Measurement, RunRecord, SeriesTable, Spread};
 
+use super::headline::headline;
 use crate::escape;
 use crate::text::{Cell, Column, Page, Paint, Style, Table, bar, number};
 
@@ -15,7 +16,8 @@ const LEAD: usize = 3;
 #[must_use]
 pub fn series(table: &SeriesTable, lead: &[&str], style: &Style) -> String {
     let mut page = Page::new(style);
-    page.bold(&head(table));
+    page.bold(&headline(table, lead));
+    page.dim(&head(table));
     if table.emulated {
         page.painted(
             Paint::Warn,
@@ -30,7 +32,7 @@ pub fn series(table: &SeriesTable, lead: &[&str], style: &Style) -> String {
     let names = figures(table);
     let lead: Vec<&str> = lead.iter().copied().filter(|name| names.contains(name)).collect();
     let lead = if lead.is_empty() { names.iter().copied().take(LEAD).collect() } else { lead };
-    let mut columns = vec![Column::wrapped("arm"), Column::right("n"), Column::left("ended")];
+    let mut columns = vec![Column::wrapped("setting"), Column::right("n"), Column::left("ended")];
     for name in lead.iter().take(LEAD) {
         columns.push(Column::right(name));
         columns.push(Column::left(spread_head(table, name)));
@@ -44,6 +46,7 @@ pub fn series(table: &SeriesTable, lead: &[&str], style: &Style) -> String {
     for arm in &table.arms {
         claims(&mut page, arm, table.emulated);
     }
+    unproven(&mut page, table, &lead);
     match table.experiment.as_str() {
         "eat-memory" => super::eat::eaten(&mut page, &table.details),
         "drop" => super::dropped::dropped(&mut page, &table.details),
@@ -67,7 +70,7 @@ pub(super) fn head(table: &SeriesTable) -> String {
 }
 
 /// The figures of all arms, each once, in order.
-fn figures(table: &SeriesTable) -> Vec<&str> {
+pub(super) fn figures(table: &SeriesTable) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for figure in table.arms.iter().flat_map(|arm| &arm.figures) {
         if !names.contains(&figure.name.as_str()) {
@@ -97,7 +100,7 @@ fn row(arm: &ArmResult, lead: &[&str], emulated: bool) -> Vec<Cell> {
 }
 
 /// How its runs ended, with counts where they differ.
-pub(crate) fn ended(arm: &ArmResult) -> String {
+pub(super) fn ended(arm: &ArmResult) -> String {
     let one = |(word, n): &(String, u64)| if arm.verdicts.len() == 1 { word.clone() } else { format!("{word} {n}") };
     arm.verdicts.iter().map(one).collect::<Vec<_>>().join(", ")
 }
@@ -117,15 +120,10 @@ pub(super) fn spread(figure: &FigureResult) -> String {
     spread_of(&figure.measurement)
 }
 
-/// `1.2 s to 1.4 s`.
+/// `1.2 to 1.4 s`.
 pub(crate) fn spread_of(measurement: &Measurement) -> String {
     let (Interval { low, high }, _): (Interval, Spread) = measurement.interval();
-    let short = |v: f64| match measurement.unit.as_str() {
-        "bytes" | "bytes/s" => number::bytes(v).to_string(),
-        "s" => number::seconds(v),
-        _ => number::figure(v),
-    };
-    format!("{} to {}", short(low), short(high))
+    if measurement.n < 2 { String::new() } else { number::interval(low, high, &measurement.unit) }
 }
 
 /// The first leading figure as bars.
@@ -161,6 +159,19 @@ pub(super) fn claims(page: &mut Page<'_>, arm: &ArmResult, emulated: bool) {
     }
 }
 
+/// Where nothing is claimed of the leading figures, why.
+pub(super) fn unproven(page: &mut Page<'_>, table: &SeriesTable, lead: &[&str]) {
+    let leads = |figure: &&FigureResult| lead.contains(&figure.name.as_str());
+    let all: Vec<&FigureResult> = table.arms.iter().flat_map(|arm| arm.figures.iter().filter(leads)).collect();
+    let Some(versus) = all.iter().find_map(|figure| figure.versus_first.as_ref()) else { return };
+    if !all.iter().any(|figure| figure.claimed) && !versus.is_claimed() {
+        let n = versus.n.0.min(versus.n.1);
+        let needed =
+            if n < 6 { format!("{}; 6 are needed", number::things(n, "run")) } else { number::things(n, "run") };
+        page.dim(&format!("No significant difference ({needed})."));
+    }
+}
+
 /// The figures that do not lead.
 fn rest(page: &mut Page<'_>, table: &SeriesTable, lead: &[&str]) {
     let names: Vec<&str> =
@@ -171,7 +182,7 @@ fn rest(page: &mut Page<'_>, table: &SeriesTable, lead: &[&str]) {
     page.heading("All figures (median, and the interval over runs)");
     let mut drawn = Table::new(vec![
         Column::wrapped("figure"),
-        Column::wrapped("arm"),
+        Column::wrapped("setting"),
         Column::right("median"),
         Column::left("from, to"),
     ]);
@@ -252,8 +263,14 @@ mod tests {
     #[test]
     fn a_difference_is_claimed_with_seven_runs_and_not_with_five() {
         let text = |n| series(&SeriesTable::of(&records(n)).unwrap(), &["wall"], &Style::default());
-        assert!(text(7).contains("0.3 times as much; the 95 % intervals do not overlap"), "{}", text(7));
-        assert!(!text(5).contains("do not overlap") && text(5).contains("range"), "{}", text(5));
+        assert!(text(7).contains("0.3 times as much (7 runs each, 95 % intervals apart, rank test"), "{}", text(7));
+        assert!(
+            text(7).starts_with("cold 2.00 s, warm, quick 0.50 s: cold is 4 times slower (7 runs each).\n"),
+            "{}",
+            text(7)
+        );
+        assert!(!text(5).contains("intervals apart") && text(5).contains("range"), "{}", text(5));
+        assert!(text(5).contains("\nNo significant difference (5 runs; 6 are needed).\n"), "{}", text(5));
     }
 
     #[test]

@@ -4,25 +4,28 @@
 //! What it is not: a mean with a deviation. Times of runs are not spread evenly around a middle, so the median with its interval
 //! stands there, and the smallest and largest beside it.
 
+use ramline_evidence::even::CPU_TIME;
 use ramline_evidence::{ArmResult, Measurement, SeriesTable};
 
-use super::series::{claims, ended, head, spread_head, value};
+use super::headline::headline;
+use super::series::{claims, ended, head, spread_head, spread_of, unproven, value};
 use crate::text::{Column, Page, Style, Table, bar, number};
 
 const WALL: &str = "wall";
 /// From this width on, smallest and largest have columns of their own.
 const ROOMY: usize = 90;
-/// Beside the time: what took it, and what it was read from.
-const PARTS: [&str; 4] = ["user", "system", "major faults", "read from disks"];
+/// Beside the time: what took it, and what it was read from. User and system time, or where the ticks are too few the sum.
+const PARTS: [&str; 5] = ["user", "system", CPU_TIME, "major faults", "read from disks"];
 
 /// The screen.
 #[must_use]
 pub fn timing(table: &SeriesTable, style: &Style) -> String {
     let mut page = Page::new(style);
-    page.bold(&head(table));
+    page.bold(&headline(table, &[WALL]));
+    page.dim(&head(table));
     let roomy = style.width >= ROOMY;
     let fastest = walls(table).map(|(_, wall)| wall.median).fold(f64::INFINITY, f64::min);
-    let mut columns = vec![Column::wrapped("arm")];
+    let mut columns = vec![Column::wrapped("setting")];
     columns.extend(["runs", "median", spread_head(table, WALL)].map(Column::right));
     if roomy {
         columns.extend(["min", "max"].map(Column::right));
@@ -30,12 +33,11 @@ pub fn timing(table: &SeriesTable, style: &Style) -> String {
     columns.push(Column::right(if roomy { "times the fastest" } else { "ratio" }));
     let mut times = Table::new(columns);
     for (arm, wall) in walls(table) {
-        let (interval, _) = wall.interval();
         let mut cells = vec![
             arm.name.as_str().into(),
             number::count(wall.n).into(),
             number::seconds(wall.median).into(),
-            format!("{} to {}", number::seconds(interval.low), number::seconds(interval.high)).into(),
+            spread_of(wall).into(),
         ];
         if roomy {
             cells.extend([wall.min, wall.max].map(|time| number::seconds(time).into()));
@@ -48,8 +50,10 @@ pub fn timing(table: &SeriesTable, style: &Style) -> String {
         page.line(&format!("{}: {}", arm.name, ended(arm)));
     }
     page.heading("Where the time went, and what was read for it (medians)");
-    let mut columns = vec![Column::wrapped("arm")];
-    columns.extend(PARTS.iter().map(|name| Column::right(name)));
+    let mut columns = vec![Column::wrapped("setting")];
+    let shown: Vec<&str> =
+        PARTS.into_iter().filter(|name| table.arms.iter().any(|arm| arm.figure(name).is_some())).collect();
+    columns.extend(shown.iter().map(|name| Column::right(name)));
     let mut parts = Table::new(columns);
     for arm in &table.arms {
         let cell = |name: &&str| {
@@ -58,13 +62,14 @@ pub fn timing(table: &SeriesTable, style: &Style) -> String {
                 .unwrap_or_default()
                 .into()
         };
-        parts.cells(std::iter::once(arm.name.as_str().into()).chain(PARTS.iter().map(cell)).collect());
+        parts.cells(std::iter::once(arm.name.as_str().into()).chain(shown.iter().map(cell)).collect());
     }
     page.table(&parts);
     bars(&mut page, table);
     for arm in &table.arms {
         claims(&mut page, arm, table.emulated);
     }
+    unproven(&mut page, table, &[WALL]);
     page.finish()
 }
 
@@ -127,20 +132,34 @@ mod tests {
         let line = text.lines().find(|line| line.starts_with("cold ")).unwrap();
         assert_eq!(
             line.split_whitespace().collect::<Vec<_>>().join(" "),
-            "cold 7 1.00 s 1.00 s to 1.00 s 1.00 s 1.01 s 43.6"
+            "cold 7 1.00 s 1.00 to 1.00 s 1.00 s 1.01 s 43.6"
         );
         assert!(text.contains("95 % interval") && text.contains("3.0 MiB"), "{text}");
-        assert!(text.contains("cold: wall: 43.6 times as much; the 95 % intervals do not overlap"), "{text}");
+        assert!(
+            text.contains("cold: wall: 43.6 times as much (7 runs each, 95 % intervals apart, rank test"),
+            "{text}"
+        );
     }
 
     #[test]
     fn a_narrow_terminal_gets_the_table_without_smallest_and_largest() {
         let text = timing(&SeriesTable::of(&records(7)).unwrap(), &Style { colour: false, width: 60 });
         assert!(
-            text.lines().find(|line| line.starts_with("arm")).is_some_and(|line| line.ends_with("ratio")),
+            text.lines().find(|line| line.starts_with("setting")).is_some_and(|line| line.ends_with("ratio")),
             "{text}"
         );
         assert!(text.lines().all(|line| line.chars().count() <= 66), "{text}");
+    }
+
+    #[test]
+    fn a_command_of_milliseconds_has_its_cpu_time_in_one_column() {
+        let mut all = records(3);
+        for run in &mut all {
+            run.figures.iter_mut().filter(|f| f.name == "user").for_each(|f| f.value = 0.004);
+            run.figures.push(Figure::new("system", 0.001, "s", Better::Lower));
+        }
+        let text = timing(&SeriesTable::of(&all).unwrap(), &Style::default());
+        assert!(text.contains("CPU time") && text.contains("5.00 ms") && !text.contains("user"), "{text}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use ramline_evidence::{FigureVersus, Versus};
 
 use super::series::{spread_of, value};
-use crate::text::{Column, Page, Paint, Style, Table};
+use crate::text::{Column, Page, Paint, Style, Table, number};
 
 /// The screen: what may be claimed first, then every figure of both.
 #[must_use]
@@ -15,7 +15,7 @@ pub fn versus(versus: &Versus, style: &Style) -> String {
         page.painted(Paint::Warn, &format!("They differ in {fact}."));
     }
     if versus.arms.is_empty() {
-        page.line("No arm is in both.");
+        page.line("No setting is in both.");
     }
     for (arm, figure) in versus.arms.iter().flat_map(|arm| arm.figures.iter().map(move |figure| (arm, figure))) {
         if let Some(comparison) = figure.versus.as_ref().filter(|_| figure.claimed) {
@@ -30,7 +30,7 @@ pub fn versus(versus: &Versus, style: &Style) -> String {
     }
     let claimed = versus.arms.iter().flat_map(|arm| &arm.figures).any(|figure| figure.claimed);
     if !claimed && !versus.arms.is_empty() {
-        page.line("No difference is claimed: the runs do not tell them apart, or an arm has fewer than 6.");
+        page.line(&none(versus));
     }
     table(&mut page, versus);
     for (which, names) in [("first", &versus.only_first), ("second", &versus.only_second)] {
@@ -41,10 +41,21 @@ pub fn versus(versus: &Versus, style: &Style) -> String {
     page.finish()
 }
 
+/// Why nothing is claimed.
+fn none(versus: &Versus) -> String {
+    let ground = |figure: &FigureVersus| figure.versus.as_ref().map(|compared| compared.n.0.min(compared.n.1));
+    let fewest = versus.arms.iter().flat_map(|arm| &arm.figures).filter_map(ground).min();
+    match fewest {
+        Some(n) if n < 6 => format!("No significant difference ({}; 6 are needed).", number::things(n, "run")),
+        Some(n) => format!("No significant difference ({} each).", number::things(n, "run")),
+        None => "Nothing in them can be compared.".to_owned(),
+    }
+}
+
 fn table(page: &mut Page<'_>, versus: &Versus) {
     page.heading("All figures (median, and the interval over runs)");
     let mut drawn = Table::new(vec![
-        Column::wrapped("arm"),
+        Column::wrapped("setting"),
         Column::wrapped("figure"),
         Column::right("first"),
         Column::left("from, to"),
@@ -106,9 +117,9 @@ mod tests {
         };
         let text = versus(&Versus::of(&series(1.0, false), &series(3.0, true)), &Style::default());
         assert!(text.contains("They differ in processor: real and emulated."), "{text}");
-        assert!(text.contains("cold: faults: 3.0 times as much; the 95 % intervals do not overlap"), "{text}");
+        assert!(text.contains("cold: faults: 3.0 times as much (7 runs each, 95 % intervals apart"), "{text}");
         assert!(text.contains("not compared"), "{text}");
         let same = versus(&Versus::of(&series(1.0, false), &series(1.0, false)), &Style::default());
-        assert!(same.contains("No difference is claimed"), "{same}");
+        assert!(same.contains("No significant difference (7 runs each)."), "{same}");
     }
 }

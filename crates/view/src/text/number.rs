@@ -71,6 +71,37 @@ pub fn seconds(value: f64) -> String {
     }
 }
 
+/// Two values of one unit as an interval, the unit once: `93.6 to 104 ms`, `1.20 to 1.35 GiB`.
+#[must_use]
+pub fn interval(low: f64, high: f64, unit: &str) -> String {
+    let largest = low.abs().max(high.abs());
+    let (scale, word) = match unit {
+        "s" => match largest {
+            v if v >= 1.0 || v <= 0.0 => (1.0, "s"),
+            v if v >= 1e-3 => (1e-3, "ms"),
+            v if v >= 1e-6 => (1e-6, "us"),
+            _ => (1e-9, "ns"),
+        },
+        "bytes" | "bytes/s" => [("B", 1.0), ("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0)]
+            .into_iter()
+            .rfind(|(_, size)| largest >= *size)
+            .map_or((1.0, "B"), |(word, size)| (size, word)),
+        _ => return format!("{} to {}", figure(low), figure(high)),
+    };
+    let per = if unit == "bytes/s" { "/s" } else { "" };
+    let [low, high] = [low, high].map(|value| three_digits(value / scale));
+    format!("{low} to {high} {word}{per}")
+}
+
+fn three_digits(value: f64) -> String {
+    match value.abs() {
+        v if v >= 99.95 || v == 0.0 => format!("{value:.0}"),
+        v if v >= 9.995 => format!("{value:.1}"),
+        v if v >= 0.9995 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    }
+}
+
 /// A time to go, in minutes; hours and days when it is long.
 #[must_use]
 pub fn minutes(minutes: f64) -> String {
@@ -119,6 +150,22 @@ mod tests {
             (-0.02, "-2.0 %"),
         ] {
             assert_eq!(percent(share), text);
+        }
+    }
+
+    #[test]
+    fn an_interval_has_one_unit_and_three_digits() {
+        for (low, high, unit, text) in [
+            (0.09355, 0.1043, "s", "93.5 to 104 ms"),
+            (0.69, 0.06849, "s", "690 to 68.5 ms"),
+            (0.999, 12.0, "s", "0.999 to 12.0 s"),
+            (29e-6, 4.02e-3, "s", "0.029 to 4.02 ms"),
+            (0.0, 0.0, "s", "0 to 0 s"),
+            (1023.0 * 1024.0, 1_100_000.0, "bytes", "0.999 to 1.05 MiB"),
+            (2e9, 3e9, "bytes/s", "1.86 to 2.79 GiB/s"),
+            (1000.0, 2000.0, "faults", "1,000 to 2,000"),
+        ] {
+            assert_eq!(interval(low, high, unit), text);
         }
     }
 

@@ -114,10 +114,10 @@ pub fn documents(made: &mut Maker, broken: &mut Vec<String>) {
     let older: CheckupReport = made.make();
     draw("Comparison", broken, || screen::compare(&Comparison::of(&older, &report), &STYLE));
     let (measured, ratio): (TierReport, costs::CostRatio) = (made.make(), made.make());
-    draw("TierReport", broken, || screen::tiers(&measured, Some(&ratio), &STYLE));
+    draw("TierReport", broken, || screen::tiers(&measured, Some(&ratio), true, &STYLE));
     let (table, proof, knee): (SeriesTable, ProofTable, Knee) = (made.make(), made.make(), made.make());
     draw("SeriesTable", broken, || screen::series(&table, &[], &STYLE) + &screen::timing(&table, &STYLE));
-    draw("ProofTable", broken, || screen::proof(&proof, &STYLE));
+    draw("ProofTable", broken, || screen::proof(&proof, &screen::headline(&table, &[]), &STYLE));
     draw("Knee", broken, || {
         let next = format!("{:?}", knee.next());
         screen::knee(&knee, &table, &STYLE) + &next
@@ -143,7 +143,7 @@ pub fn records(made: &mut Maker, broken: &mut Vec<String>) {
             let screen = screen::series(&table, &[], &STYLE);
             let versus = screen::versus(&Versus::of(&table, &table), &STYLE);
             let paths = screen::ReadPaths::of(&runs).map_or_else(String::new, |paths| paths.text(&[], &STYLE));
-            let proof = ProofTable::of(&runs).map_or_else(String::new, |table| screen::proof(&table, &STYLE));
+            let proof = ProofTable::of(&runs).map_or_else(String::new, |table| screen::proof(&table, "", &STYLE));
             let ended = screen::run_ended(&runs[0], u32::MAX - 1, u32::MAX, f64::MAX, Some(f64::MAX));
             let live = screen::live(
                 &screen::Live {

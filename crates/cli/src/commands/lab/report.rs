@@ -45,7 +45,7 @@ impl Shown {
 
     fn text(&self, table: &SeriesTable, lead: &[&str], style: &Style) -> String {
         match self {
-            Shown::Proof(proof) => screen::proof(proof, style),
+            Shown::Proof(proof) => screen::proof(proof, &screen::headline(table, lead), style),
             Shown::Paths(paths) => paths.text(lead, style),
             Shown::Knee(knee) => screen::knee(knee, table, style),
             Shown::Series if table.experiment == ramline_lab::cold_warm::NAME => screen::timing(table, style),
@@ -58,8 +58,7 @@ impl Shown {
             output::json(&Versioned::new(data))
         }
         match self {
-            // It carries its version itself.
-            Shown::Proof(proof) => output::json(proof),
+            Shown::Proof(proof) => document(proof),
             Shown::Paths(paths) => document(paths),
             Shown::Knee(knee) => document(knee),
             Shown::Series => document(table),
@@ -184,12 +183,12 @@ fn series_of(folder: &RunFolder) -> Result<(SeriesTable, Vec<RunRecord>)> {
 ///
 /// # Errors
 /// They are of different experiments, or as [`print`].
-pub fn compare(first: &Path, second: &Path, format: Format, html: Option<Output>) -> Result<u8> {
-    let (first, before) = series_of(&RunFolder::open(first))?;
-    let (second, after) = series_of(&RunFolder::open(second))?;
+pub fn compare(first: &RunFolder, second: &RunFolder, format: Format, html: Option<Output>) -> Result<u8> {
+    let (first, before) = series_of(first)?;
+    let (second, after) = series_of(second)?;
     if first.experiment != second.experiment {
         let what = format!("a series of {} cannot be compared with one of {}", first.experiment, second.experiment);
-        let hint = format!("ramline lab report FOLDER; both must be of {}", first.experiment);
+        let hint = format!("ramline lab list; both must be of {}", first.experiment);
         return Err(Failure::new(exit::USAGE, format!("{what}\n  try: {hint}")).into());
     }
     let versus = Versus::of(&first, &second);

@@ -24,7 +24,7 @@ pub struct Run {
     chosen: Chosen,
 }
 
-/// What every series takes on the command line beside its parameters.
+// No doc comment: clap would take it for the description of each experiment.
 #[derive(Debug, Clone, Args)]
 struct How {
     /// Touch more than the sandbox without asking (swap areas, zram devices, settings); it is put back
@@ -43,7 +43,8 @@ struct How {
 /// Go on with a series
 #[derive(Debug, Args)]
 pub struct Resume {
-    /// The series' folder; the latest when left out
+    /// The series: its number in `lab list` or its folder; the latest when left out
+    #[arg(value_name = "SERIES")]
     folder: Option<PathBuf>,
     #[command(flatten)]
     how: How,
@@ -142,6 +143,8 @@ fn option(row: &Parameter) -> Arg {
         Kind::Text => "TEXT",
     };
     let arg = arg.long(row.name).value_name(value).value_parser(checked);
+    // What is compared is called a setting; the option keeps the name it has in records and scripts.
+    let arg = if row.name == "arms" { arg.visible_alias("settings") } else { arg };
     let arg = if kind == Kind::List { arg.value_delimiter(',') } else { arg };
     match (kind, row.default) {
         (Kind::List, Some(text)) => arg.default_values(text.split(',')),

@@ -201,6 +201,6 @@ fn reclaimed(table_of: &ProofTable) -> Markup {
         h3 { "What reclaim did in each arm" }
         (table(&[text("Arm"), number("Major faults"), number("File refaults"), number("Anonymous refaults"), number("Swapped in"), number("Swapped out"),
             text("Read from disk"), number("User / system"), number("Limit + pool off by")], &rows))
-        p.note { "Medians per run over the runs of the table above; pages unless a unit is given." }
+        p.note { "Medians per round over the runs of the table above; pages unless a unit is given." }
     }
 }

@@ -1,7 +1,7 @@
 //! The arms: what each was and how its runs ended; and every run in the order in which they were made.
 
 use maud::{Markup, html};
-use ramline_evidence::{ArmResult, RunRecord, SwapKind, Verdict, verdict_word};
+use ramline_evidence::{ArmResult, Figure, RunRecord, SwapKind, Verdict, verdict_word};
 
 use super::{SeriesPage, figures, runs_of, shown};
 use crate::html::format::{count, date};
@@ -28,11 +28,11 @@ pub fn arms(page: &SeriesPage<'_>) -> Markup {
             ]
         })
         .collect();
-    let mut columns = vec![text("Arm"), text("Varied"), number("Runs"), text("Ended")];
+    let mut columns = vec![text("Setting"), text("Varied"), number("Runs"), text("Ended")];
     // Where every run completed there is nothing to tell.
     columns.extend(rows.iter().any(|row| row.last().is_some_and(|why| !why.0.is_empty())).then_some(text("Why")));
-    let lead = html! { "What was varied, and how the runs of each arm ended." };
-    section("arms", "Arms", &lead, &table(&columns, &rows))
+    let lead = html! { "What was varied, and how the runs of each setting ended." };
+    section("arms", "Settings", &lead, &table(&columns, &rows))
 }
 
 /// What is varied, as asked for.
@@ -103,17 +103,19 @@ fn reasons(page: &SeriesPage<'_>, arm: &ArmResult) -> Markup {
 /// Every run.
 pub fn runs(page: &SeriesPage<'_>) -> Markup {
     let names: Vec<&str> = figures::names(page).into_iter().take(BESIDE).collect();
-    let mut columns = vec![text("Run"), text("Arm"), text("Began"), text("Ended")];
+    let mut columns = vec![text("Run"), text("Setting"), text("Began"), text("Ended")];
     columns.extend(names.iter().map(|name| number(name)));
-    let value = |record: &RunRecord, name: &str| {
-        let figure = record.figures.iter().find(|figure| figure.name == name);
+    let figures = ramline_evidence::even::figures(page.records);
+    let value = |record: &RunRecord, figures: &[Figure], name: &str| {
+        let figure = figures.iter().find(|figure| figure.name == name);
         figure.map_or_else(|| "-".to_owned(), |figure| shown(figure.value, &figure.unit, record.emulated))
     };
     let rows: Vec<Vec<Markup>> = page
         .records
         .iter()
+        .zip(&figures)
         .take(MOST_RUNS)
-        .map(|record| {
+        .map(|(record, figures)| {
             let word = verdict_word(&record.verdict);
             let mut row = vec![
                 html! { (count(u64::from(record.order) + 1)) },
@@ -121,12 +123,12 @@ pub fn runs(page: &SeriesPage<'_>) -> Markup {
                 html! { (date(record.started_unix_ms.saturating_mul(1_000_000))) },
                 html! { (tag(kind(word), word)) },
             ];
-            row.extend(names.iter().map(|name| html! { (value(record, name)) }));
+            row.extend(names.iter().map(|name| html! { (value(record, figures, name)) }));
             row
         })
         .collect();
     let lead = html! {
-        "In the order in which they were made; arms take turns."
+        "In the order in which they were made; settings take turns."
         @if page.records.len() > MOST_RUNS { " The first " (count(MOST_RUNS as u64)) " of " (count(page.records.len() as u64)) "." }
         " " code { "ramline lab report --csv" } " prints all figures of every run."
     };

@@ -40,11 +40,11 @@ pub fn settings(page: &SeriesPage<'_>) -> Markup {
     let lead = html! { "Read back from inside the sandbox before or after each run, not as asked for." };
     section(
         "settings",
-        "Settings, verified",
+        "Kernel settings, read back",
         &lead,
         &html! {
             @if !everywhere.is_empty() { h3 { "The same in every run" } (pairs(&everywhere)) }
-            @if !rows.is_empty() { h3 { "By arm" } (table(&columns, &rows)) }
+            @if !rows.is_empty() { h3 { "By setting" } (table(&columns, &rows)) }
         },
     )
 }
@@ -146,7 +146,7 @@ fn disturbed(page: &SeriesPage<'_>) -> Markup {
     html! {
         h3 { "What disturbed, and what qualifies runs" }
         @if rows.is_empty() { p { "Nothing was noted in any run." } }
-        @else { (table(&[text("Noted"), text("Arms"), text("Runs")], &rows)) }
+        @else { (table(&[text("Noted"), text("Settings"), text("Runs")], &rows)) }
     }
 }
 

@@ -1,7 +1,5 @@
 //! The figures of a series: those it leads with as charts, every run a dot; then all others.
 
-use std::collections::BTreeSet;
-
 use maud::{Markup, html};
 use ramline_evidence::{ArmResult, FigureResult};
 
@@ -34,52 +32,11 @@ fn leading(page: &SeriesPage<'_>, names: &[&str]) -> usize {
     if named == 0 { names.len().min(LEAD) } else { named.min(LEAD) }
 }
 
-/// What came out, in one sentence: the largest difference that may be claimed of the first figure that has one.
+/// What came out, in one sentence: that of the terminal.
 pub fn headline(page: &SeriesPage<'_>) -> String {
     let names = names(page);
-    let lead = names.iter().take(leading(page, &names));
-    if let Some(told) = lead.clone().find_map(|name| largest(page, name)) {
-        return told;
-    }
-    let ended = |arm: &ArmResult| screen::ended(arm);
-    let words = |arm: &ArmResult| arm.verdicts.iter().map(|(word, _)| word.clone()).collect::<BTreeSet<String>>();
-    let arms = &page.table.arms;
-    if let Some((first, other)) =
-        arms.first().and_then(|first| Some((first, arms.iter().find(|arm| words(first) != words(arm))?)))
-    {
-        return format!(
-            "No figure is claimed to differ, but the runs ended differently: “{}” {}, “{}” {}.",
-            first.name,
-            ended(first),
-            other.name,
-            ended(other)
-        );
-    }
-    match (arms.as_slice(), lead.clone().next()) {
-        ([], _) | (_, None) => format!("{}: the runs brought no figures.", page.table.experiment),
-        ([one], Some(name)) => {
-            let value = one.figure(name).map(|f| shown(f.measurement.median, &f.measurement.unit, one.emulated));
-            format!("{name}: {}.", value.unwrap_or_default())
-        }
-        (_, Some(name)) if arms.iter().any(|arm| arm.n < 6) => {
-            format!("In {name} no difference is claimed: with fewer than 6 runs of an arm only ranges are shown.")
-        }
-        (_, Some(name)) => format!("In {name} no difference is claimed: the runs do not tell the arms apart."),
-    }
-}
-
-fn largest(page: &SeriesPage<'_>, name: &str) -> Option<String> {
-    let size = |ratio: f64| if ratio > 0.0 { ratio.ln().abs() } else { f64::INFINITY };
-    let claimed = page.table.arms.iter().filter_map(|arm| {
-        let figure = arm.figure(name).filter(|figure| figure.claimed)?;
-        let ratio = figure.versus_first.as_ref()?.ratio_of_medians?;
-        Some((arm, figure, ratio))
-    });
-    let (arm, figure, ratio) = claimed.max_by(|a, b| size(a.2).total_cmp(&size(b.2)))?;
-    let first = page.reference(arm, name)?;
-    let seconds = if arm.emulated && figure.measurement.unit == "s" { " (emulated seconds)" } else { "" };
-    let times = crate::html::format::digits(ratio);
-    Some(format!("In “{}” {name}{seconds} is {times} times that in “{first}”.", arm.name))
+    let lead: Vec<&str> = names.iter().copied().take(leading(page, &names)).collect();
+    screen::headline(page.table, &lead)
 }
 
 /// The leading figures, and what may be claimed of them.
@@ -100,14 +57,14 @@ pub fn result(page: &SeriesPage<'_>) -> Markup {
             Some(format!("{}: {}{kind}: {}.", arm.name, figure.name, figure.versus_first.as_ref()?.sentence()))
         })
         .collect();
-    let lead = html! { "Every run is a dot, the line their median, the band its interval. Against " (page.against()) " a difference is claimed only from 6 runs on." };
+    let lead = html! { "Every run is a dot, the line their median, the band its interval. Compared with " (page.against()) "; a difference is claimed from 6 runs on." };
     section(
         "result",
         "Result",
         &lead,
         &html! {
             @for (at, name) in names.iter().enumerate() { (chart(page, name, &format!("result-{at}"))) }
-            @if claims.is_empty() { p.note { "No difference is claimed for these figures." } }
+            @if claims.is_empty() { p.note { "No significant difference in these figures" @if few(page) { " (6 runs of each setting are needed)" } "." } }
             @else {
                 h3 { "What may be claimed" }
                 ul.remarks { @for claim in &claims { li { (claim) } } }
@@ -165,6 +122,10 @@ pub fn all(page: &SeriesPage<'_>) -> Markup {
     )
 }
 
+fn few(page: &SeriesPage<'_>) -> bool {
+    page.table.arms.iter().any(|arm| arm.n < 6)
+}
+
 fn spread(figure: &FigureResult) -> String {
     screen::spread_of(&figure.measurement).replace(' ', "\u{a0}").replace("\u{a0}to\u{a0}", " to ")
 }
@@ -173,7 +134,7 @@ fn chart(page: &SeriesPage<'_>, name: &str, id: &str) -> Markup {
     let has: Vec<(&ArmResult, &FigureResult)> =
         page.table.arms.iter().filter_map(|arm| Some((arm, arm.figure(name)?))).collect();
     let Some(axis) = Axis::of(has.iter().flat_map(|(_, figure)| figure.values.iter().copied())) else {
-        return html! { p.note { b { (name) } ": 0 in every run of every arm." } };
+        return html! { p.note { b { (name) } ": 0 in every run of every setting." } };
     };
     let unit = has.first().map(|(_, figure)| figure.measurement.unit.clone()).unwrap_or_default();
     // On the axis one word for all, and of a mixed series each arm says for itself.
@@ -216,7 +177,7 @@ fn chart(page: &SeriesPage<'_>, name: &str, id: &str) -> Markup {
         (figure(
             id,
             name,
-            &format!("A row for each arm, a dot for each run: {}.", told.join(", ")),
+            &format!("A row for each setting, a dot for each run: {}.", told.join(", ")),
             &dots(&rows, axis, |value| shown(value, &unit, emulated)),
             &html! { (scale) (better) " Medians: " (told.join("; ")) "." },
         ))

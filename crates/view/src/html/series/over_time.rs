@@ -11,7 +11,6 @@ use super::{SeriesPage, figures, runs_of, shown};
 use crate::html::draw::{Axes, Drawing, Fill, Panel, Points, Stroke, panels};
 use crate::html::format::{digits, percent};
 use crate::html::parts::{figure, section};
-use crate::proof;
 
 /// Points kept of a run.
 const POINTS: usize = 90;
@@ -55,8 +54,8 @@ pub fn over_time(page: &SeriesPage<'_>) -> Markup {
     let which: Vec<String> =
         shown.iter().map(|one| format!("{}: run {}", one.arm.name, u64::from(one.run.order) + 1)).collect();
     let lead = html! {
-        "All arms on the same axes." @if !which.is_empty() {
-            " Shown is the run of each arm that is nearest to its median" @if let Some(name) = lead { " of " (name) } " (" (which.join(", ")) "), looked at every 100 ms."
+        "All settings on the same axes." @if !which.is_empty() {
+            " Shown is the run of each setting that is nearest to its median" @if let Some(name) = lead { " of " (name) } " (" (which.join(", ")) "), looked at every 100 ms."
         }
     };
     section("over-time", "Over time", &lead, &body)
@@ -116,7 +115,7 @@ fn each_round(page: &SeriesPage<'_>) -> Markup {
                 .collect();
             let value = match medians.as_slice() {
                 [] => "no round done".to_owned(),
-                [first, .., last] => format!("{} to {}", shown(first.1, "s", false), shown(last.1, "s", arm.emulated)),
+                [first, .., last] => first_to_last(first.1, last.1, arm.emulated),
                 [one] => shown(one.1, "s", arm.emulated),
             };
             told.push(format!("{}: {value}", arm.name));
@@ -134,7 +133,7 @@ fn each_round(page: &SeriesPage<'_>) -> Markup {
         (figure(
             "each-round",
             "Time of each round",
-            &format!("One small chart for each arm on the same axes; from the first round to the last: {}.", told.join(", ")),
+            &format!("One small chart for each setting on the same axes; from the first round to the last: {}.", told.join(", ")),
             &panels(&all, &axes),
             &html! {
                 ul.legend { li { (Stroke::First.swatch()) "median of the runs" } li { (Stroke::Run.swatch()) "one run" } }
@@ -144,10 +143,15 @@ fn each_round(page: &SeriesPage<'_>) -> Markup {
     }
 }
 
+fn first_to_last(first: f64, last: f64, emulated: bool) -> String {
+    let text = crate::text::number::interval(first, last, "s").replace(' ', "\u{a0}").replace("\u{a0}to\u{a0}", " to ");
+    if emulated { format!("{text}\u{a0}emulated") } else { text }
+}
+
 fn rounds(all_shown: &[Shown<'_>]) -> Markup {
     let runs: Vec<(&Shown<'_>, Points)> = all_shown
         .iter()
-        .map(|one| (one, proof::timeline(&one.run.samples).iter().map(|p| (p.at_s, p.rounds)).collect()))
+        .map(|one| (one, ramline_evidence::proof::timeline(one.run).iter().map(|p| (p.at_s, p.rounds)).collect()))
         .collect();
     let most = runs.iter().flat_map(|(_, points): &(_, Points)| points).map(|point| point.1).fold(0.0, f64::max);
     let end = runs.iter().flat_map(|(_, points)| points).map(|point| point.0).fold(0.0, f64::max);
@@ -173,7 +177,7 @@ fn rounds(all_shown: &[Shown<'_>]) -> Markup {
         (figure(
             "rounds",
             "Rounds done over time",
-            &format!("One small chart for each arm on the same axes: {}.", told.join(", ")),
+            &format!("One small chart for each setting on the same axes: {}.", told.join(", ")),
             &panels(&all, &axes),
             &html! { "Since the rounds began. Steeper is better: " (told.join("; ")) ". Each chart is " (digits(most)) " rounds high." },
         ))
@@ -219,7 +223,7 @@ fn refaults(all_shown: &[Shown<'_>]) -> Markup {
         (figure(
             "refaults",
             "Refaults per second over time",
-            &format!("Two curves for each arm on the same axes; pages in all: {}.", told.join(", ")),
+            &format!("Two curves for each setting on the same axes; pages in all: {}.", told.join(", ")),
             &drawn(&all, all_shown, height, 80),
             &html! {
                 ul.legend { li { (Stroke::First.swatch()) "pages of files" } li { (Stroke::Second.swatch()) "anonymous pages" } }
@@ -229,34 +233,48 @@ fn refaults(all_shown: &[Shown<'_>]) -> Markup {
     }
 }
 
+/// Share of the time between two looks in which nothing could go on, by the counter of the group.
+fn stalled(one: &Shown<'_>) -> Points {
+    let counted = one.samples().into_iter().filter_map(|sample| Some((sample.at.as_secs_f64(), sample.psi_full_us?)));
+    let counted: Vec<(f64, u64)> = counted.collect();
+    let between = counted.windows(2).filter_map(|pair| match pair {
+        [(from, before), (to, after)] if to > from => {
+            // The kernel adds up per processor and a little late: a look may find more than has passed.
+            Some((*to, (after.saturating_sub(*before) as f64 / 1e6 / (to - from)).min(1.0)))
+        }
+        _ => None,
+    });
+    between.collect()
+}
+
 fn stalls(all_shown: &[Shown<'_>]) -> Markup {
-    if !all_shown.iter().any(|one| one.run.samples.iter().any(|sample| sample.psi_full_avg10.is_some_and(|p| p > 0.0)))
-    {
+    let curves: Vec<(&Shown<'_>, Points)> = all_shown.iter().map(|one| (one, stalled(one))).collect();
+    if !curves.iter().any(|(_, points)| points.iter().any(|point| point.1 > 0.0)) {
         return html! {};
     }
     let mut told = Vec::new();
-    let all: Vec<Panel> = all_shown
-        .iter()
-        .map(|one| {
-            let points = one.points(|sample| sample.psi_full_avg10.unwrap_or_default());
-            let top = points.iter().map(|point| point.1).fold(0.0, f64::max);
-            let value = format!("at most {}", percent(top / 100.0));
+    let all: Vec<Panel> = curves
+        .into_iter()
+        .map(|(one, points)| {
+            let total = one.run.samples.iter().rev().find_map(|sample| sample.psi_full_us).unwrap_or_default();
+            let whole = one.run.samples.last().map_or(0.0, |sample| sample.at.as_secs_f64());
+            let share = if whole > 0.0 { (total as f64 / 1e6 / whole).min(1.0) } else { 0.0 };
+            let value = format!("{} of the time", percent(share));
             told.push(format!("{}: {value}", one.arm.name));
             let (areas, curves) = (vec![(Fill::Pale, points.clone())], vec![(Stroke::First, points)]);
             Panel { name: one.arm.name.clone(), value, areas, curves }
         })
         .collect();
-    let height = most(&all);
     html! {
         h3 { "Stalls" }
         (figure(
             "stalls",
             "Memory stalls over time",
-            &format!("Pressure stall information, full, mean of 10 seconds; {}.", told.join(", ")),
-            &drawn(&all, all_shown, height, 60),
+            &format!("Share of the time in which every task waited for memory; {}.", told.join(", ")),
+            &drawn(&all, all_shown, 1.0, 60),
             &html! {
-                "Share of the time in which nothing could go on for want of memory (PSI full, mean of the last 10 s), of the whole machine that ran the workload, so it begins with what was before. Each chart is "
-                (percent(height / 100.0)) " high; " (told.join("; ")) "."
+                "Share of the time in which every task waited for memory, between two looks (PSI full, of the group where the kernel keeps it, else of the machine). Each chart is 100 % high; "
+                (told.join("; ")) "."
             },
         ))
     }

@@ -22,7 +22,7 @@ use crate::state;
 
 /// Its name among what was skipped.
 pub const WHAT: &str = "the proof in a sandbox";
-const GLOBAL_ARMS: &str = "the arms with a swap file and with zram";
+const GLOBAL_ARMS: &str = "the settings with a swap file and with zram";
 /// How long a machine that has just compiled ramline may take to become quiet.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -70,7 +70,7 @@ impl Stages<'_> {
         if has_swap {
             names.push("as-configured".to_owned());
         } else {
-            done.skip("the arm as-configured", "no swap is configured here, so it is the arm no-swap", None);
+            done.skip("the setting as-configured", "no swap is configured here, so it is the setting no-swap", None);
         }
         names.push("no-swap".to_owned());
         if self.prove {

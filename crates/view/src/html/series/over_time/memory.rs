@@ -86,7 +86,7 @@ pub fn memory(all_shown: &[Shown<'_>]) -> Markup {
         (figure(
             "memory",
             "Memory over time",
-            &format!("Stacked areas, one chart for each arm on the same axes; {}.", told.join(", ")),
+            &format!("Stacked areas, one chart for each setting on the same axes; {}.", told.join(", ")),
             &drawn(&all, all_shown, height, 130),
             &html! {
                 ul.legend {

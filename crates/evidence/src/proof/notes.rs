@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ramline_evidence::RunRecord;
+use crate::record::RunRecord;
 
 /// What qualifies the runs: of notes that differ only in their numbers the one with the largest, and how many runs it is of.
 pub fn of(runs: &[&RunRecord]) -> Vec<String> {

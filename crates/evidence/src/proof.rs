@@ -8,18 +8,22 @@
 //! use ramline_evidence::RunRecord;
 //! let run = RunRecord::parse(r#"{"format":1,"experiment":"code-plus-data","arm":{"name":"as configured"},
 //!     "verdict":"completed","rounds":[{"took":2000000000}],"elapsed":2000000000}"#)?;
-//! let table = ramline_view::ProofTable::of(&[run]).ok_or("no runs")?;
+//! let table = ramline_evidence::proof::ProofTable::of(&[run]).ok_or("no runs")?;
 //! assert_eq!(table.arms[0].seconds_per_round.as_ref().map(|m| m.median), Some(2.0));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod notes;
 
-use ramline_evidence::study::LEAST_FOR_INTERVAL;
-use ramline_evidence::{Machine, Measurement, Phase, RunRecord, Sample, SwapKind, Verdict, study};
-use ramline_units::Bytes;
+use ramline_units::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::even::LEAST_FOR_SPLIT_S;
+use crate::measurement::Measurement;
+use crate::record::{Machine, RunRecord, SwapKind, Verdict};
+use crate::sample::{Phase, Sample};
+use crate::study::{self, LEAST_FOR_INTERVAL};
 
 /// At most this many points of a run are kept for its chart.
 const POINTS: usize = 60;
@@ -75,11 +79,11 @@ pub struct Point {
     pub rounds: f64,
 }
 
-/// How an arm compares with the first one, in time per round.
+/// How a setting compares with the first one, in time per round.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Versus {
-    /// This arm's time over the first arm's.
+    /// Its time over that of the first setting.
     pub ratio: f64,
     /// The clock ran out before any progress: the true ratio is larger.
     pub at_least: bool,
@@ -89,7 +93,8 @@ pub struct Versus {
     pub sentence: String,
 }
 
-/// One arm: all its runs taken together. Counts are medians over runs, in pages unless the unit says otherwise.
+/// One setting: all its runs taken together. Counts and CPU times are per round, because runs that were cut short did less work;
+/// medians over runs, in pages unless the unit says otherwise.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ProofArm {
@@ -115,21 +120,21 @@ pub struct ProofArm {
     pub more_than_s: Option<f64>,
     /// Rounds done.
     pub rounds: Option<Measurement>,
-    /// Seconds of user time.
+    /// Seconds of user time per round; `None` where the ticks are too few to tell user from system time.
     pub user_s: Option<Measurement>,
-    /// Seconds of system time; direct reclaim is in here.
+    /// Seconds of system time per round; direct reclaim is in here. `None` as above.
     pub system_s: Option<Measurement>,
-    /// Major faults per run.
+    /// Major faults per round.
     pub major_faults: Option<Measurement>,
-    /// Refaulted file pages per run.
+    /// Refaulted file pages per round.
     pub refault_file: Option<Measurement>,
-    /// Refaulted anonymous pages per run.
+    /// Refaulted anonymous pages per round.
     pub refault_anon: Option<Measurement>,
-    /// Pages swapped in per run.
+    /// Pages swapped in per round.
     pub swap_in: Option<Measurement>,
-    /// Pages swapped out per run.
+    /// Pages swapped out per round.
     pub swap_out: Option<Measurement>,
-    /// Bytes read from disks per run.
+    /// Bytes read from disks per round.
     pub read_bytes: Option<Measurement>,
     /// Largest deviation of limit plus pool from nominal, as a share; arms with zram only.
     pub pool_deviation: Option<f64>,
@@ -145,8 +150,6 @@ pub struct ProofArm {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ProofTable {
-    /// Version of this document.
-    pub schema_version: u64,
     /// Which experiment.
     pub experiment: String,
     /// The machine of the first run.
@@ -194,7 +197,6 @@ impl ProofTable {
         let work = &first.workload;
         let excess = first.excess();
         Some(ProofTable {
-            schema_version: crate::SCHEMA_VERSION,
             experiment: first.experiment.clone(),
             machine: Some(first.machine.clone()),
             unit: work.unit,
@@ -214,9 +216,14 @@ fn measured(runs: &[&RunRecord], unit: &str, value: impl Fn(&RunRecord) -> Optio
     Measurement::of(&values, unit, "counters and clock of the run's record", &[])
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a median of counts does not need the last bits")]
 fn count(value: u64) -> f64 {
     value as f64
+}
+
+/// The share of one round; `None` where none was begun.
+fn each(run: &RunRecord, value: f64) -> Option<f64> {
+    let rounds = run.rounds_done();
+    (rounds > 0.001).then(|| value / rounds)
 }
 
 fn arm(runs: &[&RunRecord]) -> Option<ProofArm> {
@@ -226,7 +233,13 @@ fn arm(runs: &[&RunRecord]) -> Option<ProofArm> {
     let ended = runs.iter().map(|run| Outcome::of(&run.verdict));
     let (outcome, why) = ended.max_by_key(|(outcome, _)| *outcome)?;
     let stuck = ran.iter().filter(|run| run.seconds_per_round().is_none()).map(|run| run.elapsed.as_secs_f64());
-    let pages = |value: fn(&RunRecord) -> Option<u64>| measured(&ran, "pages", move |run| value(run).map(count));
+    let pages =
+        |value: fn(&RunRecord) -> Option<u64>| measured(&ran, "pages", move |run| each(run, count(value(run)?)));
+    // Below that the split is that of a few ticks; see [`even`](crate::even).
+    let split = ran.iter().all(|run| run.user.as_secs_f64() + run.system.as_secs_f64() >= LEAST_FOR_SPLIT_S);
+    let cpu = |value: fn(&RunRecord) -> Nanos| {
+        split.then(|| measured(&ran, "s", move |run| each(run, value(run).as_secs_f64()))).flatten()
+    };
     Some(ProofArm {
         name: first.arm.name.clone(),
         swap: first.arm.swap.clone(),
@@ -239,17 +252,17 @@ fn arm(runs: &[&RunRecord]) -> Option<ProofArm> {
         seconds_per_round: measured(&ran, "s", RunRecord::seconds_per_round),
         more_than_s: stuck.filter(|s| *s > 0.0).reduce(f64::max),
         rounds: measured(&ran, "rounds", |run| Some(run.rounds_done())),
-        user_s: measured(&ran, "s", |run| Some(run.user.as_secs_f64())),
-        system_s: measured(&ran, "s", |run| Some(run.system.as_secs_f64())),
-        major_faults: measured(&ran, "faults", |run| Some(count(run.reclaim.major_faults))),
+        user_s: cpu(|run| run.user),
+        system_s: cpu(|run| run.system),
+        major_faults: measured(&ran, "faults", |run| each(run, count(run.reclaim.major_faults))),
         refault_file: pages(|run| run.reclaim.refault_file),
         refault_anon: pages(|run| run.reclaim.refault_anon),
         swap_in: pages(|run| run.reclaim.swap_in),
         swap_out: pages(|run| run.reclaim.swap_out),
-        read_bytes: measured(&ran, "bytes", |run| run.reclaim.read_bytes.map(Bytes::as_f64)),
+        read_bytes: measured(&ran, "bytes", |run| each(run, run.reclaim.read_bytes?.as_f64())),
         pool_deviation: ran.iter().filter_map(|run| run.pool?.deviation()).reduce(f64::max),
         versus_first: None,
-        timeline: ran.first().map(|run| timeline(&run.samples)).unwrap_or_default(),
+        timeline: ran.first().map(|run| timeline(run)).unwrap_or_default(),
         notes: notes::of(runs),
     })
 }
@@ -268,109 +281,28 @@ fn versus(base: &ProofArm, other: &ProofArm) -> Option<Versus> {
     Some(Versus { ratio, at_least: false, separated: compared.is_claimed(), sentence: compared.sentence() })
 }
 
-/// Rounds over time, thinned to at most [`POINTS`] points; the last one is always kept.
-pub(crate) fn timeline(samples: &[Sample]) -> Vec<Point> {
-    let rounds: Vec<&Sample> = samples.iter().filter(|s| matches!(s.phase, Phase::Rounds | Phase::Done)).collect();
+/// Rounds over time, thinned to at most [`POINTS`] points. The last one is where the run ended, which no look every 100 ms hits.
+#[must_use]
+pub fn timeline(run: &RunRecord) -> Vec<Point> {
+    let rounds: Vec<&Sample> = run.samples.iter().filter(|s| matches!(s.phase, Phase::Rounds | Phase::Done)).collect();
     let Some(start) = rounds.first().map(|s| s.at) else { return Vec::new() };
     let step = rounds.len().div_ceil(POINTS).max(1);
     let last = rounds.len() - 1;
     let kept = rounds.iter().enumerate().filter(|(index, _)| index % step == 0 || *index == last);
-    kept.map(|(_, s)| {
-        let fraction = if s.phase == Phase::Rounds { s.fraction } else { 0.0 };
-        Point { at_s: s.at.as_secs_f64() - start.as_secs_f64(), rounds: f64::from(s.rounds) + fraction }
-    })
-    .collect()
+    let mut points: Vec<Point> = kept
+        .map(|(_, s)| {
+            let fraction = if s.phase == Phase::Rounds { s.fraction } else { 0.0 };
+            Point { at_s: s.at.as_secs_f64() - start.as_secs_f64(), rounds: f64::from(s.rounds) + fraction }
+        })
+        .collect();
+    let end = Point { at_s: run.elapsed.as_secs_f64(), rounds: run.rounds_done() };
+    if end.at_s > 0.0 {
+        // A look after the end saw nothing new; its time is not the run's.
+        points.retain(|point| point.at_s < end.at_s && point.rounds <= end.rounds);
+        points.push(end);
+    }
+    points
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use ramline_evidence::{Arm, Reclaim, RoundTime};
-    use ramline_units::Nanos;
-
-    fn run(name: &str, seconds: &[f64], verdict: Verdict) -> RunRecord {
-        let nanos = |s: f64| Nanos(format!("{:.0}", (s * 1e9).abs()).parse().unwrap());
-        RunRecord {
-            arm: Arm { name: name.into(), ..Arm::default() },
-            rounds: seconds.iter().map(|s| RoundTime { took: nanos(*s), checksum: 0 }).collect(),
-            elapsed: nanos(seconds.iter().sum()),
-            verdict,
-            reclaim: Reclaim { major_faults: 100, refault_file: Some(7), ..Reclaim::default() },
-            ..RunRecord::default()
-        }
-    }
-
-    #[test]
-    fn arms_come_in_the_order_first_run_and_are_compared_with_the_first() {
-        let runs = [
-            run("swap", &[1.0, 1.0], Verdict::Completed),
-            run("none", &[4.0, 4.0], Verdict::Completed),
-            run("swap", &[1.2, 1.2], Verdict::Completed),
-            run("none", &[5.0, 5.0], Verdict::Completed),
-        ];
-        let runs: Vec<RunRecord> = runs.iter().cycle().take(12).cloned().collect();
-        let few = ProofTable::of(&runs[..10]).unwrap().arms[1].versus_first.clone().unwrap();
-        assert!(!few.separated && few.sentence.contains("from 6 runs on"), "{}", few.sentence);
-        let table = ProofTable::of(&runs).unwrap();
-        assert_eq!(table.arms.iter().map(|a| a.name.as_str()).collect::<Vec<_>>(), ["swap", "none"]);
-        assert_eq!((table.arms[0].n, table.arms[0].completed), (6, 6));
-        assert_eq!(table.arms[0].versus_first, None);
-        let versus = table.arms[1].versus_first.clone().unwrap();
-        assert!(versus.separated && !versus.at_least);
-        assert!((versus.ratio - 4.5 / 1.1).abs() < 1e-9);
-        assert_eq!(table.arms[0].swap_in, None);
-        assert_eq!(table.arms[0].refault_file.as_ref().map(|m| m.median), Some(7.0));
-    }
-
-    #[test]
-    fn emulated_runs_prove_nothing_and_are_left_out() {
-        let mut runs = [run("swap", &[1.0], Verdict::Completed), run("none", &[9.0], Verdict::Completed)];
-        runs[1].emulated = true;
-        let table = ProofTable::of(&runs).unwrap();
-        assert_eq!(table.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(), ["swap"]);
-        runs[0].emulated = true;
-        assert_eq!(ProofTable::of(&runs), None);
-    }
-
-    #[test]
-    fn without_one_round_the_ratio_is_a_lower_bound() {
-        let mut stuck = run("none", &[], Verdict::Thrashing("20 s passed".into()));
-        stuck.elapsed = Nanos(20_000_000_000);
-        let runs = [run("swap", &[2.0], Verdict::Completed), stuck];
-        let runs: Vec<RunRecord> = runs.iter().cycle().take(12).cloned().collect();
-        let table = ProofTable::of(&runs).unwrap();
-        let arm = &table.arms[1];
-        assert_eq!((arm.outcome, arm.why.as_deref()), (Outcome::Thrashing, Some("20 s passed")));
-        assert_eq!((arm.seconds_per_round.clone(), arm.more_than_s), (None, Some(20.0)));
-        let versus = arm.versus_first.clone().unwrap();
-        assert!(versus.at_least && versus.separated);
-        assert!((versus.ratio - 10.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn a_run_that_failed_to_start_counts_as_a_run_but_not_as_a_time() {
-        let runs = [run("zram", &[], Verdict::Failed("no module".into())), run("zram", &[3.0], Verdict::Completed)];
-        let arm = &ProofTable::of(&runs).unwrap().arms[0];
-        assert_eq!((arm.n, arm.completed, arm.outcome), (2, 1, Outcome::Failed));
-        assert_eq!(arm.seconds_per_round.as_ref().map(|m| m.n), Some(1));
-        assert_eq!(arm.more_than_s, None);
-    }
-
-    #[test]
-    fn the_timeline_starts_with_the_rounds_and_is_thinned_but_keeps_its_end() {
-        let sample = |index: u64, phase| Sample {
-            at: Nanos(index * 100_000_000),
-            phase,
-            rounds: 3,
-            fraction: 0.5,
-            ..Sample::default()
-        };
-        let mut samples = vec![sample(0, Phase::Fill)];
-        samples.extend((1..=500).map(|i| sample(i, Phase::Rounds)));
-        let points = timeline(&samples);
-        assert!(points.len() <= POINTS + 1, "{}", points.len());
-        assert_eq!(points[0], Point { at_s: 0.0, rounds: 3.5 });
-        assert!((points.last().unwrap().at_s - 49.9).abs() < 1e-9);
-        assert_eq!(timeline(&[]), Vec::new());
-    }
-}
+mod tests;
