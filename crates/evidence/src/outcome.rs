@@ -94,9 +94,9 @@ pub fn no_pressure(records: &[RunRecord]) -> Option<Bytes> {
         return None;
     }
     let left = |run: &&RunRecord| {
-        let of = |sample: &crate::Sample| match sample.limit.0 == 0 || run.sandbox == "vm" {
-            true => sample.host.available,
-            false => sample.limit.saturating_sub(sample.usage),
+        let whole = |sample: &crate::Sample| sample.limit.0 == 0 || run.sandbox == "vm";
+        let of = |sample: &crate::Sample| {
+            if whole(sample) { sample.host.available } else { sample.limit.saturating_sub(sample.usage) }
         };
         run.samples.iter().map(of).min().unwrap_or_default()
     };

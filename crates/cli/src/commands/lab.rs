@@ -149,7 +149,7 @@ fn known(name: &str) -> Result<&'static Experiment> {
 /// All series that were made, the oldest first.
 fn made() -> Result<Vec<(&'static str, RunFolder)>> {
     let state = state::path()?;
-    let of = |e: &'static Experiment| RunFolder::all(&state, e.name).into_iter().map(|folder| (e.name, folder));
+    let of = |e: &'static Experiment| RunFolder::all(&state, e.name).into_iter().map(move |folder| (e.name, folder));
     let mut all: Vec<_> = EXPERIMENTS.iter().flat_map(of).collect();
     all.sort_by_key(|(_, folder)| folder.began());
     Ok(all)

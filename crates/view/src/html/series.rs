@@ -63,16 +63,6 @@ impl SeriesPage<'_> {
     const fn against(&self) -> &'static str {
         if self.two { "the first series" } else { "the first setting" }
     }
-
-    /// The name of the arm another is compared with in a figure.
-    fn reference(&self, arm: &ArmResult, figure: &str) -> Option<&str> {
-        let mut has = self.table.arms.iter().filter(|other| other.figure(figure).is_some());
-        if self.two {
-            let name = arm.name.split_once(SECOND).map(|(name, _)| format!("{name}{FIRST}"))?;
-            return has.find(|other| other.name.starts_with(&name)).map(|other| other.name.as_str());
-        }
-        has.find(|first| first.emulated == arm.emulated).map(|first| first.name.as_str())
-    }
 }
 
 /// The page of a series.

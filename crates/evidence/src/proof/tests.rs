@@ -1,0 +1,94 @@
+//! The table of the proof on made-up records.
+
+use super::*;
+use crate::record::{Arm, Reclaim, RoundTime};
+
+fn run(name: &str, seconds: &[f64], verdict: Verdict) -> RunRecord {
+    let nanos = |s: f64| Nanos(format!("{:.0}", (s * 1e9).abs()).parse().unwrap());
+    RunRecord {
+        arm: Arm { name: name.into(), ..Arm::default() },
+        rounds: seconds.iter().map(|s| RoundTime { took: nanos(*s), checksum: 0 }).collect(),
+        elapsed: nanos(seconds.iter().sum()),
+        verdict,
+        reclaim: Reclaim { major_faults: 100, refault_file: Some(7), ..Reclaim::default() },
+        ..RunRecord::default()
+    }
+}
+
+#[test]
+fn arms_come_in_the_order_first_run_and_are_compared_with_the_first() {
+    let runs = [
+        run("swap", &[1.0, 1.0], Verdict::Completed),
+        run("none", &[4.0, 4.0], Verdict::Completed),
+        run("swap", &[1.2, 1.2], Verdict::Completed),
+        run("none", &[5.0, 5.0], Verdict::Completed),
+    ];
+    let runs: Vec<RunRecord> = runs.iter().cycle().take(12).cloned().collect();
+    let few = ProofTable::of(&runs[..10]).unwrap().arms[1].versus_first.clone().unwrap();
+    assert!(!few.separated && few.sentence.contains("6 are needed"), "{}", few.sentence);
+    let table = ProofTable::of(&runs).unwrap();
+    assert_eq!(table.arms.iter().map(|a| a.name.as_str()).collect::<Vec<_>>(), ["swap", "none"]);
+    assert_eq!((table.arms[0].n, table.arms[0].completed), (6, 6));
+    assert_eq!(table.arms[0].versus_first, None);
+    let versus = table.arms[1].versus_first.clone().unwrap();
+    assert!(versus.separated && !versus.at_least);
+    assert!((versus.ratio - 4.5 / 1.1).abs() < 1e-9);
+    assert_eq!(table.arms[0].swap_in, None);
+    assert_eq!(table.arms[0].refault_file.as_ref().map(|m| m.median), Some(3.5), "7 in two rounds");
+}
+
+#[test]
+fn emulated_runs_prove_nothing_and_are_left_out() {
+    let mut runs = [run("swap", &[1.0], Verdict::Completed), run("none", &[9.0], Verdict::Completed)];
+    runs[1].emulated = true;
+    let table = ProofTable::of(&runs).unwrap();
+    assert_eq!(table.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(), ["swap"]);
+    runs[0].emulated = true;
+    assert_eq!(ProofTable::of(&runs), None);
+}
+
+#[test]
+fn without_one_round_the_ratio_is_a_lower_bound() {
+    let mut stuck = run("none", &[], Verdict::Thrashing("20 s passed".into()));
+    stuck.elapsed = Nanos(20_000_000_000);
+    let runs = [run("swap", &[2.0], Verdict::Completed), stuck];
+    let runs: Vec<RunRecord> = runs.iter().cycle().take(12).cloned().collect();
+    let table = ProofTable::of(&runs).unwrap();
+    let arm = &table.arms[1];
+    assert_eq!((arm.outcome, arm.why.as_deref()), (Outcome::Thrashing, Some("20 s passed")));
+    assert_eq!((arm.seconds_per_round.clone(), arm.more_than_s), (None, Some(20.0)));
+    let versus = arm.versus_first.clone().unwrap();
+    assert!(versus.at_least && versus.separated);
+    assert!((versus.ratio - 10.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_run_that_failed_to_start_counts_as_a_run_but_not_as_a_time() {
+    let runs = [run("zram", &[], Verdict::Failed("no module".into())), run("zram", &[3.0], Verdict::Completed)];
+    let arm = &ProofTable::of(&runs).unwrap().arms[0];
+    assert_eq!((arm.n, arm.completed, arm.outcome), (2, 1, Outcome::Failed));
+    assert_eq!(arm.seconds_per_round.as_ref().map(|m| m.n), Some(1));
+    assert_eq!(arm.more_than_s, None);
+}
+
+#[test]
+fn the_timeline_starts_with_the_rounds_and_is_thinned_but_keeps_its_end() {
+    let sample = |index: u64, phase| Sample {
+        at: Nanos(index * 100_000_000),
+        phase,
+        rounds: 3,
+        fraction: 0.5,
+        ..Sample::default()
+    };
+    let mut samples = vec![sample(0, Phase::Fill)];
+    samples.extend((1..=500).map(|i| sample(i, Phase::Rounds)));
+    let mut record = RunRecord { samples, ..RunRecord::default() };
+    let points = timeline(&record);
+    assert!(points.len() <= POINTS + 1, "{}", points.len());
+    assert_eq!(points[0], Point { at_s: 0.0, rounds: 3.5 });
+    assert!((points.last().unwrap().at_s - 49.9).abs() < 1e-9);
+    assert_eq!(timeline(&RunRecord::default()), Vec::new());
+    // Where the run ended is known exactly: 4 rounds in 49.95 s.
+    (record.elapsed, record.rounds) = (Nanos(49_950_000_000), vec![RoundTime::default(); 4]);
+    assert_eq!(timeline(&record).last(), Some(&Point { at_s: 49.95, rounds: 4.0 }));
+}
