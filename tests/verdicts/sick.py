@@ -87,7 +87,7 @@ def group_swaps():
     """160 MiB of process memory touched at random in a group of 96 MiB, with zram swap."""
     with zram(256 * MIB), Group("swaps", 96 * MIB) as group:
 
-        def work(tell):
+        def touch(tell):
             group.enter()
             area = mmap.mmap(-1, 160 * MIB)
             for at in range(0, 160 * MIB, 4096):
@@ -95,6 +95,13 @@ def group_swaps():
             tell()
             while True:
                 area[random.randrange(160 * MIB)] = 1
+
+        def work(tell):
+            # Now and then reclaim finds nothing in time, and the kernel kills it.
+            while True:
+                if (pid := os.fork()) == 0:
+                    touch(tell)
+                os.waitpid(pid, 0)
 
         with beside(work):
             time.sleep(2)
