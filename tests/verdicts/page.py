@@ -49,6 +49,9 @@ def states(matrix, sick, second):
 def write(matrix):
     machine = f"Taken on Linux {os.uname().release}, {os.cpu_count()} processors, {meminfo('MemTotal') / 2**30:.1f} GiB."
     parts = [HEAD + "\n" + machine + "\n", "## All readings\n", *confusion(matrix)]
+    wrong = [f"- {reading.state}, {reading.shape}: {why}: *{reading.text}*" for reading, why in matrix.bad()]
+    if wrong:
+        parts += ["\n## Readings that were wrong\n", *wrong]
     for title, sick, second in (("Healthy loads", False, False), ("Sick states", True, False), ("Healthy loads of the second list", False, True),
                                 ("Sick states of the second list", True, True)):
         rows = states(matrix, sick, second)

@@ -303,7 +303,7 @@ fn long_room(verdict: &Verdict) -> String {
 
 /// Without the whole, which stands in the ledger or the details.
 fn short_room(verdict: &Verdict) -> String {
-    let place = if verdict.group.is_some() { "left in this group" } else { "available" };
+    let place = if verdict.group.is_some() { "left in the group" } else { "available" };
     format!("{} {place}", verdict.available)
 }
 

@@ -8,7 +8,8 @@ available() { awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo; }
 # touch_random MIB: a process that touches this much of its memory at random, for ever; each page with other letters.
 touch_random() {
     load perl -e 'my $size = $ARGV[0] << 20; my $data = "";
-        $data .= join("", map { chr(97 + int(rand(26))) } 0 .. 1023) . ("." x 3072) for 1 .. $size / 4096;
+        my $text = join("", map { chr(97 + int(rand(26))) } 0 .. 65535);
+        $data .= substr($text, int(rand(60000)), 1024) . ("." x 3072) for 1 .. $size / 4096;
         while (1) { substr($data, 4096 * int(rand($size / 4096)), 1) = "x" }' "$1"
     sleep 0.5
     echo 900 >/proc/$load/oom_score_adj
