@@ -12,6 +12,7 @@ use ramline_view::CacheTop;
 use super::{code, tell};
 use crate::duration;
 use crate::output::Format;
+use crate::progress::Terminal;
 
 /// What fills the page cache of the whole machine: directories, files, who has them open; also files nobody has open
 ///
@@ -47,10 +48,12 @@ impl Top {
         let walking = walk::Options { threads: self.threads.map_or(0, usize::from), ..walk::Options::default() };
         let options = top::Options { rows: self.top, walking, within: self.within, first: watched.then_some(FIRST) };
         let context = Context { root, tell: &tell };
+        let progress = Terminal::in_a_pipe("asking the files of all local file systems");
         let seen = top::top(context, &options, &|first| {
             // What cannot be written now cannot be written at the end either, and is told then.
             self.format.print(&CacheTop::new(first.clone()), CacheTop::text).ok();
         });
+        drop(progress);
         let partly = seen.failed > 0 || seen.named.unknown > 0 || !seen.complete;
         self.format.print(&CacheTop::new(seen), CacheTop::text)?;
         Ok(code(partly))
