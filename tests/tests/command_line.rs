@@ -21,7 +21,8 @@ fn with(variables: &[(&str, &str)], args: &[&str]) -> Run {
 fn on_a_terminal(variables: &str, size: (u32, u32), line: &str, signal_after: Option<f64>) -> Option<String> {
     let (rows, columns) = size;
     let ramline = binary();
-    let ending = signal_after.map(|s| format!("timeout --foreground -s INT {s} ")).unwrap_or_default();
+    let ending =
+        signal_after.map(|s| format!("timeout --foreground --preserve-status -s TERM {s} ")).unwrap_or_default();
     let shell = format!(
         "stty rows {rows} cols {columns}; env {variables} {ending}{} {line}; echo \"code $?\"",
         ramline.display()
@@ -187,7 +188,7 @@ fn a_watch_in_a_pipe_prints_again_with_the_time_between_and_ends_cleanly() {
         .spawn()
         .unwrap();
     std::thread::sleep(Duration::from_millis(1500));
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
     let code = child.wait().unwrap().code();
     let run = Run::of(child.wait_with_output().unwrap());
     assert_eq!((code, run.stderr.as_str()), (Some(0), ""), "{}", run.stdout);
@@ -220,7 +221,7 @@ fn a_watch_ends_when_its_reader_does_and_its_rates_come_from_between_two_looks()
 #[test]
 fn every_screen_can_be_watched_and_a_capture_cannot() {
     for topic in ["memory", "tiers", "processes", "cgroups", "maps", "zram", "swap", "tmpfs", "pressure", "translate"] {
-        let line = format!("timeout -s INT 2 '{}' show --watch 0.5 {topic}", binary().display());
+        let line = format!("timeout -s TERM 2 '{}' show --watch 0.5 {topic}", binary().display());
         let run = Run::of(Command::new("bash").args(["-c", &line]).output().unwrap());
         assert!(run.stdout.contains("500ms later") && run.stderr.is_empty(), "{topic}: {} {}", run.stdout, run.stderr);
     }

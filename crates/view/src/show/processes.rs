@@ -58,8 +58,8 @@ const GAP: usize = 2;
 const NAME: usize = 24;
 /// Cells of a bar.
 const CELLS: usize = 8;
-/// So much of a command line is shown.
-const COMMAND: usize = 200;
+/// A command line is given so much room at least, and two lines.
+const COMMAND: usize = 30;
 
 impl ShowProcesses {
     /// From a snapshot; the window supplies growth, and the filter leaves rows out.
@@ -190,6 +190,8 @@ struct Optional {
     room: usize,
     rank: usize,
     cells: Vec<String>,
+    /// Its cells are cut to two lines.
+    is_command: bool,
 }
 
 impl Optional {
@@ -214,8 +216,12 @@ fn table(who: &Who, sort: SortBy, columns: usize) -> Table {
             shown[at] = true;
         }
     }
-    let kept: Vec<Optional> =
+    let mut kept: Vec<Optional> =
         all.into_iter().zip(shown).filter_map(|(column, shown)| shown.then_some(column)).collect();
+    for command in kept.iter_mut().filter(|kept| kept.is_command).flat_map(|kept| &mut kept.cells) {
+        // Words are not broken, so that a line may end early.
+        *command = command.chars().take((COMMAND + left) * 2 - COMMAND / 2).collect();
+    }
     let mut table = Table::new(kept.iter().map(|kept| kept.column.clone()).collect());
     for row in 0..who.rows.len() {
         let cell = |kept: &Optional| kept.cells.get(row).map(Cell::from).unwrap_or_default();
@@ -233,7 +239,7 @@ fn optional(who: &Who, sort: SortBy) -> Vec<Optional> {
     let of = |cell: &dyn Fn(&Row) -> String| who.rows.iter().map(cell).collect::<Vec<String>>();
     let column = |column: fn(&str) -> Column, head: &str, rank: usize, cells: Vec<String>| {
         let widest = cells.iter().map(|cell| width(cell)).max().unwrap_or(0).max(width(head));
-        Optional { column: column(head), room: widest, rank, cells }
+        Optional { column: column(head), room: widest, rank, cells, is_command: false }
     };
     let sorted_by = |what: SortBy, rank: usize| if sort == what { 0 } else { rank };
     let name = of(&|row| "|".repeat(usize::try_from(row.depth.min(12)).unwrap_or(12)) + &row.name);
@@ -242,9 +248,8 @@ fn optional(who: &Who, sort: SortBy) -> Vec<Optional> {
     if !tree {
         name.room = name.room.min(NAME);
     }
-    let command = of(&|row| row.command.iter().flat_map(|command| command.chars()).take(COMMAND).collect());
-    let mut command = column(Column::wrapped, "command", 2, command);
-    command.room = command.room.min(30);
+    let mut command = column(Column::wrapped, "command", 2, of(&|row| row.command.clone().unwrap_or_default()));
+    (command.room, command.is_command) = (command.room.min(COMMAND), true);
     let about = |row: &Row| format!("{}{}", if row.holds.is_narrow() { "" } else { "~" }, row.holds.value);
     let between = |row: &Row| when(!row.holds.is_narrow(), format!("{} to {}", row.holds.low, row.holds.high));
     let share = |row: &Row| bar(row.holds.value.share_of(most).unwrap_or_default(), CELLS);

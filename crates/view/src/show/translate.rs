@@ -141,10 +141,15 @@ fn summary(page: &mut Page<'_>, rows: &[Row], whole: Option<Bytes>) {
         let share = used.and_then(|f| f.bytes.share_of(whole?)).map(number::percent).unwrap_or_default();
         let drawn = used.and_then(|f| f.bytes.share_of(most)).map(|share| bar(share, cells)).unwrap_or_default();
         let value = used.map_or_else(|| "not known".to_owned(), |formula| formula.bytes.to_string());
+        let here = row.here.as_ref().map(installed);
+        let versions = match &here {
+            Some(here) if !wide => format!("{} (here: {here})", row.versions),
+            _ => row.versions.clone(),
+        };
         table.row([
             Cell::from(&row.tool),
-            Cell::from(&row.versions),
-            row.here.as_ref().map(installed).unwrap_or_default().into(),
+            Cell::from(versions),
+            here.filter(|_| wide).unwrap_or_default().into(),
             value.into(),
             drawn.into(),
             share.into(),
