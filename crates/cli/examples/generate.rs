@@ -7,7 +7,7 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use clap_complete::Shell;
+use ramline_cli::{complete, manual};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let dir = std::env::args().nth(1).ok_or("usage: generate DIR")?;
@@ -15,9 +15,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (man, completions) = (dir.join("man"), dir.join("completions"));
     fs::create_dir_all(&man)?;
     fs::create_dir_all(&completions)?;
-    clap_mangen::generate_to(ramline_cli::command(), &man)?;
-    for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-        clap_complete::generate_to(shell, &mut ramline_cli::command(), "ramline", &completions)?;
+    for (name, text) in manual::pages() {
+        fs::write(man.join(name), text)?;
+    }
+    for (name, text) in complete::SCRIPTS {
+        fs::write(completions.join(name), text)?;
     }
     Ok(())
 }

@@ -6,6 +6,10 @@ use crate::commands;
 use crate::exit;
 use crate::output::Format;
 use crate::source::Source;
+use crate::terminal::Colour;
+
+/// Options that are the same for all commands stand last in their help.
+pub const ANYWHERE: &str = "For every command";
 
 /// Shows where memory is, measures what every tier costs, proves what another setting would do
 #[derive(Debug, Parser)]
@@ -15,6 +19,9 @@ pub struct Cli {
     pub source: Source,
     #[command(flatten)]
     pub format: Format,
+    /// Colours: always, never, or as the terminal and NO_COLOR say
+    #[arg(long = "color", value_name = "WHEN", value_enum, global = true, default_value = "auto", hide_possible_values = true, help_heading = ANYWHERE)]
+    pub colour: Colour,
     #[command(subcommand)]
     pub command: Option<Command>,
 }

@@ -6,26 +6,50 @@
 mod args;
 mod choice;
 mod commands;
+pub mod complete;
 mod consent;
 mod duration;
+pub mod examples;
 mod exit;
+mod installed;
+mod looks;
+pub mod manual;
 mod output;
 mod place;
 mod progress;
 mod remembered;
 mod source;
 mod state;
+mod terminal;
+mod watch;
+mod whom;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use args::{Cli, Command};
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 use ramline_kernel::{signals, stdio};
 
 /// The table help, man pages and completions are made from.
 #[must_use]
 pub fn command() -> clap::Command {
-    Cli::command()
+    examples::attach(live_only(Cli::command()))
+}
+
+/// What only a running machine has: there the options that name a capture are refused with the reason, and not offered.
+const LIVE: &[&str] = &["measure", "cache", "lab"];
+
+fn live_only(command: clap::Command) -> clap::Command {
+    LIVE.iter().fold(command, |command, name| command.mut_subcommand(*name, hide_source))
+}
+
+fn hide_source(command: clap::Command) -> clap::Command {
+    let hidden = |id, long, value| {
+        let path = clap::value_parser!(std::path::PathBuf);
+        clap::Arg::new(id).long(long).value_name(value).value_parser(path).global(true).hide(true)
+    };
+    command.arg(hidden("root", "root", "DIR")).arg(hidden("captured-file", "snapshot", "FILE"))
 }
 
 /// Parses the command line and runs it.
@@ -54,15 +78,21 @@ fn bare_show() -> ExitCode {
 }
 
 fn command_line() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    if words.get(1).is_some_and(|word| word == complete::ARGUMENT) {
+        return done(output::text(&complete::answer(words.get(2..).unwrap_or_default())).map(|()| exit::DONE));
+    }
+    let parsed = command().try_get_matches_from(watch::with_its_time(words));
+    let cli = match parsed.and_then(|given| Cli::from_arg_matches(&given).map_err(|e| e.format(&mut command()))) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
-            stdio::tell(&in_our_words(&error.render().to_string()));
+            output::tell(&in_our_words(&error.render().to_string()));
             return ExitCode::from(exit::USAGE);
         }
         Err(help) => return done(output::text(&help.render().to_string()).map(|()| exit::DONE)),
     };
     cli.format.for_all_commands();
+    cli.colour.for_all_commands();
     finish(run_command(&cli))
 }
 
@@ -99,7 +129,7 @@ fn done(result: anyhow::Result<u8>) -> ExitCode {
     match result {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            stdio::tell(&format!("ramline: {error:#}"));
+            output::tell(&format!("ramline: {error:#}"));
             exit::of(&error)
         }
     }

@@ -1,14 +1,17 @@
 //! Data to stdout, messages to stderr. A reader that goes away is no error.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Result;
 use clap::Args;
 use ramline_kernel::{KernelError, stdio};
 use ramline_units::{escape_json, printable};
-use ramline_view::text::Style;
+use ramline_view::text::{Style, plain};
 use serde::Serialize;
+
+use crate::terminal;
+pub use crate::terminal::style;
 
 /// The option every command with data has.
 #[derive(Debug, Clone, Copy, Args)]
@@ -19,6 +22,19 @@ pub struct Format {
 }
 
 static EVERYWHERE: AtomicBool = AtomicBool::new(false);
+/// Whoever read standard output has closed it: what goes on printing may end.
+static READER_GONE: AtomicBool = AtomicBool::new(false);
+
+/// What a command has to say, and its exit code.
+#[derive(Debug)]
+pub struct Shown {
+    /// Text, or a line of JSON.
+    pub text: String,
+    /// It is JSON.
+    pub json: bool,
+    /// The exit code.
+    pub code: u8,
+}
 
 impl Format {
     /// `ramline --json COMMAND` says it for the command.
@@ -31,12 +47,31 @@ impl Format {
         self.json || EVERYWHERE.load(Ordering::Relaxed)
     }
 
+    /// A view-model as text or as JSON, not printed yet.
+    ///
+    /// # Errors
+    /// It cannot be written as JSON.
+    pub fn shown<T: Serialize>(self, model: &T, code: u8, render: impl FnOnce(&T, &Style) -> String) -> Result<Shown> {
+        let json = self.is_json();
+        Ok(Shown { text: if json { document(model)? } else { render(model, &style()) }, json, code })
+    }
+
     /// Prints a view-model as text or as JSON.
     ///
     /// # Errors
     /// stdout cannot be written.
     pub fn print<T: Serialize>(self, model: &T, render: impl FnOnce(&T, &Style) -> String) -> Result<()> {
-        if self.is_json() { json(model) } else { text(&render(model, &style())) }
+        self.shown(model, 0, render)?.print()
+    }
+}
+
+impl Shown {
+    /// Prints it.
+    ///
+    /// # Errors
+    /// stdout cannot be written.
+    pub fn print(&self) -> Result<()> {
+        if self.json { put(&self.text) } else { text(&self.text) }
     }
 }
 
@@ -60,15 +95,57 @@ impl<'a, T> Versioned<'a, T> {
     }
 }
 
-/// Writes text to stdout, with what a terminal would act on written out; a broken pipe ends the program quietly.
+/// Writes text to stdout, with what a terminal would act on written out, and in ASCII where nothing else can be shown; a broken pipe
+/// ends the program quietly.
 ///
 /// # Errors
 /// stdout is closed, or cannot be written for another reason.
 pub fn text(text: &str) -> Result<()> {
+    if terminal::is_plain() { put(&plain(text)) } else { put(text) }
+}
+
+/// Draws over what was drawn before: `frame` is made of lines of ours, and the only text that may move the cursor.
+///
+/// # Errors
+/// As [`text`].
+pub fn redraw(frame: &[&str]) -> Result<()> {
+    const HOME: &[u8] = b"\x1b[H";
+    const CLEAR_LINE: &[u8] = b"\x1b[K\n";
+    const CLEAR_BELOW: &[u8] = b"\x1b[J";
+    let colour = style().colour;
+    let ascii = terminal::is_plain();
+    let mut out = HOME.to_vec();
+    for line in frame {
+        let line = if ascii { plain(line) } else { (*line).into() };
+        out.extend_from_slice(printable(&line, colour).as_bytes());
+        out.extend_from_slice(CLEAR_LINE);
+    }
+    out.extend_from_slice(CLEAR_BELOW);
+    put_bytes(&out)
+}
+
+/// Whoever read standard output is gone.
+pub fn reader_is_gone() -> bool {
+    READER_GONE.load(Ordering::Relaxed)
+}
+
+/// A message on standard error, in ASCII where nothing else can be shown.
+pub fn tell(message: &str) {
+    if terminal::is_plain() { stdio::tell(&plain(message)) } else { stdio::tell(message) }
+}
+
+fn put(text: &str) -> Result<()> {
+    put_bytes(printable(text, style().colour).as_bytes())
+}
+
+fn put_bytes(bytes: &[u8]) -> Result<()> {
     stdio::refuse_closed_stdout()?;
     let mut out = io::stdout().lock();
-    match out.write_all(printable(text, style().colour).as_bytes()).and_then(|()| out.flush()) {
-        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => {
+            READER_GONE.store(true, Ordering::Relaxed);
+            Ok(())
+        }
         other => Ok(other.map_err(|error| KernelError::io("write to", "standard output", error))?),
     }
 }
@@ -78,7 +155,7 @@ pub fn text(text: &str) -> Result<()> {
 /// # Errors
 /// As [`text`].
 pub fn json(value: &impl Serialize) -> Result<()> {
-    text(&document(value)?)
+    put(&document(value)?)
 }
 
 /// A value as JSON on one line, for a file or a stream.
@@ -87,12 +164,4 @@ pub fn json(value: &impl Serialize) -> Result<()> {
 /// It cannot be written as JSON.
 pub fn document(value: &impl Serialize) -> Result<String> {
     Ok(escape_json(&serde_json::to_string(value)?).into_owned() + "\n")
-}
-
-/// Colour is for terminals, and NO_COLOR is honoured; text is at most 100 columns wide.
-pub fn style() -> Style {
-    let terminal = io::stdout().is_terminal();
-    let colour = terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
-    let columns = terminal_size::terminal_size_of(io::stdout()).map_or(100, |(w, _)| usize::from(w.0));
-    Style { colour, width: columns.clamp(40, 100) }
 }

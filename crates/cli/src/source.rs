@@ -9,17 +9,18 @@ use ramline_kernel::gather::{self, Walking};
 use ramline_kernel::{Root, input};
 use ramline_snapshot::{Snapshot, Wanted};
 
+use crate::args::ANYWHERE;
 use crate::exit::{Failure, USAGE};
 
 /// The options that choose the source.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Source {
     /// Read a captured tree instead of this machine
-    #[arg(long, value_name = "DIR", global = true, conflicts_with = "captured-file")]
+    #[arg(long, value_name = "DIR", global = true, help_heading = ANYWHERE, conflicts_with = "captured-file")]
     pub root: Option<PathBuf>,
     /// Read a file of `ramline snapshot` instead of this machine
     // Known to all subcommands by its id, and an experiment has a `--file` of its own.
-    #[arg(id = "captured-file", long = "snapshot", value_name = "FILE", global = true)]
+    #[arg(id = "captured-file", long = "snapshot", value_name = "FILE", global = true, help_heading = ANYWHERE)]
     pub file: Option<PathBuf>,
 }
 

@@ -61,15 +61,18 @@ pub struct KernelError {
     pub try_hint: Option<String>,
 }
 
-/// To root, the same again with more privilege is no advice, and other commands need no sudo.
+/// A command that helps, for this user: to root `sudo` is not proposed, and the same command again with more privilege is no advice.
+#[must_use]
+pub fn for_this_user(hint: &str) -> Option<String> {
+    if crate::process::uid() == 0 { for_root(hint) } else { Some(hint.to_owned()) }
+}
+
+fn for_root(hint: &str) -> Option<String> {
+    (!hint.starts_with("sudo ramline")).then(|| hint.strip_prefix("sudo ").unwrap_or(hint).replace("| sudo ", "| "))
+}
+
 fn hint_line(hint: Option<&str>) -> String {
-    let hint = match hint {
-        Some(hint) if crate::process::uid() == 0 => {
-            Some(hint.strip_prefix("sudo ").unwrap_or(hint)).filter(|_| !hint.starts_with("sudo ramline"))
-        }
-        other => other,
-    };
-    hint.map(|hint| format!("\n  try: {}", shortened(hint))).unwrap_or_default()
+    hint.and_then(for_this_user).map(|hint| format!("\n  try: {}", shortened(&hint))).unwrap_or_default()
 }
 
 /// What shows why a place takes no more; `None` where the error is another one.
@@ -211,6 +214,14 @@ mod tests {
             error.to_string(),
             "cannot swap on /scratch/swap: refused: memory is short (120 MiB available, 512 MiB needed)\n  try: ramline lab run --unit 16MiB"
         );
+    }
+
+    #[test]
+    fn sudo_is_not_proposed_to_root() {
+        let root = |hint| for_root(hint).unwrap_or_default();
+        assert_eq!(root("sudo modprobe zram"), "modprobe zram");
+        assert_eq!(root("echo +memory | sudo tee /x"), "echo +memory | tee /x");
+        assert_eq!((root("sudo ramline show maps 1"), root("df -h /tmp")), (String::new(), "df -h /tmp".to_owned()));
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub enum LabError {
         hint: String,
     },
     /// Nothing was started: what is missing, with the numbers.
-    #[error("refused before anything was started:\n  - {}\n  try: {hint}", .reasons.join("\n  - "))]
+    #[error("refused before anything was started:\n  - {}{}", .reasons.join("\n  - "), try_line(.hint))]
     Refused {
         /// Every reason found, not only the first.
         reasons: Vec<String>,
@@ -58,6 +58,11 @@ pub enum LabError {
     /// SIGINT or SIGTERM; everything was put back.
     #[error("interrupted; everything was put back\n  try: ramline lab report")]
     Interrupted,
+}
+
+/// None where the hint is no help to this user.
+fn try_line(hint: &str) -> String {
+    ramline_kernel::error::for_this_user(hint).map(|hint| format!("\n  try: {hint}")).unwrap_or_default()
 }
 
 fn after(outcome: Option<&LabError>) -> String {

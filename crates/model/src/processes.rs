@@ -24,6 +24,7 @@
 
 mod by;
 pub mod estimate;
+mod filter;
 mod rows;
 pub mod swapped;
 mod tree;
@@ -40,6 +41,7 @@ use serde::{Deserialize, Serialize};
 use crate::SignedBytes;
 pub use by::By;
 use estimate::Estimate;
+pub use filter::{Filter, Matched};
 use swapped::SwapCosts;
 
 /// A size that is known between bounds.
@@ -75,6 +77,10 @@ pub struct Row {
     pub name: String,
     /// The process, where the row is one.
     pub pid: Option<u32>,
+    /// Whose processes they are; `None` where they are of several users.
+    pub user: Option<String>,
+    /// The command line, where it was asked for and the row is one process; any bytes of the machine's.
+    pub command: Option<String>,
     /// Processes in it that have memory of their own.
     pub processes: u64,
     /// What it holds in RAM, each page counted once over the whole machine (PSS).
@@ -140,6 +146,8 @@ pub struct Who {
     pub rows: Vec<Row>,
     /// What all seen processes hold together, each page once.
     pub whole: Spread,
+    /// Those that were asked for, where not all were.
+    pub matched: Option<Matched>,
     /// Every process of the machine was seen, so the rows add up to the machine's sum.
     pub complete: bool,
     /// Walked processes contradicted that the others of their kind are like them: they are bounded instead.
@@ -172,11 +180,17 @@ impl Who {
     /// From a snapshot; a window supplies growth. `None` where the processes were not seen.
     #[must_use]
     pub fn of(seen: &Snapshot, window: Option<&Window<'_>>, by: By) -> Option<Who> {
+        Who::matching(seen, window, by, &Filter::default())
+    }
+
+    /// The same, with rows of some processes alone. What all hold, and the bounds of each, still come from all of them.
+    #[must_use]
+    pub fn matching(seen: &Snapshot, window: Option<&Window<'_>>, by: By, filter: &Filter) -> Option<Who> {
         let all = seen.processes.data()?;
         let estimate = Estimate::of(all, seen.machine.cpus);
         let swap = SwapCosts::of(seen);
         let growth = window.map(|w| rows::Growth::of(w.before.processes.data(), all));
-        let parts = rows::Parts { all, estimate: &estimate, swap: &swap, growth: growth.as_ref() };
+        let parts = rows::Parts { all, estimate: &estimate, swap: &swap, growth: growth.as_ref(), filter };
         let rows = if by == By::Tree { tree::rows(&parts) } else { rows::grouped(&parts, by) };
         let count = |what: fn(&Process) -> bool| all.list.iter().filter(|p| what(p)).count() as u64;
         let cost = match &seen.processes {
@@ -187,6 +201,7 @@ impl Who {
             by,
             rows,
             whole: estimate.whole(),
+            matched: (!filter.is_empty()).then(|| rows::matched(&parts)),
             complete: estimate.complete,
             unlike: estimate.unlike,
             identity: estimate.identity,

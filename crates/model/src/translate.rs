@@ -2,7 +2,7 @@
 //!
 //! What it is: a table of formulas ([`recipes`]), read from each tool's source, put to this machine's counters, and the
 //! difference between two of them told in parts that do not overlap. What it is not: a judgement which of them is right, and
-//! it starts no other program: a row holds for the versions it names, whether the tool is installed or not.
+//! it starts no other program: a row holds for the versions it names, whether the tool is installed or not ([`of_row`] says which are).
 //!
 //! Every formula is a sum of counters. Two formulas are compared by splitting each counter into parts: `MemTotal` is free
 //! pages, file cache, buffers, shared memory, reclaimable and other slab, process memory and the rest; `MemAvailable` is the
@@ -14,6 +14,7 @@
 
 mod counter;
 mod group;
+mod installed;
 mod recipes;
 
 use std::collections::BTreeMap;
@@ -27,6 +28,7 @@ use crate::SignedBytes;
 pub use counter::{Counter, Sign};
 use counter::{Inputs, Part};
 pub use group::{GroupTable, of_group, own_group};
+pub use installed::{Here, Installed, PROGRAMS, Program, of_row, version_in};
 use recipes::Floor;
 pub use recipes::{Recipe, SYSTEM};
 
@@ -90,6 +92,9 @@ pub struct Row {
     pub why: String,
     /// Where the formula was read: project, version, file.
     pub source: String,
+    /// What of the tool is installed here; `None` where nothing is, and where that was not looked for.
+    #[serde(default)]
+    pub here: Option<Here>,
 }
 
 /// The lowest and the highest `used` of the versions in use.
@@ -162,6 +167,7 @@ fn rows(inputs: &Inputs<'_>, recipes: &[Recipe]) -> Vec<Row> {
             differs,
             why: recipe.why.to_owned(),
             source: recipe.source.to_owned(),
+            here: None,
         });
     }
     rows

@@ -46,7 +46,11 @@ pub fn binary() -> PathBuf {
 /// When it cannot be started.
 #[must_use]
 pub fn ramline(args: &[&str]) -> Run {
-    let output = Command::new(binary()).args(args).env("NO_COLOR", "1").output();
+    let mut command = Command::new(binary());
+    for name in ["COLUMNS", "TERM", "LC_ALL", "LC_CTYPE", "LANG"] {
+        command.env_remove(name);
+    }
+    let output = command.args(args).env("NO_COLOR", "1").output();
     Run::of(output.unwrap_or_else(|e| panic!("cannot start ramline: {e}")))
 }
 

@@ -62,7 +62,12 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         vec![evidence(growth.what, format!("{} to {} over {}", growth.from, growth.to, window.span), growth.source)];
     grounds.extend(caches.iter().map(|(name, grown)| cache_evidence(name, *grown, window.span)));
     if of_slab && caches.is_empty() {
-        grounds.push(evidence("which cache", "only root may see it", "/proc/slabinfo; try: sudo ramline checkup"));
+        let (why, source) = if inputs.snapshot.machine.root {
+            ("not seen", "/proc/slabinfo")
+        } else {
+            ("only root may see it", "/proc/slabinfo; try: sudo ramline checkup")
+        };
+        grounds.push(evidence("which cache", why, source));
     }
     grounds.push(evidence("available now", available.to_string(), "/proc/meminfo MemAvailable"));
     let finding = Draft {

@@ -1,6 +1,5 @@
 //! `ramline cache`: files in the page cache.
 
-mod again;
 mod evict;
 mod moving;
 mod pin;

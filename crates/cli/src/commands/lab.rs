@@ -83,6 +83,7 @@ impl Lab {
     /// # Errors
     /// As the lab refuses, fails or is interrupted.
     pub fn run(&self, source: &Source) -> Result<u8> {
+        source.must_be_live("lab")?;
         match &self.verb {
             Verb::List { format } => {
                 let experiments = EXPERIMENTS.iter().map(|e| info(e, 0)).collect();
@@ -94,14 +95,8 @@ impl Lab {
                 format.print(&info(known(experiment)?, SCHEMA_VERSION), ExperimentInfo::text)?;
                 Ok(exit::DONE)
             }
-            Verb::Run(run) => {
-                source.must_be_live("lab run")?;
-                run.run()
-            }
-            Verb::Resume(resume) => {
-                source.must_be_live("lab resume")?;
-                resume.run()
-            }
+            Verb::Run(run) => run.run(),
+            Verb::Resume(resume) => resume.run(),
             Verb::Report { folder, csv: true, .. } => report::csv(&folder_of(folder.as_ref())?),
             Verb::Report { folder, html, format, .. } => {
                 let html = html.as_deref().map(report::target).transpose()?;

@@ -8,15 +8,18 @@ mod translate;
 
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
+use ramline_kernel::gather::Walking;
 use ramline_snapshot::{Snapshot, Wanted, Window};
 use ramline_view::sheet::Depth;
 use ramline_view::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowZram};
 
-use crate::output::Format;
+use crate::exit::Failure;
+use crate::looks::Looks;
+use crate::output::{Format, Shown};
 use crate::source::Source;
-use crate::{duration, exit, remembered, state};
+use crate::{duration, exit, output, remembered, state, watch};
 
 /// Show where memory is: every byte of MemTotal, what could be freed and at what cost
 #[derive(Debug, Clone, Args)]
@@ -31,9 +34,12 @@ pub struct Show {
 /// What every screen takes.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Common {
-    /// Watch for this long, so that rates can be told (2s, 500ms)
+    /// Look twice, so long apart, for rates; a bare number is seconds (2, 500ms)
     #[arg(long = "for", value_name = "TIME", value_parser = duration::parse, global = true)]
     pub span: Option<Duration>,
+    /// Look again and again until Ctrl-C, every 2 s or as often as said; rates are those between two looks
+    #[arg(long, value_name = "SECONDS", value_parser = duration::parse, num_args = 0..=1, default_missing_value = "2", global = true)]
+    pub watch: Option<Duration>,
     /// Print one JSON document, sizes in bytes
     #[arg(long, global = true)]
     pub json: bool,
@@ -111,7 +117,7 @@ impl Topic {
 impl Show {
     /// What `ramline` without a subcommand does.
     pub const fn plain(format: Format) -> Show {
-        Show { topic: None, common: Common { span: None, json: format.json, all: false } }
+        Show { topic: None, common: Common { span: None, watch: None, json: format.json, all: false } }
     }
 
     /// Runs the command.
@@ -119,45 +125,66 @@ impl Show {
     /// # Errors
     /// The source cannot be used.
     pub fn run(&self, source: &Source) -> Result<u8> {
-        let topic = self.topic.as_ref().unwrap_or(&Topic::Memory);
-        let code = match topic {
-            Topic::Processes(command) => command.run(self.common, source),
-            Topic::Cgroups(command) => command.run(self.common, source),
-            Topic::Maps(command) => command.run(self.common, source),
-            Topic::Tmpfs(command) => command.run(self.common, source),
-            Topic::Translate(command) => command.run(self.common, source),
-            _ => self.screen(topic, source),
-        }?;
-        if let Some(line) = state::left_behind(source) {
-            ramline_kernel::stdio::tell(&line);
-        }
-        Ok(code)
+        let Common { span, watch, .. } = self.common;
+        let looks = Looks::of(source, span, watch.is_some());
+        let Some(every) = watch else {
+            let shown = self.look(&looks)?;
+            shown.print()?;
+            tell_left_behind(source);
+            return Ok(shown.code);
+        };
+        let both = "--for looks twice and --watch again and again: one of them\n  try: ramline show --watch 2";
+        ensure!(span.is_none(), Failure::new(exit::USAGE, both));
+        source.must_be_live("show --watch")?;
+        tell_left_behind(source);
+        watch::repeat(every, || self.look(&looks))
     }
 
-    fn screen(&self, topic: &Topic, source: &Source) -> Result<u8> {
-        let (before, after) = source.window(topic.wants(self.common.span.is_some()), self.common.span)?;
-        ramline_kernel::code::forget();
-        let window = before.as_ref().and_then(|before| Window::new(before, &after).ok());
-        let (seen, window) = (&after, window.as_ref());
-        let format = self.common.format();
-        let depth = self.common.depth();
+    fn look(&self, looks: &Looks<'_>) -> Result<Shown> {
+        let topic = self.topic.as_ref().unwrap_or(&Topic::Memory);
+        match topic {
+            Topic::Processes(command) => command.look(self.common, looks),
+            Topic::Cgroups(command) => command.look(self.common, looks),
+            Topic::Maps(command) => command.look(self.common, looks),
+            Topic::Tmpfs(command) => command.look(self.common, looks),
+            Topic::Translate(command) => command.look(self.common, looks),
+            _ => self.screen(topic, looks),
+        }
+    }
+
+    fn screen(&self, topic: &Topic, looks: &Looks<'_>) -> Result<Shown> {
+        let (before, after) = looks.window(topic.wants(self.common.span.is_some()), Walking::Never)?;
+        if self.common.watch.is_none() {
+            ramline_kernel::code::forget();
+        }
+        let window = before.as_deref().and_then(|before| Window::new(before, &after).ok());
+        let (seen, window) = (&*after, window.as_ref());
+        let (format, code, depth) = (self.common.format(), code(seen), self.common.depth());
         match topic {
             Topic::Tiers => {
-                let model = ShowTiers::new(seen, remembered::tiers(source).as_ref());
-                format.print(&model, |model, style| model.sheet().text(style, depth))
+                let model = ShowTiers::new(seen, remembered::tiers(looks.source).as_ref());
+                format.shown(&model, code, |model, style| model.sheet().text(style, depth))
             }
-            Topic::Zram => format.print(&ShowZram::new(seen), |model, style| model.sheet().text(style, depth)),
-            Topic::Swap => format.print(&ShowSwap::new(seen, window), |model, style| model.sheet().text(style, depth)),
+            Topic::Zram => format.shown(&ShowZram::new(seen), code, |model, style| model.sheet().text(style, depth)),
+            Topic::Swap => {
+                format.shown(&ShowSwap::new(seen, window), code, |model, style| model.sheet().text(style, depth))
+            }
             Topic::Pressure => {
-                format.print(&ShowPressure::new(seen, window), |model, style| model.sheet().text(style, depth))
+                format.shown(&ShowPressure::new(seen, window), code, |model, style| model.sheet().text(style, depth))
             }
             // Who names the screen wants every line of it.
             _ => {
                 let depth = if self.topic.is_some() { Depth::All } else { depth };
-                format.print(&ShowMemory::new(seen, window), |model, style| model.sheet().text(style, depth))
+                format.shown(&ShowMemory::new(seen, window), code, |model, style| model.sheet().text(style, depth))
             }
-        }?;
-        Ok(code(seen))
+        }
+    }
+}
+
+/// What an earlier run left behind, to standard error.
+fn tell_left_behind(source: &Source) {
+    if let Some(line) = state::left_behind(source) {
+        output::tell(&line);
     }
 }
 

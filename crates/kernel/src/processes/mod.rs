@@ -11,6 +11,7 @@
 //! ```
 
 mod files;
+mod named;
 mod one;
 mod plan;
 mod swapped;
@@ -25,6 +26,7 @@ use ramline_units::PageSize;
 use crate::Root;
 use files::ProcDir;
 
+pub use named::{Named, command_line, named};
 pub use swapped::place_swapped;
 pub use walk::{LARGEST_WALK, deep, within};
 

@@ -38,11 +38,16 @@ pub fn name<'a>(all: &'a Processes, p: &'a Process, by: By) -> Cow<'a, str> {
     match by {
         By::Program => text(&all.programs, p.exe).map_or(p.name.as_str().into(), program),
         By::Process | By::Tree => p.name.as_str().into(),
-        By::User => all.users.get(&p.uid).map_or_else(|| format!("user {}", p.uid).into(), |n| n.as_str().into()),
+        By::User => user(all, p.uid),
         By::Cgroup => group().unwrap_or("(not known)").into(),
         By::Container => group().and_then(container).map_or("(no container)".into(), Cow::Owned),
         By::Service => group().and_then(service).unwrap_or("(no service)").into(),
     }
+}
+
+/// The name of a user, or its number.
+pub fn user(all: &Processes, uid: u32) -> Cow<'_, str> {
+    all.users.get(&uid).map_or_else(|| format!("user {uid}").into(), |name| name.as_str().into())
 }
 
 /// The file's name; one that was replaced while it runs says so.

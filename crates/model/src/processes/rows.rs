@@ -7,6 +7,7 @@ use ramline_units::Bytes;
 
 use super::by::{self, By};
 use super::estimate::{Estimate, How, Part};
+use super::filter::{Filter, Matched};
 use super::swapped::SwapCosts;
 use super::{Row, Spread, bytes};
 use crate::SignedBytes;
@@ -17,6 +18,14 @@ pub struct Parts<'a> {
     pub estimate: &'a Estimate,
     pub swap: &'a SwapCosts,
     pub growth: Option<&'a Growth>,
+    pub filter: &'a Filter,
+}
+
+impl Parts<'_> {
+    /// It has memory, and is asked for.
+    pub fn takes(&self, p: &Process) -> bool {
+        p.has_memory() && (self.filter.is_empty() || self.filter.takes(self.all, p))
+    }
 }
 
 /// Anonymous memory, in RAM and in swap, then and now.
@@ -54,6 +63,9 @@ pub struct Sum {
     own: Bytes,
     swap_costs: Part,
     has_cost: bool,
+    /// One of them, and whether all are of its user.
+    first: Option<(u32, u32)>,
+    users: bool,
 }
 
 impl Sum {
@@ -62,6 +74,8 @@ impl Sum {
         let (Some(p), Some(Some(member))) = (parts.all.list.get(at), parts.estimate.members.get(at)) else { return };
         let row = &mut self.row;
         row.processes += 1;
+        self.users |= self.first.is_some_and(|(_, uid)| uid != p.uid);
+        self.first.get_or_insert((p.pid, p.uid));
         row.rss += p.rss();
         row.swap += p.swap.unwrap_or_default();
         row.page_tables += p.page_tables.unwrap_or_default();
@@ -86,8 +100,12 @@ impl Sum {
         let (anon, shared) = parts.estimate.close(self.anon, self.shared);
         let holds = anon.plus(shared).spread();
         let every = self.row.walked == self.row.processes && self.row.processes > 0;
+        let only = self.first.filter(|_| self.row.processes == 1).map(|(pid, _)| pid);
+        let user = self.first.filter(|_| !self.users).map(|(_, uid)| by::user(parts.all, uid).into_owned());
         Row {
             holds,
+            pid: self.row.pid.or(only),
+            user,
             anon: bytes(anon.mid),
             shared: bytes(shared.mid),
             own: every.then_some(self.own),
@@ -101,7 +119,7 @@ impl Sum {
 pub fn grouped(parts: &Parts<'_>, by: By) -> Vec<Row> {
     let mut sums: Vec<Sum> = Vec::new();
     let mut index: HashMap<std::borrow::Cow<'_, str>, usize> = HashMap::new();
-    for (at, p) in parts.all.list.iter().enumerate().filter(|(_, p)| p.has_memory()) {
+    for (at, p) in parts.all.list.iter().enumerate().filter(|(_, p)| parts.takes(p)) {
         let name = by::name(parts.all, p, by);
         let fresh = |name: &str| {
             let row = Row { name: name.to_owned(), ..Row::default() };
@@ -123,6 +141,16 @@ pub fn grouped(parts: &Parts<'_>, by: By) -> Vec<Row> {
     let mut rows: Vec<Row> = sums.into_iter().map(|sum| sum.finish(parts)).collect();
     rows.sort_by(|a, b| b.holds.value.cmp(&a.holds.value).then_with(|| a.name.cmp(&b.name)));
     rows
+}
+
+/// All that are asked for, in one sum.
+pub fn matched(parts: &Parts<'_>) -> Matched {
+    let mut sum = Sum::default();
+    for (at, _) in parts.all.list.iter().enumerate().filter(|(_, p)| parts.takes(p)) {
+        sum.add(parts, at);
+    }
+    let Row { processes, holds, swap, .. } = sum.finish(parts);
+    Matched { what: parts.filter.words(), processes, holds, swap }
 }
 
 impl Spread {

@@ -160,3 +160,36 @@ fn hostile_numbers_overflow_nothing() {
     let who = who(&seen(vec![huge, process(2, 1, 0, 0)], 1, 1));
     assert!(who.rows.iter().all(|r| r.holds.low <= r.holds.value && r.holds.value <= r.holds.high));
 }
+
+#[test]
+fn a_filter_leaves_rows_out_and_no_page() {
+    let mut list = vec![process(1, 0, 10, 0), process(2, 1, 30, 0), process(3, 1, 20, 0), process(4, 2, 1, 0)];
+    (list[1].uid, list[2].uid, list[2].parent) = (7, 8, 2);
+    let mut seen = seen(list, 61, 0);
+    let Seen::Seen { data, .. } = &mut seen.processes else { unreachable!() };
+    data.users.insert(7, "www".into());
+    let rows = |by, filter: &Filter| {
+        let who = Who::matching(&seen, None, by, filter).unwrap();
+        let rows: Vec<(String, Option<u32>, Option<String>)> =
+            who.rows.into_iter().map(|row| (row.name, row.pid, row.user)).collect();
+        (rows, who.matched.unwrap_or_default(), who.whole.value)
+    };
+    let one = |name: &str, pid, user: &str| (name.to_owned(), Some(pid), Some(user.to_owned()));
+    let of = |pids: &[u32], users: &[&str], names: &[&str]| {
+        let words = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect();
+        Filter { pids: pids.into(), users: words(users), names: words(names) }
+    };
+    let (found, matched, whole) = rows(By::Program, &of(&[], &["www"], &[]));
+    assert_eq!(found, [one("b", 2, "www")]);
+    assert_eq!((matched.what.as_str(), matched.processes), ("user www", 1));
+    assert!(about(matched.holds.value, mib(30)) && about(whole, mib(61)), "{matched:?} {whole}");
+    assert_eq!(rows(By::Program, &of(&[], &["8"], &["b"])).0, [one("b", 3, "user 8")]);
+    assert_eq!(rows(By::Process, &of(&[1, 4], &[], &[])).0.len(), 2);
+    assert_eq!(rows(By::Process, &of(&[1], &[], &["p4"])).0.len(), 2, "ids and names add up");
+    let (mixed, matched, _) = rows(By::Program, &of(&[], &[], &["b"]));
+    assert_eq!((mixed, matched.processes), (vec![("b".to_owned(), None, None)], 2));
+    let tree = rows(By::Tree, &of(&[], &[], &["b"])).0;
+    assert_eq!(tree.iter().map(|(name, ..)| name.as_str()).collect::<Vec<_>>(), ["p2", "p3"], "the child stands below");
+    let (none, matched, _) = rows(By::Program, &of(&[99], &[], &[]));
+    assert!(none.is_empty() && matched.processes == 0 && matched.what == "process 99");
+}

@@ -17,9 +17,26 @@ pub fn rows(parts: &Parts<'_>) -> Vec<Row> {
             _ => tops.push(at),
         }
     }
+    if !parts.filter.is_empty() {
+        tops = (0..list.len()).filter(|at| parts.takes(&list[*at]) && !is_below(parts, *at)).collect();
+    }
     let mut out = Vec::new();
     level(parts, &children, &tops, 0, &mut out);
     out
+}
+
+/// It was started by one that is asked for, and so stands below that.
+fn is_below(parts: &Parts<'_>, at: usize) -> bool {
+    let list = &parts.all.list;
+    let mut parent = list[at].parent;
+    for _ in 0..DEEPEST {
+        match list.binary_search_by_key(&parent, |p| p.pid) {
+            Ok(up) if up != at && parts.takes(&list[up]) => return true,
+            Ok(up) if up != at => parent = list[up].parent,
+            _ => return false,
+        }
+    }
+    false
 }
 
 /// Deeper trees are cut: their memory is in the row they are cut at. A captured tree may hold any chain, even a ring.

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use ramline_advice::Explanation;
 use ramline_evidence::{RunRecord, TierReport};
-use ramline_model::processes::By;
+use ramline_model::processes::{By, Filter};
 use ramline_snapshot::{Snapshot, Wanted, Window};
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
@@ -117,7 +117,7 @@ pub const DOCUMENTS: &[Document] = &[
         "processes",
         "ramline show processes",
         schema::<ShowProcesses>,
-        |s, w| json(ShowProcesses::new(s, w, By::default(), SortBy::default())),
+        |s, w| json(ShowProcesses::new(s, w, By::default(), SortBy::default(), &Filter::default())),
         Wanted { processes: true, ..MEMORY },
     ),
     made("show-cgroups", "cgroups", "ramline show cgroups", schema::<ShowCgroups>),

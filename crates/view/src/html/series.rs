@@ -11,7 +11,7 @@ mod figures;
 mod over_time;
 
 use maud::{Markup, html};
-use ramline_evidence::{ArmResult, FIRST, RunRecord, SECOND, SeriesTable};
+use ramline_evidence::{ArmResult, RunRecord, SeriesTable};
 use ramline_units::saturating_sum;
 
 use super::format::{count, date, size};

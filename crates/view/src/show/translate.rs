@@ -2,7 +2,9 @@
 //!
 //! What it is not: a run of those tools. A row holds for the versions it names, whether they are installed or not.
 
-use ramline_model::translate::{self, Difference, Formula, GroupTable, Row, Sign, Spread, SystemTable};
+use ramline_model::translate::{
+    self, Difference, Formula, GroupTable, Here, Installed, Row, Sign, Spread, SystemTable,
+};
 use ramline_snapshot::Snapshot;
 use ramline_units::Bytes;
 use schemars::JsonSchema;
@@ -47,6 +49,14 @@ impl ShowTranslate {
             asked: group.map(str::to_owned),
             found,
             unseen: super::unseen_of(snapshot, &["meminfo", "cgroups", "groups", "zfs", "zram"]),
+        }
+    }
+
+    /// Notes which of the tools are installed here.
+    pub fn note_installed(&mut self, installed: &[Installed]) {
+        let rows = self.system.iter_mut().flat_map(|system| &mut system.rows);
+        for row in rows.chain(self.groups.iter_mut().flat_map(|group| &mut group.rows)) {
+            row.here = translate::of_row(&row.id, installed);
         }
     }
 
@@ -117,6 +127,7 @@ fn summary(page: &mut Page<'_>, rows: &[Row], whole: Option<Bytes>) {
     let mut table = Table::new(vec![
         Column::wrapped("tool"),
         Column::wrapped("versions"),
+        Column::wrapped("installed"),
         Column::right("used"),
         Column::left(""),
         Column::right("share"),
@@ -130,9 +141,15 @@ fn summary(page: &mut Page<'_>, rows: &[Row], whole: Option<Bytes>) {
         let share = used.and_then(|f| f.bytes.share_of(whole?)).map(number::percent).unwrap_or_default();
         let drawn = used.and_then(|f| f.bytes.share_of(most)).map(|share| bar(share, cells)).unwrap_or_default();
         let value = used.map_or_else(|| "not known".to_owned(), |formula| formula.bytes.to_string());
+        let here = row.here.as_ref().map(installed);
+        let versions = match &here {
+            Some(here) if !wide => format!("{} (here: {here})", row.versions),
+            _ => row.versions.clone(),
+        };
         table.row([
             Cell::from(&row.tool),
-            Cell::from(&row.versions),
+            Cell::from(versions),
+            here.filter(|_| wide).unwrap_or_default().into(),
             value.into(),
             drawn.into(),
             share.into(),
@@ -141,6 +158,15 @@ fn summary(page: &mut Page<'_>, rows: &[Row], whole: Option<Bytes>) {
         ]);
     }
     page.table(&table);
+}
+
+/// `4.0.2`, `yes` where the version is not known, and `no: 1.2.13` where the row is not that version's.
+fn installed(here: &Here) -> String {
+    match (&here.version, here.holds) {
+        (Some(version), Some(false)) => format!("no: {version}"),
+        (Some(version), _) => version.clone(),
+        (None, _) => "yes".to_owned(),
+    }
 }
 
 fn formulas(page: &mut Page<'_>, rows: &[Row]) {
@@ -248,6 +274,18 @@ mod tests {
         let text = screen(SAMPLE, 60);
         assert!(text.lines().all(|line| crate::text::width(line) <= 60), "{text}");
         assert!(text.contains("htop") && text.contains("Netdata"), "{text}");
+    }
+
+    #[test]
+    fn the_row_of_the_installed_version_is_marked() {
+        let mut seen = Snapshot::new(Machine::default());
+        seen.meminfo = Seen::of(Meminfo::parse("m", SAMPLE).unwrap());
+        let mut shown = ShowTranslate::new(&seen, None);
+        shown.note_installed(&[Installed { program: "free".into(), version: vec![4, 0, 2] }]);
+        let text = shown.text(&Style { colour: false, width: 160 });
+        assert!(text.contains(" 4.0.2 ") && text.contains("no: 4.0.2"), "{text}");
+        let text = shown.text(&Style { colour: false, width: 60 });
+        assert!(text.lines().all(|line| crate::text::width(line) <= 60), "{text}");
     }
 
     #[test]

@@ -15,10 +15,12 @@ mod bar;
 pub mod number;
 mod page;
 pub mod picture;
+mod plain;
 mod table;
 
 pub use bar::{Segment, bar, chart, segments};
 pub use page::Page;
+pub use plain::plain;
 pub use table::{Cell, Column, Table};
 
 use unicode_width::UnicodeWidthStr;

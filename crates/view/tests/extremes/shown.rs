@@ -7,7 +7,7 @@ use ramline_evidence::knee::Knee;
 use ramline_evidence::{Arm, DropRun, EatRun, RunRecord, SeriesTable, TierReport, Versus, path::CallPath};
 use ramline_model::groups::{Selection, Sort};
 use ramline_model::ledger::Ledger;
-use ramline_model::processes::By;
+use ramline_model::processes::{By, Filter};
 use ramline_model::{costs, pressure, swap, tiers, tmpfs, verdict, watermarks, zram};
 use ramline_snapshot::{Snapshot, Window};
 use ramline_units::{Bytes, Nanos};
@@ -54,7 +54,7 @@ pub fn machine(seen: &Snapshot, window: Option<&Window<'_>>, made: &mut Maker, b
         draw(name, broken, || one().map_or_else(|e| e.to_string(), |s| s.text(&STYLE)));
     }
     for by in [By::Program, By::Process, By::Service, By::Tree] {
-        let who = || ShowProcesses::new(seen, window, by, SortBy::Growth).top(Some(2));
+        let who = || ShowProcesses::new(seen, window, by, SortBy::Growth, &Filter::default()).top(Some(2));
         draw("processes", broken, || who().text(&STYLE));
     }
     draw("findings", broken, || screen::findings(&findings(&inputs), &STYLE));

@@ -13,6 +13,7 @@ use ramline_units::Bytes;
 use ramline_view::CacheRun;
 use ramline_view::text::Style;
 
+use crate::output::Format;
 use crate::state;
 
 /// Run a command (a backup, any big reader) so that what it reads cannot push out what others have in the page cache
@@ -57,7 +58,7 @@ impl Run {
         let code = code(&ran);
         if !self.quiet {
             let report = CacheRun::new(ran);
-            if self.json {
+            if (Format { json: self.json }).is_json() {
                 ramline_kernel::stdio::tell(&ramline_units::escape_json(&serde_json::to_string(&report)?));
             } else {
                 ramline_kernel::stdio::tell(report.text(&Style::default()).trim_end());

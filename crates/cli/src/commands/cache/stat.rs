@@ -13,6 +13,7 @@ use ramline_view::cache::Shown;
 use super::{Walking, code, named, tell};
 use crate::exit;
 use crate::output::Format;
+use crate::progress::Terminal;
 
 /// How much of files is in the page cache: resident, dirty, evicted; files, whole trees, block devices
 ///
@@ -77,7 +78,9 @@ impl Stat {
             lines: self.ndjson.then_some(&lines),
         };
         let context = Context { root, tell: &tell };
+        let progress = (!self.ndjson).then(|| Terminal::in_a_pipe("asking how much of the files is in the page cache"));
         let seen = stat::stat(context, &names, &self.walking.options(), &options);
+        drop(progress);
         let code = match seen.total {
             // Nothing at all could be told.
             total if total.files + total.unknown == 0 && seen.failed > 0 && seen.directories_read == 0 => {

@@ -11,11 +11,12 @@ use ramline_pagecache::{Context, walk};
 use ramline_snapshot::cache::Top as Seen;
 use ramline_view::{CacheTop, cache};
 
-use super::again::again;
 use super::waiting::Waiting;
 use super::{code, tell};
 use crate::duration;
-use crate::output::{self, Format};
+use crate::exit;
+use crate::output::Format;
+use crate::watch;
 
 /// What fills the page cache of the whole machine: directories, files, who has them open; also files that no process has open
 ///
@@ -56,10 +57,10 @@ impl Top {
             self.format.print(&CacheTop::new(seen), CacheTop::text)?;
             return Ok(code(partly));
         };
-        let json = self.format.is_json();
-        again(every, !json, |first| {
-            let shown = CacheTop::new(self.look(root, first));
-            if json { output::document(&shown) } else { Ok(shown.text(&output::style())) }
+        let mut first = true;
+        watch::repeat(every, || {
+            let seen = self.look(root, std::mem::take(&mut first));
+            self.format.shown(&CacheTop::new(seen), exit::DONE, CacheTop::text)
         })
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::Args;
 use ramline_kernel::Root;
 use ramline_pagecache::trace::{self, Options, Whom};
@@ -15,7 +15,9 @@ use ramline_view::CacheTrace;
 use super::recording::journalled;
 use super::{code, tell};
 use crate::duration;
+use crate::exit::{Failure, USAGE};
 use crate::output::Format;
+use crate::whom;
 
 /// Count hits, misses, read-ahead and evictions by file and by process, recorded by the kernel while they happen (root)
 ///
@@ -23,9 +25,9 @@ use crate::output::Format;
 /// page faults are counted: a touch of a page that is mapped already leaves no record. Needs Linux 6.12 for hits and misses. Exit status: 7 when records were lost, so that counts are lower bounds, 0 otherwise.
 #[derive(Debug, Clone, Args)]
 pub struct Trace {
-    /// Only this process, and what it starts (repeatable)
-    #[arg(long, value_name = "PID", conflicts_with = "command")]
-    pid: Vec<u32>,
+    /// Only this process, by id or name, and what it starts (repeatable)
+    #[arg(long, value_name = "PID|NAME", conflicts_with = "command")]
+    pid: Vec<String>,
     /// Only the processes of this control group and of those below it, and what they start
     #[arg(long, value_name = "GROUP", conflicts_with_all = ["pid", "command"])]
     cgroup: Option<PathBuf>,
@@ -33,7 +35,7 @@ pub struct Trace {
     #[arg(long, value_name = "PATH")]
     path: Vec<PathBuf>,
     /// How long [default: 10s]
-    #[arg(long = "for", value_name = "TIME", value_parser = duration::parse, conflicts_with = "command")]
+    #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
     time: Option<Duration>,
     /// Rows of the tables
     #[arg(long, value_name = "N", default_value_t = 20)]
@@ -51,13 +53,16 @@ impl Trace {
     /// # Errors
     /// Not root, or no tracing in this kernel; the command cannot be started; stdout cannot be written.
     pub fn run(&self, root: &Root) -> Result<u8> {
+        let both =
+            "a command is recorded until it ends, so --for has no use with one\n  try: ramline cache trace -- COMMAND";
+        ensure!(self.command.is_empty() || self.time.is_none(), Failure::new(USAGE, both));
         let (whom, lasts) = match self.command.split_first() {
             Some((program, arguments)) => {
                 let mut command = Command::new(program);
                 command.args(arguments).stdout(Stdio::from(std::io::stderr()));
                 (Whom::Command(Box::new(command)), None)
             }
-            None => (self.others(), Some(self.time.unwrap_or(Duration::from_secs(10)))),
+            None => (self.others(root)?, Some(self.time.unwrap_or(Duration::from_secs(10)))),
         };
         let options = Options { whom, paths: self.path.clone(), lasts };
         let context = Context { root, tell: &tell };
@@ -67,11 +72,12 @@ impl Trace {
         Ok(code(lost))
     }
 
-    fn others(&self) -> Whom {
-        match (&self.cgroup, self.pid.is_empty()) {
+    fn others(&self, root: &Root) -> Result<Whom> {
+        let one = |text: &String| whom::one(root, text, "ramline cache trace --pid");
+        Ok(match (&self.cgroup, self.pid.is_empty()) {
             (Some(group), _) => Whom::Group(group.clone()),
-            (None, false) => Whom::Processes(self.pid.clone()),
+            (None, false) => Whom::Processes(self.pid.iter().map(one).collect::<Result<_>>()?),
             (None, true) => Whom::Machine,
-        }
+        })
     }
 }

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
+use ramline_kernel::gather::Walking;
 use ramline_model::groups::{Selection, Sort};
 use ramline_snapshot::{Wanted, Window};
 use ramline_view::ShowCgroups;
@@ -9,7 +10,8 @@ use ramline_view::ShowCgroups;
 use super::{Common, code};
 use crate::choice::{Choice, choices};
 use crate::exit;
-use crate::source::Source;
+use crate::looks::Looks;
+use crate::output::Shown;
 
 /// The tree of memory control groups: where each one's charge goes, and what could be reclaimed
 #[derive(Debug, Clone, Args)]
@@ -44,19 +46,22 @@ choices!(Sort {
     Reclaimable: "reclaimable", "What reclaim could take at once";
     Swap: "swap", "Swap";
     Pressure: "pressure", "Share of time spent waiting for memory";
-    Growth: "growth", "Growth, with --for";
+    Growth: "growth", "Growth, between two looks";
     Kills: "kills", "Processes killed";
 });
 
 impl Cgroups {
-    /// Runs the command.
+    /// Looks once.
     ///
     /// # Errors
     /// The source cannot be used, or no group goes by the name given.
-    pub fn run(&self, common: Common, source: &Source) -> Result<u8> {
+    pub fn look(&self, common: Common, looks: &Looks<'_>) -> Result<Shown> {
+        if self.sort.0 == Sort::Growth {
+            looks.twice_for("growth")?;
+        }
         let wanted = Wanted { meminfo: true, groups: true, swaps: true, settings: true, ..Wanted::NOTHING };
-        let (before, seen) = source.window(wanted, common.span)?;
-        let window = before.as_ref().and_then(|before| Window::new(before, &seen).ok());
+        let (before, seen) = looks.window(wanted, Walking::Never)?;
+        let window = before.as_deref().and_then(|before| Window::new(before, &seen).ok());
         let selection =
             Selection { sort: self.sort.0, top: (!self.all).then_some(self.top), depth: self.depth, flat: self.flat };
         let shown = match &self.group {
@@ -64,7 +69,6 @@ impl Cgroups {
             Some(name) => ShowCgroups::one(&seen, window.as_ref(), selection, name)
                 .map_err(|e| exit::Failure::new(exit::USAGE, e.to_string()))?,
         };
-        common.format().print(&shown, ShowCgroups::text)?;
-        Ok(code(&seen))
+        common.format().shown(&shown, code(&seen), ShowCgroups::text)
     }
 }

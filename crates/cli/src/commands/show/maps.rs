@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use clap::Args;
+use ramline_kernel::Root;
 use ramline_kernel::maps::{self, Request, Target};
 use ramline_lab::reread;
 use ramline_model::maps::{Mapped, Options, Sort, readable};
@@ -11,8 +12,9 @@ use ramline_view::ShowMaps;
 
 use super::Common;
 use crate::choice::{Choice, choices};
-use crate::source::Source;
-use crate::{duration, exit};
+use crate::looks::Looks;
+use crate::output::Shown;
+use crate::{duration, exit, whom};
 
 /// Mapped files by address range: code apart from data, who shares them, what re-reading them would cost
 ///
@@ -21,9 +23,9 @@ use crate::{duration, exit};
 /// it prints each piece, so that a process with many ranges is slowed down.
 #[derive(Debug, Clone, Args)]
 pub struct Maps {
-    /// One process
-    #[arg(value_name = "PID", conflicts_with_all = ["cgroup", "all"])]
-    pid: Option<u32>,
+    /// One process: its id, or its name where no other has the same
+    #[arg(value_name = "PID|NAME", conflicts_with_all = ["cgroup", "all"])]
+    process: Option<String>,
     /// The processes of a control group and of the groups below it
     #[arg(long, value_name = "GROUP", conflicts_with = "all")]
     cgroup: Option<String>,
@@ -63,28 +65,28 @@ choices!(Sort {
 });
 
 impl Maps {
-    /// Runs the command.
+    /// Looks once.
     ///
     /// # Errors
     /// The source cannot be used; the process or group asked for cannot be shown.
-    pub fn run(&self, common: Common, source: &Source) -> Result<u8> {
+    pub fn look(&self, common: Common, looks: &Looks<'_>) -> Result<Shown> {
+        let source = looks.source;
         let why =
             "a snapshot holds no mappings: reading them is too dear to do unasked\n  try: ramline show maps --json";
         ensure!(source.file.is_none(), exit::Failure::new(exit::USAGE, format!("--snapshot: {why}")));
         let root = source.kernel_root()?;
-        let seen = maps::read(&root, &self.request())?;
+        let seen = maps::read(&root, &self.request(&root)?)?;
         let mapped = Mapped::of(&seen, &self.options());
         let speed =
             (!self.no_measure && source.is_live()).then(|| reread::measure(&root, &readable(&seen, &mapped), 256));
         let shown = ShowMaps::new(mapped, self.top, speed.map(|s| s.map_err(|error| error.to_string())));
         let code = if shown.mapped.missed.malformed > 0 { exit::PARTLY } else { exit::DONE };
-        common.format().print(&shown, ShowMaps::text)?;
-        Ok(code)
+        common.format().shown(&shown, code, ShowMaps::text)
     }
 
-    fn request(&self) -> Request {
-        let target = match (self.pid, &self.cgroup) {
-            (Some(pid), _) => Target::Process(pid),
+    fn request(&self, root: &Root) -> Result<Request> {
+        let target = match (&self.process, &self.cgroup) {
+            (Some(process), _) => Target::Process(whom::one(root, process, "ramline show maps")?),
             (None, Some(group)) => Target::Group(group.clone()),
             (None, None) => Target::All,
         };
@@ -95,7 +97,7 @@ impl Maps {
         if self.budget.is_some() {
             request.budget = self.budget;
         }
-        request
+        Ok(request)
     }
 
     fn options(&self) -> Options {

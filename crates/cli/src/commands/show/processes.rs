@@ -5,28 +5,45 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Args;
 use ramline_kernel::gather::Walking;
-use ramline_model::processes::By;
+use ramline_kernel::processes::command_line;
+use ramline_model::processes::{By, Filter};
 use ramline_snapshot::{Wanted, Window};
 use ramline_units::Nanos;
 use ramline_view::{ShowProcesses, SortBy};
 
 use super::{Common, code};
 use crate::choice::{Choice, choices};
-use crate::duration;
-use crate::source::Source;
+use crate::looks::Looks;
+use crate::output::Shown;
+use crate::{duration, exit};
 
-/// Who holds memory: by program, user, control group; page tables are walked only within a budget
+/// Who uses memory: by program, user, control group; page tables are walked only within a budget
 #[derive(Debug, Clone, Args)]
 pub struct Processes {
-    /// What a row is
-    #[arg(long, value_enum, default_value = "program", conflicts_with = "tree")]
-    by: Choice<By>,
+    /// Only these: ids, or words in the name of the process or its program
+    #[arg(value_name = "PID|NAME")]
+    these: Vec<String>,
+    /// Only processes of this user, by name or number (repeatable)
+    #[arg(long, value_name = "USER")]
+    user: Vec<String>,
+    /// Only processes with this in their name or their program's (repeatable)
+    #[arg(long, value_name = "TEXT")]
+    name: Vec<String>,
+    /// What a row is [default: program; process where ids or --command are given]
+    #[arg(long, value_enum, conflicts_with = "tree")]
+    by: Option<Choice<By>>,
     /// Each process below its parent, with all that it has started
     #[arg(long)]
     tree: bool,
+    /// With the command line of each process, as it gave it
+    #[arg(long)]
+    command: bool,
     /// Order of the rows
-    #[arg(long, value_enum, default_value = "holds", conflicts_with = "tree")]
+    #[arg(long, value_enum, default_value = "uses", conflicts_with = "tree")]
     sort: Choice<SortBy>,
+    /// Also what the columns mean, whether the sums agree with the machine's, and what was read
+    #[arg(long)]
+    verbose: bool,
     /// Rows to show (default: 15 in text, all in JSON)
     #[arg(long, value_name = "N")]
     top: Option<usize>,
@@ -54,30 +71,60 @@ choices!(By {
 } without Tree);
 
 choices!(SortBy {
-    Holds: "holds", "What it holds in RAM";
+    Holds: "uses", "What it uses in RAM, each page counted once (PSS)";
+    Rss: "rss", "What it maps and is in RAM, shared pages in each";
     Anon: "anon", "Anonymous memory";
     Shared: "shared", "Share of files and shared memory";
     Swap: "swap", "What lies in swap";
     PageTables: "page-tables", "Page tables";
-    Growth: "growth", "Growth (with --for)";
+    Growth: "growth", "Growth between two looks";
     Count: "count", "Number of processes";
     Name: "name", "";
-});
+} also "uses": "holds", "uses": "pss", "uses": "mem");
 
 impl Processes {
-    /// Runs the command.
+    /// Looks once.
     ///
     /// # Errors
-    /// The source cannot be used.
-    pub fn run(&self, common: Common, source: &Source) -> Result<u8> {
+    /// The source cannot be used; growth is asked of a capture.
+    pub fn look(&self, common: Common, looks: &Looks<'_>) -> Result<Shown> {
+        if self.sort.0 == SortBy::Growth {
+            looks.twice_for("growth")?;
+        }
         let want = Wanted { meminfo: true, processes: true, swaps: true, zram: true, ..Wanted::NOTHING };
-        let (before, seen) = source.window_walking(want, common.span, self.walking())?;
-        let window = before.as_ref().and_then(|before| Window::new(before, &seen).ok());
-        let by = if self.tree { By::Tree } else { self.by.0 };
-        let model = ShowProcesses::new(&seen, window.as_ref(), by, self.sort.0);
-        let top = self.top.or((!common.json).then_some(15));
-        common.format().print(&model.top(top), ShowProcesses::text)?;
-        Ok(code(&seen))
+        let (before, seen) = looks.window(want, self.walking())?;
+        let window = before.as_deref().and_then(|before| Window::new(before, &seen).ok());
+        let filter = self.filter();
+        let model = ShowProcesses::new(&seen, window.as_ref(), self.by(&filter), self.sort.0, &filter);
+        let format = common.format();
+        let top = self.top.or((!format.is_json()).then_some(15));
+        let mut model = model.top(top);
+        if self.command {
+            let root = looks.source.kernel_root()?;
+            model.note_commands(|pid| command_line(&root, pid));
+        }
+        let code = if model.is_without_a_match() { exit::FAILED } else { code(&seen) };
+        let verbose = self.verbose;
+        format.shown(&model, code, |model, style| model.text_with(style, verbose))
+    }
+
+    fn by(&self, filter: &Filter) -> By {
+        let each = self.command || !filter.pids.is_empty();
+        match self.by {
+            _ if self.tree => By::Tree,
+            Some(by) => by.0,
+            None if each => By::Process,
+            None => By::default(),
+        }
+    }
+
+    fn filter(&self) -> Filter {
+        let (pids, words): (Vec<_>, Vec<_>) = self.these.iter().partition(|word| word.parse::<u32>().is_ok());
+        Filter {
+            pids: pids.iter().filter_map(|word| word.parse().ok()).collect(),
+            users: self.user.clone(),
+            names: words.into_iter().chain(&self.name).cloned().collect(),
+        }
     }
 
     fn walking(&self) -> Walking {

@@ -7,7 +7,8 @@ use ramline_view::{ShowTmpfs, TmpfsBy, TmpfsOptions};
 
 use super::{Common, code};
 use crate::choice::{Choice, choices};
-use crate::source::Source;
+use crate::looks::Looks;
+use crate::output::Shown;
 
 /// File systems in RAM, shared memory by kind and owner, and what would fit into a tmpfs
 #[derive(Debug, Clone, Args)]
@@ -31,12 +32,13 @@ choices!(TmpfsBy {
 });
 
 impl Tmpfs {
-    /// Runs the command.
+    /// Looks once.
     ///
     /// # Errors
     /// The source cannot be used.
-    pub fn run(&self, common: Common, source: &Source) -> Result<u8> {
-        let seen = source.snapshot(Wanted {
+    pub fn look(&self, common: Common, looks: &Looks<'_>) -> Result<Shown> {
+        let format = common.format();
+        let seen = looks.one(Wanted {
             meminfo: true,
             zoneinfo: true,
             vmstat: true,
@@ -46,11 +48,10 @@ impl Tmpfs {
             swaps: true,
             dirs: true,
             shmem: true,
-            groups: self.by.0 == TmpfsBy::Cgroup || common.json,
+            groups: self.by.0 == TmpfsBy::Cgroup || format.is_json(),
             ..Wanted::NOTHING
         })?;
         let options = TmpfsOptions { by: self.by.0, files: self.files, top: usize::from(self.top) };
-        common.format().print(&ShowTmpfs::new(&seen), |show, style| show.text_with(style, &options))?;
-        Ok(code(&seen))
+        format.shown(&ShowTmpfs::new(&seen), code(&seen), |show, style| show.text_with(style, &options))
     }
 }

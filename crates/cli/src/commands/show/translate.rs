@@ -7,26 +7,31 @@ use ramline_view::ShowTranslate;
 
 use super::{Common, code};
 use crate::exit;
-use crate::source::Source;
+use crate::installed;
+use crate::looks::Looks;
+use crate::output::Shown;
 
 /// What free, top, htop, btop, sar, docker, kubectl and others would call "used" here, and why
 #[derive(Debug, Clone, Args)]
 pub struct Translate {
     /// Also for this control group: its path below the mount (/system.slice/x.service), or its directory
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "GROUP")]
     cgroup: Option<String>,
 }
 
 impl Translate {
-    /// Runs the command.
+    /// Looks once.
     ///
     /// # Errors
     /// The source cannot be used; there is no such group.
-    pub fn run(&self, common: Common, source: &Source) -> Result<u8> {
+    pub fn look(&self, common: Common, looks: &Looks<'_>) -> Result<Shown> {
         let groups = self.cgroup.is_some();
         let wanted = Wanted { meminfo: true, cgroups: true, zfs: true, zram: true, groups, ..Wanted::NOTHING };
-        let seen = source.snapshot(wanted)?;
-        let shown = ShowTranslate::new(&seen, self.cgroup.as_deref());
+        let seen = looks.one(wanted)?;
+        let mut shown = ShowTranslate::new(&seen, self.cgroup.as_deref());
+        if looks.source.is_live() {
+            shown.note_installed(installed::programs());
+        }
         if let Some(path) = self.cgroup.as_deref().filter(|_| !shown.found) {
             let path = ramline_view::escape(path);
             let text = format!(
@@ -34,7 +39,6 @@ impl Translate {
             );
             return Err(exit::Failure::new(exit::USAGE, text).into());
         }
-        common.format().print(&shown, ShowTranslate::text)?;
-        Ok(code(&seen))
+        common.format().shown(&shown, code(&seen), ShowTranslate::text)
     }
 }

@@ -1,15 +1,21 @@
 //! The sentences of `show processes`.
 
 use ramline_model::SignedBytes;
-use ramline_model::processes::{By, Spread, Who};
+use ramline_model::processes::{By, Matched, Spread, Who};
 use ramline_units::Bytes;
 
 use crate::text::{Paint, number};
 
 /// What the columns mean.
-pub const LEGEND: &str = "Gauges. holds: in RAM, a page that k processes map counts for a k-th in each (PSS), so rows add up; \
-where it is not known to a twentieth, the bounds stand beside it. own: nobody else maps it, its end would free it. \
-costs: what the swapped pages take in RAM.";
+pub const LEGEND: &str = "All columns are (now). uses: in RAM, a page that k processes map counts for a k-th in each (PSS), so rows add up; \
+~: known only between bounds, which stand beside it where there is room and in --json. rss: what it maps, shared pages in each. own: no other process maps it, \
+so its end would free it. costs: what the swapped pages take in RAM.";
+
+/// What the mark means, where one is shown.
+pub fn short_legend(who: &Who) -> Option<&'static str> {
+    let open = who.rows.iter().any(|row| !row.holds.is_narrow());
+    open.then_some("~: estimated from what was walked (--verbose says how, --deep closes the bounds)")
+}
 
 /// The head of the first column.
 pub const fn heading(by: By) -> &'static str {
@@ -26,6 +32,9 @@ pub const fn heading(by: By) -> &'static str {
 
 /// One sentence that answers the question.
 pub fn first(who: &Who) -> String {
+    if let Some(matched) = &who.matched {
+        return asked_for(matched, who);
+    }
     // Of a tree, the top holds everything by definition: the answer is the largest that has nothing below it.
     let leaf = |at: usize| who.rows.get(at + 1).is_none_or(|next| next.depth <= who.rows[at].depth);
     let largest = (0..who.rows.len()).filter(|at| who.by != By::Tree || leaf(*at));
@@ -33,25 +42,50 @@ pub fn first(who: &Who) -> String {
         return "No process with memory of its own was seen.".to_owned();
     };
     let row = &who.rows[at];
-    let whose = match (row.processes, row.pid) {
-        (1, Some(pid)) => format!("process {pid}"),
-        (n, _) => number::things(n, "process").replace("processs", "processes"),
-    };
     let share = row.holds.value.share_of(who.whole.value).map(number::percent).unwrap_or_default();
-    let kind = if row.anon >= row.shared { "anonymous" } else { "files and shared memory" };
+    let kind = if row.anon >= row.shared { "anonymous" } else { "files" };
     format!(
-        "{} holds most: {}{}, {share} of the {} that {} hold; mostly {kind} ({whose}).",
-        row.name,
+        "{} uses most: {}{} of {} ({share}), mostly {kind}.",
+        short(&row.name),
+        about(&row.holds),
         row.holds.value,
-        bounds(&row.holds),
         who.whole.value,
-        number::things(who.processes, "process").replace("processs", "processes"),
     )
 }
 
-/// ` (1.0 GiB to 2.0 GiB)`, or nothing when it is known well.
-fn bounds(spread: &Spread) -> String {
-    if spread.is_narrow() { String::new() } else { format!(" ({} to {})", spread.low, spread.high) }
+/// The end of a long name tells more: of a path it is the group.
+fn short(name: &str) -> String {
+    const MOST: usize = 40;
+    let letters = name.chars().count();
+    if letters <= MOST {
+        return name.to_owned();
+    }
+    format!("...{}", name.chars().skip(letters - MOST + 3).collect::<String>())
+}
+
+fn asked_for(matched: &Matched, who: &Who) -> String {
+    let share = matched.holds.value.share_of(who.whole.value).map(number::percent).unwrap_or_default();
+    let (verb, they) = if matched.processes == 1 { ("matches", "it uses") } else { ("match", "they use") };
+    let swap = if matched.swap.0 == 0 { String::new() } else { format!(", and {} in swap", matched.swap) };
+    match matched.processes {
+        0 => format!("No process with memory of its own matches: {}.", matched.what),
+        n => format!(
+            "{} {verb} ({}): {they} {}{}, {share} of all{swap}.",
+            processes(n),
+            short(&matched.what),
+            about(&matched.holds),
+            matched.holds.value,
+        ),
+    }
+}
+
+fn processes(n: u64) -> String {
+    format!("{} process{}", number::count(n), if n == 1 { "" } else { "es" })
+}
+
+/// A word before a value that is known only between bounds.
+fn about(spread: &Spread) -> &'static str {
+    if spread.is_narrow() { "" } else { "about " }
 }
 
 /// Growth with its sign.
@@ -132,13 +166,12 @@ fn swap(who: &Who) -> String {
 /// What was looked at, what it cost, and what was not seen.
 pub fn read(who: &Who) -> Vec<(Paint, String)> {
     let mut out = Vec::new();
-    let plural = |n: u64, one: &str| number::things(n, one).replace("processs", "processes");
     let cost = who.cost.map(|c| format!(" in {c}")).unwrap_or_default();
     out.push((
         Paint::Plain,
         format!(
             "{} with memory, {}, {}{cost}.",
-            plural(who.processes, "process"),
+            processes(who.processes),
             number::things(who.kernel_threads, "kernel thread"),
             number::things(who.zombies, "zombie"),
         ),

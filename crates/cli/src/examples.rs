@@ -1,0 +1,261 @@
+//! Examples of every command: in its help and in its man page, from this one table. A test parses each.
+//!
+//! What it is not: documentation of options. An example is what somebody types first, with what it is for.
+
+use clap::Command;
+
+/// A command line, and what it is for.
+pub type Example = (&'static str, &'static str);
+
+/// Examples by command, in the order of the help.
+pub const EXAMPLES: &[(&str, &[Example])] = &[
+    (
+        "",
+        &[
+            ("ramline", "where memory is, on one screen"),
+            ("ramline checkup --quick", "what is wrong and what to do, in 15 s, changing nothing"),
+            ("ramline explain available", "a question, answered with this machine's numbers"),
+            ("sudo ramline checkup --html report.html", "measure, prove, and write a report"),
+        ],
+    ),
+    (
+        "show",
+        &[
+            ("ramline show", "where memory is"),
+            ("ramline show --watch 1", "the same every second, with rates"),
+            ("ramline show pressure --for 2", "rates over 2 s"),
+            ("ramline show --json --snapshot state.json", "a captured machine, as data"),
+        ],
+    ),
+    ("show memory", &[("ramline show memory --watch", "where memory is, every 2 s")]),
+    ("show tiers", &[("ramline show tiers", "what is reclaimed first, and what it costs")]),
+    (
+        "show processes",
+        &[
+            ("ramline show processes --sort swap", "which programs are swapped out"),
+            ("ramline show processes --sort growth --for 10", "which grow"),
+            ("ramline show processes --user postgres --command", "each process of a user, with its command line"),
+            ("ramline show processes 1 --tree", "a process and all that it started"),
+            ("sudo ramline show processes --by container", "by container; root sees all"),
+        ],
+    ),
+    (
+        "show cgroups",
+        &[
+            ("ramline show cgroups --sort pressure", "which groups wait for memory"),
+            ("ramline show cgroups ssh.service", "one group in full"),
+        ],
+    ),
+    (
+        "show maps",
+        &[
+            ("sudo ramline show maps", "files that processes map, and what of them is in RAM"),
+            ("ramline show maps 1", "one process, exactly"),
+            ("ramline show maps sshd --ranges", "by its name, every address range"),
+        ],
+    ),
+    ("show zram", &[("ramline show zram", "every statistic, with its unit")]),
+    ("show swap", &[("ramline show swap --for 10", "what comes and goes in 10 s")]),
+    (
+        "show tmpfs",
+        &[
+            ("ramline show tmpfs --files", "with the largest files in RAM"),
+            ("ramline show tmpfs --by user", "whose they are"),
+        ],
+    ),
+    ("show pressure", &[("ramline show pressure --watch", "waiting and reclaim, every 2 s")]),
+    (
+        "show translate",
+        &[
+            ("ramline show translate", "what free, htop and others call used here"),
+            ("ramline show translate --cgroup /system.slice", "and container tools for one group"),
+        ],
+    ),
+    (
+        "checkup",
+        &[
+            ("ramline checkup --quick", "in 15 s, reading only"),
+            ("sudo ramline checkup --html report.html", "measured and proved in a sandbox, as a page"),
+            ("sudo ramline checkup --json new.json --compare old.json", "what changed since"),
+            ("ramline checkup --quick --exit-code", "for a script: 10 when there are findings"),
+        ],
+    ),
+    (
+        "explain",
+        &[
+            ("ramline explain", "the topics"),
+            ("ramline explain swappiness", "one of them"),
+            ("ramline explain ledger.leftover", "a number of a screen or a report"),
+        ],
+    ),
+    ("measure", &[("sudo ramline measure tiers", "what each tier costs on this machine")]),
+    (
+        "measure tiers",
+        &[
+            ("ramline measure tiers --quick", "in 6 s, writing nothing to a disk"),
+            ("sudo ramline measure tiers --prove --dir /srv", "with zram, and the disk of /srv"),
+        ],
+    ),
+    (
+        "cache",
+        &[
+            ("ramline cache stat /var/lib", "how much of a tree is in the page cache"),
+            ("sudo ramline cache top", "what fills the page cache"),
+        ],
+    ),
+    (
+        "cache stat",
+        &[
+            ("ramline cache stat big.iso", "one file"),
+            ("ramline cache stat --du /usr", "summed up by directory"),
+            ("ramline cache stat --map big.iso", "where in the file its pages are"),
+        ],
+    ),
+    ("cache top", &[("sudo ramline cache top --within 5s", "what was found after 5 s")]),
+    (
+        "cache evict",
+        &[
+            ("ramline cache evict --dry-run big.iso", "what would go"),
+            ("ramline cache evict --sync big.iso", "write it first, so that all of it can go"),
+        ],
+    ),
+    ("cache warm", &[("ramline cache warm /usr/lib/chromium", "read it in before it is needed")]),
+    ("cache save", &[("sudo ramline cache save hot.set /srv", "remember what is in the page cache")]),
+    ("cache restore", &[("sudo ramline cache restore hot.set", "read it in again, after a reboot")]),
+    ("cache run", &[("sudo ramline cache run -- tar cf /backup/home.tar /home", "a backup that pushes nothing out")]),
+    (
+        "cache pin",
+        &[("sudo ramline cache pin --budget 200MiB /usr/bin/vim", "keep a program in memory while this runs")],
+    ),
+    (
+        "cache trace",
+        &[
+            ("sudo ramline cache trace -- git status", "hits and misses of a command"),
+            ("sudo ramline cache trace --for 30", "of all processes, for 30 s"),
+            ("sudo ramline cache trace --pid 1 --for 10", "of one process and what it starts"),
+        ],
+    ),
+    ("cache watch", &[("sudo ramline cache watch --for 60 /var/lib/mysql", "what pushes these files out")]),
+    (
+        "lab",
+        &[
+            ("ramline lab list", "the experiments"),
+            ("sudo ramline lab run code-plus-data", "programs and data that do not fit, with and without swap"),
+            ("ramline lab report", "the last result again"),
+        ],
+    ),
+    ("lab list", &[("ramline lab list", "the experiments")]),
+    ("lab describe", &[("ramline lab describe knee", "what it asks, does and needs")]),
+    (
+        "lab run",
+        &[
+            ("sudo ramline lab run code-plus-data --dry-run", "what would be done"),
+            ("sudo ramline lab run cold-warm -- python3 -V", "how much slower a cold start is"),
+            ("sudo ramline lab run knee --within 10% -- make", "how little memory a command needs"),
+        ],
+    ),
+    ("lab run cold-warm", &[("sudo ramline lab run cold-warm -- python3 -V", "how much slower a cold start is")]),
+    ("lab run knee", &[("sudo ramline lab run knee --within 10% -- make", "how little memory a command needs")]),
+    ("lab resume", &[("sudo ramline lab resume", "go on with the last series")]),
+    ("lab report", &[("ramline lab report --html series.html", "the last series, as a page")]),
+    ("lab compare", &[("ramline lab compare before/ after/", "two series, side by side")]),
+    ("lab clean", &[("sudo ramline lab clean", "remove what a killed run left")]),
+    (
+        "snapshot",
+        &[
+            ("ramline snapshot > state.json", "this machine as one document"),
+            ("ramline snapshot --redact > state.json", "without names, for a report of a fault"),
+            ("sudo ramline snapshot --tree /tmp/tree", "as files, for --root"),
+        ],
+    ),
+];
+
+/// Of an experiment without examples of its own.
+const EXPERIMENT: &str = "lab run ";
+
+/// The examples of a command, by its words without the program's.
+#[must_use]
+pub fn of(path: &str) -> Vec<(String, String)> {
+    let own = EXAMPLES.iter().find(|(command, _)| *command == path).map(|(_, examples)| *examples);
+    let given = own.unwrap_or_default().iter().map(|(line, what)| ((*line).to_owned(), (*what).to_owned()));
+    let usual = path.strip_prefix(EXPERIMENT).filter(|_| own.is_none()).map(|name| {
+        [("--dry-run", "what would be done"), ("--runs 6", "enough runs to claim a difference")]
+            .map(|(option, what)| (format!("sudo ramline lab run {name} {option}"), what.to_owned()))
+    });
+    given.chain(usual.into_iter().flatten()).collect()
+}
+
+/// The same as the end of a help text.
+fn text(examples: &[(String, String)]) -> String {
+    /// As wide as a help text is.
+    const WIDE: usize = 96;
+    let widest = examples.iter().map(|(line, _)| line.len()).max().unwrap_or(0);
+    let beside = examples.iter().all(|(_, what)| widest + what.len() + 4 <= WIDE);
+    let one = |(line, what): &(String, String)| {
+        if beside { format!("\n  {line:<widest$}  {what}") } else { format!("\n  {line}\n      {what}") }
+    };
+    format!("Examples:{}", examples.iter().map(one).collect::<String>())
+}
+
+/// Adds them to the help of all commands.
+#[must_use]
+pub fn attach(command: Command) -> Command {
+    below(command, "")
+}
+
+fn below(mut command: Command, path: &str) -> Command {
+    let names: Vec<String> = command.get_subcommands().map(|below| below.get_name().to_owned()).collect();
+    for name in names {
+        let path = if path.is_empty() { name.clone() } else { format!("{path} {name}") };
+        command = command.mut_subcommand(&name, |command| below(command, &path));
+    }
+    let examples = of(path);
+    if examples.is_empty() {
+        return command;
+    }
+    let after = command.get_after_help().map(|after| format!("\n\n{after}")).unwrap_or_default();
+    command.after_help(format!("{}{after}", text(&examples)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(command: &Command, path: &str, out: &mut Vec<String>) {
+        out.push(path.to_owned());
+        for below in command.get_subcommands().filter(|command| !command.is_hide_set()) {
+            paths(below, format!("{path} {}", below.get_name()).trim(), out);
+        }
+    }
+
+    #[test]
+    fn every_command_has_an_example_and_every_example_a_command() {
+        let mut all = Vec::new();
+        paths(&crate::command(), "", &mut all);
+        for path in &all {
+            assert!(!of(path).is_empty(), "'{path}' has no example");
+        }
+        for (path, _) in EXAMPLES {
+            assert!(all.iter().any(|known| known == path), "'{path}' is no command");
+        }
+    }
+
+    #[test]
+    fn every_example_is_understood() {
+        let mut all = Vec::new();
+        paths(&crate::command(), "", &mut all);
+        for (line, _) in all.iter().flat_map(|path| of(path)) {
+            let line = line.split(" > ").next().unwrap_or_default().trim_start_matches("sudo ");
+            let parsed = crate::command().try_get_matches_from(line.split(' '));
+            assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
+        }
+    }
+
+    #[test]
+    fn lines_of_the_help_are_not_too_long() {
+        for (path, _) in EXAMPLES {
+            let text = text(&of(path));
+            assert!(text.lines().all(|line| line.len() <= 100), "{text}");
+        }
+    }
+}

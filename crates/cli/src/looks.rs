@@ -1,0 +1,71 @@
+//! Looks at one source: once, twice with `--for`, again and again with `--watch`.
+//!
+//! Rates of the second and later looks of a watch come from the window between two looks; the first has none.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use ramline_kernel::gather::Walking;
+use ramline_snapshot::{Snapshot, Wanted};
+
+use crate::exit::{Failure, USAGE};
+use crate::source::Source;
+
+/// A source that is looked at, with what was seen last.
+#[derive(Debug)]
+pub struct Looks<'a> {
+    /// What is looked at.
+    pub source: &'a Source,
+    span: Cell<Option<Duration>>,
+    /// Each look is kept for the next.
+    again: bool,
+    last: RefCell<Option<Rc<Snapshot>>>,
+}
+
+/// The look before, if there is one, and this one.
+pub type Pair = (Option<Rc<Snapshot>>, Rc<Snapshot>);
+
+impl<'a> Looks<'a> {
+    /// Once, or twice so long apart; `again`, more than that.
+    pub const fn of(source: &'a Source, span: Option<Duration>, again: bool) -> Looks<'a> {
+        Looks { source, span: Cell::new(span), again, last: RefCell::new(None) }
+    }
+
+    /// Twice at least, a second apart where nothing else was asked for: growth is seen in a difference alone.
+    ///
+    /// # Errors
+    /// The source is a capture, which is one moment.
+    pub fn twice_for(&self, what: &str) -> Result<()> {
+        let text = || format!("{what} is seen between two looks, and a capture is one\n  try: another --sort");
+        ensure!(self.source.is_live(), Failure::new(USAGE, text()));
+        self.span.set(self.span.get().or(Some(Duration::from_secs(1))));
+        Ok(())
+    }
+
+    /// Looks, once for a screen without rates.
+    ///
+    /// # Errors
+    /// As [`Source::snapshot`].
+    pub fn one(&self, want: Wanted) -> Result<Snapshot> {
+        self.source.snapshot(want)
+    }
+
+    /// Looks, and says what was seen before.
+    ///
+    /// # Errors
+    /// As [`Source::window_walking`].
+    pub fn window(&self, want: Wanted, walking: Walking) -> Result<Pair> {
+        let before = self.last.take();
+        let (first, seen) = match before {
+            Some(_) => (None, self.source.snapshot_walking(want, walking)?),
+            None => self.source.window_walking(want, self.span.get().filter(|_| !self.again), walking)?,
+        };
+        let seen = Rc::new(seen);
+        if self.again {
+            self.last.replace(Some(Rc::clone(&seen)));
+        }
+        Ok((before.or(first.map(Rc::new)), seen))
+    }
+}
