@@ -74,7 +74,9 @@ pub fn topic_named(name: &str) -> Option<&'static Topic> {
 /// Topics that a word may have meant, the nearest first; none where nothing is near: a wrong guess is worse than the list.
 #[must_use]
 pub fn closest_topics(name: &str) -> Vec<&'static str> {
-    let name: String = plain(name).chars().take(60).collect();
+    // What no name holds (control characters of a hostile one) is no letter that differs.
+    let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '/' | '+' | '.' | '%');
+    let name: String = plain(name).chars().take_while(|c| known(*c)).take(60).collect();
     // A third of the letters may differ, rounded down, so that `blah` is neither `slab` nor `blocks`.
     let near = name.chars().count() / 3;
     let names = TOPICS.iter().map(|topic| (topic.id, topic.id)).chain(also());

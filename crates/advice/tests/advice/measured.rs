@@ -11,7 +11,7 @@ fn an_arm_of_the_sandbox_makes_a_formula_certain() {
     let proved = case.runs(ZRAM, Some(60), &[7, 8, 9]).runs(ZRAM, Some(190), &[3, 4, 5]);
     let found = proved.finding("swappiness-against-costs").unwrap();
     assert_eq!((found.confidence, found.weight), (Confidence::High, Weight::Warning));
-    assert!(found.evidence.iter().any(|e| e.source == "lab run code-plus-data" && e.value.contains("do not overlap")));
+    assert!(found.evidence.iter().any(|e| e.source == "lab run code-plus-data" && e.value.contains("intervals apart")));
     // r = 80/4 = 20, and 200·20/21 = 190.5.
     assert_eq!(found.change.unwrap().commands, ["sysctl -w vm.swappiness=190"]);
 }
@@ -129,7 +129,7 @@ fn swap_measured_slower_than_files_is_a_formula_until_the_sandbox_proves_it() {
     };
     let proved = arms(&[7, 8, 9], &[3, 4, 5]).unwrap();
     assert_eq!(proved.confidence, Confidence::High);
-    assert!(proved.evidence.iter().any(|e| e.source == "lab run code-plus-data" && e.value.contains("do not overlap")));
+    assert!(proved.evidence.iter().any(|e| e.source == "lab run code-plus-data" && e.value.contains("intervals apart")));
     assert_eq!(arms(&[3, 4, 5], &[7, 8, 9]), None, "it was slower");
     assert_eq!(arms(&[3, 4, 5], &[3, 4, 5]), None, "no difference");
     assert_eq!(arms(&[9], &[3]).unwrap().confidence, Confidence::Low, "three runs of each prove nothing");
@@ -162,7 +162,7 @@ fn swap_ins_are_taken_out_of_what_faults_on_files_read() {
     let mut counters = THRASHING.to_vec();
     counters.iter_mut().find(|c| c.0 == "pswpin").unwrap().2 = 107;
     counters.iter_mut().find(|c| c.0 == "pgpgin").unwrap().2 = 819_200;
-    let found = without_swap().swaps("/dev/sdb1 partition 8388604 0 -2\n").window(&counters);
+    let found = without_swap().swaps("/dev/sdb1 partition 8388604 0 -2\n").window(&counters).waiting(20);
     let found = found.finding("read-ahead-amplifies-faults").unwrap();
     let value = |what: &str| found.evidence.iter().find(|e| e.what == what).unwrap().value.clone();
     // 400 MiB/s less 50 pages a second; 100 faults less 50.
@@ -220,7 +220,7 @@ fn read_ahead_is_to_blame_from_256_kib_a_fault_on() {
     let case = |kib: u64| {
         let mut counters = THRASHING.to_vec();
         counters.iter_mut().find(|c| c.0 == "pgpgin").unwrap().2 = kib;
-        without_swap().swaps("/dev/sdb1 partition 8388604 0 -2\n").window(&counters)
+        without_swap().swaps("/dev/sdb1 partition 8388604 0 -2\n").window(&counters).waiting(20)
     };
     // 200 faults in the window.
     assert!(case(200 * 256).finding(id).is_some() && case(200 * 256 - 1).finding(id).is_none());

@@ -115,6 +115,7 @@ fn the_cache_that_grows_is_named_to_root_and_others_are_told_who_may_see_it() {
     assert!(found.title.contains("most of it in kmalloc-4k"), "{}", found.title);
     assert_eq!(found.confidence, Confidence::Low, "two seconds may be a burst");
     let mut nobody = fires(id);
+    nobody.now.machine.root = false;
     nobody.now.slab = Seen::Denied { path: "/proc/slabinfo".into() };
     let found = nobody.finding(id).unwrap();
     assert!(found.evidence.iter().any(|e| e.value == "only root may see it"));

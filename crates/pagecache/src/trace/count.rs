@@ -206,7 +206,8 @@ impl<W: World> Counter<W> {
         let again = self.slots[slot].fault.is_some_and(|index| (first..end).contains(&index));
         self.settle(slot, None);
         self.map(slot, first, end);
-        self.slots[slot].window = Some((first, end));
+        // Taken for the same fault, it counted none; if another comes in it after all, that one counts itself.
+        self.slots[slot].window = (!again).then_some((first, end));
         self.touched(slot).faults += u64::from(!again);
     }
 

@@ -277,7 +277,9 @@ fn zram_that_is_not_there_names_the_next_step() {
         "\
 zram: module present.
 [x] module present  [ ] loaded  [ ] device exists  [ ] sized  [ ] formatted  [ ] active as swap
-To use zram: load the module
+
+How to use zram
+load the module
   modprobe zram
 "
     );
