@@ -23,7 +23,7 @@ fn what_was_measured_is_named_with_its_age_and_only_on_this_boot() {
         tier["tier"].as_str().unwrap().starts_with("swap") || tier["latency"].is_null() == tier["batches"].is_null()
     };
     assert!(!tiers.is_empty() && tiers.iter().all(spread), "{tiers:?}");
-    let text = run(&["show", "tiers"]);
+    let text = run(&["show", "tiers", "--all"]);
     assert!(text.contains(" ago;") && !text.contains("Next: ramline measure tiers"), "{text}");
     let (file, boot) = (state.join("tiers.json"), fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap());
     fs::write(&file, fs::read_to_string(&file).unwrap().replace(boot.trim(), "another")).unwrap();

@@ -31,7 +31,7 @@ fn prose(page: &str) -> String {
 fn found(text: &str, words: &[String]) -> Option<String> {
     let plain: String =
         text.chars().map(|c| if c.is_alphanumeric() || c == '\'' { c.to_ascii_lowercase() } else { ' ' }).collect();
-    let plain = format!(" {} ", plain.split_whitespace().collect::<Vec<_>>().join(" ").replace("'s ", " "));
+    let plain = format!(" {} ", plain.split_whitespace().collect::<Vec<_>>().join(" ")).replace("'s ", " ");
     words.iter().find_map(|word| {
         let at = plain.find(&format!(" {word} "))?;
         let around: String = plain.chars().skip(plain[..at].chars().count().saturating_sub(30)).take(80).collect();

@@ -9,7 +9,7 @@
 //! let mut sheet = Sheet::new();
 //! sheet.answer(Paint::Good, "Memory is fine.");
 //! sheet.more("How it is known", |more| more.line("MemAvailable of /proc/meminfo"));
-//! assert_eq!(sheet.text(&Style::default(), Depth::Brief), "Memory is fine.\n");
+//! assert_eq!(sheet.text(&Style::default(), Depth::Brief), "Memory is fine.\n--all shows more.\n");
 //! assert!(sheet.text(&Style::default(), Depth::All).contains("How it is known\nMemAvailable"));
 //! ```
 

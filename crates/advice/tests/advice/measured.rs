@@ -129,7 +129,9 @@ fn swap_measured_slower_than_files_is_a_formula_until_the_sandbox_proves_it() {
     };
     let proved = arms(&[7, 8, 9], &[3, 4, 5]).unwrap();
     assert_eq!(proved.confidence, Confidence::High);
-    assert!(proved.evidence.iter().any(|e| e.source == "lab run code-plus-data" && e.value.contains("intervals apart")));
+    assert!(
+        proved.evidence.iter().any(|e| e.source == "lab run code-plus-data" && e.value.contains("intervals apart"))
+    );
     assert_eq!(arms(&[3, 4, 5], &[7, 8, 9]), None, "it was slower");
     assert_eq!(arms(&[3, 4, 5], &[3, 4, 5]), None, "no difference");
     assert_eq!(arms(&[9], &[3]).unwrap().confidence, Confidence::Low, "three runs of each prove nothing");

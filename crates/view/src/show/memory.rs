@@ -116,8 +116,8 @@ pub(crate) fn paint(status: Status) -> Paint {
 fn next(verdict: Option<&Verdict>) -> &'static str {
     match verdict.map(|v| v.state) {
         Some(VerdictState::Comfortable) => "ramline show --all, ramline show processes",
-        Some(VerdictState::Unknown) => "ramline show --for 2s",
-        _ => "ramline show pressure --for 2s, ramline show processes",
+        Some(VerdictState::Unknown) => "ramline show --for 2s, ramline show --all",
+        _ => "ramline show pressure --for 2s, ramline show processes, ramline show --all",
     }
 }
 

@@ -62,6 +62,10 @@ impl Sheet {
     pub fn text(&self, style: &Style, depth: Depth) -> String {
         let mut ink = Ink { style, depth, out: String::new() };
         ink.sheet(self);
+        let named = self.blocks().iter().any(|block| matches!(block, Block::Next(text) if text.contains("--all")));
+        if depth == Depth::Brief && self.has_more() && !named {
+            ink.put(Paint::Dim, "", "--all shows more.");
+        }
         ink.out
     }
 }
@@ -183,7 +187,7 @@ mod tests {
         sheet.answer(Paint::Good, "Yes.");
         sheet.more("Why", |more| more.line("because"));
         sheet.more("Nothing", |_| {});
-        assert_eq!(sheet.text(&Style::default(), Depth::Brief), "Yes.\n");
+        assert_eq!(sheet.text(&Style::default(), Depth::Brief), "Yes.\n--all shows more.\n");
         assert_eq!(sheet.text(&Style::default(), Depth::All), "Yes.\n\nWhy\nbecause\n");
         assert!(sheet.has_more());
     }
