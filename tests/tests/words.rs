@@ -9,7 +9,7 @@ use ramline_testkit::{project, ramline};
 use serde_json::Value;
 
 /// Where the list does not hold yet.
-const NOT_YET: &[&str] = &["docs/experiments/", "docs/glossary.md"];
+const NOT_YET: &[&str] = &["docs/experiments/", "docs/glossary.md", "docs/verdicts.md"];
 
 /// The second column of the first table: words in backticks.
 fn forbidden() -> Vec<String> {

@@ -180,7 +180,7 @@ SICK = [
     State("/tmp at 97 % by inodes", "The same with 2,000 inodes.", tmp_by_inodes, sick=True, causes=("tmp-near-limit",), words=r"/tmp .*97 % of its inodes", quick=True),
     State("group thrashing", "A group of 64 MiB reads a file of 96 MiB again and again.", PROVOKED.group_at_limit, sick=True, causes=GROUP, words=r"group",
           shapes=RATES, quick=True),
-    State("slab growing", "45 MiB a second of messages that nobody takes.", PROVOKED.growing_slab, sick=True, causes=("kernel-memory-growing",), words=r"slab",
+    State("slab growing", "45 MiB a second of messages that no process takes.", PROVOKED.growing_slab, sick=True, causes=("kernel-memory-growing",), words=r"slab",
           shapes=RATES, fresh=True),
     State("swap outranking zram", "A swap file of a higher priority than zram.", outranked, sick=True, causes=("swap-outranked",), words=r"outranked", quick=True),
     State("huge pages hogging", "7 % of RAM as huge pages that nothing uses.", huge_pages, sick=True, causes=("huge-pages-unused",), words=r"huge pages", quick=True),

@@ -118,8 +118,8 @@ pub(crate) fn noise(tiers: &TierReport, tier: &str) -> Option<String> {
             .iter()
             .any(|t| t.tier != tier && reason.strip_prefix(t.tier.as_str()).is_some_and(|r| r.starts_with(':')))
     };
-    let found = reasons
-        .filter(|reason| !others(reason) && !(tier.starts_with("disk:") && reason.contains("unoptimised build")));
+    let found =
+        reasons.filter(|reason| !(others(reason) || tier.starts_with("disk:") && reason.contains("unoptimised build")));
     found.map(str::to_owned).next()
 }
 

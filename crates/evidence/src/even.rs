@@ -107,7 +107,7 @@ mod tests {
                 .map(|run| run.iter().map(|f| f.name.clone()).collect())
                 .collect::<Vec<Vec<String>>>()
         };
-        assert_eq!(names(&[long.clone()]), [["user", "system"]]);
+        assert_eq!(names(std::slice::from_ref(&long)), [["user", "system"]]);
         assert_eq!(names(&[short.clone(), long.clone()]), [["CPU time"], ["CPU time"]]);
         assert_eq!(figures(&[short, long])[1][0].value, 0.75);
     }

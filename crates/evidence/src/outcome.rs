@@ -146,7 +146,7 @@ mod tests {
         let reclaim = Reclaim { refault_file: Some(0), swap_out: Some(0), ..Reclaim::default() };
         let run = RunRecord { workload, samples, reclaim, sandbox: "vm".into(), ..RunRecord::default() };
         // 170 MiB of data and code, and 40 that were left: 15 units of 14 MiB fit, 17 do not.
-        assert_eq!(no_pressure(&[run.clone()]), Some(mib(14)));
+        assert_eq!(no_pressure(std::slice::from_ref(&run)), Some(mib(14)));
         let mut short = run.clone();
         short.reclaim.swap_out = Some(1);
         assert_eq!(no_pressure(&[run.clone(), short]), None);
