@@ -5,22 +5,22 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ramline_advice::{Inputs, TOPICS, explain, findings};
+use ramline_advice::{Inputs, TOPICS, explain, findings, headline};
 use ramline_kernel::{Root, gather::gather};
 use ramline_model::groups::Selection;
 use ramline_model::ledger::Ledger;
-use ramline_model::{pressure, swap, tiers, tmpfs, verdict, watermarks, zram};
+use ramline_model::{pressure, swap, tiers, tmpfs, watermarks, zram};
 use ramline_snapshot::cgroup::Group;
 use ramline_snapshot::mounts::{Capacity, Mount};
 use ramline_snapshot::shmem::{Amount, File, GraphicsClient, GraphicsRegion, Holder, Object, Shmem};
 use ramline_snapshot::swaps::SwapArea;
 use ramline_snapshot::{Seen, Snapshot, Unseen, Wanted, Window};
 use ramline_units::{Bytes, Nanos};
-use ramline_view::sheet::{Depth, Sheet};
+use ramline_view::sheet::{Block, Depth, Sheet};
 use ramline_view::text::{Style, width};
 use ramline_view::{
     CheckupReport, ShowCgroups, ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram, UnseenSection,
-    screen,
+    html, screen, topics,
 };
 
 const STYLE: Style = Style { colour: false, width: 100 };
@@ -39,7 +39,7 @@ fn machine(tree: &Path) -> Snapshot {
 
 fn report(seen: &Snapshot) -> CheckupReport {
     let inputs = Inputs { snapshot: seen, window: None, tiers: None, runs: &[] };
-    let verdict = verdict::of(seen, None);
+    let verdict = headline(&inputs);
     CheckupReport {
         machine: seen.machine.clone(),
         sentence: verdict.as_ref().map(|v| v.text.clone()).unwrap_or_default(),
@@ -274,4 +274,91 @@ fn a_window_gives_rates_and_its_length_and_none_says_so() {
     assert!(with.contains("Reclaim, per second, over 2.0 s"), "{with}");
     assert!(without.contains("counters since boot only, no rate") && !without.contains("/s "), "{without}");
     assert!(ShowMemory::new(&later, Some(&window)).text(&STYLE).contains("Drift over 2.0 s: no line; leftover +0 B."));
+}
+
+/// Those of healthy machines, and those on which a finding fires, or an explanation has much to say.
+fn every_tree() -> Vec<PathBuf> {
+    let mut out = Vec::new();
+    let mut left = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")];
+    while let Some(dir) = left.pop() {
+        if dir.join("proc").is_dir() {
+            out.push(dir);
+        } else {
+            left.extend(fs::read_dir(dir).unwrap().flatten().map(|e| e.path()).filter(|path| path.is_dir()));
+        }
+    }
+    out.sort();
+    out
+}
+
+/// Every sentence of a sheet, folded ones too.
+fn sentences(sheet: &Sheet, out: &mut Vec<String>) {
+    for block in sheet.blocks() {
+        match block {
+            Block::Answer(_, text) | Block::Line { text, .. } => out.push(text.clone()),
+            Block::Card { title, sheet, .. } => {
+                out.push(title.clone());
+                sentences(sheet, out);
+            }
+            Block::More { sheet, .. } => sentences(sheet, out),
+            _ => {}
+        }
+    }
+}
+
+/// What a reader of the page sees, blanks as one.
+fn read(page: &str) -> String {
+    let body = page.split_once("</head>").unwrap().1;
+    let mut out = String::new();
+    for part in body.split('<') {
+        // What stands in a tag is not read; where one ends, words may.
+        out.push_str(part.split_once('>').map_or(part, |(_, text)| text));
+    }
+    let plain = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&amp;", "&"), ("\u{a0}", " ")];
+    let text = plain.iter().fold(out, |text, (from, to)| text.replace(from, to));
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn every_sentence_of_every_sheet_stands_in_the_text_and_on_the_page() {
+    let wide = Style { colour: false, width: 100_000 };
+    let mut count = 0;
+    for tree in every_tree() {
+        let report = report(&machine(&tree));
+        let page = read(&html::page(&report));
+        for topic in topics(&report) {
+            let mut all = Vec::new();
+            sentences(&topic.sheet, &mut all);
+            let text = topic.sheet.text(&wide, Depth::All);
+            for sentence in all {
+                let sentence = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
+                let at = format!("{} on {}", topic.id, tree.display());
+                let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                assert!(flat.contains(&sentence), "{at}: the text lacks: {sentence}");
+                assert!(page.contains(&sentence), "{at}: the page lacks: {sentence}");
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 500, "{count} sentences are too few to say anything");
+}
+
+#[test]
+fn a_state_has_one_sentence_on_every_screen() {
+    for tree in every_tree() {
+        let seen = machine(&tree);
+        let report = report(&seen);
+        let memory = ShowMemory::new(&seen, None);
+        if let (Some(shown), Some(reported)) = (&memory.verdict, &report.verdict) {
+            assert_eq!(shown.text, reported.text, "{}", tree.display());
+        }
+        let answer = |sheet: &Sheet| {
+            sheet.blocks().iter().find_map(|block| match block {
+                Block::Answer(_, text) => Some(text.clone()),
+                _ => None,
+            })
+        };
+        let topic = topics(&report).into_iter().find(|topic| topic.id == "pressure").unwrap();
+        assert_eq!(answer(&topic.sheet), answer(&ShowPressure::new(&seen, None).sheet()), "{}", tree.display());
+    }
 }
