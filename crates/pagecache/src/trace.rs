@@ -82,10 +82,13 @@ pub fn trace(context: Context<'_>, run: &mut Run, walking: &walk::Options, optio
         }
         _ => None,
     };
+    // Of a command only what it does itself is recorded; at a change of task the kernel may let an event of ours slip in.
+    let ours = if child.is_some() { naming::threads(context.root, std::process::id()) } else { Vec::new() };
+    let wants = |event: &event::Event| files.wants(event) && !ours.contains(&event.task);
     let mut ended = None;
     while ended.is_none() && !signals::interrupted() && options.lasts.is_none_or(|lasts| began.elapsed() < lasts) {
         recording.take(false, |event| {
-            if files.wants(&event) {
+            if wants(&event) {
                 counter.take(event);
             }
         })?;
@@ -95,7 +98,7 @@ pub fn trace(context: Context<'_>, run: &mut Run, walking: &walk::Options, optio
     recording.stop()?;
     let lasted = began.elapsed();
     recording.take(true, |event| {
-        if files.wants(&event) {
+        if wants(&event) {
             counter.take(event);
         }
     })?;

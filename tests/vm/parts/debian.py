@@ -9,7 +9,7 @@ from .guest import judged, one_line_left
 ALWAYS = ("machine", "window", "sentence", "verdict", "ledger", "drift", "tiers", "watermarks", "pressure", "swap", "zram", "tmpfs", "would_fit", "findings", "cost")
 # Section, and the words of `skipped` that excuse its absence.
 WITH_REASON = {"measured": "tiers", "proof": "proof"}
-HEADINGS = ("What to do", "Where the memory is", "The tiers and what they cost", "Whether anything waits", "Swap and zram", "Files in RAM", "Findings", "Conditions and cost")
+HEADINGS = ("What to do", "Where the memory is", "The tiers and what they cost", "Whether anything waits", "Swap and zram", "Files in RAM", "This report", "Conditions and cost")
 OUTCOMES = ("completed", "thrashing", "killed")
 
 
