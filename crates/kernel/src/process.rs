@@ -58,6 +58,14 @@ pub fn knows_all_users() -> bool {
     map.split_whitespace().eq(["0", "0", "4294967295"])
 }
 
+/// Names this thread, at most 15 bytes, as others see it in /proc, also while it ends and its command line is gone. Where the kernel
+/// refuses, it keeps its name.
+pub fn name_thread(name: &str) {
+    if let Ok(name) = std::ffi::CString::new(name) {
+        rustix::thread::set_name(&name).ok();
+    }
+}
+
 /// The id of this boot.
 ///
 /// # Errors

@@ -27,6 +27,7 @@ use ramline_units::{Bytes, Nanos};
 use crate::remarks::name;
 use crate::{Context, walk};
 use count::Counter;
+pub use names::EVICTS;
 use names::Names;
 use recording::{Recording, Wanted};
 

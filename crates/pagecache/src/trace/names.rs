@@ -92,6 +92,9 @@ fn directory(root: &Root, mounts: &[Mounted], file: FileId) -> Option<File> {
     })
 }
 
+/// The name `cache evict` gives itself.
+pub const EVICTS: &str = "ramline evict";
+
 impl World for Names {
     fn length(&mut self, file: FileId, task: u32) -> Option<u64> {
         let found = self.look(file, task);
@@ -118,7 +121,12 @@ impl World for Names {
     }
 
     fn renamed(&mut self, task: u32, name: String) -> String {
-        if name == "ramline" { naming::ramline(&self.root, task).unwrap_or(name) } else { name }
+        // One that has ended has no command line any more, and `cache evict` is quick: it says in its name what it is.
+        match name.as_str() {
+            "ramline" => naming::ramline(&self.root, task).unwrap_or(name),
+            EVICTS => "ramline cache evict".to_owned(),
+            _ => name,
+        }
     }
 
     fn maps_folios(&self) -> bool {

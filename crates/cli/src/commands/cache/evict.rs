@@ -49,6 +49,8 @@ impl Evict {
     /// The list cannot be read, stdout cannot be written.
     pub fn run(&self, root: &Root) -> Result<u8> {
         let names = named(&self.paths, self.from.as_ref())?;
+        // Who asks later who took these pages out finds this process gone: its name stays in what was recorded.
+        ramline_kernel::process::name_thread(ramline_pagecache::trace::EVICTS);
         let options = evict::Options { dry: self.dry_run, sync: self.sync, range: self.range, top: self.top };
         let done = evict::evict(Context { root, tell: &tell }, &names, &self.walking.options(), &options);
         let partly = done.failed > 0 || done.after.0 > 0 || !done.unproven.is_empty();
