@@ -106,7 +106,7 @@ impl PressureState {
                 "Tasks wait for pages that were evicted earlier; the machine is not short of memory."
             }
             PressureState::Elsewhere => {
-                "Tasks waited although much is available: in a group, for pages evicted earlier, or the machine; two looks tell."
+                "Tasks waited while much is available: --for 2s tells whether in a group, or for evicted pages."
             }
             PressureState::GroupAtLimit => "Tasks of a group wait at its limit; the machine is not short of memory.",
             PressureState::Stalling => "Tasks wait for memory.",

@@ -102,7 +102,7 @@ fn tiers(page: &mut Page<'_>, tiers: &[Tier]) {
         Column::right("uses"),
         Column::right("of"),
         Column::right("4 KiB: median"),
-        Column::right("99 % within"),
+        Column::right("99 % within").spare(),
         Column::right("reclaimed"),
     ]);
     // A machine with a dozen swap areas has them in the report.

@@ -170,7 +170,7 @@ fn areas(areas: &[Area]) -> Table {
     let mut table = Table::new(vec![
         Column::right("turn"),
         Column::wrapped("area"),
-        Column::left("device"),
+        Column::left("device").spare(),
         Column::right("priority"),
         Column::right("size"),
         Column::right("uses"),

@@ -112,9 +112,9 @@ fn table(tiers: &[Tier]) -> Table {
         Column::wrapped("tier"),
         Column::right("uses"),
         Column::right("of"),
-        Column::right("RAM it takes"),
+        Column::right("RAM it takes").spare(),
         Column::right("4 KiB: median"),
-        Column::right("99 % within"),
+        Column::right("99 % within").spare(),
         Column::right("reclaimed"),
     ]);
     for tier in tiers {

@@ -169,14 +169,14 @@ fn quotas(sheet: &mut Sheet, state: &TmpfsState) {
 fn mounts_table(mounts: &[&TmpfsMount]) -> Table {
     let mut table = Table::new(vec![
         Column::wrapped("mount"),
-        Column::left("type"),
+        Column::left("type").spare(),
         Column::right("uses"),
         Column::right("at most"),
         Column::right("share"),
         Column::left(""),
-        Column::right("of RAM"),
+        Column::right("of RAM").spare(),
         Column::right("inodes"),
-        Column::left("may go to swap"),
+        Column::left("may go to swap").spare(),
     ]);
     mounts.iter().for_each(|mount| table.row(mount_row(mount)));
     table

@@ -26,25 +26,33 @@ pub struct Column {
     right: bool,
     wraps: bool,
     most: usize,
+    spare: bool,
 }
 
 impl Column {
     /// Words, to the left; never broken.
     #[must_use]
     pub fn left(head: &str) -> Self {
-        Column { head: head.to_owned(), right: false, wraps: false, most: usize::MAX }
+        Column { head: head.to_owned(), right: false, wraps: false, most: usize::MAX, spare: false }
     }
 
     /// Numbers, to the right.
     #[must_use]
     pub fn right(head: &str) -> Self {
-        Column { head: head.to_owned(), right: true, wraps: false, most: usize::MAX }
+        Column { head: head.to_owned(), right: true, wraps: false, most: usize::MAX, spare: false }
     }
 
     /// Sentences, wrapped when the table is too wide.
     #[must_use]
     pub fn wrapped(head: &str) -> Self {
-        Column { head: head.to_owned(), right: false, wraps: true, most: usize::MAX }
+        Column { head: head.to_owned(), right: false, wraps: true, most: usize::MAX, spare: false }
+    }
+
+    /// The same, left out where the terminal is too narrow for all columns; the last such one goes first.
+    #[must_use]
+    pub const fn spare(mut self) -> Self {
+        self.spare = true;
+        self
     }
 
     /// Its head.
@@ -165,8 +173,8 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// The text: heads (unless all are empty) and rows, each line ended. What does not fit loses its bars first; if that is
-    /// not enough, each row becomes a few lines of its own.
+    /// The text: heads (unless all are empty) and rows, each line ended. What does not fit loses its bars first, then the columns
+    /// that can be spared; if that is not enough, each row becomes a few lines of its own.
     #[must_use]
     pub fn draw(&self, style: &Style) -> String {
         let available = style.width.saturating_sub(self.indent);
@@ -174,6 +182,12 @@ impl Table {
         let mut widths = self.widths(&shown, available);
         if total(&widths) > available {
             shown.retain(|at| self.rows.iter().all(|row| row.get(*at).is_none_or(|cell| cell.share.is_none())));
+            widths = self.widths(&shown, available);
+        }
+        while total(&widths) > available
+            && let Some(last) = shown.iter().rposition(|at| self.columns[*at].spare)
+        {
+            shown.remove(last);
             widths = self.widths(&shown, available);
         }
         let mut out = String::new();
@@ -300,6 +314,15 @@ mod tests {
         assert_eq!(draw(80), "area           size              device\n/dev/zram0  2.0 GiB  #####.....  compressed\n");
         assert_eq!(draw(32), "area           size  device\n/dev/zram0  2.0 GiB  compressed\n");
         assert_eq!(draw(20), "/dev/zram0\n  size 2.0 GiB;\n  device compressed\n");
+    }
+
+    #[test]
+    fn a_column_that_can_be_spared_goes_before_the_rows_become_cards() {
+        let mut table = Table::new(vec![Column::left("area"), Column::right("size").spare(), Column::right("used")]);
+        table.row(["/dev/zram0".into(), "2.0 GiB".into(), "1.0 GiB".into()]);
+        let draw = |width| table.draw(&Style { colour: false, width });
+        assert_eq!(draw(80), "area           size     used\n/dev/zram0  2.0 GiB  1.0 GiB\n");
+        assert_eq!(draw(20), "area           used\n/dev/zram0  1.0 GiB\n");
     }
 
     #[test]
