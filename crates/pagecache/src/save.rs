@@ -101,6 +101,8 @@ pub fn save(
             (context.tell)(&why);
             out.doing = Doing::Dry;
         }
+        // What could not be read has its error already: the old one stays, and the answer says that nothing was written.
+        Err(_) if !options.force && out.failed > 0 && header.files == 0 => out.doing = Doing::Dry,
         Err(why) if !options.force => return Err(why),
         _ => {}
     }
