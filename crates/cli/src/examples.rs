@@ -55,7 +55,7 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     ("show zram", &[("ramline show zram", "every statistic, with its unit")]),
-    ("show swap", &[("ramline show swap --for 10", "what comes and goes in 10 s")]),
+    ("show swap", &[("ramline show swap --for 10", "what moves in 10 s")]),
     (
         "show tmpfs",
         &[
