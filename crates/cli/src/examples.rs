@@ -1,6 +1,6 @@
 //! Examples of every command: in its help and in its man page, from this one table. A test parses each.
 //!
-//! What it is not: documentation of options. An example is what somebody types first, with what it is for.
+//! What it is not: documentation of options. An example is what a new user types first, with what it is for.
 
 use clap::Command;
 

@@ -22,7 +22,7 @@ pub struct Format {
 }
 
 static EVERYWHERE: AtomicBool = AtomicBool::new(false);
-/// Whoever read standard output has closed it: what goes on printing may end.
+/// The reader of standard output has closed it: what goes on printing may end.
 static READER_GONE: AtomicBool = AtomicBool::new(false);
 
 /// What a command has to say, and its exit code.
@@ -124,7 +124,7 @@ pub fn redraw(frame: &[&str]) -> Result<()> {
     put_bytes(&out)
 }
 
-/// Whoever read standard output is gone.
+/// The reader of standard output is gone.
 pub fn reader_is_gone() -> bool {
     READER_GONE.load(Ordering::Relaxed)
 }
