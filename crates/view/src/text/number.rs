@@ -43,6 +43,12 @@ pub fn things(n: u64, one: &str) -> String {
     format!("{} {one}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
+/// How many of `all` rows are not among the `shown` ones: for "and 3 more".
+#[must_use]
+pub fn beyond(all: usize, shown: usize) -> u64 {
+    u64::try_from(all.saturating_sub(shown)).unwrap_or(u64::MAX)
+}
+
 /// A measured count, which may be a mean or a median: whole from 100 on.
 #[must_use]
 pub fn figure(value: f64) -> String {
