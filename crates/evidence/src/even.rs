@@ -13,19 +13,22 @@
 //! ```
 
 use crate::record::{Better, Figure, RunRecord};
+use crate::work::{ROUNDS, TIME};
 
 /// The least user and system time together (seconds) that may be split: five ticks of 10 ms.
 pub const LEAST_FOR_SPLIT_S: f64 = 0.05;
 /// What stands there instead.
 pub const CPU_TIME: &str = "CPU time";
 
-const ROUNDS: &str = "rounds";
-const PER_ROUND: &str = "time per round";
-
 /// The figures of each record, in the order of the records.
 #[must_use]
 pub fn figures(records: &[RunRecord]) -> Vec<Vec<Figure>> {
-    let mut all: Vec<Vec<Figure>> = records.iter().map(|record| record.figures.clone()).collect();
+    comparable(records.iter().map(|record| record.figures.clone()).collect())
+}
+
+/// The same of figures that stand for themselves, one list a run.
+#[must_use]
+pub fn comparable(mut all: Vec<Vec<Figure>>) -> Vec<Vec<Figure>> {
     let split_names = short_splits(&all);
     for figures in &mut all {
         for (user, system, together) in &split_names {
@@ -70,13 +73,19 @@ fn join(figures: &mut Vec<Figure>, user: &str, system: &str, together: &str) {
 
 fn each_round(figures: &mut Vec<Figure>) {
     let Some(rounds) = figures.iter().find(|figure| figure.name == ROUNDS).map(|figure| figure.value) else { return };
-    let stays = |figure: &Figure| figure.name == ROUNDS || figure.name == PER_ROUND;
+    let stays = |figure: &Figure| figure.name == ROUNDS || figure.name == TIME;
     // Without a round there is none to divide by.
     figures.retain(|figure| rounds > 0.001 || stays(figure));
     for figure in figures.iter_mut().filter(|figure| !stays(figure)) {
         figure.value /= rounds;
-        figure.name.push_str(" per round");
+        figure.name = each(&figure.name);
     }
+}
+
+/// The name of a figure when it stands for one round.
+#[must_use]
+pub fn each(name: &str) -> String {
+    format!("{name} per round")
 }
 
 #[cfg(test)]

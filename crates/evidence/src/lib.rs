@@ -20,7 +20,9 @@ mod free;
 pub mod knee;
 mod measurement;
 mod outcome;
+pub mod over_time;
 pub mod path;
+mod placing;
 pub mod proof;
 mod record;
 pub mod rng;
@@ -29,12 +31,14 @@ mod series;
 pub mod study;
 mod tiers;
 mod versus;
+pub mod work;
 
 pub use dropped::{Balance, DropKind, DropLook, DropRun, DropStage, KindCount};
 pub use eat::{EatPoint, EatRun, EatStage, SWAPPING_FROM};
 pub use free::{FreeColumn, FreeGauges};
 pub use measurement::{Interval, LatencyStats, Measurement, Spread, ranks_of_p99};
 pub use outcome::{Difference, no_pressure};
+pub use placing::{Lead, NotWon, Noted, Paced};
 pub use record::{
     Arm, Better, FORMAT, Figure, Machine, PoolBalance, Reclaim, RoundTime, RunRecord, SwapKind, Verdict, Workload,
 };

@@ -110,7 +110,18 @@ impl ArmResult {
     pub fn figure(&self, name: &str) -> Option<&FigureResult> {
         self.figures.iter().find(|figure| figure.name == name)
     }
+
+    /// Its runs among the records: where real and emulated runs are mixed, these are an arm of their own.
+    pub fn runs<'a>(&'a self, records: &'a [RunRecord]) -> impl Iterator<Item = &'a RunRecord> {
+        records.iter().filter(move |record| {
+            let own = record.arm.name.as_str();
+            record.emulated == self.emulated && (own == self.name || self.name.strip_suffix(EMULATED) == Some(own))
+        })
+    }
 }
+
+/// What follows the name of an arm whose runs were emulated while others of the series were not.
+const EMULATED: &str = " (emulated)";
 
 /// The word for a verdict.
 #[must_use]
@@ -128,9 +139,15 @@ impl SeriesTable {
     /// The table of these records; `None` when there are none.
     #[must_use]
     pub fn of(records: &[RunRecord]) -> Option<SeriesTable> {
+        let runs: Vec<&RunRecord> = records.iter().collect();
+        let table = SeriesTable::of_figures(&runs, &even::figures(records))?;
+        Some(SeriesTable { no_pressure: no_pressure(records), ..table })
+    }
+
+    /// The same of these runs and their figures made comparable, one list a run; whether there was pressure is not looked at.
+    pub(crate) fn of_figures(records: &[&RunRecord], figures: &[Vec<Figure>]) -> Option<SeriesTable> {
         let first = records.first()?;
-        let shown = even::figures(records);
-        let all: Vec<One<'_>> = records.iter().zip(&shown).map(|(record, figures)| One { record, figures }).collect();
+        let all: Vec<One<'_>> = records.iter().zip(figures).map(|(record, figures)| One { record, figures }).collect();
         let mut arms: Vec<ArmResult> = Vec::new();
         let emulated = records.iter().any(|record| record.emulated);
         let mixed = emulated && records.iter().any(|record| !record.emulated);
@@ -141,7 +158,7 @@ impl SeriesTable {
                 if runs.is_empty() {
                     continue;
                 }
-                let shown = if mixed && kind { format!("{name} (emulated)") } else { name.to_owned() };
+                let shown = if mixed && kind { format!("{name}{EMULATED}") } else { name.to_owned() };
                 let arm = arm(&shown, &runs, &arms);
                 arms.push(arm);
             }
@@ -152,14 +169,14 @@ impl SeriesTable {
             sandbox: first.sandbox.clone(),
             parameters: first.parameters.clone(),
             emulated,
-            no_pressure: no_pressure(records),
+            no_pressure: None,
             details: details(records),
             arms,
         })
     }
 }
 
-fn details(records: &[RunRecord]) -> Vec<ArmDetail> {
+fn details(records: &[&RunRecord]) -> Vec<ArmDetail> {
     let of = |name: &str| {
         let record = records.iter().find(|record| record.arm.name == name && record.detail.is_some())?;
         let detail = record.detail.clone()?;
@@ -168,7 +185,8 @@ fn details(records: &[RunRecord]) -> Vec<ArmDetail> {
     in_order(records.iter().map(|record| record.arm.name.as_str())).into_iter().filter_map(of).collect()
 }
 
-fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+/// Each once, in the order in which they came.
+pub(crate) fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen: Vec<&str> = Vec::new();
     names.for_each(|name| {
         if !seen.contains(&name) {

@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use ramline_act::Run;
-use ramline_evidence::{Arm, Better, Figure, RunRecord};
+use ramline_evidence::{Arm, RunRecord};
 use ramline_kernel::{Root, quiet};
 use ramline_units::Bytes;
 
@@ -120,27 +120,5 @@ fn conclude(record: &mut RunRecord, layers: observe::Layers) {
     if strangers > 0 {
         record.notes.push(format!("bystanders: {strangers} processes outside the sandbox were killed by the kernel"));
     }
-    record.figures = figures(record);
-}
-
-/// What the table of a series is made of.
-pub fn figures(record: &RunRecord) -> Vec<Figure> {
-    let mut out = Vec::new();
-    let mut add = |name: &str, value: Option<f64>, unit: &str, better| {
-        out.extend(value.map(|value| Figure::new(name, value, unit, better)));
-    };
-    let pages = |count: Option<u64>| count.map(|count| count as f64);
-    let reclaim = &record.reclaim;
-    add("time per round", record.seconds_per_round(), "s", Better::Lower);
-    add("rounds", Some(record.rounds_done()), "rounds", Better::Higher);
-    add("user time", Some(record.user.as_secs_f64()), "s", Better::Lower);
-    add("system time", Some(record.system.as_secs_f64()), "s", Better::Lower);
-    add("major faults", pages(Some(reclaim.major_faults)), "faults", Better::Lower);
-    add("file refaults", pages(reclaim.refault_file), "pages", Better::Lower);
-    add("anonymous refaults", pages(reclaim.refault_anon), "pages", Better::Lower);
-    add("swapped in", pages(reclaim.swap_in), "pages", Better::Lower);
-    add("swapped out", pages(reclaim.swap_out), "pages", Better::Lower);
-    add("read from disks", reclaim.read_bytes.map(Bytes::as_f64), "bytes", Better::Lower);
-    add("PSI full", pages(reclaim.psi_full_us).map(|us| us / 1e6), "s", Better::Lower);
-    out
+    record.figures = ramline_evidence::work::figures(record);
 }

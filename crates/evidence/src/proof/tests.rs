@@ -1,7 +1,11 @@
 //! The table of the proof on made-up records.
 
+use ramline_units::Nanos;
+
+use super::made::POINTS;
 use super::*;
-use crate::record::{Arm, Reclaim, RoundTime};
+use crate::record::{Arm, Reclaim, RoundTime, RunRecord};
+use crate::sample::{Phase, Sample};
 
 fn run(name: &str, seconds: &[f64], verdict: Verdict) -> RunRecord {
     let nanos = |s: f64| Nanos(format!("{:.0}", (s * 1e9).abs()).parse().unwrap());
@@ -91,4 +95,48 @@ fn the_timeline_starts_with_the_rounds_and_is_thinned_but_keeps_its_end() {
     // Where the run ended is known exactly: 4 rounds in 49.95 s.
     (record.elapsed, record.rounds) = (Nanos(49_950_000_000), vec![RoundTime::default(); 4]);
     assert_eq!(timeline(&record).last(), Some(&Point { at_s: 49.95, rounds: 4.0 }));
+}
+
+#[test]
+fn the_arms_are_those_of_the_series_and_few_ticks_are_not_split() {
+    let of = |name: &str, user: u64, system: u64| RunRecord {
+        user: Nanos(user * 1_000_000),
+        system: Nanos(system * 1_000_000),
+        ..run(name, &[1.0, 1.0], Verdict::Completed)
+    };
+    let long = [of("swap", 400, 200), of("none", 600, 900)];
+    let arms = ProofTable::of(&long).unwrap().arms;
+    let median = |measured: &Option<Measurement>| measured.as_ref().map(|m| (m.median, m.unit.clone()));
+    assert_eq!(median(&arms[0].user_s), Some((0.2, "s".to_owned())), "of one round");
+    assert_eq!(median(&arms[1].major_faults), Some((50.0, "faults".to_owned())));
+    let short = [of("swap", 400, 200), of("none", 10, 20)];
+    let arms = ProofTable::of(&short).unwrap().arms;
+    assert_eq!((arms[0].user_s.as_ref(), arms[1].system_s.as_ref()), (None, None), "30 ms are three ticks");
+}
+
+#[test]
+fn what_a_headline_is_made_of_says_the_same_as_the_series_of_the_runs() {
+    let mut stuck = run("zram", &[], Verdict::Thrashing("20 s passed".into()));
+    stuck.elapsed = Nanos(20_000_000_000);
+    for n in [3, 12, 21] {
+        let runs =
+            [run("swap", &[1.0, 1.2], Verdict::Completed), run("none", &[4.0], Verdict::Completed), stuck.clone()];
+        let runs: Vec<RunRecord> = runs.iter().cycle().take(n).cloned().collect();
+        let table = ProofTable::of(&runs).unwrap();
+        let series = table.series();
+        let found = series.main_difference(&["time per round"]).unwrap();
+        assert_eq!((found.first.name.as_str(), found.other.name.as_str()), ("swap", "none"));
+        assert_eq!((found.of_other.claimed, found.versus.is_claimed()), (n > 12, n > 12), "{n}");
+        assert!((found.factor().unwrap() - 4.0 / 1.1).abs() < 1e-9);
+        let words: Vec<_> = series.arms.iter().map(|arm| arm.verdicts[0].0.as_str()).collect();
+        assert_eq!(words, ["completed", "completed", "thrashing"]);
+    }
+}
+
+#[test]
+fn a_factor_is_never_below_one_and_of_nothing_there_is_none() {
+    let of = |ratio| Versus { ratio, ..Versus::default() };
+    assert_eq!((of(4.0).factor(), of(4.0).is_slower()), (Some(4.0), true));
+    assert_eq!((of(0.25).factor(), of(0.25).is_slower()), (Some(4.0), false));
+    assert_eq!((of(0.0).factor(), of(f64::INFINITY).factor()), (None, None));
 }

@@ -20,7 +20,7 @@ use super::qemu::{Accel, Guest};
 use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Series};
 use crate::settings::{CODE_UNITS, Settings};
-use crate::{arm, observe, preflight, runner, scratch};
+use crate::{arm, observe, preflight, scratch};
 
 /// A guest made by the processor itself must say its first line within this time, or it is emulated.
 const KVM_PATIENCE: Duration = Duration::from_secs(5);
@@ -240,7 +240,7 @@ fn conclude(record: &mut RunRecord) {
     }
     let faults = record.reclaim.major_faults;
     record.reclaim = reclaim(&record.before, &record.after, faults);
-    record.figures = runner::figures(record);
+    record.figures = ramline_evidence::work::figures(record);
     let delta = |name: &str| record.after.get(name)?.checked_sub(*record.before.get(name)?);
     let who = [
         ("taken by kswapd", delta("vm.pgsteal_kswapd")),
