@@ -13,8 +13,10 @@
 //! assert!(sheet.text(&Style::default(), Depth::All).contains("How it is known\nMemAvailable"));
 //! ```
 
+mod chart;
 mod picture;
 
+pub use chart::{Along, Bar, Bars, Key, Line, Panel, Panels, Points};
 pub use picture::{Piece, Stack, Timed, Tint};
 
 use crate::text::{Paint, Table};
@@ -80,6 +82,10 @@ pub enum Block {
         /// It.
         sheet: Sheet,
     },
+    /// Values beside each other.
+    Bars(Bars),
+    /// Values over time.
+    Panels(Panels),
 }
 
 /// What a topic has to say.
@@ -172,6 +178,20 @@ impl Sheet {
         }
     }
 
+    /// Values beside each other, unless there are none.
+    pub fn bars(&mut self, bars: Bars) {
+        if !bars.rows.is_empty() {
+            self.push(Block::Bars(bars));
+        }
+    }
+
+    /// Values over time, unless all are zero.
+    pub fn panels(&mut self, panels: Panels) {
+        if !panels.is_flat() {
+            self.push(Block::Panels(panels));
+        }
+    }
+
     /// Room.
     pub fn blank(&mut self) {
         self.push(Block::Gap);
@@ -188,6 +208,15 @@ impl Sheet {
         fill(&mut sheet);
         if !sheet.is_empty() {
             self.push(Block::More { title: title.to_owned(), sheet });
+        }
+    }
+
+    /// The answer it begins with, and what stands below; of a sheet without an answer all of it.
+    #[must_use]
+    pub fn split_answer(&self) -> (Option<&str>, Sheet) {
+        match self.blocks.split_first() {
+            Some((Block::Answer(_, text), below)) => (Some(text), Sheet { blocks: below.to_vec() }),
+            _ => (None, self.clone()),
         }
     }
 

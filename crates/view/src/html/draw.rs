@@ -17,11 +17,11 @@ mod stack;
 use maud::{Markup, html};
 use unicode_width::UnicodeWidthChar;
 
-pub use bars::{Bar, bars};
-pub use dots::{Axis, Dots, dots};
+pub use bars::bars;
+pub use dots::{Axis, dots};
 pub use latency::{Span, latencies};
 pub use meter::meter;
-pub use panels::{Axes, Panel, Points, Stroke, panels};
+pub use panels::{Axes, panels, sample};
 pub use stack::stack;
 
 use crate::escape;
@@ -40,18 +40,10 @@ pub struct Drawing {
 pub enum Fill {
     /// Plain.
     Now,
-    /// Rising lines.
-    Partly,
     /// Dots.
     AtCost,
-    /// Upright lines.
-    No,
-    /// Crossed lines.
-    Leftover,
     /// So light that what lies below shows through.
     Pale,
-    /// Nothing is here.
-    Free,
     /// A piece of memory.
     Of(Tint),
 }
@@ -61,12 +53,9 @@ impl Fill {
     pub const fn class(self) -> &'static str {
         match self {
             Fill::Now => "f-now",
-            Fill::Partly => "f-partly",
             Fill::AtCost => "f-cost",
-            Fill::No => "f-no",
-            Fill::Leftover => "f-left",
             Fill::Pale => "area",
-            Fill::Free | Fill::Of(Tint::Free) => "f-free",
+            Fill::Of(Tint::Free) => "f-free",
             Fill::Of(Tint::Processes) => "t-processes",
             Fill::Of(Tint::Shared) => "t-shared",
             Fill::Of(Tint::Locked) => "t-locked",
@@ -74,17 +63,17 @@ impl Fill {
             Fill::Of(Tint::Kernel) => "t-kernel",
             Fill::Of(Tint::Dirty) => "t-dirty",
             Fill::Of(Tint::Cache) => "t-cache",
+            Fill::Of(Tint::Swap) => "f-no",
         }
     }
 
     const fn pattern(self) -> Option<&'static str> {
         match self {
-            Fill::Now | Fill::Pale | Fill::Free | Fill::Of(Tint::Free | Tint::Cache) => None,
-            Fill::Of(Tint::Processes) => None,
-            Fill::Partly | Fill::Of(Tint::Shared) => Some("url(#p-rising)"),
+            Fill::Now | Fill::Pale | Fill::Of(Tint::Free | Tint::Cache | Tint::Processes) => None,
+            Fill::Of(Tint::Shared) => Some("url(#p-rising)"),
             Fill::AtCost | Fill::Of(Tint::Dirty) => Some("url(#p-dots)"),
-            Fill::No | Fill::Of(Tint::Kernel) => Some("url(#p-upright)"),
-            Fill::Leftover | Fill::Of(Tint::Locked | Tint::Compressed) => Some("url(#p-crossed)"),
+            Fill::Of(Tint::Kernel | Tint::Swap) => Some("url(#p-upright)"),
+            Fill::Of(Tint::Locked | Tint::Compressed) => Some("url(#p-crossed)"),
         }
     }
 }

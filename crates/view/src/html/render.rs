@@ -6,6 +6,7 @@
 
 use maud::{Markup, html};
 
+use super::charts;
 use super::draw::{self, Span, latencies, stack};
 use super::format::keep;
 use super::parts::{commands, figure};
@@ -93,6 +94,8 @@ fn one(id: &str, block: &Block) -> Markup {
         Block::More { title, sheet } => html! {
             details { summary { @if title.is_empty() { "What it rests on" } @else { (keep(title)) } } (body(id, sheet)) }
         },
+        Block::Bars(bars) => charts::bars(id, bars),
+        Block::Panels(panels) => charts::panels(id, panels),
     }
 }
 
@@ -104,16 +107,17 @@ fn table_of(table: &Table) -> Markup {
         div.scroll {
             table {
                 @if headed {
-                    thead { tr { @for (_, column) in &shown { th scope="col" .n[column.is_number()] { (column.head()) } } } }
+                    thead { tr { @for (_, column) in &shown { th scope="col" class=[class(None, column.is_number())] { (column.head()) } } } }
                 }
                 tbody {
                     @for row in table.rows() {
                         tr {
                             @for (nth, (at, column)) in shown.iter().enumerate() {
                                 @let cell = row.get(*at);
-                                @if nth == 0 { th scope="row" class=[cell.and_then(|c| tone(c.paint()))] .n[column.is_number()] { (filled(cell, column.is_number())) } }
-                                @else if cell.is_none_or(|cell| cell.text().is_empty()) { td.empty .n[column.is_number()] {} }
-                                @else { td class=[cell.and_then(|c| tone(c.paint()))] .n[column.is_number()] data-label=[Some(column.head()).filter(|head| !head.is_empty())] { div { (filled(cell, column.is_number())) } } }
+                                @let class = class(cell, column.is_number());
+                                @if nth == 0 { th scope="row" class=[class] { (filled(cell, column.is_number())) } }
+                                @else if cell.is_none_or(|cell| cell.text().is_empty()) { td.empty {} }
+                                @else { td class=[class] data-label=[Some(column.head()).filter(|head| !head.is_empty())] { div { (filled(cell, column.is_number())) } } }
                             }
                         }
                     }
@@ -121,6 +125,13 @@ fn table_of(table: &Table) -> Markup {
             }
         }
     }
+}
+
+/// The classes of a cell: numbers stand to the right, and a colour says how it is meant. Of two attributes a browser takes the first.
+fn class(cell: Option<&Cell>, number: bool) -> Option<String> {
+    let tone = cell.and_then(|cell| tone(cell.paint()));
+    let all: Vec<&str> = number.then_some("n").into_iter().chain(tone).collect();
+    Some(all.join(" ")).filter(|all| !all.is_empty())
 }
 
 fn filled(cell: Option<&Cell>, number: bool) -> Markup {
@@ -162,4 +173,21 @@ fn timed(id: &str, times: &[Timed]) -> Markup {
         &drawing,
         &html! { "Dot: median. Line: up to the 99th percentile. The scale is logarithmic." },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Column;
+
+    #[test]
+    fn a_cell_has_its_colour_and_its_side_in_one_attribute() {
+        let mut table = Table::new(vec![Column::wrapped("setting"), Column::right("n"), Column::right("rest")]);
+        table.row(["a".into(), Cell::painted(Paint::Warn, "1"), "".into()]);
+        table.row(["b".into(), "2".into(), "3".into()]);
+        let drawn = table_of(&table).0;
+        assert!(drawn.contains(r#"<td class="n warn" data-label="n">"#), "{drawn}");
+        assert!(drawn.contains(r#"<td class="empty"></td>"#) && drawn.contains(r#"<th scope="row">a</th>"#), "{drawn}");
+        assert!(!drawn.contains(r#"class="""#), "{drawn}");
+    }
 }

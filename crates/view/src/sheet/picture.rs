@@ -25,6 +25,8 @@ pub enum Tint {
     Cache,
     /// Unused.
     Free,
+    /// In swap, so not in memory.
+    Swap,
 }
 
 /// A piece of a whole.

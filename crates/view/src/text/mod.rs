@@ -12,6 +12,7 @@
 //! ```
 
 mod bar;
+mod charts;
 pub mod number;
 mod page;
 pub mod picture;

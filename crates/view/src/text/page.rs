@@ -6,7 +6,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use super::{Paint, Style, picture, wrap};
+use super::{Paint, Style, charts, picture, wrap};
 use crate::escape;
 use crate::sheet::{Block, Depth, Sheet};
 
@@ -100,9 +100,7 @@ impl Ink<'_> {
             Block::Stack(stack) => self.out.push_str(&picture::stack(stack, self.style)),
             // The table beside them has the numbers.
             Block::Times(_) => {}
-            Block::Drawn(lines) => {
-                lines.iter().for_each(|line| self.out.push_str(&format!("{}\n", escape(line).trim_end())));
-            }
+            Block::Drawn(lines) => self.drawn(lines),
             Block::Gap => self.gap(),
             Block::Next(text) => {
                 if self.depth == Depth::All {
@@ -124,7 +122,27 @@ impl Ink<'_> {
                     self.sheet(sheet);
                 }
             }
+            Block::Bars(bars) => {
+                let lines = charts::bars(bars, self.style);
+                if !lines.is_empty() {
+                    self.gap();
+                    self.put(Paint::Bold, "", &bars.title);
+                    self.drawn(&lines);
+                }
+            }
+            Block::Panels(panels) => {
+                if let Some((lines, letters)) = charts::panels(panels, self.style) {
+                    self.gap();
+                    self.drawn(&lines);
+                    self.put(Paint::Dim, "", &letters);
+                }
+            }
         }
+    }
+
+    /// Lines as they are, but for what steers a terminal.
+    fn drawn(&mut self, lines: &[String]) {
+        lines.iter().for_each(|line| self.out.push_str(&format!("{}\n", escape(line).trim_end())));
     }
 
     /// An empty line, unless the text is empty or ends in one.

@@ -18,7 +18,7 @@ pub const fn paint(tint: Tint) -> Paint {
         Tint::Shared => Paint::Magenta,
         Tint::Locked => Paint::Bad,
         Tint::Compressed => Paint::Cyan,
-        Tint::Kernel | Tint::Dirty => Paint::Warn,
+        Tint::Kernel | Tint::Dirty | Tint::Swap => Paint::Warn,
         Tint::Cache => Paint::Good,
         Tint::Free => Paint::Dim,
     }

@@ -1,4 +1,4 @@
-//! One value a run: a dot for each, a line at their median, a band for its interval; a row an arm, all on one axis.
+//! One value a run: a dot for each, a line at their median, a band for its interval; a row a setting, all on one axis.
 //!
 //! The axis begins at zero. Where the largest value is [`FAR`] times the smallest, and all are positive, it is logarithmic: then
 //! differences among the small ones stay visible, and the caption must say so.
@@ -8,24 +8,11 @@
 use maud::html;
 
 use super::{Drawing, at, label, log_share};
+use crate::sheet::Bar;
 
 /// From this ratio of the largest to the smallest on, the axis is logarithmic.
 const FAR: f64 = 30.0;
 const ROW: u32 = 50;
-
-/// One arm.
-pub struct Dots {
-    /// Which.
-    pub name: String,
-    /// What stands on the right.
-    pub value: String,
-    /// One a run.
-    pub runs: Vec<f64>,
-    /// Their median.
-    pub median: f64,
-    /// Of the median.
-    pub interval: (f64, f64),
-}
 
 /// The axis of some values.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,9 +24,9 @@ pub enum Axis {
 }
 
 impl Axis {
-    /// The one that fits; `None` when there is nothing but zeros.
-    pub fn of(values: impl Iterator<Item = f64>) -> Option<Axis> {
-        let values: Vec<f64> = values.filter(|v| v.is_finite()).collect();
+    /// The one that fits the runs of all rows; `None` when there is nothing but zeros.
+    pub fn of(rows: &[Bar]) -> Option<Axis> {
+        let values: Vec<f64> = rows.iter().flat_map(|row| row.runs.iter().copied()).filter(|v| v.is_finite()).collect();
         let low = values.iter().copied().reduce(f64::min)?;
         let high = values.iter().copied().reduce(f64::max)?;
         if low > 0.0 && high / low >= FAR {
@@ -65,8 +52,8 @@ impl Axis {
     }
 }
 
-/// The arms, one below the other; `tick` writes a value of the axis.
-pub fn dots(rows: &[Dots], axis: Axis, tick: impl Fn(f64) -> String) -> Drawing {
+/// The rows, one below the other; `tick` writes a value of the axis.
+pub fn dots(rows: &[Bar], axis: Axis, tick: impl Fn(f64) -> String) -> Drawing {
     let bottom = ROW.saturating_mul(u32::try_from(rows.len()).unwrap_or(u32::MAX));
     let tops = (0u32..).map(|row| row * ROW);
     let ticks = axis.ticks();
@@ -75,10 +62,11 @@ pub fn dots(rows: &[Dots], axis: Axis, tick: impl Fn(f64) -> String) -> Drawing 
             (label(&row.name, &row.value, top + 14))
             rect.track x="0" y=(top + 22) width="100%" height="18" {}
             @for value in &ticks { line.grid x1=(at(axis.share(*value))) x2=(at(axis.share(*value))) y1=(top + 22) y2=(top + 40) {} }
-            @let (from, to) = (axis.share(row.interval.0), axis.share(row.interval.1));
-            rect.band x=(at(from)) y=(top + 26) width=(at((to - from).max(0.0))) height="10" {}
+            @if let Some((from, to)) = row.interval.map(|(low, high)| (axis.share(low), axis.share(high))) {
+                rect.band x=(at(from)) y=(top + 26) width=(at((to - from).max(0.0))) height="10" {}
+            }
             @for run in &row.runs { circle.run cx=(at(axis.share(*run))) cy=(top + 31) r="4" {} }
-            line.mark x1=(at(axis.share(row.median))) x2=(at(axis.share(row.median))) y1=(top + 21) y2=(top + 41) {}
+            @if let Some(median) = row.at.map(|median| at(axis.share(median))) { line.mark x1=(median) x2=(median) y1=(top + 21) y2=(top + 41) {} }
         }
         @for (index, value) in ticks.iter().enumerate() {
             @let anchor = if index == 0 { "start" } else if index + 1 == ticks.len() { "end" } else { "middle" };
@@ -101,12 +89,12 @@ mod tests {
 
     #[test]
     fn the_axis_begins_at_zero_unless_values_are_far_apart() {
-        assert_eq!(Axis::of([2.0, 3.0, 4.0].into_iter()), Some(Axis::Linear(0.0, 4.0)));
-        assert_eq!(Axis::of([-2.0, 4.0].into_iter()), Some(Axis::Linear(-2.0, 4.0)));
-        assert_eq!(Axis::of([0.0, 100.0].into_iter()), Some(Axis::Linear(0.0, 100.0)));
-        let far = Axis::of([1.0, 100.0].into_iter()).unwrap();
+        let of = |runs: &[f64]| Axis::of(&[Bar { runs: runs.to_vec(), ..Bar::default() }]);
+        assert_eq!(of(&[2.0, 3.0, 4.0]), Some(Axis::Linear(0.0, 4.0)));
+        assert_eq!(of(&[-2.0, 4.0]), Some(Axis::Linear(-2.0, 4.0)));
+        assert_eq!(of(&[0.0, 100.0]), Some(Axis::Linear(0.0, 100.0)));
+        let far = of(&[1.0, 100.0]).unwrap();
         assert!((far.share(10.0) - 0.5).abs() < 1e-12, "{far:?}");
-        assert_eq!(Axis::of([0.0, f64::NAN].into_iter()), None);
-        assert_eq!(Axis::of(std::iter::empty()), None);
+        assert_eq!((of(&[0.0, f64::NAN]), of(&[])), (None, None));
     }
 }

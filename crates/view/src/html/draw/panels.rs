@@ -1,76 +1,63 @@
-//! What goes on over time, one small chart an arm, all on the same two axes: areas stacked on one another, and curves.
+//! What goes on over time, one small chart a setting, all on the same two axes: areas stacked on one another, and curves.
 //!
 //! An area goes down to zero: of a stack the highest is drawn first, and those below cover it.
 //!
-//! Worked example: `Panel { areas: vec![(Fill::No, sums), (Fill::Now, below)], .. }` shows two parts of a sum.
+//! Worked example: `Panel { areas: vec![(Tint::Cache, sums), (Tint::Processes, below)], .. }` shows two parts of a sum. A curve alone is
+//! shaded down to zero.
 
 use std::fmt::Write;
 
 use maud::{Markup, html};
 
-use super::{Drawing, Fill, label};
+use super::{Drawing, Fill, fill, label};
+use crate::sheet::{Along, Line, Panel, Panels, Points};
 
-/// Time or number on the first axis, value on the second.
-pub type Points = Vec<(f64, f64)>;
+/// How high a panel with areas on one another is, and any other, in CSS pixels.
+const PIXELS: (u32, u32) = (130, 70);
 
-/// How a curve is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stroke {
-    /// What the panel is about.
-    First,
-    /// What it is compared with: dashed.
-    Second,
-    /// One run of several: thin.
-    Run,
-    /// A bound: the colour of the text.
-    Edge,
-}
-
-impl Stroke {
-    const fn class(self) -> &'static str {
-        match self {
-            Stroke::First => "curve",
-            Stroke::Second => "curve second",
-            Stroke::Run => "curve run",
-            Stroke::Edge => "curve edge",
-        }
-    }
-
-    /// The sample of a stroke in a legend.
-    pub fn swatch(self) -> Markup {
-        html! { svg.swatch width="22" height="14" aria-hidden="true" focusable="false" { path class=(self.class()) d="M0 7H22" {} } }
+/// The class of a curve.
+pub const fn class(line: Line) -> &'static str {
+    match line {
+        Line::First => "curve",
+        Line::Second => "curve second",
+        Line::Run => "curve run",
+        Line::Bound => "curve edge",
     }
 }
 
-/// One arm.
-#[derive(Default)]
-pub struct Panel {
-    /// Which.
-    pub name: String,
-    /// What stands on the right.
-    pub value: String,
-    /// From the highest to the lowest.
-    pub areas: Vec<(Fill, Points)>,
-    /// On top of these.
-    pub curves: Vec<(Stroke, Points)>,
+/// The sample of a curve in a legend.
+pub fn sample(line: Line) -> Markup {
+    html! { svg.swatch width="22" height="14" aria-hidden="true" focusable="false" { path class=(class(line)) d="M0 7H22" {} } }
 }
 
-/// The axes of all panels: both begin at zero, or the first at `from`.
-pub struct Axes<'a> {
-    /// Where the first begins.
-    pub from: f64,
-    /// Where it ends.
+/// The axes of all panels: the second begins at zero.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Axes {
+    from: f64,
+    /// Where the first ends.
     pub width: f64,
     /// Where the second ends.
     pub height: f64,
-    /// What stands at the ends of the first.
-    pub ends: (&'a str, &'a str),
-    /// How high a panel is, in CSS pixels.
-    pub pixels: u32,
+    pixels: u32,
+}
+
+impl Axes {
+    /// Those of these panels: as long and as high as their points need.
+    pub fn of(all: &Panels) -> Axes {
+        let most = |of: fn(&(f64, f64)) -> f64| all.points().map(of).filter(|v| v.is_finite()).fold(0.0, f64::max);
+        let stacked = all.panels.iter().any(|panel| panel.areas.len() > 1);
+        Axes {
+            from: if all.along == Along::Rounds { 1.0 } else { 0.0 },
+            width: most(|point| point.0),
+            height: most(|point| point.1).max(all.least),
+            pixels: if stacked { PIXELS.0 } else { PIXELS.1 },
+        }
+    }
 }
 
 /// The panels, one below the other.
-pub fn panels(all: &[Panel], axes: &Axes<'_>) -> Drawing {
+/// `ends` stands at the ends of the first axis.
+pub fn panels(all: &[Panel], axes: &Axes, ends: (&str, &str)) -> Drawing {
     let row = axes.pixels + 32;
     let bottom = row.saturating_mul(u32::try_from(all.len()).unwrap_or(u32::MAX));
     let tops = (0u32..).map(|index| index * row);
@@ -80,24 +67,25 @@ pub fn panels(all: &[Panel], axes: &Axes<'_>) -> Drawing {
             (label(&panel.name, &panel.value, top + 14))
             rect.track x="0" y=(top + 22) width="100%" height=(axes.pixels) {}
             svg x="0" y=(top + 22) width="100%" height=(axes.pixels) viewBox=(view) preserveAspectRatio="none" overflow="visible" {
-                @for (fill, points) in &panel.areas { (area(*fill, points, axes)) }
-                @for (stroke, points) in &panel.curves {
+                @for (tint, points) in &panel.areas { (area(fill(*tint), points, axes)) }
+                @if let ([], [(_, points)]) = (panel.areas.as_slice(), panel.curves.as_slice()) { (area(Fill::Pale, points, axes)) }
+                @for (line, points) in &panel.curves {
                     @match points.as_slice() {
                         [] => {}
-                        [one] => { @let (x, y) = place(*one, axes); line class=(stroke.class()) x1=((x - 6.0).max(0.0)) x2=((x + 6.0).min(1000.0)) y1=(y) y2=(y) {} }
-                        _ => { polyline class=(stroke.class()) points=(path(points, axes)) {} }
+                        [one] => { @let (x, y) = place(*one, axes); line class=(class(*line)) x1=((x - 6.0).max(0.0)) x2=((x + 6.0).min(1000.0)) y1=(y) y2=(y) {} }
+                        _ => { polyline class=(class(*line)) points=(path(points, axes)) {} }
                     }
                 }
             }
             line.axis x1="0" x2="100%" y1=(top + 22 + axes.pixels) y2=(top + 22 + axes.pixels) {}
         }
-        text.tick x="0" y=(bottom + 8) { (axes.ends.0) }
-        text.tick x="100%" y=(bottom + 8) text-anchor="end" { (axes.ends.1) }
+        text.tick x="0" y=(bottom + 8) { (ends.0) }
+        text.tick x="100%" y=(bottom + 8) text-anchor="end" { (ends.1) }
     };
     Drawing { marks, height: bottom + 14 }
 }
 
-fn area(fill: Fill, points: &Points, axes: &Axes<'_>) -> Markup {
+fn area(fill: Fill, points: &Points, axes: &Axes) -> Markup {
     let Some((first, last)) = points.first().zip(points.last()) else { return html! {} };
     let floor = axes.pixels;
     let (from, to) = (place(*first, axes).0, place(*last, axes).0);
@@ -108,14 +96,14 @@ fn area(fill: Fill, points: &Points, axes: &Axes<'_>) -> Markup {
     }
 }
 
-fn place(point: (f64, f64), axes: &Axes<'_>) -> (f64, f64) {
+fn place(point: (f64, f64), axes: &Axes) -> (f64, f64) {
     let share =
         |value: f64, most: f64| if most > 0.0 && value.is_finite() { (value / most).clamp(0.0, 1.0) } else { 0.0 };
     let pixels = f64::from(axes.pixels);
     (share(point.0 - axes.from, axes.width - axes.from) * 1000.0, pixels - share(point.1, axes.height) * pixels)
 }
 
-fn path(points: &Points, axes: &Axes<'_>) -> String {
+fn path(points: &Points, axes: &Axes) -> String {
     let mut out = String::new();
     for point in points {
         let (x, y) = place(*point, axes);
@@ -131,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_point_lies_between_the_axes_and_never_beyond() {
-        let axes = Axes { from: 1.0, width: 11.0, height: 50.0, ends: ("1", "11"), pixels: 100 };
+        let axes = Axes { from: 1.0, width: 11.0, height: 50.0, pixels: 100 };
         assert_eq!(path(&vec![(1.0, 0.0), (6.0, 25.0), (11.0, 50.0)], &axes), "0,100.0 500,50.0 1000,0.0");
         assert_eq!(path(&vec![(-5.0, f64::NAN), (90.0, 900.0)], &axes), "0,100.0 1000,0.0");
     }
