@@ -13,7 +13,7 @@
 
 mod memory;
 
-pub use memory::{Held, MemoryPart, stacked};
+pub use memory::{Held, MemoryPart, limit, stacked};
 
 use ramline_units::Nanos;
 

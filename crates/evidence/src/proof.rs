@@ -192,5 +192,15 @@ impl ProofArm {
     }
 }
 
+impl ProofTable {
+    /// Of each setting its time per round, or the bound that it is above, as a share of the longest, 0 to 1.
+    #[must_use]
+    pub fn shares(&self) -> Vec<Option<f64>> {
+        let longest = self.arms.iter().filter_map(ProofArm::time_or_bound).fold(0.0, f64::max);
+        let share = |arm: &ProofArm| arm.time_or_bound().filter(|_| longest > 0.0).map(|time| time / longest);
+        self.arms.iter().map(share).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -13,11 +13,11 @@
 //! assert!(page.contains("&lt;/title&gt;&lt;script&gt;") && !page.contains("<script"));
 //! ```
 
+mod charts;
 mod draw;
 mod format;
 mod parts;
 mod render;
-mod section;
 mod series;
 mod shell;
 
@@ -25,7 +25,8 @@ use maud::{Markup, html};
 use ramline_model::verdict::Status;
 
 use crate::report::CheckupReport;
-pub(crate) use format::date;
+use crate::screen;
+pub(crate) use format::{date, long};
 use format::{digits, percent, size, times};
 pub use series::{Reading, SeriesPage, series};
 use shell::{Section, Shell};
@@ -46,16 +47,15 @@ pub fn page(report: &CheckupReport) -> String {
     })
 }
 
-/// The sections the report has something for: its sheets, the proof, and what it all rests on.
+/// The sections the report has something for: its topics, the proof, and what it all rests on. Each is a sheet.
 fn sections(report: &CheckupReport) -> Vec<Section> {
-    use section::{proof, record};
-    let topics = crate::report::topics(report).into_iter().map(|topic| Section {
-        id: topic.id,
-        name: topic.name,
-        body: render::topic(topic.id, topic.heading, &topic.sheet),
-    });
-    let proof = report.proof.as_ref().map(|table| Section { id: "proof", name: "Proof", body: proof::proof(table) });
-    let record = Section { id: "record", name: "This report", body: record::record(report) };
+    let section = |id, name, heading, sheet| Section { id, name, body: render::topic(id, heading, &sheet) };
+    let topics = crate::report::topics(report).into_iter().map(|t| section(t.id, t.name, t.heading, t.sheet));
+    let proof = report
+        .proof
+        .as_ref()
+        .map(|table| section("proof", "Proof", "The proof", screen::proof_sheet(table, &screen::proof_answer(table))));
+    let record = section("record", "This report", "This report", screen::record(report));
     topics.chain(proof).chain([record]).collect()
 }
 

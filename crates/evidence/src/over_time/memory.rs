@@ -87,6 +87,13 @@ pub fn stacked(run: &RunRecord, parts: &[MemoryPart]) -> Vec<Points> {
     (0..parts.len()).map(edge).collect()
 }
 
+/// The limit over time, in bytes; `None` where the run had none.
+#[must_use]
+pub fn limit(run: &RunRecord) -> Option<Points> {
+    let limited = run.samples.iter().any(|sample| sample.limit > Bytes::ZERO);
+    limited.then(|| run.at_each_look(|sample| sample.limit.as_f64()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,5 +139,6 @@ mod tests {
         let mib = |mib: u64| Bytes::from_mib(mib).as_f64();
         let edges = stacked(&run, &[MemoryPart::Anonymous, MemoryPart::Files, MemoryPart::Free]);
         assert_eq!(edges, [[(1.0, mib(60))], [(1.0, mib(85))], [(1.0, mib(95))]]);
+        assert_eq!((limit(&run), limit(&RunRecord::default())), (Some(vec![(1.0, mib(100))]), None));
     }
 }

@@ -61,6 +61,7 @@ fn without_one_round_the_ratio_is_a_lower_bound() {
     let arm = &table.arms[1];
     assert_eq!((arm.outcome, arm.why.as_deref()), (Outcome::Thrashing, Some("20 s passed")));
     assert_eq!((arm.seconds_per_round.clone(), arm.more_than_s), (None, Some(20.0)));
+    assert_eq!(table.shares(), [Some(0.1), Some(1.0)], "of the longest, or of the bound that the longest is above");
     let versus = arm.versus_first.clone().unwrap();
     assert!(versus.at_least && versus.separated);
     assert!((versus.ratio - 10.0).abs() < 1e-9);

@@ -86,8 +86,7 @@ pub fn page() -> Option<String> {
         reading: &reading,
         doubts: &doubts,
         two: false,
-        answer: None,
-        screen: &ramline_view::screen::series(&table, &[], &ramline_view::text::Style::default()),
+        sheet: &ramline_view::screen::series_sheet(&table, &["time per round", "rounds", "file refaults"]),
         ramline: "0.1.0",
     }))
 }

@@ -4,7 +4,6 @@
 //!
 //! Worked example: `times(141_250.0)` is `141,000×`, `latency(Nanos(80_100))` is `80.1 µs`.
 
-use ramline_evidence::Measurement;
 use ramline_units::{Bytes, Nanos};
 
 use crate::text::number;
@@ -71,11 +70,6 @@ pub fn measured_ns(ns: f64) -> String {
     format!("{}{GAP}{unit}", digits(value))
 }
 
-/// Seconds: `2.81 s`.
-pub fn seconds(value: f64) -> String {
-    number::seconds(value).replace(' ', "\u{a0}")
-}
-
 /// A measured number of bytes, or bytes a second, in binary units.
 pub fn measured_size(value: f64) -> String {
     let mut value = value;
@@ -88,23 +82,6 @@ pub fn measured_size(value: f64) -> String {
         unit = next;
     }
     format!("{}{GAP}{unit}", digits(value))
-}
-
-/// A measurement with n and spread, its unit written so that it can be read.
-pub fn measured(m: &Measurement) -> String {
-    let (interval, spread) = m.interval();
-    let word = if spread == ramline_evidence::Spread::Ci95 { "95 % interval" } else { "range" };
-    let write: Box<dyn Fn(f64) -> String> = match m.unit.as_str() {
-        "bytes" => Box::new(measured_size),
-        "bytes/s" => Box::new(|v| format!("{}/s", measured_size(v))),
-        _ => Box::new(digits),
-    };
-    let unit = if m.unit.starts_with("bytes") { String::new() } else { format!("{GAP}{}", m.unit) };
-    let median = write(m.median);
-    if m.n < 2 {
-        return format!("{median}{unit} (n 1)");
-    }
-    format!("{median}{unit} (n {}, {word} {} to {})", count(m.n), write(interval.low), write(interval.high))
 }
 
 /// A sentence with a capital at its head and no line break between a number and its unit.
@@ -195,14 +172,6 @@ mod tests {
         let text = sentence("1.5 % of 24 GiB is cache (by the last 10 s); 3 pages a second.");
         assert_eq!(text, "1.5\u{a0}% of 24\u{a0}GiB is cache (by the last 10\u{a0}s); 3 pages a second.");
         assert_eq!((sentence("ärger s"), sentence("")), ("Ärger s".to_owned(), String::new()));
-    }
-
-    #[test]
-    fn a_measurement_names_n_and_what_its_spread_is() {
-        let m = Measurement::of(&[1e6, 2e6, 3e6], "bytes/s", "", &[]).unwrap();
-        assert_eq!(measured(&m).replace('\u{a0}', " "), "1.91 MiB/s (n 3, range 977 KiB/s to 2.86 MiB/s)");
-        let one = Measurement::of(&[2.0], "s", "", &[]).unwrap();
-        assert_eq!(measured(&one).replace('\u{a0}', " "), "2 s (n 1)");
     }
 
     #[test]

@@ -1,24 +1,20 @@
 //! A series of the lab as one page: what came out first, then what happened over time, then everything it rests on.
 //!
 //! What it is: a function of the raw records, for any experiment; those whose runs were looked at every 100 ms have charts over
-//! time. What it is not: a study; medians, intervals and claims are those of [`SeriesTable`].
+//! time. Each section is a sheet; the result is the one of the terminal. What it is not: a study; medians, intervals and claims are
+//! those of [`SeriesTable`].
 //!
-//! Worked example: seven runs of two arms make a chart of the leading figure with seven dots in each of two rows.
-
-mod arms;
-mod conditions;
-mod figures;
-mod over_time;
+//! Worked example: seven runs of two settings make a chart of the leading figure with seven dots in each of two rows.
 
 use maud::{Markup, html};
-use ramline_evidence::{ArmResult, RunRecord, SeriesTable};
-use ramline_units::saturating_sum;
+use ramline_evidence::{RunRecord, SeriesTable};
 
 use super::format::{count, date, size};
-use super::parts::{self, section, table, tag, text};
 use super::shell::{self, Section, Shell};
+use super::{parts, render};
 use crate::screen;
-use crate::text::number;
+use crate::sheet::{Block, Sheet};
+use crate::text::{Column, Paint, Table, number};
 
 /// What the page is made of.
 #[derive(Debug, Clone, Copy)]
@@ -39,12 +35,10 @@ pub struct SeriesPage<'a> {
     pub reading: &'a [Reading],
     /// Reasons to doubt the table.
     pub doubts: &'a [String],
-    /// Two series in one table: each arm of the second is compared with that of the first.
+    /// Two series in one table: each setting of the second is compared with that of the first.
     pub two: bool,
-    /// The answer, where the experiment has one that is no difference between arms.
-    pub answer: Option<&'a str>,
-    /// The same as on a terminal, with what only this experiment shows.
-    pub screen: &'a str,
+    /// What came out, as on a terminal. Its answer is the headline; without one the difference that matters most is.
+    pub sheet: &'a Sheet,
     /// The version that makes the page.
     pub ramline: &'a str,
 }
@@ -80,23 +74,43 @@ pub fn series(page: &SeriesPage<'_>) -> String {
     })
 }
 
+/// The sections that have something to say.
 fn sections(page: &SeriesPage<'_>) -> Vec<Section> {
-    let all = vec![
-        ("result", "Result", figures::result(page)),
-        ("over-time", "Over time", over_time::over_time(page)),
-        ("arms", "Settings", arms::arms(page)),
-        ("reading", "Reading the result", reading(page)),
-        ("figures", "All figures", figures::all(page)),
-        ("screen", "As on a terminal", terminal(page)),
-        ("settings", "Kernel settings", conditions::settings(page)),
-        ("conditions", "Conditions", conditions::conditions(page)),
-        ("runs", "Every run", arms::runs(page)),
+    let SeriesPage { table, records, lead, .. } = *page;
+    let all = [
+        ("result", "Result", "Result", result(page)),
+        ("over-time", "Over time", "Over time", screen::over_time(table, records, lead)),
+        ("arms", "Settings", "Settings", screen::settings(table, records)),
+        ("reading", "Reading the result", "Reading the result", reading(page)),
+        ("settings", "Kernel settings", "Kernel settings, read back", screen::read_back(table, records)),
+        ("conditions", "Conditions", "Conditions", screen::conditions(table, records, page.how)),
+        ("runs", "Every run", "Every run", screen::runs(table, records, lead)),
     ];
-    all.into_iter().map(Section::from).filter(|section| !section.body.0.is_empty()).collect()
+    let shown = all.into_iter().filter(|(.., sheet)| !sheet.is_empty());
+    shown.map(|(id, name, heading, sheet)| Section { id, name, body: render::topic(id, heading, &sheet) }).collect()
+}
+
+/// The sheet below its answer, which is the headline; where it has no chart in which every run stands, also those.
+fn result(page: &SeriesPage<'_>) -> Sheet {
+    let SeriesPage { table, lead, .. } = *page;
+    let (_, mut sheet) = page.sheet.split_answer();
+    let every_run =
+        |block: &Block| matches!(block, Block::Bars(bars) if bars.rows.iter().any(|row| !row.runs.is_empty()));
+    if !sheet.blocks().iter().any(every_run) {
+        sheet.append(screen::charts(table, lead, false));
+        if !page.two {
+            sheet.append(screen::all_figures(table, lead));
+        }
+    }
+    if table.arms.len() > 1 {
+        sheet.dim(&format!("Compared with {}; a difference is claimed from 6 runs on.", page.against()));
+    }
+    sheet
 }
 
 fn head(page: &SeriesPage<'_>) -> Markup {
-    let first = page.records.iter().map(|record| record.started_unix_ms).filter(|at| *at > 0).min();
+    let first = page.records.iter().filter_map(RunRecord::started).min();
+    let (answer, _) = page.sheet.split_answer();
     html! {
         p.eyebrow {
             b { "ramline lab" }
@@ -106,30 +120,21 @@ fn head(page: &SeriesPage<'_>) -> Markup {
                 span { (count(u64::from(machine.cpus))) @if machine.cpus == 1 { " CPU" } @else { " CPUs" } }
                 span { (size(machine.mem_total)) " of memory" }
             }
-            @if let Some(first) = first { span { (date(first.saturating_mul(1_000_000))) } }
+            @if let Some(first) = first { span { (date(first.0)) } }
         }
-        h1 { (page.answer.map_or_else(|| figures::headline(page), str::to_owned)) }
+        h1 { (answer.map_or_else(|| screen::headline(page.table, page.lead), str::to_owned)) }
         p.question { (page.question) }
     }
 }
 
 /// The few numbers to remember.
 fn facts(page: &SeriesPage<'_>) -> Vec<(&'static str, String, String)> {
-    let runs = page.records.len();
-    let endings = |arm: &ArmResult| arm.verdicts.clone();
-    let ended_so = page.table.arms.iter().flat_map(endings).filter(|(word, _)| word == "completed");
-    let completed = saturating_sum(ended_so.map(|(_, n)| n));
-    let mut others: Vec<(String, u64)> = Vec::new();
-    for (word, n) in page.table.arms.iter().flat_map(endings).filter(|(word, _)| word != "completed") {
-        match others.iter_mut().find(|(known, _)| *known == word) {
-            Some((_, sum)) => *sum = sum.saturating_add(n),
-            None => others.push((word, n)),
-        }
-    }
+    let (completed, others) = page.table.endings();
     let rest: Vec<String> = others.iter().map(|(word, n)| format!("{word} {n}")).collect();
     let fewest = page.table.arms.iter().map(|arm| arm.n).min().unwrap_or_default();
     let each = number::things(fewest, "run");
-    let claims = if fewest < 6 { "6 are needed to prove a difference" } else { "enough to prove a difference" };
+    let claims =
+        if page.table.has_few_runs() { "6 are needed to prove a difference" } else { "enough to prove a difference" };
     let sandbox = match page.table.sandbox.as_str() {
         "vm" => "a virtual machine".to_owned(),
         name if !screen::is_sandbox(name) => "no sandbox".to_owned(),
@@ -137,10 +142,10 @@ fn facts(page: &SeriesPage<'_>) -> Vec<(&'static str, String, String)> {
     };
     let kind = if page.table.emulated { "processor emulated" } else { "on this machine's processor" };
     vec![
-        ("Settings", count(page.table.arms.len() as u64), format!("at least {each} of each; {claims}")),
+        ("Settings", page.table.arms.len().to_string(), format!("at least {each} of each; {claims}")),
         (
             "Completed",
-            format!("{completed} of {runs}"),
+            format!("{completed} of {}", page.table.runs()),
             if rest.is_empty() {
                 "every run came to its end".to_owned()
             } else {
@@ -153,70 +158,23 @@ fn facts(page: &SeriesPage<'_>) -> Vec<(&'static str, String, String)> {
 
 /// What must be known before a number is read.
 fn before(page: &SeriesPage<'_>) -> Markup {
-    html! {
-        @if page.table.emulated || !page.doubts.is_empty() {
-            div.warnings {
-                @if page.table.emulated {
-                    p { (tag("warn", "emulated")) " The processor was emulated: its seconds compare with each other, with those of no real machine. Counts are what they are." }
-                }
-                @for doubt in page.doubts { p { (tag("warn", "doubt")) " " (doubt) "." } }
-            }
-        }
-    }
+    let mut sheet = Sheet::new();
+    page.doubts.iter().for_each(|doubt| sheet.painted(Paint::Warn, &format!("Doubt: {doubt}.")));
+    html! { @if !sheet.is_empty() { div.warnings { (render::body("before", &sheet)) } } }
 }
 
-fn reading(page: &SeriesPage<'_>) -> Markup {
+/// The table of the experiment's page, whose marks of names and of what matters are for another renderer.
+fn reading(page: &SeriesPage<'_>) -> Sheet {
+    let mut sheet = Sheet::new();
     if page.reading.is_empty() {
-        return html! {};
+        return sheet;
     }
-    let rows: Vec<Vec<Markup>> = page
-        .reading
-        .iter()
-        .map(|row| vec![html! { (marked(&row.shown)) }, html! { (marked(&row.sentence)) }])
-        .collect();
-    let lead = html! { "What may be seen, and what it says. The whole page is " code { (page.docs) } "." };
-    section("reading", "Reading the result", &lead, &table(&[text("Seen"), text("In a sentence")], &rows))
-}
-
-/// Our own pages mark names of settings with backticks and what matters with asterisks.
-fn marked(text: &str) -> Markup {
-    html! {
-        @for (index, part) in text.split('`').enumerate() {
-            @if index % 2 == 1 { code { (part) } }
-            @else { @for (strong, part) in part.split("**").enumerate() { @if strong % 2 == 1 { b { (part) } } @else { (part) } } }
-        }
-    }
-}
-
-fn terminal(page: &SeriesPage<'_>) -> Markup {
-    let lead = html! { "What " code { "ramline lab report" } " prints, with what only this experiment shows." };
-    let lines: Vec<&str> = page.screen.trim_end().lines().collect();
-    if lines.is_empty() {
-        return html! {};
-    }
-    section(
-        "screen",
-        "As on a terminal",
-        &lead,
-        &html! { div.scroll tabindex="0" { pre.screen { @for (at, line) in lines.iter().enumerate() { @if at > 0 { br; } (line) } } } },
-    )
-}
-
-/// The records of an arm of the table: where real and emulated runs are mixed, these are apart there.
-fn runs_of<'a>(page: &SeriesPage<'a>, arm: &'a ArmResult) -> impl Iterator<Item = &'a RunRecord> + use<'a> {
-    let same = |record: &&RunRecord| {
-        let own = record.arm.name.as_str();
-        record.emulated == arm.emulated && (own == arm.name || arm.name.strip_suffix(" (emulated)") == Some(own))
-    };
-    page.records.iter().filter(same)
-}
-
-/// A value with its unit; seconds of an emulated processor say so.
-fn shown(value: f64, unit: &str, emulated: bool) -> String {
-    if value == 0.0 && unit == "s" {
-        return "0\u{a0}s".to_owned();
-    }
-    screen::value(value, unit, emulated).replace(' ', "\u{a0}")
+    let plain = |text: &str| text.replace("**", "").replace('`', "");
+    let mut drawn = Table::new(vec![Column::wrapped("seen"), Column::wrapped("in a sentence")]);
+    page.reading.iter().for_each(|row| drawn.row([plain(&row.shown).into(), plain(&row.sentence).into()]));
+    sheet.line(&format!("What may be seen, and what it says. The whole page is {}.", page.docs));
+    sheet.table(&drawn);
+    sheet
 }
 
 #[cfg(test)]

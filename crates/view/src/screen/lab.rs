@@ -1,42 +1,65 @@
-//! The lab: the table of arms of code-plus-data with its charts.
+//! The proof of a checkup, and code-plus-data in the lab: the same work in a sandbox under different settings, as one sheet.
 //!
 //! What it is not: the study; the table is made by [`ProofTable::of`].
 
-use ramline_evidence::Measurement;
+use ramline_evidence::{Measurement, work};
 
-use crate::escape;
+use super::headline::{factor_of, headline};
 use crate::proof::{Outcome, ProofArm, ProofTable};
-use crate::text::{Cell, Column, Page, Paint, Style, Table, bar, chart, number};
+use crate::sheet::{Along, Bar, Bars, Line, Panel, Panels, Sheet};
+use crate::text::{Cell, Column, Paint, Table, number};
 
-/// The headline, the table of settings, time per round as bars, and rounds over time.
+/// The answer where the runs are no longer at hand: the headline of the times in the table.
 #[must_use]
-pub fn proof(table: &ProofTable, headline: &str, style: &Style) -> String {
-    let mut page = Page::new(style);
-    page.bold(headline);
-    page.dim(&head(table));
-    page.table(&arms(table));
-    page.heading("Per round (medians; pages unless a unit stands there)");
-    page.table(&counts(table));
-    for arm in &table.arms {
-        if let Some(versus) = &arm.versus_first {
-            page.point(&format!("  {}: ", arm.name), &format!("{}.", versus.sentence));
+pub fn proof_answer(table: &ProofTable) -> String {
+    headline(&table.series(), &[work::TIME])
+}
+
+/// The answer, the workload and the settings; then what may be said of each, their times as charts, what reclaim did, and what was
+/// run. `answer` is the headline of the same runs.
+#[must_use]
+pub fn proof_sheet(table: &ProofTable, answer: &str) -> Sheet {
+    let mut sheet = Sheet::new();
+    sheet.answer(Paint::Bold, answer);
+    sheet.dim(&head(table));
+    sheet.table(&arms(table));
+    sheet.more("What may be claimed, and what qualifies the runs", |more| {
+        table.arms.iter().for_each(|arm| told(more, arm));
+    });
+    sheet.more("Time per round, and rounds over time", |more| {
+        let times = times(table);
+        if !times.is_flat() {
+            more.bars(times);
         }
-        if let Some(why) = &arm.why {
-            page.point(&format!("  {}: ", arm.name), &format!("{} ({why}).", arm.outcome.word()));
+        more.panels(rounds(table));
+    });
+    sheet.more("Per round (medians; pages unless a unit stands there)", |more| more.table(&counts(table)));
+    sheet.more("What was run", |more| {
+        more.table(&run(table));
+        if let Some(machine) = table.machine.as_ref().filter(|machine| !machine.kernel.is_empty()) {
+            let disk = machine.scratch_disk.as_ref().map(|disk| format!(" on {disk}")).unwrap_or_default();
+            more.line(&format!(
+                "Linux {}, {} CPUs, {} of memory, control groups version {}, scratch place on {}{disk}.",
+                machine.kernel, machine.cpus, machine.mem_total, machine.cgroup_version, machine.scratch_fs
+            ));
         }
-        if let Some(deviation) = arm.pool_deviation {
-            page.point(
-                &format!("  {}: ", arm.name),
-                &format!("limit + pool stayed within {} of nominal.", number::percent(deviation)),
-            );
-        }
-        for note in &arm.notes {
-            page.point(&format!("  {}: ", arm.name), note);
-        }
+    });
+    sheet
+}
+
+/// What may be said of a setting, and what qualifies it.
+fn told(sheet: &mut Sheet, arm: &ProofArm) {
+    let label = format!("  {}: ", arm.name);
+    if let Some(versus) = &arm.versus_first {
+        sheet.point(&label, &format!("{}.", versus.sentence));
     }
-    times(&mut page, table);
-    rounds(&mut page, table);
-    page.finish()
+    if let Some(why) = &arm.why {
+        sheet.point(&label, &format!("{} ({why}).", arm.outcome.word()));
+    }
+    if let Some(deviation) = arm.pool_deviation {
+        sheet.point(&label, &format!("limit + pool stayed within {} of nominal.", number::percent(deviation)));
+    }
+    arm.notes.iter().for_each(|note| sheet.point(&label, note));
 }
 
 /// The workload in a sentence.
@@ -60,13 +83,14 @@ pub(crate) fn arms(table: &ProofTable) -> Table {
         Column::right("n"),
         Column::left("ended"),
         Column::right("s per round"),
+        Column::left(""),
         Column::left(spread_head(table)),
         Column::right("rounds"),
         Column::right("than the first"),
         Column::right("faults/round"),
     ]);
-    for arm in &table.arms {
-        out.cells(row(arm));
+    for (arm, share) in table.arms.iter().zip(table.shares()) {
+        out.cells(row(arm, share));
     }
     out
 }
@@ -106,7 +130,7 @@ fn spread_head(table: &ProofTable) -> &'static str {
     if exact { "95 % interval" } else { "range" }
 }
 
-fn row(arm: &ProofArm) -> Vec<Cell> {
+fn row(arm: &ProofArm, share: Option<f64>) -> Vec<Cell> {
     let paint = match arm.outcome {
         Outcome::Completed => Paint::Good,
         Outcome::Unfinished => Paint::Plain,
@@ -118,19 +142,19 @@ fn row(arm: &ProofArm) -> Vec<Cell> {
         (None, Some(bound)) => (format!("> {}", number::figure(bound)), String::new()),
         (None, None) => (String::new(), String::new()),
     };
-    let versus = arm.versus_first.as_ref().map(|v| {
-        let slower = v.ratio >= 1.0;
-        let factor = super::headline::factor_of(if slower { v.ratio } else { 1.0 / v.ratio.max(f64::MIN_POSITIVE) });
-        let over = if v.at_least { "over " } else { "" };
-        let words = format!("{over}{factor} times {}", if slower { "slower" } else { "faster" });
+    let versus = arm.versus_first.as_ref().and_then(|versus| {
+        let over = if versus.at_least { "over " } else { "" };
+        let word = if versus.is_slower() { "slower" } else { "faster" };
+        let words = format!("{over}{} times {word}", factor_of(versus.factor()?));
         // What the runs do not prove stands in brackets.
-        if v.separated { words } else { format!("({words})") }
+        Some(if versus.separated { words } else { format!("({words})") })
     });
     vec![
         arm.name.as_str().into(),
         arm.n.to_string().into(),
         Cell::painted(paint, arm.outcome.word()),
         time.into(),
+        Cell::bar(Paint::Plain, share),
         spread.into(),
         arm.rounds.as_ref().map(|m| format!("{:.1}", m.median)).unwrap_or_default().into(),
         versus.unwrap_or_default().into(),
@@ -143,46 +167,82 @@ fn interval(measured: &Measurement) -> String {
     if measured.n < 2 { String::new() } else { number::interval(interval.low, interval.high, "") }
 }
 
-/// Time per round as bars: shorter is better.
-fn times(page: &mut Page<'_>, table: &ProofTable) {
-    let time = |arm: &ProofArm| arm.seconds_per_round.as_ref().map(|m| m.median).or(arm.more_than_s);
-    let Some(longest) = table.arms.iter().filter_map(time).reduce(f64::max).filter(|s| *s > 0.0) else { return };
-    let name_width = table.arms.iter().map(|arm| crate::text::width(&escape(&arm.name))).max().unwrap_or(0);
-    let room = page.style().width.saturating_sub(name_width + 24).clamp(10, 60);
-    page.heading("Seconds per round (median; shorter is better)");
-    let mut lines = Vec::new();
-    for arm in &table.arms {
-        let name = escape(&arm.name).into_owned();
-        let padding = " ".repeat(name_width - crate::text::width(&name));
-        let more = if arm.seconds_per_round.is_none() { "> " } else { "" };
-        let drawn = match time(arm) {
-            Some(s) => format!("{} {more}{}", bar(s / longest, room).trim_end_matches('.'), number::seconds(s)),
-            None => arm.outcome.word().to_owned(),
+/// Time per round.
+fn times(table: &ProofTable) -> Bars {
+    let bar = |arm: &ProofArm| {
+        let bound = arm.more_than_s.filter(|_| arm.seconds_per_round.is_none());
+        let value = match (&arm.seconds_per_round, bound) {
+            (Some(time), _) => number::seconds(time.median),
+            (None, Some(bound)) => format!("> {}", number::seconds(bound)),
+            (None, None) => arm.outcome.word().to_owned(),
         };
-        lines.push(format!("  {name}{padding}  {drawn}"));
+        let interval = arm.seconds_per_round.as_ref().filter(|time| time.n > 1).map(|time| time.interval().0);
+        Bar {
+            name: arm.name.clone(),
+            value,
+            at: arm.time_or_bound(),
+            interval: interval.map(|interval| (interval.low, interval.high)),
+            runs: Vec::new(),
+            open: bound.is_some(),
+        }
+    };
+    Bars {
+        title: "Seconds per round (median; shorter is better)".to_owned(),
+        unit: "s".to_owned(),
+        rows: table.arms.iter().map(bar).collect(),
+        ..Bars::default()
     }
-    page.raw(&lines);
 }
 
 /// Rounds over time of the first run of each setting.
-fn rounds(page: &mut Page<'_>, table: &ProofTable) {
-    let letters = ('a'..='z').zip(&table.arms).filter(|(_, arm)| arm.timeline.len() > 1);
-    let curves: Vec<_> =
-        letters.clone().map(|(c, arm)| (c, arm.timeline.iter().map(|p| (p.at_s, p.rounds)).collect())).collect();
-    let lines = chart(&curves, "s", "Rounds done", page.style().width.saturating_sub(2).min(78), 12);
-    if lines.is_empty() {
-        return;
+fn rounds(table: &ProofTable) -> Panels {
+    let last = |arm: &ProofArm| arm.timeline.last().copied();
+    let shown = table.arms.iter().filter_map(|arm| Some((arm, last(arm).filter(|point| point.at_s > 0.0)?)));
+    let panel = |(arm, end): (&ProofArm, crate::proof::Point)| Panel {
+        name: arm.name.clone(),
+        value: format!("{} rounds in {}", number::figure(end.rounds), number::seconds(end.at_s)),
+        curves: vec![(Line::First, arm.timeline.iter().map(|point| (point.at_s, point.rounds)).collect())],
+        ..Panel::default()
+    };
+    Panels {
+        title: "Rounds done".to_owned(),
+        along: Along::Seconds,
+        unit: "rounds".to_owned(),
+        emulated: false,
+        least: f64::from(table.rounds),
+        legend: Vec::new(),
+        panels: shown.map(panel).collect(),
+        note: "The first run of each setting; steeper is better.".to_owned(),
     }
-    page.blank();
-    page.raw(&lines);
-    let legend: Vec<String> = letters.map(|(c, arm)| format!("{c} {}", arm.name)).collect();
-    page.dim(&legend.join(", "));
+}
+
+/// What each setting was.
+fn run(table: &ProofTable) -> Table {
+    let mut out = Table::new(vec![
+        Column::wrapped("setting"),
+        Column::wrapped("swap"),
+        Column::left("data"),
+        Column::right("completed"),
+    ]);
+    for arm in &table.arms {
+        let swappiness = arm.swappiness.map(|value| format!(", swappiness {value}")).unwrap_or_default();
+        let swap = super::settings::swap(&arm.swap).unwrap_or_else(|| "as the machine has it".to_owned());
+        out.row([
+            arm.name.as_str().into(),
+            format!("{swap}{swappiness}").into(),
+            arm.fill.as_str().into(),
+            format!("{} of {}", number::count(arm.completed), number::count(arm.n)).into(),
+        ]);
+    }
+    out
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ramline_evidence::{Arm, Reclaim, RoundTime, RunRecord, Verdict, Workload};
+    use crate::sheet::Depth;
+    use crate::text::Style;
+    use ramline_evidence::{Arm, Phase, Reclaim, RoundTime, RunRecord, Sample, Verdict, Workload};
     use ramline_units::{Bytes, Nanos};
 
     fn run(name: &str, seconds: u64, verdict: Verdict) -> RunRecord {
@@ -223,9 +283,9 @@ mod tests {
             run("as configured", 3, Verdict::Completed),
             run("no swap", 20, Verdict::Thrashing("20 s passed".into())),
         ];
-        let text = proof(&ProofTable::of(&runs).unwrap(), "It is so.", &Style::default());
+        let sheet = proof_sheet(&ProofTable::of(&runs).unwrap(), "It is so.");
         assert_eq!(
-            text,
+            sheet.text(&Style::default(), Depth::All),
             "\
 It is so.
 code-plus-data: 544.0 MiB of data (private) and code against a limit of 480.0 MiB (64.0 MiB too
@@ -234,17 +294,52 @@ setting        n  ended      s per round  range         rounds         than the 
 as configured  2  completed         2.50  2.00 to 3.00     1.0                               17,864
 no swap        1  thrashing       > 20.0                   0.0  (over 8 times slower)
 
-Per round (medians; pages unless a unit stands there)
-setting        file refaults  swapped in
-as configured         52,542     105,033
-no swap
+What may be claimed, and what qualifies the runs
   no swap: more than 8.0 times as much; not one round was done before the clock ran out.
   no swap: thrashing (20 s passed).
+
+Time per round, and rounds over time
 
 Seconds per round (median; shorter is better)
   as configured  ######## 2.50 s
   no swap        ############################################################ > 20.0 s
+
+Per round (medians; pages unless a unit stands there)
+setting        file refaults  swapped in
+as configured         52,542     105,033
+no swap
+
+What was run
+setting        swap                   completed
+as configured  as the machine has it     2 of 2
+no swap        as the machine has it     0 of 1
 "
         );
+    }
+
+    #[test]
+    fn the_answer_of_a_report_is_the_headline_of_its_times() {
+        let mut runs = vec![run("as configured", 2, Verdict::Completed), run("zram", 1, Verdict::Completed)];
+        runs.push(run("no swap", 20, Verdict::Thrashing("20 s passed".into())));
+        let seven: Vec<RunRecord> = runs.iter().cycle().take(21).cloned().collect();
+        assert_eq!(
+            proof_answer(&ProofTable::of(&seven).unwrap()),
+            "zram is 2 times faster than as configured; no swap thrashed (7 runs each)."
+        );
+    }
+
+    #[test]
+    fn rounds_over_time_are_a_curve_for_each_setting() {
+        let sample = |at: u64| Sample {
+            at: Nanos(at * 1_000_000_000),
+            phase: Phase::Rounds,
+            fraction: if at == 0 { 0.0 } else { 0.5 },
+            ..Sample::default()
+        };
+        let mut one = run("as configured", 2, Verdict::Completed);
+        one.samples = vec![sample(0), sample(1)];
+        let text = proof_sheet(&ProofTable::of(&[one]).unwrap(), "").text(&Style::default(), Depth::All);
+        assert!(text.contains("\nRounds done (up to 1.0)\n|"), "{text}");
+        assert!(text.contains(" 0 s") && text.contains("2.0\na as configured\n"), "{text}");
     }
 }

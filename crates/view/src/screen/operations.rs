@@ -3,13 +3,12 @@
 //! What it is: another order of the same [`SeriesTable`]: figures are named `OPERATION` and `OPERATION: PART`, and those of one
 //! operation stand together. What it is not: for experiments whose figures have no parts; [`super::series`] shows those.
 
-use ramline_evidence::{ArmResult, Better, FigureResult, SeriesTable, study};
+use ramline_evidence::{ArmResult, Better, FigureResult, Lead, SeriesTable};
 
-use super::series::{spread, spread_head, value};
-use crate::text::{Cell, Column, Page, Style, Table, number};
+use super::series::{median, spread, spread_head};
+use crate::sheet::Sheet;
+use crate::text::{Cell, Column, Table, number};
 
-/// Without so many columns the intervals are left out.
-const WIDE: usize = 80;
 /// Places that are memory: with them the others are compared, not they with each other.
 const MEMORY: [&str; 2] = ["tmpfs", "ramfs"];
 
@@ -24,38 +23,38 @@ pub fn names(table: &SeriesTable) -> Vec<&str> {
 }
 
 /// One table an operation, then what follows from them.
-pub fn draw(page: &mut Page<'_>, table: &SeriesTable, operations: &[&str], style: &Style) {
-    ended(page, table);
+pub fn draw(sheet: &mut Sheet, table: &SeriesTable, operations: &[&str]) {
+    ended(sheet, table);
     for operation in operations {
-        page.heading(operation);
-        page.table(&one(table, operation, style));
+        sheet.heading(operation);
+        sheet.table(&one(table, operation));
     }
-    lost(page, table);
-    notes(page, table);
+    lost(sheet, table);
+    notes(sheet, table);
 }
 
 /// How the runs ended, and how many there were.
-fn ended(page: &mut Page<'_>, table: &SeriesTable) {
+fn ended(sheet: &mut Sheet, table: &SeriesTable) {
     let mut drawn = Table::new(vec![Column::wrapped("setting"), Column::right("n"), Column::wrapped("ended")]);
     for arm in &table.arms {
         let ended: Vec<String> = arm.verdicts.iter().map(|(word, n)| format!("{word} {n}")).collect();
         drawn.row([arm.name.as_str().into(), number::count(arm.n).into(), ended.join(", ").into()]);
     }
-    page.table(&drawn);
+    sheet.table(&drawn);
 }
 
-fn one(table: &SeriesTable, operation: &str, style: &Style) -> Table {
+fn one(table: &SeriesTable, operation: &str) -> Table {
     let mut parts: Vec<&str> = Vec::new();
     for figure in table.arms.iter().flat_map(|arm| &arm.figures) {
         let part = figure.name.strip_prefix(operation).and_then(|rest| rest.strip_prefix(": "));
         parts.extend(part.filter(|part| !parts.contains(part)));
     }
-    let wide = style.width >= WIDE;
-    let mut columns = vec![Column::wrapped("setting"), Column::right("rate")];
-    if wide {
-        columns.push(Column::left(spread_head(table, operation)));
-        columns.push(Column::right("of first"));
-    }
+    let mut columns = vec![
+        Column::wrapped("setting"),
+        Column::right("rate"),
+        Column::left(spread_head(table, operation)).spare(),
+        Column::right("of first").spare(),
+    ];
     columns.extend(parts.iter().map(|part| Column::right(part)));
     let mut drawn = Table::new(columns);
     for arm in &table.arms {
@@ -65,14 +64,14 @@ fn one(table: &SeriesTable, operation: &str, style: &Style) -> Table {
             continue;
         }
         let shown = |figure: Option<&FigureResult>| -> Cell {
-            let text = figure.map(|f| value(f.measurement.median, &f.measurement.unit, table.emulated));
-            text.unwrap_or_default().into()
+            figure.map(|figure| median(arm, figure)).unwrap_or_default().into()
         };
-        let mut cells = vec![arm.name.as_str().into(), shown(rate)];
-        if wide {
-            cells.push(rate.map(spread).unwrap_or_default().into());
-            cells.push(rate.and_then(of_first).unwrap_or_default().into());
-        }
+        let mut cells = vec![
+            arm.name.as_str().into(),
+            shown(rate),
+            rate.map(spread).unwrap_or_default().into(),
+            rate.and_then(of_first).unwrap_or_default().into(),
+        ];
         cells.extend(parts.iter().map(|name| shown(part(name))));
         drawn.cells(cells);
     }
@@ -106,53 +105,39 @@ fn not_won(table: &SeriesTable, memory: &ArmResult) -> Table {
         Column::right(&ours),
         Column::left("so it is"),
     ]);
-    for ours in memory.figures.iter().filter(|figure| figure.better == Better::Higher) {
-        for other in table.arms.iter().filter(|arm| !is_memory(arm)) {
-            let Some(theirs) = other.figure(&ours.name) else { continue };
-            let compared =
-                study::compare_runs((&ours.measurement, &ours.values), (&theirs.measurement, &theirs.values));
-            let (claimed, may_differ) = (compared.is_claimed(), compared.may_differ());
-            let told_apart = claimed || may_differ;
-            if told_apart && compared.ratio_of_medians.is_none_or(|ratio| ratio <= 1.0) {
-                continue;
-            }
-            let show = |f: &FigureResult| value(f.measurement.median, &f.measurement.unit, table.emulated);
-            drawn.row([
-                ours.name.as_str().into(),
-                other.name.as_str().into(),
-                show(theirs).into(),
-                show(ours).into(),
-                if claimed {
-                    "faster"
-                } else if may_differ {
-                    "perhaps faster"
-                } else {
-                    "not told apart"
-                }
-                .into(),
-            ]);
-        }
+    for lost in table.not_won(memory, |arm| !is_memory(arm)) {
+        let word = match lost.lead {
+            Lead::Ahead => "faster",
+            Lead::PerhapsAhead => "perhaps faster",
+            Lead::Level => "not told apart",
+        };
+        drawn.row([
+            lost.ours.name.as_str().into(),
+            lost.other.name.as_str().into(),
+            median(lost.other, lost.theirs).into(),
+            median(memory, lost.ours).into(),
+            word.into(),
+        ]);
     }
     drawn
 }
 
 /// What the section rests on, or why there is none.
-fn lost(page: &mut Page<'_>, table: &SeriesTable) {
+fn lost(sheet: &mut Sheet, table: &SeriesTable) {
     // Where nothing is a rate there is nothing to win.
     let rates = |arm: &&ArmResult| arm.figures.iter().any(|figure| figure.better == Better::Higher);
     let Some(memory) = memory_arm(table).filter(rates) else { return };
-    page.heading(&format!("Where {} does not win", memory.name));
+    sheet.heading(&format!("Where {} does not win", memory.name));
     if table.arms.iter().any(|arm| arm.n < 2) {
-        return page.line("One run proves nothing: at least two of each setting are needed, six for a claim.");
+        return sheet.line("One run proves nothing: at least two of each setting are needed, six for a claim.");
     }
     let drawn = not_won(table, memory);
     if drawn.is_empty() {
-        page.line("Nowhere in what was measured.");
+        sheet.line("Nowhere in what was measured.");
     } else {
-        page.table(&drawn);
+        sheet.table(&drawn);
     }
-    let few = table.arms.iter().any(|arm| arm.n < u64::try_from(study::LEAST_FOR_INTERVAL).unwrap_or(u64::MAX));
-    page.dim(if few {
+    sheet.dim(if table.has_few_runs() {
         "Fewer than 6 runs: 'perhaps faster' is an indication (the ranges are apart), no proof."
     } else {
         "Judged by 95 % intervals of the medians, or by ranks."
@@ -160,7 +145,7 @@ fn lost(page: &mut Page<'_>, table: &SeriesTable) {
 }
 
 /// What qualifies the runs, each once with the arms it holds for.
-fn notes(page: &mut Page<'_>, table: &SeriesTable) {
+fn notes(sheet: &mut Sheet, table: &SeriesTable) {
     let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
     for arm in &table.arms {
         for note in &arm.notes {
@@ -171,16 +156,17 @@ fn notes(page: &mut Page<'_>, table: &SeriesTable) {
         }
     }
     if !all.is_empty() {
-        page.heading("Notes");
+        sheet.heading("Notes");
     }
     for (note, arms) in all {
-        page.point(&format!("  {}: ", arms.join(", ")), &format!("{note}."));
+        sheet.point(&format!("  {}: ", arms.join(", ")), &format!("{note}."));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Style;
     use ramline_evidence::{Arm, Figure, RunRecord, Verdict};
 
     fn table(runs: u32) -> SeriesTable {

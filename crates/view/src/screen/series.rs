@@ -1,59 +1,121 @@
-//! A series of any experiment as a screen, and its raw figures as comma-separated values.
+//! A series of any experiment as a sheet, and its raw figures as comma-separated values.
 //!
-//! What it is: for each arm the leading figures with their spread, what may be claimed against the first arm, and how the
+//! What it is: for each setting the leading figures with their spread, what may be claimed against the first one, and how the
 //! runs ended. What it is not: the study; that is [`SeriesTable::of`].
 
-use ramline_evidence::{ArmResult, FigureResult, Interval, Measurement, RunRecord, SeriesTable, Spread};
+use ramline_evidence::{ArmResult, Better, FigureResult, Interval, Measurement, RunRecord, SeriesTable, Spread};
 
 use super::headline::headline;
-use crate::escape;
-use crate::text::{Cell, Column, Page, Paint, Style, Table, bar, number};
+use super::operations;
+use crate::sheet::{Bar, Bars, Depth, Sheet};
+use crate::text::{Cell, Column, Paint, Style, Table, number};
 
-/// How many figures stand beside the arm's name; the others follow one by one.
+/// How many figures stand beside the setting's name; the others follow one by one.
 const LEAD: usize = 3;
+/// Charts that lead; a terminal draws the first.
+const CHARTS: usize = 4;
+/// Runs in the charts of the other figures together: more would make a page too large to mail.
+const MOST_RUNS: usize = 700;
 
-/// The screen. `lead` names the figures to begin with; without any, the first ones of the records.
+/// The screen.
 #[must_use]
 pub fn series(table: &SeriesTable, lead: &[&str], style: &Style) -> String {
-    let mut page = Page::new(style);
-    page.bold(&headline(table, lead));
-    page.dim(&head(table));
+    series_sheet(table, lead).text(style, Depth::All)
+}
+
+/// The sheet. `lead` names the figures to begin with; without any, the first ones of the records.
+#[must_use]
+pub fn series_sheet(table: &SeriesTable, lead: &[&str]) -> Sheet {
+    let mut sheet = Sheet::new();
+    sheet.answer(Paint::Bold, &headline(table, lead));
+    sheet.dim(&head(table));
     if table.emulated {
-        page.painted(
+        sheet.painted(
             Paint::Warn,
             "The processor was emulated: its seconds compare with each other, with no real machine.",
         );
     }
-    let operations = super::operations::names(table);
-    if !operations.is_empty() {
-        super::operations::draw(&mut page, table, &operations, style);
-        return page.finish();
+    let lead = leading(table, lead);
+    let operations = operations::names(table);
+    if operations.is_empty() {
+        plain(&mut sheet, table, &lead);
+    } else {
+        operations::draw(&mut sheet, table, &operations);
+        sheet.append(charts(table, &lead, true));
     }
-    let names = figures(table);
-    let lead: Vec<&str> = lead.iter().copied().filter(|name| names.contains(name)).collect();
-    let lead = if lead.is_empty() { names.iter().copied().take(LEAD).collect() } else { lead };
+    sheet
+}
+
+/// A table of the leading figures, their charts, what may be claimed, what only this experiment shows, and all other figures.
+fn plain(sheet: &mut Sheet, table: &SeriesTable, lead: &[&str]) {
+    let beside: Vec<&str> = lead.iter().copied().take(LEAD).collect();
     let mut columns = vec![Column::wrapped("setting"), Column::right("n"), Column::left("ended")];
-    for name in lead.iter().take(LEAD) {
+    for name in &beside {
         columns.push(Column::right(name));
-        columns.push(Column::left(spread_head(table, name)));
+        columns.push(Column::left(spread_head(table, name)).spare());
     }
     let mut drawn = Table::new(columns);
-    for arm in &table.arms {
-        drawn.cells(row(arm, lead.get(..LEAD).unwrap_or(&lead), table.emulated));
-    }
-    page.table(&drawn);
-    bars(&mut page, table, lead.first().copied());
-    for arm in &table.arms {
-        claims(&mut page, arm, table.emulated);
-    }
-    unproven(&mut page, table, &lead);
+    table.arms.iter().for_each(|arm| drawn.cells(row(arm, &beside)));
+    sheet.table(&drawn);
+    sheet.append(charts(table, lead, false));
+    table.arms.iter().for_each(|arm| claims(sheet, arm));
+    unproven(sheet, table, lead);
     match table.experiment.as_str() {
-        "eat-memory" => super::eat::eaten(&mut page, &table.details),
-        "drop" => super::dropped::dropped(&mut page, &table.details),
+        "eat-memory" => super::eat::eaten(sheet, &table.details),
+        "drop" => super::dropped::dropped(sheet, &table.details),
         _ => {}
     }
-    rest(&mut page, table, &lead);
-    page.finish()
+    let names: Vec<&str> = figures(table).into_iter().filter(|name| !beside.contains(name)).collect();
+    sheet.append(medians_of(table, &names, lead));
+}
+
+/// The figures to begin with, of those that there are.
+pub(super) fn leading<'a>(table: &'a SeriesTable, lead: &[&'a str]) -> Vec<&'a str> {
+    let names = figures(table);
+    let named: Vec<&str> = lead.iter().copied().filter(|name| names.contains(name)).collect();
+    if named.is_empty() { names.into_iter().take(CHARTS).collect() } else { named }
+}
+
+/// The leading figures as charts; `in_table` where a terminal has all of them in tables.
+#[must_use]
+pub fn charts(table: &SeriesTable, lead: &[&str], in_table: bool) -> Sheet {
+    let mut sheet = Sheet::new();
+    for (nth, name) in leading(table, lead).into_iter().take(CHARTS).enumerate() {
+        sheet.bars(chart(table, name, in_table || nth > 0));
+    }
+    sheet
+}
+
+/// A figure of all settings that have it.
+pub(super) fn chart(table: &SeriesTable, name: &str, in_table: bool) -> Bars {
+    let has: Vec<(&ArmResult, &FigureResult)> =
+        table.arms.iter().filter_map(|arm| Some((arm, arm.figure(name)?))).collect();
+    let bar = |(arm, figure): &(&ArmResult, &FigureResult)| {
+        let measured = &figure.measurement;
+        let interval = measured.interval().0;
+        Bar {
+            name: arm.name.clone(),
+            value: value(measured.median, &measured.unit, arm.emulated),
+            at: Some(measured.median),
+            interval: (measured.n > 1).then_some((interval.low, interval.high)),
+            runs: figure.values.clone(),
+            open: false,
+        }
+    };
+    let better = match has.first().map(|(_, figure)| figure.better) {
+        Some(Better::Lower) => "Less is better.",
+        Some(Better::Higher) => "More is better.",
+        Some(Better::Neither) | None => "",
+    };
+    Bars {
+        title: name.to_owned(),
+        unit: has.first().map(|(_, figure)| figure.measurement.unit.clone()).unwrap_or_default(),
+        // On the axis one word for all; of a mixed series each setting says for itself.
+        emulated: has.iter().all(|(arm, _)| arm.emulated),
+        rows: has.iter().map(bar).collect(),
+        note: better.to_owned(),
+        in_table,
+    }
 }
 
 /// Whether runs had one: `none`, or why there is none, is not the name of one.
@@ -85,15 +147,13 @@ pub(super) fn spread_head(table: &SeriesTable, name: &str) -> &'static str {
     if exact { "95 % interval" } else { "range" }
 }
 
-fn row(arm: &ArmResult, lead: &[&str], emulated: bool) -> Vec<Cell> {
+fn row(arm: &ArmResult, lead: &[&str]) -> Vec<Cell> {
     let bad = arm.verdicts.iter().any(|(word, _)| word != "completed");
     let paint = if bad { Paint::Warn } else { Paint::Good };
     let mut cells = vec![arm.name.as_str().into(), number::count(arm.n).into(), Cell::painted(paint, &ended(arm))];
     for name in lead {
         let figure = arm.figure(name);
-        cells.push(
-            figure.map(|f| value(f.measurement.median, &f.measurement.unit, emulated)).unwrap_or_default().into(),
-        );
+        cells.push(figure.map(|figure| median(arm, figure)).unwrap_or_default().into());
         cells.push(figure.map(spread).unwrap_or_default().into());
     }
     cells
@@ -116,6 +176,11 @@ pub(crate) fn value(value: f64, unit: &str, emulated: bool) -> String {
     }
 }
 
+/// The median of a figure of a setting, with its unit.
+pub(super) fn median(arm: &ArmResult, figure: &FigureResult) -> String {
+    value(figure.measurement.median, &figure.measurement.unit, arm.emulated)
+}
+
 pub(super) fn spread(figure: &FigureResult) -> String {
     spread_of(&figure.measurement)
 }
@@ -126,41 +191,19 @@ pub(crate) fn spread_of(measurement: &Measurement) -> String {
     if measurement.n < 2 { String::new() } else { number::interval(low, high, &measurement.unit) }
 }
 
-/// The first leading figure as bars.
-fn bars(page: &mut Page<'_>, table: &SeriesTable, name: Option<&str>) {
-    let Some(name) = name else { return };
-    let most = table.arms.iter().filter_map(|arm| Some(arm.figure(name)?.measurement.median)).fold(0.0, f64::max);
-    if most <= 0.0 {
-        return;
-    }
-    page.heading(name);
-    let width = table.arms.iter().map(|arm| arm.name.chars().count()).max().unwrap_or(0).min(30);
-    let lines = table.arms.iter().filter_map(|arm| {
-        let figure = &arm.figure(name)?.measurement;
-        let label: String = escape(&arm.name).chars().take(30).collect();
-        Some(format!(
-            "  {label:width$}  {} {}",
-            bar(figure.median / most, 40),
-            value(figure.median, &figure.unit, table.emulated)
-        ))
-    });
-    page.raw(&lines.collect::<Vec<_>>());
-}
-
-/// What may be said of an arm against the first, one line a figure.
-pub(super) fn claims(page: &mut Page<'_>, arm: &ArmResult, emulated: bool) {
+/// What may be said of a setting against the first, one line a figure.
+pub(super) fn claims(sheet: &mut Sheet, arm: &ArmResult) {
+    let label = format!("  {}: ", arm.name);
     for figure in &arm.figures {
         let Some(versus) = figure.versus_first.as_ref().filter(|_| figure.claimed) else { continue };
-        let kind = if emulated && figure.measurement.unit == "s" { " (emulated seconds)" } else { "" };
-        page.point(&format!("  {}: ", arm.name), &format!("{}{kind}: {}.", figure.name, versus.sentence()));
+        let kind = if arm.emulated && figure.measurement.unit == "s" { " (emulated seconds)" } else { "" };
+        sheet.point(&label, &format!("{}{kind}: {}.", figure.name, versus.sentence()));
     }
-    for note in &arm.notes {
-        page.point(&format!("  {}: ", arm.name), note);
-    }
+    arm.notes.iter().for_each(|note| sheet.point(&label, note));
 }
 
 /// Where nothing is claimed of the leading figures, why.
-pub(super) fn unproven(page: &mut Page<'_>, table: &SeriesTable, lead: &[&str]) {
+pub(super) fn unproven(sheet: &mut Sheet, table: &SeriesTable, lead: &[&str]) {
     let leads = |figure: &&FigureResult| lead.contains(&figure.name.as_str());
     let all: Vec<&FigureResult> = table.arms.iter().flat_map(|arm| arm.figures.iter().filter(leads)).collect();
     let Some(versus) = all.iter().find_map(|figure| figure.versus_first.as_ref()) else { return };
@@ -168,37 +211,45 @@ pub(super) fn unproven(page: &mut Page<'_>, table: &SeriesTable, lead: &[&str]) 
         let n = versus.n.0.min(versus.n.1);
         let needed =
             if n < 6 { format!("{}; 6 are needed", number::things(n, "run")) } else { number::things(n, "run") };
-        page.dim(&format!("No significant difference ({needed})."));
+        sheet.dim(&format!("No significant difference ({needed})."));
     }
 }
 
-/// The figures that do not lead.
-fn rest(page: &mut Page<'_>, table: &SeriesTable, lead: &[&str]) {
-    let names: Vec<&str> =
-        figures(table).into_iter().filter(|name| !lead.iter().take(LEAD).any(|l| l == name)).collect();
-    if names.is_empty() {
-        return;
+/// All figures, where nothing else shows them.
+#[must_use]
+pub fn all_figures(table: &SeriesTable, lead: &[&str]) -> Sheet {
+    medians_of(table, &figures(table), &leading(table, lead))
+}
+
+/// The medians of these figures, and charts of those that do not lead.
+fn medians_of(table: &SeriesTable, names: &[&str], lead: &[&str]) -> Sheet {
+    let drawn: Vec<&str> = lead.iter().copied().take(CHARTS).collect();
+    let undrawn: Vec<&str> = names.iter().copied().filter(|name| !drawn.contains(name)).collect();
+    let mut sheet = Sheet::new();
+    if !names.is_empty() {
+        sheet.more("All figures (median, and the interval over runs)", |more| {
+            more.table(&medians(table, names));
+            table.within(&undrawn, MOST_RUNS).into_iter().for_each(|name| more.bars(chart(table, name, true)));
+        });
     }
-    page.heading("All figures (median, and the interval over runs)");
+    sheet
+}
+
+fn medians(table: &SeriesTable, names: &[&str]) -> Table {
     let mut drawn = Table::new(vec![
         Column::wrapped("figure"),
         Column::wrapped("setting"),
         Column::right("median"),
         Column::left("from, to"),
     ]);
-    for name in names {
-        for (index, arm) in table.arms.iter().filter(|arm| arm.figure(name).is_some()).enumerate() {
-            let Some(figure) = arm.figure(name) else { continue };
-            let label = if index == 0 { name } else { "" };
-            drawn.row([
-                label.into(),
-                arm.name.as_str().into(),
-                value(figure.measurement.median, &figure.measurement.unit, table.emulated).into(),
-                spread(figure).into(),
-            ]);
+    for name in names.iter().copied() {
+        let has = table.arms.iter().filter_map(|arm| Some((arm, arm.figure(name)?)));
+        for (nth, (arm, figure)) in has.enumerate() {
+            let label = if nth == 0 { name } else { "" };
+            drawn.row([label.into(), arm.name.as_str().into(), median(arm, figure).into(), spread(figure).into()]);
         }
     }
-    page.table(&drawn);
+    drawn
 }
 
 /// One line a run and figure, for other tools: experiment, sandbox, emulated, arm, repetition, order, verdict, figure, value, unit.
@@ -220,7 +271,7 @@ pub fn series_csv(records: &[RunRecord]) -> String {
                 figure.value.to_string(),
                 figure.unit.clone(),
             ];
-            out += &fields.map(|field| quoted(&field)).join(",");
+            out.push_str(&fields.map(|field| quoted(&field)).join(","));
             out.push('\n');
         }
     }

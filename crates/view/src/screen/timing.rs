@@ -4,77 +4,77 @@
 //! What it is not: a mean with a deviation. Times of runs are not spread evenly around a middle, so the median with its interval
 //! stands there, and the smallest and largest beside it.
 
+use ramline_evidence::SeriesTable;
 use ramline_evidence::even::CPU_TIME;
-use ramline_evidence::{ArmResult, Measurement, SeriesTable};
 
 use super::headline::headline;
-use super::series::{claims, ended, head, spread_head, spread_of, unproven, value};
-use crate::text::{Column, Page, Style, Table, bar, number};
+use super::series::{chart, claims, ended, head, spread_head, spread_of, unproven, value};
+use crate::sheet::Sheet;
+use crate::text::{Column, Paint, Table, number};
 
 const WALL: &str = "wall";
-/// From this width on, smallest and largest have columns of their own.
-const ROOMY: usize = 90;
 /// Beside the time: what took it, and what it was read from. User and system time, or where the ticks are too few the sum.
 const PARTS: [&str; 5] = ["user", "system", CPU_TIME, "major faults", "read from disks"];
 
-/// The screen.
+/// The sheet.
 #[must_use]
-pub fn timing(table: &SeriesTable, style: &Style) -> String {
-    let mut page = Page::new(style);
-    page.bold(&headline(table, &[WALL]));
-    page.dim(&head(table));
-    let roomy = style.width >= ROOMY;
-    let fastest = walls(table).map(|(_, wall)| wall.median).fold(f64::INFINITY, f64::min);
-    let mut columns = vec![Column::wrapped("setting")];
-    columns.extend(["runs", "median", spread_head(table, WALL)].map(Column::right));
-    if roomy {
-        columns.extend(["min", "max"].map(Column::right));
+pub fn timing_sheet(table: &SeriesTable) -> Sheet {
+    let mut sheet = Sheet::new();
+    sheet.answer(Paint::Bold, &headline(table, &[WALL]));
+    sheet.dim(&head(table));
+    sheet.table(&times(table));
+    for arm in table.arms.iter().filter(|arm| arm.verdicts.iter().any(|(word, _)| word != "completed")) {
+        sheet.line(&format!("{}: {}", arm.name, ended(arm)));
     }
-    columns.push(Column::right(if roomy { "times the fastest" } else { "ratio" }));
-    let mut times = Table::new(columns);
-    for (arm, wall) in walls(table) {
-        let mut cells = vec![
-            arm.name.as_str().into(),
+    let parts: Vec<&str> =
+        PARTS.into_iter().filter(|name| table.arms.iter().any(|arm| arm.figure(name).is_some())).collect();
+    sheet.heading("Where the time went, and what was read for it (medians)");
+    sheet.table(&spent(table, &parts));
+    sheet.bars(chart(table, WALL, false));
+    parts.into_iter().for_each(|name| sheet.bars(chart(table, name, true)));
+    table.arms.iter().for_each(|arm| claims(&mut sheet, arm));
+    unproven(&mut sheet, table, &[WALL]);
+    sheet
+}
+
+/// Times, each with how many times the fastest it is; smallest and largest where there is room.
+fn times(table: &SeriesTable) -> Table {
+    let mut times = Table::new(vec![
+        Column::wrapped("setting"),
+        Column::right("runs"),
+        Column::right("median"),
+        Column::right(spread_head(table, WALL)),
+        Column::right("min").spare(),
+        Column::right("max").spare(),
+        Column::right("x fastest"),
+    ]);
+    for paced in table.paced(WALL) {
+        let wall = paced.measurement;
+        times.row([
+            paced.arm.name.as_str().into(),
             number::count(wall.n).into(),
             number::seconds(wall.median).into(),
             spread_of(wall).into(),
-        ];
-        if roomy {
-            cells.extend([wall.min, wall.max].map(|time| number::seconds(time).into()));
-        }
-        cells.push(number::figure(wall.median / fastest).into());
-        times.cells(cells);
+            number::seconds(wall.min).into(),
+            number::seconds(wall.max).into(),
+            number::figure(paced.times).into(),
+        ]);
     }
-    page.table(&times);
-    for arm in table.arms.iter().filter(|arm| arm.verdicts.iter().any(|(word, _)| word != "completed")) {
-        page.line(&format!("{}: {}", arm.name, ended(arm)));
-    }
-    page.heading("Where the time went, and what was read for it (medians)");
-    let mut columns = vec![Column::wrapped("setting")];
-    let shown: Vec<&str> =
-        PARTS.into_iter().filter(|name| table.arms.iter().any(|arm| arm.figure(name).is_some())).collect();
-    columns.extend(shown.iter().map(|name| Column::right(name)));
-    let mut parts = Table::new(columns);
-    for arm in &table.arms {
-        let cell = |name: &&str| {
-            arm.figure(name)
-                .map(|figure| short(figure.measurement.median, &figure.measurement.unit))
-                .unwrap_or_default()
-                .into()
-        };
-        parts.cells(std::iter::once(arm.name.as_str().into()).chain(shown.iter().map(cell)).collect());
-    }
-    page.table(&parts);
-    bars(&mut page, table);
-    for arm in &table.arms {
-        claims(&mut page, arm, table.emulated);
-    }
-    unproven(&mut page, table, &[WALL]);
-    page.finish()
+    times
 }
 
-fn walls(table: &SeriesTable) -> impl Iterator<Item = (&ArmResult, &Measurement)> {
-    table.arms.iter().filter_map(|arm| Some((arm, &arm.figure(WALL)?.measurement)))
+fn spent(table: &SeriesTable, parts: &[&str]) -> Table {
+    let mut columns = vec![Column::wrapped("setting")];
+    columns.extend(parts.iter().map(|name| Column::right(name)));
+    let mut spent = Table::new(columns);
+    for arm in &table.arms {
+        let cell = |name: &&str| {
+            let figure = arm.figure(name).map(|figure| &figure.measurement);
+            figure.map(|measured| short(measured.median, &measured.unit)).unwrap_or_default().into()
+        };
+        spent.cells(std::iter::once(arm.name.as_str().into()).chain(parts.iter().map(cell)).collect());
+    }
+    spent
 }
 
 /// A count needs no unit below its name, and no decimals where it is whole.
@@ -86,24 +86,17 @@ fn short(median: f64, unit: &str) -> String {
     }
 }
 
-fn bars(page: &mut Page<'_>, table: &SeriesTable) {
-    let most = walls(table).map(|(_, wall)| wall.median).fold(0.0, f64::max);
-    if most <= 0.0 {
-        return;
-    }
-    page.blank();
-    let width = table.arms.iter().map(|arm| arm.name.chars().count()).max().unwrap_or(0).min(30);
-    let lines = walls(table).map(|(arm, wall)| {
-        let label: String = arm.name.chars().take(30).collect();
-        format!("  {label:width$}  {} {}", bar(wall.median / most, 30), number::seconds(wall.median))
-    });
-    page.raw(&lines.collect::<Vec<_>>());
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sheet::Depth;
+    use crate::text::Style;
     use ramline_evidence::{Arm, Better, Figure, RunRecord, Verdict};
+
+    fn text(records: &[RunRecord], width: usize) -> String {
+        let table = SeriesTable::of(records).unwrap();
+        timing_sheet(&table).text(&Style { colour: false, width }, Depth::All)
+    }
 
     fn records(n: u32) -> Vec<RunRecord> {
         let run = |arm: &str, wall: f64, verdict: Verdict| RunRecord {
@@ -128,7 +121,7 @@ mod tests {
 
     #[test]
     fn the_table_has_range_ratio_and_where_the_time_went() {
-        let text = timing(&SeriesTable::of(&records(7)).unwrap(), &Style::default());
+        let text = text(&records(7), 100);
         let line = text.lines().find(|line| line.starts_with("cold ")).unwrap();
         assert_eq!(
             line.split_whitespace().collect::<Vec<_>>().join(" "),
@@ -143,12 +136,14 @@ mod tests {
 
     #[test]
     fn a_narrow_terminal_gets_the_table_without_smallest_and_largest() {
-        let text = timing(&SeriesTable::of(&records(7)).unwrap(), &Style { colour: false, width: 60 });
+        let text = text(&records(7), 60);
         assert!(
-            text.lines().find(|line| line.starts_with("setting")).is_some_and(|line| line.ends_with("ratio")),
+            text.lines()
+                .find(|line| line.starts_with("setting"))
+                .is_some_and(|line| line.ends_with("x fastest") && !line.contains("min")),
             "{text}"
         );
-        assert!(text.lines().all(|line| line.chars().count() <= 66), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
     }
 
     #[test]
@@ -158,7 +153,7 @@ mod tests {
             run.figures.iter_mut().filter(|f| f.name == "user").for_each(|f| f.value = 0.004);
             run.figures.push(Figure::new("system", 0.001, "s", Better::Lower));
         }
-        let text = timing(&SeriesTable::of(&all).unwrap(), &Style::default());
+        let text = text(&all, 100);
         assert!(text.contains("CPU time") && text.contains("5.00 ms") && !text.contains("user"), "{text}");
     }
 
@@ -166,7 +161,7 @@ mod tests {
     fn a_run_that_did_not_end_well_is_told() {
         let mut all = records(2);
         all[1].verdict = Verdict::Thrashing("60 s".to_owned());
-        let text = timing(&SeriesTable::of(&all).unwrap(), &Style::default());
+        let text = text(&all, 100);
         assert!(text.contains("cold: thrashing 1, completed 1"), "{text}");
     }
 }

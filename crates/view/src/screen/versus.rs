@@ -1,44 +1,45 @@
-//! Two series side by side as a screen.
+//! Two series side by side as a sheet: what may be claimed first, then every figure of both.
 
 use ramline_evidence::{FigureVersus, Versus};
 
 use super::series::{spread_of, value};
-use crate::text::{Column, Page, Paint, Style, Table, number};
+use crate::sheet::Sheet;
+use crate::text::{Column, Paint, Table, number};
 
-/// The screen: what may be claimed first, then every figure of both.
+/// The sheet. It has no answer: the difference that matters most is the headline of both series in one table.
 #[must_use]
-pub fn versus(versus: &Versus, style: &Style) -> String {
-    let mut page = Page::new(style);
+pub fn versus_sheet(versus: &Versus) -> Sheet {
+    let mut sheet = Sheet::new();
     let (first, second) = &versus.experiments;
-    page.bold(&if first == second { format!("{first}: first and second") } else { format!("{first} and {second}") });
+    sheet.bold(&if first == second { format!("{first}: first and second") } else { format!("{first} and {second}") });
     for fact in &versus.unlike {
-        page.painted(Paint::Warn, &format!("They differ in {fact}."));
+        sheet.painted(Paint::Warn, &format!("They differ in {fact}."));
     }
     if versus.arms.is_empty() {
-        page.line("No setting is in both.");
+        sheet.line("No setting is in both.");
     }
     for (arm, figure) in versus.arms.iter().flat_map(|arm| arm.figures.iter().map(move |figure| (arm, figure))) {
         if let Some(comparison) = figure.versus.as_ref().filter(|_| figure.claimed) {
-            page.point(&format!("  {}: ", arm.name), &format!("{}: {}.", figure.name, comparison.sentence()));
+            sheet.point(&format!("  {}: ", arm.name), &format!("{}: {}.", figure.name, comparison.sentence()));
         }
     }
     for arm in &versus.arms {
         let [first, second] = [&arm.first_ended, &arm.second_ended].map(|ended| words(ended));
         if first != second {
-            page.point(&format!("  {}: ", arm.name), &format!("its runs ended {first}, and {second}."));
+            sheet.point(&format!("  {}: ", arm.name), &format!("its runs ended {first}, and {second}."));
         }
     }
     let claimed = versus.arms.iter().flat_map(|arm| &arm.figures).any(|figure| figure.claimed);
     if !claimed && !versus.arms.is_empty() {
-        page.line(&none(versus));
+        sheet.line(&none(versus));
     }
-    table(&mut page, versus);
+    table(&mut sheet, versus);
     for (which, names) in [("first", &versus.only_first), ("second", &versus.only_second)] {
         if !names.is_empty() {
-            page.dim(&format!("Only in the {which}: {}.", names.join(", ")));
+            sheet.dim(&format!("Only in the {which}: {}.", names.join(", ")));
         }
     }
-    page.finish()
+    sheet
 }
 
 /// Why nothing is claimed.
@@ -52,15 +53,15 @@ fn none(versus: &Versus) -> String {
     }
 }
 
-fn table(page: &mut Page<'_>, versus: &Versus) {
-    page.heading("All figures (median, and the interval over runs)");
+fn table(sheet: &mut Sheet, versus: &Versus) {
+    sheet.heading("All figures (median, and the interval over runs)");
     let mut drawn = Table::new(vec![
         Column::wrapped("setting"),
         Column::wrapped("figure"),
         Column::right("first"),
-        Column::left("from, to"),
+        Column::left("from, to").spare(),
         Column::right("second"),
-        Column::left("from, to"),
+        Column::left("from, to").spare(),
         Column::right("times"),
     ]);
     for arm in &versus.arms {
@@ -68,7 +69,7 @@ fn table(page: &mut Page<'_>, versus: &Versus) {
             drawn.row(row(if index == 0 { &arm.name } else { "" }, figure));
         }
     }
-    page.table(&drawn);
+    sheet.table(&drawn);
 }
 
 /// `completed 6, thrashing 1`.
@@ -96,6 +97,8 @@ fn row(arm: &str, figure: &FigureVersus) -> [crate::text::Cell; 7] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sheet::Depth;
+    use crate::text::Style;
     use ramline_evidence::{Arm, Better, Figure, RunRecord, SeriesTable};
 
     #[test]
@@ -115,11 +118,14 @@ mod tests {
                 .collect();
             SeriesTable::of(&runs).unwrap()
         };
-        let text = versus(&Versus::of(&series(1.0, false), &series(3.0, true)), &Style::default());
-        assert!(text.contains("They differ in processor: real and emulated."), "{text}");
-        assert!(text.contains("cold: faults: 3.0 times as much (7 runs each, 95 % intervals apart"), "{text}");
-        assert!(text.contains("not compared"), "{text}");
-        let same = versus(&Versus::of(&series(1.0, false), &series(1.0, false)), &Style::default());
+        let text = |first: &SeriesTable, second: &SeriesTable| {
+            versus_sheet(&Versus::of(first, second)).text(&Style::default(), Depth::All)
+        };
+        let both = text(&series(1.0, false), &series(3.0, true));
+        assert!(both.contains("They differ in processor: real and emulated."), "{both}");
+        assert!(both.contains("cold: faults: 3.0 times as much (7 runs each, 95 % intervals apart"), "{both}");
+        assert!(both.contains("not compared"), "{both}");
+        let same = text(&series(1.0, false), &series(1.0, false));
         assert!(same.contains("No significant difference (7 runs each)."), "{same}");
     }
 }

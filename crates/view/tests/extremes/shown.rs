@@ -12,6 +12,7 @@ use ramline_model::{costs, pressure, swap, tiers, tmpfs, verdict, watermarks, zr
 use ramline_snapshot::{Snapshot, Window};
 use ramline_units::{Bytes, Nanos};
 use ramline_view::html::{SeriesPage, page, series};
+use ramline_view::sheet::{Depth, Sheet};
 use ramline_view::text::Style;
 use ramline_view::{
     CacheEvict, CachePin, CacheRestore, CacheRun, CacheSave, CacheStat, CacheTop, CacheTrace, CacheWarm, CacheWatch,
@@ -22,6 +23,10 @@ use ramline_view::{
 use crate::made::Maker;
 
 const STYLE: Style = Style { colour: false, width: 100 };
+
+fn text(sheet: &Sheet) -> String {
+    sheet.text(&STYLE, Depth::All)
+}
 
 /// Draws one thing; its name goes to the list when that fails.
 pub fn draw(name: &str, broken: &mut Vec<String>, make: impl FnOnce() -> String) {
@@ -116,8 +121,8 @@ pub fn documents(made: &mut Maker, broken: &mut Vec<String>) {
     let (measured, ratio): (TierReport, costs::CostRatio) = (made.make(), made.make());
     draw("TierReport", broken, || screen::tiers(&measured, Some(&ratio), true, &STYLE));
     let (table, proof, knee): (SeriesTable, ProofTable, Knee) = (made.make(), made.make(), made.make());
-    draw("SeriesTable", broken, || screen::series(&table, &[], &STYLE) + &screen::timing(&table, &STYLE));
-    draw("ProofTable", broken, || screen::proof(&proof, &screen::headline(&table, &[]), &STYLE));
+    draw("SeriesTable", broken, || text(&screen::series_sheet(&table, &[])) + &text(&screen::timing_sheet(&table)));
+    draw("ProofTable", broken, || text(&screen::proof_sheet(&proof, &screen::proof_answer(&proof))));
     draw("Knee", broken, || {
         let next = format!("{:?}", knee.next());
         screen::knee(&knee, &table, &STYLE) + &next
@@ -140,10 +145,10 @@ pub fn records(made: &mut Maker, broken: &mut Vec<String>) {
             .collect();
         draw(experiment, broken, || {
             let Some(table) = SeriesTable::of(&runs) else { return String::new() };
-            let screen = screen::series(&table, &[], &STYLE);
-            let versus = screen::versus(&Versus::of(&table, &table), &STYLE);
+            let screen = text(&screen::series_sheet(&table, &[]));
+            let versus = text(&screen::versus_sheet(&Versus::of(&table, &table)));
             let paths = screen::ReadPaths::of(&runs).map_or_else(String::new, |paths| paths.text(&[], &STYLE));
-            let proof = ProofTable::of(&runs).map_or_else(String::new, |table| screen::proof(&table, "", &STYLE));
+            let proof = ProofTable::of(&runs).map_or_else(String::new, |table| text(&screen::proof_sheet(&table, "")));
             let ended = screen::run_ended(&runs[0], u32::MAX - 1, u32::MAX, f64::MAX, Some(f64::MAX));
             let live = screen::live(
                 &screen::Live {
@@ -166,11 +171,10 @@ pub fn records(made: &mut Maker, broken: &mut Vec<String>) {
                 reading: &[],
                 doubts: &[],
                 two: false,
-                answer: None,
-                screen: &screen,
+                sheet: &screen::series_sheet(&table, &[]),
                 ramline: "",
             });
-            [page, screen::series_csv(&runs), versus, paths, proof, ended, live, knee].concat()
+            [page, screen, screen::series_csv(&runs), versus, paths, proof, ended, live, knee].concat()
         });
     }
 }

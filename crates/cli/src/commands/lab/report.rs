@@ -11,7 +11,7 @@ use ramline_lab::store::RunFolder;
 use ramline_view::ProofTable;
 use ramline_view::html::{Reading, SeriesPage};
 use ramline_view::screen::{self, ReadPaths};
-use ramline_view::text::Style;
+use ramline_view::sheet::{Depth, Sheet};
 use serde::Serialize;
 
 use crate::exit::{self, Failure};
@@ -43,13 +43,18 @@ impl Shown {
         found.unwrap_or(Shown::Series)
     }
 
-    fn text(&self, table: &SeriesTable, lead: &[&str], style: &Style) -> String {
+    /// What came out, for a terminal and for a page.
+    fn sheet(&self, table: &SeriesTable, lead: &[&str]) -> Sheet {
         match self {
-            Shown::Proof(proof) => screen::proof(proof, &screen::headline(table, lead), style),
-            Shown::Paths(paths) => paths.text(lead, style),
-            Shown::Knee(knee) => screen::knee(knee, table, style),
-            Shown::Series if table.experiment == ramline_lab::cold_warm::NAME => screen::timing(table, style),
-            Shown::Series => screen::series(table, lead, style),
+            Shown::Proof(proof) => screen::proof_sheet(proof, &screen::headline(table, lead)),
+            Shown::Paths(paths) => {
+                let mut sheet = screen::series_sheet(table, lead);
+                sheet.append(paths.sheet());
+                sheet
+            }
+            Shown::Knee(knee) => screen::knee_sheet(knee, table),
+            Shown::Series if table.experiment == ramline_lab::cold_warm::NAME => screen::timing_sheet(table),
+            Shown::Series => screen::series_sheet(table, lead),
         }
     }
 
@@ -62,14 +67,6 @@ impl Shown {
             Shown::Paths(paths) => document(paths),
             Shown::Knee(knee) => document(knee),
             Shown::Series => document(table),
-        }
-    }
-
-    /// The answer, where it is no difference between arms.
-    fn answer(&self) -> Option<String> {
-        match self {
-            Shown::Knee(knee) => Some(format!("{}.", knee.sentence())),
-            _ => None,
         }
     }
 }
@@ -90,28 +87,20 @@ pub fn print(folder: &RunFolder, format: Format, html: Option<Output>) -> Result
     let (table, records) = series_of(folder)?;
     let lead = find(&table.experiment).map(|e| e.figures).unwrap_or_default();
     let shown = Shown::of(&table, &records);
+    let sheet = shown.sheet(&table, lead);
     if html.as_ref().is_some_and(Output::is_stdout) {
         // The page is what was asked for there.
     } else if format.is_json() {
         shown.json(&table)?;
     } else {
-        output::text(&shown.text(&table, lead, &output::style()))?;
+        output::text(&sheet.text(&output::style(), Depth::All))?;
     }
     let doubts = ramline_lab::report::doubts(&records);
     for doubt in &doubts {
         ramline_kernel::stdio::tell(&format!("doubt: {doubt}"));
     }
     ramline_kernel::stdio::tell(&format!("Raw records: {}", folder.dir().display()));
-    let text = shown.text(&table, lead, &Style::default());
-    let answer = shown.answer();
-    let page = Page {
-        table: &table,
-        records: &records,
-        doubts: &doubts,
-        two: false,
-        answer: answer.as_deref(),
-        screen: &text,
-    };
+    let page = Page { table: &table, records: &records, doubts: &doubts, two: false, sheet: &sheet };
     write(html, &page)?;
     Ok(exit::DONE)
 }
@@ -122,13 +111,12 @@ struct Page<'a> {
     records: &'a [RunRecord],
     doubts: &'a [String],
     two: bool,
-    answer: Option<&'a str>,
-    screen: &'a str,
+    sheet: &'a Sheet,
 }
 
 fn write(target: Option<Output>, page: &Page<'_>) -> Result<()> {
     let Some(target) = target else { return Ok(()) };
-    let Page { table, records, doubts, two, answer, screen } = *page;
+    let Page { table, records, doubts, two, sheet } = *page;
     let experiment = find(&table.experiment);
     let rows = experiment.map(ramline_lab::experiment::Experiment::reading).unwrap_or_default();
     let reading: Vec<Reading> = rows
@@ -146,8 +134,7 @@ fn write(target: Option<Output>, page: &Page<'_>) -> Result<()> {
         reading: &reading,
         doubts,
         two,
-        answer,
-        screen,
+        sheet,
         ramline: env!("CARGO_PKG_VERSION"),
     });
     target.write(text.as_bytes())?;
@@ -192,13 +179,13 @@ pub fn compare(first: &RunFolder, second: &RunFolder, format: Format, html: Opti
         return Err(Failure::new(exit::USAGE, format!("{what}\n  try: {hint}")).into());
     }
     let versus = Versus::of(&first, &second);
+    let sheet = screen::versus_sheet(&versus);
     if !html.as_ref().is_some_and(Output::is_stdout) {
-        format.print(&Versioned::new(&versus), |versus, style| screen::versus(versus.data(), style))?;
+        format.print(&Versioned::new(&versus), |_, style| sheet.text(style, Depth::All))?;
     }
-    let doubts: Vec<String> = versus.unlike.iter().map(|what| format!("the two differ in {what}")).collect();
     if let Some((table, records)) = together(&before, &after) {
-        let screen = screen::versus(&versus, &Style::default());
-        let page = Page { table: &table, records: &records, doubts: &doubts, two: true, answer: None, screen: &screen };
+        // What differs between them stands on the sheet.
+        let page = Page { table: &table, records: &records, doubts: &[], two: true, sheet: &sheet };
         write(html, &page)?;
     }
     Ok(exit::DONE)

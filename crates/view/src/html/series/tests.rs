@@ -64,10 +64,16 @@ fn made(records: &[RunRecord], lead: &[&str], text: &str) -> String {
         reading: &reading,
         doubts: &[text.to_owned()],
         two: false,
-        answer: None,
-        screen: text,
+        sheet: &crate::screen::series_sheet(&table, lead),
         ramline: "0.1.0",
     })
+}
+
+/// The figure with this title.
+fn figure<'a>(page: &'a str, title: &str) -> &'a str {
+    let named = format!(">{title}</title>");
+    let figures = page.split("<figure").skip(1).filter_map(|part| part.split("</figure>").next());
+    figures.into_iter().find(|part| part.contains(&named)).unwrap_or_else(|| panic!("{title}"))
 }
 
 #[test]
@@ -114,18 +120,20 @@ fn the_page_loads_nothing_and_every_drawing_is_named_and_told() {
 #[test]
 fn every_run_is_a_dot_and_the_largest_claimed_difference_is_the_headline() {
     let page = made(&records(7), &["time per round"], "x");
-    let chart = page.split("id=\"result-0\"").nth(1).unwrap().split("</figure>").next().unwrap();
+    let chart = figure(&page, "time per round");
     assert_eq!(chart.matches("<circle class=\"run\"").count(), 14);
     assert!(
         page.contains("<h1>swap:60 1.01 s, zram 3.01 s: swap:60 is 3 times faster; zram thrashed (7 runs each).</h1>"),
         "{page}"
     );
-    for id in ["result", "over-time", "arms", "reading", "figures", "screen", "settings", "conditions", "runs"] {
+    for id in ["result", "over-time", "arms", "reading", "settings", "conditions", "runs"] {
         assert!(page.contains(&format!("<section id=\"{id}\"")), "{id}");
     }
-    for chart in ["each-round", "rounds", "memory", "refaults", "stalls"] {
-        assert!(page.contains(&format!("<figure id=\"{chart}\"")), "{chart}");
+    assert!(page.contains("<summary>All figures (median, and the interval over runs)</summary>"), "{page}");
+    for title in ["Time of each round", "Rounds done", "Where the memory was", "Refaults", "Stalls"] {
+        assert!(figure(&page, title).contains("<polyline") || figure(&page, title).contains("<path"), "{title}");
     }
+    assert!(!page.contains("<pre"), "nothing is pasted from a terminal");
 }
 
 #[test]
@@ -134,7 +142,8 @@ fn below_six_runs_nothing_is_claimed_and_the_page_says_why() {
     all.iter_mut().for_each(|run| run.verdict = Verdict::Completed);
     let page = made(&all, &["time per round"], "x");
     assert!(page.contains("swap:60 is 3 times faster (3 runs each, 6 needed for proof)"), "{page}");
-    assert!(!page.contains("What may be claimed") && page.contains("6 runs of each setting are needed"));
+    assert!(page.contains("No significant difference (3 runs; 6 are needed)."), "{page}");
+    assert!(!page.contains("rank test") && !page.contains("intervals apart"), "{page}");
 }
 
 #[test]
@@ -144,9 +153,10 @@ fn emulated_seconds_are_never_shown_as_seconds() {
     let page = made(&all, &["time per round"], "x");
     assert!(page.contains("The processor was emulated"));
     assert!(page.contains("swap:60 is 3 times faster, emulated"), "{page}");
-    let chart = page.split("id=\"result-0\"").nth(1).unwrap().split("</figure>").next().unwrap();
-    let told = chart.split("<figcaption>").nth(1).unwrap();
-    assert!(told.contains("1.01\u{a0}s\u{a0}emulated"), "{told}");
+    let chart = figure(&page, "time per round");
+    assert!(chart.contains(">1.01 s emulated<") && chart.contains(">3.01\u{a0}s\u{a0}emulated<"), "{chart}");
+    let rest = chart.replace(">0\u{a0}s<", "");
+    assert!(!rest.contains(" s<") && !rest.contains("\u{a0}s<"), "only zero is the same on any processor: {rest}");
 }
 
 #[test]
@@ -156,7 +166,7 @@ fn runs_that_were_not_looked_at_have_no_charts_over_time() {
         (run.samples, run.rounds) = (Vec::new(), Vec::new());
     }
     let page = made(&all, &[], "x");
-    assert!(!page.contains("id=\"over-time\"") && page.contains("id=\"result-0\""));
+    assert!(!page.contains("id=\"over-time\"") && figure(&page, "time per round").contains("<circle"));
     assert!(page.contains("nothing</b>: 0 in every run"), "{page}");
 }
 
@@ -164,7 +174,9 @@ fn runs_that_were_not_looked_at_have_no_charts_over_time() {
 fn settings_that_never_differ_stand_once_and_the_others_by_arm() {
     let page = made(&records(2), &[], "x");
     let settings = page.split("<section id=\"settings\"").nth(1).unwrap().split("</section>").next().unwrap();
-    assert!(settings.contains("<dt>swappiness</dt><dd><code>60</code></dd>"), "{settings}");
+    let same = settings.split("By setting").next().unwrap();
+    assert!(same.contains(">swappiness</th>") && same.contains("<div>60</div>"), "{settings}");
+    assert_eq!(settings.matches(">swappiness</th>").count(), 1);
     assert!(settings.contains("0; 2") && settings.contains("1; 3"), "{settings}");
 }
 
@@ -196,12 +208,11 @@ fn two_series_stand_side_by_side_and_each_arm_is_compared_with_its_own() {
         reading: &[],
         doubts: &[],
         two: true,
-        answer: None,
-        screen: "",
+        sheet: &Sheet::new(),
         ramline: "",
     });
     assert!(page.contains("<h1>zram (second) is 2 times faster than zram (first)"), "{page}");
     let rows = ["swap:60 (first)", "swap:60 (second)", "zram (first)", "zram (second)"];
     assert_eq!(table.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(), rows);
-    assert!(page.contains("differ from the first series"));
+    assert!(page.contains("Compared with the first series; a difference is claimed from 6 runs on."));
 }
