@@ -1,7 +1,7 @@
 //! The experiment eat-memory: memory is taken step by step until the limit, the kill or a given amount, and everything `free`
 //! says is written down at each step.
 //!
-//! It answers how much can be had although `free` says little, what is taken first (clean cache), and at which amount and
+//! It answers how much is available although `free` says little, what is taken first (clean cache), and at which amount and
 //! which swappiness the kernel begins to swap instead. The group plays the machine: its limit is the total. What it is not: a
 //! danger to the machine: the group has a hard limit or the eater a small end, it is the first to be killed, and the watchdog
 //! looks every 100 ms.
