@@ -53,13 +53,9 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     if waiting.map_or(hot.swap_ins < REFAULTS_PER_S, |share| share < NOTICED) {
         return None;
     }
-    let swap = hot.process.swap.unwrap_or_default();
     let name = format!("{} (process {})", hot.process.name, hot.process.pid);
     let finding = Draft {
-        title: format!(
-            "{name} waits for its swapped pages: at least {:.0} swap-ins a second, {swap} of it in swap",
-            hot.swap_ins
-        ),
+        title: format!("{name} waits for its swapped pages: at least {:.0} swap-ins a second", hot.swap_ins),
         weight: Weight::Warning,
         group: None,
         effect: effect(waiting, inputs),
