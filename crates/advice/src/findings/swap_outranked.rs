@@ -67,10 +67,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         title: if equal {
             format!("{} shares priority {} with the slower swap {}", fast.path, fast.priority, slow.path)
         } else {
-            format!(
-                "{} (priority {}) is used only after the slower swap {} (priority {})",
-                fast.path, fast.priority, slow.path, slow.priority
-            )
+            format!("{} is used only after the slower swap {}", fast.path, slow.path)
         },
         weight: Weight::Warning,
         group: None,
