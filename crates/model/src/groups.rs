@@ -107,7 +107,7 @@ pub struct Events {
     pub high_hits: Option<u64>,
     /// How often it was reclaimed below its `memory.low`.
     pub low_hits: Option<u64>,
-    /// File pages that came back just after eviction, with all groups below.
+    /// File pages that came back after eviction, with all groups below.
     pub refaults_file: Option<u64>,
     /// Anonymous pages that did.
     pub refaults_anon: Option<u64>,

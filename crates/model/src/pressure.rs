@@ -62,9 +62,9 @@ impl Psi {
 /// What reclaim did, per second, over a window. Pages a second unless said.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rates {
-    /// File pages read again soon after eviction.
+    /// File pages read again after they were evicted, however long ago.
     pub refault_file: Option<f64>,
-    /// Anonymous pages needed again soon after swapping out.
+    /// Anonymous pages needed again after they were swapped out.
     pub refault_anon: Option<f64>,
     /// File pages put straight back among the active ones.
     pub restore_file: Option<f64>,

@@ -78,7 +78,7 @@ pub struct Flow {
     pub zero_in_per_s: Option<Bytes>,
     /// Zero-filled pages noted instead of written, in bytes a second.
     pub zero_out_per_s: Option<Bytes>,
-    /// Anonymous pages needed again soon after they were swapped out, pages a second.
+    /// Anonymous pages needed again after they were swapped out, pages a second.
     pub refaults_per_s: Option<f64>,
 }
 

@@ -1,7 +1,7 @@
 //! A group at its memory limit that evicts files it needs again, while the machine has memory to spare or not.
 //!
 //! Needs a window with the groups in both looks. Fires when a group stands at a limit of its own and at least
-//! [`REFAULTS_PER_S`] file pages a second come back into it just after they were evicted. The kernel counts these per group, so
+//! [`REFAULTS_PER_S`] file pages a second come back into it after they were evicted. The kernel counts these per group, so
 //! other groups' thrashing is not charged to this one. Where limits are nested, the innermost that explains the most is named.
 //!
 //! Version 1 writes a group's statistics down every two seconds, so a window may hold two seconds more of them than it lasted, or

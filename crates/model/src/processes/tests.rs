@@ -116,7 +116,7 @@ fn where_not_all_processes_are_seen_the_sum_is_only_an_upper_bound() {
 }
 
 #[test]
-fn a_kernel_before_5_9_gives_the_sum_of_a_walk_only() {
+fn a_kernel_before_5_3_gives_the_sum_of_a_walk_only() {
     let mut list = vec![process(1, 0, 10, 90), process(2, 1, 5, 90)];
     list[0].walked = Some(Walked { pss: mib(55), ..Walked::default() });
     let who = who(&seen(list, 15, 90));

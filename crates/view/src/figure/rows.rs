@@ -220,11 +220,11 @@ pub const ROWS: &[Row] = &[
     row("pressure.cpu.some.avg10", "/proc/pressure/cpu some avg10", "psi").named(&["cpu", "waiting for a CPU"]).large("more tasks want to run than there are CPUs"),
     row("pressure.rates", "/proc/vmstat over the window", "pressure").unit("pages a second").scope(Scope::Rate),
     row("pressure.rates.refault_file", "/proc/vmstat workingset_refault_file over the window", "page-cache")
-        .named(&["refaults", "file refaults", "of files read again soon after eviction"])
+        .named(&["refaults", "file refaults", "of files read again after they were evicted"])
         .unit("pages a second")
         .large("the files in use do not fit into what is left of RAM"),
     row("pressure.rates.refault_anon", "/proc/vmstat workingset_refault_anon over the window", "swap-in-use")
-        .named(&["anonymous refaults", "of processes needed again soon after swapping out"])
+        .named(&["anonymous refaults", "of processes needed again after they were swapped out"])
         .unit("pages a second")
         .large("process memory in use was swapped out"),
     row("pressure.rates.restore_file", "/proc/vmstat workingset_restore_file over the window", "page-cache")

@@ -154,6 +154,7 @@ const fn freed(kind: PieceKind, how: Freeable) -> &'static str {
         (PieceKind::Shared, Freeable::Partly) => "freed in part by swapping",
         (PieceKind::Processes | PieceKind::Shared, _) => "freed by swapping",
         (PieceKind::Locked, _) => "freed when unlocked",
+        (PieceKind::HugePages, Freeable::No) => "until their programs end",
         (PieceKind::HugePages, _) => "unused ones by nr_hugepages",
         (PieceKind::Compressed, _) => "freed when read back",
         (PieceKind::Kernel, _) => "freed in part",

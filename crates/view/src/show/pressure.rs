@@ -171,8 +171,8 @@ fn rates_table(sheet: &mut Sheet, rates: &Rates) {
             table.row([number::figure(value).into(), unit.into(), what.into()]);
         }
     };
-    add(rates.refault_file, "pages/s", "of files read again soon after eviction (refaults)");
-    add(rates.refault_anon, "pages/s", "of processes needed again soon after swapping out (refaults)");
+    add(rates.refault_file, "pages/s", "of files read again after they were evicted (refaults)");
+    add(rates.refault_anon, "pages/s", "of processes needed again after they were swapped out (refaults)");
     add(rates.restore_file, "pages/s", "of files put straight back among the active ones");
     add(rates.major_faults, "faults/s", "had to read a device (major faults)");
     add(rates.scanned, "pages/s", "looked at by reclaim");

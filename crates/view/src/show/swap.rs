@@ -129,7 +129,7 @@ fn verdict_words(verdict: &SwapVerdict, span: Option<Nanos>) -> (Paint, String) 
     match verdict {
         SwapVerdict::NoSwap => (
             Paint::Bold,
-            "There is no swap: idle process memory must stay, and only the page cache can give way.".to_owned(),
+            "There is no swap: to make room the kernel can only drop page cache; process memory stays.".to_owned(),
         ),
         SwapVerdict::Unused => (Paint::Good, format!("Swap is empty and nothing moves ({over}).")),
         SwapVerdict::Harmless { stock } => {
@@ -219,7 +219,7 @@ fn flow_text(sheet: &mut Sheet, flow: &Flow, span: Option<Nanos>) {
     if let Some(n) = flow.refaults_per_s {
         sheet.point(
             "           ",
-            &format!("refaults: {} process pages/s needed again soon after they left, {over}", number::figure(n)),
+            &format!("refaults: {} process pages/s needed again after they left, {over}", number::figure(n)),
         );
     }
 }

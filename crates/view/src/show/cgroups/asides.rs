@@ -54,7 +54,7 @@ impl ShowCgroups {
                 let pages = rates.refaults_file.unwrap_or(0.0) + rates.refaults_anon.unwrap_or(0.0);
                 (pages > 0.0).then(|| (pages, format!("{} {} pages/s", shortened(&g.path), number::figure(pages))))
             });
-            say(Paint::Warn, &format!("Came back just after eviction over {span}"), back.collect());
+            say(Paint::Warn, &format!("Came back after eviction over {span}"), back.collect());
         }
         let dying: Option<u64> = groups.iter().filter(|g| g.parent.is_none()).map(|g| g.dying).max().flatten();
         if let Some(n) = dying.filter(|n| *n >= MANY_DYING) {

@@ -291,7 +291,7 @@ fn happened(page: &mut Page<'_>, group: &GroupMemory, show: &ShowCgroups) {
     if let Some(file) = events.refaults_file {
         let anon = events.refaults_anon.map(|n| format!(" and {} anonymous", number::count(n))).unwrap_or_default();
         points.push(format!(
-            "{} file{anon} pages came back just after eviction, with all below it (counters)",
+            "{} file{anon} pages came back after eviction, with all below it (counters)",
             number::count(file)
         ));
     }
