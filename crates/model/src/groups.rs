@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::SignedBytes;
 pub use chain::{Bound, Protection};
 pub use others::{NodeEviction, Reading, node_eviction, readings};
-pub use owner::{Owner, OwnerKind, owner};
+pub use owner::{Owner, OwnerKind, is_sandbox, owner};
 pub use parts::{Part, PartId, Rest, Within};
 pub use reclaim::Reclaim;
 pub use select::{NoSuchGroup, Selected, Selection, Sort, children, find, select};

@@ -7,6 +7,7 @@
 //! Fires when waiting for these takes at least a hundredth of the time at the measured cost of a swap-in, or, where that was not
 //! measured, when there are as many as refaults would have to be (100 a second at 100 us).
 
+use ramline_model::groups;
 use ramline_model::pressure::REFAULTS_PER_S;
 use ramline_snapshot::processes::Process;
 use ramline_snapshot::{Snapshot, Window};
@@ -81,7 +82,7 @@ fn hottest<'a>(window: &Window<'a>, others: f64) -> Option<Hot<'a>> {
     let list = &processes.list;
     let own = |process: &'a Process| {
         let group = process.group.and_then(|at| processes.groups.get(usize::try_from(at).ok()?));
-        if process.swap? < LEAST_SWAP || group.is_some_and(|path| look::is_sandbox(path)) {
+        if process.swap? < LEAST_SWAP || group.is_some_and(|path| groups::is_sandbox(path)) {
             return None;
         }
         let counter = |s: &Snapshot| {
