@@ -12,6 +12,9 @@ use super::parts::{commands, figure};
 use crate::sheet::{Block, Sheet, Stack, Timed};
 use crate::text::{Cell, Paint, Table};
 
+/// A name in a tree is moved to the right by at most so many blanks.
+const DEEPEST: usize = 32;
+
 /// A section: its heading, the answer, and the sheet below; nothing for an empty sheet.
 pub fn topic(id: &str, heading: &str, sheet: &Sheet) -> Markup {
     html! {
@@ -93,6 +96,13 @@ fn one(id: &str, block: &Block) -> Markup {
         Block::More { title, sheet } => html! {
             details { summary { @if title.is_empty() { "What it rests on" } @else { (keep(title)) } } (body(id, sheet)) }
         },
+        // What is folded is there to be opened, and nothing is left out.
+        Block::Ask(_) | Block::LeftOut(_) => html! {},
+        Block::Aside { text, .. } => html! { p.note { (keep(text)) } },
+        Block::Digest { short, title, full } => html! {
+            (body(id, short))
+            details { summary { (keep(title)) } (body(&format!("{id}-full"), full)) }
+        },
     }
 }
 
@@ -128,7 +138,8 @@ fn filled(cell: Option<&Cell>, number: bool) -> Markup {
     match cell.share() {
         Some(share) => draw::meter(share),
         None if number => html! { (cell.text().replace(' ', "\u{a0}")) },
-        None => html! { (keep(cell.text())) },
+        // A step down a tree is two columns, as on a terminal.
+        None => html! { ("\u{a0}".repeat(cell.depth().saturating_mul(2).min(DEEPEST))) (keep(cell.text())) },
     }
 }
 
