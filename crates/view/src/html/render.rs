@@ -174,3 +174,26 @@ fn timed(id: &str, times: &[Timed]) -> Markup {
         &html! { "Dot: median. Line: up to the 99th percentile. The scale is logarithmic." },
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Column;
+
+    #[test]
+    fn a_tree_is_indented_and_what_is_said_in_full_is_folded() {
+        let mut tree = Table::new(vec![Column::name("group"), Column::right("charged")]);
+        tree.row([Cell::from("/"), "2.0 GiB".into()]);
+        tree.row([Cell::from("a").at_depth(2), "1.0 GiB".into()]);
+        let mut short = Sheet::new();
+        short.table(&tree);
+        let mut sheet = Sheet::new();
+        sheet.digest(short, "Why?", |full| full.line("because"));
+        sheet.aside(1, "an aside of any length");
+        sheet.ask("--more");
+        let page = body("x", &sheet).into_string();
+        assert!(page.contains("\u{a0}\u{a0}\u{a0}\u{a0}a<") && page.contains(">/<"), "{page}");
+        assert!(page.contains("<summary>Why?</summary><p>because</p></details>"), "{page}");
+        assert!(page.contains("<p class=\"note\">an aside of any length</p>") && !page.contains("--more"), "{page}");
+    }
+}

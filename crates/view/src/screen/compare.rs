@@ -10,6 +10,7 @@ use ramline_units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::checkup::NO_VERDICT;
 use crate::report::{CheckupReport, SCHEMA_VERSION};
 use crate::sheet::{Depth, Sheet};
 use crate::text::{Cell, Column, Paint, Style, Table, number};
@@ -139,8 +140,9 @@ impl Comparison {
     #[must_use]
     pub fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
-        sheet.point("then: ", &self.old_sentence);
-        sheet.point("now:  ", &self.new_sentence);
+        for (label, sentence) in [("then: ", &self.old_sentence), ("now:  ", &self.new_sentence)] {
+            sheet.point(label, if sentence.is_empty() { NO_VERDICT } else { sentence });
+        }
         for caution in &self.cautions {
             sheet.painted(Paint::Warn, &format!("Mind: {caution}."));
         }
