@@ -6,6 +6,7 @@
 //! Worked example: a group of 100 MiB with two children of 30 and 50 MiB has 20 MiB of its own.
 
 mod chain;
+mod notable;
 mod others;
 mod owner;
 mod parts;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::SignedBytes;
 pub use chain::{Bound, Protection};
+pub use notable::{Stays, most};
 pub use others::{NodeEviction, Reading, node_eviction, readings};
 pub use owner::{Owner, OwnerKind, is_sandbox, owner};
 pub use parts::{Part, PartId, Rest, Within};

@@ -19,6 +19,12 @@ pub use slots::Slots;
 /// Below so many swap-ins a second waiting is under 1 % of one thread's time even at 10 ms each, the slowest disk.
 pub const HARMLESS_PAGES_PER_S: f64 = 1.0;
 
+/// Pages that a swap-in from a disk reads at once, by `vm.page-cluster`; `None` where it is beyond any kernel's range.
+#[must_use]
+pub fn read_ahead_pages(page_cluster: u32) -> Option<u64> {
+    1u64.checked_shl(page_cluster)
+}
+
 /// What kind of device is behind an area. Faster kinds first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

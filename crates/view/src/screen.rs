@@ -22,9 +22,9 @@ mod series;
 mod timing;
 mod versus;
 
-pub use checkup::checkup;
-pub use compare::{Comparison, FindingRef, LineMove, TierMove, compare};
-pub use explain::{SHORT, TopicLine, TopicList, explain, explain_more};
+pub use checkup::{checkup, summary};
+pub use compare::{Comparison, FindingRef, TierMove, compare};
+pub use explain::{SHORT, TopicLine, TopicList, explain, explain_more, sheet as explanation};
 pub use findings::findings;
 pub use headline::headline;
 pub use knee::knee;

@@ -193,3 +193,21 @@ fn a_filter_leaves_rows_out_and_no_page() {
     let (none, matched, _) = rows(By::Program, &of(&[99], &[], &[]));
     assert!(none.is_empty() && matched.processes == 0 && matched.what == "process 99");
 }
+
+#[test]
+fn of_a_tree_the_largest_subtrees_stay_with_those_above_and_a_leaf_uses_most() {
+    let row = |name: &str, mib: u64, depth| Row {
+        name: name.into(),
+        holds: Spread::exact(Bytes::from_mib(mib)),
+        depth,
+        ..Row::default()
+    };
+    let rows =
+        vec![row("init", 100, 0), row("shell", 60, 1), row("build", 50, 2), row("small", 1, 1), row("db", 30, 1)];
+    let mut who = Who { by: By::Tree, rows, ..Who::default() };
+    assert_eq!(who.largest().map(|row| row.name.as_str()), Some("build"));
+    assert_eq!(who.keep(4), 1);
+    assert_eq!(who.rows.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(), ["init", "shell", "build", "db"]);
+    assert_eq!((Who { by: By::Program, ..who.clone() }.largest().unwrap().name.as_str(), who.keep(0)), ("init", 4));
+    assert_eq!(who.largest(), None);
+}

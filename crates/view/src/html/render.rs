@@ -12,6 +12,9 @@ use super::parts::{commands, figure};
 use crate::sheet::{Block, Sheet, Stack, Timed};
 use crate::text::{Cell, Paint, Table};
 
+/// A name in a tree is moved to the right by at most so many blanks.
+const DEEPEST: usize = 32;
+
 /// A section: its heading, the answer, and the sheet below; nothing for an empty sheet.
 pub fn topic(id: &str, heading: &str, sheet: &Sheet) -> Markup {
     html! {
@@ -93,6 +96,13 @@ fn one(id: &str, block: &Block) -> Markup {
         Block::More { title, sheet } => html! {
             details { summary { @if title.is_empty() { "What it rests on" } @else { (keep(title)) } } (body(id, sheet)) }
         },
+        // What is folded is there to be opened, and nothing is left out.
+        Block::Ask(_) | Block::LeftOut(_) => html! {},
+        Block::Aside { text, .. } => html! { p.note { (keep(text)) } },
+        Block::Digest { short, title, full } => html! {
+            (body(id, short))
+            details { summary { (keep(title)) } (body(&format!("{id}-full"), full)) }
+        },
     }
 }
 
@@ -128,7 +138,8 @@ fn filled(cell: Option<&Cell>, number: bool) -> Markup {
     match cell.share() {
         Some(share) => draw::meter(share),
         None if number => html! { (cell.text().replace(' ', "\u{a0}")) },
-        None => html! { (keep(cell.text())) },
+        // A step down a tree is two columns, as on a terminal.
+        None => html! { ("\u{a0}".repeat(cell.depth().saturating_mul(2).min(DEEPEST))) (keep(cell.text())) },
     }
 }
 
@@ -162,4 +173,27 @@ fn timed(id: &str, times: &[Timed]) -> Markup {
         &drawing,
         &html! { "Dot: median. Line: up to the 99th percentile. The scale is logarithmic." },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Column;
+
+    #[test]
+    fn a_tree_is_indented_and_what_is_said_in_full_is_folded() {
+        let mut tree = Table::new(vec![Column::name("group"), Column::right("charged")]);
+        tree.row([Cell::from("/"), "2.0 GiB".into()]);
+        tree.row([Cell::from("a").at_depth(2), "1.0 GiB".into()]);
+        let mut short = Sheet::new();
+        short.table(&tree);
+        let mut sheet = Sheet::new();
+        sheet.digest(short, "Why?", |full| full.line("because"));
+        sheet.aside(1, "an aside of any length");
+        sheet.ask("--more");
+        let page = body("x", &sheet).into_string();
+        assert!(page.contains("\u{a0}\u{a0}\u{a0}\u{a0}a<") && page.contains(">/<"), "{page}");
+        assert!(page.contains("<summary>Why?</summary><p>because</p></details>"), "{page}");
+        assert!(page.contains("<p class=\"note\">an aside of any length</p>") && !page.contains("--more"), "{page}");
+    }
 }

@@ -94,14 +94,13 @@ const fn sentence(rung: Rung) -> &'static str {
 
 fn ladder(rung: Rung) -> String {
     let none = matches!(rung, Rung::NotBuilt | Rung::NotKnown);
-    let reached = LADDER.iter().position(|(r, _)| *r == rung).unwrap_or(LADDER.len() - 1);
-    let steps: Vec<String> = LADDER
-        .iter()
-        .enumerate()
-        .skip(1)
-        .map(|(at, (_, words))| if at <= reached && !none { format!("[x] {words}") } else { format!("[ ] {words}") })
-        .collect();
-    steps.join("  ")
+    // Up to the rung, or all of them where it is beyond the last.
+    let reached = LADDER.iter().position(|(r, _)| *r == rung).unwrap_or(LADDER.len());
+    let step = |(at, (_, words)): (usize, &(Rung, &str))| {
+        let mark = if at <= reached && !none { "[x]" } else { "[ ]" };
+        format!("{mark} {words}")
+    };
+    LADDER.iter().enumerate().skip(1).map(step).collect::<Vec<_>>().join("  ")
 }
 
 pub(crate) fn state_text(sheet: &mut Sheet, state: &ZramState, ram: Option<Bytes>) {

@@ -12,6 +12,7 @@
 //! ```
 
 mod bar;
+pub mod name;
 pub mod number;
 mod page;
 pub mod picture;

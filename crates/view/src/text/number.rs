@@ -9,7 +9,7 @@
 //! assert_eq!(number::minutes(130.0), "2 h 10 min");
 //! ```
 
-use ramline_units::{Bytes, Nanos};
+use ramline_units::{Bytes, Nanos, SignedBytes};
 
 /// A share as a percentage with one decimal; two below 1 %.
 #[must_use]
@@ -37,10 +37,15 @@ pub fn count(n: u64) -> String {
     out
 }
 
-/// A count of things: `1 round`, `20,478 inodes`.
+/// A count of things: `1 round`, `20,478 inodes`, `3 processes`.
 #[must_use]
 pub fn things(n: u64, one: &str) -> String {
-    format!("{} {one}{}", count(n), if n == 1 { "" } else { "s" })
+    let ending = match one {
+        _ if n == 1 => "",
+        hissing if hissing.ends_with('s') || hissing.ends_with("ch") => "es",
+        _ => "s",
+    };
+    format!("{} {one}{ending}", count(n))
 }
 
 /// How many of `all` rows are not among the `shown` ones: for "and 3 more".
@@ -128,6 +133,46 @@ pub fn per_second(bytes: Bytes) -> String {
     format!("{bytes}/s")
 }
 
+/// A rate of growth with its sign: `+1.0 MiB/s`.
+#[must_use]
+pub fn growth(bytes_per_second: f64) -> String {
+    let sign = if bytes_per_second < 0.0 { "-" } else { "+" };
+    format!("{sign}{}", per_second(bytes(bytes_per_second.abs())))
+}
+
+/// A movement with its sign: `+1.0 MiB`.
+#[must_use]
+pub fn moved(by: SignedBytes) -> String {
+    if by.is_negative() { by.to_string() } else { format!("+{by}") }
+}
+
+/// A total of microseconds as the kernel counts stall times: `0.2 s`.
+#[must_use]
+pub fn stalled(microseconds: u64) -> String {
+    format!("{:.1} s", Nanos(microseconds.saturating_mul(1000)).as_secs_f64())
+}
+
+/// A time ago in the one unit that says enough: `12 min`, `3 h`, `2 days`.
+#[must_use]
+pub fn age(age: Nanos) -> String {
+    let seconds = age.0 / 1_000_000_000;
+    match seconds {
+        0..3600 => format!("{} min", seconds / 60),
+        3600..86_400 => format!("{} h", seconds / 3600),
+        _ => things(seconds / 86_400, "day"),
+    }
+}
+
+/// The bound of a class of ages: `60 minutes`, `24 hours`, `7 days`.
+#[must_use]
+pub fn bound_of_ages(within: Nanos) -> String {
+    match within.0 / 1_000_000_000 {
+        3600 => "60 minutes".to_owned(),
+        86_400 => "24 hours".to_owned(),
+        _ => age(within),
+    }
+}
+
 /// The bytes of a floating-point result, for printing only.
 #[must_use]
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped; printed with one decimal")]
@@ -181,6 +226,23 @@ mod tests {
         {
             assert_eq!(minutes(m), text);
         }
+    }
+
+    #[test]
+    fn a_time_ago_and_a_total_of_waiting_are_told_in_one_unit() {
+        let hours = |n: u64| Nanos(n * 3_600_000_000_000);
+        assert_eq!([hours(0), hours(5), hours(50)].map(age), ["0 min", "5 h", "2 days"]);
+        assert_eq!([hours(1), hours(24), hours(168)].map(bound_of_ages), ["60 minutes", "24 hours", "7 days"]);
+        assert_eq!((stalled(240_000).as_str(), stalled(0).as_str()), ("0.2 s", "0.0 s"));
+    }
+
+    #[test]
+    fn what_moves_has_a_sign_and_things_a_plural() {
+        let mib = 1_048_576.0;
+        assert_eq!((growth(mib), growth(-mib)), ("+1.0 MiB/s".to_owned(), "-1.0 MiB/s".to_owned()));
+        assert_eq!([0, 4096, -4096].map(|n| moved(SignedBytes(n))), ["+0 B", "+4.0 KiB", "-4.0 KiB"]);
+        let named = [(1, "process"), (2, "process"), (2, "branch"), (1200, "inode")].map(|(n, one)| things(n, one));
+        assert_eq!(named, ["1 process", "2 processes", "2 branches", "1,200 inodes"]);
     }
 
     #[test]

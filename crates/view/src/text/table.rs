@@ -10,49 +10,98 @@
 //! zram  512.0 MiB
 //! ```
 
+mod draw;
+mod fit;
+
 use super::picture::BAR;
-use super::{Paint, Style, bar, width, wrap};
+use super::{Paint, bar};
 use crate::escape;
 
 /// Columns between two columns.
 const GAP: usize = 2;
-/// A wrapped column is not made narrower than this.
+/// A wrapped or cut column is not made narrower than this.
 const NARROWEST: usize = 12;
+
+/// What is done with a text that is wider than its column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    /// Nothing: the column is as wide as it.
+    Whole,
+    /// It is broken into lines.
+    Wrapped,
+    /// Its middle is left out.
+    Cut,
+}
 
 /// A column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     head: String,
     right: bool,
-    wraps: bool,
+    flow: Flow,
+    least: usize,
     most: usize,
-    spare: bool,
+    lines: usize,
+    rank: Option<u8>,
+    folds: bool,
 }
 
 impl Column {
+    fn new(head: &str, flow: Flow) -> Self {
+        Column {
+            head: head.to_owned(),
+            right: false,
+            flow,
+            least: NARROWEST,
+            most: usize::MAX,
+            lines: usize::MAX,
+            rank: None,
+            folds: false,
+        }
+    }
+
     /// Words, to the left; never broken.
     #[must_use]
     pub fn left(head: &str) -> Self {
-        Column { head: head.to_owned(), right: false, wraps: false, most: usize::MAX, spare: false }
+        Column::new(head, Flow::Whole)
     }
 
     /// Numbers, to the right.
     #[must_use]
     pub fn right(head: &str) -> Self {
-        Column { head: head.to_owned(), right: true, wraps: false, most: usize::MAX, spare: false }
+        Column { right: true, ..Column::new(head, Flow::Whole) }
     }
 
     /// Sentences, wrapped when the table is too wide.
     #[must_use]
     pub fn wrapped(head: &str) -> Self {
-        Column { head: head.to_owned(), right: false, wraps: true, most: usize::MAX, spare: false }
+        Column::new(head, Flow::Wrapped)
+    }
+
+    /// Names, on one line each, without their middle when the table is too wide; those of a tree stand at their depth.
+    #[must_use]
+    pub fn name(head: &str) -> Self {
+        Column::new(head, Flow::Cut)
     }
 
     /// The same, left out where the terminal is too narrow for all columns; the last such one goes first.
     #[must_use]
-    pub const fn spare(mut self) -> Self {
-        self.spare = true;
+    pub const fn spare(self) -> Self {
+        self.rank(0)
+    }
+
+    /// The same, left out where the terminal is too narrow for all columns; the one of the highest rank goes first.
+    #[must_use]
+    pub const fn rank(mut self, rank: u8) -> Self {
+        self.rank = Some(rank);
         self
+    }
+
+    /// The same; where it is left out its texts stand in the last wrapped column, before what stands there.
+    #[must_use]
+    pub const fn folds(mut self) -> Self {
+        self.folds = true;
+        self.spare()
     }
 
     /// Its head.
@@ -73,28 +122,58 @@ impl Column {
         self.most = columns;
         self
     }
+
+    /// The same, not narrower than this for the sake of a column that can be left out; for wrapped columns and names.
+    #[must_use]
+    pub const fn at_least(mut self, columns: usize) -> Self {
+        self.least = columns;
+        self
+    }
+
+    /// The same, with so many lines of each text on a terminal; only for wrapped columns.
+    #[must_use]
+    pub const fn lines(mut self, lines: usize) -> Self {
+        self.lines = lines;
+        self
+    }
 }
 
 /// One cell.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cell {
     text: String,
+    short: String,
     paint: Paint,
     share: Option<f64>,
+    depth: usize,
 }
 
 impl Cell {
     /// A cell in a colour.
     #[must_use]
     pub fn painted(paint: Paint, text: &str) -> Self {
-        Cell { text: escape(text).into_owned(), paint, share: None }
+        Cell { text: escape(text).into_owned(), paint, ..Cell::default() }
     }
 
     /// A bar as long as a share, 0 to 1; empty where there is none.
     #[must_use]
     pub fn bar(paint: Paint, share: Option<f64>) -> Self {
         let text = share.map(|share| bar(share, BAR)).unwrap_or_default();
-        Cell { text, paint, share }
+        Cell { text, paint, share, ..Cell::default() }
+    }
+
+    /// The same, so many steps below the top of a tree; only in a column of names.
+    #[must_use]
+    pub const fn at_depth(mut self, depth: usize) -> Self {
+        self.depth = depth;
+        self
+    }
+
+    /// The same, called otherwise where there is no room for its name; only in a column of names.
+    #[must_use]
+    pub fn or(mut self, short: &str) -> Self {
+        self.short = escape(short).into_owned();
+        self
     }
 
     /// Its text.
@@ -114,11 +193,17 @@ impl Cell {
     pub const fn share(&self) -> Option<f64> {
         self.share
     }
+
+    /// Steps below the top of a tree.
+    #[must_use]
+    pub const fn depth(&self) -> usize {
+        self.depth
+    }
 }
 
 impl<T: AsRef<str>> From<T> for Cell {
     fn from(text: T) -> Self {
-        Cell { text: escape(text.as_ref()).into_owned(), paint: Paint::Plain, share: None }
+        Cell::painted(Paint::Plain, text.as_ref())
     }
 }
 
@@ -128,13 +213,14 @@ pub struct Table {
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
     indent: usize,
+    shrinks: bool,
 }
 
 impl Table {
     /// An empty table.
     #[must_use]
     pub const fn new(columns: Vec<Column>) -> Self {
-        Table { columns, rows: Vec::new(), indent: 0 }
+        Table { columns, rows: Vec::new(), indent: 0, shrinks: false }
     }
 
     /// The same, moved to the right.
@@ -142,6 +228,18 @@ impl Table {
     pub const fn indented(mut self, by: usize) -> Self {
         self.indent = by;
         self
+    }
+
+    /// The same; where lines are few its last rows may be left out.
+    #[must_use]
+    pub const fn shrinks(mut self) -> Self {
+        self.shrinks = true;
+        self
+    }
+
+    /// Leaves the last row out, where rows may be left out and there is one.
+    pub(crate) fn shrink(&mut self) -> bool {
+        self.shrinks && self.rows.pop().is_some()
     }
 
     /// Adds a row; missing cells are empty.
@@ -172,109 +270,6 @@ impl Table {
     pub const fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
-
-    /// The text: heads (unless all are empty) and rows, each line ended. What does not fit loses its bars first, then the columns
-    /// that can be spared; if that is not enough, each row becomes a few lines of its own.
-    #[must_use]
-    pub fn draw(&self, style: &Style) -> String {
-        let available = style.width.saturating_sub(self.indent);
-        let mut shown: Vec<usize> = self.shown().into_iter().map(|(at, _)| at).collect();
-        let mut widths = self.widths(&shown, available);
-        if total(&widths) > available {
-            shown.retain(|at| self.rows.iter().all(|row| row.get(*at).is_none_or(|cell| cell.share.is_none())));
-            widths = self.widths(&shown, available);
-        }
-        while total(&widths) > available
-            && let Some(last) = shown.iter().rposition(|at| self.columns[*at].spare)
-        {
-            shown.remove(last);
-            widths = self.widths(&shown, available);
-        }
-        let mut out = String::new();
-        if total(&widths) > available && shown.len() > 1 {
-            self.rows.iter().for_each(|row| self.card(row, &shown, style, &mut out));
-            return out;
-        }
-        if self.columns.iter().any(|c| !c.head.is_empty()) {
-            let heads: Vec<Cell> =
-                self.columns.iter().map(|c| Cell { text: c.head.clone(), paint: Paint::Dim, share: None }).collect();
-            self.line(&heads, &shown, &widths, style, &mut out);
-        }
-        for row in &self.rows {
-            self.line(row, &shown, &widths, style, &mut out);
-        }
-        out
-    }
-
-    /// A row where the terminal is too narrow for its columns: what it is on a line, and below it each value with its head.
-    fn card(&self, row: &[Cell], shown: &[usize], style: &Style, out: &mut String) {
-        let cell = |at: &usize| row.get(*at).filter(|cell| !cell.text.is_empty());
-        let mut cells = shown.iter().filter_map(|at| Some((&self.columns[*at], cell(at)?)));
-        let mut put = |indent: usize, paint: Paint, text: &str| {
-            for line in wrap(text, style.width.saturating_sub(indent)) {
-                out.push_str(&format!("{}{}\n", " ".repeat(indent), style.paint(paint, &line)));
-            }
-        };
-        if let Some((_, first)) = cells.next() {
-            put(self.indent, if first.paint == Paint::Plain { Paint::Bold } else { first.paint }, &first.text);
-        }
-        let rest: Vec<String> = cells
-            .map(|(column, cell)| match column.head.as_str() {
-                "" => cell.text.clone(),
-                head => format!("{head} {}", cell.text),
-            })
-            .collect();
-        if !rest.is_empty() {
-            put(self.indent + GAP, Paint::Plain, &rest.join("; "));
-        }
-    }
-
-    fn widths(&self, shown: &[usize], available: usize) -> Vec<usize> {
-        let natural = |i: usize| {
-            let cells = self.rows.iter().map(|r| width(text(r, i))).max().unwrap_or(0);
-            cells.max(width(&self.columns[i].head)).min(self.columns[i].most)
-        };
-        let mut widths: Vec<usize> = shown.iter().map(|i| natural(*i)).collect();
-        loop {
-            let total = total(&widths);
-            let widest = (0..shown.len()).filter(|at| self.columns[shown[*at]].wraps).max_by_key(|at| widths[*at]);
-            match widest {
-                Some(at) if total > available && widths[at] > NARROWEST => widths[at] -= 1,
-                _ => return widths,
-            }
-        }
-    }
-
-    fn line(&self, row: &[Cell], shown: &[usize], widths: &[usize], style: &Style, out: &mut String) {
-        let wrapped = |at: usize| {
-            let text = text(row, shown[at]);
-            if self.columns[shown[at]].wraps { wrap(text, widths[at]) } else { vec![text.to_owned()] }
-        };
-        let cells: Vec<Vec<String>> = (0..shown.len()).map(wrapped).collect();
-        let height = cells.iter().map(Vec::len).max().unwrap_or(0);
-        for line in 0..height {
-            // Padding is kept back until more text comes, so that no line ends in blanks.
-            let mut pending = self.indent;
-            for (at, cell) in cells.iter().enumerate() {
-                let text = cell.get(line).map_or("", String::as_str);
-                let padding = widths[at].saturating_sub(width(text));
-                if !text.is_empty() {
-                    let before = if self.columns[shown[at]].right { padding } else { 0 };
-                    out.push_str(&" ".repeat(pending + before));
-                    out.push_str(&style.paint(row.get(shown[at]).map_or(Paint::Plain, |c| c.paint), text));
-                    pending = if self.columns[shown[at]].right { GAP } else { padding + GAP };
-                } else {
-                    pending += widths[at] + GAP;
-                }
-            }
-            out.push('\n');
-        }
-    }
-}
-
-/// Columns of a line: the widths and the gaps between them.
-fn total(widths: &[usize]) -> usize {
-    widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
 }
 
 fn text(row: &[Cell], column: usize) -> &str {
@@ -284,6 +279,7 @@ fn text(row: &[Cell], column: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::{Style, width};
 
     #[test]
     fn numbers_stand_to_the_right_and_empty_columns_are_left_out() {

@@ -292,7 +292,7 @@ fn show_swap_keeps_stock_and_flow_apart() {
     assert_eq!(
         ShowSwap::new(&after, Some(&window)).text(&STYLE),
         "\
-Pages come back from swap at 400.0 KiB/s and leave at 0 B/s (over 2.0 s): somebody waits for them.
+Pages come back from swap at 400.0 KiB/s and leave at 0 B/s (over 2.0 s): tasks wait for them.
 
 Areas in the order of use (now, uncompressed bytes)
 turn  area        device                priority     size     uses   share
@@ -377,9 +377,9 @@ fn show_pressure_tells_the_distance_in_mib_and_from_two_seconds_forecasts_nothin
         "\
 No task waits for memory.
 
-stalled (PSI)      over 2.0 s  last 10 s    60 s   300 s  since boot
-memory, some task      0.20 %     0.50 %  0.20 %  0.10 %       0.2 s
-memory, all tasks      0.00 %     0.00 %  0.00 %  0.00 %       0.0 s
+stalled (PSI)                  over 2.0 s  last 10 s    60 s   300 s  since boot
+memory, some task  ..........      0.20 %     0.50 %  0.20 %  0.10 %       0.2 s
+memory, all tasks  ..........      0.00 %     0.00 %  0.00 %  0.00 %       0.0 s
 Reclaim: kswapd wakes after 974.0 MiB more; tasks wait after 984.0 MiB more.
 
 Reclaim, per second, over 2.0 s
@@ -389,11 +389,11 @@ Reclaim, per second, over 2.0 s
      0  pages/s   looked at by reclaim
      0  pages/s   freed by reclaim
 
-Distance to reclaim, in MiB (now): kswapd wakes at low, allocations stall at min
+Distance to reclaim, in MiB (now)
 MiB            managed    free   min   low  high  reserve  to kswapd  to stalls  band
 node 0 Normal   8192.0  1024.0  40.0  50.0  60.0      0.0      974.0      984.0  above high
-A zone's distance is free less watermark; a node's leaves out what zones reserve for other
-allocations.
+kswapd wakes at low, allocations stall at min. A zone's distance is free less watermark; a node's
+leaves out what zones reserve for other allocations.
 Above high: kswapd sleeps: nothing is reclaimed, so nothing is swapped.
 vm.watermark_scale_factor is 10 (setting); it works only above 12.2 (2500 x min_free / managed), so
 it changes nothing here; the gap between two watermarks is 10.0 MiB over all zones.
