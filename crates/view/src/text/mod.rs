@@ -12,16 +12,18 @@
 //! ```
 
 mod bar;
+mod column;
 pub mod number;
 mod page;
 pub mod picture;
 mod plain;
 mod table;
 
-pub use bar::{Segment, bar, chart, segments};
+pub use bar::{Segment, bar, beside, chart, segments};
+pub use column::Column;
 pub use page::Page;
 pub use plain::plain;
-pub use table::{Cell, Column, Table};
+pub use table::{Cell, Table};
 
 use unicode_width::UnicodeWidthStr;
 
@@ -127,6 +129,35 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// A path in at most `columns`, as far as leaving directories out of its middle can do that: its beginning and its last name tell
+/// most.
+#[must_use]
+pub fn shorter(path: &str, columns: usize) -> String {
+    const GAP: &str = "/.../";
+    if width(path) <= columns || path.matches('/').count() < 3 {
+        return path.to_owned();
+    }
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let room = columns.saturating_sub(width(last) + width(GAP));
+    let mut kept = String::new();
+    for part in path.split('/').skip(1) {
+        if width(&kept) + 1 + width(part) > room {
+            break;
+        }
+        kept = format!("{kept}/{part}");
+    }
+    format!("{kept}{GAP}{last}")
+}
+
+/// A text in at most `columns`; where it is longer its last column says so.
+#[must_use]
+pub fn cut_end(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    format!("{}…", &text[..cut(text, columns.saturating_sub(1))])
+}
+
 /// Where to cut `word` so that at most `columns` stand before.
 fn cut(word: &str, columns: usize) -> usize {
     let mut used = 0;
@@ -151,6 +182,18 @@ mod tests {
         assert_eq!(wrap("abcdefghijklmnop", 8), ["abcdefgh", "ijklmnop"]);
         assert_eq!(wrap("", 8), [""]);
         assert_eq!(wrap(&"a".repeat(1 << 20), 8).len(), 1 << 17);
+    }
+
+    #[test]
+    fn a_path_keeps_its_beginning_and_its_last_name() {
+        let path = "/usr/lib/x86_64-linux-gnu/perl/5.36/Foo.so";
+        assert_eq!(shorter(path, 42), path);
+        assert_eq!(shorter(path, 40), "/usr/lib/x86_64-linux-gnu/.../Foo.so");
+        assert_eq!(shorter(path, 20), "/usr/lib/.../Foo.so");
+        assert_eq!(shorter(path, 8), "/.../Foo.so");
+        assert_eq!(shorter("/etc/a-long-name-of-a-file", 8), "/etc/a-long-name-of-a-file");
+        assert_eq!((cut_end("abcdef", 6), cut_end("abcdef", 4)), ("abcdef".to_owned(), "abc…".to_owned()));
+        assert_eq!(cut_end("メモリメモ", 6), "メモ…");
     }
 
     #[test]

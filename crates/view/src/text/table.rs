@@ -11,70 +11,11 @@
 //! ```
 
 use super::picture::BAR;
-use super::{Paint, Style, bar, width, wrap};
+use super::{Column, Paint, Style, bar, width, wrap};
 use crate::escape;
 
 /// Columns between two columns.
 const GAP: usize = 2;
-/// A wrapped column is not made narrower than this.
-const NARROWEST: usize = 12;
-
-/// A column.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Column {
-    head: String,
-    right: bool,
-    wraps: bool,
-    most: usize,
-    spare: bool,
-}
-
-impl Column {
-    /// Words, to the left; never broken.
-    #[must_use]
-    pub fn left(head: &str) -> Self {
-        Column { head: head.to_owned(), right: false, wraps: false, most: usize::MAX, spare: false }
-    }
-
-    /// Numbers, to the right.
-    #[must_use]
-    pub fn right(head: &str) -> Self {
-        Column { head: head.to_owned(), right: true, wraps: false, most: usize::MAX, spare: false }
-    }
-
-    /// Sentences, wrapped when the table is too wide.
-    #[must_use]
-    pub fn wrapped(head: &str) -> Self {
-        Column { head: head.to_owned(), right: false, wraps: true, most: usize::MAX, spare: false }
-    }
-
-    /// The same, left out where the terminal is too narrow for all columns; the last such one goes first.
-    #[must_use]
-    pub const fn spare(mut self) -> Self {
-        self.spare = true;
-        self
-    }
-
-    /// Its head.
-    #[must_use]
-    pub fn head(&self) -> &str {
-        &self.head
-    }
-
-    /// True for numbers.
-    #[must_use]
-    pub const fn is_number(&self) -> bool {
-        self.right
-    }
-
-    /// The same, never wider than this; only for wrapped columns.
-    #[must_use]
-    pub const fn at_most(mut self, columns: usize) -> Self {
-        self.most = columns;
-        self
-    }
-}
-
 /// One cell.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cell {
@@ -236,21 +177,20 @@ impl Table {
         };
         let mut widths: Vec<usize> = shown.iter().map(|i| natural(*i)).collect();
         loop {
-            let total = total(&widths);
-            let widest = (0..shown.len()).filter(|at| self.columns[shown[*at]].wraps).max_by_key(|at| widths[*at]);
-            match widest {
-                Some(at) if total > available && widths[at] > NARROWEST => widths[at] -= 1,
+            let narrows = |at: &usize| {
+                let column = &self.columns[shown[*at]];
+                column.narrows() && widths[*at] > column.least
+            };
+            match (0..shown.len()).filter(narrows).max_by_key(|at| widths[*at]) {
+                Some(at) if total(&widths) > available => widths[at] -= 1,
                 _ => return widths,
             }
         }
     }
 
     fn line(&self, row: &[Cell], shown: &[usize], widths: &[usize], style: &Style, out: &mut String) {
-        let wrapped = |at: usize| {
-            let text = text(row, shown[at]);
-            if self.columns[shown[at]].wraps { wrap(text, widths[at]) } else { vec![text.to_owned()] }
-        };
-        let cells: Vec<Vec<String>> = (0..shown.len()).map(wrapped).collect();
+        let fitted = |at: usize| self.columns[shown[at]].fitted(text(row, shown[at]), widths[at]);
+        let cells: Vec<Vec<String>> = (0..shown.len()).map(fitted).collect();
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
         for line in 0..height {
             // Padding is kept back until more text comes, so that no line ends in blanks.
@@ -323,6 +263,26 @@ mod tests {
         let draw = |width| table.draw(&Style { colour: false, width });
         assert_eq!(draw(80), "area           size     used\n/dev/zram0  2.0 GiB  1.0 GiB\n");
         assert_eq!(draw(20), "area           used\n/dev/zram0  1.0 GiB\n");
+    }
+
+    #[test]
+    fn a_path_is_whole_where_there_is_room_and_loses_its_middle_where_there_is_not() {
+        let mut table =
+            Table::new(vec![Column::path("file").at_least(24), Column::right("size"), Column::left("users").spare()]);
+        table.row(["/usr/lib/x86_64-linux-gnu/libcrypto.so.3".into(), "4.4 MiB".into(), "ramline".into()]);
+        let row = |width| table.draw(&Style { colour: false, width }).lines().nth(1).unwrap_or_default().to_owned();
+        assert_eq!(row(80), "/usr/lib/x86_64-linux-gnu/libcrypto.so.3  4.4 MiB  ramline");
+        assert_eq!(row(44), "/usr/.../libcrypto.so.3     4.4 MiB  ramline");
+        assert_eq!(row(38), "/usr/lib/.../libcrypto.so.3    4.4 MiB");
+    }
+
+    #[test]
+    fn a_name_of_one_line_keeps_its_blanks_in_front_and_loses_its_end() {
+        let mut table = Table::new(vec![Column::right("at"), Column::cut("step")]);
+        table.row(["1 ns".into(), "    ext4_file_read_iter".into()]);
+        let row = |width| table.draw(&Style { colour: false, width }).lines().nth(1).unwrap_or_default().to_owned();
+        assert_eq!(row(80), "1 ns      ext4_file_read_iter");
+        assert_eq!(row(20), "1 ns      ext4_file…");
     }
 
     #[test]
