@@ -25,7 +25,7 @@ use maud::{Markup, html};
 use ramline_model::verdict::Status;
 
 use crate::report::CheckupReport;
-pub(crate) use format::date;
+pub(crate) use format::{date, date_ms};
 use format::{digits, percent, size, times};
 pub use series::{Reading, SeriesPage, series};
 use shell::{Section, Shell};

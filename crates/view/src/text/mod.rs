@@ -12,6 +12,7 @@
 //! ```
 
 mod bar;
+mod column;
 pub mod name;
 pub mod number;
 mod page;
@@ -19,10 +20,11 @@ pub mod picture;
 mod plain;
 mod table;
 
-pub use bar::{Segment, bar, chart, segments};
+pub use bar::{Segment, bar, beside, chart, segments};
+pub use column::Column;
 pub use page::Page;
 pub use plain::plain;
-pub use table::{Cell, Column, Table};
+pub use table::{Cell, Table};
 
 use unicode_width::UnicodeWidthStr;
 

@@ -47,6 +47,26 @@ pub fn beginning(text: &str, columns: usize) -> String {
     out + GONE
 }
 
+/// A path in at most `columns`, as far as leaving directories out of its middle can do that: its beginning and its last name tell
+/// most.
+#[must_use]
+pub fn shorter(path: &str, columns: usize) -> String {
+    const GONE: &str = "/.../";
+    if width(path) <= columns || path.matches('/').count() < 3 {
+        return path.to_owned();
+    }
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let room = columns.saturating_sub(width(last) + width(GONE));
+    let mut kept = String::new();
+    for part in path.split('/').skip(1) {
+        if width(&kept) + 1 + width(part) > room {
+            break;
+        }
+        kept = format!("{kept}/{part}");
+    }
+    format!("{kept}{GONE}{last}")
+}
+
 /// The end of a text of more than `most` letters: of a path it tells more.
 #[must_use]
 pub fn end(text: &str, most: usize) -> String {
@@ -100,5 +120,15 @@ mod tests {
         assert_eq!(width(&beginning("メモリメモリ", 7)), 6);
         assert_eq!(end("/kubepods/burstable/pod1", 10), "...le/pod1");
         assert_eq!(end("/a", 10), "/a");
+    }
+
+    #[test]
+    fn a_path_keeps_its_beginning_and_its_last_name() {
+        let path = "/usr/lib/x86_64-linux-gnu/perl/5.36/Foo.so";
+        assert_eq!(shorter(path, 42), path);
+        assert_eq!(shorter(path, 40), "/usr/lib/x86_64-linux-gnu/.../Foo.so");
+        assert_eq!(shorter(path, 20), "/usr/lib/.../Foo.so");
+        assert_eq!(shorter(path, 8), "/.../Foo.so");
+        assert_eq!(shorter("/etc/a-long-name-of-a-file", 8), "/etc/a-long-name-of-a-file");
     }
 }

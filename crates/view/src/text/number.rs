@@ -23,6 +23,12 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A share as a percentage without decimals: of a bound, or of what goes on.
+#[must_use]
+pub fn whole_percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
 /// A count with thousands apart.
 #[must_use]
 pub fn count(n: u64) -> String {
@@ -52,6 +58,12 @@ pub fn things(n: u64, one: &str) -> String {
 #[must_use]
 pub fn beyond(all: usize, shown: usize) -> u64 {
     u64::try_from(all.saturating_sub(shown)).unwrap_or(u64::MAX)
+}
+
+/// The place of what has this index: the first is 1.
+#[must_use]
+pub const fn place(index: u32) -> u32 {
+    index.saturating_add(1)
 }
 
 /// A measured count, which may be a mean or a median: whole from 100 on.
@@ -127,6 +139,21 @@ pub fn minutes(minutes: f64) -> String {
     }
 }
 
+/// Seconds to go, told as [`minutes`].
+#[must_use]
+pub fn to_go(seconds: f64) -> String {
+    minutes(seconds / 60.0)
+}
+
+/// A time inside one system call: whole nanoseconds below 10 us, else microseconds, so that the times of one call can be compared.
+#[must_use]
+pub fn call_time(time: Nanos) -> String {
+    match time.0 {
+        0..10_000 => format!("{} ns", count(time.0)),
+        _ => format!("{:.1} us", time.as_secs_f64() * 1e6),
+    }
+}
+
 /// A rate of bytes: `3.2 MiB/s`.
 #[must_use]
 pub fn per_second(bytes: Bytes) -> String {
@@ -178,6 +205,12 @@ pub fn bound_of_ages(within: Nanos) -> String {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped; printed with one decimal")]
 pub fn bytes(value: f64) -> Bytes {
     Bytes(if value.is_finite() { value.clamp(0.0, 1.8e19) as u64 } else { 0 })
+}
+
+/// The nanoseconds of a floating-point result, for printing only.
+#[must_use]
+pub fn nanos(value: f64) -> Nanos {
+    Nanos(bytes(value.round()).0)
 }
 
 /// What a rate was measured over: `over 2.0 s`, or what is said without a window.
@@ -243,6 +276,14 @@ mod tests {
         assert_eq!([0, 4096, -4096].map(|n| moved(SignedBytes(n))), ["+0 B", "+4.0 KiB", "-4.0 KiB"]);
         let named = [(1, "process"), (2, "process"), (2, "branch"), (1200, "inode")].map(|(n, one)| things(n, one));
         assert_eq!(named, ["1 process", "2 processes", "2 branches", "1,200 inodes"]);
+    }
+
+    #[test]
+    fn times_to_go_and_times_inside_a_call_have_their_units() {
+        assert_eq!((to_go(30.0), to_go(90.0)), ("30 s".to_owned(), "2 min".to_owned()));
+        assert_eq!((call_time(Nanos(9876)), call_time(Nanos(12_345))), ("9,876 ns".to_owned(), "12.3 us".to_owned()));
+        assert_eq!((whole_percent(0.02), place(0), place(u32::MAX)), ("2 %".to_owned(), 1, u32::MAX));
+        assert_eq!((nanos(1.6), nanos(-1.0), nanos(f64::NAN)), (Nanos(2), Nanos(0), Nanos(0)));
     }
 
     #[test]

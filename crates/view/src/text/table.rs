@@ -13,131 +13,13 @@
 mod draw;
 mod fit;
 
+use super::column::Flow;
 use super::picture::BAR;
-use super::{Paint, bar};
+use super::{Column, Paint, bar};
 use crate::escape;
 
 /// Columns between two columns.
 const GAP: usize = 2;
-/// A wrapped or cut column is not made narrower than this.
-const NARROWEST: usize = 12;
-
-/// What is done with a text that is wider than its column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Flow {
-    /// Nothing: the column is as wide as it.
-    Whole,
-    /// It is broken into lines.
-    Wrapped,
-    /// Its middle is left out.
-    Cut,
-}
-
-/// A column.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Column {
-    head: String,
-    right: bool,
-    flow: Flow,
-    least: usize,
-    most: usize,
-    lines: usize,
-    rank: Option<u8>,
-    folds: bool,
-}
-
-impl Column {
-    fn new(head: &str, flow: Flow) -> Self {
-        Column {
-            head: head.to_owned(),
-            right: false,
-            flow,
-            least: NARROWEST,
-            most: usize::MAX,
-            lines: usize::MAX,
-            rank: None,
-            folds: false,
-        }
-    }
-
-    /// Words, to the left; never broken.
-    #[must_use]
-    pub fn left(head: &str) -> Self {
-        Column::new(head, Flow::Whole)
-    }
-
-    /// Numbers, to the right.
-    #[must_use]
-    pub fn right(head: &str) -> Self {
-        Column { right: true, ..Column::new(head, Flow::Whole) }
-    }
-
-    /// Sentences, wrapped when the table is too wide.
-    #[must_use]
-    pub fn wrapped(head: &str) -> Self {
-        Column::new(head, Flow::Wrapped)
-    }
-
-    /// Names, on one line each, without their middle when the table is too wide; those of a tree stand at their depth.
-    #[must_use]
-    pub fn name(head: &str) -> Self {
-        Column::new(head, Flow::Cut)
-    }
-
-    /// The same, left out where the terminal is too narrow for all columns; the last such one goes first.
-    #[must_use]
-    pub const fn spare(self) -> Self {
-        self.rank(0)
-    }
-
-    /// The same, left out where the terminal is too narrow for all columns; the one of the highest rank goes first.
-    #[must_use]
-    pub const fn rank(mut self, rank: u8) -> Self {
-        self.rank = Some(rank);
-        self
-    }
-
-    /// The same; where it is left out its texts stand in the last wrapped column, before what stands there.
-    #[must_use]
-    pub const fn folds(mut self) -> Self {
-        self.folds = true;
-        self.spare()
-    }
-
-    /// Its head.
-    #[must_use]
-    pub fn head(&self) -> &str {
-        &self.head
-    }
-
-    /// True for numbers.
-    #[must_use]
-    pub const fn is_number(&self) -> bool {
-        self.right
-    }
-
-    /// The same, never wider than this; only for wrapped columns.
-    #[must_use]
-    pub const fn at_most(mut self, columns: usize) -> Self {
-        self.most = columns;
-        self
-    }
-
-    /// The same, not narrower than this for the sake of a column that can be left out; for wrapped columns and names.
-    #[must_use]
-    pub const fn at_least(mut self, columns: usize) -> Self {
-        self.least = columns;
-        self
-    }
-
-    /// The same, with so many lines of each text on a terminal; only for wrapped columns.
-    #[must_use]
-    pub const fn lines(mut self, lines: usize) -> Self {
-        self.lines = lines;
-        self
-    }
-}
-
 /// One cell.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cell {
@@ -319,6 +201,26 @@ mod tests {
         let draw = |width| table.draw(&Style { colour: false, width });
         assert_eq!(draw(80), "area           size     used\n/dev/zram0  2.0 GiB  1.0 GiB\n");
         assert_eq!(draw(20), "area           used\n/dev/zram0  1.0 GiB\n");
+    }
+
+    #[test]
+    fn a_path_is_whole_where_there_is_room_and_loses_its_middle_where_there_is_not() {
+        let mut table =
+            Table::new(vec![Column::path("file").at_least(24), Column::right("size"), Column::left("users").spare()]);
+        table.row(["/usr/lib/x86_64-linux-gnu/libcrypto.so.3".into(), "4.4 MiB".into(), "ramline".into()]);
+        let row = |width| table.draw(&Style { colour: false, width }).lines().nth(1).unwrap_or_default().to_owned();
+        assert_eq!(row(80), "/usr/lib/x86_64-linux-gnu/libcrypto.so.3  4.4 MiB  ramline");
+        assert_eq!(row(44), "/usr/.../libcrypto.so.3     4.4 MiB  ramline");
+        assert_eq!(row(38), "/usr/lib/.../libcrypto.so.3    4.4 MiB");
+    }
+
+    #[test]
+    fn a_name_of_one_line_keeps_its_blanks_in_front_and_loses_its_end() {
+        let mut table = Table::new(vec![Column::right("at"), Column::cut("step")]);
+        table.row(["1 ns".into(), "    ext4_file_read_iter".into()]);
+        let row = |width| table.draw(&Style { colour: false, width }).lines().nth(1).unwrap_or_default().to_owned();
+        assert_eq!(row(80), "1 ns      ext4_file_read_iter");
+        assert_eq!(row(20), "1 ns      ext4_fil..");
     }
 
     #[test]

@@ -5,8 +5,9 @@
 //! Worked example: a name of 30 columns that is not made narrower than 12, and two numbers of 9 that can be left out, on a terminal
 //! of 30 columns: the name has 19 and the first number stays.
 
-use super::{Cell, Column, Flow, GAP, NARROWEST, Table, text};
-use crate::text::{name, width, wrap};
+use super::{Cell, Flow, GAP, Table, text};
+use crate::text::column::NARROWEST;
+use crate::text::{Column, name, width, wrap};
 
 /// Columns that a step down a tree takes, where there is room.
 const STEP: usize = 2;
@@ -85,7 +86,7 @@ impl Shown {
         let column = &table.columns[self.at];
         match column.flow {
             Flow::Whole => self.natural,
-            Flow::Wrapped | Flow::Cut => self.natural.min(column.least.min(floor)),
+            _ => self.natural.min(column.least.min(floor)),
         }
     }
 
@@ -94,7 +95,10 @@ impl Shown {
         let Some(cell) = cell else { return vec![String::new()] };
         match column.flow {
             Flow::Whole => vec![cell.text.clone()],
-            Flow::Cut => vec![self.name(cell)],
+            Flow::Name => vec![self.name(cell)],
+            Flow::Path => wrap(&name::shorter(&cell.text, self.width), self.width),
+            Flow::Cut if width(&cell.text) <= self.width => vec![cell.text.clone()],
+            Flow::Cut => vec![name::beginning(&cell.text, self.width)],
             Flow::Wrapped => {
                 let mut lines = wrap(&cell.text, self.width);
                 if lines.len() > column.lines {
@@ -139,7 +143,7 @@ fn natural(table: &Table, at: usize, available: usize) -> usize {
     let column = &table.columns[at];
     let cell = |row: &Vec<Cell>| {
         let depth = row.get(at).map_or(0, |cell| cell.depth);
-        let indent = if column.flow == Flow::Cut { depth.saturating_mul(STEP) } else { 0 };
+        let indent = if column.flow == Flow::Name { depth.saturating_mul(STEP) } else { 0 };
         width(text(row, at)).saturating_add(indent)
     };
     let widest = table.rows.iter().map(cell).max().unwrap_or(0).max(width(&column.head)).min(column.most);
