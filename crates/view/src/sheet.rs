@@ -15,7 +15,7 @@
 
 mod picture;
 
-pub use picture::{Piece, Stack, Timed, Tint};
+pub use picture::{Piece, Stack, Strip, Timed, Tint};
 
 use crate::text::{Paint, Table};
 
@@ -80,6 +80,8 @@ pub enum Block {
         /// It.
         sheet: Sheet,
     },
+    /// Equal parts of a whole, each as full as it is.
+    Strip(Strip),
 }
 
 /// What a topic has to say.

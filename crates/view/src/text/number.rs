@@ -37,10 +37,11 @@ pub fn count(n: u64) -> String {
     out
 }
 
-/// A count of things: `1 round`, `20,478 inodes`.
+/// A count of things: `1 round`, `20,478 inodes`, `2 processes`.
 #[must_use]
 pub fn things(n: u64, one: &str) -> String {
-    format!("{} {one}{}", count(n), if n == 1 { "" } else { "s" })
+    let more = if one.ends_with('s') { "es" } else { "s" };
+    format!("{} {one}{}", count(n), if n == 1 { "" } else { more })
 }
 
 /// How many of `all` rows are not among the `shown` ones: for "and 3 more".
@@ -122,6 +123,17 @@ pub fn minutes(minutes: f64) -> String {
     }
 }
 
+/// How long ago something was, in the unit that fits: `90 s`, `40 minutes`.
+#[must_use]
+pub fn age(age: Nanos) -> String {
+    match age.as_secs_f64() {
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} minutes", s / 60.0),
+        s if s < 172_800.0 => format!("{:.0} hours", s / 3600.0),
+        s => format!("{:.0} days", s / 86400.0),
+    }
+}
+
 /// A rate of bytes: `3.2 MiB/s`.
 #[must_use]
 pub fn per_second(bytes: Bytes) -> String {
@@ -181,6 +193,19 @@ mod tests {
         {
             assert_eq!(minutes(m), text);
         }
+    }
+
+    #[test]
+    fn an_age_is_told_in_the_unit_that_fits() {
+        for (seconds, text) in [(90, "90 s"), (2400, "40 minutes"), (7200, "2 hours"), (604_800, "7 days")] {
+            assert_eq!(age(Nanos(seconds * 1_000_000_000)), text);
+        }
+    }
+
+    #[test]
+    fn things_are_one_or_several() {
+        assert_eq!((things(1, "file"), things(0, "file")), ("1 file".to_owned(), "0 files".to_owned()));
+        assert_eq!((things(1, "process"), things(2, "process")), ("1 process".to_owned(), "2 processes".to_owned()));
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub struct Column {
     right: bool,
     wraps: bool,
     most: usize,
+    least: usize,
     spare: bool,
 }
 
@@ -33,22 +34,23 @@ impl Column {
     /// Words, to the left; never broken.
     #[must_use]
     pub fn left(head: &str) -> Self {
-        Column { head: head.to_owned(), right: false, wraps: false, most: usize::MAX, spare: false }
+        Column { head: head.to_owned(), right: false, wraps: false, most: usize::MAX, least: NARROWEST, spare: false }
     }
 
     /// Numbers, to the right.
     #[must_use]
     pub fn right(head: &str) -> Self {
-        Column { head: head.to_owned(), right: true, wraps: false, most: usize::MAX, spare: false }
+        Column { head: head.to_owned(), right: true, wraps: false, most: usize::MAX, least: NARROWEST, spare: false }
     }
 
     /// Sentences, wrapped when the table is too wide.
     #[must_use]
     pub fn wrapped(head: &str) -> Self {
-        Column { head: head.to_owned(), right: false, wraps: true, most: usize::MAX, spare: false }
+        Column { head: head.to_owned(), right: false, wraps: true, most: usize::MAX, least: NARROWEST, spare: false }
     }
 
-    /// The same, left out where the terminal is too narrow for all columns; the last such one goes first.
+    /// The same, left out where the terminal is too narrow for all columns; the last such one goes first. A column of bars goes before
+    /// all of these, unless it is one of them.
     #[must_use]
     pub const fn spare(mut self) -> Self {
         self.spare = true;
@@ -65,6 +67,13 @@ impl Column {
     #[must_use]
     pub const fn is_number(&self) -> bool {
         self.right
+    }
+
+    /// The same, not narrower than this while bars, or columns that can be spared, take room; only for wrapped columns.
+    #[must_use]
+    pub const fn at_least(mut self, columns: usize) -> Self {
+        self.least = columns;
+        self
     }
 
     /// The same, never wider than this; only for wrapped columns.
@@ -174,25 +183,31 @@ impl Table {
     }
 
     /// The text: heads (unless all are empty) and rows, each line ended. What does not fit loses its bars first, then the columns
-    /// that can be spared; if that is not enough, each row becomes a few lines of its own.
+    /// that can be spared; if that is not enough, each row becomes a few lines of its own, with all but the bars.
     #[must_use]
     pub fn draw(&self, style: &Style) -> String {
         let available = style.width.saturating_sub(self.indent);
+        let roomy = |at: usize| self.columns[at].least;
+        let is_bar = |at: &usize| self.rows.iter().any(|row| row.get(*at).is_some_and(|cell| cell.share.is_some()));
         let mut shown: Vec<usize> = self.shown().into_iter().map(|(at, _)| at).collect();
-        let mut widths = self.widths(&shown, available);
+        let mut widths = self.widths(&shown, available, roomy);
         if total(&widths) > available {
-            shown.retain(|at| self.rows.iter().all(|row| row.get(*at).is_none_or(|cell| cell.share.is_none())));
-            widths = self.widths(&shown, available);
+            shown.retain(|at| self.columns[*at].spare || !is_bar(at));
+            widths = self.widths(&shown, available, roomy);
         }
+        let all: Vec<usize> = shown.iter().copied().filter(|at| !is_bar(at)).collect();
         while total(&widths) > available
             && let Some(last) = shown.iter().rposition(|at| self.columns[*at].spare)
         {
             shown.remove(last);
-            widths = self.widths(&shown, available);
+            widths = self.widths(&shown, available, roomy);
+        }
+        if total(&widths) > available {
+            widths = self.widths(&shown, available, |_| NARROWEST);
         }
         let mut out = String::new();
         if total(&widths) > available && shown.len() > 1 {
-            self.rows.iter().for_each(|row| self.card(row, &shown, style, &mut out));
+            self.rows.iter().for_each(|row| self.card(row, &all, style, &mut out));
             return out;
         }
         if self.columns.iter().any(|c| !c.head.is_empty()) {
@@ -229,7 +244,8 @@ impl Table {
         }
     }
 
-    fn widths(&self, shown: &[usize], available: usize) -> Vec<usize> {
+    /// Natural widths, with the widest wrapped columns cut to what fits; none below what `least` says of it.
+    fn widths(&self, shown: &[usize], available: usize, least: impl Fn(usize) -> usize) -> Vec<usize> {
         let natural = |i: usize| {
             let cells = self.rows.iter().map(|r| width(text(r, i))).max().unwrap_or(0);
             cells.max(width(&self.columns[i].head)).min(self.columns[i].most)
@@ -237,9 +253,9 @@ impl Table {
         let mut widths: Vec<usize> = shown.iter().map(|i| natural(*i)).collect();
         loop {
             let total = total(&widths);
-            let widest = (0..shown.len()).filter(|at| self.columns[shown[*at]].wraps).max_by_key(|at| widths[*at]);
-            match widest {
-                Some(at) if total > available && widths[at] > NARROWEST => widths[at] -= 1,
+            let narrows = |at: &usize| self.columns[shown[*at]].wraps && widths[*at] > least(shown[*at]);
+            match (0..shown.len()).filter(narrows).max_by_key(|at| widths[*at]) {
+                Some(at) if total > available => widths[at] -= 1,
                 _ => return widths,
             }
         }
@@ -323,6 +339,39 @@ mod tests {
         let draw = |width| table.draw(&Style { colour: false, width });
         assert_eq!(draw(80), "area           size     used\n/dev/zram0  2.0 GiB  1.0 GiB\n");
         assert_eq!(draw(20), "area           used\n/dev/zram0  1.0 GiB\n");
+    }
+
+    #[test]
+    fn names_keep_their_room_while_columns_can_be_spared_and_rows_of_their_own_have_all_columns() {
+        let mut table = Table::new(vec![
+            Column::right("found"),
+            Column::right("ahead").spare(),
+            Column::wrapped("file").at_least(20),
+        ]);
+        table.row(["1".into(), "2".into(), "/a/name/of/20/columns".into()]);
+        let draw = |table: &Table, width| table.draw(&Style { colour: false, width });
+        assert_eq!(draw(&table, 40), "found  ahead  file\n    1      2  /a/name/of/20/columns\n");
+        assert_eq!(draw(&table, 28), "found  file\n    1  /a/name/of/20/columns\n");
+        assert_eq!(draw(&table, 20), "found  file\n    1  /a/name/of/20\n       /columns\n");
+        let mut whole = Table::new(vec![Column::right("found"), Column::right("ahead").spare(), Column::left("file")]);
+        whole.row(["1".into(), "2".into(), "/a/name/of/20/columns".into()]);
+        assert_eq!(draw(&whole, 26), "1\n  ahead 2; file\n  /a/name/of/20/columns\n");
+    }
+
+    #[test]
+    fn a_bar_that_can_be_spared_itself_goes_in_its_turn() {
+        let mut table = Table::new(vec![
+            Column::right("share"),
+            Column::left("").spare(),
+            Column::right("more").spare(),
+            Column::left("file"),
+        ]);
+        table.row(["50 %".into(), Cell::bar(Paint::Plain, Some(0.5)), "7".into(), "/a".into()]);
+        let draw = |width| table.draw(&Style { colour: false, width });
+        assert_eq!(draw(29), "share              more  file\n 50 %  #####.....     7  /a\n");
+        assert_eq!(draw(28), "share              file\n 50 %  #####.....  /a\n");
+        assert_eq!(draw(22), "share  file\n 50 %  /a\n");
+        assert_eq!(draw(9), "50 %\n  more 7;\n  file /a\n");
     }
 
     #[test]
