@@ -25,6 +25,9 @@ use crate::progress::Terminal;
 /// boot. Exit status: 7 when files could not be asked or looked at, 0 otherwise.
 #[derive(Debug, Clone, Args)]
 #[command(group(clap::ArgGroup::new("units").args(["install", "uninstall"])))]
+#[command(override_usage = "ramline cache save [OPTIONS] <FILE> [PATH]...\n       \
+    ramline cache save --install [--dir <DIR>] [--dry-run] [FILE]\n       \
+    ramline cache save --uninstall [--dir <DIR>] [--dry-run] [FILE]")]
 pub struct Save {
     /// The hot set's file, - for stdout [with --install: /var/lib/ramline/hotset]
     #[arg(value_name = "FILE", required_unless_present_any = ["install", "uninstall"])]
