@@ -15,7 +15,7 @@
 
 mod picture;
 
-pub use picture::{Piece, Stack, Timed, Tint};
+pub use picture::{Piece, Stack, Strip, Timed, Tint};
 
 use crate::text::{Paint, Table};
 
@@ -100,6 +100,8 @@ pub enum Block {
     },
     /// What stands in place of cards that found no room, after their number.
     LeftOut(String),
+    /// Equal parts of a whole, each as full as it is.
+    Strip(Strip),
 }
 
 /// What a topic has to say.

@@ -93,6 +93,7 @@ fn one(id: &str, block: &Block) -> Markup {
         Block::Card { paint, title, sheet } => html! {
             article class=(format!("finding {}", tone(*paint).unwrap_or("plain"))) { h3 { (keep(title)) } (body(id, sheet)) }
         },
+        Block::Strip(strip) => html! { div.scroll { pre.screen { (strip.letters()) } } },
         Block::More { title, sheet } => html! {
             details { summary { @if title.is_empty() { "What it rests on" } @else { (keep(title)) } } (body(id, sheet)) }
         },
@@ -178,6 +179,7 @@ fn timed(id: &str, times: &[Timed]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sheet::Strip;
     use crate::text::Column;
 
     #[test]
@@ -195,5 +197,12 @@ mod tests {
         assert!(page.contains("\u{a0}\u{a0}\u{a0}\u{a0}a<") && page.contains(">/<"), "{page}");
         assert!(page.contains("<summary>Why?</summary><p>because</p></details>"), "{page}");
         assert!(page.contains("<p class=\"note\">an aside of any length</p>") && !page.contains("--more"), "{page}");
+    }
+
+    #[test]
+    fn a_strip_is_one_line_that_can_be_scrolled() {
+        let mut sheet = Sheet::new();
+        sheet.push(Block::Strip(Strip { shares: vec![1.0, 0.0, 0.5] }));
+        assert_eq!(body("x", &sheet).0, r#"<div class="scroll"><pre class="screen">#.+</pre></div>"#);
     }
 }

@@ -184,7 +184,8 @@ pub fn stalled(microseconds: u64) -> String {
 pub fn age(age: Nanos) -> String {
     let seconds = age.0 / 1_000_000_000;
     match seconds {
-        0..3600 => format!("{} min", seconds / 60),
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds / 60),
         3600..86_400 => format!("{} h", seconds / 3600),
         _ => things(seconds / 86_400, "day"),
     }
@@ -264,7 +265,7 @@ mod tests {
     #[test]
     fn a_time_ago_and_a_total_of_waiting_are_told_in_one_unit() {
         let hours = |n: u64| Nanos(n * 3_600_000_000_000);
-        assert_eq!([hours(0), hours(5), hours(50)].map(age), ["0 min", "5 h", "2 days"]);
+        assert_eq!([Nanos(30_000_000_000), hours(5), hours(50)].map(age), ["30 s", "5 h", "2 days"]);
         assert_eq!([hours(1), hours(24), hours(168)].map(bound_of_ages), ["60 minutes", "24 hours", "7 days"]);
         assert_eq!((stalled(240_000).as_str(), stalled(0).as_str()), ("0.2 s", "0.0 s"));
     }

@@ -165,6 +165,7 @@ impl Ink<'_> {
                 self.put(*paint, "", title);
                 self.sheet(sheet);
             }
+            Block::Strip(strip) => self.out.push_str(&picture::strip(strip, self.style)),
             Block::More { title, sheet } => {
                 if self.depth == Depth::All {
                     self.titled(title, sheet);

@@ -224,6 +224,39 @@ mod tests {
     }
 
     #[test]
+    fn names_keep_their_room_while_columns_can_be_spared_and_rows_of_their_own_have_all_columns() {
+        let mut table = Table::new(vec![
+            Column::right("found"),
+            Column::right("ahead").spare(),
+            Column::wrapped("file").at_least(20),
+        ]);
+        table.row(["1".into(), "2".into(), "/a/name/of/20/columns".into()]);
+        let draw = |table: &Table, width| table.draw(&Style { colour: false, width });
+        assert_eq!(draw(&table, 40), "found  ahead  file\n    1      2  /a/name/of/20/columns\n");
+        assert_eq!(draw(&table, 28), "found  file\n    1  /a/name/of/20/columns\n");
+        assert_eq!(draw(&table, 20), "found  file\n    1  /a/name/of/20\n       /columns\n");
+        let mut whole = Table::new(vec![Column::right("found"), Column::right("ahead").spare(), Column::left("file")]);
+        whole.row(["1".into(), "2".into(), "/a/name/of/20/columns".into()]);
+        assert_eq!(draw(&whole, 26), "1\n  ahead 2; file\n  /a/name/of/20/columns\n");
+    }
+
+    #[test]
+    fn a_bar_that_can_be_spared_itself_goes_in_its_turn() {
+        let mut table = Table::new(vec![
+            Column::right("share"),
+            Column::left("").spare(),
+            Column::right("more").spare(),
+            Column::left("file"),
+        ]);
+        table.row(["50 %".into(), Cell::bar(Paint::Plain, Some(0.5)), "7".into(), "/a".into()]);
+        let draw = |width| table.draw(&Style { colour: false, width });
+        assert_eq!(draw(29), "share              more  file\n 50 %  #####.....     7  /a\n");
+        assert_eq!(draw(28), "share              file\n 50 %  #####.....  /a\n");
+        assert_eq!(draw(22), "share  file\n 50 %  /a\n");
+        assert_eq!(draw(9), "50 %\n  more 7;\n  file /a\n");
+    }
+
+    #[test]
     fn wide_characters_do_not_shift_the_columns_and_hostile_ones_are_written_out() {
         let mut table = Table::new(vec![Column::left(""), Column::right("")]);
         table.row(["メモリ".into(), "1".into()]);

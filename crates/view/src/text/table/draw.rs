@@ -8,7 +8,7 @@ use crate::text::{Paint, Style, width, wrap};
 
 impl Table {
     /// The text: heads (unless all are empty) and rows, each line ended. What does not fit loses its bars first, then the columns
-    /// that can be spared; if that is not enough, each row becomes a few lines of its own.
+    /// that can be spared; if that is not enough, each row becomes a few lines of its own, with all but the bars.
     #[must_use]
     pub fn draw(&self, style: &Style) -> String {
         let available = style.width.saturating_sub(self.indent);
@@ -18,7 +18,8 @@ impl Table {
         }
         let mut out = String::new();
         if layout.total() > available && layout.columns.len() > 1 {
-            self.rows.iter().for_each(|row| self.card(row, &layout, style, &mut out));
+            let all: Vec<usize> = self.shown().into_iter().map(|(at, _)| at).filter(|at| !self.has_bar(*at)).collect();
+            self.rows.iter().for_each(|row| self.card(row, &all, style, &mut out));
             return out;
         }
         if self.columns.iter().any(|c| !c.head.is_empty()) {
@@ -32,9 +33,9 @@ impl Table {
     }
 
     /// A row where the terminal is too narrow for its columns: what it is on a line, and below it each value with its head.
-    fn card(&self, row: &[Cell], layout: &Layout, style: &Style, out: &mut String) {
+    fn card(&self, row: &[Cell], all: &[usize], style: &Style, out: &mut String) {
         let cell = |at: usize| row.get(at).filter(|cell| !cell.text.is_empty());
-        let mut cells = layout.columns.iter().filter_map(|shown| Some((&self.columns[shown.at], cell(shown.at)?)));
+        let mut cells = all.iter().filter_map(|at| Some((&self.columns[*at], cell(*at)?)));
         let mut put = |indent: usize, paint: Paint, text: &str| {
             for line in wrap(text, style.width.saturating_sub(indent)) {
                 out.push_str(&format!("{}{}\n", " ".repeat(indent), style.paint(paint, &line)));

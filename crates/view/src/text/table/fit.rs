@@ -152,7 +152,7 @@ fn natural(table: &Table, at: usize, available: usize) -> usize {
 
 impl Table {
     /// True for a column of bars.
-    fn has_bar(&self, at: usize) -> bool {
+    pub(super) fn has_bar(&self, at: usize) -> bool {
         self.rows.iter().any(|row| row.get(at).is_some_and(|cell| cell.share.is_some()))
     }
 }
