@@ -261,6 +261,31 @@ fn a_usage_error_of_a_trace_names_the_way_that_works() {
 }
 
 #[test]
+fn a_usage_line_does_not_propose_what_the_error_forbids() {
+    for (args, forbidden, offered) in [
+        (
+            &["cache", "trace", "--cgroup", "/a", "--", "true"][..],
+            "--cgroup <GROUP> [-- ",
+            &["cache trace [OPTIONS] -- <COMMAND>...\n", "cache trace [OPTIONS] --cgroup <GROUP>"][..],
+        ),
+        (
+            &["cache", "save", "--install", "f", "tree"],
+            "--install <FILE> [PATH]",
+            &["cache save [OPTIONS] <FILE> [PATH]...\n", "cache save --install [--dir <DIR>]"],
+        ),
+    ] {
+        let run = ramline(args);
+        assert_eq!(run.code, 2, "{args:?}: {}", run.stderr);
+        assert!(run.stderr.contains("cannot be used with") && !run.stderr.contains(forbidden), "{}", run.stderr);
+        for line in offered {
+            assert!(run.stderr.contains(&format!(" ramline {line}")), "{line}: {}", run.stderr);
+        }
+        let help = format!("\n  try: ramline cache {} --help\n", args[1]);
+        assert!(run.stderr.ends_with(&help), "a command to try: {}", run.stderr);
+    }
+}
+
+#[test]
 fn a_capture_is_offered_and_taken_only_where_it_makes_sense() {
     for args in
         [&["cache", "pin"][..], &["cache", "run"], &["cache", "evict"], &["lab", "run", "knee"], &["measure", "tiers"]]

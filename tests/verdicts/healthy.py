@@ -1,369 +1,51 @@
 """Loads on which the first line must not alarm. Two lists: the second was written after the judgement, to try it on what it had not seen."""
 
-import contextlib
-import mmap
-import os
-import random
-import shutil
-import sqlite3
-import subprocess
-import time
-from pathlib import Path
-
-from makers import GIB, MIB, TOP, Group, Skip, beside, each, fill, read, scratch, shell, swapped_out, zram
+import loads
+import loads_second
 from readings import State
 
-TEXT = b"The quick brown fox jumps over the lazy dog, again and again, line after line.\n"
-
-
-@contextlib.contextmanager
-def idle():
-    yield
-
-
-@contextlib.contextmanager
-def compile_():
-    """rustc, on both processors, over a source of a few thousand functions."""
-    if shutil.which("rustc") is None:
-        raise Skip("needs rustc")
-    lines = [f"pub fn f{i}(x: u64) -> Vec<String> {{ (0..x).map(|n| format!(\"{{}} {{}}\", n * {i}, x)).filter(|s| s.len() > {i % 7}).collect() }}" for i in range(1500)]
-    with scratch() as folder:
-        (folder / "a.rs").write_text("\n".join(lines))
-        with beside(shell("rustc -O --crate-type lib -o $AT/a.rlib $AT/a.rs & rustc --crate-type lib -o $AT/b.rlib $AT/a.rs; wait", AT=folder)):
-            yield
-
-
-@contextlib.contextmanager
-def tar_of_a_tree():
-    with beside(shell("tar cf - /usr/lib /usr/share 2>/dev/null | cat >/dev/null")):
-        yield
-
-
-@contextlib.contextmanager
-def read_cold():
-    with scratch() as folder:
-        fill(folder / "file", 4 * GIB)
-        with beside(each(lambda: read(folder / "file", evict=True))):
-            yield
-
-
-@contextlib.contextmanager
-def written():
-    with scratch() as folder:
-        with beside(shell("dd if=/dev/zero of=$AT/file bs=1M count=4096; rm $AT/file", AT=folder)):
-            yield
-
-
-@contextlib.contextmanager
-def pgbench():
-    tools = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-    if not tools:
-        raise Skip("needs PostgreSQL")
-    with scratch() as folder:
-        data = folder / "data"
-        data.mkdir()
-        for path in (folder, data):
-            shutil.chown(path, "postgres", "postgres")
-        run = lambda *words: subprocess.run(["runuser", "-u", "postgres", "--", *map(str, words)], check=True, stdout=subprocess.DEVNULL,
-                                            stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, cwd=folder)
-        tool = lambda name: tools[-1] / name
-        run(tool("initdb"), "-D", data, "-N")
-        run(tool("pg_ctl"), "-D", data, "-w", "-l", folder / "log", "-o", f"-k {folder} -c listen_addresses=", "start")
-        try:
-            run(tool("pgbench"), "-h", folder, "-i", "-q", "-s", "20", "postgres")
-            with beside(shell(f"exec runuser -u postgres -- {tool('pgbench')} -h $AT -c 4 -j 2 -T 600 postgres", AT=folder)):
-                yield
-        finally:
-            run(tool("pg_ctl"), "-D", data, "-m", "immediate", "stop")
-
-
-@contextlib.contextmanager
-def groups_made():
-    def step():
-        with Group(f"made-{os.getpid()}", 64 * MIB) as group:
-            if (pid := os.fork()) == 0:
-                group.enter()
-                bytearray(8 * MIB)
-                os._exit(0)
-            os.waitpid(pid, 0)
-
-    try:
-        with beside(each(step)) as pid:
-            yield
-    finally:
-        # The one that was there when the load was ended.
-        with contextlib.suppress(OSError):
-            Group(f"made-{pid}").path.with_name(f"verdicts-made-{pid}-{pid}").rmdir()
-
-
-@contextlib.contextmanager
-def batch_at_limit():
-    """It reads past a limit of 128 MiB what it never reads again."""
-    with Group("batch", 128 * MIB) as group:
-
-        def work(tell):
-            group.enter()
-            shell("tar cf - /usr/lib /usr/share 2>/dev/null | cat >/dev/null")(tell)
-
-        with beside(work):
-            time.sleep(3)
-            yield
-
-
-@contextlib.contextmanager
-def guest_boots():
-    if shutil.which("qemu-system-x86_64") is None:
-        raise Skip("needs QEMU")
-    with scratch() as folder:
-        (folder / "script").write_text("true\n")
-        with beside(shell("vm/bare 6.12 --script $AT/script --mem 1G", AT=folder)):
-            yield
-
-
-@contextlib.contextmanager
-def evicted_by_age():
-    """Files of 2 GiB, evicted by MADV_PAGEOUT as DAMON's schemes evict, and read again, in turns."""
-    with scratch() as folder:
-        paths = [folder / str(number) for number in range(16)]
-        for path in paths:
-            fill(path, 128 * MIB)
-
-        def step():
-            for path in paths:
-                read(path)
-            for path in paths:
-                with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, mmap.MAP_SHARED, mmap.PROT_READ) as view:
-                    view.madvise(22)  # MADV_POPULATE_READ
-                    view.madvise(mmap.MADV_PAGEOUT if hasattr(mmap, "MADV_PAGEOUT") else 21)
-
-        with beside(each(step)):
-            time.sleep(4)
-            yield
-
-
-@contextlib.contextmanager
-def evicted_by_damon():
-    """As above, by this machine's own DAMON scheme, where one evicts what is idle for 30 s."""
-    admin = Path("/sys/kernel/mm/damon/admin/kdamonds")
-    if not any(path.read_text().strip() == "on" for path in admin.glob("*/state")):
-        raise Skip("no DAMON scheme runs here")
-    with scratch() as folder:
-        paths = [folder / str(number) for number in range(48)]
-        for path in paths:
-            fill(path, 64 * MIB)
-
-        def work(tell):
-            for path in paths:
-                read(path)
-            time.sleep(75)
-            tell()
-            while True:
-                for path in paths:
-                    read(path)
-                    time.sleep(1.2)
-
-        with beside(work):
-            yield
-
-
-@contextlib.contextmanager
-def dropped():
-    with scratch() as folder:
-        fill(folder / "file", GIB)
-
-        def step():
-            Path("/proc/sys/vm/drop_caches").write_text("1\n")
-            for _ in range(3):
-                read(folder / "file")
-                time.sleep(0.5)
-
-        with beside(each(step)):
-            yield
-
-
-@contextlib.contextmanager
-def fork_storm():
-    def step():
-        pids = []
-        for _ in range(50):
-            if (pid := os.fork()) == 0:
-                os._exit(0)
-            pids.append(pid)
-        for pid in pids:
-            os.waitpid(pid, 0)
-
-    with beside(each(step, 2)):
-        yield
-
-
-@contextlib.contextmanager
-def tmpfs_in_and_out():
-    with scratch() as folder:
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4G", "verdicts", folder], check=True)
-        try:
-            with beside(shell("dd if=/dev/zero of=$AT/file bs=1M count=2048; rm $AT/file", AT=folder)):
-                yield
-        finally:
-            for _ in range(20):
-                if subprocess.run(["umount", folder], stderr=subprocess.DEVNULL, check=False).returncode == 0:
-                    break
-                time.sleep(0.2)
-
-
-@contextlib.contextmanager
-def swap_idle():
-    with zram(512 * MIB), swapped_out(256 * MIB, 64 * MIB, lambda size: (TEXT * (size // len(TEXT) + 1))[:size]):
-        time.sleep(12)
-        yield
-
-
-@contextlib.contextmanager
-def sorting():
-    with scratch() as folder:
-        with beside(shell("seq 1 6000000 | shuf | sort -S 256M -T $AT >/dev/null", AT=folder)):
-            yield
-
-
-@contextlib.contextmanager
-def copied_tree():
-    with scratch() as folder:
-        with beside(shell("cp -a /usr/share $AT/tree; rm -rf $AT/tree", AT=folder)):
-            yield
-
-
-@contextlib.contextmanager
-def names_searched():
-    with beside(shell("find / -xdev -type f -size +1G >/dev/null")):
-        yield
-
-
-@contextlib.contextmanager
-def small_transactions():
-    with scratch() as folder:
-
-        def work(tell):
-            base = sqlite3.connect(folder / "base")
-            base.execute("create table t (a integer primary key, b text)")
-            tell()
-            while True:
-                base.execute("insert into t (b) values (?)", (os.urandom(200).hex(),))
-                base.commit()
-
-        with beside(work):
-            yield
-
-
-@contextlib.contextmanager
-def sawtooth():
-    """2 GiB of process memory, taken and given back."""
-
-    def step():
-        area = mmap.mmap(-1, 2 * GIB)
-        area.madvise(23)  # MADV_POPULATE_WRITE
-        time.sleep(0.3)
-        area.close()
-
-    with beside(each(step)):
-        yield
-
-
-@contextlib.contextmanager
-def shared_memory():
-    def work(tell):
-        area = os.memfd_create("verdicts")
-        for _ in range(1024):
-            os.write(area, bytes(MIB))
-        tell()
-        while True:
-            os.pread(area, MIB, random.randrange(1023) * MIB)
-            time.sleep(0.01)
-
-    with beside(work):
-        yield
-
-
-@contextlib.contextmanager
-def mapped_at_random():
-    """A file of 1 GiB, read by single pages through a mapping; all of it fits."""
-    with scratch() as folder:
-        fill(folder / "file", GIB)
-
-        def work(tell):
-            with open(folder / "file", "rb") as file, mmap.mmap(file.fileno(), 0, mmap.MAP_SHARED, mmap.PROT_READ) as view:
-                view.madvise(mmap.MADV_RANDOM)
-                tell()
-                while True:
-                    view[random.randrange(GIB)]
-
-        with beside(work):
-            yield
-
-
-@contextlib.contextmanager
-def archive_packed():
-    with beside(shell(f"tar cf - {TOP / 'crates'} /usr/share/doc 2>/dev/null | xz -T2 -6 >/dev/null")):
-        yield
-
-
-@contextlib.contextmanager
-def small_files():
-    with scratch() as folder:
-
-        def step():
-            for number in range(5000):
-                (folder / str(number)).write_bytes(b"x" * 2000)
-            for number in range(5000):
-                (folder / str(number)).unlink()
-
-        with beside(each(step)):
-            yield
-
-
-@contextlib.contextmanager
-def streams_in_two_groups():
-    """Two groups at their limits at once, each reading what it never reads again."""
-    with Group("one", 96 * MIB) as one, Group("two", 192 * MIB) as two:
-
-        def within(group, tree):
-            def work(tell):
-                group.enter()
-                shell(f"tar cf - {tree} 2>/dev/null | cat >/dev/null")(tell)
-
-            return work
-
-        with beside(within(one, "/usr/lib")), beside(within(two, "/usr/share")):
-            time.sleep(3)
-            yield
-
-
 HEALTHY = [
-    State("idle", "Nothing but the readings.", idle, quick=True),
-    State("compile", "`rustc` on two processors, again and again.", compile_),
-    State("tar of a tree", "`tar` of /usr/lib and /usr/share to a pipe.", tar_of_a_tree, quick=True),
-    State("4 GiB read cold", "A file of 4 GiB read after it was evicted, in turns.", read_cold),
-    State("4 GiB written", "`dd` of 4 GiB to the disk, removed, in turns.", written),
-    State("pgbench", "PostgreSQL, `pgbench -s 20` with four clients.", pgbench),
-    State("groups made and removed", "A group with a process of 8 MiB, removed, in turns.", groups_made, quick=True),
-    State("batch at its limit", "`tar` of a tree in a group of 128 MiB: read once, never again.", batch_at_limit, quick=True),
-    State("a guest boots", "QEMU with 1 GiB boots a kernel, in turns.", guest_boots),
-    State("read again, evicted by age", "2 GiB read, evicted by MADV_PAGEOUT, read again, in turns.", evicted_by_age),
-    State("read again, evicted by DAMON", "3 GiB read, left alone until this machine's DAMON scheme has evicted them, read again.", evicted_by_damon),
-    State("drop_caches and read again", "`drop_caches`, then 1 GiB read three times, in turns.", dropped),
-    State("fork storm", "Two processes fork 50 at a time without a pause.", fork_storm, quick=True),
-    State("2 GiB into tmpfs and out", "`dd` of 2 GiB into a tmpfs of 4 GiB, removed, in turns.", tmpfs_in_and_out, quick=True),
-    State("swap in use, idle", "192 MiB of text in zram swap, not touched.", swap_idle),
+    State("idle", "Nothing but the readings.", loads.idle, quick=True),
+    State("compile", "`rustc` on two processors, again and again.", loads.compile_),
+    State("tar of a tree", "`tar` of /usr/lib and /usr/share to a pipe.", loads.tar_of_a_tree, quick=True),
+    State("4 GiB read cold", "A file of 4 GiB read after it was evicted, in turns.", loads.read_cold),
+    State("4 GiB written", "`dd` of 4 GiB to the disk, removed, in turns.", loads.written),
+    State("pgbench", "PostgreSQL, `pgbench -s 20` with four clients.", loads.pgbench),
+    State("groups made and removed", "A group with a process of 8 MiB, removed, in turns.", loads.groups_made, quick=True),
+    State("batch at its limit", "`tar` of a tree in a group of 128 MiB: read once, never again.", loads.batch_at_limit, quick=True),
+    State("a guest boots", "QEMU with 1 GiB boots a kernel, in turns.", loads.guest_boots),
+    State("read again, evicted by age", "2 GiB read, evicted by MADV_PAGEOUT, read again, in turns.", loads.evicted_by_age),
+    State("read again, evicted by DAMON", "3 GiB read, left alone until this machine's DAMON scheme has evicted them, read again.", loads.evicted_by_damon),
+    State("drop_caches and read again", "`drop_caches`, then 1 GiB read three times, in turns.", loads.dropped),
+    State("fork storm", "Two processes fork 50 at a time without a pause.", loads.fork_storm, quick=True),
+    State("2 GiB into tmpfs and out", "`dd` of 2 GiB into a tmpfs of 4 GiB, removed, in turns.", loads.tmpfs_in_and_out, quick=True),
+    State("swap in use, idle", "192 MiB of text in zram swap, not touched.", loads.swap_idle),
     State("a guest has booted", "A guest of 1 GiB with systemd, from the first second of its session.", guest="booted"),
     State("growth to 60 % of RAM", "In a guest of 1 GiB a process grows to 60 % of RAM and stays.", guest="grown"),
     State("swap in use, idle, in a guest", "In a guest 96 MiB in zram swap, not touched.", guest="idle_swap"),
-    State("sort of a large file", "`sort` of six million lines with temporary files.", sorting, second=True),
-    State("a tree copied", "`cp -a` of /usr/share, removed, in turns.", copied_tree, second=True),
-    State("names searched", "`find` over the root file system.", names_searched, second=True),
-    State("small transactions", "SQLite commits one row after the other.", small_transactions, second=True),
-    State("2 GiB taken and given back", "Anonymous memory, in turns.", sawtooth, second=True, quick=True),
-    State("1 GiB of shared memory", "A memfd of 1 GiB read at random.", shared_memory, second=True),
-    State("a mapping read at random", "1 GiB of file, page by page through a mapping.", mapped_at_random, second=True),
-    State("an archive packed", "`xz -6` with two threads.", archive_packed, second=True),
-    State("small files made and removed", "5,000 files of 2,000 bytes, in turns.", small_files, second=True),
-    State("two batches at their limits", "Two groups at their limits read what they never read again.", streams_in_two_groups, second=True),
-    State("a tree searched in a guest", "In a guest of 1 GiB `find` and `tar` over all of its disk.", guest="searched", second=True),
+    State("sort of a large file", "`sort` of six million lines with temporary files.", loads.sorting),
+    State("a tree copied", "`cp -a` of /usr/share, removed, in turns.", loads.copied_tree),
+    State("names searched", "`find` over the root file system.", loads.names_searched),
+    State("small transactions", "SQLite commits one row after the other.", loads.small_transactions),
+    State("2 GiB taken and given back", "Anonymous memory, in turns.", loads.sawtooth, quick=True),
+    State("1 GiB of shared memory", "A memfd of 1 GiB read at random.", loads.shared_memory),
+    State("a mapping read at random", "1 GiB of file, page by page through a mapping.", loads.mapped_at_random),
+    State("an archive packed", "`xz -6` with two threads.", loads.archive_packed),
+    State("small files made and removed", "5,000 files of 2,000 bytes, in turns.", loads.small_files),
+    State("two batches at their limits", "Two groups at their limits read what they never read again.", loads.streams_in_two_groups),
+    State("a tree searched in a guest", "In a guest of 1 GiB `find` and `tar` over all of its disk.", guest="searched"),
+    # The second list.
+    State("a repository packed", "`git repack -f` with two threads.", loads_second.repository_packed, second=True),
+    State("many processes asleep", "300 processes with 2 MiB each.", loads_second.many_asleep, second=True),
+    State("a heap of huge pages", "1.5 GiB of transparent huge pages, discarded and touched, in turns.", loads_second.huge_heap, second=True),
+    State("interpreters begin and end", "Eight `python3` at once, again and again.", loads_second.interpreters, second=True),
+    State("a disk read directly", "1 GiB read with O_DIRECT, in turns.", loads_second.read_directly, second=True),
+    State("1 GiB locked", "A process with 1 GiB in mlock.", loads_second.locked, second=True),
+    State("bytes over a socket", "One process sends to another without a pause.", loads_second.over_loopback, second=True),
+    State("a tree into an image", "Copied to an ext4 on a loop device, removed, in turns.", loads_second.image_mounted, second=True),
+    State("a group nearly at its limit", "90 MiB of process memory in a group of 100 MiB.", loads_second.group_nearly_full, second=True),
+    State("small files synced", "256 KiB and fsync, two processes.", loads_second.synced, second=True),
+    State("a mapping written", "512 MiB of file written at random through a mapping.", loads_second.mapping_written, second=True),
+    State("evicted and warmed", "`ramline cache evict` and `cache warm` of 1 GiB, in turns.", loads_second.evicted_and_warmed, second=True),
+    State("a tree packed in a guest", "In a guest of 1 GiB `tar` of its disk to gzip and to a file.", guest="packed", second=True),
 ]

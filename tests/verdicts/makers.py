@@ -169,7 +169,7 @@ class Group:
 
 @contextlib.contextmanager
 def zram(size, priority=100, limit=None):
-    """A zram device of our own as swap; the number the kernel gave it."""
+    """A zram device of our own as swap, without a priority if it is None; the number the kernel gave it."""
     control = Path("/sys/class/zram-control/hot_add")
     if not control.exists():
         raise Skip("needs /sys/class/zram-control")
@@ -180,7 +180,7 @@ def zram(size, priority=100, limit=None):
         if limit:
             (knobs / "mem_limit").write_text(str(limit))
         subprocess.run(["mkswap", "-q", device], check=True)
-        subprocess.run(["swapon", "-p", str(priority), device], check=True)
+        swap_on(device, priority)
         yield number
     finally:
         subprocess.run(["swapoff", device], check=False, stderr=subprocess.DEVNULL)
@@ -188,14 +188,18 @@ def zram(size, priority=100, limit=None):
         Path("/sys/class/zram-control/hot_remove").write_text(str(number))
 
 
+def swap_on(path, priority):
+    subprocess.run(["swapon", *(() if priority is None else ("-p", str(priority))), path], check=True)
+
+
 @contextlib.contextmanager
-def swap_file(size, priority):
+def swap_file(size, priority=None):
     with scratch() as folder:
         path = folder / "swap"
         fill(path, size, b"\0" * 4096)
         path.chmod(0o600)
         subprocess.run(["mkswap", "-q", path], check=True, stdout=subprocess.DEVNULL)
-        subprocess.run(["swapon", "-p", str(priority), path], check=True)
+        swap_on(path, priority)
         try:
             yield
         finally:

@@ -15,8 +15,8 @@ to be sick. A false alarm is a *warning* or *critical* on a healthy load. A sick
 finding or state that decided is the one that was made, and the sentence names it.
 
 Where only a rate tells (a group at its limit, a leak, writers that wait), an instant is not counted: such a state is read over 2 s or by the checkup, a
-leak that is killed and starts again over 25 s. A quota on /tmp is not in the list: Debian's kernels are built without it. What exhausts memory is made
-in a group or in a guest under software emulation (1 GiB, Debian 13, kernel 6.12).
+leak that is killed and starts again over 25 s. A quota on /tmp is read from a captured tree: Debian's kernels (7.3 too) are built without it. What exhausts
+memory is made in a group or in a guest under software emulation (1 GiB, Debian 13, kernel 6.12).
 """
 
 

@@ -30,6 +30,7 @@ class State:
     causes: tuple = ()  # findings or states of the verdict that may decide
     words: str = ""  # that the sentence must contain, as a pattern
     shapes: tuple = ALL
+    args: tuple = ()  # words after the command
     guest: str = ""
     quick: bool = False  # in the part that `make test` runs
     fresh: bool = False  # made anew for each reading
@@ -61,9 +62,9 @@ class Reading:
 
 
 def take(binary, state, shape, prefix=(), env=None):
-    done = subprocess.run([*prefix, binary, *COMMANDS[shape]], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120, env=env,
+    done = subprocess.run([*prefix, binary, *COMMANDS[shape], *state.args], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120, env=env,
                           check=False)
-    return Reading.of(state, shape, done.stdout or done.stderr)
+    return Reading.of(state.name, shape, done.stdout or done.stderr)
 
 
 def alarms(reading):

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from makers import MIB, Group, Skip, beside, fill, meminfo, own_tmp, provocations, scratch, swap_file, swapped_out, zram
+from makers import MIB, TOP, Group, Skip, beside, each, fill, meminfo, own_tmp, provocations, scratch, swap_file, swapped_out, zram
 from readings import RATES, State
 
 PROVOKED = provocations()
@@ -159,6 +159,52 @@ def leaked_file():
         yield
 
 
+@contextlib.contextmanager
+def in_order_of_making():
+    """A swap file and then zram, neither with a priority: the kernel gives the file the higher one."""
+    with swap_file(64 * MIB), zram(128 * MIB, priority=None):
+        yield
+
+
+@contextlib.contextmanager
+def shared_by_inodes():
+    with scratch() as folder:
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256M,nr_inodes=500", "verdicts", folder], check=True)
+        try:
+            for number in range(490):
+                (folder / str(number)).touch()
+            yield
+        finally:
+            subprocess.run(["umount", folder], check=False)
+
+
+@contextlib.contextmanager
+def group_of_readers():
+    """Three processes read a file of 120 MiB at random in a group of 72 MiB."""
+    with scratch() as folder, Group("readers", 72 * MIB) as group:
+        fill(folder / "file", 120 * MIB)
+
+        def step():
+            with open(folder / "file", "rb", buffering=0) as file:
+                for _ in range(500):
+                    os.pread(file.fileno(), 4096, random.randrange(120 * MIB // 4096) * 4096)
+
+        def work(tell):
+            group.enter()
+            each(step, 3)(tell)
+
+        with beside(work):
+            time.sleep(5)
+            yield
+
+
+@contextlib.contextmanager
+def mostly_noise():
+    """Noise in zram, and a little text beside it."""
+    with zram(512 * MIB), swapped_out(256 * MIB, 64 * MIB, lambda size: os.urandom(size * 3 // 4) + b"text " * (size // 20)):
+        yield
+
+
 GROUP = ("group-at-limit-loses-cache", "group_at_limit", "no-swap-and-refaults")
 SHORT = ("refaulting", "thrashing", "stalling", "no-swap-and-refaults", "process-swap-hot")
 SHORT_WORDS = r"memory is short|thrashing|out of memory|read again|waits for its swapped|working set"
@@ -182,21 +228,36 @@ SICK = [
           shapes=RATES, quick=True),
     State("slab growing", "45 MiB a second of messages that no process takes.", PROVOKED.growing_slab, sick=True, causes=("kernel-memory-growing",), words=r"slab",
           shapes=RATES, fresh=True),
-    State("swap outranking zram", "A swap file of a higher priority than zram.", outranked, sick=True, causes=("swap-outranked",), words=r"outranked", quick=True),
+    State("swap outranking zram", "A swap file of a higher priority than zram.", outranked, sick=True, causes=("swap-outranked",), words=r"only after the slower swap", quick=True),
     State("huge pages hogging", "7 % of RAM as huge pages that nothing uses.", huge_pages, sick=True, causes=("huge-pages-unused",), words=r"huge pages", quick=True),
-    State("group killed again and again", "A process that needs more than the 96 MiB of its group, started again whenever it is killed.", killed_again_and_again, sick=True, second=True,
+    State("group killed again and again", "A process that needs more than the 96 MiB of its group, started again whenever it is killed.", killed_again_and_again, sick=True,
           causes=("group_at_limit",), words=r"killed at the limit of a group|group", shapes=RATES),
-    State("group swapping", "160 MiB touched at random in a group of 96 MiB, with zram.", group_swaps, sick=True, second=True,
+    State("group swapping", "160 MiB touched at random in a group of 96 MiB, with zram.", group_swaps, sick=True,
           causes=("group_at_limit", "process-swap-hot"), words=r"group|waits for its swapped", shapes=RATES),
-    State("group mapping", "A mapping of 128 MiB read at random in a group of 64 MiB.", group_maps, sick=True, second=True, causes=GROUP, words=r"group",
+    State("group mapping", "A mapping of 128 MiB read at random in a group of 64 MiB.", group_maps, sick=True, causes=GROUP, words=r"group",
           shapes=RATES),
-    State("tmpfs nearly full", "A tmpfs of 48 MiB with 46 MiB in it.", small_tmpfs, sick=True, second=True, causes=("tmpfs-near-limit",), words=r"tmpfs on .*space",
+    State("tmpfs nearly full", "A tmpfs of 48 MiB with 46 MiB in it.", small_tmpfs, sick=True, causes=("tmpfs-near-limit",), words=r"tmpfs on .*space",
           quick=True),
-    State("zram level with a disk", "zram and a swap file of one priority.", level, sick=True, second=True, causes=("swap-outranked",), words=r"same priority"),
-    State("deleted file held open", "6 % of RAM in a deleted file of /dev/shm.", leaked_file, sick=True, second=True, causes=("leaked-tmpfs-files",), words=r"delet",
+    State("zram level with a disk", "zram and a swap file of one priority.", level, sick=True, causes=("swap-outranked",), words=r"shares priority"),
+    State("deleted file held open", "6 % of RAM in a deleted file of /dev/shm.", leaked_file, sick=True, causes=("leaked-tmpfs-files",), words=r"delet",
           shapes=("checkup",)),
-    State("page tables out of proportion", "260 processes map one shared area.", PROVOKED.page_tables, sick=True, second=True,
+    State("page tables out of proportion", "260 processes map one shared area.", PROVOKED.page_tables, sick=True,
           causes=("page-tables-out-of-proportion",), words=r"page tables", shapes=("checkup",)),
-    State("RAM filled by a tmpfs", "In the guest, without swap, a tmpfs takes all but the last 3 %.", guest="tmpfs_full", sick=True, second=True,
+    State("RAM filled by a tmpfs", "In the guest, without swap, a tmpfs takes all but the last 3 %.", guest="tmpfs_full", sick=True,
           causes=(*SHORT, "nearly_used_up"), words=r"memory is short|nearly used up|thrashing|out of memory"),
+    # A kernel without quotas on tmpfs cannot make it, and neither this one nor any of Debian's has them: read from a captured tree.
+    State("/tmp at 97 % by quota", "A captured tree with a quota of one user on /tmp.", contextlib.nullcontext, sick=True, causes=("tmpfs-quota-near-limit",),
+          words=r"quota", shapes=("instant", "checkup"), args=("--root", str(TOP / "fixtures/findings/tmpfs-quota-near-limit/fires")), quick=True),
+    # The second list.
+    State("swap in the order of making", "A swap file and then zram, both without a priority.", in_order_of_making, sick=True, second=True,
+          causes=("swap-outranked",), words=r"only after the slower swap"),
+    State("a tmpfs without inodes", "490 of 500 inodes used.", shared_by_inodes, sick=True, second=True, causes=("tmpfs-near-limit",), words=r"inodes"),
+    State("a group of readers", "Three processes read 120 MiB at random in a group of 72 MiB.", group_of_readers, sick=True, second=True, causes=GROUP,
+          words=r"group", shapes=RATES),
+    State("mostly noise in zram", "Three quarters noise, one quarter text.", mostly_noise, sick=True, second=True, causes=("zram-incompressible",),
+          words=r"does not compress"),
+    State("working set beyond RAM, zram and disk", "In the guest with both, 1.6 times what is available touched at random.", guest="beyond_both", sick=True,
+          second=True, causes=SHORT, words=SHORT_WORDS, shapes=RATES),
+    State("a group slowed by memory.high", "In the guest 160 MiB touched at random in a group that is slowed from 96 MiB on.", guest="slowed", sick=True, second=True,
+          causes=("group_at_limit", "process-swap-hot", "group-at-limit-loses-cache"), words=r"group|waits for its swapped", shapes=RATES),
 ]

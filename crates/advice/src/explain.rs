@@ -37,7 +37,7 @@ mod zram_vs_zswap;
 
 mod words;
 
-pub use words::{also, closest_topics, distance, topic_named};
+pub use words::{also, closest_topics, slip, topic_named};
 
 use ramline_snapshot::Wanted;
 use schemars::JsonSchema;

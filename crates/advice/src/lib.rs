@@ -25,7 +25,7 @@ mod look;
 mod text;
 
 pub use explain::{
-    Answer, Area, Explanation, TOPICS, Topic, UnknownTopic, also, closest_topics, distance, explain, topic_named,
+    Answer, Area, Explanation, TOPICS, Topic, UnknownTopic, also, closest_topics, explain, slip, topic_named,
 };
 pub use finding::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
 pub use findings::{NotLooked, RULES, findings, not_looked};

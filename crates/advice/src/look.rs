@@ -8,7 +8,6 @@ use ramline_evidence::{
     LatencyStats, Measurement, RunRecord, Spread, SwapKind, TierMeasurement, TierReport, Verdict, study,
 };
 use ramline_model::costs::file_tier;
-use ramline_model::groups::{OwnerKind, owner};
 use ramline_model::pressure;
 use ramline_snapshot::blocks::{self, BlockDevice};
 use ramline_snapshot::mounts;
@@ -73,11 +72,6 @@ impl Cost<'_> {
         let value = format!("{} mean, {p50_ns} median, {p99_ns} p99 (n {n}){notes}", nanos_of(self.mean()));
         evidence(what, value, format!("measure tiers: {}", self.tier))
     }
-}
-
-/// A sandbox of the lab, or below one: it is short of memory because that is the experiment, and gone when it ends.
-pub(crate) fn is_sandbox(group: &str) -> bool {
-    group.split('/').any(|part| owner(part).is_some_and(|owner| owner.kind == OwnerKind::Ramline))
 }
 
 fn cost<'a>(inputs: &Inputs<'a>, tier: &str) -> Option<Cost<'a>> {

@@ -82,11 +82,12 @@ fn command_line() -> ExitCode {
     if words.get(1).is_some_and(|word| word == complete::ARGUMENT) {
         return done(output::text(&complete::answer(words.get(2..).unwrap_or_default())).map(|()| exit::DONE));
     }
-    let parsed = command().try_get_matches_from(watch::with_its_time(words));
+    let words = watch::with_its_time(words);
+    let parsed = command().try_get_matches_from(&words);
     let cli = match parsed.and_then(|given| Cli::from_arg_matches(&given).map_err(|e| e.format(&mut command()))) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
-            output::tell(&in_our_words(&error.render().to_string()));
+            output::tell(&in_our_words(&error.render().to_string(), &words));
             return ExitCode::from(exit::USAGE);
         }
         Err(help) => return done(output::text(&help.render().to_string()).map(|()| exit::DONE)),
@@ -103,12 +104,24 @@ fn finish(result: anyhow::Result<u8>) -> ExitCode {
 }
 
 /// An error of the command line as all errors are: who says it, what is wrong, and a command to try.
-fn in_our_words(text: &str) -> String {
+fn in_our_words(text: &str, words: &[OsString]) -> String {
     let text = text.trim_end().replacen("error: ", "ramline: ", 1);
     match text.strip_suffix("For more information, try '--help'.") {
-        Some(text) => format!("{}\n  try: the command with --help", text.trim_end()),
+        Some(text) => format!("{}\n  try: {} --help", text.trim_end(), meant(words)),
         None => text,
     }
+}
+
+/// The command these words name, as far as they do: `ramline cache trace`.
+fn meant(words: &[OsString]) -> String {
+    let table = command();
+    let (mut at, mut name) = (&table, "ramline".to_owned());
+    for word in words.iter().skip(1).take_while(|word| *word != "--") {
+        if let Some(below) = at.find_subcommand(word) {
+            (at, name) = (below, format!("{name} {}", below.get_name()));
+        }
+    }
+    name
 }
 
 fn run_command(cli: &Cli) -> anyhow::Result<u8> {
@@ -132,5 +145,21 @@ fn done(result: anyhow::Result<u8>) -> ExitCode {
             output::tell(&format!("ramline: {error:#}"));
             exit::of(&error)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_names_the_command_whose_help_says_more() {
+        let of = |line: &str| meant(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(of("ramline cache trace --cgroup x -- show"), "ramline cache trace");
+        assert_eq!(of("ramline --root x show zram --foo"), "ramline show zram");
+        assert_eq!(of("ramline nothing"), "ramline");
+        let error = "error: unexpected\n\nUsage: ramline\n\nFor more information, try '--help'.\n";
+        let words = ["ramline", "lab", "run"].map(OsString::from);
+        assert_eq!(in_our_words(error, &words), "ramline: unexpected\n\nUsage: ramline\n  try: ramline lab run --help");
     }
 }

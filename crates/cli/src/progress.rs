@@ -1,4 +1,5 @@
 //! Progress on stderr: drawn on a terminal; elsewhere a line every 10 s, the first after 3 s, and one for each run that has ended.
+//! A look that as a rule is over at once is not drawn before 3 s either ([`Terminal::look`]).
 
 use std::io;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -6,10 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use ramline_evidence::{RunRecord, Sample};
 use ramline_kernel::worker;
 use ramline_lab::progress::{Pace, Progress};
+use ramline_pagecache::SoFar;
+use ramline_view::cache;
 use ramline_view::screen::{self, Live};
 use ramline_view::text::{Style, plain};
 
@@ -19,10 +22,12 @@ use crate::terminal::{can_draw_progress, is_plain};
 /// The room the spinner and the clock take.
 const MARGIN: u16 = 9;
 
-/// In a pipe: what is over by then needs no line.
-const FIRST_LINE: Duration = Duration::from_secs(3);
-/// And then so often.
+/// In a pipe: what is over by then needs no line. On a terminal: a look that is over by then needs no word.
+const FIRST: Duration = Duration::from_secs(3);
+/// And then a line so often.
 const NEXT_LINE: Duration = Duration::from_secs(10);
+/// What is drawn moves so often.
+const MOVES: Duration = Duration::from_millis(120);
 
 /// What is going on, for how long, and what it looks like.
 #[derive(Debug)]
@@ -31,38 +36,54 @@ pub struct Terminal {
     /// Where nothing can be drawn: say what has ended.
     lines: bool,
     now: Arc<Mutex<Now>>,
-    /// Where nothing can be drawn: lines from time to time.
-    told: Option<Told>,
+    /// What happens when it is time.
+    clock: Option<Clock>,
 }
 
-/// A thread that says where the work is, until it is dropped.
+/// A thread that does something after [`FIRST`], and then every [`NEXT_LINE`] while that says so; until it is dropped.
 #[derive(Debug)]
-struct Told {
+struct Clock {
     over: mpsc::Sender<()>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Told {
-    fn begin(now: Arc<Mutex<Now>>) -> Told {
+impl Clock {
+    fn begin(strike: impl Fn() -> bool + Send + 'static) -> Clock {
         let (over, ended) = mpsc::channel();
-        let begun = Instant::now();
         let thread = worker::spawn("clock", move || {
-            let mut wait = FIRST_LINE;
+            let mut wait = FIRST;
             // A message, or the end of the sender, is the end of the work.
-            while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-                let text = now.lock().unwrap_or_else(PoisonError::into_inner).text();
-                // What the sandbox's memory looks like is drawn, not told.
-                if let Some(text) = text.lines().next() {
-                    output::tell(&format!("{} s: {text}", begun.elapsed().as_secs()));
-                }
+            while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) && strike() {
                 wait = NEXT_LINE;
             }
         });
-        Told { over, thread: Some(thread) }
+        Clock { over, thread: Some(thread) }
+    }
+
+    /// Where nothing can be drawn: says where the work is.
+    fn lines(now: Arc<Mutex<Now>>) -> Clock {
+        let begun = Instant::now();
+        Clock::begin(move || {
+            let text = now.lock().unwrap_or_else(PoisonError::into_inner).text();
+            // What the sandbox's memory looks like is drawn, not told.
+            if let Some(text) = text.lines().next() {
+                output::tell(&format!("{} s: {text}", begun.elapsed().as_secs()));
+            }
+            true
+        })
+    }
+
+    /// Begins to draw.
+    fn curtain(bar: ProgressBar) -> Clock {
+        Clock::begin(move || {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.enable_steady_tick(MOVES);
+            false
+        })
     }
 }
 
-impl Drop for Told {
+impl Drop for Clock {
     fn drop(&mut self) {
         // It may have ended by itself.
         let _ = self.over.send(());
@@ -77,6 +98,8 @@ impl Drop for Told {
 struct Now {
     /// What is being set up; of a run, what it is doing.
     doing: String,
+    /// Of a look: what was asked by now.
+    so_far: Option<Arc<SoFar>>,
     rounds: u32,
     run: Option<Run>,
     sample: Option<Sample>,
@@ -94,10 +117,26 @@ struct Run {
 impl Terminal {
     /// Starts drawing; on anything but a terminal it says a line from time to time.
     pub fn new() -> Self {
-        let draws = can_draw_progress();
-        let may_run = worker::are_allowed();
-        let now = Arc::new(Mutex::new(Now::default()));
-        let bar = if draws { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+        Terminal::beginning(Now::default(), true)
+    }
+
+    /// For a series whose runs have so many rounds; on anything but a terminal it says a line for each run.
+    pub fn series(rounds: u32) -> Self {
+        let mut terminal = Terminal::new();
+        terminal.lines = !can_draw_progress();
+        terminal.change(|now| now.rounds = rounds);
+        terminal
+    }
+
+    /// For a look at files, whose answer comes at once as a rule: how many were asked by now, from [`FIRST`] on.
+    pub fn look(so_far: &Arc<SoFar>) -> Self {
+        Terminal::beginning(Now { so_far: Some(Arc::clone(so_far)), ..Now::default() }, false)
+    }
+
+    fn beginning(now: Now, at_once: bool) -> Self {
+        let (draws, may_run) = (can_draw_progress(), worker::are_allowed());
+        let now = Arc::new(Mutex::new(now));
+        let bar = if draws && at_once { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
         let drawn = Arc::clone(&now);
         let draw = move |_: &ProgressState, out: &mut dyn std::fmt::Write| {
             let now = drawn.lock().unwrap_or_else(PoisonError::into_inner);
@@ -109,29 +148,27 @@ impl Terminal {
             let style = if is_plain() { style.tick_chars("|/-\\ ") } else { style };
             bar.set_style(style.with_key("now", draw));
         }
-        // Its clock runs in a thread.
-        if draws && may_run {
-            bar.enable_steady_tick(Duration::from_millis(120));
-        }
-        let told = (!draws && may_run).then(|| Told::begin(Arc::clone(&now)));
-        Terminal { bar, lines: false, now, told }
+        let clock = match (draws, at_once) {
+            // All of these run in a thread.
+            _ if !may_run => None,
+            (true, true) => {
+                bar.enable_steady_tick(MOVES);
+                None
+            }
+            (true, false) => Some(Clock::curtain(bar.clone())),
+            (false, _) => Some(Clock::lines(Arc::clone(&now))),
+        };
+        Terminal { bar, lines: false, now, clock }
     }
 
-    /// For a series whose runs have so many rounds; on anything but a terminal it says a line for each run.
-    pub fn series(rounds: u32) -> Self {
-        let mut terminal = Terminal::new();
-        terminal.lines = !can_draw_progress();
-        terminal.change(|now| now.rounds = rounds);
-        terminal
+    /// What is going on now.
+    pub fn now(&self, what: String) {
+        self.change(|now| now.doing = what);
     }
 
-    /// For one long step that prints its answer itself: lines in a pipe, nothing on a terminal.
-    pub fn in_a_pipe(what: &str) -> Option<Self> {
-        (!can_draw_progress()).then(|| {
-            let mut terminal = Terminal::new();
-            terminal.step(what);
-            terminal
-        })
+    /// Prints something else, which what is drawn does not disturb.
+    pub fn aside(&self, print: impl FnOnce()) {
+        self.bar.suspend(print);
     }
 
     fn change(&self, how: impl FnOnce(&mut Now)) {
@@ -147,7 +184,10 @@ impl Terminal {
 
 impl Now {
     fn text(&self) -> String {
-        let Some(run) = &self.run else { return self.doing.clone() };
+        let Some(run) = &self.run else {
+            let asked = self.so_far.as_ref().filter(|_| self.doing.is_empty());
+            return asked.map_or_else(|| self.doing.clone(), |at| cache::looking(at.files(), at.resident()));
+        };
         let so_far = run.began.elapsed();
         let columns = terminal_size::terminal_size_of(io::stderr()).map_or(80, |(width, _)| width.0);
         let live = Live {
@@ -206,7 +246,21 @@ impl Progress for Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        drop(self.told.take());
+        drop(self.clock.take());
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_look_it_is_told_what_was_asked_until_there_is_something_else_to_say() {
+        let mut now = Now { so_far: Some(Arc::new(SoFar::default())), ..Now::default() };
+        assert_eq!(now.text(), "0 files asked, 0 B of them in the page cache");
+        now.doing = "writing".to_owned();
+        assert_eq!(now.text(), "writing");
+        assert_eq!(Now::default().text(), "", "and without either nothing");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! What it is: the record's `detail`, and what follows from it. What it is not: a claim about other kernels.
 
-use ramline_units::{Bytes, Nanos};
+use ramline_units::{Bytes, Nanos, SignedBytes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -107,17 +107,36 @@ pub struct Balance {
     pub less: Bytes,
 }
 
+/// One number of the whole machine, before the drop and after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DropMove {
+    /// What it is.
+    pub name: &'static str,
+    /// Before.
+    pub before: Bytes,
+    /// After.
+    pub after: Bytes,
+    /// After less before.
+    pub change: SignedBytes,
+}
+
 impl Balance {
-    /// How far the whole sum moved, of what left the caches; `None` when nothing left.
+    /// How far the whole sum moved, of what left the caches, below zero where it shrank; `None` when nothing left.
     #[must_use]
     pub fn share(&self) -> Option<f64> {
         Some(self.more.share_of(self.gone)? - self.less.share_of(self.gone)?)
     }
 
+    /// The same without the sign: 0 to 1 and more.
+    #[must_use]
+    pub fn part(&self) -> Option<f64> {
+        self.share().map(f64::abs)
+    }
+
     /// So much left that what other programs did meanwhile does not hide it.
     #[must_use]
     pub fn tells(&self) -> bool {
-        self.share().is_some_and(|share| share.abs() <= 0.1)
+        self.part().is_some_and(|part| part <= 0.1)
     }
 }
 
@@ -163,6 +182,30 @@ impl DropRun {
             more: whole(after).saturating_sub(whole(before)),
             less: whole(before).saturating_sub(whole(after)),
         })
+    }
+
+    /// What the whole machine showed before the drop and after it; empty when a look is missing.
+    #[must_use]
+    pub fn machine(&self) -> Vec<DropMove> {
+        let (Some(before), Some(after)) = (self.look(DropStage::Before), self.look(DropStage::Dropped)) else {
+            return Vec::new();
+        };
+        let of = |name, what: fn(&DropLook) -> Option<Bytes>| {
+            let (then, now) = (what(before)?, what(after).unwrap_or_default());
+            Some(DropMove { name, before: then, after: now, change: SignedBytes::difference(now, then) })
+        };
+        let all = [
+            of("free", |look| Some(look.host.free)),
+            of("buffers", |look| Some(look.host.buffers)),
+            of("cached", |look| Some(look.host.cached)),
+            of("free + buffers + cached", |look| Some(look.host.free_with_cache())),
+            of("slab", |look| Some(look.slab)),
+            of("free, in lists of CPUs", |look| Some(look.cpu_lists)),
+            of("shmem (inside cached)", |look| Some(look.host.shmem)),
+            of("ext4 inodes in use", |look| look.inodes),
+            of("directory entries in use", |look| look.entries),
+        ];
+        all.into_iter().flatten().collect()
     }
 
     /// Whether both ways of counting agreed at every look.
@@ -250,9 +293,22 @@ mod tests {
         assert_eq!((balance.gone, balance.more, balance.less), (Bytes::from_mib(698), Bytes::ZERO, Bytes::ZERO));
         assert!(balance.tells());
         run.looks[1].cpu_lists = Bytes::from_mib(100);
-        assert!(!run.balance().unwrap().tells(), "somebody gave 100 MB back meanwhile");
+        assert!(!run.balance().unwrap().tells(), "another program gave 100 MB back meanwhile");
         assert_eq!(DropRun::default().balance(), None);
         assert_eq!(Balance { gone: Bytes::ZERO, more: Bytes(1), less: Bytes::ZERO }.share(), None);
+    }
+
+    #[test]
+    fn each_number_of_the_machine_stands_with_what_it_changed_by() {
+        let mut run = run();
+        run.looks[0].inodes = Some(Bytes(7));
+        let moved = run.machine();
+        let of = |name: &str| moved.iter().find(|row| row.name == name).map(|row| row.change.0 >> 20);
+        assert_eq!((of("free"), of("cached"), of("free + buffers + cached")), (Some(708), Some(-667), Some(41)));
+        assert_eq!((of("ext4 inodes in use"), of("directory entries in use")), (Some(-1), None));
+        assert_eq!(DropRun::default().machine(), []);
+        let less = Balance { gone: Bytes(100), more: Bytes::ZERO, less: Bytes(25) };
+        assert_eq!((less.share(), less.part()), (Some(-0.25), Some(0.25)));
     }
 
     #[test]

@@ -81,6 +81,52 @@ pub struct EatRun {
     pub points: Vec<EatPoint>,
 }
 
+/// What eating took from the rest of the sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taken {
+    /// From the page cache.
+    pub cached: Bytes,
+    /// Swapped out meanwhile.
+    pub swapped: Bytes,
+}
+
+/// Where swapping began, of settings that differ in swappiness only, one run of each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SwapStart {
+    /// What else the settings say, joined by `+`; empty where there is nothing.
+    pub rest: String,
+    /// The largest swappiness below `first` without swapping (0 to 200).
+    pub without: u32,
+    /// The smallest with swapping.
+    pub first: u32,
+    /// A larger one than `first` went without, too.
+    pub uneven: bool,
+}
+
+/// Of the names of settings (`cache+swap:60`) and their runs; settings where swapping began always or never say nothing.
+#[must_use]
+pub fn swap_starts(runs: &[(&str, &EatRun)]) -> Vec<SwapStart> {
+    let mut series: Vec<(String, Vec<(u32, bool)>)> = Vec::new();
+    for (name, run) in runs {
+        let value = name.split('+').find_map(|part| part.strip_prefix("swap:")?.parse().ok());
+        let Some(value) = value else { continue };
+        let rest: Vec<&str> = name.split('+').filter(|part| !part.starts_with("swap:")).collect();
+        let rest = rest.join("+");
+        let began = (value, run.swapping_began().is_some());
+        match series.iter_mut().find(|(known, _)| *known == rest) {
+            Some((_, all)) => all.push(began),
+            None => series.push((rest, vec![began])),
+        }
+    }
+    let start = |(rest, all): (String, Vec<(u32, bool)>)| {
+        let first = all.iter().filter(|(_, began)| *began).map(|(value, _)| *value).min()?;
+        let without = all.iter().filter(|(value, began)| !began && *value < first).map(|(value, _)| *value).max()?;
+        let uneven = all.iter().any(|(value, began)| !began && *value > first);
+        Some(SwapStart { rest, without, first, uneven })
+    };
+    series.into_iter().filter_map(start).collect()
+}
+
 impl EatRun {
     /// From the detail of a record of this experiment.
     #[must_use]
@@ -116,6 +162,20 @@ impl EatRun {
     #[must_use]
     pub fn times_free(&self) -> Option<f64> {
         self.eaten.share_of(self.before()?.sandbox.free)
+    }
+
+    /// What left the page cache while it ate, and what was swapped; `None` where the cache did not shrink.
+    #[must_use]
+    pub fn taken(&self) -> Option<Taken> {
+        let (before, last) = (&self.before()?.sandbox, &self.last()?.sandbox);
+        let cached = before.cached.saturating_sub(last.cached);
+        (cached > Bytes::ZERO).then(|| Taken { cached, swapped: last.swap_used.saturating_sub(before.swap_used) })
+    }
+
+    /// True where the sandbox could swap at all.
+    #[must_use]
+    pub fn has_swap(&self) -> bool {
+        self.points.iter().any(|point| point.sandbox.swap_total > Bytes::ZERO)
     }
 
     /// So many looks, evenly spread, with the first and the last of each stage, and the one at which swapping began.
@@ -171,6 +231,33 @@ mod tests {
     fn less_than_a_mebibyte_is_not_yet_swapping() {
         assert_eq!(run().swapping_began().map(|point| point.eaten), Some(Bytes::from_mib(40)));
         assert_eq!(EatRun::default().swapping_began(), None);
+    }
+
+    #[test]
+    fn what_left_the_cache_stands_beside_what_was_swapped() {
+        let mut run = run();
+        assert_eq!(run.taken(), None, "the cache did not shrink");
+        run.points[1].sandbox.cached = Bytes::from_mib(224);
+        run.points[3].sandbox.cached = Bytes::from_mib(45);
+        assert_eq!(run.taken(), Some(Taken { cached: Bytes::from_mib(179), swapped: Bytes::from_mib(3) }));
+        assert!(!run.has_swap());
+    }
+
+    #[test]
+    fn where_swapping_begins_lies_between_two_settings_that_differ_in_swappiness_only() {
+        let (never, some) = (EatRun::default(), run());
+        let mut runs = vec![
+            ("cache+swap:0", &never),
+            ("cache+swap:20", &never),
+            ("cache+swap:60", &some),
+            ("idle+swap:60", &some),
+        ];
+        let start = SwapStart { rest: "cache".to_owned(), without: 20, first: 60, uneven: false };
+        assert_eq!(swap_starts(&runs), std::slice::from_ref(&start));
+        runs.push(("cache+swap:100", &never));
+        assert_eq!(swap_starts(&runs), [SwapStart { uneven: true, ..start }]);
+        runs.remove(2);
+        assert_eq!(swap_starts(&runs), []);
     }
 
     #[test]

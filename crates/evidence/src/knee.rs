@@ -87,6 +87,14 @@ pub struct Probe {
     pub judged: Judged,
 }
 
+impl Probe {
+    /// Runs that ended by themselves.
+    #[must_use]
+    pub const fn completed(&self) -> usize {
+        self.n.saturating_sub(self.killed).saturating_sub(self.late)
+    }
+}
+
 /// What to do next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
@@ -258,6 +266,12 @@ impl Knee {
             out.push(format!("at {} the runs disagree, also after {}: {why}", probe.limit, probe.n));
         }
         out
+    }
+
+    /// The time at each limit that was tried, in their order, of the longest (0 to 1); `None` where no run ended.
+    pub fn shares(&self) -> impl Iterator<Item = Option<f64>> + '_ {
+        let longest = self.probes.iter().filter_map(|probe| probe.ratio).reduce(f64::max).filter(|most| *most > 0.0);
+        self.probes.iter().map(move |probe| Some(probe.ratio? / longest?))
     }
 
     /// The result in one sentence.

@@ -33,8 +33,8 @@ mod tiers;
 mod versus;
 pub mod work;
 
-pub use dropped::{Balance, DropKind, DropLook, DropRun, DropStage, KindCount};
-pub use eat::{EatPoint, EatRun, EatStage, SWAPPING_FROM};
+pub use dropped::{Balance, DropKind, DropLook, DropMove, DropRun, DropStage, KindCount};
+pub use eat::{EatPoint, EatRun, EatStage, SWAPPING_FROM, SwapStart, Taken, swap_starts};
 pub use free::{FreeColumn, FreeGauges};
 pub use measurement::{Interval, LatencyStats, Measurement, Spread, ranks_of_p99};
 pub use outcome::{Difference, no_pressure};
@@ -42,7 +42,7 @@ pub use placing::{Lead, NotWon, Noted, Paced};
 pub use record::{
     Arm, Better, FORMAT, Figure, Machine, PoolBalance, Reclaim, RoundTime, RunRecord, SwapKind, Verdict, Workload,
 };
-pub use sample::{HostPicture, Phase, Sample};
+pub use sample::{HostPicture, Phase, Sample, SampleMemory};
 pub use series::{ArmDetail, ArmResult, FigureResult, SeriesTable, word as verdict_word};
 pub use tiers::{RAM, TierChange, TierMeasurement, TierReport};
 pub use versus::{ArmVersus, FIRST, FigureVersus, SECOND, Versus, together};

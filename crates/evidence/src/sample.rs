@@ -87,3 +87,69 @@ pub struct Sample {
     /// The machine.
     pub host: HostPicture,
 }
+
+/// The memory of a sandbox at one sample, as parts of its limit and the pool together; of its use and the pool without a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SampleMemory {
+    /// Share of anonymous memory, 0 to 1.
+    pub anon: f64,
+    /// Share of the page cache and the rest of the use.
+    pub file: f64,
+    /// Share of the pool of zram.
+    pub pool: f64,
+    /// What the limit leaves (bytes); `None` without a limit.
+    pub free: Option<Bytes>,
+}
+
+impl Sample {
+    /// The memory in shares, and what is left.
+    #[must_use]
+    pub fn memory(&self) -> SampleMemory {
+        let limit = Some(self.limit).filter(|limit| *limit > Bytes::ZERO);
+        let pool = self.pool.unwrap_or_default();
+        let whole = limit.unwrap_or(self.usage) + pool;
+        let share = |bytes: Bytes| bytes.share_of(whole).unwrap_or_default();
+        SampleMemory {
+            anon: share(self.anon),
+            file: share(self.file),
+            pool: share(pool),
+            free: limit.map(|limit| limit.saturating_sub(self.usage)),
+        }
+    }
+
+    /// Rounds, the present one by its part: 3.25.
+    #[must_use]
+    pub fn rounds_so_far(&self) -> f64 {
+        f64::from(self.rounds) + self.fraction
+    }
+
+    /// Refaults on the machine since the run began, of files and of anonymous pages. Counter.
+    #[must_use]
+    pub const fn refaults(&self) -> u64 {
+        self.refault_file.saturating_add(self.refault_anon)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_are_of_the_limit_and_the_pool() {
+        let mib = Bytes::from_mib;
+        let sample = Sample { usage: mib(75), limit: mib(100), anon: mib(50), file: mib(25), ..Sample::default() };
+        let of = sample.memory();
+        assert_eq!((of.anon, of.file, of.pool, of.free), (0.5, 0.25, 0.0, Some(mib(25))));
+        let pool = Sample { pool: Some(mib(25)), limit: mib(75), ..sample.clone() }.memory();
+        assert_eq!((pool.anon, pool.pool, pool.free), (0.5, 0.25, Some(Bytes::ZERO)));
+        let open = Sample { limit: Bytes::ZERO, ..sample }.memory();
+        assert_eq!((open.file, open.free), (25.0 / 75.0, None));
+        assert_eq!(Sample::default().memory(), SampleMemory::default());
+    }
+
+    #[test]
+    fn a_round_that_goes_on_counts_by_its_part() {
+        let sample = Sample { rounds: 3, fraction: 0.25, refault_file: u64::MAX, refault_anon: 1, ..Sample::default() };
+        assert_eq!((sample.rounds_so_far(), sample.refaults()), (3.25, u64::MAX));
+    }
+}

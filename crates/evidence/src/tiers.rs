@@ -84,8 +84,13 @@ impl TierReport {
     /// The tier that takes longest, by its label, in multiples of RAM; `None` where nothing is slower than RAM.
     #[must_use]
     pub fn slowest(&self) -> Option<(&str, f64)> {
-        let multiples =
-            self.tiers.iter().filter_map(|tier| Some((tier.label.as_str(), self.multiple_of_ram(&tier.tier)?)));
+        self.slowest_tier().map(|(tier, multiple)| (tier.label.as_str(), multiple))
+    }
+
+    /// The same with all that was measured of it.
+    #[must_use]
+    pub fn slowest_tier(&self) -> Option<(&TierMeasurement, f64)> {
+        let multiples = self.tiers.iter().filter_map(|tier| Some((tier, self.multiple_of_ram(&tier.tier)?)));
         multiples.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, multiple)| *multiple > 1.0)
     }
 }
@@ -158,6 +163,26 @@ mod tests {
         }
         let change = tier(&[0.49, 0.5, 0.51]).throughput_since(&tier(&[2.4, 2.5, 2.6])).unwrap();
         assert!(change.differs && change.ratio == Some(0.2), "{change:?}");
+    }
+
+    #[test]
+    fn the_slowest_tier_is_slower_than_ram() {
+        let tier = |id: &str, ns: u64| TierMeasurement {
+            tier: id.to_owned(),
+            label: format!("label of {id}"),
+            latency: LatencyStats::of(&[ramline_units::Nanos(ns)]),
+            batches: None,
+            throughput: None,
+            method: String::new(),
+            notes: vec![],
+        };
+        let report = |tiers: &[(&str, u64)]| TierReport {
+            tiers: tiers.iter().map(|(id, ns)| tier(id, *ns)).collect(),
+            ..TierReport::default()
+        };
+        let three = report(&[("ram", 100), ("disk", 80_000), ("tmpfs", 200)]);
+        assert_eq!(three.slowest(), Some(("label of disk", 800.0)));
+        assert_eq!(report(&[("ram", 100), ("tmpfs", 90)]).slowest_tier(), None);
     }
 
     #[test]

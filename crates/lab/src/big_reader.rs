@@ -32,7 +32,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     name: NAME,
     question: "Does one big sequential read push out the files that others use?",
     how: "A hot set of files, half of it read twice and half of it mapped, lives in a memory cgroup that has room for it and half as \
-          much again. Then somebody reads a file of several times that size once, each setting in another way. How much of the hot set is \
+          much again. Then another program reads a file of several times that size once, each setting in another way. How much of the hot set is \
           left is counted to the page; then it is used again, timed.",
     needs: "root, a memory cgroup (version 1 or 2), mke2fs, a disk with twice the files free, the limit and a margin in memory",
     docs: "docs/experiments/big-reader.md",

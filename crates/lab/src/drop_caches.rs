@@ -51,7 +51,7 @@ pub const EXPERIMENT: Experiment = Experiment {
           again. Then the dirty file is written to the disk and caches are dropped once more; then the group's limit is lowered. \
           The columns of free and the slab caches of the machine are written down each time.",
     needs: "root, a memory cgroup (version 1 or 2), mke2fs, a disk with twice the files free; consent, since it drops the caches of \
-            the whole machine: there is no way to drop those of a group alone. In a virtual machine nobody minds",
+            the whole machine: there is no way to drop those of a group alone. In a virtual machine no program of the host is slowed",
     docs: "docs/experiments/drop.md",
     page: include_str!("../../../docs/experiments/drop.md"),
     parameters: &[

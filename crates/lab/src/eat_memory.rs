@@ -1,7 +1,7 @@
 //! The experiment eat-memory: memory is taken step by step until the limit, the kill or a given amount, and everything `free`
 //! says is written down at each step.
 //!
-//! It answers how much can be had although `free` says little, what is taken first (clean cache), and at which amount and
+//! It answers how much a program can get although `free` says little, what is taken first (clean cache), and at which amount and
 //! which swappiness the kernel begins to swap instead. The group plays the machine: its limit is the total. What it is not: a
 //! danger to the machine: the group has a hard limit or the eater a small end, it is the first to be killed, and the watchdog
 //! looks every 100 ms.
@@ -43,10 +43,10 @@ const fn row(name: &'static str, kind: Kind, default: Option<&'static str>, help
 /// The row of the table.
 pub const EXPERIMENT: Experiment = Experiment {
     name: NAME,
-    question: "How much memory can be had although free says little, and what is taken first: cache or idle data?",
+    question: "How much memory can a program get although free says little, and what is taken first: cache or idle data?",
     how: "A program in a memory cgroup takes memory in steps of 1 MiB and writes to it, until the kernel kills it at the limit or \
-          until --eat is reached. Before that it may have read files (their pages fill the cache), and written data nobody looks at \
-          again. At each step everything stands still while the columns of free are written down, of the group as a small machine \
+          until --eat is reached. Before that it may have read files (their pages fill the cache), and written data that is not \
+          looked at again. At each step everything stands still while the columns of free are written down, of the group as a small machine \
           and of the host.",
     needs: "root, a memory cgroup (version 1 or 2), mke2fs, a disk with about twice the files and swap free, the limit and a margin in memory",
     docs: "docs/experiments/eat-memory.md",
@@ -67,7 +67,7 @@ pub const EXPERIMENT: Experiment = Experiment {
             "idle",
             Kind::Size,
             None,
-            "Data that nobody looks at again, in settings with idle (a quarter of the limit)",
+            "Data that is not looked at again, in settings with idle (a quarter of the limit)",
         ),
         row(
             "fill",

@@ -57,6 +57,24 @@ pub struct Implied {
     pub swappiness: u64,
 }
 
+/// Which of the two costs less.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cheaper {
+    /// The swap-in does; else the file page.
+    pub swap_in: bool,
+    /// The dearer over the cheaper, 1 and more.
+    pub times: f64,
+}
+
+impl CostRatio {
+    /// Which of the two costs less, and how many times.
+    #[must_use]
+    pub fn cheaper(&self) -> Cheaper {
+        let swap_in = self.r >= 1.0;
+        Cheaper { swap_in, times: if swap_in { self.r } else { 1.0 / self.r } }
+    }
+}
+
 /// Two swap tiers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Blend {
@@ -190,6 +208,13 @@ mod tests {
         assert_eq!((cost.r, cost.swappiness, cost.hypothetical), (2.0, 133, false));
         assert_eq!((cost.file_tier.as_str(), cost.swap_tier.as_str()), ("disk:/", "swap:/dev/sdb1"));
         assert_eq!((cost.with_compression, cost.confidence.as_str()), (None, "low"));
+    }
+
+    #[test]
+    fn the_cheaper_of_the_two_is_told_by_a_multiple_above_one() {
+        let of = |r| CostRatio { r, ..CostRatio::default() }.cheaper();
+        assert_eq!(of(4.0), Cheaper { swap_in: true, times: 4.0 });
+        assert_eq!(of(0.25), Cheaper { swap_in: false, times: 4.0 });
     }
 
     #[test]

@@ -15,6 +15,8 @@ use ramline_units::{Bytes, Limit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::groups::is_sandbox;
+
 /// A limited group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GroupRoom {
@@ -64,7 +66,8 @@ fn inactive_file(group: &Group) -> Bytes {
 }
 
 /// The group that met its own limit most often over the window, or in which most were killed for it; `None` where the groups were not seen
-/// twice, or none met its limit. Version 2 counts what happens below a group in it too, so of equals the innermost is taken.
+/// twice, or none met its limit. Version 2 counts what happens below a group in it too, so of equals the innermost is taken. A sandbox of
+/// the lab is named only where no other group met its limit.
 #[must_use]
 pub fn at_its_limit<'a>(window: &Window<'a>) -> Option<&'a str> {
     let list = &window.after.groups.data()?.list;
@@ -79,7 +82,8 @@ pub fn at_its_limit<'a>(window: &Window<'a>) -> Option<&'a str> {
         let times = ["max", "high", "failcnt"].into_iter().filter_map(delta).max().unwrap_or(0);
         ((killed, times) > (0, 0)).then_some((killed, times, group.path.as_str()))
     };
-    limited.filter_map(met).max_by_key(|(killed, times, _)| (*killed, *times)).map(|(.., path)| path)
+    let sorted_by = |(killed, times, path): &(u64, u64, &str)| (!is_sandbox(path), *killed, *times);
+    limited.filter_map(met).max_by_key(sorted_by).map(|(.., path)| path)
 }
 
 #[cfg(test)]
@@ -130,9 +134,9 @@ mod tests {
 
     #[test]
     fn the_group_that_met_its_limit_is_named_and_of_equals_the_innermost() {
-        let look = |seconds: u64, counts: [u64; 3]| {
-            let names = ["/shop", "/shop/web", "/free"];
-            let limits = [mib(512), mib(128), Limit::Max];
+        let look = |seconds: u64, counts: [u64; 4]| {
+            let names = ["/shop", "/shop/web", "/free", "/ramline-77-0"];
+            let limits = [mib(512), mib(128), Limit::Max, mib(64)];
             let list = names.iter().zip(limits).zip(counts).map(|((path, max), times)| Group {
                 path: (*path).into(),
                 max: Some(max),
@@ -146,12 +150,13 @@ mod tests {
             seen
         };
         let named = |after| {
-            let (before, after) = (look(1, [5, 5, 5]), look(3, after));
+            let (before, after) = (look(1, [5, 5, 5, 5]), look(3, after));
             at_its_limit(&Window::new(&before, &after).unwrap()).map(str::to_owned)
         };
-        assert_eq!(named([9, 9, 999]).as_deref(), Some("/shop/web"), "without a limit there is none to meet");
-        assert_eq!(named([9, 5, 5]).as_deref(), Some("/shop"));
-        assert_eq!(named([5, 5, 5]), None);
+        assert_eq!(named([9, 9, 999, 99]).as_deref(), Some("/shop/web"), "without a limit there is none to meet");
+        assert_eq!(named([9, 5, 5, 5]).as_deref(), Some("/shop"));
+        assert_eq!(named([5, 5, 5, 5]), None);
+        assert_eq!(named([5, 5, 5, 9]).as_deref(), Some("/ramline-77-0"), "of the lab, as nothing else met one");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! Worked example: a group of 100 MiB with two children of 30 and 50 MiB has 20 MiB of its own.
 
 mod chain;
+mod notable;
 mod others;
 mod owner;
 mod parts;
@@ -24,8 +25,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::SignedBytes;
 pub use chain::{Bound, Protection};
+pub use notable::{Stays, most};
 pub use others::{NodeEviction, Reading, node_eviction, readings};
-pub use owner::{Owner, OwnerKind, owner};
+pub use owner::{Owner, OwnerKind, is_sandbox, owner};
 pub use parts::{Part, PartId, Rest, Within};
 pub use reclaim::Reclaim;
 pub use select::{NoSuchGroup, Selected, Selection, Sort, children, find, select};
@@ -107,7 +109,7 @@ pub struct Events {
     pub high_hits: Option<u64>,
     /// How often it was reclaimed below its `memory.low`.
     pub low_hits: Option<u64>,
-    /// File pages that came back just after eviction, with all groups below.
+    /// File pages that came back after eviction, with all groups below.
     pub refaults_file: Option<u64>,
     /// Anonymous pages that did.
     pub refaults_anon: Option<u64>,

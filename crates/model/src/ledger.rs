@@ -21,6 +21,7 @@
 //!
 //! Worked example: Active(anon) 10, Inactive(anon) 20 and Shmem 12 MiB give 12 MiB tmpfs and 18 MiB processes.
 
+mod drift;
 mod locked;
 mod pieces;
 mod term;
@@ -34,6 +35,7 @@ use ramline_units::{Bytes, PageSize, Pages};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use self::drift::{Drift, LineMove, Moved};
 use self::locked::Locked;
 pub use self::pieces::{Piece, PieceKind};
 pub use self::term::Term;

@@ -88,6 +88,14 @@ pub struct Totals {
     pub memory: Bytes,
 }
 
+impl Totals {
+    /// Resident of file systems, without what is in executable ranges.
+    #[must_use]
+    pub const fn data(&self) -> Bytes {
+        self.resident.saturating_sub(self.code)
+    }
+}
+
 /// One range.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -116,7 +124,42 @@ pub struct RangeUse {
     pub usage: Option<Usage>,
 }
 
+impl RangeUse {
+    /// Changed pages, its own and shared ones; `None` unless page tables were walked.
+    #[must_use]
+    pub fn dirty(&self) -> Option<Bytes> {
+        self.usage.map(|used| used.shared_dirty + used.private_dirty)
+    }
+}
+
 impl Mapped {
+    /// Resident bytes of the files from a place in the list on: of those a short list does not show.
+    #[must_use]
+    pub fn resident_from(&self, place: usize) -> Bytes {
+        self.files.iter().skip(place).filter_map(|file| file.resident).sum()
+    }
+
+    /// What sharing one copy of each file under several inodes would save: at least, and at most.
+    #[must_use]
+    pub fn sharing_saves(&self) -> (Bytes, Bytes) {
+        let sum = |of: fn(&Duplicate) -> Bytes| self.duplicates.iter().map(of).sum();
+        (sum(|copies| copies.saves_at_least), sum(|copies| copies.saves_at_most))
+    }
+
+    /// Why the page cache could not tell of files, each reason once, with how many files it holds for.
+    #[must_use]
+    pub fn not_told(&self) -> Vec<NotTold> {
+        let mut out: Vec<NotTold> = Vec::new();
+        for file in self.files.iter().filter(|file| file.cached.is_none() && file.basis != Basis::PageCache) {
+            let why = file.why.as_deref().unwrap_or("it was not asked");
+            match out.iter_mut().find(|known| known.basis == file.basis && known.why == why) {
+                Some(known) => known.files += 1,
+                None => out.push(NotTold { basis: file.basis, why: why.to_owned(), files: 1 }),
+            }
+        }
+        out
+    }
+
     /// Sums up a reading.
     #[must_use]
     pub fn of(maps: &Maps, options: &Options) -> Mapped {
@@ -140,6 +183,17 @@ impl Mapped {
             files,
         }
     }
+}
+
+/// Files of which the page cache could not tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotTold {
+    /// By what they are known instead.
+    pub basis: Basis,
+    /// Why.
+    pub why: String,
+    /// How many.
+    pub files: u64,
 }
 
 fn ranges(maps: &Maps, options: &Options) -> Vec<RangeUse> {

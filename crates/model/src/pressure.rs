@@ -57,14 +57,37 @@ impl Psi {
     pub fn full_now(&self) -> Option<f64> {
         self.full_percent.or(self.full.map(|s| s.avg10))
     }
+
+    /// Its lines that were seen: of some task, and of all tasks.
+    pub fn lines(&self) -> impl Iterator<Item = StallLine> {
+        let line = |all_tasks, stall: Option<Stall>, window: Option<f64>| {
+            let stall = stall?;
+            Some(StallLine { all_tasks, stall, window, share: window.unwrap_or(stall.avg10) / 100.0 })
+        };
+        let both = [line(false, self.some, self.some_percent), line(true, self.full, self.full_percent)];
+        both.into_iter().flatten()
+    }
+}
+
+/// One line of a resource's stall times.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StallLine {
+    /// All tasks stood still at once; else at least one did.
+    pub all_tasks: bool,
+    /// The kernel's averages and total.
+    pub stall: Stall,
+    /// Percent of the window; `None` without one.
+    pub window: Option<f64>,
+    /// Share of the time, 0 to 1: over the window, else over the last 10 s.
+    pub share: f64,
 }
 
 /// What reclaim did, per second, over a window. Pages a second unless said.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rates {
-    /// File pages read again soon after eviction.
+    /// File pages read again after they were evicted, however long ago.
     pub refault_file: Option<f64>,
-    /// Anonymous pages needed again soon after swapping out.
+    /// Anonymous pages needed again after they were swapped out.
     pub refault_anon: Option<f64>,
     /// File pages put straight back among the active ones.
     pub restore_file: Option<f64>,

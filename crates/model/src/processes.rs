@@ -219,6 +219,34 @@ impl Who {
     }
 }
 
+impl Who {
+    /// The row that uses most; of a tree the largest that has nothing below it, since the top holds everything.
+    #[must_use]
+    pub fn largest(&self) -> Option<&Row> {
+        let leaf = |at: usize| {
+            self.rows.get(at + 1).is_none_or(|next| self.by != By::Tree || next.depth <= self.rows[at].depth)
+        };
+        let leaves = (0..self.rows.len()).filter(|at| leaf(*at));
+        // Of equals the first.
+        leaves.max_by_key(|at| (self.rows[*at].holds.value, std::cmp::Reverse(*at))).map(|at| &self.rows[at])
+    }
+
+    /// Keeps so many rows, and says how many were left out. Of a tree the largest subtrees stay, with all above them.
+    pub fn keep(&mut self, most: usize) -> u64 {
+        let all = self.rows.len();
+        if self.by == By::Tree {
+            let mut sizes: Vec<Bytes> = self.rows.iter().map(|r| r.holds.value).collect();
+            sizes.sort_unstable_by(|a, b| b.cmp(a));
+            // A parent holds at least what its largest child holds, so no row loses the one above it.
+            if let Some(smallest) = most.checked_sub(1).and_then(|last| sizes.get(last)) {
+                self.rows.retain(|r| r.holds.value >= *smallest);
+            }
+        }
+        self.rows.truncate(most);
+        (all - self.rows.len()) as u64
+    }
+}
+
 /// The bytes of a sum made in floating point, which is exact to 8 PiB.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to what fits")]
 pub(crate) fn bytes(value: f64) -> Bytes {

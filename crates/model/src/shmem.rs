@@ -15,7 +15,7 @@ use ramline_snapshot::Snapshot;
 use ramline_snapshot::cgroup::Version;
 use ramline_snapshot::groups::Groups;
 use ramline_snapshot::shmem::{Amount, Filesystem, GraphicsClient, Method, Object, ObjectKind, Shmem};
-use ramline_units::{Bytes, Nanos};
+use ramline_units::{Bytes, Nanos, saturating_sum};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -121,6 +121,26 @@ pub fn of(snapshot: &Snapshot) -> Option<Split> {
         leaked: leaked(shmem).cloned().collect(),
         lines,
     })
+}
+
+impl Split {
+    /// What the likely forgotten files take, in RAM or in swap. Gauge.
+    #[must_use]
+    pub fn forgotten(&self) -> Bytes {
+        self.leaked.iter().map(|object| object.amount.all()).sum()
+    }
+}
+
+/// Inodes that were looked at, over all file systems in RAM.
+#[must_use]
+pub fn inodes(shmem: &Shmem) -> u64 {
+    saturating_sum(shmem.filesystems.iter().map(|f| f.inodes))
+}
+
+/// Places of file systems in RAM that could not be looked at.
+#[must_use]
+pub fn refused(shmem: &Shmem) -> u64 {
+    saturating_sum(shmem.filesystems.iter().map(|f| f.refused))
 }
 
 fn is_complete(shmem: &Shmem) -> bool {

@@ -19,6 +19,12 @@ pub use slots::Slots;
 /// Below so many swap-ins a second waiting is under 1 % of one thread's time even at 10 ms each, the slowest disk.
 pub const HARMLESS_PAGES_PER_S: f64 = 1.0;
 
+/// Pages that a swap-in from a disk reads at once, by `vm.page-cluster`; `None` where it is beyond any kernel's range.
+#[must_use]
+pub fn read_ahead_pages(page_cluster: u32) -> Option<u64> {
+    1u64.checked_shl(page_cluster)
+}
+
 /// What kind of device is behind an area. Faster kinds first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -78,7 +84,7 @@ pub struct Flow {
     pub zero_in_per_s: Option<Bytes>,
     /// Zero-filled pages noted instead of written, in bytes a second.
     pub zero_out_per_s: Option<Bytes>,
-    /// Anonymous pages needed again soon after they were swapped out, pages a second.
+    /// Anonymous pages needed again after they were swapped out, pages a second.
     pub refaults_per_s: Option<f64>,
 }
 

@@ -97,6 +97,21 @@ pub struct Row {
     pub here: Option<Here>,
 }
 
+impl Row {
+    /// What it calls used, of a whole (0 to 1, more where it counts more than the whole); `None` where it is not known.
+    #[must_use]
+    pub fn share_of(&self, whole: Bytes) -> Option<f64> {
+        self.used.as_ref()?.bytes.share_of(whole)
+    }
+}
+
+/// What each row calls used, of the largest among the versions in use (old ones may be above 1).
+pub fn of_largest(rows: &[Row]) -> impl Iterator<Item = Option<f64>> + '_ {
+    let current = rows.iter().filter(|row| !row.old).filter_map(|row| row.used.as_ref());
+    let largest = current.map(|formula| formula.bytes).max().unwrap_or_default();
+    rows.iter().map(move |row| row.share_of(largest))
+}
+
 /// The lowest and the highest `used` of the versions in use.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spread {

@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::group::{self, GroupRoom};
+use crate::groups::is_sandbox;
 use crate::ledger::{Ledger, Term};
 use crate::pressure::{self, PressureModel, PressureState};
 use crate::watermarks::{self, Band, Distance, Watermarks};
@@ -281,7 +282,10 @@ pub fn of_total(part: Bytes, total: Bytes) -> String {
 
 /// The sentence with as much in it as fits.
 fn first_line(verdict: &Verdict, pressure: &PressureModel, named: Option<&str>) -> String {
-    let named = named.map(|name| format!("group {name}"));
+    let named = named.map(|name| match is_sandbox(name) {
+        true => "a sandbox of ramline".to_owned(),
+        false => format!("group {name}"),
+    });
     let rooms = [long_room(verdict), short_room(verdict)];
     for who in named.iter().map(String::as_str).chain(["a group"]) {
         for room in &rooms {

@@ -25,6 +25,7 @@ pub mod restore;
 pub mod run;
 pub mod save;
 mod shared;
+mod so_far;
 pub mod stat;
 pub mod top;
 pub mod trace;
@@ -34,6 +35,7 @@ pub mod warm;
 use ramline_kernel::{KernelError, Root};
 
 pub use glob::{BadGlob, Glob};
+pub use so_far::SoFar;
 
 /// What every verb is given.
 #[derive(Clone, Copy)]

@@ -35,27 +35,8 @@ pub struct Options {
     pub walking: walk::Options,
     /// End after so long with what was seen by then.
     pub within: Option<Duration>,
-    /// Tell what was seen by then, and go on.
+    /// Tell what was seen after so long, and go on.
     pub first: Option<Duration>,
-}
-
-/// How far a look is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
-    /// Files that were asked.
-    pub files: u64,
-    /// Of them in the page cache.
-    pub resident: Bytes,
-    /// Since it began.
-    pub took: Duration,
-}
-
-/// What is told while it looks.
-pub struct Telling<'a> {
-    /// A first answer, when the look takes longer than [`Options::first`].
-    pub first: &'a dyn Fn(&Seen),
-    /// How far it is, a few times a second.
-    pub progress: &'a dyn Fn(Progress),
 }
 
 /// In the place of a group: a path begins with a slash.
@@ -65,11 +46,11 @@ const NAMED: usize = 3;
 /// A directory is listed when it holds one part in so many of everything.
 const PARTS: u64 = 50;
 
-/// Between two words about how far it is.
+/// Between two looks whether it is over.
 const ROUND: Duration = Duration::from_millis(20);
 
-/// Looks at the whole machine.
-pub fn top(context: Context<'_>, options: &Options, telling: &Telling<'_>) -> Seen {
+/// Looks at the whole machine; `tell` gets a first answer when that takes longer than [`Options::first`].
+pub fn top(context: Context<'_>, options: &Options, tell: &dyn Fn(&Seen)) -> Seen {
     let begin = Instant::now();
     let (counted_before, _) = counted(context);
     let held = held(context.root);
@@ -84,14 +65,13 @@ pub fn top(context: Context<'_>, options: &Options, telling: &Telling<'_>) -> Se
         let mut first = options.first;
         while !walker.is_finished() {
             std::thread::sleep(ROUND);
-            let took = begin.elapsed();
-            (telling.progress)(whole.progress(took));
-            if first.is_some_and(|after| took >= after) && !walker.is_finished() {
+            if first.is_some_and(|after| begin.elapsed() >= after) && !walker.is_finished() {
                 first = None;
                 let mut seen = whole.seen();
+                seen.counted_before = counted_before;
                 seen.devices_closed.clone_from(&places.closed);
                 reconcile(context, &mut seen);
-                (telling.first)(&seen);
+                tell(&seen);
             }
         }
         walker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -157,7 +137,6 @@ struct Whole<'a> {
     group_of: Vec<usize>,
     groups: Vec<(&'a str, Sum)>,
     held_pages: AtomicU64,
-    asked: Sum,
     trees: Trees,
     top: Mutex<Most>,
     devices: Mutex<Vec<FileRow>>,
@@ -190,7 +169,6 @@ impl<'a> Whole<'a> {
             group_of,
             groups,
             held_pages: AtomicU64::new(0),
-            asked: Sum::default(),
             trees: Trees::default(),
             top: Mutex::new(Most::new(rows)),
             devices: Mutex::default(),
@@ -214,11 +192,6 @@ impl<'a> Whole<'a> {
         for (_, sum) in groups.iter().filter_map(|group| self.groups.get(*group)) {
             sum.add(pages);
         }
-    }
-
-    fn progress(&self, took: Duration) -> Progress {
-        let resident = Bytes(self.asked.pages.load(Ordering::Relaxed).saturating_mul(self.page));
-        Progress { files: self.asked.files.load(Ordering::Relaxed), resident, took }
     }
 
     /// What was seen so far.
@@ -317,7 +290,6 @@ impl Visit for Whole<'_> {
             return;
         }
         worker.tally.add(&asked.tally(length, self.page));
-        self.asked.add(asked.pages());
         if let Asked::Unknown(why) = &asked {
             self.unknown.add(why, 1, Some(&found.path()));
         }

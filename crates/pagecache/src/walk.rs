@@ -34,7 +34,7 @@ use crate::ground::{Closed, FileSystem, Ground};
 use crate::queue::Queue;
 use crate::remarks::Remarks;
 use crate::shared::lock;
-use crate::{Context, Glob};
+use crate::{Context, Glob, SoFar};
 use share::Share;
 
 /// What is walked, and how.
@@ -54,6 +54,8 @@ pub struct Options {
     pub remote: bool,
     /// How many threads; 0 is the number of processors, at least two, at most eight.
     pub threads: usize,
+    /// Where files that were asked are counted while the walk goes on.
+    pub so_far: Option<Arc<SoFar>>,
 }
 
 /// What is done with each file.
@@ -127,6 +129,8 @@ pub struct Found<'a> {
     pub stat: &'a Stat,
     /// What it is on.
     pub(crate) fs: &'a FileSystem,
+    /// Where it is counted once it was asked.
+    pub(crate) so_far: Option<&'a SoFar>,
 }
 
 impl Found<'_> {

@@ -81,6 +81,24 @@ impl Tally {
         self.resident.share_of(self.span).map(|share| share.min(1.0))
     }
 
+    /// All files, also those whose residency is not known.
+    #[must_use]
+    pub const fn all_files(&self) -> u64 {
+        self.files.saturating_add(self.unknown)
+    }
+
+    /// The lengths of all files, as far as they are known.
+    #[must_use]
+    pub fn all_length(&self) -> Bytes {
+        self.length + self.unknown_length
+    }
+
+    /// What would be resident if all of each file was: whole pages, or the length where the residency is not known.
+    #[must_use]
+    pub fn all_span(&self) -> Bytes {
+        self.span + self.unknown_length
+    }
+
     /// True when dirty and evicted are known of at least one file.
     #[must_use]
     pub const fn knows_more(&self) -> bool {
@@ -254,6 +272,19 @@ mod tests {
         let row = FileRow { length: Bytes(6000), resident: Some(Bytes(4096)), ..FileRow::default() };
         assert_eq!(row.share(4096), Some(0.5));
         assert_eq!(FileRow::default().share(4096), None);
+    }
+
+    #[test]
+    fn files_of_which_nothing_is_known_are_among_all_files() {
+        let tally = Tally {
+            files: 2,
+            length: Bytes(6000),
+            span: Bytes(8192),
+            unknown: 1,
+            unknown_length: Bytes(100),
+            ..Tally::default()
+        };
+        assert_eq!((tally.all_files(), tally.all_length(), tally.all_span()), (3, Bytes(6100), Bytes(8292)));
     }
 
     #[test]

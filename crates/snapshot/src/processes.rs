@@ -148,11 +148,11 @@ pub struct Walked {
     pub rss: Bytes,
     /// Resident, each page divided by the number of its mappers.
     pub pss: Bytes,
-    /// Of `pss`, anonymous; `None` before 5.9.
+    /// Of `pss`, anonymous; `None` before 5.3.
     pub pss_anon: Option<Bytes>,
-    /// Of `pss`, files; `None` before 5.9.
+    /// Of `pss`, files; `None` before 5.3.
     pub pss_file: Option<Bytes>,
-    /// Of `pss`, shared memory; `None` before 5.9.
+    /// Of `pss`, shared memory; `None` before 5.3.
     pub pss_shmem: Option<Bytes>,
     /// Pages nobody else maps: what its end would free.
     pub uss: Bytes,

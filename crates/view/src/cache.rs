@@ -1,6 +1,7 @@
-//! `cache`: files in the page cache, what was evicted, what was warmed; each as text and as JSON.
+//! `cache`: files in the page cache, what was evicted, what was warmed; each as a sheet and as JSON.
 //!
-//! What it is not: the walk or the counting; those are `ramline-pagecache`. All sizes are those of one moment.
+//! What it is not: the walk or the counting; those are `ramline-pagecache`. Nor a layout: what a narrow terminal leaves out says the table.
+//! All sizes are those of one moment.
 
 mod evict;
 mod pin;
@@ -27,37 +28,40 @@ pub use watch::{CacheWatch, look};
 
 use ramline_snapshot::cache::Remark;
 
-use crate::text::{Page, Paint, Style, bar, number};
+use crate::sheet::Sheet;
+use crate::text::{Paint, number};
 
 /// Remarks below a heading of one word: how many files, what, and one of them.
-fn remarks(page: &mut Page<'_>, paint: Paint, head: &str, one: &str, remarks: &[Remark]) {
+fn remarks(sheet: &mut Sheet, paint: Paint, head: &str, one: &str, remarks: &[Remark]) {
     for remark in remarks {
         let example = remark.example.as_ref().map(|name| format!(", for example {}", name.path)).unwrap_or_default();
         let text = format!("{} ({}{example})", remark.text, number::things(remark.files, one));
-        page.painted_point(paint, head, &text);
+        sheet.painted_point(paint, head, &text);
     }
 }
 
-/// Columns of a bar in a table.
-const BAR: usize = 10;
-/// Below this width a table has no bars.
-const BARS_FROM: usize = 72;
-
-/// A share as a bar, where there is room for one.
-fn bar_of(share: Option<f64>, style: &Style) -> String {
-    share.filter(|_| style.width >= BARS_FROM).map(|share| bar(share, BAR)).unwrap_or_default()
-}
-
-fn failures(page: &mut Page<'_>, failed: u64) {
+fn failures(sheet: &mut Sheet, failed: u64) {
     if failed > 0 {
         let text = format!("{}, each printed on stderr; the rest went on.", number::things(failed, "failure"));
-        page.painted(Paint::Warn, &text);
+        sheet.painted(Paint::Warn, &text);
     }
 }
+
+/// How many rows are not shown, and how to see them.
+fn left_out(sheet: &mut Sheet, all: usize, shown: usize, how: &str) {
+    let more = number::beyond(all, shown);
+    if more > 0 {
+        sheet.dim(&format!("and {} more {how}", number::count(more)));
+    }
+}
+
+/// How to see the rows of a table whose length can be chosen.
+const TOP: &str = "(--top; --json prints all)";
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Style;
     use ramline_snapshot::cache::{EvictedFiles, Restored, Saved, Stat, Top, Warmed, Watched};
 
     #[test]

@@ -19,7 +19,8 @@ mod value;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::text::{Column, Page, Style, Table};
+use crate::sheet::{Depth, Sheet};
+use crate::text::{Column, Paint, Style, Table};
 
 pub use documents::Document;
 pub use find::{Found, UnknownName, all, find};
@@ -113,19 +114,18 @@ pub struct Here {
 }
 
 impl Figure {
-    /// The screen.
+    /// The sheet.
     #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        let mut page = Page::new(style);
-        page.bold(&self.name);
-        page.blank();
-        page.line(&self.what);
+    pub fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new();
+        sheet.answer(Paint::Bold, &self.name);
+        sheet.blank();
+        sheet.line(&self.what);
         if let Some(whole) = &self.part_of {
-            page.line(&format!("Part of: {whole}"));
+            sheet.line(&format!("Part of: {whole}"));
         }
-        page.blank();
+        sheet.blank();
         let mut table = Table::new(vec![Column::left(""), Column::wrapped("")]).indented(2);
-
         let stands = format!("{} ({}: {})", self.command, self.document, self.path);
         let mut lines = vec![
             ("unit", self.unit.as_str()),
@@ -138,18 +138,23 @@ impl Figure {
         for (name, text) in lines {
             table.row([name.into(), text.into()]);
         }
-        page.table(&table);
-        page.heading("Here");
+        sheet.table(&table);
+        sheet.heading("Here");
         if let Some(why) = &self.not_here {
-            page.point("  ", why);
+            sheet.point("  ", why);
         }
         let mut table = Table::new(vec![Column::wrapped(""), Column::right("")]).indented(2);
         for here in &self.here {
             table.row([here.of.as_str().into(), here.value.as_str().into()]);
         }
-        page.table(&table);
-        page.blank();
-        page.dim(&format!("Next: {}", self.next_command));
-        page.finish()
+        sheet.table(&table);
+        sheet.next(&self.next_command);
+        sheet
+    }
+
+    /// The screen.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        self.sheet().text(style, Depth::All)
     }
 }

@@ -26,7 +26,7 @@ use ramline_model::verdict::Status;
 
 use crate::report::CheckupReport;
 use crate::screen;
-pub(crate) use format::{date, long};
+pub(crate) use format::{date, date_ms, long};
 use format::{digits, percent, size, times};
 pub use series::{Reading, SeriesPage, series};
 use shell::{Section, Shell};

@@ -5,9 +5,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::escape;
-use crate::html::date;
-use crate::text::{Column, Page, Style, Table, number};
+use crate::html::date_ms;
+use crate::sheet::{Depth, Sheet};
+use crate::text::{Column, Paint, Style, Table, number};
 
 /// `lab list`: the experiments there are.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -89,68 +89,107 @@ const NEWEST: usize = 20;
 impl ExperimentList {
     /// The experiments, and what was made.
     #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        let mut page = Page::new(style);
+    pub fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new();
+        let mut experiments = Table::new(vec![Column::left(""), Column::wrapped("")]);
         for e in &self.experiments {
-            page.point(&format!("{:<20} ", e.name), &e.question);
+            experiments.row([e.name.as_str().into(), e.question.as_str().into()]);
         }
-        if self.series.is_empty() {
-            return page.finish();
-        }
-        page.heading("Series made here");
+        sheet.table(&experiments);
+        self.made(&mut sheet);
+        sheet
+    }
+
+    fn made(&self, sheet: &mut Sheet) {
+        let Some(last) = self.series.last() else { return };
+        sheet.heading("Series made here");
         let mut drawn = Table::new(vec![
             Column::right("number"),
             Column::left("began"),
             Column::left("experiment"),
             Column::right("runs"),
-            Column::wrapped("folder"),
+            // A number is enough to name a series.
+            Column::path("folder").at_least(40).spare(),
         ]);
-        let older = self.series.len().saturating_sub(NEWEST);
-        for one in self.series.iter().skip(older) {
+        for one in self.series.iter().rev().take(NEWEST).rev() {
             drawn.row([
                 one.number.to_string().into(),
-                date(one.began_unix_ms.saturating_mul(1_000_000)).into(),
+                date_ms(one.began_unix_ms).into(),
                 one.experiment.as_str().into(),
                 number::count(one.runs).into(),
                 one.folder.as_str().into(),
             ]);
         }
-        page.table(&drawn);
+        sheet.table(&drawn);
+        let older = number::beyond(self.series.len(), NEWEST);
         if older > 0 {
-            page.dim(&format!("{} older ones: ramline lab list --json", number::count(older as u64)));
+            sheet.dim(&format!("{} older ones: ramline lab list --json", number::count(older)));
         }
-        let last = self.series.last().map_or(1, |one| one.number);
-        page.dim(&format!(
-            "Show one again: ramline lab report {last}; two side by side: ramline lab compare {} {last}",
-            last.saturating_sub(1).max(1)
-        ));
-        page.finish()
+        let show = format!("Show one again: ramline lab report {}", last.number);
+        let before =
+            self.series.iter().rev().find(|one| one.experiment == last.experiment && one.number != last.number);
+        sheet.dim(&match before {
+            Some(before) => {
+                format!("{show}; two side by side: ramline lab compare {} {}", before.number, last.number)
+            }
+            None => show,
+        });
+    }
+
+    /// The screen.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        self.sheet().text(style, Depth::All)
     }
 }
 
 impl ExperimentInfo {
     /// The page in short.
     #[must_use]
-    pub fn text(&self, _style: &Style) -> String {
-        let ExperimentInfo { name, question, how, needs, docs, .. } = self;
-        let mut text = format!("{name}\n\n{question}\n\n{how}\n\nNeeds: {needs}\nPage:  {docs}\n\nOptions\n");
+    pub fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new();
+        sheet.answer(Paint::Bold, &self.name);
+        sheet.blank();
+        sheet.line(&self.question);
+        sheet.blank();
+        sheet.line(&self.how);
+        sheet.blank();
+        sheet.point("Needs: ", &self.needs);
+        sheet.point("Page:  ", &self.docs);
+        sheet.heading("Options");
+        let mut options = Table::new(vec![Column::left(""), Column::wrapped("")]).indented(2);
         for option in &self.options {
             let default = option.default.as_ref().map(|value| format!(" [{value}]")).unwrap_or_default();
-            text += &format!("  --{:<18} {}{default}\n", option.name, option.help);
+            options.row([format!("--{}", option.name).into(), format!("{}{default}", option.help).into()]);
         }
-        text
+        sheet.table(&options);
+        sheet
+    }
+
+    /// The screen.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        self.sheet().text(style, Depth::All)
     }
 }
 
 impl Cleaned {
     /// A line each; errors are messages and go elsewhere.
     #[must_use]
-    pub fn text(&self, _style: &Style) -> String {
-        if self == &(Cleaned { schema_version: self.schema_version, ..Cleaned::default() }) {
-            return "Nothing was left behind.\n".to_owned();
+    pub fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new();
+        if self.removed.is_empty() && self.left_alone.is_empty() && self.errors.is_empty() {
+            sheet.answer(Paint::Plain, "Nothing was left behind.");
         }
-        let removed = self.removed.iter().map(|what| format!("removed {}\n", escape(what)));
-        removed.chain(self.left_alone.iter().map(|what| format!("left alone: {}\n", escape(what)))).collect()
+        self.removed.iter().for_each(|what| sheet.line(&format!("removed {what}")));
+        self.left_alone.iter().for_each(|what| sheet.line(&format!("left alone: {what}")));
+        sheet
+    }
+
+    /// The screen.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        self.sheet().text(style, Depth::All)
     }
 }
 
@@ -175,5 +214,48 @@ mod tests {
         );
         assert!(!text.contains("cold-warm-2\n") && text.contains("2 older ones"), "{text}");
         assert!(text.contains("ramline lab report 22; two side by side: ramline lab compare 21 22"), "{text}");
+    }
+
+    #[test]
+    fn two_series_of_one_experiment_can_be_compared_and_one_alone_cannot() {
+        let one = |number: u64, experiment: &str| PastSeries {
+            number,
+            experiment: experiment.into(),
+            folder: format!("/var/lib/ramline/lab/{experiment}-{number}"),
+            ..PastSeries::default()
+        };
+        let list = |series| ExperimentList { series, ..ExperimentList::default() }.text(&Style::default());
+        assert!(!list(vec![one(1, "drop"), one(2, "knee")]).contains("compare"));
+        assert!(list(vec![one(1, "knee"), one(2, "drop"), one(3, "knee")]).contains("lab compare 1 3"));
+    }
+
+    #[test]
+    fn an_experiment_is_told_on_any_terminal_with_its_options_below() {
+        let option = |name: &str, default: Option<&str>| ExperimentOption {
+            name: name.into(),
+            help: "A sentence that is long enough to go on on the next line of a narrow terminal".into(),
+            default: default.map(Into::into),
+        };
+        let info = ExperimentInfo {
+            name: "drop".into(),
+            question: "What does it take?".into(),
+            how: "a word ".repeat(40),
+            needs: "root".into(),
+            docs: "docs/experiments/drop.md".into(),
+            options: vec![option("levels", Some("1,2,3")), option("dir", None)],
+            ..ExperimentInfo::default()
+        };
+        let text = info.text(&Style { colour: false, width: 60 });
+        assert!(text.starts_with("drop\n\nWhat does it take?\n\na word"), "{text}");
+        assert!(text.contains("\n\nNeeds: root\nPage:  docs/experiments/drop.md\n\nOptions\n  --levels  A sentence"));
+        assert!(text.contains("terminal [1,2,3]\n  --dir     A sentence"), "{text}");
+        assert!(text.lines().all(|line| crate::text::width(line) <= 60), "{text}");
+    }
+
+    #[test]
+    fn what_was_removed_stands_line_by_line_and_nothing_is_said_to_be_nothing() {
+        assert_eq!(Cleaned::default().text(&Style::default()), "Nothing was left behind.\n");
+        let cleaned = Cleaned { removed: vec!["a\u{1b}".into()], left_alone: vec!["b".into()], ..Cleaned::default() };
+        assert_eq!(cleaned.text(&Style::default()), "removed a\\u{1b}\nleft alone: b\n");
     }
 }

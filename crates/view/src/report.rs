@@ -19,8 +19,7 @@ pub use sheets::{Topic, topics};
 
 use ramline_advice::Finding;
 use ramline_evidence::TierReport;
-use ramline_model::SignedBytes;
-use ramline_model::ledger::{Ledger, Term};
+use ramline_model::ledger::{Drift, Ledger};
 use ramline_model::pressure::PressureModel;
 use ramline_model::swap::SwapState;
 use ramline_model::tiers::Tier;
@@ -63,53 +62,6 @@ impl Mode {
             Mode::Default => "default",
             Mode::Full => "full",
         }
-    }
-}
-
-/// How far one line of the ledger moved between two readings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Moved {
-    /// The line.
-    pub id: Term,
-    /// Later less earlier.
-    pub bytes: SignedBytes,
-}
-
-/// How far the ledger moved while it was looked at: numbers closer than this are not different.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Drift {
-    /// Time between the two readings.
-    pub span: Nanos,
-    /// Lines that moved, the largest movement first.
-    pub lines: Vec<Moved>,
-    /// Movement of the leftover.
-    pub leftover: SignedBytes,
-}
-
-impl Drift {
-    /// The drift between two readings of one machine. A line that only one of them has counts as moved by all of it.
-    #[must_use]
-    pub fn between(before: &Ledger, after: &Ledger, span: Nanos) -> Drift {
-        let mut terms: Vec<Term> = before.lines.iter().chain(&after.lines).map(|line| line.id).collect();
-        terms.sort_unstable();
-        terms.dedup();
-        let moved = |id: Term| Moved { id, bytes: SignedBytes::difference(after.bytes(id), before.bytes(id)) };
-        let mut lines: Vec<Moved> = terms.into_iter().map(moved).filter(|m| m.bytes.0 != 0).collect();
-        lines.sort_by_key(|m| std::cmp::Reverse(m.bytes.magnitude()));
-        Drift { span, lines, leftover: SignedBytes(after.leftover.0.saturating_sub(before.leftover.0)) }
-    }
-
-    /// Movement of one line.
-    #[must_use]
-    pub fn of(&self, id: Term) -> SignedBytes {
-        self.lines.iter().find(|m| m.id == id).map_or(SignedBytes(0), |m| m.bytes)
-    }
-
-    /// The largest movement of any line, without its sign.
-    #[must_use]
-    pub fn largest(&self) -> Bytes {
-        self.lines.first().map_or(Bytes::ZERO, |m| m.bytes.magnitude())
     }
 }
 

@@ -17,7 +17,7 @@ mod chart;
 mod picture;
 
 pub use chart::{Along, Bar, Bars, Key, Line, Panel, Panels, Points};
-pub use picture::{Piece, Stack, Timed, Tint};
+pub use picture::{Piece, Stack, Strip, Timed, Tint};
 
 use crate::text::{Paint, Table};
 
@@ -82,6 +82,28 @@ pub enum Block {
         /// It.
         sheet: Sheet,
     },
+    /// How what is shown on request is asked for, where that is not `--all`; said only where it is not shown.
+    Ask(String),
+    /// An aside of which a terminal shows so many lines; a document has the rest.
+    Aside {
+        /// At most so many.
+        lines: usize,
+        /// It.
+        text: String,
+    },
+    /// The same in short, and in full on request.
+    Digest {
+        /// In short.
+        short: Sheet,
+        /// What it is in full.
+        title: String,
+        /// In full.
+        full: Sheet,
+    },
+    /// What stands in place of cards that found no room, after their number.
+    LeftOut(String),
+    /// Equal parts of a whole, each as full as it is.
+    Strip(Strip),
     /// Values beside each other.
     Bars(Bars),
     /// Values over time.
@@ -220,9 +242,31 @@ impl Sheet {
         }
     }
 
+    /// What is said in short, and in full on request.
+    pub fn digest(&mut self, short: Sheet, title: &str, fill: impl FnOnce(&mut Sheet)) {
+        let mut full = Sheet::new();
+        fill(&mut full);
+        self.push(Block::Digest { short, title: title.to_owned(), full });
+    }
+
+    /// How what is shown on request is asked for.
+    pub fn ask(&mut self, text: &str) {
+        self.push(Block::Ask(text.to_owned()));
+    }
+
+    /// An aside of at most so many lines on a terminal.
+    pub fn aside(&mut self, lines: usize, text: &str) {
+        self.push(Block::Aside { lines, text: text.to_owned() });
+    }
+
     /// True where something is shown on request only.
     #[must_use]
     pub fn has_more(&self) -> bool {
-        self.blocks.iter().any(|block| matches!(block, Block::More { .. }))
+        self.blocks.iter().any(|block| matches!(block, Block::More { .. } | Block::Digest { .. }))
+    }
+
+    /// Its blocks, to leave some out.
+    pub(crate) const fn blocks_mut(&mut self) -> &mut Vec<Block> {
+        &mut self.blocks
     }
 }

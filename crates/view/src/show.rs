@@ -35,7 +35,7 @@ pub use tmpfs::{By as TmpfsBy, ShowTmpfs, TmpfsOptions};
 pub use translate::ShowTranslate;
 pub use zram::ShowZram;
 
-pub(crate) use memory::{paint as verdict_paint, picture, signed, where_it_is};
+pub(crate) use memory::{paint as verdict_paint, picture, where_it_is};
 pub(crate) use pressure::topic as pressure;
 pub(crate) use swap::areas_and_flow;
 pub(crate) use tiers::{nth, order};

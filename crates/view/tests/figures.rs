@@ -214,3 +214,30 @@ fn measured_numbers_settings_peaks_and_counters_are_told_apart() {
     }
     assert!(told("refaults").not_here.unwrap().contains("--for 2s"));
 }
+
+/// Words of the source that have another word on a screen: docs/glossary.md.
+const NOT_SAID: [&str; 9] =
+    ["gauge", "gauges", "arm", "arms", "nobody", "somebody", "whoever", "can be had", "gives way"];
+
+#[test]
+fn no_number_is_explained_in_words_of_the_source() {
+    let nothing = Snapshot::new(Machine::default());
+    let mut wrong = BTreeSet::new();
+    for found in figure::all() {
+        let told = found.figure(&nothing, None);
+        let texts = [Some(told.what), told.part_of, told.large_when, Some(told.source)];
+        for text in texts.into_iter().flatten() {
+            let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).collect();
+            let plain = format!(" {} ", words.join(" "));
+            // A processor is no setting.
+            let plain = plain.replace(" ARM ", " ").to_lowercase();
+            wrong.extend(
+                NOT_SAID
+                    .iter()
+                    .filter(|word| plain.contains(&format!(" {word} ")))
+                    .map(|word| format!("{word}: {text}")),
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

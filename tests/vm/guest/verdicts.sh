@@ -44,6 +44,9 @@ undo_idle_swap() { rm /dev/shm/idle; rmdir $group; }
 make_searched() { load bash -c 'while :; do find / -xdev -type f >/dev/null; tar cf - /usr | cat >/dev/null; done'; }
 undo_searched() { end; }
 
+make_packed() { load bash -c 'while :; do tar cf - /usr | gzip -1 >/var/tmp/packed; rm /var/tmp/packed; done'; }
+undo_packed() { end; rm -f /var/tmp/packed; }
+
 # No swap, most of RAM in a tmpfs, and a mapped file larger than what is left, touched page by page at random.
 make_beyond() {
     swapoff -a
@@ -68,6 +71,19 @@ undo_beyond_disk() { end; systemctl restart systemd-zram-setup@zram0.service && 
 
 make_beyond_zram() { swapoff /dev/vdb1; touch_random $(($(available) * 14 / 10)); sleep 25; }
 undo_beyond_zram() { end; swapon /dev/vdb1; }
+
+make_beyond_both() { touch_random $(($(available) * 16 / 10)); sleep 25; }
+undo_beyond_both() { end; }
+
+# Version 2: from memory.high on, whoever takes more is made to wait.
+make_slowed() {
+    mkdir $group && echo 96M >$group/memory.high || return
+    echo $$ >$group/cgroup.procs
+    touch_random 160
+    echo $$ >/sys/fs/cgroup/cgroup.procs
+    sleep 15
+}
+undo_slowed() { end; rmdir $group; }
 
 # 50 MiB/s, killed when nothing is left, started again.
 make_leak() {

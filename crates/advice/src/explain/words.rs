@@ -101,8 +101,7 @@ pub fn closest_topics(name: &str) -> Vec<&'static str> {
 }
 
 /// Insertions, deletions and replacements between two names (Levenshtein), of the first 60 characters.
-#[must_use]
-pub fn distance(a: &str, b: &str) -> usize {
+fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().take(60).collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.chars().enumerate() {
@@ -121,6 +120,17 @@ pub fn distance(a: &str, b: &str) -> usize {
     row.last().copied().unwrap_or(0)
 }
 
+/// The distance of a name from what was typed, where that is near enough to be a slip; short words are near to anything, so of up
+/// to five letters one may differ, of more half of them.
+#[must_use]
+pub fn slip(typed: &str, name: &str) -> Option<usize> {
+    let near = match typed.chars().count() {
+        0..=5 => 1,
+        letters => letters / 2,
+    };
+    Some(distance(name, typed)).filter(|far| *far <= near)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,6 +142,12 @@ mod tests {
         assert_eq!(distance("used", ""), 4);
         assert_eq!(distance("", "ab"), 2);
         assert_eq!(distance("kitten", "sitting"), 3);
+    }
+
+    #[test]
+    fn a_slip_of_a_short_word_is_one_letter() {
+        assert_eq!((slip("swap", "swup"), slip("swap", "slab")), (Some(1), None));
+        assert_eq!((slip("page tabels", "page tables"), slip("page tabels", "watermarks")), (Some(2), None));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A group at its memory limit that evicts files it needs again, while the machine has memory to spare or not.
 //!
 //! Needs a window with the groups in both looks. Fires when a group stands at a limit of its own and at least
-//! [`REFAULTS_PER_S`] file pages a second come back into it just after they were evicted. The kernel counts these per group, so
+//! [`REFAULTS_PER_S`] file pages a second come back into it after they were evicted. The kernel counts these per group, so
 //! other groups' thrashing is not charged to this one. Where limits are nested, the innermost that explains the most is named.
 //!
 //! Version 1 writes a group's statistics down every two seconds, so a window may hold two seconds more of them than it lasted, or
@@ -11,13 +11,13 @@
 //! Worked example: 940,000 pages in a window of 2.0 s read as 470,000 a second where 256,000 were true. Sure are 940,000 in 4 s: "at
 //! least 235,000 pages a second".
 
+use ramline_model::groups;
 use ramline_model::pressure::REFAULTS_PER_S;
 use ramline_snapshot::cgroup::{Group, Version};
 use ramline_snapshot::{Snapshot, Window};
 use ramline_units::{Bytes, Limit, Pages};
 
 use super::{Draft, commands};
-use crate::look;
 use crate::text::{evidence, rate, word};
 use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};
 
@@ -124,7 +124,7 @@ fn case<'a>(window: &Window<'_>, group: &'a Group, version: Version) -> Option<C
         (Version::V2, Some(Limit::At(max)), _) => (max, "memory.max"),
         _ => return None,
     };
-    if look::is_sandbox(&group.path) {
+    if groups::is_sandbox(&group.path) {
         return None;
     }
     let counter = |s: &Snapshot| refaults(s.groups.data()?.list.iter().find(|g| g.path == group.path)?);

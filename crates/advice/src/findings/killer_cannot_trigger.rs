@@ -68,7 +68,7 @@ fn earlyoom(snapshot: &Snapshot, seen: &Earlyoom) -> Option<Why> {
     let low: Bytes = watermarks::of(snapshot, None)?.nodes.iter().map(|node| node.low).sum();
     if memory < low {
         return Some(Why {
-            title: format!("earlyoom waits until less than {memory} are available, and reclaim is at work from {low} of free memory on"),
+            title: format!("earlyoom acts only below {memory} available: too late, reclaim begins at {low} free"),
             effect: "at that point there is almost no page cache left, so programs stand still over their own code before earlyoom acts".into(),
             evidence: vec![
                 evidence("earlyoom acts below", memory.to_string(), seen.source.clone()),
@@ -99,7 +99,7 @@ fn earlyoom(snapshot: &Snapshot, seen: &Earlyoom) -> Option<Why> {
         return None;
     }
     Some(Why {
-        title: format!("earlyoom waits until {swap_percent:.0} % of swap are free, and with zram at its present ratio that would take {needed} of the {total} of RAM"),
+        title: format!("earlyoom waits until {swap_percent:.0} % of swap is free: zram would fill {needed} of {total} of RAM by then"),
         effect: "memory is full before swap is: the machine stands still and earlyoom does not act; with -s 100 memory alone decides".into(),
         evidence: vec![
             evidence("earlyoom acts below", format!("{swap_percent:.0} % of swap free"), seen.source.clone()),
@@ -166,9 +166,7 @@ fn floor(snapshot: &Snapshot, seen: &Oomd, counts: Evidence) -> Option<Why> {
     }
     let limit = seen.swap_used_percent.unwrap_or(OOMD_SWAP_PERCENT);
     Some(Why {
-        title: format!(
-            "systemd-oomd ends groups with more than 5 % of swap, and the largest here holds {held} of {size}"
-        ),
+        title: format!("systemd-oomd spares groups below 5 % of swap, and the largest here has {held} of {size}"),
         effect: format!(
             "when {limit:.0} % of swap are used it finds no group to end; ManagedOOMMemoryPressure=kill has no such floor"
         ),

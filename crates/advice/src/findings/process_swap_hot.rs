@@ -7,6 +7,7 @@
 //! Fires when waiting for these takes at least a hundredth of the time at the measured cost of a swap-in, or, where that was not
 //! measured, when there are as many as refaults would have to be (100 a second at 100 us).
 
+use ramline_model::groups;
 use ramline_model::pressure::REFAULTS_PER_S;
 use ramline_snapshot::processes::Process;
 use ramline_snapshot::{Snapshot, Window};
@@ -53,13 +54,9 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     if waiting.map_or(hot.swap_ins < REFAULTS_PER_S, |share| share < NOTICED) {
         return None;
     }
-    let swap = hot.process.swap.unwrap_or_default();
     let name = format!("{} (process {})", hot.process.name, hot.process.pid);
     let finding = Draft {
-        title: format!(
-            "{name} waits for its swapped pages: at least {:.0} swap-ins a second, {swap} of it in swap",
-            hot.swap_ins
-        ),
+        title: format!("{name} waits for its swapped pages: at least {:.0} swap-ins a second", hot.swap_ins),
         weight: Weight::Warning,
         group: None,
         effect: effect(waiting, inputs),
@@ -85,7 +82,7 @@ fn hottest<'a>(window: &Window<'a>, others: f64) -> Option<Hot<'a>> {
     let list = &processes.list;
     let own = |process: &'a Process| {
         let group = process.group.and_then(|at| processes.groups.get(usize::try_from(at).ok()?));
-        if process.swap? < LEAST_SWAP || group.is_some_and(|path| look::is_sandbox(path)) {
+        if process.swap? < LEAST_SWAP || group.is_some_and(|path| groups::is_sandbox(path)) {
             return None;
         }
         let counter = |s: &Snapshot| {

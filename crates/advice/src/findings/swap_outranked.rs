@@ -63,12 +63,12 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
             Confidence::Medium
         }
     };
-    let relation = if equal { "has the same priority as" } else { "is outranked by" };
     let finding = Draft {
-        title: format!(
-            "The faster swap area {} (priority {}) {relation} {} (priority {})",
-            fast.path, fast.priority, slow.path, slow.priority
-        ),
+        title: if equal {
+            format!("{} shares priority {} with the slower swap {}", fast.path, fast.priority, slow.path)
+        } else {
+            format!("{} is used only after the slower swap {}", fast.path, slow.path)
+        },
         weight: Weight::Warning,
         group: None,
         effect: effect(fast, slow, equal),

@@ -105,14 +105,24 @@ fn is_admins(setting: &Setting) -> bool {
     !setting.file.starts_with("/usr/lib/")
 }
 
+/// Without its folder, which the evidence has.
+fn name_of(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file)
+}
+
 fn title(winner: &Setting, wrong: &Wrong) -> String {
     let Setting { key, value, file, .. } = winner;
     match wrong {
         Wrong::Loses { loser } => {
-            format!("{key} = {} in {} has no effect: {file} is read later and sets {value}", loser.value, loser.file)
+            format!("{key} = {} in {} has no effect: {} sets {value}", loser.value, name_of(&loser.file), name_of(file))
         }
         Wrong::Twice { loser } => {
-            format!("{key} is set twice: {} in {}, then {value} in {file}, which wins", loser.value, loser.file)
+            format!(
+                "{key} is set twice: {} in {}, then {value} in {}",
+                loser.value,
+                name_of(&loser.file),
+                name_of(file)
+            )
         }
         Wrong::NotInForce { now } => format!("{key} is {now}, and {file} sets {value}"),
     }
@@ -122,7 +132,7 @@ fn effect(winner: &Setting, wrong: &Wrong) -> String {
     match wrong {
         Wrong::Loses { .. } => format!(
             "a name that sorts after {} makes it count, or a file of the same name in /etc/sysctl.d in its place",
-            winner.file.rsplit('/').next().unwrap_or(&winner.file)
+            name_of(&winner.file)
         ),
         Wrong::Twice { loser } => {
             format!("none until the line is edited that does not count: remove {} line {}", loser.file, loser.line)

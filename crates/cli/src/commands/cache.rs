@@ -1,7 +1,6 @@
 //! `ramline cache`: files in the page cache.
 
 mod evict;
-mod moving;
 mod pin;
 mod recording;
 mod restore;
@@ -11,18 +10,21 @@ mod service;
 mod stat;
 mod top;
 mod trace;
-mod waiting;
 mod warm;
 mod watch;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use ramline_kernel::KernelError;
-use ramline_pagecache::{Glob, walk};
+use ramline_pagecache::warm::Progress;
+use ramline_pagecache::{Glob, SoFar, walk};
+use ramline_view::cache;
 
 use crate::exit;
+use crate::progress::Terminal;
 use crate::source::Source;
 
 /// Files in the page cache: what is there, taking it out, bringing it in, who uses it and who pushes it out
@@ -134,11 +136,29 @@ impl Walking {
             ..walk::Options::default()
         }
     }
+
+    /// The same, and what is asked is counted while it goes on.
+    fn counted(&self, so_far: &Arc<SoFar>) -> walk::Options {
+        walk::Options { so_far: Some(Arc::clone(so_far)), ..self.options() }
+    }
 }
 
 /// Each failure as it happens, one line.
 fn tell(error: &KernelError) {
     ramline_kernel::stdio::tell(&format!("ramline: {error}"));
+}
+
+/// The same where something may be drawn.
+fn tell_beside(terminal: Option<&Terminal>, error: &KernelError) {
+    match terminal {
+        Some(terminal) => terminal.aside(|| tell(error)),
+        None => tell(error),
+    }
+}
+
+/// How far the reading of files is.
+fn show(terminal: &Terminal, at: &Progress) {
+    terminal.now(cache::moving(at.done, at.total, at.rate, at.left.map(|left| left.as_secs()), at.depth));
 }
 
 /// The exit code of what was done but for something that was missing.

@@ -178,3 +178,13 @@ fn limits_from_elsewhere_may_be_closer_than_two_steps_and_anywhere_in_the_range(
     let knee = Knee::of(&records, Asked { start: Bytes(u64::MAX), ..ASKED });
     assert!(!matches!(knee.next(), Next::Try(limit) if limit == Bytes::ZERO));
 }
+
+#[test]
+fn each_limit_has_its_share_of_the_longest_time_and_its_runs_that_ended() {
+    let probe =
+        |ratio, n, killed| Probe { limit: STEP, n, killed, late: 1, ratio, range: None, judged: Judged::Between };
+    let probes = vec![probe(None, 3, 3), probe(Some(4.0), 3, 1), probe(Some(1.0), 3, 0)];
+    assert_eq!(probes.iter().map(Probe::completed).collect::<Vec<_>>(), [0, 1, 2]);
+    let knee = Knee { probes, ..Knee::default() };
+    assert_eq!(knee.shares().collect::<Vec<_>>(), [None, Some(1.0), Some(0.25)]);
+}

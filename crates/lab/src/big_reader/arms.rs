@@ -15,8 +15,8 @@ use crate::servant::How;
 pub const DEFAULT: &str = "none,plain,dontneed,noreuse,direct,mapped,mapped-noreuse,own-group,own-limit";
 
 /// For the command line.
-pub const HELP: &str = "Settings, comma-separated: none (nobody reads), plain, dontneed, noreuse, dontcache, direct, mapped, mapped-noreuse, \
-     own-group, own-limit; each also as ARM:classic or ARM:mglru (the kernel's page lists)";
+pub const HELP: &str = "Settings, comma-separated: none (nothing is read), plain, dontneed, noreuse, dontcache, direct, mapped, mapped-noreuse, \
+     own-group, own-limit; each also as SETTING:classic or SETTING:mglru (the kernel's page lists)";
 
 /// Where the reader lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -90,6 +90,12 @@ pub fn owner(path: &str) -> Option<Owner> {
     (0..parts.len()).rev().find_map(|at| one(parts[at], &parts[..at], in_pod(at)))
 }
 
+/// A sandbox of the lab, or below one: it is short of memory because that is the experiment, and gone when it ends.
+#[must_use]
+pub fn is_sandbox(path: &str) -> bool {
+    path.split('/').any(|part| owner(part).is_some_and(|owner| owner.kind == OwnerKind::Ramline))
+}
+
 /// Ids of containers are 64 hexadecimal digits; 12 are enough to tell them apart.
 fn id(text: &str) -> Option<String> {
     (text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit())).then(|| text[..12].to_owned())

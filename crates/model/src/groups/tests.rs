@@ -275,3 +275,40 @@ fn with_swappiness_0_nothing_of_a_group_goes_to_swap_and_the_top_is_no_group() {
     two.settings = Seen::of(settings);
     assert_eq!(of(&two, None).unwrap().groups[0].reclaim.with_swap, mib(0), "version 2 goes by vm.swappiness");
 }
+
+#[test]
+fn what_stands_out_is_named_largest_first_and_the_top_is_no_group() {
+    let mut list = vec![group("/", None, &[]), group("/a", Some(99), &[]), group("/b", Some(10), &[])];
+    list[1].max = Some(Limit::At(mib(100)));
+    list[2].max = Some(Limit::At(mib(100)));
+    let mut groups = of(&machine(Version::V2, list), None).unwrap().groups;
+    let rates = |growth, file| Rates { growth: Some(growth), refaults_file: Some(file), ..Rates::default() };
+    groups[0].rates = Some(rates(9e9, 9.0));
+    groups[1].rates = Some(rates(-5000.0, 0.0));
+    groups[2].rates = Some(Rates { refaults_anon: Some(2.5), ..rates(8192.0, 1.0) });
+    let named = |all: Vec<(&GroupMemory, f64)>| all.iter().map(|(g, n)| (g.path.clone(), *n)).collect::<Vec<_>>();
+    assert_eq!(named(most(&groups, GroupMemory::grew)), [("/b".into(), 8192.0), ("/a".into(), -5000.0)]);
+    assert_eq!(named(most(&groups, GroupMemory::came_back)), [("/b".into(), 3.5)]);
+    assert_eq!((groups[1].is_near_limit(), groups[2].is_near_limit()), (true, false));
+}
+
+#[test]
+fn a_wait_that_prints_as_nothing_is_none() {
+    let mut group = of(&machine(Version::V2, vec![group("/a", Some(1), &[])]), None).unwrap().groups.remove(0);
+    let mut waited = |avg10: &str| {
+        let text = format!("some avg10={avg10} avg60=0 avg300=0 total=0\n");
+        group.pressure = Some(Pressure::parse("p", &text).unwrap());
+        group.waited()
+    };
+    assert_eq!((waited("0.00"), waited("0.02"), waited("12.5")), (None, Some(0.02), Some(12.5)));
+}
+
+#[test]
+fn what_stays_is_told_by_its_reasons_which_may_overlap() {
+    let stat = [("anon", 40), ("active_anon", 10), ("inactive_anon", 30), ("kernel", 9), ("unevictable", 4)];
+    let group = of(&machine(Version::V2, vec![group("/a", Some(49), &stat)]), None).unwrap().groups.remove(0);
+    // Swap has room for 20 MiB.
+    let stays = group.stays();
+    assert_eq!((stays.without_swap, stays.locked, stays.kernel), (mib(20), mib(4), mib(9)));
+    assert_eq!((stays.kept_from_swap, group.reclaim.stays, stays.overlap), (Bytes::ZERO, mib(29), true));
+}

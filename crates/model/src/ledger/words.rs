@@ -22,7 +22,10 @@ pub fn line(id: Term, bytes: Bytes, meminfo: &Meminfo) -> Line {
     };
     match id {
         Term::Anon | Term::Shmem | Term::AnonHuge => by_swap(&mut line, meminfo.swap_free.unwrap_or_default()),
-        Term::Hugetlb if all_in_use(meminfo) => line.freeable = No,
+        Term::Hugetlb if all_in_use(meminfo) => {
+            line.freeable = No;
+            line.by_what = "ending the programs that use them or were promised them".into();
+        }
         _ => {}
     }
     line

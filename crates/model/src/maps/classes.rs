@@ -96,6 +96,32 @@ pub struct ClassUse {
     pub usage: Option<Usage>,
 }
 
+impl ClassUse {
+    /// Resident, pages of hugetlbfs included, which `Rss` leaves out; `None` unless page tables were walked.
+    #[must_use]
+    pub fn resident(&self) -> Option<Bytes> {
+        self.usage.map(|used| used.rss + used.huge)
+    }
+
+    /// Pages others map as well.
+    #[must_use]
+    pub fn shared(&self) -> Option<Bytes> {
+        self.usage.map(|used| used.shared_clean + used.shared_dirty)
+    }
+
+    /// Pages one process alone maps.
+    #[must_use]
+    pub fn private(&self) -> Option<Bytes> {
+        self.usage.map(|used| used.private_clean + used.private_dirty)
+    }
+
+    /// Copies made by writing into private mappings of files; `None` for what is no file.
+    #[must_use]
+    pub fn copies(&self) -> Option<Bytes> {
+        self.usage.filter(|_| self.class.is_file()).map(|used| used.anonymous)
+    }
+}
+
 pub fn classes(maps: &Maps) -> Vec<ClassUse> {
     let mut out: BTreeMap<Class, ClassUse> = BTreeMap::new();
     for mapping in maps.processes.iter().flat_map(|p| &p.mappings) {

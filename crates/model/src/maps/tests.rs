@@ -103,6 +103,53 @@ fn written_pages_of_private_mappings_are_copies_and_not_read_again() {
 }
 
 #[test]
+fn a_class_of_ranges_has_its_shared_its_private_and_its_copied_pages() {
+    let usage = Usage {
+        rss: Bytes(9),
+        shared_clean: Bytes(1),
+        shared_dirty: Bytes(2),
+        private_clean: Bytes(4),
+        private_dirty: Bytes(8),
+        anonymous: Bytes(3),
+        huge: Bytes(5),
+        ..Usage::default()
+    };
+    let of = |class| ClassUse { class, usage: Some(usage), ..ClassUse::default() };
+    let code = of(Class::Code);
+    assert_eq!((code.resident(), code.shared(), code.private()), (Some(Bytes(14)), Some(Bytes(3)), Some(Bytes(12))));
+    assert_eq!((code.copies(), of(Class::Heap).copies()), (Some(Bytes(3)), None));
+    assert_eq!(ClassUse::default().resident(), None);
+    assert_eq!(RangeUse { usage: Some(usage), ..RangeUse::default() }.dirty(), Some(Bytes(10)));
+    assert_eq!(Totals { resident: Bytes(7), code: Bytes(5), ..Totals::default() }.data(), Bytes(2));
+}
+
+#[test]
+fn what_a_short_list_leaves_out_and_why_residency_is_unknown_are_added_up() {
+    let file = |resident: Option<u64>, basis, why: Option<&str>| FileUse {
+        resident: resident.map(Bytes),
+        basis,
+        cached: resident.filter(|_| basis == Basis::PageCache).map(Bytes),
+        why: why.map(str::to_owned),
+        ..FileUse::default()
+    };
+    let mapped = Mapped {
+        files: vec![
+            file(Some(7), Basis::PageCache, None),
+            file(Some(5), Basis::PageTables, Some("denied")),
+            file(None, Basis::Unknown, None),
+            file(Some(3), Basis::PageTables, Some("denied")),
+        ],
+        ..Mapped::default()
+    };
+    assert_eq!((mapped.resident_from(1), mapped.resident_from(9)), (Bytes(8), Bytes::ZERO));
+    let not_told = |basis, why: &str, files| NotTold { basis, why: why.to_owned(), files };
+    assert_eq!(
+        mapped.not_told(),
+        [not_told(Basis::PageTables, "denied", 2), not_told(Basis::Unknown, "it was not asked", 1)]
+    );
+}
+
+#[test]
 fn what_is_not_known_is_no_zero() {
     let mut hidden = file("/lib/x.so", 7, 7);
     hidden.residency.why = Some("denied".into());
@@ -148,6 +195,8 @@ fn two_files_of_one_build_are_copies_and_what_sharing_saves_has_bounds() {
     assert_eq!((found.len(), found[0].name.as_str(), found[0].likeness), (1, "libc.so.6", Likeness::BuildId));
     // 6 and 3 of 8 pages: at least one page is resident twice, at most all 3 of the smaller.
     assert_eq!((found[0].saves_at_least, found[0].saves_at_most), (Bytes(K4), Bytes(3 * K4)));
+    let all = Mapped { duplicates: [found.clone(), found.clone()].concat(), ..Mapped::default() };
+    assert_eq!(all.sharing_saves(), (Bytes(2 * K4), Bytes(6 * K4)));
     assert_eq!(found[0].copies[0].path, "/root0/libc.so.6");
     assert!(copies(["ext4", "ext4"], [1, 2], [Some("ab"), Some("cd")], [1, 1]).is_empty());
     assert!(copies(["ext4", "ext4"], [1, 2], [None, None], [1, 2]).is_empty());

@@ -263,7 +263,7 @@ fn split(p: &Process, walked: Walked) -> (Part, Part) {
             let shared = file.unwrap_or_default() + shmem.unwrap_or_default();
             (rounded(anon.as_f64(), KIB), rounded(shared.as_f64(), 2.0 * KIB))
         }
-        // Before 5.9 the kernel gives the sum only.
+        // Before 5.3 the kernel gives the sum only.
         _ => {
             let (anon, shared) = (p.rss_anon.unwrap_or_default().as_f64(), p.rss_shared().as_f64());
             let part = |mine: f64, other: f64| {

@@ -55,6 +55,12 @@ impl SwapCosts {
         }
     }
 
+    /// What all areas hold, uncompressed.
+    #[must_use]
+    pub fn used(&self) -> Bytes {
+        self.areas.iter().map(|a| a.used).sum()
+    }
+
     /// What all areas cost.
     #[must_use]
     pub fn pool(&self) -> Bytes {
@@ -131,6 +137,7 @@ mod tests {
         let place = ramline_snapshot::processes::SwappedTo { area: 1, bytes: Bytes::from_mib(100) };
         let part = costs.of_process(&Process { swapped_to: vec![place], ..p.clone() }).unwrap();
         assert_eq!((part.mid / MIB, part.high / MIB), (50.0, 100.0));
+        assert_eq!((costs.used(), costs.pool()), (Bytes::from_mib(2000), Bytes::from_mib(500)));
         // An area of an unknown number: as if its place were not known.
         let place = ramline_snapshot::processes::SwappedTo { area: 9, bytes: Bytes::from_mib(100) };
         assert_eq!(costs.of_process(&Process { swapped_to: vec![place], ..p }).unwrap().mid / MIB, 25.0);

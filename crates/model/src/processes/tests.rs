@@ -116,7 +116,7 @@ fn where_not_all_processes_are_seen_the_sum_is_only_an_upper_bound() {
 }
 
 #[test]
-fn a_kernel_before_5_9_gives_the_sum_of_a_walk_only() {
+fn a_kernel_before_5_3_gives_the_sum_of_a_walk_only() {
     let mut list = vec![process(1, 0, 10, 90), process(2, 1, 5, 90)];
     list[0].walked = Some(Walked { pss: mib(55), ..Walked::default() });
     let who = who(&seen(list, 15, 90));
@@ -192,4 +192,22 @@ fn a_filter_leaves_rows_out_and_no_page() {
     assert_eq!(tree.iter().map(|(name, ..)| name.as_str()).collect::<Vec<_>>(), ["p2", "p3"], "the child stands below");
     let (none, matched, _) = rows(By::Program, &of(&[99], &[], &[]));
     assert!(none.is_empty() && matched.processes == 0 && matched.what == "process 99");
+}
+
+#[test]
+fn of_a_tree_the_largest_subtrees_stay_with_those_above_and_a_leaf_uses_most() {
+    let row = |name: &str, mib: u64, depth| Row {
+        name: name.into(),
+        holds: Spread::exact(Bytes::from_mib(mib)),
+        depth,
+        ..Row::default()
+    };
+    let rows =
+        vec![row("init", 100, 0), row("shell", 60, 1), row("build", 50, 2), row("small", 1, 1), row("db", 30, 1)];
+    let mut who = Who { by: By::Tree, rows, ..Who::default() };
+    assert_eq!(who.largest().map(|row| row.name.as_str()), Some("build"));
+    assert_eq!(who.keep(4), 1);
+    assert_eq!(who.rows.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(), ["init", "shell", "build", "db"]);
+    assert_eq!((Who { by: By::Program, ..who.clone() }.largest().unwrap().name.as_str(), who.keep(0)), ("init", 4));
+    assert_eq!(who.largest(), None);
 }

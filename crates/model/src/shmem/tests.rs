@@ -176,3 +176,13 @@ fn a_group_of_version_2_is_told_without_the_groups_below_it() {
     assert_eq!(of_version(Version::V2), own([("/a/b", 50), ("/", 30), ("/a", 20)]));
     assert_eq!(of_version(Version::V1), own([("/", 100), ("/a", 70), ("/a/b", 50)]));
 }
+
+#[test]
+fn what_is_forgotten_and_what_was_looked_at_are_sums() {
+    let object = |resident| Object { amount: amount(1, resident, 1), ..Object::default() };
+    let split = Split { leaked: vec![object(2), object(3)], ..of(&seen(all())).unwrap() };
+    assert_eq!(split.forgotten(), Bytes(7 * MIB));
+    let filesystem = |inodes, refused| Filesystem { inodes, refused, ..Filesystem::default() };
+    let shmem = Shmem { filesystems: vec![filesystem(5, 1), filesystem(u64::MAX, 2)], ..Shmem::default() };
+    assert_eq!((inodes(&shmem), refused(&shmem)), (u64::MAX, 3));
+}

@@ -95,7 +95,7 @@ pub const SYSTEM: &[Recipe] = &[
         cache: ("buff/cache", BUFF_CACHE),
         available: ("available", AVAILABLE),
         swap: ("used", SWAP),
-        why: "Used is what could not be had without swapping, by the kernel's own estimate. Used, free and buff/cache \
+        why: "Used is what is not available without swapping, by the kernel's own estimate. Used, free and buff/cache \
               then add up to more than the total: tmpfs is both used and cache.",
         source: "procps-ng 4.0.6, library/meminfo.c; changed in 4.0.1 (NEWS)",
         ..PLAIN

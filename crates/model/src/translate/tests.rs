@@ -165,6 +165,19 @@ fn version_1_counts_children_under_total_names() {
 }
 
 #[test]
+fn each_row_has_its_share_of_the_whole_and_of_the_largest_in_use() {
+    let table = of_system(&seen(SAMPLE)).unwrap();
+    let shares: Vec<Option<f64>> = of_largest(&table.rows).collect();
+    assert_eq!(shares.len(), table.rows.len());
+    let of = |old: bool| table.rows.iter().zip(&shares).filter(move |(row, _)| row.old == old).filter_map(|(_, s)| *s);
+    assert_eq!(of(false).reduce(f64::max), Some(1.0));
+    assert!(of(true).any(|share| share > 1.0), "old versions counted the cache as used: {shares:?}");
+    let spread = table.spread.as_ref().unwrap();
+    let most = table.rows.iter().find(|row| row.share_of(spread.most_bytes) == Some(1.0));
+    assert!(most.is_some() && table.rows[0].share_of(Bytes::ZERO).is_none(), "{most:?}");
+}
+
+#[test]
 fn the_table_has_no_id_twice_and_every_row_says_where_it_was_read() {
     let all = || SYSTEM.iter().chain(recipes::GROUP);
     let ids: std::collections::BTreeSet<&str> = all().map(|r| r.id).collect();

@@ -20,9 +20,13 @@ pub enum Asked {
 /// Why the kernel does not tell.
 const NOT_OURS: &str = "the kernel answers only the owner of the file and those who may write it";
 
-/// Asks by the way that tells the truth on this file system.
+/// Asks by the way that tells the truth on this file system, and counts it for whoever waits.
 pub fn ask(found: &Found<'_>) -> Asked {
-    ask_range(found, (0, 0))
+    let asked = ask_range(found, (0, 0));
+    if let Some(so_far) = found.so_far {
+        so_far.add(asked.pages());
+    }
+    asked
 }
 
 /// The same of a range, as offset and length; length 0 is up to the end.

@@ -45,7 +45,14 @@ impl<V: Visit> Walk<'_, V> {
                 }
                 Start::File(file) => {
                     let (fd, place, stat) = *file;
-                    let found = Found { place: &place, name: None, file: fd.as_fd(), stat: &stat, fs: &place.fs };
+                    let found = Found {
+                        place: &place,
+                        name: None,
+                        file: fd.as_fd(),
+                        stat: &stat,
+                        fs: &place.fs,
+                        so_far: self.options.so_far.as_deref(),
+                    };
                     self.visit.file(&mut worker, &found);
                     self.visit.leave(&mut worker, &place);
                 }

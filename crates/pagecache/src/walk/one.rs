@@ -186,12 +186,13 @@ impl<V: Visit> Walk<'_, V> {
             passed.twice += 1;
             return;
         }
+        let (file, so_far) = (fd.as_fd(), self.options.so_far.as_deref());
         if stat.st_dev == place.device {
-            let found = Found { place, name: Some(name), file: fd.as_fd(), stat: &stat, fs: &place.fs };
+            let found = Found { place, name: Some(name), file, stat: &stat, fs: &place.fs, so_far };
             return self.visit.file(worker, &found);
         }
         let Some(fs) = self.of_another_device(&fd, &stat, place, name) else { return };
-        self.visit.file(worker, &Found { place, name: Some(name), file: fd.as_fd(), stat: &stat, fs: &fs });
+        self.visit.file(worker, &Found { place, name: Some(name), file, stat: &stat, fs: &fs, so_far });
     }
 
     /// Where opening a file would destroy what is asked about, it stays closed unasked.

@@ -1,6 +1,6 @@
 //! What `cache evict` and `cache warm` did: files that kept pages and why; what was read, how fast, and what stopped it.
 
-use ramline_units::{Bytes, Nanos};
+use ramline_units::{Bytes, Nanos, saturating_sum};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -107,6 +107,20 @@ pub struct EvictedFiles {
     pub evictors: Vec<String>,
 }
 
+impl EvictedFiles {
+    /// What left the page cache; when only looked at, what would.
+    #[must_use]
+    pub const fn gone(&self) -> Bytes {
+        self.before.saturating_sub(self.after)
+    }
+
+    /// Files of which nothing could be proven.
+    #[must_use]
+    pub fn unproven_files(&self) -> u64 {
+        saturating_sum(self.unproven.iter().map(|remark| remark.files))
+    }
+}
+
 /// What ended warming before all was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "reason")]
@@ -177,4 +191,40 @@ pub struct Warmed {
     pub failed: u64,
     /// What else evicts here, so that what was warmed goes by itself: named.
     pub evictors: Vec<String>,
+}
+
+impl Warmed {
+    /// How fast it was read, in bytes a second.
+    #[must_use]
+    pub fn rate(&self) -> Bytes {
+        per_second(self.read, self.took)
+    }
+}
+
+/// Bytes a second. What took less than a millisecond counts as one.
+pub(super) fn per_second(bytes: Bytes, took: Nanos) -> Bytes {
+    Bytes(bytes.0.saturating_mul(1000) / (took.0 / 1_000_000).max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_that_of_the_time_spent_reading_and_an_instant_divides_nothing_by_zero() {
+        let warmed = Warmed { read: Bytes::from_mib(300), took: Nanos(1_500_000_000), ..Warmed::default() };
+        assert_eq!(warmed.rate(), Bytes::from_mib(200));
+        assert_eq!(per_second(Bytes(7), Nanos(0)), Bytes(7000));
+        assert_eq!(per_second(Bytes(u64::MAX), Nanos(1_000_000_000)), Bytes(u64::MAX / 1000));
+    }
+
+    #[test]
+    fn what_is_gone_is_what_is_no_longer_there_and_never_less_than_nothing() {
+        let of = |before, after| EvictedFiles { before: Bytes(before), after: Bytes(after), ..EvictedFiles::default() };
+        // Others may read meanwhile.
+        assert_eq!((of(8192, 4096).gone(), of(4096, 8192).gone()), (Bytes(4096), Bytes::ZERO));
+        let remark = |files| Remark { files, ..Remark::default() };
+        let unproven = EvictedFiles { unproven: vec![remark(2), remark(3)], ..EvictedFiles::default() };
+        assert_eq!(unproven.unproven_files(), 5);
+    }
 }

@@ -4,6 +4,7 @@ use ramline_units::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::done::per_second;
 use super::{Doing, Name, Remark, Stop, WarmedFile};
 
 /// What `cache save` did. Sizes are those at the moment of the walk.
@@ -96,4 +97,40 @@ pub struct Restored {
     pub failed: u64,
     /// What else evicts here, so that what was restored goes by itself: named.
     pub evictors: Vec<String>,
+}
+
+impl Saved {
+    /// Files of which only a part is there.
+    #[must_use]
+    pub const fn in_part(&self) -> u64 {
+        self.files.saturating_sub(self.whole)
+    }
+}
+
+impl Restored {
+    /// How fast it was read, in bytes a second.
+    #[must_use]
+    pub fn rate(&self) -> Bytes {
+        per_second(self.read, self.took)
+    }
+
+    /// The share of `part` in what was wanted, 0 to 1; `None` where nothing was. Others may have read more: it is cut there.
+    #[must_use]
+    pub fn share(&self, part: Bytes) -> Option<f64> {
+        part.share_of(self.wanted).map(|share| share.min(1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_there_as_a_whole_or_in_part() {
+        assert_eq!(Saved { files: 3, whole: 2, ..Saved::default() }.in_part(), 1);
+        let restored =
+            Restored { wanted: Bytes(8192), read: Bytes(4096), took: Nanos(2_000_000_000), ..Restored::default() };
+        assert_eq!((restored.share(Bytes(4096)), restored.share(Bytes(1 << 20))), (Some(0.5), Some(1.0)));
+        assert_eq!((restored.rate(), Restored::default().share(Bytes(1))), (Bytes(2048), None));
+    }
 }

@@ -104,4 +104,52 @@ impl Top {
     pub fn explained(&self) -> Bytes {
         self.named.resident + self.nameless + self.devices
     }
+
+    /// What is cached of files that nobody has open or mapped.
+    #[must_use]
+    pub fn unheld(&self) -> Bytes {
+        (self.named.resident + self.nameless).saturating_sub(self.held)
+    }
+
+    /// The share of `part` in what the kernel counts, 0 to 1 but for files read during the look; `None` where that was not seen.
+    #[must_use]
+    pub fn share(&self, part: Bytes) -> Option<f64> {
+        part.share_of(self.counted)
+    }
+
+    /// By how much what the kernel counts changed during the look.
+    #[must_use]
+    pub fn moved(&self) -> SignedBytes {
+        SignedBytes::difference(self.counted, self.counted_before)
+    }
+}
+
+impl HotFile {
+    /// Holders that are not named.
+    #[must_use]
+    pub fn more_holders(&self) -> u64 {
+        self.holders.saturating_sub(u64::try_from(self.held_by.len()).unwrap_or(u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_holds_is_what_is_left_of_all_files() {
+        let top = Top {
+            counted: Bytes(1000),
+            counted_before: Bytes(1200),
+            named: Tally { resident: Bytes(600), ..Tally::default() },
+            nameless: Bytes(100),
+            devices: Bytes(200),
+            held: Bytes(250),
+            ..Top::default()
+        };
+        assert_eq!((top.unheld(), top.explained(), top.moved()), (Bytes(450), Bytes(900), SignedBytes(-200)));
+        assert_eq!((top.share(Bytes(250)), Top::default().share(Bytes(1))), (Some(0.25), None));
+        let held_by = vec![CacheHolder::default()];
+        assert_eq!(HotFile { holders: 5, held_by, ..HotFile::default() }.more_holders(), 4);
+    }
 }

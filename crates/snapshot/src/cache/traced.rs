@@ -67,6 +67,14 @@ impl Touched {
         self.hits().saturating_add(self.misses())
     }
 
+    /// The share of page requests that found their page, 0 to 1; `None` without any.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a share for reading")]
+    pub fn hit_share(&self) -> Option<f64> {
+        let asked = self.asked();
+        (asked > 0).then(|| self.hits() as f64 / asked as f64)
+    }
+
     /// Pages taken out, for whatever reason.
     #[must_use]
     pub const fn taken_out(&self) -> u64 {
@@ -241,5 +249,7 @@ mod tests {
         let mut all = Touched { read_hits: 3, read_misses: 1, ..Touched::default() };
         all.add(&Touched { faults: 5, mapped: 40, mapped_misses: 2, ..Touched::default() });
         assert_eq!((all.hits(), all.misses(), all.asked()), (6, 3, 9));
+        let quarter = Touched { read_hits: 1, read_misses: 3, ..Touched::default() };
+        assert_eq!((quarter.hit_share(), Touched::default().hit_share()), (Some(0.25), None));
     }
 }

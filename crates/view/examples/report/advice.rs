@@ -35,7 +35,7 @@ pub fn findings() -> Vec<Finding> {
         },
         Finding {
             id: "refaults-without-swap".into(),
-            title: "412 file pages a second are read again soon after they were evicted".into(),
+            title: "412 file pages a second are read again after they were evicted".into(),
             weight: Weight::Warning,
             group: None,
             effect: "about 54 ms of waiting a second".into(),

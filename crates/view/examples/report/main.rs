@@ -22,7 +22,7 @@ fn full() -> Option<CheckupReport> {
         machine: seen.machine.clone(),
         taken_unix_ns: seen.machine.taken_unix_ns,
         window: Some(Nanos(10_000_000_000)),
-        sentence: "Files are read again soon after they were evicted, 412 pages a second: the swap that could hold idle memory instead is outranked by a slower disk.".to_owned(),
+        sentence: "Files are read again after they were evicted, 412 pages a second: the swap that could hold idle memory instead is used only after a slower disk.".to_owned(),
         ledger: ramline_model::ledger::Ledger::of(&seen),
         drift: Some(machine::drift()),
         measured: Some(lab::tiers()),

@@ -1,12 +1,13 @@
 //! `cache evict`: what left the page cache, and why the rest stays.
 
 use ramline_snapshot::cache::{Doing, EvictedFile, EvictedFiles, Stay, Why};
-use ramline_units::{Bytes, saturating_sum};
+use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::SCHEMA_VERSION;
-use crate::text::{Cell, Column, Page, Paint, Style, Table, number};
+use crate::sheet::{Depth, Sheet};
+use crate::text::{Column, Paint, Style, Table, number};
 
 /// `cache evict`: what left the page cache, and why the rest stays.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -29,38 +30,44 @@ impl CacheEvict {
         CacheEvict { schema_version: SCHEMA_VERSION, done }
     }
 
+    /// The sheet.
+    #[must_use]
+    pub fn sheet(&self) -> Sheet {
+        let (mut sheet, done) = (Sheet::new(), &self.done);
+        sheet.answer(Paint::Bold, &self.answer());
+        for (why, bytes) in &done.reasons {
+            sheet.point("  ", &format!("{bytes} {}", words(*why)));
+        }
+        if done.reasons.iter().any(|(why, _)| *why == Why::Dirty) {
+            sheet.line("Dirty pages go after they are written; try: ramline cache evict --sync PATH");
+        }
+        if done.written > Bytes::ZERO && !done.synced {
+            sheet.line(&format!("{} of it was not yet written: the kernel wrote it, then dropped it.", done.written));
+        }
+        if !done.stays.is_empty() {
+            sheet.blank();
+            sheet.table(&table(&done.stays));
+            if done.more > 0 {
+                sheet.dim(&format!("and {} more (--top)", number::things(done.more, "file")));
+            }
+        }
+        super::remarks(&mut sheet, Paint::Warn, "Not proven: ", "file", &done.unproven);
+        super::remarks(&mut sheet, Paint::Dim, "Passed over: ", "name", &done.skipped);
+        super::failures(&mut sheet, done.failed);
+        sheet
+    }
+
     /// The screen.
     #[must_use]
     pub fn text(&self, style: &Style) -> String {
-        let (mut page, done) = (Page::new(style), &self.done);
-        page.bold(&self.answer());
-        for (why, bytes) in &done.reasons {
-            page.point("  ", &format!("{bytes} {}", words(*why)));
-        }
-        if done.reasons.iter().any(|(why, _)| *why == Why::Dirty) {
-            page.line("Dirty pages go after they are written; try: ramline cache evict --sync PATH");
-        }
-        if done.written > Bytes::ZERO && !done.synced {
-            page.line(&format!("{} of it was not yet written: the kernel wrote it, then dropped it.", done.written));
-        }
-        if !done.stays.is_empty() {
-            page.blank();
-            page.table(&table(&done.stays));
-            if done.more > 0 {
-                page.dim(&format!("and {} more (--top)", number::things(done.more, "file")));
-            }
-        }
-        super::remarks(&mut page, Paint::Warn, "Not proven: ", "file", &done.unproven);
-        super::remarks(&mut page, Paint::Dim, "Passed over: ", "name", &done.skipped);
-        super::failures(&mut page, done.failed);
-        page.finish()
+        self.sheet().text(style, Depth::All)
     }
 
     fn answer(&self) -> String {
         let done = &self.done;
         let of = number::things(done.files, "file");
         if done.files == 0 && !done.unproven.is_empty() {
-            let of = number::things(saturating_sum(done.unproven.iter().map(|remark| remark.files)), "file");
+            let of = number::things(done.unproven_files(), "file");
             return match done.doing {
                 Doing::Dry => format!("What of {of} would leave the page cache is not known."),
                 Doing::Done => format!("What left the page cache of {of} cannot be proven."),
@@ -69,7 +76,7 @@ impl CacheEvict {
         if done.before == Bytes::ZERO {
             return format!("Nothing of {of} is in the page cache.");
         }
-        let gone = done.before.saturating_sub(done.after);
+        let gone = done.gone();
         match (done.doing, done.after) {
             (Doing::Dry, Bytes(0)) => format!("{gone} of {of} would leave the page cache: all that is in it."),
             (Doing::Dry, after) if gone == Bytes::ZERO => {
@@ -101,8 +108,9 @@ fn table(stays: &[EvictedFile]) -> Table {
     let mut table =
         Table::new(vec![Column::right("stays"), Column::right("of"), Column::wrapped("why"), Column::left("file")]);
     for file in stays {
-        let why: Cell = reason(&file.stay).into();
-        table.row([file.after.to_string().into(), file.before.to_string().into(), why, file.name.path.as_str().into()]);
+        let sizes = [file.after, file.before].map(|bytes| bytes.to_string().into());
+        let [stays, of] = sizes;
+        table.row([stays, of, reason(&file.stay).into(), file.name.path.as_str().into()]);
     }
     table
 }
@@ -126,8 +134,9 @@ fn holders(stay: &Stay, locked: bool) -> String {
     let all: Vec<_> = stay.holders.iter().filter(|holder| holder.locked == locked).collect();
     let mut named: Vec<String> =
         all.iter().take(NAMED).map(|holder| format!("{} ({})", holder.name, holder.pid)).collect();
-    if all.len() > NAMED {
-        named.push(format!("{} more", all.len() - NAMED));
+    let more = number::beyond(all.len(), NAMED);
+    if more > 0 {
+        named.push(format!("{} more", number::count(more)));
     }
     named.join(", ")
 }

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::SCHEMA_VERSION;
-use crate::text::{Page, Paint, Style, number};
+use crate::sheet::{Depth, Sheet};
+use crate::text::{Paint, Style, number};
 
 /// `cache pin`: what is held in memory; one document at first and one after each change.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -28,33 +29,35 @@ impl CachePin {
 
     /// What is said at first, and, in one line, after a change.
     #[must_use]
-    pub fn text(&self, style: &Style, first: bool) -> String {
-        let (mut page, now) = (Page::new(style), &self.now);
+    pub fn sheet(&self, first: bool) -> Sheet {
+        let (mut sheet, now) = (Sheet::new(), &self.now);
         let files = number::things(now.files, "file");
-        let left = now.left_out;
         if first {
-            page.bold(&format!("{} of {files} are locked in memory, of a budget of {}.", now.pinned, now.budget));
-            page.line("They stay, also when they are replaced or grow, until this command ends (Ctrl-C).");
+            let answer = format!("{} of {files} are locked in memory, of a budget of {}.", now.pinned, now.budget);
+            sheet.answer(Paint::Bold, &answer);
+            sheet.line("They stay, also when they are replaced or grow, until this command ends (Ctrl-C).");
             if !now.watched {
-                page.painted(
-                    Paint::Warn,
-                    "Not all directories can be watched (inotify); files are looked at every 30 s.",
-                );
+                let text = "Not all directories can be watched (inotify); files are looked at every 30 s.";
+                sheet.painted(Paint::Warn, text);
             }
         } else {
-            page.line(&format!(
+            sheet.line(&format!(
                 "{} of {files} are locked: {} replaced, {} resized, {} added, {} gone so far.",
                 now.pinned, now.replaced, now.resized, now.added, now.gone
             ));
         }
-        if left > 0 {
-            page.painted(
-                Paint::Warn,
-                &format!("{} left out; the first of them are printed on stderr.", number::things(left, "file")),
-            );
+        if now.left_out > 0 {
+            let files = number::things(now.left_out, "file");
+            sheet.painted(Paint::Warn, &format!("{files} left out; the first of them are printed on stderr."));
         }
-        super::remarks(&mut page, Paint::Dim, "Passed over: ", "name", if first { &now.skipped } else { &[] });
-        page.finish()
+        super::remarks(&mut sheet, Paint::Dim, "Passed over: ", "name", if first { &now.skipped } else { &[] });
+        sheet
+    }
+
+    /// The same as text.
+    #[must_use]
+    pub fn text(&self, style: &Style, first: bool) -> String {
+        self.sheet(first).text(style, Depth::All)
     }
 
     /// Nothing is locked any more.

@@ -1,16 +1,17 @@
 //! Who took pages out, and what a recording cost: the same for `trace` and `watch`.
 
 use ramline_snapshot::cache::{Level, Pushed, Recorded, Taken};
-use ramline_units::Bytes;
+use ramline_units::{Bytes, PageSize, Pages};
 
-use crate::text::{Column, Page, Paint, Table, number};
+use crate::sheet::Sheet;
+use crate::text::{Column, Paint, Table, number};
 
 /// Rows of the table.
 const ROWS: usize = 8;
 
 /// Pages as a size.
 pub(super) fn size(pages: u64, page: Bytes) -> String {
-    if pages == 0 { "0".to_owned() } else { Bytes(pages.saturating_mul(page.0)).to_string() }
+    if pages == 0 { "0".to_owned() } else { Pages(pages).bytes(PageSize(page.0)).to_string() }
 }
 
 /// Its name and its number; of DAMON that it is DAMON.
@@ -28,8 +29,16 @@ pub(super) const fn why(why: Taken) -> &'static str {
     }
 }
 
-/// Who, how much, why, and for what.
-pub(super) fn table(rows: &[Pushed], page: Bytes) -> Table {
+/// Who, how much, why, and for what, below a heading.
+pub(super) fn takers(sheet: &mut Sheet, heading: &str, rows: &[Pushed], page: Bytes) {
+    if !rows.is_empty() {
+        sheet.heading(heading);
+        sheet.table(&table(rows, page));
+        super::left_out(sheet, rows.len(), ROWS, "(--json prints all)");
+    }
+}
+
+fn table(rows: &[Pushed], page: Bytes) -> Table {
     let mut table =
         Table::new(vec![Column::right("taken out"), Column::wrapped("by"), Column::wrapped("why, and for which file")]);
     for row in rows.iter().take(ROWS) {
@@ -51,21 +60,21 @@ pub(super) fn table(rows: &[Pushed], page: Bytes) -> Table {
 }
 
 /// What was lost, what this kernel cannot tell, and what the recording cost.
-pub(super) fn recorded(page: &mut Page<'_>, recorded: &Recorded) {
+pub(super) fn recorded(sheet: &mut Sheet, recorded: &Recorded) {
     if recorded.lost > 0 {
         let text = format!(
             "{} were lost for want of room: all counts are lower bounds. Fewer processes or files are recorded without loss (--pid, --path).",
             number::things(recorded.lost, "record")
         );
-        page.painted(Paint::Warn, &text);
+        sheet.painted(Paint::Warn, &text);
     }
     match recorded.level {
         Level::Full => {}
-        Level::NoMarks => page.painted(
+        Level::NoMarks => sheet.painted(
             Paint::Warn,
             "This kernel does not mark misses: pages that a process asked for in advance, or wrote, count as misses when it reads them.",
         ),
-        Level::ChangesOnly => page.painted(
+        Level::ChangesOnly => sheet.painted(
             Paint::Warn,
             "This kernel (before 6.12) records only which pages came and went: no hits, no misses, and read-ahead is not kept apart.",
         ),
@@ -76,5 +85,5 @@ pub(super) fn recorded(page: &mut Page<'_>, recorded: &Recorded) {
         number::things(recorded.events, "record"),
         recorded.own_cpu
     );
-    page.dim(&text);
+    sheet.dim(&text);
 }

@@ -1,12 +1,13 @@
 //! `cache restore`: what of a hot set is there again, and what is not, with the reason.
 
-use ramline_snapshot::cache::{Doing, Restored};
+use ramline_snapshot::cache::{Doing, Restored, WarmedFile};
 use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::SCHEMA_VERSION;
-use crate::text::{Page, Paint, Style, number};
+use crate::sheet::{Depth, Sheet};
+use crate::text::{Paint, Style, number};
 
 /// `cache restore`: what of a hot set is there again.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -26,53 +27,52 @@ impl CacheRestore {
         CacheRestore { schema_version: SCHEMA_VERSION, done }
     }
 
-    /// The screen.
+    /// The sheet.
     #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        let (mut page, done) = (Page::new(style), &self.done);
-        page.bold(&self.answer());
+    pub fn sheet(&self) -> Sheet {
+        let (mut sheet, done) = (Sheet::new(), &self.done);
+        sheet.answer(Paint::Bold, &self.answer());
         if let Some(stop) = &done.stopped {
-            page.painted(Paint::Warn, &super::warm::stopped(stop));
-            page.line("What serves most readers was read first: mapped files, then small ones.");
+            sheet.painted(Paint::Warn, &super::warm::stopped(stop));
+            sheet.line("What serves most readers was read first: mapped files, then small ones.");
         }
         if done.doing == Doing::Done && done.read > Bytes::ZERO {
-            let rate = super::warm::rate(done.read, done.took);
             let (read, took, depth) = (done.read, done.took, number::things(done.depth, "reader"));
-            page.line(&format!("Read {read} in {took}, {}, {depth} at a time.", number::per_second(rate)));
+            sheet.line(&format!("Read {read} in {took}, {}, {depth} at a time.", number::per_second(done.rate())));
         }
         let boot = if done.same_boot { "in this boot" } else { "in an earlier boot" };
         let files = number::things(done.files, "file");
         let when = done.age.map_or_else(
             || "at a time that is still to come by the clock of this machine".to_owned(),
-            |age| format!("{} ago", self::age(age.as_secs_f64())),
+            |age| format!("{} ago", number::age(age)),
         );
-        page.dim(&format!("The hot set was saved {boot}, {when}, with {} of {files}.", done.hot));
-        page.dim(&format!("The guard began with room for {} ({}).", done.room, done.bound));
+        sheet.dim(&format!("The hot set was saved {boot}, {when}, with {} of {files}.", done.hot));
+        sheet.dim(&format!("The guard began with room for {} ({}).", done.room, done.bound));
         if done.not_looked_at > 0 {
             let files = number::things(done.not_looked_at, "file");
-            page.painted(
-                Paint::Warn,
-                &format!("{files} had not been looked at when it ended: they are in no number above."),
-            );
+            let text = format!("{files} had not been looked at when it ended: they are in no number above.");
+            sheet.painted(Paint::Warn, &text);
         }
         if done.listed_again > 0 {
             let lines = number::things(done.listed_again, "line");
-            page.painted(
-                Paint::Warn,
-                &format!("{lines} of the hot set list a file once more: each file is counted once."),
-            );
+            let text = format!("{lines} of the hot set list a file once more: each file is counted once.");
+            sheet.painted(Paint::Warn, &text);
         }
-        some(&mut page, "changed since, left alone", done.changed, &done.changed_files);
-        some(&mut page, "gone", done.gone, &done.gone_files);
-        some(&mut page, "not as wanted", done.lost, &done.lost_files);
-        super::failures(&mut page, done.failed);
-        page.finish()
+        some(&mut sheet, "changed since, left alone", done.changed, &done.changed_files);
+        some(&mut sheet, "gone", done.gone, &done.gone_files);
+        some(&mut sheet, "not as wanted", done.lost, &done.lost_files);
+        super::failures(&mut sheet, done.failed);
+        sheet
+    }
+
+    /// The screen.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        self.sheet().text(style, Depth::All)
     }
 
     fn answer(&self) -> String {
         let done = &self.done;
-        let share =
-            |part: Bytes| part.share_of(done.wanted).map(|share| number::percent(share.min(1.0))).unwrap_or_default();
         match done.after {
             _ if done.files == 0 => "The hot set is empty: nothing was hot when it was saved.".to_owned(),
             _ if done.wanted == Bytes::ZERO && done.not_looked_at == 0 => {
@@ -84,41 +84,31 @@ impl CacheRestore {
             Some(after) => format!(
                 "{after} of {} are in the page cache now ({}), counted again; before {}.",
                 done.wanted,
-                share(after),
+                done.share(after).map(number::percent).unwrap_or_default(),
                 done.before
             ),
         }
     }
 }
 
-fn some(page: &mut Page<'_>, what: &str, count: u64, named: &[ramline_snapshot::cache::WarmedFile]) {
+fn some(sheet: &mut Sheet, what: &str, count: u64, named: &[WarmedFile]) {
     if count == 0 {
         return;
     }
-    page.painted(Paint::Warn, &format!("{} {what}:", number::things(count, "file")));
+    sheet.painted(Paint::Warn, &format!("{} {what}:", number::things(count, "file")));
     for file in named {
-        page.point("  ", &format!("{}: {}", file.name.path, file.text));
+        sheet.point("  ", &format!("{}: {}", file.name.path, file.text));
     }
-    let more = count.saturating_sub(u64::try_from(named.len()).unwrap_or(0));
+    let more = number::beyond(usize::try_from(count).unwrap_or(usize::MAX), named.len());
     if more > 0 {
-        page.painted_point(Paint::Dim, "  ", &format!("and {} more", number::count(more)));
-    }
-}
-
-/// Of a time that is over, in the unit that fits.
-fn age(seconds: f64) -> String {
-    match seconds {
-        s if s < 120.0 => format!("{s:.0} s"),
-        s if s < 7200.0 => format!("{:.0} minutes", s / 60.0),
-        s if s < 172_800.0 => format!("{:.0} hours", s / 3600.0),
-        s => format!("{:.0} days", s / 86400.0),
+        sheet.painted_point(Paint::Dim, "  ", &format!("and {} more", number::count(more)));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ramline_snapshot::cache::{Name, WarmedFile};
+    use ramline_snapshot::cache::Name;
     use ramline_units::Nanos;
 
     #[test]

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::SCHEMA_VERSION;
-use crate::text::{Page, Paint, Style, number};
+use crate::sheet::{Depth, Sheet};
+use crate::text::{Paint, Style, number};
 
 /// `cache run`: what a command that was kept apart has read, and what is left of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -28,20 +29,13 @@ impl CacheRun {
 
     /// The report.
     #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        let (mut page, done) = (Page::new(style), &self.done);
-        let name = done.command.first().map_or("", String::as_str);
-        page.bold(&format!(
-            "{name} {} after {}; it read {} from disks and wrote {}.",
-            self.end(),
-            done.wall,
-            done.read,
-            done.written
-        ));
-        page.line(&self.bound());
+    pub fn sheet(&self) -> Sheet {
+        let (mut sheet, done) = (Sheet::new(), &self.done);
+        sheet.answer(Paint::Bold, &self.answer());
+        sheet.line(&self.bound());
         if let Some(cached) = done.cached {
             let left = done.left.unwrap_or(Bytes::ZERO);
-            page.line(&if done.kept {
+            sheet.line(&if done.kept {
                 format!("{left} of what it brought in are in the page cache still (--keep).")
             } else if left == Bytes::ZERO {
                 format!("The {cached} of page cache it had at its end were given back.")
@@ -49,20 +43,32 @@ impl CacheRun {
                 format!("Of the {cached} of page cache it had at its end {left} stay: dirty, or in use by others.")
             });
         } else if done.apart == Apart::Scope {
-            page.line("What it brought in and is still in the page cache cannot be counted here.");
+            sheet.line("What it brought in and is still in the page cache cannot be counted here.");
         }
         if done.oom_kills > 0 {
             let killed = number::things(done.oom_kills, "process");
-            page.painted(
+            sheet.painted(
                 Paint::Warn,
                 &format!("The limit left no memory, and the kernel ended {killed} of it. Try: a larger --limit"),
             );
         }
         if done.ended > 0 {
             let ended = number::things(done.ended, "process");
-            page.painted(Paint::Warn, &format!("It left {ended} running; they were ended with its control group."));
+            sheet.painted(Paint::Warn, &format!("It left {ended} running; they were ended with its control group."));
         }
-        page.finish()
+        sheet
+    }
+
+    /// The same as text.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        self.sheet().text(style, Depth::All)
+    }
+
+    fn answer(&self) -> String {
+        let done = &self.done;
+        let (name, end) = (done.command.first().map_or("", String::as_str), self.end());
+        format!("{name} {end} after {}; it read {} from disks and wrote {}.", done.wall, done.read, done.written)
     }
 
     fn end(&self) -> String {

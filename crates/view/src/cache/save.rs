@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::SCHEMA_VERSION;
-use crate::text::{Page, Paint, Style, number};
+use crate::sheet::{Depth, Sheet};
+use crate::text::{Paint, Style, number};
 
 /// `cache save`: what was hot, and where that is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -25,31 +26,37 @@ impl CacheSave {
         CacheSave { schema_version: SCHEMA_VERSION, done }
     }
 
-    /// The screen.
+    /// The sheet.
     #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        let (mut page, done) = (Page::new(style), &self.done);
+    pub fn sheet(&self) -> Sheet {
+        let (mut sheet, done) = (Sheet::new(), &self.done);
         let (hot, files) = (done.hot, number::things(done.files, "file"));
-        page.bold(&match done.doing {
+        let answer = match done.doing {
             Doing::Done => format!("{hot} of {files} are hot: saved in {}.", done.file.path),
             Doing::Dry => format!("{hot} of {files} are hot; nothing was written."),
-        });
-        let parts = done.files.saturating_sub(done.whole);
+        };
+        sheet.answer(Paint::Bold, &answer);
         let size = done.size.map(|size| format!(" The hot set takes {size}.")).unwrap_or_default();
-        page.line(&format!(
+        sheet.line(&format!(
             "{} as a whole, {} in part.{size} Looking took {}, all of it {}.",
             number::count(done.whole),
-            number::count(parts),
+            number::count(done.in_part()),
             done.looked,
             done.took
         ));
         if let Some(before) = done.before {
-            page.dim(&format!("The one before held {before}."));
+            sheet.dim(&format!("The one before held {before}."));
         }
-        super::remarks(&mut page, Paint::Warn, "Not in it: ", "file", &done.unknown);
-        super::remarks(&mut page, Paint::Dim, "Passed over: ", "name", &done.skipped);
-        super::failures(&mut page, done.failed);
-        page.finish()
+        super::remarks(&mut sheet, Paint::Warn, "Not in it: ", "file", &done.unknown);
+        super::remarks(&mut sheet, Paint::Dim, "Passed over: ", "name", &done.skipped);
+        super::failures(&mut sheet, done.failed);
+        sheet
+    }
+
+    /// The screen.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        self.sheet().text(style, Depth::All)
     }
 }
 

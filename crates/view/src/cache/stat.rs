@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::SCHEMA_VERSION;
-use crate::text::{Cell, Column, Page, Paint, Style, Table, number};
+use crate::sheet::{Block, Depth, Sheet, Strip};
+use crate::text::{Cell, Column, Paint, Style, Table, number};
 
 /// `cache stat`: how much of files is in the page cache.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -29,8 +30,8 @@ pub struct Shown {
     pub top: usize,
 }
 
-/// Below this width only the columns that answer the question are shown.
-const WIDE: usize = 90;
+/// Names keep so many columns while others can be spared.
+const NAME: usize = 32;
 
 impl CacheStat {
     /// As a document.
@@ -39,39 +40,47 @@ impl CacheStat {
         CacheStat { schema_version: SCHEMA_VERSION, seen, shown }
     }
 
+    /// The sheet.
+    #[must_use]
+    pub fn sheet(&self) -> Sheet {
+        let (mut sheet, seen) = (Sheet::new(), &self.seen);
+        sheet.answer(Paint::Bold, &self.answer());
+        if seen.total.knows_more() {
+            sheet.line(&more(&seen.total));
+        }
+        super::remarks(&mut sheet, Paint::Warn, "Unknown: ", "file", &seen.unknown);
+        let top = self.shown.top.max(1);
+        if seen.directories.is_empty() && seen.named.len() > 1 && seen.files.len() < seen.named.len() {
+            sheet.heading("What was named");
+            sheet.table(&trees(&seen.named, top));
+            super::left_out(&mut sheet, seen.named.len(), top, super::TOP);
+        }
+        if !seen.directories.is_empty() {
+            sheet.heading("By directory, with everything below it");
+            sheet.table(&trees(&seen.directories, top));
+            super::left_out(&mut sheet, seen.directories.len(), top, "directories (--top, --depth; --json prints all)");
+        }
+        if !seen.files.is_empty() {
+            sheet.blank();
+            sheet.table(&files(&seen.files, seen.page));
+        }
+        maps(&mut sheet, &seen.files);
+        if !(seen.remarks.is_empty() && seen.skipped.is_empty()) {
+            sheet.blank();
+        }
+        super::remarks(&mut sheet, Paint::Plain, "Note: ", "file", &seen.remarks);
+        super::remarks(&mut sheet, Paint::Dim, "Passed over: ", "name", &seen.skipped);
+        if seen.vanished > 0 {
+            sheet.dim(&format!("{} gone before they could be opened.", number::things(seen.vanished, "name")));
+        }
+        super::failures(&mut sheet, seen.failed);
+        sheet
+    }
+
     /// The screen.
     #[must_use]
     pub fn text(&self, style: &Style) -> String {
-        let (mut page, seen) = (Page::new(style), &self.seen);
-        page.bold(&self.answer());
-        if seen.total.knows_more() {
-            page.line(&more(&seen.total));
-        }
-        super::remarks(&mut page, Paint::Warn, "Unknown: ", "file", &seen.unknown);
-        if seen.directories.is_empty() && seen.named.len() > 1 && seen.files.len() < seen.named.len() {
-            page.heading("What was named");
-            page.table(&trees(&seen.named, self.shown.top, style));
-        }
-        if !seen.directories.is_empty() {
-            page.heading("By directory, with everything below it");
-            page.table(&trees(&seen.directories, self.shown.top, style));
-            left_out(&mut page, seen.directories.len(), self.shown.top, "directories");
-        }
-        if !seen.files.is_empty() {
-            page.blank();
-            page.table(&files(&seen.files, seen.page, style));
-        }
-        maps(&mut page, &seen.files, style);
-        if !(seen.remarks.is_empty() && seen.skipped.is_empty()) {
-            page.blank();
-        }
-        super::remarks(&mut page, Paint::Plain, "Note: ", "file", &seen.remarks);
-        super::remarks(&mut page, Paint::Dim, "Passed over: ", "name", &seen.skipped);
-        if seen.vanished > 0 {
-            page.dim(&format!("{} gone before they could be opened.", number::things(seen.vanished, "name")));
-        }
-        super::failures(&mut page, seen.failed);
-        page.finish()
+        self.sheet().text(style, Depth::All)
     }
 
     fn answer(&self) -> String {
@@ -110,83 +119,72 @@ fn unless_zero(bytes: Bytes) -> String {
     if bytes == Bytes::ZERO { "0".to_owned() } else { bytes.to_string() }
 }
 
-fn trees(trees: &[Tree], top: usize, style: &Style) -> Table {
-    let wide = style.width >= WIDE;
-    let mut columns = vec![Column::right("resident"), Column::right("share"), Column::left("")];
-    if wide {
-        columns.extend(["dirty", "evicted"].map(Column::right));
-    }
-    columns.extend([Column::right("length"), Column::right("files"), Column::left("name")]);
-    let mut table = Table::new(columns);
-    for tree in trees.iter().take(top.max(1)) {
+fn trees(trees: &[Tree], top: usize) -> Table {
+    let mut table = Table::new(vec![
+        Column::right("resident"),
+        Column::right("share"),
+        Column::left("").spare(),
+        Column::right("dirty").spare(),
+        Column::right("evicted").spare(),
+        Column::right("length"),
+        Column::right("files"),
+        Column::wrapped("name").at_least(NAME),
+    ]);
+    for tree in trees.iter().take(top) {
         let tally = &tree.tally;
-        let bar = super::bar_of(tally.share(), style);
-        let mut cells: Vec<Cell> = vec![tally.resident.to_string().into(), share(tally.share()).into(), bar.into()];
-        if wide {
-            let told = |bytes: Bytes| if tally.knows_more() { unless_zero(bytes) } else { "?".to_owned() };
-            cells.extend([told(tally.dirty), told(tally.evicted)].map(Cell::from));
-        }
+        let told = |bytes: Bytes| if tally.knows_more() { unless_zero(bytes) } else { "?".to_owned() };
         let unknown = if tally.unknown > 0 { format!("+{}?", number::count(tally.unknown)) } else { String::new() };
-        cells.push((tally.length + tally.unknown_length).to_string().into());
-        cells.push(format!("{}{unknown}", number::count(tally.files)).into());
-        cells.push(tree.name.path.as_str().into());
-        table.cells(cells);
+        table.row([
+            tally.resident.to_string().into(),
+            share(tally.share()).into(),
+            Cell::bar(Paint::Plain, tally.share()),
+            told(tally.dirty).into(),
+            told(tally.evicted).into(),
+            tally.all_length().to_string().into(),
+            format!("{}{unknown}", number::count(tally.files)).into(),
+            tree.name.path.as_str().into(),
+        ]);
     }
     table
 }
 
-fn files(files: &[FileRow], page: Bytes, style: &Style) -> Table {
-    let wide = style.width >= WIDE;
-    let mut columns = vec![Column::right("resident"), Column::right("share"), Column::left("")];
-    if wide {
-        columns.extend(["dirty", "written", "evicted", "recently"].map(Column::right));
-    }
-    columns.extend([Column::right("length"), Column::left("file")]);
+fn files(files: &[FileRow], page: Bytes) -> Table {
+    let mut columns = vec![Column::right("resident"), Column::right("share"), Column::left("").spare()];
+    columns.extend(["dirty", "written", "evicted", "recently"].map(|head| Column::right(head).spare()));
+    columns.extend([Column::right("length"), Column::wrapped("file").at_least(NAME)]);
     let mut table = Table::new(columns);
     for row in files {
-        let told = |bytes: Option<Bytes>| bytes.map_or_else(|| "?".to_owned(), unless_zero);
         let resident = row.resident.map_or_else(|| "unknown".to_owned(), |bytes| bytes.to_string());
         let part = row.share(page.0);
-        let mut cells: Vec<Cell> = vec![resident.into(), share(part).into(), super::bar_of(part, style).into()];
-        if wide {
-            let all = [row.dirty, row.writeback, row.evicted, row.recently_evicted];
-            cells.extend(all.map(|bytes| Cell::from(told(bytes))));
-        }
-        cells.extend([row.length.to_string().into(), row.name.path.as_str().into()]);
-        table.cells(cells);
+        let told = |bytes: Option<Bytes>| bytes.map_or_else(|| "?".to_owned(), unless_zero).into();
+        let [dirty, written, evicted, recently] =
+            [row.dirty, row.writeback, row.evicted, row.recently_evicted].map(told);
+        table.row([
+            resident.into(),
+            share(part).into(),
+            Cell::bar(Paint::Plain, part),
+            dirty,
+            written,
+            evicted,
+            recently,
+            row.length.to_string().into(),
+            row.name.path.as_str().into(),
+        ]);
     }
     table
 }
 
-/// One character a part: `#` all of it, `+` half or more, `-` less, `.` nothing.
-fn maps(page: &mut Page<'_>, files: &[FileRow], style: &Style) {
-    let mapped: Vec<(&FileRow, &Vec<Part>)> = files.iter().filter_map(|row| Some((row, row.map.as_ref()?))).collect();
-    let Some((_, first)) = mapped.first() else { return };
-    page.heading("Where in the file (# all of a part, + half or more, - less, . nothing)");
-    let each = first.first().map_or(Bytes::ZERO, |part| part.length);
-    for (row, parts) in &mapped {
-        let each = parts.first().map_or(each, |part| part.length);
-        page.line(&format!("{} (a character is {each})", row.name.path));
-        let cells: Vec<char> = parts.iter().map(cell).collect();
-        let lines: Vec<String> =
-            cells.chunks(style.width.saturating_sub(2).max(8)).map(|line| line.iter().collect()).collect();
-        page.raw(&lines.iter().map(|line: &String| format!("  {line}")).collect::<Vec<_>>());
+/// Where in each file its pages are.
+fn maps(sheet: &mut Sheet, files: &[FileRow]) {
+    let mut mapped = files.iter().filter_map(|row| Some((row, row.map.as_ref()?))).peekable();
+    if mapped.peek().is_some() {
+        sheet.heading(&format!("Where in the file ({})", Strip::KEY));
     }
-}
-
-fn cell(part: &Part) -> char {
-    match part.resident.share_of(part.length) {
-        Some(share) if share >= 1.0 => '#',
-        Some(share) if share >= 0.5 => '+',
-        Some(share) if share > 0.0 => '-',
-        _ => '.',
-    }
-}
-
-fn left_out(page: &mut Page<'_>, all: usize, top: usize, what: &str) {
-    let more = all.saturating_sub(top.max(1));
-    if more > 0 {
-        page.dim(&format!("and {more} more {what} (--top, --depth; --json prints all)"));
+    for (row, parts) in mapped {
+        let each = parts.first().map_or(Bytes::ZERO, |part| part.length);
+        sheet.line(&format!("{} (a character is {each})", row.name.path));
+        let share = |part: &Part| part.resident.share_of(part.length).unwrap_or_default();
+        sheet.push(Block::Strip(Strip { shares: parts.iter().map(share).collect() }));
     }
 }
 
@@ -233,9 +231,22 @@ mod tests {
     }
 
     #[test]
+    fn a_long_name_is_wrapped_and_bars_outlive_the_columns_that_are_mostly_zero() {
+        let mut seen = seen();
+        let name = Name::new(format!("/{}", "long-name-".repeat(9)).as_bytes());
+        let of = |bytes| Some(Bytes(bytes));
+        seen.files[0] = FileRow { name, map: None, evicted: of(0), ..seen.files[0].clone() };
+        let at = |width| CacheStat::new(seen.clone(), Shown { top: 5 }).text(&Style { colour: false, width });
+        let narrow = at(80);
+        assert!(narrow.contains("100 %  ##########") && !narrow.contains("recently  "), "{narrow}");
+        assert!(narrow.contains("/long-name-long-name-") && !narrow.contains(&"long-name-".repeat(9)), "{narrow}");
+        assert!(at(140).contains("recently  ") && at(140).contains("100 %  ##########"), "{}", at(140));
+    }
+
+    #[test]
     fn a_narrow_screen_keeps_the_columns_that_answer() {
         let text = CacheStat::new(seen(), Shown { top: 5 }).text(&Style { colour: false, width: 60 });
         assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
-        assert!(text.contains("resident") && !text.contains("recently\n"), "{text}");
+        assert!(text.contains("resident  share ") && !text.contains("recently  "), "{text}");
     }
 }

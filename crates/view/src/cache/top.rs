@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::SCHEMA_VERSION;
-use crate::text::{Column, Page, Paint, Style, Table, number};
+use crate::sheet::{Depth, Sheet};
+use crate::text::{Cell, Column, Paint, Style, Table, number};
 
 /// `cache top`: what fills the page cache of the whole machine.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -18,6 +19,13 @@ pub struct CacheTop {
     #[serde(flatten)]
     pub seen: Top,
 }
+
+/// Names keep so many columns before bars are drawn,
+const NAME: usize = 24;
+/// those who have a file open so many,
+const WHO: usize = 16;
+/// and what a sum is of.
+const WORDS: usize = 40;
 
 /// How far a look is, in the words of a line that goes on: `456,862 files asked, 1.1 GiB of them in the page cache`.
 #[must_use]
@@ -32,108 +40,134 @@ impl CacheTop {
         CacheTop { schema_version: SCHEMA_VERSION, seen }
     }
 
-    /// The screen.
+    /// The sheet.
     #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        let (mut page, seen) = (Page::new(style), &self.seen);
-        page.bold(&self.answer());
-        let share = seen.explained().share_of(seen.counted).map(number::percent).unwrap_or_default();
+    pub fn sheet(&self) -> Sheet {
+        let (mut sheet, seen) = (Sheet::new(), &self.seen);
+        sheet.answer(Paint::Bold, &self.answer());
+        let share = seen.share(seen.explained()).map(number::percent).unwrap_or_default();
         let so_far = if seen.complete { "" } else { "So far " };
-        page.line(&format!("{so_far}{share} of that is explained below."));
-        page.table(&self.sums());
-        super::remarks(&mut page, Paint::Warn, "Unknown: ", "file", &seen.unknown);
+        sheet.line(&format!("{so_far}{share} of that is explained below."));
+        sheet.table(&self.sums());
+        super::remarks(&mut sheet, Paint::Warn, "Unknown: ", "file", &seen.unknown);
         if seen.processes_denied > 0 {
-            let text = format!(
-                "{} could not be looked at (permission denied).",
-                number::things(seen.processes_denied, "process")
-            );
-            page.painted(Paint::Warn, &text);
+            let who = number::things(seen.processes_denied, "process");
+            sheet.painted(Paint::Warn, &format!("{who} could not be looked at (permission denied)."));
         }
         if !seen.directories.is_empty() {
-            page.heading("By directory, each without those below it that are listed themselves");
-            page.table(&directories(&seen.directories, seen.named.resident, style));
+            sheet.heading("By directory, each without those below it that are listed themselves");
+            sheet.table(&directories(seen));
         }
         if !seen.files.is_empty() {
-            page.heading("By file");
-            page.table(&files(&seen.files, seen.page, style));
+            sheet.heading("By file");
+            sheet.table(&files(seen.files.iter(), seen.page));
         }
-        let nameless: Vec<HotFile> =
-            seen.nameless_files.iter().filter(|file| file.row.resident != Some(Bytes::ZERO)).cloned().collect();
+        let nameless =
+            files(seen.nameless_files.iter().filter(|file| file.row.resident != Some(Bytes::ZERO)), seen.page);
         if !nameless.is_empty() {
-            page.heading("Files without a name: deleted, and still open or mapped");
-            page.table(&files(&nameless, seen.page, style));
+            sheet.heading("Files without a name: deleted, and still open or mapped");
+            sheet.table(&nameless);
         }
-        users(&mut page, "By process, of files it has open or mapped (shared ones count for each)", &seen.processes);
-        users(&mut page, "By group of such processes", &seen.groups);
+        let title = "By process, of files it has open or mapped (shared ones count for each)";
+        users(&mut sheet, title, seen, &seen.processes);
+        users(&mut sheet, "By group of such processes", seen, &seen.groups);
         let devices = device_table(seen);
         if !devices.is_empty() {
-            page.heading("Block devices themselves: metadata of file systems, and what is read past them");
-            page.table(&devices);
+            sheet.heading("Block devices themselves: metadata of file systems, and what is read past them");
+            sheet.table(&devices);
         }
         if !(seen.skipped.is_empty() && seen.evictors.is_empty()) {
-            page.blank();
+            sheet.blank();
         }
         if !seen.evictors.is_empty() {
             let who = seen.evictors.join(", ");
-            page.dim(&format!("{who} evicts idle pages here by itself (more: ramline explain evictors)."));
+            sheet.dim(&format!("{who} evicts idle pages here by itself (more: ramline explain evictors)."));
         }
-        super::remarks(&mut page, Paint::Dim, "Passed over: ", "name", &seen.skipped);
-        super::failures(&mut page, seen.failed);
-        page.finish()
+        super::remarks(&mut sheet, Paint::Dim, "Passed over: ", "name", &seen.skipped);
+        super::failures(&mut sheet, seen.failed);
+        sheet
+    }
+
+    /// The screen.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        self.sheet().text(style, Depth::All)
     }
 
     fn answer(&self) -> String {
-        let seen = &self.seen;
-        let unheld = (seen.named.resident + seen.nameless).saturating_sub(seen.held);
-        format!("{} are in the page cache, {unheld} of it of files that no process has open.", seen.counted)
+        let (counted, unheld) = (self.seen.counted, self.seen.unheld());
+        format!("{counted} are in the page cache, {unheld} of it of files that no process has open.")
     }
 
+    /// What the sum is made of; what is left can be below zero.
     fn sums(&self) -> Table {
         let seen = &self.seen;
-        let mut table = Table::new(vec![Column::left(""), Column::right("resident"), Column::wrapped("")]);
-        let files = format!("{} in {}", number::things(seen.named.files, "file"), places(&seen.walked));
-        let mut row = |what: &str, bytes: String, how: String| table.row([what.into(), bytes.into(), how.into()]);
-        row("files", seen.named.resident.to_string(), files);
-        row("files without a name", seen.nameless.to_string(), "deleted, held by processes".to_owned());
-        row("block devices", seen.devices.to_string(), "mostly metadata of file systems".to_owned());
-        let moved = if seen.counted >= seen.counted_before {
-            format!("grew by {} during the look", seen.counted.saturating_sub(seen.counted_before))
-        } else {
-            format!("shrank by {} during the look", seen.counted_before.saturating_sub(seen.counted))
+        let mut table = Table::new(vec![
+            Column::left(""),
+            Column::right("resident"),
+            Column::right("of all"),
+            Column::left(""),
+            Column::wrapped("").at_least(WORDS),
+        ]);
+        let mut row = |what: &str, bytes: String, share: Option<f64>, how: String| {
+            let bar = Cell::bar(Paint::Plain, share.filter(|share| *share >= 0.0));
+            table.row([what.into(), bytes.into(), percent(share), bar, how.into()]);
         };
-        let rest = format!("other mount namespaces, and files read meanwhile; what the kernel counts {moved}");
-        row("the rest", seen.rest.to_string(), rest);
+        let files = format!("{} in {}", number::things(seen.named.files, "file"), places(&seen.walked));
+        let sums = [
+            ("files", seen.named.resident, files),
+            ("files without a name", seen.nameless, "deleted, held by processes".to_owned()),
+            ("block devices", seen.devices, "mostly metadata of file systems".to_owned()),
+        ];
+        for (what, bytes, how) in sums {
+            row(what, bytes.to_string(), seen.share(bytes), how);
+        }
+        let moved = seen.moved();
+        let went = if moved.is_negative() { "shrank" } else { "grew" };
+        let rest = format!(
+            "other mount namespaces, and files read meanwhile; what the kernel counts {went} by {} during the look",
+            moved.magnitude()
+        );
+        row("the rest", seen.rest.to_string(), seen.rest.share_of(seen.counted), rest);
         table
     }
 }
 
-fn places(walked: &[Tree]) -> String {
-    let names: Vec<&str> = walked.iter().map(|tree| tree.name.path.as_str()).collect();
-    match names.as_slice() {
-        [] => "no file system".to_owned(),
+/// The first of them, and how many more.
+fn names(all: &[&str], more: &str) -> String {
+    match all {
         [one, two, three, rest @ ..] if !rest.is_empty() => {
-            format!("{one}, {two}, {three} and {} more places", rest.len())
+            format!("{one}, {two}, {three} and {} more{more}", rest.len())
         }
         some => some.join(", "),
     }
 }
 
-fn directories(trees: &[Tree], all: Bytes, style: &Style) -> Table {
-    let columns = vec![
+fn places(walked: &[Tree]) -> String {
+    let all: Vec<&str> = walked.iter().map(|tree| tree.name.path.as_str()).collect();
+    if all.is_empty() { "no file system".to_owned() } else { names(&all, " places") }
+}
+
+/// Empty where it is not known.
+fn percent(share: Option<f64>) -> Cell {
+    share.map(number::percent).unwrap_or_default().into()
+}
+
+fn directories(seen: &Top) -> Table {
+    let mut table = Table::new(vec![
         Column::right("resident"),
         Column::right("of all"),
         Column::left(""),
         Column::right("dirty"),
         Column::right("files"),
-        Column::wrapped("directory"),
-    ];
-    let mut table = Table::new(columns);
-    for tree in trees {
-        let share = tree.tally.resident.share_of(all);
+        Column::wrapped("directory").at_least(NAME),
+    ]);
+    for tree in &seen.directories {
+        let share = seen.share(tree.tally.resident);
         table.row([
             tree.tally.resident.to_string().into(),
-            share.map(number::percent).unwrap_or_default().into(),
-            super::bar_of(share, style).into(),
+            percent(share),
+            Cell::bar(Paint::Plain, share),
             tree.tally.dirty.to_string().into(),
             number::count(tree.tally.files).into(),
             tree.name.path.as_str().into(),
@@ -142,24 +176,21 @@ fn directories(trees: &[Tree], all: Bytes, style: &Style) -> Table {
     table
 }
 
-fn files(files: &[HotFile], page: Bytes, style: &Style) -> Table {
-    let columns = vec![
+fn files<'a>(files: impl Iterator<Item = &'a HotFile>, page: Bytes) -> Table {
+    let mut table = Table::new(vec![
         Column::right("resident"),
         Column::right("of file"),
         Column::left(""),
-        Column::wrapped("file"),
-        Column::wrapped("open or mapped by"),
-    ];
-    let mut table = Table::new(columns);
+        Column::wrapped("file").at_least(NAME),
+        Column::wrapped("open or mapped by").at_least(WHO),
+    ]);
     for file in files {
         let resident = file.row.resident.map_or_else(|| "unknown".to_owned(), |bytes| bytes.to_string());
         let share = file.row.share(page.0);
-        let percent = share.map(number::percent).unwrap_or_default();
-        let bar = super::bar_of(share, style);
         table.row([
             resident.into(),
-            percent.into(),
-            bar.into(),
+            percent(share),
+            Cell::bar(Paint::Plain, share),
             file.row.name.path.as_str().into(),
             held_by(file).into(),
         ]);
@@ -173,51 +204,66 @@ fn held_by(file: &HotFile) -> String {
         pid => format!("{} ({pid})", holder.name),
     };
     let named: Vec<String> = file.held_by.iter().map(one).collect();
-    let shown = u64::try_from(named.len()).unwrap_or(u64::MAX);
-    match file.holders.saturating_sub(shown) {
+    match file.more_holders() {
         0 if named.is_empty() => "no process".to_owned(),
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),
     }
 }
 
-fn users(page: &mut Page<'_>, title: &str, users: &[CacheUser]) {
+fn users(sheet: &mut Sheet, title: &str, seen: &Top, users: &[CacheUser]) {
     if users.is_empty() {
         return;
     }
-    page.heading(title);
-    let mut table = Table::new(vec![Column::right("resident"), Column::right("files"), Column::wrapped("who")]);
+    sheet.heading(title);
+    let mut table = Table::new(vec![
+        Column::right("resident"),
+        Column::right("of all"),
+        Column::left(""),
+        Column::right("files"),
+        Column::wrapped("who").at_least(NAME),
+    ]);
     for user in users {
         let who = user.pid.map_or_else(|| user.name.clone(), |pid| format!("{} ({pid})", user.name));
-        table.row([user.resident.to_string().into(), number::count(user.files).into(), who.into()]);
+        let share = seen.share(user.resident);
+        table.row([
+            user.resident.to_string().into(),
+            percent(share),
+            Cell::bar(Paint::Plain, share),
+            number::count(user.files).into(),
+            who.into(),
+        ]);
     }
-    page.table(&table);
+    sheet.table(&table);
 }
 
 /// Every byte of the sum has a row.
 fn device_table(seen: &Top) -> Table {
-    let mut table = Table::new(vec![Column::right("resident"), Column::right("dirty"), Column::wrapped("device")]);
-    for row in seen.device_files.iter().filter(|row| row.resident > Some(Bytes::ZERO)) {
-        let resident = row.resident.unwrap_or_default().to_string();
-        let dirty = row.dirty.map_or_else(|| "?".to_owned(), |bytes| bytes.to_string());
-        table.row([resident.into(), dirty.into(), row.name.path.as_str().into()]);
+    let mut table = Table::new(vec![
+        Column::right("resident"),
+        Column::right("of all"),
+        Column::left(""),
+        Column::right("dirty"),
+        Column::wrapped("device").at_least(NAME),
+    ]);
+    let mut row = |resident: Bytes, dirty: Option<Bytes>, device: &str| {
+        let share = seen.share(resident);
+        let dirty = dirty.map_or_else(|| "?".to_owned(), |bytes| bytes.to_string());
+        let bar = Cell::bar(Paint::Plain, share);
+        table.row([resident.to_string().into(), percent(share), bar, dirty.into(), device.into()]);
+    };
+    for device in seen.device_files.iter().filter(|device| device.resident > Some(Bytes::ZERO)) {
+        row(device.resident.unwrap_or_default(), device.dirty, &device.name.path);
     }
     if seen.devices_unlisted > Bytes::ZERO {
-        let which = match seen.devices_closed.as_slice() {
+        let closed: Vec<&str> = seen.devices_closed.iter().map(String::as_str).collect();
+        let which = match closed.as_slice() {
             [] => "not seen with any one device: without a node in /dev, or read meanwhile".to_owned(),
-            closed => format!("{}: may not be opened here, so only the sum is known", names(closed)),
+            closed => format!("{}: may not be opened here, so only the sum is known", names(closed, "")),
         };
-        table.row([seen.devices_unlisted.to_string().into(), "?".into(), which.as_str().into()]);
+        row(seen.devices_unlisted, None, &which);
     }
     table
-}
-
-/// The first of them.
-fn names(all: &[String]) -> String {
-    match all {
-        [one, two, three, rest @ ..] if !rest.is_empty() => format!("{one}, {two}, {three} and {} more", rest.len()),
-        some => some.join(", "),
-    }
 }
 
 #[cfg(test)]

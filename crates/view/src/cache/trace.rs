@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::pushed;
 use crate::report::SCHEMA_VERSION;
-use crate::text::{Cell, Column, Page, Style, Table, number};
+use crate::sheet::{Depth, Sheet};
+use crate::text::{Cell, Column, Paint, Style, Table, number};
 
 /// `cache trace`: which pages were there when they were asked for, by file and by process.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -22,8 +23,10 @@ pub struct CacheTrace {
     pub top: usize,
 }
 
-/// Below this width only the columns that answer the question are shown.
-const WIDE: usize = 90;
+/// Files of which it is told who took their pages out.
+const PUSHED: usize = 3;
+/// Names keep so many columns while others can be spared.
+const NAME: usize = 32;
 
 impl CacheTrace {
     /// As a document.
@@ -32,11 +35,11 @@ impl CacheTrace {
         CacheTrace { schema_version: SCHEMA_VERSION, traced, top }
     }
 
-    /// The screen.
+    /// The sheet.
     #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        let (mut page, traced) = (Page::new(style), &self.traced);
-        page.bold(&self.answer());
+    pub fn sheet(&self) -> Sheet {
+        let (mut sheet, traced) = (Sheet::new(), &self.traced);
+        sheet.answer(Paint::Bold, &self.answer());
         let total = &traced.total;
         let by = format!(
             "{} asked for pages: {} found, {} missed. {} on mapped files: {} missed.",
@@ -46,45 +49,46 @@ impl CacheTrace {
             number::things(total.faults, "page fault"),
             number::count(total.mapped_misses)
         );
-        page.line(&by);
+        sheet.line(&by);
         let came = format!(
             "Read ahead {}, brought in otherwise (written, asked for in advance) {}.",
             pushed::size(total.read_ahead, traced.page),
             pushed::size(total.brought, traced.page)
         );
-        page.line(&came);
+        sheet.line(&came);
         let gone = format!(
             "Evicted {}, of it by DAMON {}; dropped (on request, or the file was deleted or cut) {}.",
             pushed::size(total.evicted, traced.page),
             pushed::size(total.by_age, traced.page),
             pushed::size(total.dropped, traced.page)
         );
-        page.line(&gone);
-        pushed::recorded(&mut page, &traced.recorded);
+        sheet.line(&gone);
+        pushed::recorded(&mut sheet, &traced.recorded);
         if !traced.files.is_empty() {
-            page.heading("By file");
             let rows = traced.files.iter().map(|file| (&file.touched, file.name.path.clone()));
-            page.table(&self.rows("file", rows, style));
-            self.left_out(&mut page, traced.files.len());
+            self.rows(&mut sheet, "file", rows);
         }
         if traced.processes.len() > 1 {
-            page.heading("By process");
             let rows = traced.processes.iter().map(|row| (&row.touched, format!("{} ({})", row.name, row.pid)));
-            page.table(&self.rows("process", rows, style));
-            self.left_out(&mut page, traced.processes.len());
+            self.rows(&mut sheet, "process", rows);
         }
-        let pushing: Vec<_> = traced.files.iter().filter(|file| !file.pushed.is_empty()).take(3).collect();
-        for file in pushing {
-            page.heading(&format!("Who took pages of {} out", file.name.path));
-            page.table(&pushed::table(&file.pushed, traced.page));
+        for file in traced.files.iter().filter(|file| !file.pushed.is_empty()).take(PUSHED) {
+            let heading = format!("Who took pages of {} out", file.name.path);
+            pushed::takers(&mut sheet, &heading, &file.pushed, traced.page);
         }
-        page.blank();
-        page.dim(
+        sheet.blank();
+        sheet.dim(
             "A page counts each time a read asks for it; a page that is still being read ahead counts as found, and its reader may wait for \
              it. A touch of a page that is mapped already leaves no record: of mapped files the share is that of page faults, and that of \
              all touches is higher. Neither does a read of a file in memory (tmpfs), or a write over pages that are there.",
         );
-        page.finish()
+        sheet
+    }
+
+    /// The screen.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        self.sheet().text(style, Depth::All)
     }
 
     fn answer(&self) -> String {
@@ -92,53 +96,33 @@ impl CacheTrace {
         if self.traced.recorded.level == Level::ChangesOnly {
             return format!("{whom}: {} brought into the page cache.", pushed::size(total.brought, self.traced.page));
         }
-        let asked = total.asked();
-        match share(total) {
+        match total.hit_share().map(number::percent) {
             None => format!("{whom}: no page of a file was asked for."),
             Some(share) => format!(
                 "{whom}: {share} of {} found the page in the page cache; {} missed.",
-                number::things(asked, "page request"),
+                number::things(total.asked(), "page request"),
                 number::count(total.misses())
             ),
         }
     }
 
-    fn rows<'a>(&self, what: &str, rows: impl Iterator<Item = (&'a Touched, String)>, style: &Style) -> Table {
-        let wide = style.width >= WIDE;
+    fn rows<'a>(&self, sheet: &mut Sheet, what: &str, rows: impl ExactSizeIterator<Item = (&'a Touched, String)>) {
         let mut columns = vec![Column::right("found"), Column::right("missed"), Column::right("share")];
-        if wide {
-            columns.extend(["ahead", "brought", "evicted"].map(Column::right));
-        }
-        columns.push(Column::wrapped(what));
+        columns.extend(["ahead", "brought", "evicted"].map(|head| Column::right(head).spare()));
+        columns.push(Column::wrapped(what).at_least(NAME));
         let mut table = Table::new(columns);
-        for (touched, name) in rows.take(self.top.max(1)) {
-            let mut cells: Vec<Cell> = vec![
-                number::count(touched.hits()).into(),
-                number::count(touched.misses()).into(),
-                share(touched).unwrap_or_default().into(),
-            ];
-            if wide {
-                let pages = [touched.read_ahead, touched.brought, touched.evicted];
-                cells.extend(pages.map(|pages| Cell::from(number::count(pages))));
-            }
-            cells.push(name.as_str().into());
-            table.cells(cells);
+        let (all, top) = (rows.len(), self.top.max(1));
+        for (touched, name) in rows.take(top) {
+            let [found, missed] = [touched.hits(), touched.misses()].map(|pages| Cell::from(number::count(pages)));
+            let share = touched.hit_share().map(number::percent).unwrap_or_default().into();
+            let [ahead, brought, evicted] =
+                [touched.read_ahead, touched.brought, touched.evicted].map(|pages| Cell::from(number::count(pages)));
+            table.row([found, missed, share, ahead, brought, evicted, name.into()]);
         }
-        table
+        sheet.heading(&format!("By {what}"));
+        sheet.table(&table);
+        super::left_out(sheet, all, top, super::TOP);
     }
-
-    fn left_out(&self, page: &mut Page<'_>, all: usize) {
-        let more = all.saturating_sub(self.top.max(1));
-        if more > 0 {
-            page.dim(&format!("and {more} more (--top; --json prints all)"));
-        }
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a share for reading")]
-fn share(touched: &Touched) -> Option<String> {
-    let asked = touched.asked();
-    (asked > 0).then(|| number::percent(touched.hits() as f64 / asked as f64))
 }
 
 #[cfg(test)]

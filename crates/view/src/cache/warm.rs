@@ -1,12 +1,13 @@
 //! `cache warm`: what was missing, what was read, how fast, and whether it stayed.
 
 use ramline_snapshot::cache::{Doing, Stop, Warmed, WarmedFile};
-use ramline_units::{Bytes, Nanos};
+use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::SCHEMA_VERSION;
-use crate::text::{Page, Paint, Style, number};
+use crate::sheet::{Depth, Sheet};
+use crate::text::{Paint, Style, number};
 
 /// `cache warm`: what was missing, what was read, and whether it stayed.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -34,37 +35,42 @@ impl CacheWarm {
         CacheWarm { schema_version: SCHEMA_VERSION, done }
     }
 
+    /// The sheet.
+    #[must_use]
+    pub fn sheet(&self) -> Sheet {
+        let (mut sheet, done) = (Sheet::new(), &self.done);
+        sheet.answer(Paint::Bold, &self.answer());
+        if let Some(stop) = &done.stopped {
+            sheet.painted(Paint::Warn, &stopped(stop));
+        }
+        if done.doing == Doing::Done && done.read > Bytes::ZERO {
+            sheet.line(&self.speed());
+        }
+        sheet.dim(&format!("The guard began with room for {} ({}).", done.room, done.bound));
+        files(&mut sheet, "Direct I/O: ", &done.direct);
+        files(&mut sheet, "Not as wanted: ", &done.lost);
+        super::remarks(&mut sheet, Paint::Warn, "Unknown: ", "file", &done.unknown);
+        super::remarks(&mut sheet, Paint::Dim, "Passed over: ", "name", &done.skipped);
+        super::failures(&mut sheet, done.failed);
+        sheet
+    }
+
     /// The screen.
     #[must_use]
     pub fn text(&self, style: &Style) -> String {
-        let (mut page, done) = (Page::new(style), &self.done);
-        page.bold(&self.answer());
-        if let Some(stop) = &done.stopped {
-            page.painted(Paint::Warn, &stopped(stop));
-        }
-        if done.doing == Doing::Done && done.read > Bytes::ZERO {
-            page.line(&self.speed());
-        }
-        page.dim(&format!("The guard began with room for {} ({}).", done.room, done.bound));
-        files(&mut page, "Direct I/O: ", &done.direct);
-        files(&mut page, "Not as wanted: ", &done.lost);
-        super::remarks(&mut page, Paint::Warn, "Unknown: ", "file", &done.unknown);
-        super::remarks(&mut page, Paint::Dim, "Passed over: ", "name", &done.skipped);
-        super::failures(&mut page, done.failed);
-        page.finish()
+        self.sheet().text(style, Depth::All)
     }
 
     fn answer(&self) -> String {
         let done = &self.done;
-        let (before, of) =
-            (done.before.resident, number::things(done.before.files.saturating_add(done.before.unknown), "file"));
+        let (before, of) = (done.before.resident, number::things(done.before.all_files(), "file"));
         if done.missing == Bytes::ZERO && done.before.files == 0 && done.before.unknown > 0 {
             return format!("How much of {of} is missing is not known.");
         }
         if done.missing == Bytes::ZERO {
             return format!("Nothing is missing: {before} of {of} are in the page cache, all that has data.");
         }
-        let span = done.before.span + done.before.unknown_length;
+        let span = done.before.all_span();
         match done.after {
             Some(after) => {
                 format!("{after} of {span} in {of} are in the page cache now, counted again; before {before}.")
@@ -75,7 +81,6 @@ impl CacheWarm {
 
     fn speed(&self) -> String {
         let done = &self.done;
-        let rate = rate(done.read, done.took);
         let tried: Vec<String> =
             done.tried.iter().map(|(depth, rate)| format!("{depth}: {}", number::per_second(*rate))).collect();
         let tried = if tried.is_empty() { String::new() } else { format!(" (tried {})", tried.join(", ")) };
@@ -84,15 +89,10 @@ impl CacheWarm {
             done.read,
             done.missing,
             done.took,
-            number::per_second(rate),
+            number::per_second(done.rate()),
             number::things(done.depth, "reader")
         )
     }
-}
-
-/// Bytes a second.
-pub(super) fn rate(read: Bytes, took: Nanos) -> Bytes {
-    Bytes(read.0.saturating_mul(1000) / (took.0 / 1_000_000).max(1))
 }
 
 pub(super) fn stopped(stop: &Stop) -> String {
@@ -105,13 +105,10 @@ pub(super) fn stopped(stop: &Stop) -> String {
     }
 }
 
-fn files(page: &mut Page<'_>, head: &str, files: &[WarmedFile]) {
+fn files(sheet: &mut Sheet, head: &str, files: &[WarmedFile]) {
     for file in files {
-        page.painted_point(
-            Paint::Warn,
-            head,
-            &format!("{}: {} ({} in the page cache)", file.name.path, file.text, file.after),
-        );
+        let text = format!("{}: {} ({} in the page cache)", file.name.path, file.text, file.after);
+        sheet.painted_point(Paint::Warn, head, &text);
     }
 }
 
@@ -119,6 +116,7 @@ fn files(page: &mut Page<'_>, head: &str, files: &[WarmedFile]) {
 mod tests {
     use super::*;
     use ramline_snapshot::cache::Tally;
+    use ramline_units::Nanos;
 
     #[test]
     fn a_stop_says_what_bounds_it() {

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::pushed;
 use crate::report::SCHEMA_VERSION;
-use crate::text::{Column, Page, Style, Table, number};
+use crate::sheet::{Depth, Sheet};
+use crate::text::{Column, Paint, Style, Table, number};
 
 /// `cache watch`: how much of files is in the page cache over time, and who took them out.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -41,15 +42,15 @@ impl CacheWatch {
         CacheWatch { schema_version: SCHEMA_VERSION, watched, top }
     }
 
-    /// The screen.
+    /// The sheet.
     #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        let (mut page, watched) = (Page::new(style), &self.watched);
-        page.bold(&self.answer());
+    pub fn sheet(&self) -> Sheet {
+        let (mut sheet, watched) = (Sheet::new(), &self.watched);
+        sheet.answer(Paint::Bold, &self.answer());
         let total = &watched.total;
         if let (Some(first), Some(last)) = (watched.looks.first(), watched.looks.last()) {
             let (was, is) = (first.tally.resident, last.tally.resident);
-            page.line(&format!("In the page cache: {was} at first, {is} at the end."));
+            sheet.line(&format!("In the page cache: {was} at first, {is} at the end."));
         }
         let gone = format!(
             "Evicted {}, of it by DAMON {}; {} came back. Dropped (on request, or the file was deleted or cut) {}.",
@@ -58,29 +59,33 @@ impl CacheWatch {
             pushed::size(total.refaulted, watched.page),
             pushed::size(total.dropped, watched.page)
         );
-        page.line(&gone);
-        pushed::recorded(&mut page, &watched.recorded);
-        if !watched.pushed.is_empty() {
-            page.heading("Who took it out");
-            page.table(&pushed::table(&watched.pushed, watched.page));
-        }
+        sheet.line(&gone);
+        pushed::recorded(&mut sheet, &watched.recorded);
+        pushed::takers(&mut sheet, "Who took it out", &watched.pushed, watched.page);
         if !watched.files.is_empty() {
-            page.heading("Files that lost pages");
-            let mut table = Table::new(vec![
-                Column::right("evicted"),
-                Column::right("came back"),
-                Column::right("dropped"),
-                Column::wrapped("file"),
-            ]);
-            for file in watched.files.iter().take(self.top.max(1)) {
-                let sizes = [file.touched.evicted, file.touched.refaulted, file.touched.dropped]
-                    .map(|pages| pushed::size(pages, watched.page));
-                let [evicted, back, dropped] = sizes;
-                table.row([evicted.into(), back.into(), dropped.into(), file.name.path.as_str().into()]);
-            }
-            page.table(&table);
+            let top = self.top.max(1);
+            sheet.heading("Files that lost pages");
+            sheet.table(&self.files(top));
+            super::left_out(&mut sheet, watched.files.len(), top, super::TOP);
         }
-        page.finish()
+        sheet
+    }
+
+    /// The screen.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        self.sheet().text(style, Depth::All)
+    }
+
+    fn files(&self, top: usize) -> Table {
+        let columns = ["evicted", "came back", "dropped"].map(Column::right);
+        let mut table = Table::new(columns.into_iter().chain([Column::wrapped("file")]).collect());
+        for file in self.watched.files.iter().take(top) {
+            let pages = [file.touched.evicted, file.touched.refaulted, file.touched.dropped];
+            let [evicted, back, dropped] = pages.map(|pages| pushed::size(pages, self.watched.page).into());
+            table.row([evicted, back, dropped, file.name.path.as_str().into()]);
+        }
+        table
     }
 
     fn answer(&self) -> String {

@@ -4,7 +4,7 @@
 //! by place or by name, and leave out the last `bytes`. A name that several numbers have means the first document's;
 //! the others are listed beside it.
 
-use ramline_advice::{closest_topics, distance};
+use ramline_advice::{closest_topics, slip};
 
 use super::documents::{Document, numbers};
 use super::leaves::Leaf;
@@ -287,14 +287,8 @@ fn closest(name: &str) -> Vec<String> {
     let labels = named::all().into_iter().flat_map(|n| n.labels);
     let rows = ROWS.iter().flat_map(|row| row.labels).map(|label| (*label).to_owned());
     let topics: Vec<&str> = closest_topics(name);
-    // Short words are near to anything.
-    let near = match wanted.chars().count() {
-        0..=5 => 1,
-        n => n / 2,
-    };
-    let mut all: Vec<(usize, String)> =
-        labels.chain(rows).map(|label| (distance(&plain(&label), &wanted), label)).collect();
-    all.retain(|(far, _)| *far <= near);
+    let near = |label: String| Some((slip(&wanted, &plain(&label))?, label));
+    let mut all: Vec<(usize, String)> = labels.chain(rows).filter_map(near).collect();
     all.sort();
     all.dedup();
     // A number that is one letter off comes before a topic, what is further off after it.

@@ -67,7 +67,7 @@ const fn ledger(term: Term) -> (&'static str, &'static str, &'static str) {
         Term::CpuLists => ("/proc/zoneinfo count: of every CPU, x page size", "there are many CPUs and much was freed lately; it counts as used in MemFree's eyes", "used"),
         Term::Anon => ("/proc/meminfo AnonPages and the swap cache: Active(anon) + Inactive(anon), what is locked, less the tmpfs line", "programs hold heaps and stacks; show processes tells which", "rss-pss"),
         Term::Shmem => ("/proc/meminfo Shmem", "files lie in tmpfs, or programs share segments", "shmem"),
-        Term::FileClean => ("/proc/meminfo Active(file) + Inactive(file) less Dirty and Writeback", "files were read and nobody has needed the room since", "page-cache"),
+        Term::FileClean => ("/proc/meminfo Active(file) + Inactive(file) less Dirty and Writeback", "files were read and nothing has needed the room since", "page-cache"),
         Term::FileDirty => ("/proc/meminfo Dirty + Writeback", "much was written lately, or the disk is slow", "dirty"),
         Term::Unevictable => ("/proc/meminfo Unevictable less the locked parts of process and shared memory", "programs lock files they map (mlockall), or a ramfs holds files", "used"),
         Term::Isolated => ("/proc/vmstat nr_isolated_anon + nr_isolated_file", "reclaim, compaction or migration is at work this moment", "pressure"),

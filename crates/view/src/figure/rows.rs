@@ -173,11 +173,11 @@ pub const ROWS: &[Row] = &[
     row("swap.areas[].turn", "/proc/swaps, sorted by priority", "swap-order").named(&["turn"]).unit("place in order").scope(Scope::Fact),
     row("swap.areas[].priority", "/proc/swaps Priority", "swap-order").named(&["priority"]).unit("number").scope(Scope::Setting),
     row("swap.areas[].size", "/proc/swaps Size", "swap-order").named(&["size", "size of the swap area"]).scope(Scope::Setting),
-    row("swap.areas[].used", "/proc/swaps Used", "swap-in-use").named(&["uses", "swap area uses"]).large("pages nobody touches were parked there; it counts uncompressed bytes, also on zram"),
+    row("swap.areas[].used", "/proc/swaps Used", "swap-in-use").named(&["uses", "swap area uses"]).large("idle pages were parked there; it counts uncompressed bytes, also on zram"),
     row("swap.areas[].share", "Used / Size", "swap-in-use").named(&["share", "share of the swap area"]),
     row("swap.total", "/proc/swaps Size, added up", "swap-in-use").named(&["swap total", "SwapTotal"]).scope(Scope::Setting),
-    row("swap.used", "/proc/swaps Used, added up", "swap-in-use").named(&["in swap", "stock", "swap used"]).large("pages nobody touches were parked there; only flow hurts"),
-    row("swap.flow", FLOW, "swap-in-use").named(&["moving", "flow", "areas"]).large("memory is made (out), or somebody waits for pages (in)").scope(Scope::Rate),
+    row("swap.used", "/proc/swaps Used, added up", "swap-in-use").named(&["in swap", "stock", "swap used"]).large("idle pages were parked there; only flow hurts"),
+    row("swap.flow", FLOW, "swap-in-use").named(&["moving", "flow", "areas"]).large("RAM is made free (out), or tasks wait for pages (in)").scope(Scope::Rate),
     row("swap.flow.refaults_per_s", "/proc/vmstat workingset_refault_anon over the window", "swap-in-use").named(&["refaults from swap"]).unit("pages a second").scope(Scope::Rate),
     row("swap.verdict", FLOW, "swap-in-use"),
     row("show-swap:read_ahead_pages", "2^vm.page-cluster: /proc/sys/vm/page-cluster", "page-cluster").named(&["swap read-ahead", "vm.page-cluster"]).unit("pages").scope(Scope::Setting),
@@ -220,11 +220,11 @@ pub const ROWS: &[Row] = &[
     row("pressure.cpu.some.avg10", "/proc/pressure/cpu some avg10", "psi").named(&["cpu", "waiting for a CPU"]).large("more tasks want to run than there are CPUs"),
     row("pressure.rates", "/proc/vmstat over the window", "pressure").unit("pages a second").scope(Scope::Rate),
     row("pressure.rates.refault_file", "/proc/vmstat workingset_refault_file over the window", "page-cache")
-        .named(&["refaults", "file refaults", "of files read again soon after eviction"])
+        .named(&["refaults", "file refaults", "of files read again after they were evicted"])
         .unit("pages a second")
         .large("the files in use do not fit into what is left of RAM"),
     row("pressure.rates.refault_anon", "/proc/vmstat workingset_refault_anon over the window", "swap-in-use")
-        .named(&["anonymous refaults", "of processes needed again soon after swapping out"])
+        .named(&["anonymous refaults", "of processes needed again after they were swapped out"])
         .unit("pages a second")
         .large("process memory in use was swapped out"),
     row("pressure.rates.restore_file", "/proc/vmstat workingset_restore_file over the window", "page-cache")
@@ -340,11 +340,11 @@ pub const ROWS: &[Row] = &[
 #[must_use]
 pub fn entry<T>(document: &str, path: &str, get: impl Fn(&'static Row) -> Option<T>) -> Option<T> {
     let rows = ROWS.iter().filter_map(|row| Some((below(row, document, path)?, get(row)?)));
-    rows.max_by_key(|(length, _)| *length).map(|(_, entry)| entry)
+    rows.max_by_key(|(rank, _)| *rank).map(|(_, entry)| entry)
 }
 
-/// How long the part of the path is that a row is for; a row of one document beats one of any.
-fn below(row: &Row, document: &str, path: &str) -> Option<usize> {
+/// How long the part of the path is that a row is for, and whether the row is of one document, which then beats one of any.
+fn below(row: &Row, document: &str, path: &str) -> Option<(usize, bool)> {
     let (of, at) = row.at.split_once(':').map_or((None, row.at), |(of, at)| (Some(of), at));
     if of.is_some_and(|of| of != document) {
         return None;
@@ -354,9 +354,10 @@ fn below(row: &Row, document: &str, path: &str) -> Option<usize> {
         path.strip_prefix(at)
             .is_some_and(|rest| rest.is_empty() || at.is_empty() || at.ends_with('_') || rest.starts_with(['.', '[']))
     };
-    let deeper = || path.match_indices('.').any(|(dot, _)| starts(&path[dot + 1..]));
+    let deeper =
+        || std::iter::successors(path.split_once('.'), |(_, rest)| rest.split_once('.')).any(|(_, rest)| starts(rest));
     let matches = starts(path) || (of.is_none() && at.contains("[]") && deeper());
-    matches.then(|| at.len() * 2 + usize::from(of.is_some()))
+    matches.then_some((at.len(), of.is_some()))
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ impl Found {
         let unit = self.named.as_ref().map_or_else(|| unit_of(document.name, &self.leaf, scope), |n| n.unit.to_owned());
         let made = document.now.map(|now| now(snapshot, window));
         let show = |raw: f64| value::print(self.leaf.kind, &unit, raw);
-        let (here, more) = made.as_ref().map_or((Vec::new(), 0), |made| value::values(made, &self.path, show));
+        let (here, all) = made.as_ref().map_or((Vec::new(), 0), |made| value::values(made, &self.path, show));
         let own = |pick: fn(&Named) -> &str| self.named.as_ref().map(pick).filter(|t| !t.is_empty());
         let topic = own(|n| n.topic).or_else(|| get(|r| r.topic)).unwrap_or("used").to_owned();
         Figure {
@@ -36,9 +36,9 @@ impl Found {
             path: self.path.clone(),
             command: document.command.to_owned(),
             what: own(|n| &n.what).map_or_else(|| words(&self.leaf), str::to_owned),
-            part_of: self.leaf.part_of.as_deref().filter(|_| self.named.is_none()).map(absent),
+            part_of: self.leaf.part_of.as_deref().filter(|_| self.named.is_none()).map(told),
             source: own(|n| &n.source).or_else(|| get(|r| r.source)).unwrap_or_default().to_owned(),
-            not_here: self.not_here(&here, more, scope, window.is_some()),
+            not_here: self.not_here(&here, all, scope, window.is_some()),
             large_when: own(|n| n.large).or_else(|| get(|r| r.large)).map(str::to_owned),
             next_command: format!("ramline explain {topic}"),
             unit,
@@ -49,14 +49,10 @@ impl Found {
         }
     }
 
-    fn not_here(&self, here: &[Here], more: usize, scope: Scope, window: bool) -> Option<String> {
-        if more > 0 {
-            return Some(format!(
-                "The first {} of {}; all of them: {} --json",
-                here.len(),
-                here.len() + more,
-                self.document.command
-            ));
+    fn not_here(&self, here: &[Here], all: usize, scope: Scope, window: bool) -> Option<String> {
+        if all > here.len() {
+            let command = self.document.command;
+            return Some(format!("The first {} of {all}; all of them: {command} --json", here.len()));
         }
         if !here.is_empty() {
             return None;
@@ -76,13 +72,46 @@ fn words(leaf: &Leaf) -> String {
     let what = leaf.what.trim();
     match what.strip_prefix('`').and_then(|w| w.strip_suffix('`')) {
         Some(key) if !key.contains('`') => format!("The kernel's {key}."),
-        _ => absent(what),
+        _ => told(what),
     }
 }
 
-/// Descriptions speak of `None`, which is a word of the program's language.
-fn absent(text: &str) -> String {
-    text.replace("`None`", "absent")
+/// Words of the program's source, where the descriptions are from, and what stands for them on a screen (docs/glossary.md).
+const SAID: &[(&str, &str)] = &[
+    ("`None`", "absent"),
+    ("Gauge", "Now"),
+    ("Gauges", "Now"),
+    ("gauge", "as of now"),
+    ("gauges", "as of now"),
+    ("an arm", "a setting"),
+    ("An arm", "A setting"),
+    ("arm", "setting"),
+    ("arms", "settings"),
+    ("Arms", "Settings"),
+    ("can be had", "is available"),
+    ("gives way", "is reclaimed"),
+    ("nobody else", "no other process"),
+    ("nobody", "no process"),
+    ("somebody", "some process"),
+    ("whoever started", "whatever started"),
+    ("whoever", "the program that"),
+    ("may be claimed", "is significant"),
+];
+
+/// A description as a reader has it.
+fn told(text: &str) -> String {
+    let mut out = text.to_owned();
+    for (word, said) in SAID {
+        let mut rest = std::mem::take(&mut out);
+        while let Some((before, after)) = rest.split_once(word) {
+            let whole = !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric);
+            out.push_str(before);
+            out.push_str(if whole { said } else { word });
+            rest = after.to_owned();
+        }
+        out.push_str(&rest);
+    }
+    out
 }
 
 /// From the table, or from the words of the description.
@@ -137,4 +166,20 @@ fn unit_of(document: &str, leaf: &Leaf, scope: Scope) -> String {
     ];
     let unit = by_name.iter().find(|(is, _)| *is).map_or("number", |(_, unit)| unit);
     format!("{unit}{rate}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_the_source_do_not_reach_a_screen() {
+        for (text, said) in [
+            ("What it holds. Gauge.", "What it holds. Now."),
+            ("Gauges, each page once; `None` in an arm without.", "Now, each page once; absent in a setting without."),
+            ("Pages nobody uses; some ARM kernels alarm.", "Pages no process uses; some ARM kernels alarm."),
+        ] {
+            assert_eq!(told(text), said);
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The value of a number in a document: which elements a path selects, and how they print.
 
-use ramline_units::{Bytes, Nanos};
+use ramline_units::Nanos;
 use serde_json::Value;
 
 use super::Here;
@@ -51,15 +51,15 @@ pub fn steps(path: &str) -> Vec<Step> {
     out
 }
 
-/// The values a path selects, with the names of the elements on the way; the rest is only counted.
+/// The values a path selects, with the names of the elements on the way, as far as they are listed; and how many there are in all.
 #[must_use]
 pub fn values(document: &Value, path: &str, print: impl Fn(f64) -> String) -> (Vec<Here>, usize) {
     let mut found = Vec::new();
     select(document, &steps(path), "", &mut found);
-    let more = found.len().saturating_sub(LISTED);
+    let all = found.len();
     found.truncate(LISTED);
     let here = |(of, raw): (String, f64)| Here { of, value: print(raw), raw };
-    (found.into_iter().map(here).collect(), more)
+    (found.into_iter().map(here).collect(), all)
 }
 
 fn select(value: &Value, steps: &[Step], of: &str, out: &mut Vec<(String, f64)>) {
@@ -134,7 +134,7 @@ pub fn print(kind: Kind, unit: &str, raw: f64) -> String {
     match kind {
         Kind::Bytes | Kind::SignedBytes => format!("{sign}{}{per_second}", whole(raw)),
         Kind::Nanos => Nanos(whole(raw).0).to_string(),
-        _ if unit.starts_with("bytes") => format!("{sign}{}{per_second}", Bytes(whole(raw).0)),
+        _ if unit.starts_with("bytes") => format!("{sign}{}{per_second}", whole(raw)),
         _ if unit.starts_with("share") => number::percent(raw),
         _ if unit == "percent" => format!("{raw:.2} %"),
         _ if unit == "nanoseconds" => Nanos(whole(raw).0).to_string(),

@@ -10,14 +10,14 @@ use super::draw::{self, Axes, Axis, Drawing};
 use super::format::{digits, keep, measured_size, percent, sentence};
 use super::parts::figure;
 use crate::screen;
-use crate::sheet::{Along, Bars, Key, Panels};
+use crate::sheet::{Along, Bars, Key, Panel, Panels};
 
 /// Values beside each other.
 pub fn bars(id: &str, bars: &Bars) -> Markup {
     if bars.is_flat() {
         return html! { p.note { b { (bars.title) } ": 0 in every run." } };
     }
-    let words: Vec<String> = bars.rows.iter().map(|row| format!("{} {}", row.name, row.value)).collect();
+    let words: Vec<String> = bars.rows.iter().map(|row| format!("{}: {}", row.name, row.value)).collect();
     let words = words.join(", ");
     let (drawing, kind, read): (Drawing, &str, Vec<&str>) = match Axis::of(&bars.rows) {
         Some(axis) => {
@@ -53,8 +53,11 @@ pub fn panels(id: &str, all: &Panels) -> Markup {
         Along::Rounds => format!("round {}", digits(axes.width)),
     };
     let begin = if all.along == Along::Rounds { "round 1" } else { "0\u{a0}s" };
-    let words: Vec<String> =
-        all.panels.iter().map(|panel| [panel.name.as_str(), &panel.value, &panel.note].join(" ")).collect();
+    let told = |panel: &Panel| {
+        let parts = [panel.value.as_str(), &panel.note].into_iter().filter(|part| !part.is_empty());
+        format!("{}: {}", panel.name, parts.collect::<Vec<_>>().join(", "))
+    };
+    let words: Vec<String> = all.panels.iter().map(told).collect();
     let notes: Vec<String> = all
         .panels
         .iter()
@@ -108,7 +111,7 @@ fn high(value: f64, all: &Panels) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sheet::{Bar, Line, Panel};
+    use crate::sheet::{Bar, Line};
 
     #[test]
     fn runs_are_dots_and_a_value_alone_is_a_bar_with_its_interval_or_its_arrow() {

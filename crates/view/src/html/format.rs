@@ -123,6 +123,11 @@ pub fn date(unix_ns: u64) -> String {
     format!("{year:04}-{month:02}-{day:02} {:02}:{:02} UTC", minutes % 1440 / 60, minutes % 60)
 }
 
+/// Milliseconds since 1970 the same way.
+pub fn date_ms(unix_ms: u64) -> String {
+    date(unix_ms.saturating_mul(1_000_000))
+}
+
 /// Days, hours or minutes: `41 days`, `3.2 hours`.
 pub fn long(ns: Nanos) -> String {
     let seconds = ns.as_secs_f64();
@@ -183,6 +188,7 @@ mod tests {
             (4_107_542_400, "2100-03-01 00:00 UTC"),
         ] {
             assert_eq!(date(seconds * 1_000_000_000), text);
+            assert_eq!(date_ms(seconds * 1000), text);
         }
     }
 }

@@ -13,6 +13,9 @@ use super::parts::{commands, figure};
 use crate::sheet::{Block, Sheet, Stack, Timed};
 use crate::text::{Cell, Paint, Table};
 
+/// A name in a tree is moved to the right by at most so many blanks.
+const DEEPEST: usize = 32;
+
 /// A section: its heading, the answer, and the sheet below; nothing for an empty sheet.
 pub fn topic(id: &str, heading: &str, sheet: &Sheet) -> Markup {
     html! {
@@ -91,8 +94,16 @@ fn one(id: &str, block: &Block) -> Markup {
         Block::Card { paint, title, sheet } => html! {
             article class=(format!("finding {}", tone(*paint).unwrap_or("plain"))) { h3 { (keep(title)) } (body(id, sheet)) }
         },
+        Block::Strip(strip) => html! { div.scroll { pre.screen { (strip.letters()) } } },
         Block::More { title, sheet } => html! {
             details { summary { @if title.is_empty() { "What it rests on" } @else { (keep(title)) } } (body(id, sheet)) }
+        },
+        // What is folded is there to be opened, and nothing is left out.
+        Block::Ask(_) | Block::LeftOut(_) => html! {},
+        Block::Aside { text, .. } => html! { p.note { (keep(text)) } },
+        Block::Digest { short, title, full } => html! {
+            (body(id, short))
+            details { summary { (keep(title)) } (body(&format!("{id}-full"), full)) }
         },
         Block::Bars(bars) => charts::bars(id, bars),
         Block::Panels(panels) => charts::panels(id, panels),
@@ -139,7 +150,8 @@ fn filled(cell: Option<&Cell>, number: bool) -> Markup {
     match cell.share() {
         Some(share) => draw::meter(share),
         None if number => html! { (cell.text().replace(' ', "\u{a0}")) },
-        None => html! { (keep(cell.text())) },
+        // A step down a tree is two columns, as on a terminal.
+        None => html! { ("\u{a0}".repeat(cell.depth().saturating_mul(2).min(DEEPEST))) (keep(cell.text())) },
     }
 }
 
@@ -178,6 +190,7 @@ fn timed(id: &str, times: &[Timed]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sheet::Strip;
     use crate::text::Column;
 
     #[test]
@@ -189,5 +202,29 @@ mod tests {
         assert!(drawn.contains(r#"<td class="n warn" data-label="n">"#), "{drawn}");
         assert!(drawn.contains(r#"<td class="empty"></td>"#) && drawn.contains(r#"<th scope="row">a</th>"#), "{drawn}");
         assert!(!drawn.contains(r#"class="""#), "{drawn}");
+    }
+
+    #[test]
+    fn a_tree_is_indented_and_what_is_said_in_full_is_folded() {
+        let mut tree = Table::new(vec![Column::name("group"), Column::right("charged")]);
+        tree.row([Cell::from("/"), "2.0 GiB".into()]);
+        tree.row([Cell::from("a").at_depth(2), "1.0 GiB".into()]);
+        let mut short = Sheet::new();
+        short.table(&tree);
+        let mut sheet = Sheet::new();
+        sheet.digest(short, "Why?", |full| full.line("because"));
+        sheet.aside(1, "an aside of any length");
+        sheet.ask("--more");
+        let page = body("x", &sheet).into_string();
+        assert!(page.contains("\u{a0}\u{a0}\u{a0}\u{a0}a<") && page.contains(">/<"), "{page}");
+        assert!(page.contains("<summary>Why?</summary><p>because</p></details>"), "{page}");
+        assert!(page.contains("<p class=\"note\">an aside of any length</p>") && !page.contains("--more"), "{page}");
+    }
+
+    #[test]
+    fn a_strip_is_one_line_that_can_be_scrolled() {
+        let mut sheet = Sheet::new();
+        sheet.push(Block::Strip(Strip { shares: vec![1.0, 0.0, 0.5] }));
+        assert_eq!(body("x", &sheet).0, r#"<div class="scroll"><pre class="screen">#.+</pre></div>"#);
     }
 }

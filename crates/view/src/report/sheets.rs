@@ -60,15 +60,8 @@ fn who(who: &WhoUses) -> Sheet {
         Paint::Plain,
         &match &who.whole {
             Some(whole) => {
-                format!(
-                    "{} are used by {}, each page counted once.",
-                    whole.value,
-                    if who.processes == 1 {
-                        "1 process".to_owned()
-                    } else {
-                        format!("{} processes", number::count(who.processes))
-                    }
-                )
+                let processes = number::things(who.processes, "process");
+                format!("{} are used by {processes}, each page counted once.", whole.value)
             }
             None => "The processes were not seen.".to_owned(),
         },
@@ -95,15 +88,18 @@ fn who(who: &WhoUses) -> Sheet {
         let mut groups = Table::new(vec![
             Column::wrapped("control group"),
             Column::right("charged to itself"),
+            Column::left(""),
             Column::right("its limit"),
         ]);
+        let largest = who.groups.iter().map(|group| group.own).max().unwrap_or_default();
         for group in &who.groups {
             let limit = match group.limit {
                 Some(Limit::At(limit)) => limit.to_string(),
                 Some(Limit::Max) => "none".to_owned(),
                 None => "not seen".to_owned(),
             };
-            groups.row([group.path.as_str().into(), group.own.to_string().into(), limit.into()]);
+            let bar = Cell::bar(Paint::Plain, group.own.share_of(largest));
+            groups.row([group.path.as_str().into(), group.own.to_string().into(), bar, limit.into()]);
         }
         more.table(&groups);
     });

@@ -5,9 +5,9 @@
 use super::findings::{confidence, weight};
 use super::lab::arms;
 use crate::report::{CheckupReport, Mode, Skipped};
-use crate::sheet::Block;
+use crate::sheet::{Block, Depth, Sheet};
 use crate::show::{fit_sentence, verdict_paint};
-use crate::text::{Column, Page, Paint, Style, Table, number};
+use crate::text::{Column, Paint, Style, Table, number};
 use ramline_advice::Finding;
 use ramline_evidence::TierReport;
 use ramline_model::pressure::{PressureModel, PsiGap};
@@ -23,36 +23,37 @@ const LINES: usize = 40;
 /// The summary; `files` are the reports that were written, in words: `report.html`.
 #[must_use]
 pub fn checkup(report: &CheckupReport, files: &[String], style: &Style) -> String {
-    let mut top = Page::new(style);
+    summary(report, files).text_within(style, Depth::Brief, LINES)
+}
+
+/// The same as a sheet.
+#[must_use]
+pub fn summary(report: &CheckupReport, files: &[String]) -> Sheet {
+    let mut sheet = Sheet::new();
     let sentence = if report.sentence.is_empty() { NO_VERDICT } else { &report.sentence };
-    top.painted(report.verdict.as_ref().map_or(Paint::Bold, |v| verdict_paint(v.status)), sentence);
-    report.verdict.iter().flat_map(|verdict| &verdict.details).for_each(|detail| top.line(detail));
+    sheet.answer(report.verdict.as_ref().map_or(Paint::Bold, |v| verdict_paint(v.status)), sentence);
+    report.verdict.iter().flat_map(|verdict| &verdict.details).for_each(|detail| sheet.line(detail));
     if let Some(ledger) = &report.ledger {
-        top.push(Block::Stack(crate::show::picture(ledger)));
+        sheet.push(Block::Stack(crate::show::picture(ledger)));
     }
-    pressure_line(&mut top, report.pressure.as_ref(), report.watermarks.as_ref());
+    pressure_line(&mut sheet, report.pressure.as_ref(), report.watermarks.as_ref());
     if let Some(words) = report.who.as_ref().map(|who| who.words(4)).filter(|words| !words.is_empty()) {
-        top.line(&format!("Who uses it: {words}."));
+        sheet.line(&format!("Who uses it: {words}."));
     }
-    tiers(&mut top, &report.tiers);
+    tiers(&mut sheet, &report.tiers);
     if let Some(measured) = &report.measured {
-        trust(&mut top, measured, style);
+        trust(&mut sheet, measured);
     }
     for fit in report.would_fit.iter().filter(|fit| fit.path == "/tmp" || !fit.fits).take(2) {
-        top.line(&format!("{}.", fit_sentence(fit)));
+        sheet.line(&format!("{}.", fit_sentence(fit)));
     }
-    proof(&mut top, report);
-    let bottom = bottom(report, files, style);
-    let top = top.finish();
-    let room = LINES.saturating_sub(lines(&top) + lines(&bottom));
-    format!("{top}{}{bottom}", findings(&report.findings, room, style))
+    proof(&mut sheet, report);
+    findings(&mut sheet, &report.findings);
+    bottom(&mut sheet, report, files);
+    sheet
 }
 
-fn lines(text: &str) -> usize {
-    text.lines().count()
-}
-
-fn pressure_line(page: &mut Page<'_>, pressure: Option<&PressureModel>, marks: Option<&Watermarks>) {
+fn pressure_line(sheet: &mut Sheet, pressure: Option<&PressureModel>, marks: Option<&Watermarks>) {
     let mut parts = Vec::new();
     if let Some(pressure) = pressure {
         let over = number::over(pressure.span);
@@ -89,11 +90,11 @@ fn pressure_line(page: &mut Page<'_>, pressure: Option<&PressureModel>, marks: O
         parts.push(format!("kswapd {}, stalls {}", away(&node.to_low), away(&node.to_min)));
     }
     if !parts.is_empty() {
-        page.line(&format!("Pressure: {}.", parts.join("; ")));
+        sheet.line(&format!("Pressure: {}.", parts.join("; ")));
     }
 }
 
-fn tiers(page: &mut Page<'_>, tiers: &[Tier]) {
+fn tiers(sheet: &mut Sheet, tiers: &[Tier]) {
     if tiers.is_empty() {
         return;
     }
@@ -116,11 +117,11 @@ fn tiers(page: &mut Page<'_>, tiers: &[Tier]) {
             tier.gives_way.map(crate::show::nth).unwrap_or_default().into(),
         ]);
     }
-    page.table(&table);
+    sheet.table(&table);
 }
 
 /// How far the costs can be trusted: what the columns are, how many accesses, and what disturbed them.
-fn trust(page: &mut Page<'_>, measured: &TierReport, style: &Style) {
+fn trust(sheet: &mut Sheet, measured: &TierReport) {
     let counts = || measured.tiers.iter().filter_map(|t| t.latency.as_ref()).map(|l| l.n);
     let (Some(least), Some(most)) = (counts().min(), counts().max()) else { return };
     let n = if least == most {
@@ -129,97 +130,73 @@ fn trust(page: &mut Page<'_>, measured: &TierReport, style: &Style) {
         format!("{} to {}", number::count(least), number::count(most))
     };
     let trust = measured.conditions.iter().find_map(|line| line.strip_prefix("trust: "));
-    page.dim(&clip(
-        &format!(
-            "Costs: one access to 4 KiB at random, median and what 99 % stay within, n {n} each; measurements {}.",
-            trust.unwrap_or("of unknown trust")
-        ),
+    let trust = trust.unwrap_or("of unknown trust");
+    sheet.aside(
         2,
-        style,
-    ));
+        &format!(
+            "Costs: one access to 4 KiB at random, median and what 99 % stay within, n {n} each; measurements {trust}."
+        ),
+    );
 }
 
-fn proof(page: &mut Page<'_>, report: &CheckupReport) {
+fn proof(sheet: &mut Sheet, report: &CheckupReport) {
     let Some(proof) = &report.proof else { return };
-    page.line(&format!("Proof in a sandbox: {}.", super::lab::head(proof)));
+    sheet.line(&format!("Proof in a sandbox: {}.", super::lab::head(proof)));
     let mut short = proof.clone();
     short.arms.truncate(4);
-    page.table(&arms(&short).indented(2));
+    sheet.table(&arms(&short).indented(2));
 }
 
 /// As many findings in full as there is room for; the others by their titles, or counted.
-fn findings(all: &[Finding], room: usize, style: &Style) -> String {
-    let draw = |in_full: usize, titles: usize| {
-        let mut page = Page::new(style);
-        for (index, finding) in all.iter().enumerate().take(titles) {
-            let (paint, word) = weight(finding.weight);
-            let head = format!("{}. {} [{word}, {}]", index + 1, finding.title, confidence(finding.confidence));
-            page.painted(paint, &head);
-            if index < in_full {
-                detail(&mut page, finding);
-            }
-        }
-        if titles < all.len() {
-            page.dim(&format!("{} more findings are in the report.", all.len() - titles));
-        }
-        page.finish()
-    };
-    let candidates = (0..=all.len())
-        .rev()
-        .map(|full| draw(full, all.len()))
-        .chain((0..all.len()).rev().map(|titles| draw(0, titles)));
-    let mut last = String::new();
-    for text in candidates {
-        if lines(&text) <= room {
-            return text;
-        }
-        last = text;
+fn findings(sheet: &mut Sheet, all: &[Finding]) {
+    for (n, finding) in (1..).zip(all) {
+        let (paint, word) = weight(finding.weight);
+        let title = format!("{n}. {} [{word}, {}]", finding.title, confidence(finding.confidence));
+        sheet.push(Block::Card { paint, title, sheet: detail(finding) });
     }
-    last
+    sheet.push(Block::LeftOut("more, in the report.".to_owned()));
 }
 
-fn detail(page: &mut Page<'_>, finding: &Finding) {
+fn detail(finding: &Finding) -> Sheet {
+    let mut sheet = Sheet::new();
     if !finding.effect.is_empty() {
-        page.point("   worth:  ", &finding.effect);
+        sheet.point("   worth:  ", &finding.effect);
     }
     let joined = |commands: &[String]| commands.join(" && ");
     match &finding.change {
         Some(change) => {
-            page.point("   change: ", &joined(&change.commands));
-            page.point("   undo:   ", &joined(&change.undo));
+            sheet.point("   change: ", &joined(&change.commands));
+            sheet.point("   undo:   ", &joined(&change.undo));
         }
         None if !finding.explain.is_empty() => {
-            page.point("   more:   ", &format!("ramline explain {}", finding.explain))
+            sheet.point("   more:   ", &format!("ramline explain {}", finding.explain))
         }
         None => {}
     }
+    sheet
 }
 
-fn bottom(report: &CheckupReport, files: &[String], style: &Style) -> String {
-    let mut page = Page::new(style);
+fn bottom(sheet: &mut Sheet, report: &CheckupReport, files: &[String]) {
     if !report.leftovers.is_empty() {
-        page.painted(
+        sheet.painted(
             Paint::Warn,
             &format!("Left behind earlier: {}; try: ramline lab clean", report.leftovers.join(", ")),
         );
     }
     if !report.removed.is_empty() {
-        page.dim(&clip(
-            &format!("Left behind by an earlier run, removed before this one: {}.", report.removed.join("; ")),
-            2,
-            style,
-        ));
+        let removed = report.removed.join("; ");
+        sheet.aside(2, &format!("Left behind by an earlier run, removed before this one: {removed}."));
     }
     let skipped: Vec<String> = report.skipped.iter().map(not_done).collect();
     if !skipped.is_empty() {
-        page.dim(&clip(&format!("Not done: {}.", skipped.join("; ")), 3, style));
+        sheet.aside(3, &format!("Not done: {}.", skipped.join("; ")));
     }
     let unseen: Vec<&str> = report.unseen.iter().map(|u| u.section.as_str()).collect();
     if !unseen.is_empty() {
-        page.dim(&clip(&format!("Not seen: {} (reasons in the report).", unseen.join(", ")), 2, style));
+        sheet.aside(2, &format!("Not seen: {} (reasons in the report).", unseen.join(", ")));
     }
     let cost = &report.cost;
-    page.dim(&format!(
+    sheet.dim(&format!(
         "This checkup{} took {} wall, {} CPU, {} memory at its peak, and wrote {} to disk.",
         if report.mode == Mode::Default { String::new() } else { format!(" ({})", report.mode.word()) },
         cost.wall,
@@ -228,9 +205,8 @@ fn bottom(report: &CheckupReport, files: &[String], style: &Style) -> String {
         cost.written
     ));
     if !files.is_empty() {
-        page.bold(&format!("Report: {}", files.join(", ")));
+        sheet.bold(&format!("Report: {}", files.join(", ")));
     }
-    page.finish()
 }
 
 /// One skipped step. Its reason may be an error of several lines; the command to try stands apart in `fix`.
@@ -238,12 +214,6 @@ fn not_done(step: &Skipped) -> String {
     let lines: Vec<&str> = step.why.lines().map(str::trim).filter(|line| !line.starts_with("try:")).collect();
     let fix = step.fix.as_ref().map(|fix| format!("; try: {fix}")).unwrap_or_default();
     format!("{} ({}{fix})", step.what, lines.join(" "))
-}
-
-/// At most so many lines of a sentence.
-fn clip(text: &str, most: usize, style: &Style) -> String {
-    let lines = crate::text::wrap(&crate::escape(text), style.width.saturating_sub(4));
-    if lines.len() <= most { text.to_owned() } else { format!("{} ...", lines[..most].join(" ")) }
 }
 
 #[cfg(test)]
@@ -256,9 +226,7 @@ mod tests {
     fn report(findings: usize) -> CheckupReport {
         let finding = |n: usize| Finding { title: format!("finding number {n}"), ..sample() };
         CheckupReport {
-            sentence:
-                "20.0 GiB of 23.5 GiB can be had without waiting for a write or a swap-out; nothing waits for memory."
-                    .into(),
+            sentence: "Memory is fine: 20.0 of 23.5 GiB available, no task waits for memory.".into(),
             findings: (1..=findings).map(finding).collect(),
             skipped: vec![Skipped {
                 what: "the proof".into(),
@@ -280,7 +248,7 @@ mod tests {
         assert_eq!(
             checkup(&report(1), &["report.html".into()], &Style::default()),
             "\
-20.0 GiB of 23.5 GiB can be had without waiting for a write or a swap-out; nothing waits for memory.
+Memory is fine: 20.0 of 23.5 GiB available, no task waits for memory.
 1. finding number 1 [warning, high confidence]
    worth:  saves about 80 us a swap-in
    change: swapoff /dev/zram0 && swapon -p 100 /dev/zram0
@@ -341,7 +309,7 @@ Report: report.html
             assert!(text.lines().count() <= LINES, "{n}: {}", text.lines().count());
             assert!(text.lines().all(|l| crate::text::width(l) <= 100), "{n}");
         }
-        assert!(checkup(&report(200), &[], &Style::default()).contains("more findings are in the report."));
+        assert!(checkup(&report(200), &[], &Style::default()).contains(" more, in the report."));
         let nine = checkup(&report(9), &[], &Style::default());
         assert!(nine.contains("finding number 9") && nine.contains("undo:"), "{nine}");
     }

@@ -5,29 +5,18 @@
 //! Worked example: median read 80 us (99 % within 120) then, 400 us now: it differs, 5.00 times. 85 us now, or 130: it does not.
 
 use ramline_evidence::TierChange;
-use ramline_model::SignedBytes;
-use ramline_units::{Bytes, Nanos};
+use ramline_model::ledger::LineMove;
+use ramline_units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::checkup::NO_VERDICT;
 use crate::report::{CheckupReport, SCHEMA_VERSION};
-use crate::show::signed;
-use crate::text::{Cell, Column, Page, Paint, Style, Table, number};
+use crate::sheet::{Depth, Sheet};
+use crate::text::{Cell, Column, Paint, Style, Table, number};
 
-/// A line of the ledger in both reports.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LineMove {
-    /// Its name.
-    pub label: String,
-    /// Then.
-    pub old: Bytes,
-    /// Now.
-    pub new: Bytes,
-    /// Now less then.
-    pub moved: SignedBytes,
-    /// The movement is larger than the line drifted while either report was made.
-    pub beyond_drift: bool,
-}
+/// Movements of the ledger that are shown.
+const MOVES: usize = 10;
 
 /// A tier measured in both reports.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -122,21 +111,7 @@ fn cautions(old: &CheckupReport, new: &CheckupReport) -> Vec<String> {
 
 fn ledger(old: &CheckupReport, new: &CheckupReport) -> Vec<LineMove> {
     let (Some(before), Some(after)) = (&old.ledger, &new.ledger) else { return Vec::new() };
-    let mut terms: Vec<_> = before.lines.iter().chain(&after.lines).map(|l| (l.id, l.label.clone())).collect();
-    terms.sort();
-    terms.dedup_by_key(|(id, _)| *id);
-    let mut lines: Vec<LineMove> = terms
-        .into_iter()
-        .map(|(id, label)| {
-            let (then, now) = (before.bytes(id), after.bytes(id));
-            let moved = SignedBytes::difference(now, then);
-            let drift = |r: &CheckupReport| r.drift.as_ref().map_or(Bytes::ZERO, |d| d.of(id).magnitude());
-            LineMove { label, old: then, new: now, moved, beyond_drift: moved.magnitude() > drift(old) + drift(new) }
-        })
-        .filter(|line| line.moved.0 != 0)
-        .collect();
-    lines.sort_by_key(|line| std::cmp::Reverse(line.moved.magnitude()));
-    lines
+    LineMove::all((before, old.drift.as_ref()), (after, new.drift.as_ref()))
 }
 
 fn tiers(old: &CheckupReport, new: &CheckupReport) -> Vec<TierMove> {
@@ -160,39 +135,51 @@ fn tiers(old: &CheckupReport, new: &CheckupReport) -> Vec<TierMove> {
     out
 }
 
+impl Comparison {
+    /// The sheet.
+    #[must_use]
+    pub fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new();
+        for (label, sentence) in [("then: ", &self.old_sentence), ("now:  ", &self.new_sentence)] {
+            sheet.point(label, if sentence.is_empty() { NO_VERDICT } else { sentence });
+        }
+        for caution in &self.cautions {
+            sheet.painted(Paint::Warn, &format!("Mind: {caution}."));
+        }
+        if !self.ledger.is_empty() {
+            sheet.heading("Ledger, the largest movements");
+            sheet.table(&ledger_table(&self.ledger));
+            let more = number::beyond(self.ledger.len(), MOVES);
+            if more > 0 {
+                sheet.dim(&format!("and {more} more that moved less"));
+            }
+        }
+        if !self.tiers.is_empty() {
+            sheet.heading("Tiers (medians of one measurement each; below a factor of 2 they do not differ)");
+            sheet.table(&tier_table(&self.tiers));
+        }
+        sheet.heading("Findings");
+        let lists = [
+            ("new:  ", &self.appeared, Paint::Warn),
+            ("gone: ", &self.gone, Paint::Good),
+            ("still:", &self.stayed, Paint::Plain),
+        ];
+        for (label, list, paint) in lists {
+            for finding in list {
+                sheet.painted_point(paint, &format!("  {label} "), &format!("{} [{}]", finding.title, finding.id));
+            }
+        }
+        if lists.iter().all(|(_, list, _)| list.is_empty()) {
+            sheet.point("  ", "none, then and now");
+        }
+        sheet
+    }
+}
+
 /// The comparison as text.
 #[must_use]
 pub fn compare(comparison: &Comparison, style: &Style) -> String {
-    let mut page = Page::new(style);
-    page.point("then: ", &comparison.old_sentence);
-    page.point("now:  ", &comparison.new_sentence);
-    for caution in &comparison.cautions {
-        page.painted(Paint::Warn, &format!("Mind: {caution}."));
-    }
-    if !comparison.ledger.is_empty() {
-        page.heading("Ledger, the largest movements (now)");
-        page.table(&ledger_table(&comparison.ledger));
-    }
-    if !comparison.tiers.is_empty() {
-        page.heading("Tiers (medians of one measurement each; below a factor of 2 they do not differ)");
-        page.table(&tier_table(&comparison.tiers));
-    }
-    page.heading("Findings");
-    let mut any = false;
-    for (label, list, paint) in [
-        ("new:  ", &comparison.appeared, Paint::Warn),
-        ("gone: ", &comparison.gone, Paint::Good),
-        ("still:", &comparison.stayed, Paint::Plain),
-    ] {
-        for finding in list {
-            any = true;
-            page.painted_point(paint, &format!("  {label} "), &format!("{} [{}]", finding.title, finding.id));
-        }
-    }
-    if !any {
-        page.point("  ", "none, then and now");
-    }
-    page.finish()
+    comparison.sheet().text(style, Depth::All)
 }
 
 fn ledger_table(lines: &[LineMove]) -> Table {
@@ -203,13 +190,13 @@ fn ledger_table(lines: &[LineMove]) -> Table {
         Column::right("moved"),
         Column::left(""),
     ]);
-    for line in lines.iter().take(10) {
+    for line in lines.iter().take(MOVES) {
         let note = if line.beyond_drift { "" } else { "within the drift" };
         table.row([
             line.label.as_str().into(),
             line.old.to_string().into(),
             line.new.to_string().into(),
-            signed(line.moved.0).into(),
+            number::moved(line.moved).into(),
             Cell::painted(Paint::Dim, note),
         ]);
     }
@@ -284,7 +271,7 @@ mod tests {
 then: 4096 MiB free.
 now:  1024 MiB free.
 
-Ledger, the largest movements (now)
+Ledger, the largest movements
 line     then      now     moved
 free  4.0 GiB  1.0 GiB  -3.0 GiB
 

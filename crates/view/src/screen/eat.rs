@@ -1,17 +1,18 @@
-//! What only eat-memory knows: memory over time, one run of each arm, and the columns of `free` with their formulas.
+//! What only eat-memory knows: memory over time, one run of each setting, and the columns of `free` with their formulas.
 //!
-//! What it is: of the first run of each arm. What it is not: the table over all runs, which stands before it.
+//! What it is: of the first run of each setting. What it is not: the table over all runs, which stands before it.
 
-use ramline_evidence::{ArmDetail, EatPoint, EatRun, FreeColumn, FreeGauges, Verdict};
+use ramline_evidence::{ArmDetail, EatPoint, EatRun, FreeColumn, FreeGauges, SwapStart, Verdict, swap_starts};
 use ramline_units::Bytes;
 
-use crate::text::{Cell, Column, Page, Table};
+use crate::sheet::Sheet;
+use crate::text::{Cell, Column, Table};
 
 /// Rows of the table over time.
 const ROWS: usize = 8;
 
-/// All arms, one after the other; the columns of `free` for the first.
-pub fn eaten(page: &mut Page<'_>, details: &[ArmDetail]) {
+/// All settings, one after the other; the columns of `free` for the first.
+pub fn eaten(sheet: &mut Sheet, details: &[ArmDetail]) {
     let runs: Vec<(&ArmDetail, EatRun)> =
         details.iter().filter_map(|detail| Some((detail, EatRun::of(&detail.detail)?))).collect();
     for (detail, run) in &runs {
@@ -19,15 +20,15 @@ pub fn eaten(page: &mut Page<'_>, details: &[ArmDetail]) {
             Some(_) => "the group as a machine",
             None => "free and avail of the machine, the rest of the group",
         };
-        page.heading(&format!("{}: memory over time (MiB, {whose})", detail.arm));
-        over_time(page, run);
+        sheet.heading(&format!("{}: memory over time (MiB, {whose})", detail.arm));
+        over_time(sheet, run);
         for sentence in sentences(detail, run) {
-            page.line(&sentence);
+            sheet.line(&sentence);
         }
     }
-    began(page, &runs);
+    began(sheet, &runs);
     if let Some((detail, run)) = runs.iter().find(|(_, run)| run.tree > Bytes::ZERO).or(runs.first()) {
-        columns(page, &detail.arm, run);
+        columns(sheet, &detail.arm, run);
     }
 }
 
@@ -35,14 +36,14 @@ fn mib(bytes: Bytes) -> String {
     format!("{:.1}", bytes.as_mib())
 }
 
-fn over_time(page: &mut Page<'_>, run: &EatRun) {
+fn over_time(sheet: &mut Sheet, run: &EatRun) {
     let mut drawn = Table::new(vec![
         Column::left("stage"),
         Column::right("eaten"),
         Column::right("free"),
         Column::right("cached"),
         Column::right("avail"),
-        Column::right("anon"),
+        Column::right("anon").spare(),
         Column::right("swap"),
     ]);
     for point in run.thinned(ROWS) {
@@ -57,7 +58,7 @@ fn over_time(page: &mut Page<'_>, run: &EatRun) {
             mib(seen.swap_used).into(),
         ]);
     }
-    page.table(&drawn);
+    sheet.table(&drawn);
 }
 
 fn sentences(detail: &ArmDetail, run: &EatRun) -> Vec<String> {
@@ -75,12 +76,10 @@ fn sentences(detail: &ArmDetail, run: &EatRun) -> Vec<String> {
         _ => "was obtained",
     };
     out.push(format!("free said {}; {} {end}{times}.", before.sandbox.free, run.eaten));
-    if before.sandbox.cached > last.sandbox.cached {
-        let gone = before.sandbox.cached - last.sandbox.cached;
-        let swapped = last.sandbox.swap_used.saturating_sub(before.sandbox.swap_used);
+    if let Some(taken) = run.taken() {
         out.push(format!(
-            "Meanwhile cached fell by {gone}, from {} to {}, and swap rose by {swapped}.",
-            before.sandbox.cached, last.sandbox.cached
+            "Meanwhile cached fell by {}, from {} to {}, and swap rose by {}.",
+            taken.cached, before.sandbox.cached, last.sandbox.cached, taken.swapped
         ));
     }
     if let Some(again) = run.refilled() {
@@ -93,14 +92,14 @@ fn sentences(detail: &ArmDetail, run: &EatRun) -> Vec<String> {
     out
 }
 
-/// Where swapping began, arm by arm: what was still cached then is what the kernel preferred to keep.
-fn began(page: &mut Page<'_>, runs: &[(&ArmDetail, EatRun)]) {
-    let swaps = |run: &EatRun| run.points.iter().any(|point| point.sandbox.swap_total > Bytes::ZERO);
-    let runs: Vec<_> = runs.iter().filter(|(_, run)| swaps(run)).collect();
+/// Where swapping began, setting by setting: what was still cached then is what the kernel preferred to keep.
+fn began(sheet: &mut Sheet, runs: &[(&ArmDetail, EatRun)]) {
+    let runs: Vec<(&str, &EatRun)> =
+        runs.iter().filter(|(_, run)| run.has_swap()).map(|(detail, run)| (detail.arm.as_str(), run)).collect();
     if runs.is_empty() {
         return;
     }
-    page.heading("Where swapping began (the first look with 1 MiB swapped)");
+    sheet.heading("Where swapping began (the first look with 1 MiB swapped)");
     let mut drawn = Table::new(vec![
         Column::wrapped("setting"),
         Column::left("while"),
@@ -108,8 +107,8 @@ fn began(page: &mut Page<'_>, runs: &[(&ArmDetail, EatRun)]) {
         Column::right("free"),
         Column::right("still cached"),
     ]);
-    for (detail, run) in &runs {
-        let mut cells: Vec<Cell> = vec![detail.arm.as_str().into()];
+    for (setting, run) in &runs {
+        let mut cells: Vec<Cell> = vec![(*setting).into()];
         match run.swapping_began() {
             None => cells.push("never".into()),
             Some(point) => cells.extend([
@@ -121,45 +120,25 @@ fn began(page: &mut Page<'_>, runs: &[(&ArmDetail, EatRun)]) {
         }
         drawn.cells(cells);
     }
-    page.table(&drawn);
-    for sentence in between(&runs) {
-        page.line(&sentence);
-    }
+    sheet.table(&drawn);
+    swap_starts(&runs).iter().for_each(|start| sheet.line(&start_words(start)));
 }
 
-/// Of arms that differ in swappiness only: the largest without swapping, and the smallest with.
-fn between(runs: &[&(&ArmDetail, EatRun)]) -> Vec<String> {
-    let mut series: Vec<(String, Vec<(u32, bool)>)> = Vec::new();
-    for (detail, run) in runs {
-        let value = detail.arm.split('+').find_map(|part| part.strip_prefix("swap:")?.parse().ok());
-        let Some(value) = value else { continue };
-        let rest: Vec<&str> = detail.arm.split('+').filter(|part| !part.starts_with("swap:")).collect();
-        let rest = rest.join("+");
-        let began = (value, run.swapping_began().is_some());
-        match series.iter_mut().find(|(name, _)| *name == rest) {
-            Some((_, all)) => all.push(began),
-            None => series.push((rest, vec![began])),
-        }
-    }
-    let sentence = |(rest, all): &(String, Vec<(u32, bool)>)| {
-        let first = all.iter().filter(|(_, began)| *began).map(|(value, _)| *value).min()?;
-        let below = all.iter().filter(|(value, began)| !began && *value < first).map(|(value, _)| *value).max()?;
-        let odd = all.iter().any(|(value, began)| !began && *value > first);
-        let what = if rest.is_empty() { String::new() } else { format!("With {rest}, ") };
-        let runs = if odd { ", though not at every one above" } else { "" };
-        Some(format!("{what}swapping began between swappiness {below} and {first}{runs} (one run of each)."))
-    };
-    series.iter().filter_map(sentence).collect()
+fn start_words(start: &SwapStart) -> String {
+    let SwapStart { rest, without, first, uneven } = start;
+    let what = if rest.is_empty() { String::new() } else { format!("With {rest}, ") };
+    let runs = if *uneven { ", though not at every one above" } else { "" };
+    format!("{what}swapping began between swappiness {without} and {first}{runs} (one run of each).")
 }
 
 /// Every column of `free` in the old and the new layout, before eating and at the last look.
-fn columns(page: &mut Page<'_>, arm: &str, run: &EatRun) {
+fn columns(sheet: &mut Sheet, arm: &str, run: &EatRun) {
     let (Some(before), Some(last)) = (run.before(), run.last()) else { return };
     for (title, layout) in [
         ("old layout, procps up to 3.3.9", FreeGauges::old_layout as fn(&FreeGauges) -> Vec<FreeColumn>),
         ("new layout, procps from 3.3.10", FreeGauges::new_layout),
     ] {
-        page.heading(&format!("{arm}: the columns of free ({title}; MiB)"));
+        sheet.heading(&format!("{arm}: the columns of free ({title}; MiB)"));
         let mut drawn = Table::new(vec![
             Column::left("column"),
             Column::wrapped("formula"),
@@ -169,9 +148,9 @@ fn columns(page: &mut Page<'_>, arm: &str, run: &EatRun) {
         for (then, now) in layout(&before.sandbox).iter().zip(layout(&last.sandbox)) {
             drawn.row([then.name.into(), then.formula.into(), mib(then.bytes).into(), mib(now.bytes).into()]);
         }
-        page.table(&drawn);
+        sheet.table(&drawn);
     }
-    page.dim(
+    sheet.dim(
         "Of a group: MemTotal is its limit, MemFree the limit less its usage, Cached all its page cache (block devices' included, so \
          Buffers is 0), MemAvailable free and both lists of file pages, as a group has no watermarks.",
     );
@@ -180,7 +159,8 @@ fn columns(page: &mut Page<'_>, arm: &str, run: &EatRun) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Style;
+    use crate::sheet::Depth;
+    use crate::text::{Style, width};
     use ramline_evidence::EatStage;
 
     fn gauges(free: u64, cached: u64, swap: u64) -> FreeGauges {
@@ -214,22 +194,21 @@ mod tests {
         }
     }
 
-    fn screen() -> String {
+    fn screen(width: usize) -> String {
         let detail = ArmDetail {
             arm: "cache+swap:60".to_owned(),
             verdict: Verdict::Completed,
             detail: serde_json::to_value(run()).unwrap(),
             ..ArmDetail::default()
         };
-        let style = Style::default();
-        let mut page = Page::new(&style);
-        eaten(&mut page, &[detail]);
-        page.finish()
+        let mut sheet = Sheet::new();
+        eaten(&mut sheet, &[detail]);
+        sheet.text(&Style { colour: false, width }, Depth::All)
     }
 
     #[test]
     fn the_screen_says_what_was_obtained_against_what_free_said() {
-        let text = screen();
+        let text = screen(100);
         assert!(text.contains("free said 20.0 MiB; 200.0 MiB was obtained, 10 times as much."), "{text}");
         assert!(
             text.contains("cached fell by 179.0 MiB, from 224.0 MiB to 45.0 MiB, and swap rose by 6.0 MiB"),
@@ -239,22 +218,27 @@ mod tests {
     }
 
     #[test]
-    fn where_swapping_begins_lies_between_two_arms_that_differ_in_swappiness_only() {
-        let of = |arm: &str| ArmDetail { arm: arm.to_owned(), ..ArmDetail::default() };
-        let never = || EatRun { points: vec![point(EatStage::Eat, 9, gauges(1, 45, 0))], ..EatRun::default() };
-        let arms = [of("cache+swap:0"), of("cache+swap:20"), of("cache+swap:60"), of("idle+swap:60")];
-        let mut runs = vec![(&arms[0], never()), (&arms[1], never()), (&arms[2], run()), (&arms[3], run())];
-        let told = |runs: &[(&ArmDetail, EatRun)]| between(&runs.iter().collect::<Vec<_>>());
-        assert_eq!(told(&runs), ["With cache, swapping began between swappiness 20 and 60 (one run of each)."]);
-        runs.remove(2);
-        assert_eq!(told(&runs), Vec::<String>::new());
+    fn where_swapping_begins_is_told_with_what_else_the_settings_say() {
+        let start = SwapStart { rest: "cache".to_owned(), without: 20, first: 60, uneven: false };
+        assert_eq!(start_words(&start), "With cache, swapping began between swappiness 20 and 60 (one run of each).");
+        let uneven = SwapStart { rest: String::new(), uneven: true, ..start };
+        assert!(start_words(&uneven).starts_with("swapping began") && start_words(&uneven).contains("though not"));
     }
 
     #[test]
     fn every_column_of_both_layouts_has_its_formula() {
-        let text = screen();
+        let text = screen(100);
         for formula in ["free + buffers + cached", "MemTotal - MemAvailable", "Buffers + Cached + SReclaimable"] {
             assert!(text.contains(formula), "{formula}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_narrow_terminal_loses_a_column_and_no_line_is_too_wide() {
+        for columns in [60, 80] {
+            let text = screen(columns);
+            assert!(text.lines().all(|line| width(line) <= columns), "{text}");
+            assert!(text.contains("stage  "), "rows stay rows: {text}");
         }
     }
 }

@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::SCHEMA_VERSION;
-use crate::text::{Column, Page, Style, Table};
+use crate::sheet::{Depth, Sheet};
+use crate::text::{Column, Paint, Style, Table};
 
 /// The topics that can be explained.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -42,27 +43,30 @@ impl TopicList {
         TopicList { schema_version: SCHEMA_VERSION, topics: TOPICS.iter().map(line).collect() }
     }
 
-    /// The list, under a heading for every area.
+    /// The sheet: the list, under a heading for every area.
     #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        let mut page = Page::new(style);
-        page.bold(
+    pub fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new();
+        sheet.answer(
+            Paint::Bold,
             "ramline explain TOPIC answers a question in this machine's numbers; NUMBER explains a number of a screen.",
         );
-        let mut left = self.topics.as_slice();
-        while let Some(first) = left.first() {
-            let (area, rest) = left.split_at(left.iter().take_while(|t| t.area == first.area).count());
-            page.heading(first.area.words());
+        for area in self.topics.chunk_by(|one, next| one.area == next.area) {
+            area.iter().take(1).for_each(|first| sheet.heading(first.area.words()));
             let mut table = Table::new(vec![Column::left(""), Column::wrapped("")]).indented(2);
             for topic in area {
                 table.row([topic.topic.as_str().into(), topic.question.as_str().into()]);
             }
-            page.table(&table);
-            left = rest;
+            sheet.table(&table);
         }
-        page.blank();
-        page.dim("Next: ramline explain used, or a number by its name: ramline explain 'page tables'");
-        page.finish()
+        sheet.next("ramline explain used, or a number by its name: ramline explain 'page tables'");
+        sheet
+    }
+
+    /// The screen.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        self.sheet().text(style, Depth::All)
     }
 }
 
@@ -77,80 +81,65 @@ pub const SHORT: usize = 20;
 /// Numbers of the short answer: those that decide.
 const DECIDING: usize = 5;
 
-/// The answer first, the numbers that decide, what to do: at most [`SHORT`] lines at 80 columns. The rest is in [`explain_more`].
+/// The answer first, the numbers that decide, what to do; on request all numbers with their sources, how it works, and what is
+/// often said and not so.
+#[must_use]
+pub fn sheet(explanation: &Explanation) -> Sheet {
+    let mut sheet = Sheet::new();
+    answer(&mut sheet, &explanation.answer_short);
+    let mut deciding = Sheet::new();
+    deciding.blank();
+    let mut table = Table::new(vec![Column::wrapped(""), Column::wrapped("")]).indented(2).shrinks();
+    for number in explanation.numbers.iter().take(DECIDING) {
+        table.row([number.what.as_str().into(), number.value.as_str().into()]);
+    }
+    deciding.table(&table);
+    sheet.digest(deciding, &explanation.question, |full| {
+        let mut table = Table::new(vec![Column::wrapped(""), Column::wrapped(""), Column::wrapped("")]).indented(2);
+        for number in &explanation.numbers {
+            table.row([number.what.as_str().into(), number.value.as_str().into(), number.source.as_str().into()]);
+        }
+        full.table(&table);
+    });
+    sheet.more("How it works", |more| {
+        explanation.mechanism.iter().for_each(|sentence| more.point("  - ", sentence));
+    });
+    sheet.more("Often said, and not so", |more| {
+        explanation.myth.iter().for_each(|myth| more.point("  ", myth));
+    });
+    sheet.blank();
+    if !explanation.to_do.is_empty() {
+        sheet.point("What to do: ", &explanation.to_do);
+    }
+    sheet.next(&explanation.next_command);
+    sheet.ask(&format!("More: ramline explain {} --more", explanation.topic));
+    sheet
+}
+
+/// The answer, the numbers that decide, what to do: at most [`SHORT`] lines at 80 columns. The rest is in [`explain_more`].
 #[must_use]
 pub fn explain(explanation: &Explanation, style: &Style) -> String {
-    let draw = |numbers: usize| {
-        let mut page = Page::new(style);
-        answer(&mut page, &explanation.answer_short);
-        if numbers > 0 {
-            page.blank();
-            let mut table = Table::new(vec![Column::wrapped(""), Column::wrapped("")]).indented(2);
-            for number in explanation.numbers.iter().take(numbers) {
-                table.row([number.what.as_str().into(), number.value.as_str().into()]);
-            }
-            page.table(&table);
-        }
-        end(&mut page, explanation);
-        page.dim(&format!("More: ramline explain {} --more", explanation.topic));
-        page.finish()
-    };
-    let mut last = String::new();
-    for numbers in (0..=DECIDING.min(explanation.numbers.len())).rev() {
-        last = draw(numbers);
-        if last.lines().count() <= SHORT {
-            break;
-        }
-    }
-    last
+    sheet(explanation).text_within(style, Depth::Brief, SHORT)
 }
 
 /// The whole answer: all numbers with their sources, how it works, what is often said and not so.
 #[must_use]
 pub fn explain_more(explanation: &Explanation, style: &Style) -> String {
-    let mut page = Page::new(style);
-    answer(&mut page, &explanation.answer_short);
-    page.heading(&explanation.question);
-    if !explanation.numbers.is_empty() {
-        let mut table = Table::new(vec![Column::wrapped(""), Column::wrapped(""), Column::wrapped("")]).indented(2);
-        for number in &explanation.numbers {
-            table.row([number.what.as_str().into(), number.value.as_str().into(), number.source.as_str().into()]);
-        }
-        page.table(&table);
-    }
-    if !explanation.mechanism.is_empty() {
-        page.heading("How it works");
-        for sentence in &explanation.mechanism {
-            page.point("  - ", sentence);
-        }
-    }
-    if let Some(myth) = &explanation.myth {
-        page.heading("Often said, and not so");
-        page.point("  ", myth);
-    }
-    end(&mut page, explanation);
-    page.finish()
+    sheet(explanation).text(style, Depth::All)
 }
 
 /// A word such as `No.` stands with the sentence behind it.
 const WORD: usize = 12;
 
 /// The first sentence stands out: it is what most people read.
-fn answer(page: &mut Page<'_>, text: &str) {
-    let end = text.match_indices(". ").map(|(at, _)| at + 1).find(|at| *at > WORD);
-    let (first, rest) = text.split_at(end.unwrap_or(text.len()));
-    page.bold(first);
+fn answer(sheet: &mut Sheet, text: &str) {
+    let end = text.match_indices(". ").map(|(at, _)| at).find(|at| *at >= WORD);
+    let Some(at) = end else { return sheet.answer(Paint::Bold, text) };
+    sheet.answer(Paint::Bold, &text[..=at]);
+    let rest = text[at..].trim_start_matches(". ");
     if !rest.is_empty() {
-        page.line(rest.trim_start());
+        sheet.line(rest);
     }
-}
-
-fn end(page: &mut Page<'_>, explanation: &Explanation) {
-    page.blank();
-    if !explanation.to_do.is_empty() {
-        page.point("What to do: ", &explanation.to_do);
-    }
-    page.dim(&format!("Next: {}", explanation.next_command));
 }
 
 #[cfg(test)]
@@ -210,6 +199,7 @@ Often said, and not so
   Swap in use means too little RAM.
 
 What to do: Nothing.
+
 Next: ramline show swap --for 2s
 "
         );

@@ -6,60 +6,66 @@ use ramline_evidence::SeriesTable;
 use ramline_evidence::knee::{Judged, Knee, Probe};
 
 use super::series::head;
-use crate::text::{Cell, Column, Page, Paint, Style, Table, bar, number};
+use crate::sheet::Sheet;
+use crate::text::{Cell, Column, Paint, Table, number};
 
-/// The screen.
+/// The sheet; `table` is the study of the same records.
 #[must_use]
-pub fn knee(knee: &Knee, table: &SeriesTable, style: &Style) -> String {
-    let mut page = Page::new(style);
-    page.painted(if knee.enough.is_some() { Paint::Good } else { Paint::Warn }, &format!("{}.", knee.sentence()));
-    page.dim(&head(table));
+pub fn knee_sheet(knee: &Knee, table: &SeriesTable) -> Sheet {
+    let mut sheet = Sheet::new();
+    let paint = if knee.enough.is_some() { Paint::Good } else { Paint::Warn };
+    sheet.answer(paint, &format!("{}.", knee.sentence()));
+    sheet.dim(&head(table));
     if let Some(free) = &knee.unlimited {
         let peak =
             knee.unlimited_peak.map(|peak| format!(", using up to {peak}, page cache included")).unwrap_or_default();
-        page.line(&format!(
+        sheet.line(&format!(
             "Without a limit: {} (median of {}, {}){peak}.",
             number::seconds(free.median),
             number::things(free.n, "run"),
             number::interval(free.min, free.max, "s")
         ));
     }
-    page.heading("Limits that were tried");
-    // The range is left out first where there is no room.
-    let roomy = style.width >= 90;
-    let mut columns = vec![Column::right("limit"), Column::right("runs"), Column::left("judged")];
-    columns.push(Column::right(if roomy { "times the unlimited time" } else { "ratio" }));
-    columns.extend(roomy.then(|| Column::left("range")));
-    columns.push(Column::left("ended"));
-    let mut limits = Table::new(columns);
-    for probe in &knee.probes {
-        let (word, paint) = word(probe.judged);
-        let mut cells: Vec<Cell> = vec![
-            probe.limit.to_string().into(),
-            probe.n.to_string().into(),
-            Cell::painted(paint, word),
-            probe.ratio.map(number::figure).unwrap_or_default().into(),
-        ];
-        if roomy {
-            let range = probe.range.map(|(low, high)| format!("{} to {}", number::figure(low), number::figure(high)));
-            cells.push(range.unwrap_or_default().into());
-        }
-        cells.push(ended(probe).into());
-        limits.cells(cells);
-    }
-    page.table(&limits);
-    bars(&mut page, knee);
-    let mut doubts = knee.doubts.clone();
+    sheet.heading("Limits that were tried");
+    sheet.table(&limits(knee));
+    let mut doubts: Vec<&String> = knee.doubts.iter().collect();
     for note in table.arms.iter().flat_map(|arm| &arm.notes) {
-        if !doubts.contains(note) {
-            doubts.push(note.clone());
+        if !doubts.contains(&note) {
+            doubts.push(note);
         }
     }
     if !doubts.is_empty() {
-        page.blank();
+        sheet.blank();
     }
-    doubts.iter().for_each(|doubt| page.point("  - ", doubt));
-    page.finish()
+    doubts.iter().for_each(|doubt| sheet.point("  - ", doubt));
+    sheet
+}
+
+/// Every limit with its time, also as a bar: the bend is the answer.
+fn limits(knee: &Knee) -> Table {
+    let mut limits = Table::new(vec![
+        Column::right("limit"),
+        Column::right("runs"),
+        Column::left("judged"),
+        Column::right("x unlimited"),
+        Column::left(""),
+        Column::left("range").spare(),
+        Column::wrapped("ended"),
+    ]);
+    for (probe, share) in knee.probes.iter().zip(knee.shares()) {
+        let (word, paint) = word(probe.judged);
+        let range = probe.range.map(|(low, high)| format!("{} to {}", number::figure(low), number::figure(high)));
+        limits.row([
+            probe.limit.to_string().into(),
+            probe.n.to_string().into(),
+            Cell::painted(paint, word),
+            probe.ratio.map_or_else(|| "did not end".to_owned(), number::figure).into(),
+            Cell::bar(Paint::Plain, share),
+            range.unwrap_or_default().into(),
+            ended(probe).into(),
+        ]);
+    }
+    limits
 }
 
 const fn word(judged: Judged) -> (&'static str, Paint) {
@@ -78,33 +84,17 @@ fn ended(probe: &Probe) -> String {
             parts.push(format!("{what} {n}"));
         }
     };
-    add(probe.n.saturating_sub(probe.killed).saturating_sub(probe.late), "completed");
+    add(probe.completed(), "completed");
     add(probe.killed, "killed");
     add(probe.late, "given up");
     parts.join(", ")
 }
 
-/// Time over limit: the bend is the answer.
-fn bars(page: &mut Page<'_>, knee: &Knee) {
-    let most = knee.probes.iter().filter_map(|probe| probe.ratio).fold(0.0, f64::max);
-    if most <= 0.0 {
-        return;
-    }
-    page.heading("Time, in unlimited times");
-    let width = knee.probes.iter().map(|probe| probe.limit.to_string().chars().count()).max().unwrap_or(0);
-    let lines = knee.probes.iter().map(|probe| {
-        let label = format!("  {:>width$}  ", probe.limit.to_string());
-        match probe.ratio {
-            Some(ratio) => format!("{label}{} {}", bar(ratio / most, 40), number::figure(ratio)),
-            None => format!("{label}did not end"),
-        }
-    });
-    page.raw(&lines.collect::<Vec<_>>());
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sheet::Depth;
+    use crate::text::{Style, width};
     use ramline_evidence::Measurement;
     use ramline_evidence::knee::Asked;
     use ramline_units::Bytes;
@@ -129,12 +119,18 @@ mod tests {
             monotonic: true,
             ..Knee::default()
         };
-        let text = knee(&found, &SeriesTable::default(), &Style::default());
-        let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("{what} is not in\n{text}"));
+        let text =
+            |width| knee_sheet(&found, &SeriesTable::default()).text(&Style { colour: false, width }, Depth::All);
+        let wide = text(100);
+        let at = |what: &str| wide.find(what).unwrap_or_else(|| panic!("{what} is not in\n{wide}"));
         assert!(
             at("42.0 MiB is surely enough to stay within 10 % of the unlimited time, 40.0 MiB surely is not.")
                 < at("too small")
         );
-        assert!(text.contains("killed 3") && text.contains("did not end") && text.contains("1.02"), "{text}");
+        assert!(wide.contains("killed 3") && wide.contains("did not end") && wide.contains("1.02"), "{wide}");
+        assert!(wide.contains("##########"), "the longest time has the longest bar: {wide}");
+        let narrow = text(60);
+        assert!(narrow.lines().all(|line| width(line) <= 60), "{narrow}");
+        assert!(narrow.contains("limit  runs") && !narrow.contains("range"), "rows stay rows: {narrow}");
     }
 }

@@ -200,7 +200,7 @@ fn rounds(table: &ProofTable) -> Panels {
     let shown = table.arms.iter().filter_map(|arm| Some((arm, last(arm).filter(|point| point.at_s > 0.0)?)));
     let panel = |(arm, end): (&ProofArm, crate::proof::Point)| Panel {
         name: arm.name.clone(),
-        value: format!("{} rounds in {}", number::figure(end.rounds), number::seconds(end.at_s)),
+        value: format!("{} rounds in {}", number::trimmed(end.rounds), number::seconds(end.at_s)),
         curves: vec![(Line::First, arm.timeline.iter().map(|point| (point.at_s, point.rounds)).collect())],
         ..Panel::default()
     };

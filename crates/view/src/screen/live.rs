@@ -1,5 +1,5 @@
 //! What is drawn while a run of the lab goes on: where it is and how long it will take, and, where the sandbox is looked at, its
-//! memory now; and the line that stays when it has ended, for whoever has no terminal.
+//! memory now; and the line that stays when it has ended, where there is no terminal.
 //!
 //! What it is not: a result; everything here is gone when the series has ended.
 //!
@@ -14,16 +14,16 @@ use ramline_evidence::{Phase, RunRecord, Sample, Verdict, verdict_word};
 use ramline_units::Bytes;
 
 use crate::escape;
-use crate::text::{Segment, Style, number, segments, wrap};
+use crate::text::{Segment, Style, beside, number, wrap};
 
 /// A run that goes on.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Live<'a> {
-    /// Its arm.
+    /// Its setting.
     pub arm: &'a str,
     /// Its place among all runs, from 0.
     pub order: u32,
-    /// All runs; 0 where nobody knows how many there will be.
+    /// All runs; 0 where it is not known how many there will be.
     pub total: u32,
     /// Rounds of a run; 0 where it has none.
     pub rounds: u32,
@@ -62,26 +62,26 @@ pub fn ended(record: &RunRecord, order: u32, total: u32, run_s: f64, left_s: Opt
         Verdict::Completed | Verdict::Unfinished => String::new(),
     };
     let now = Live { order, total, left_s, ..Live::default() };
-    let end = if order.saturating_add(1) == total { String::new() } else { left(&now) };
+    let end = if number::place(order) == total { String::new() } else { left(&now) };
     let word = verdict_word(&record.verdict);
     format!("{}: {word}{why} after {run_s:.1} s{end}", name(&record.arm.name, order, total))
 }
 
 fn name(arm: &str, order: u32, total: u32) -> String {
     let of = if total == 0 { String::new() } else { format!(" of {total}") };
-    format!("run {}{of}, {}", order.saturating_add(1), escape(arm))
+    format!("run {}{of}, {}", number::place(order), escape(arm))
 }
 
 fn left(now: &Live<'_>) -> String {
-    now.left_s.map(|seconds| format!("; about {} left", number::minutes(seconds / 60.0))).unwrap_or_default()
+    now.left_s.map(|seconds| format!("; about {} left", number::to_go(seconds))).unwrap_or_default()
 }
 
 fn phase(sample: &Sample, rounds: u32) -> String {
     match sample.phase {
         Phase::Start => "starting".to_owned(),
         Phase::Map => "mapping the code".to_owned(),
-        Phase::Fill => format!("filling {:.0} %", sample.fraction * 100.0),
-        Phase::Rounds if rounds > 0 => format!("round {:.2} of {rounds}", f64::from(sample.rounds) + sample.fraction),
+        Phase::Fill => format!("filling {}", number::whole_percent(sample.fraction)),
+        Phase::Rounds if rounds > 0 => format!("round {:.2} of {rounds}", sample.rounds_so_far()),
         Phase::Rounds => "going on".to_owned(),
         Phase::Done => "done".to_owned(),
     }
@@ -89,15 +89,11 @@ fn phase(sample: &Sample, rounds: u32) -> String {
 
 /// The sandbox as a bar, with what the letters stand for.
 fn memory(sample: &Sample, width: usize) -> String {
-    let pool = sample.pool.unwrap_or_default();
-    let most = if sample.limit.0 == 0 { sample.usage } else { sample.limit } + pool;
-    let share = |bytes: Bytes| bytes.share_of(most).unwrap_or_default();
-    let parts = [('a', sample.anon), ('f', sample.file), ('z', pool)];
-    let drawn = parts.map(|(letter, bytes)| Segment { letter, share: share(bytes) });
-    let bar = segments(&drawn, (width / 4).clamp(10, 30));
-    let free = sample.limit.saturating_sub(sample.usage);
-    let of =
-        if sample.limit.0 == 0 { String::new() } else { format!(", . free {} of {}", mib(free), mib(sample.limit)) };
+    let parts = sample.memory();
+    let drawn =
+        [('a', parts.anon), ('f', parts.file), ('z', parts.pool)].map(|(letter, share)| Segment { letter, share });
+    let bar = beside(&drawn, width);
+    let of = parts.free.map(|free| format!(", . free {} of {}", mib(free), mib(sample.limit))).unwrap_or_default();
     let pool = sample.pool.map(|pool| format!(", z pool {}", mib(pool))).unwrap_or_default();
     format!(
         "[{bar}] a anonymous {}, f files {}{pool}{of}; swap {}",
@@ -114,7 +110,7 @@ fn rest(sample: &Sample) -> String {
     format!(
         "{state}{} major faults, {} refaults{psi}; machine: free {}, cache {}, available {}",
         number::count(sample.major_faults),
-        number::count(sample.refault_file.saturating_add(sample.refault_anon)),
+        number::count(sample.refaults()),
         mib(sample.host.free),
         mib(sample.host.buff_cache),
         mib(sample.host.available)
@@ -147,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_arm_the_run_the_round_the_time_left_and_the_memory_are_told() {
+    fn the_setting_the_run_the_round_the_time_left_and_the_memory_are_told() {
         let sample = sample();
         let now = Live {
             arm: "no\nswap",

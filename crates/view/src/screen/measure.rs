@@ -3,59 +3,73 @@
 //! What it is not: advice; the ratio says nothing about how often either access happens.
 
 use ramline_evidence::{LatencyStats, Measurement, RAM, TierReport};
-use ramline_units::Nanos;
-
-use crate::sheet::Sheet;
-use crate::text::{Column, Page, Paint, Style, Table, number};
 use ramline_model::costs::CostRatio;
 
-/// The table of tiers, what qualifies it, and the ratio. `verbose` adds how each was measured and under what conditions.
+use crate::sheet::{Depth, Sheet};
+use crate::text::{Column, Paint, Style, Table, number};
+
+/// The screen. `verbose` adds how each was measured and under what conditions.
 #[must_use]
 pub fn tiers(report: &TierReport, ratio: Option<&CostRatio>, verbose: bool, style: &Style) -> String {
-    let mut page = Page::new(style);
-    page.bold(&first_line(report));
+    tiers_sheet(report, ratio, verbose).text(style, Depth::All)
+}
+
+/// The table of tiers, what qualifies it, and the ratio. `verbose` as for [`tiers`].
+#[must_use]
+pub fn tiers_sheet(report: &TierReport, ratio: Option<&CostRatio>, verbose: bool) -> Sheet {
+    let mut sheet = Sheet::new();
+    sheet.answer(Paint::Bold, &first_line(report));
     if let Some(noisy) = report.conditions.iter().find(|line| line.starts_with("trust: noisy")) {
-        page.painted_point(Paint::Warn, "", &format!("{noisy}."));
+        sheet.painted(Paint::Warn, &format!("{noisy}."));
     }
-    let mut notes: Vec<&str> = Vec::new();
-    page.table(&table(report, verbose, &mut notes));
-    for (index, note) in notes.iter().enumerate() {
-        page.point(&format!("  [{}] ", index + 1), note);
+    let notes = notes(report);
+    sheet.table(&table(report, verbose, &notes));
+    for (number, note) in &notes {
+        sheet.point(&format!("  [{number}] "), note);
     }
     if verbose {
-        page.heading("How each was measured");
-        for tier in &report.tiers {
-            page.point(&format!("  {}: ", tier.label), &tier.method);
-        }
-        page.heading("Conditions");
-        for condition in &report.conditions {
-            page.point("  ", condition);
-        }
+        how(&mut sheet, report);
     }
-    if !report.skipped.is_empty() {
-        page.heading("Not measured");
-        for skipped in &report.skipped {
-            // What failed, and below it what to do.
-            let mut lines = skipped.split('\n').map(str::trim);
-            page.point("  ", lines.next().unwrap_or_default());
-            lines.filter(|line| !line.is_empty()).for_each(|line| page.point("    ", line));
-        }
-    }
+    not_measured(&mut sheet, report);
     if let Some(ratio) = ratio {
-        page.heading("What these costs alone imply");
-        implied(&mut page, ratio);
+        sheet.heading("What these costs alone imply");
+        implied(&mut sheet, ratio);
     }
     if !verbose {
-        page.dim("How each was measured, and under what conditions: ramline measure tiers --verbose");
+        sheet.dim("How each was measured, and under what conditions: ramline measure tiers --verbose");
     }
-    page.finish()
+    sheet
+}
+
+fn how(sheet: &mut Sheet, report: &TierReport) {
+    sheet.heading("How each was measured");
+    let mut methods = Table::new(vec![Column::wrapped("").at_most(26), Column::wrapped("")]).indented(2);
+    for tier in &report.tiers {
+        methods.row([tier.label.as_str().into(), tier.method.as_str().into()]);
+    }
+    sheet.table(&methods);
+    sheet.heading("Conditions");
+    for condition in &report.conditions {
+        sheet.point("  ", condition);
+    }
+}
+
+fn not_measured(sheet: &mut Sheet, report: &TierReport) {
+    if report.skipped.is_empty() {
+        return;
+    }
+    sheet.heading("Not measured");
+    for skipped in &report.skipped {
+        // What failed, and below it what to do.
+        let mut lines = skipped.split('\n').map(str::trim);
+        sheet.point("  ", lines.next().unwrap_or_default());
+        lines.filter(|line| !line.is_empty()).for_each(|line| sheet.point("    ", line));
+    }
 }
 
 /// The slowest place a page may come from, against RAM.
 fn first_line(report: &TierReport) -> String {
-    let slowest =
-        report.tiers.iter().filter_map(|tier| Some((tier, tier.latency?, report.multiple_of_ram(&tier.tier)?)));
-    let slowest = slowest.max_by(|a, b| a.2.total_cmp(&b.2)).filter(|(.., multiple)| *multiple > 1.0);
+    let slowest = report.slowest_tier().and_then(|(tier, multiple)| Some((tier, tier.latency?, multiple)));
     match (slowest, report.tier(RAM).and_then(|ram| ram.latency)) {
         (Some((tier, latency, multiple)), Some(ram)) => format!(
             "4 KiB from {} take {}, {} times as long as from RAM ({}).",
@@ -68,35 +82,43 @@ fn first_line(report: &TierReport) -> String {
     }
 }
 
-fn table<'a>(report: &'a TierReport, verbose: bool, notes: &mut Vec<&'a str>) -> Table {
-    let mut columns = vec![Column::wrapped("tier"), Column::right("median")];
-    columns.extend(verbose.then(|| Column::left("batches")));
-    columns.extend([
+/// The notes of all tiers, each once however many tiers carry it, with its number.
+fn notes(report: &TierReport) -> Vec<(u64, &str)> {
+    let mut once: Vec<&str> = Vec::new();
+    for note in report.tiers.iter().flat_map(|tier| &tier.notes) {
+        if !once.contains(&note.as_str()) {
+            once.push(note);
+        }
+    }
+    (1..).zip(once).collect()
+}
+
+fn table(report: &TierReport, verbose: bool, notes: &[(u64, &str)]) -> Table {
+    let mut table = Table::new(vec![
+        Column::wrapped("tier"),
+        Column::right("median"),
+        Column::left("batches").spare(),
         Column::right("99 %"),
-        Column::left("of it (95 %)"),
+        Column::left("of it (95 %)").spare(),
         Column::right("n"),
         Column::right("x RAM"),
         Column::right("in sequence"),
     ]);
-    let mut table = Table::new(columns);
     for tier in &report.tiers {
-        let marks: String = tier.notes.iter().map(|note| mark(note, notes)).collect();
+        let marks = tier.notes.iter().filter_map(|note| notes.iter().find(|(_, known)| known == note));
+        let marks: String = marks.map(|(number, _)| format!(" [{number}]")).collect();
         let latency = tier.latency;
-        let mut cells = vec![
+        let spread = tier.batches.as_ref().filter(|_| verbose).map(batches);
+        table.row([
             format!("{}{marks}", tier.label).into(),
             latency.map(|l| l.p50_ns.to_string()).unwrap_or_default().into(),
-        ];
-        if verbose {
-            cells.push(tier.batches.as_ref().map(batches).unwrap_or_default().into());
-        }
-        cells.extend([
+            spread.unwrap_or_default().into(),
             latency.map(|l| l.p99_ns.to_string()).unwrap_or_default().into(),
             latency.map(|l| between(&l)).unwrap_or_default().into(),
             latency.map(|l| number::count(l.n)).unwrap_or_default().into(),
             report.multiple_of_ram(&tier.tier).map(times).unwrap_or_default().into(),
             tier.throughput.as_ref().map(rate).unwrap_or_default().into(),
         ]);
-        table.cells(cells);
     }
     table
 }
@@ -110,15 +132,6 @@ fn between(latency: &LatencyStats) -> String {
     }
 }
 
-/// The number of a note, which is kept once however many tiers carry it.
-fn mark<'a>(note: &'a str, notes: &mut Vec<&'a str>) -> String {
-    let at = notes.iter().position(|known| *known == note).unwrap_or_else(|| {
-        notes.push(note);
-        notes.len() - 1
-    });
-    format!(" [{}]", at + 1)
-}
-
 fn times(multiple: f64) -> String {
     if multiple >= 10.0 { number::figure(multiple.round()) } else { format!("{multiple:.1}") }
 }
@@ -130,8 +143,7 @@ fn rate(measured: &Measurement) -> String {
 
 /// The least and the largest median of a batch.
 pub(crate) fn batches(medians: &Measurement) -> String {
-    let ns = |value: f64| Nanos(number::bytes(value.round()).0);
-    let (low, high) = (ns(medians.min).to_string(), ns(medians.max).to_string());
+    let (low, high) = (number::nanos(medians.min).to_string(), number::nanos(medians.max).to_string());
     // The unit once where both ends share it.
     match (low.split_once(' '), high.split_once(' ')) {
         (Some((value, a)), Some((_, b))) if a == b => format!("{value} to {high}"),
@@ -140,25 +152,24 @@ pub(crate) fn batches(medians: &Measurement) -> String {
 }
 
 /// The swappiness that the costs of two tiers imply.
-pub(crate) fn implied(page: &mut Sheet, ratio: &CostRatio) {
-    let time = |ns: f64| Nanos(number::bytes(ns.round()).0);
+pub(crate) fn implied(sheet: &mut Sheet, ratio: &CostRatio) {
+    let time = number::nanos;
     if ratio.hypothetical {
-        page.line(&format!(
-            "No swap is on, so they imply no swappiness. A swap-in from {} would take {}, a file page from {} {}: {}.",
+        let cheaper = ratio.cheaper();
+        let which = if cheaper.swap_in { "the swap-in" } else { "the file page" };
+        sheet.line(&format!(
+            "No swap is on, so they imply no swappiness. A swap-in from {} would take {}, a file page from {} {}: {which} is {} times \
+             cheaper.",
             ratio.swap_tier,
             time(ratio.swap_ns),
             ratio.file_tier,
             time(ratio.file_ns),
-            if ratio.r >= 1.0 {
-                format!("the swap-in is {} times cheaper", times(ratio.r))
-            } else {
-                format!("the file page is {} times cheaper", times(1.0 / ratio.r))
-            }
+            times(cheaper.times)
         ));
-        page.dim("Only a run proves that it pays. Next: ramline lab run code-plus-data");
+        sheet.dim("Only a run proves that it pays. Next: ramline lab run code-plus-data");
         return;
     }
-    page.line(&format!(
+    sheet.line(&format!(
         "r = {} ({}) / {} ({}) = {:.2} (mean costs)",
         time(ratio.file_ns),
         ratio.file_tier,
@@ -166,9 +177,9 @@ pub(crate) fn implied(page: &mut Sheet, ratio: &CostRatio) {
         ratio.swap_tier,
         ratio.r
     ));
-    page.line(&format!("swappiness = 200 r / (1 + r) = {}; confidence {}", ratio.swappiness, ratio.confidence));
+    sheet.line(&format!("swappiness = 200 r / (1 + r) = {}; confidence {}", ratio.swappiness, ratio.confidence));
     if let (Some(write), Some(implied)) = (ratio.compress_ns, ratio.with_compression) {
-        page.line(&format!(
+        sheet.line(&format!(
             "With the write before each swap-in charged as well ({}): r = {:.2}, swappiness {}.",
             time(write),
             implied.r,
@@ -176,10 +187,10 @@ pub(crate) fn implied(page: &mut Sheet, ratio: &CostRatio) {
         ));
     }
     if let Some(zram) = ratio.if_zram {
-        page.line(&format!("With the fastest zram alone instead: r = {:.2}, swappiness {}.", zram.r, zram.swappiness));
+        sheet.line(&format!("With the fastest zram alone instead: r = {:.2}, swappiness {}.", zram.r, zram.swappiness));
     }
     for blend in &ratio.blended {
-        page.line(&format!(
+        sheet.line(&format!(
             "With {} in front of {} and {} of swap-ins served by the first: r = {:.2}, swappiness {} (100 at most with two tiers).",
             blend.fast_tier,
             blend.slow_tier,
@@ -188,13 +199,14 @@ pub(crate) fn implied(page: &mut Sheet, ratio: &CostRatio) {
             blend.swappiness
         ));
     }
-    page.dim("r says nothing about how often either happens; only a run proves a setting. Next: ramline lab run code-plus-data");
+    sheet.dim("r says nothing about how often either happens; only a run proves a setting. Next: ramline lab run code-plus-data");
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ramline_evidence::{LatencyStats, TierMeasurement};
+    use ramline_evidence::TierMeasurement;
+    use ramline_units::Nanos;
 
     fn tier(id: &str, ns: u64, notes: &[&str]) -> TierMeasurement {
         TierMeasurement {
@@ -255,9 +267,13 @@ How each was measured, and under what conditions: ramline measure tiers --verbos
         );
         let all = tiers(&report, None, true, &Style::default());
         assert!(
-            all.contains("90 ns to 1.5 us") && all.contains("6.1, 2 CPUs") && all.contains("disk:/: by pread"),
+            all.contains("90 ns to 1.5 us") && all.contains("6.1, 2 CPUs") && all.contains("\n  disk:/   by pread"),
             "{all}"
         );
+        for width in [60, 80] {
+            let narrow = tiers(&report, Some(&ratio), true, &Style { colour: false, width });
+            assert!(narrow.lines().all(|line| crate::text::width(line) <= width), "{narrow}");
+        }
         let none = CostRatio { hypothetical: true, ..ratio };
         let text = tiers(&report, Some(&none), false, &Style::default());
         assert!(

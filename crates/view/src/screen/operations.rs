@@ -166,6 +166,7 @@ fn notes(sheet: &mut Sheet, table: &SeriesTable) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sheet::Depth;
     use crate::text::Style;
     use ramline_evidence::{Arm, Figure, RunRecord, Verdict};
 
@@ -190,7 +191,7 @@ mod tests {
     }
 
     fn text(runs: u32, width: usize) -> String {
-        super::super::series(&table(runs), &["write"], &Style { width, ..Style::default() })
+        super::super::series_sheet(&table(runs), &["write"]).text(&Style { colour: false, width }, Depth::All)
     }
 
     #[test]

@@ -106,7 +106,7 @@ fn rounds(shown: &[Shown<'_>]) -> Panels {
     let all = charts("Rounds done", "rounds", shown, |one| {
         let points: Points = timeline(one.run).iter().map(|point| (point.at_s, point.rounds)).collect();
         let (end, done) = points.last().copied().unwrap_or_default();
-        let value = format!("{} rounds in {}", number::figure(done), seconds(end, one.arm));
+        let value = format!("{} rounds in {}", number::trimmed(done), seconds(end, one.arm));
         Panel { value, curves: vec![(Line::First, points)], ..Panel::default() }
     });
     let panels =

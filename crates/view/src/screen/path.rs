@@ -1,22 +1,23 @@
-//! The way of single calls through the kernel as a screen: of each arm the run of median length, as a tree with layers and times.
+//! The way of single calls through the kernel as a screen: of each setting the run of median length, as a tree with layers and times.
 //!
 //! What it is: a function of raw records of `lab run read-path`. What it is not: the whole tree: steps that took little together with
 //! all they called are counted and not drawn; `--json` has them all.
 
 use ramline_evidence::path::{CallPath, Layer, Step};
 use ramline_evidence::{RunRecord, SeriesTable};
-use ramline_units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::series::series;
-use crate::escape;
-use crate::text::{Cell, Column, Page, Style, Table, number, width};
+use super::series::series_sheet;
+use crate::sheet::Sheet;
+use crate::text::{Column, Table, number};
 
 /// A step that took less of the whole, with all it called, is not drawn.
 const LEAST: f64 = 0.02;
-/// Longest name drawn, with its indentation.
-const NAME: usize = 58;
+/// Columns a name has at least, with its indentation.
+const NAME: usize = 24;
+/// A deeper step stands no further to the right.
+const DEEPEST: usize = 14;
 
 /// A series of read-path: its table, and the recorded calls.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,93 +49,75 @@ impl ReadPaths {
         Some(ReadPaths { table, paths })
     }
 
-    /// The screen.
+    /// The table of the series, and the calls below it; `lead` names the figures to begin with.
     #[must_use]
-    pub fn text(&self, lead: &[&str], style: &Style) -> String {
-        let mut page = Page::new(style);
-        for found in &self.paths {
-            draw(&mut page, found);
-        }
-        series(&self.table, lead, style) + &page.finish()
+    pub fn sheet(&self, lead: &[&str]) -> Sheet {
+        let mut sheet = series_sheet(&self.table, lead);
+        self.paths.iter().for_each(|found| call(&mut sheet, found));
+        sheet
     }
 }
 
 fn of_arm(arm: &str, records: &[RunRecord]) -> Option<ArmPath> {
     let runs = records.iter().filter(|record| record.arm.name == arm);
-    let mut paths: Vec<CallPath> = runs
+    let paths: Vec<CallPath> = runs
         .filter_map(|record| serde_json::from_value(record.detail.clone()?).ok())
         .filter(|path: &CallPath| !path.steps.is_empty())
         .collect();
-    paths.sort_by_key(|path| path.took);
-    let path = paths.get(paths.len() / 2)?.clone();
+    let path = CallPath::median(paths)?;
     Some(ArmPath { arm: arm.to_owned(), registered: path.registered(), path })
 }
 
-fn time(nanos: Nanos) -> String {
-    match nanos.0 {
-        0..10_000 => format!("{} ns", number::count(nanos.0)),
-        _ => format!("{:.1} us", nanos.as_secs_f64() * 1e6),
-    }
-}
-
-fn draw(page: &mut Page<'_>, found: &ArmPath) {
+fn call(sheet: &mut Sheet, found: &ArmPath) {
     let path = &found.path;
-    page.heading(&format!("{}: {}", found.arm, path.what));
+    let time = number::call_time;
+    sheet.heading(&format!("{}: {}", found.arm, path.what));
     let how = if path.tracer == "tracepoints" { "tracepoints only" } else { path.tracer.as_str() };
-    page.line(&format!("Recorded: {} ({how}; recording takes time itself).", time(path.took)));
+    sheet.line(&format!("Recorded: {} ({how}; recording takes time itself).", time(path.took)));
     let by = path.by_layer();
     let parts: Vec<String> =
         Layer::ALL.iter().filter_map(|layer| Some(format!("{} {}", layer.word(), time(*by.get(layer)?)))).collect();
-    page.line(&format!("By layer: {}.", parts.join(", ")));
-    let mut drawn =
-        Table::new(vec![Column::right("at"), Column::right("own time"), Column::left("layer"), Column::left("step")]);
-    let mut left_out = path.cut;
-    for (index, step) in path.steps.iter().enumerate() {
-        if !counts(path, index) {
-            left_out = left_out.saturating_add(1);
-            continue;
-        }
+    sheet.line(&format!("By layer: {}.", parts.join(", ")));
+    let mut drawn = Table::new(vec![
+        Column::right("at"),
+        Column::right("own time"),
+        Column::left("layer"),
+        Column::cut("step").at_least(NAME),
+    ]);
+    let (steps, left_out) = path.worth_a_line(LEAST);
+    for step in steps {
         let own = if step.by.is_some() || step.own.0 == 0 { String::new() } else { time(step.own) };
-        let cells: [Cell; 4] = [time(step.at).into(), own.into(), step.layer.word().into(), label(step).into()];
-        drawn.row(cells);
+        drawn.row([time(step.at).into(), own.into(), step.layer.word().into(), label(step).into()]);
     }
-    page.table(&drawn);
+    sheet.table(&drawn);
     if left_out > 0 {
-        page.dim(&format!("{} shorter than {:.0} % are not drawn.", number::things(left_out, "step"), LEAST * 100.0));
+        let verb = if left_out == 1 { "is" } else { "are" };
+        let steps = number::things(left_out, "step");
+        sheet.dim(&format!("{steps} shorter than {} {verb} not drawn.", number::whole_percent(LEAST)));
     }
     for (after, time_asleep) in path.stalls().iter().take(3) {
         let word = if path.tracer == "tracepoints" { "after" } else { "in" };
-        page.line(&format!("Asleep {} {word} {}.", time(*time_asleep), escape(after)));
+        sheet.line(&format!("Asleep {} {word} {after}.", time(*time_asleep)));
     }
     for text in &found.registered {
-        page.line(&format!("The file system's own function: {}", escape(text)));
+        sheet.line(&format!("The file system's own function: {text}"));
     }
-}
-
-/// Long enough to be drawn: with all it called, or, where only tracepoints are seen, in any case.
-fn counts(path: &CallPath, index: usize) -> bool {
-    let Some(step) = path.steps.get(index) else { return false };
-    if step.by.is_some() || path.tracer == "tracepoints" {
-        return true;
-    }
-    let below = path.steps[index + 1..].iter().take_while(|other| other.depth > step.depth || other.by.is_some());
-    let inside =
-        below.filter(|other| other.by.is_none()).fold(step.own.0, |sum, other| sum.saturating_add(other.own.0));
-    Nanos(inside).as_secs_f64() >= path.took.as_secs_f64() * LEAST
 }
 
 fn label(step: &Step) -> String {
-    let indent = "  ".repeat(usize::try_from(step.depth).unwrap_or(0).min(14));
-    let by = step.by.as_ref().map(|by| format!("[{}] ", escape(by))).unwrap_or_default();
-    let said = if step.said.is_empty() { String::new() } else { format!(" {}", escape(&step.said)) };
-    let text = format!("{indent}{by}{}{said}", escape(&step.name));
-    if width(&text) <= NAME { text } else { text.chars().take(NAME - 1).collect::<String>() + "…" }
+    let indent = "  ".repeat(usize::try_from(step.depth).unwrap_or(DEEPEST).min(DEEPEST));
+    let by = step.by.as_ref().map(|by| format!("[{by}] ")).unwrap_or_default();
+    let said = if step.said.is_empty() { String::new() } else { format!(" {}", step.said) };
+    format!("{indent}{by}{}{said}", step.name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sheet::Depth;
+    use crate::text::Style;
     use ramline_evidence::{Arm, Verdict};
+    use ramline_units::Nanos;
 
     fn record(arm: &str, took: u64) -> RunRecord {
         let step = |depth: u32, name: &str, at: u64, own: u64| Step {
@@ -172,14 +155,31 @@ mod tests {
         let records = [record("a", 900), record("a", 5000), record("a", 20_000)];
         let shown = ReadPaths::of(&records).unwrap();
         assert_eq!(shown.paths[0].path.took, Nanos(5106));
-        let text = shown.text(&[], &Style::default());
+        let text = shown.sheet(&[]).text(&Style::default(), Depth::All);
         assert!(text.contains("    ext4_file_read_iter"), "{text}");
-        assert!(text.contains("1 step shorter than 2 % are not drawn") && !text.contains("fdput"), "{text}");
+        assert!(text.contains("1 step shorter than 2 % is not drawn") && !text.contains("fdput"), "{text}");
         assert!(text.contains("vfs_read -> ext4_file_read_iter"), "{text}");
     }
 
     #[test]
-    fn arms_without_a_recording_have_no_tree() {
+    fn a_wide_terminal_cuts_no_name_and_a_narrow_one_keeps_the_tree() {
+        let name = format!("ext4_{}", "a_very_long_name_".repeat(5));
+        let mut one = record("a", 900);
+        let mut path: CallPath = serde_json::from_value(one.detail.clone().unwrap()).unwrap();
+        path.steps[2].name.clone_from(&name);
+        one.detail = serde_json::to_value(path).ok();
+        let draw =
+            |width| ReadPaths::of(&[one.clone()]).unwrap().sheet(&[]).text(&Style { colour: false, width }, Depth::All);
+        assert!(draw(200).contains(&format!("file system      {name}\n")), "{}", draw(200));
+        for width in [60, 80] {
+            let text = draw(width);
+            assert!(text.lines().all(|line| crate::text::width(line) <= width), "{text}");
+            assert!(text.contains("file system      ext4_a_very") && text.contains("..\n"), "{text}");
+        }
+    }
+
+    #[test]
+    fn settings_without_a_recording_have_no_tree() {
         let mut plain = record("calls-disk", 1);
         plain.detail = None;
         assert!(ReadPaths::of(&[plain]).unwrap().paths.is_empty());

@@ -7,8 +7,8 @@ use ramline_evidence::{ArmResult, Better, FigureResult, Interval, Measurement, R
 
 use super::headline::headline;
 use super::operations;
-use crate::sheet::{Bar, Bars, Depth, Sheet};
-use crate::text::{Cell, Column, Paint, Style, Table, number};
+use crate::sheet::{Bar, Bars, Sheet};
+use crate::text::{Cell, Column, Paint, Table, number};
 
 /// How many figures stand beside the setting's name; the others follow one by one.
 const LEAD: usize = 3;
@@ -16,12 +16,6 @@ const LEAD: usize = 3;
 const CHARTS: usize = 4;
 /// Runs in the charts of the other figures together: more would make a page too large to mail.
 const MOST_RUNS: usize = 700;
-
-/// The screen.
-#[must_use]
-pub fn series(table: &SeriesTable, lead: &[&str], style: &Style) -> String {
-    series_sheet(table, lead).text(style, Depth::All)
-}
 
 /// The sheet. `lead` names the figures to begin with; without any, the first ones of the records.
 #[must_use]
@@ -289,8 +283,14 @@ fn quoted(field: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ramline_evidence::{Arm, Better, Figure, Verdict};
+    use crate::sheet::Depth;
+    use crate::text::Style;
+    use ramline_evidence::{Arm, Figure, Verdict};
     use ramline_units::Bytes;
+
+    fn shown(records: &[RunRecord]) -> String {
+        series_sheet(&SeriesTable::of(records).unwrap(), &["wall"]).text(&Style::default(), Depth::All)
+    }
 
     fn records(n: u32) -> Vec<RunRecord> {
         let run = |arm: &str, wall: f64, bytes: Bytes| RunRecord {
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn a_difference_is_claimed_with_seven_runs_and_not_with_five() {
-        let text = |n| series(&SeriesTable::of(&records(n)).unwrap(), &["wall"], &Style::default());
+        let text = |n| shown(&records(n));
         assert!(text(7).contains("0.3 times as much (7 runs each, 95 % intervals apart, rank test"), "{}", text(7));
         assert!(
             text(7).starts_with("cold 2.00 s, warm, quick 0.50 s: cold is 4 times slower (7 runs each).\n"),
@@ -328,7 +328,7 @@ mod tests {
     fn emulated_seconds_are_never_shown_as_seconds() {
         let mut all = records(7);
         all.iter_mut().for_each(|record| record.emulated = true);
-        let text = series(&SeriesTable::of(&all).unwrap(), &["wall"], &Style::default());
+        let text = shown(&all);
         assert!(text.contains("processor was emulated") && text.contains("s emulated"), "{text}");
     }
 

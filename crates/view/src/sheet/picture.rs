@@ -55,6 +55,30 @@ pub struct Stack {
     pub pieces: Vec<Piece>,
 }
 
+/// Equal parts of a whole in their order, each with the share of it that is there: where in a file its pages are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Strip {
+    /// The share of each part, 0 to 1.
+    pub shares: Vec<f64>,
+}
+
+impl Strip {
+    /// What its characters mean.
+    pub const KEY: &'static str = "# all of a part, + half or more, - less, . nothing";
+
+    /// A character a part.
+    #[must_use]
+    pub fn letters(&self) -> String {
+        let letter = |share: &f64| match *share {
+            share if share >= 1.0 => '#',
+            share if share >= 0.5 => '+',
+            share if share > 0.0 => '-',
+            _ => '.',
+        };
+        self.shares.iter().map(letter).collect()
+    }
+}
+
 /// The time of one access to a tier.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timed {

@@ -14,12 +14,12 @@ use ramline_units::{Bytes, Limit, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::escape;
 use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::text::{Cell, Column, Page, Paint, Style, Table, number, width};
+use crate::sheet::{Depth, Sheet};
+use crate::text::{Cell, Column, Paint, Style, Table, name, number};
 
 /// Columns that the name of a group has at least, where the terminal allows.
-const NAME: usize = 18;
+const NAME: usize = 22;
 
 /// The tree of memory control groups, or one of them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -136,202 +136,140 @@ impl ShowCgroups {
         }
     }
 
-    /// The screen.
+    /// The sheet.
     #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        let mut page = Page::new(style);
+    pub fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new();
         match (&self.one, self.version) {
             (Some(one), _) => {
-                one::text(&mut page, self, one);
+                one::group(&mut sheet, self, one);
                 if !self.shown.groups.is_empty() {
-                    page.heading("Directly below it (now, each with all below it)");
-                    self.table(&mut page);
+                    sheet.heading("Directly below it (now, each with all below it)");
+                    self.table(&mut sheet);
                 }
             }
             (None, Some(version)) => {
-                self.headline(&mut page, version);
-                page.blank();
-                self.table(&mut page);
-                self.notable(&mut page);
-                self.node(&mut page);
+                self.headline(&mut sheet, version);
+                sheet.blank();
+                self.table(&mut sheet);
+                self.notable(&mut sheet);
+                self.node(&mut sheet);
             }
-            (None, None) => page.bold("No memory control group was seen."),
+            (None, None) => sheet.answer(Paint::Bold, "No memory control group was seen."),
         }
-        self.missed(&mut page);
-        super::unseen(&mut page, &self.unseen);
+        self.missed(&mut sheet);
+        super::unseen(&mut sheet, &self.unseen);
         if self.version.is_some() {
-            self.footer(&mut page);
+            self.footer(&mut sheet);
         }
-        page.finish()
+        sheet
     }
 
-    fn headline(&self, page: &mut Page<'_>, version: Version) {
-        let version = if version == Version::V1 { "1" } else { "2" };
+    /// The screen.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        self.sheet().text(style, Depth::All)
+    }
+
+    fn headline(&self, sheet: &mut Sheet, version: Version) {
         let count = number::things(self.count, "memory control group");
-        page.bold(&format!(
-            "{count} below {} (version {version}); each line is a group with all below it (now).",
-            self.mount
-        ));
-        if version == "1" {
-            page.dim("The top: all page cache and anonymous memory, and the kernel memory of the groups.");
-        }
+        sheet.answer(Paint::Bold, &format!("{count}; each line is a group with all below it (now)."));
+        sheet.dim(&match version {
+            Version::V1 => format!(
+                "Version 1, {}. The top: all page cache and anonymous memory, and the kernel memory of the groups.",
+                self.mount
+            ),
+            Version::V2 => format!("Version 2, {}.", self.mount),
+        });
     }
 
-    fn table(&self, page: &mut Page<'_>) {
-        let groups = &self.shown.groups;
+    /// What tells least goes first where there is little room; what it is sorted by stays.
+    fn table(&self, sheet: &mut Sheet) {
+        let sized = |head: &str, rank: u8| {
+            let column = Column::right(head);
+            if head == self.sort.column() { column } else { column.rank(rank) }
+        };
+        let mut table = Table::new(vec![
+            if self.is_list() { Column::wrapped("group") } else { Column::name("group") }.at_least(NAME),
+            Column::right("charged"),
+            Column::left("").rank(5),
+            sized("itself", 0),
+            sized("anon", 2),
+            sized("cache", 1),
+            sized("shmem", 7),
+            sized("kernel", 6),
+            sized("freeable", 0),
+            sized("swap", 3),
+            sized("limit", 4),
+        ]);
         // Nothing is left empty, so that a column of nothing goes away.
         let some = |bytes: Option<Bytes>| bytes.filter(|b| b.0 > 0).map(|b| b.to_string()).unwrap_or_default();
-        let mut columns: Vec<(&str, Vec<String>)> = vec![
-            ("charged", groups.iter().map(|g| g.current.map_or("not known".to_owned(), |b| b.to_string())).collect()),
-            ("anon", groups.iter().map(|g| some(g.part(PartId::Anon))).collect()),
-            ("cache", groups.iter().map(|g| some(Some(g.file()))).collect()),
-            ("shmem", groups.iter().map(|g| some(g.part(PartId::Shmem))).collect()),
-            ("kernel", groups.iter().map(|g| some(Some(g.kernel()))).collect()),
-            ("freeable", groups.iter().map(|g| some(Some(g.reclaim.now))).collect()),
-            ("swap", groups.iter().map(|g| some(g.swap)).collect()),
-            ("limit", groups.iter().map(|g| some(g.bound.max.and_then(Limit::bytes))).collect()),
-        ];
-        if self.sort == Sort::Own {
-            columns.insert(
-                1,
-                ("itself", groups.iter().map(|g| g.own.map(|b| b.to_string()).unwrap_or_default()).collect()),
-            );
+        let groups = &self.shown.groups;
+        let largest = groups.iter().filter_map(|g| g.current).max().unwrap_or_default();
+        for group in groups {
+            let own = group.own.filter(|_| self.sort == Sort::Own);
+            let full = if group.is_near_limit() { Paint::Warn } else { Paint::Plain };
+            table.row([
+                self.label(group),
+                group.current.map_or("not known".to_owned(), |b| b.to_string()).into(),
+                Cell::bar(Paint::Plain, group.current.and_then(|b| b.share_of(largest))),
+                own.map(|b| b.to_string()).unwrap_or_default().into(),
+                some(group.part(PartId::Anon)).into(),
+                some(Some(group.file())).into(),
+                some(group.part(PartId::Shmem)).into(),
+                some(Some(group.kernel())).into(),
+                some(Some(group.reclaim.now)).into(),
+                some(group.swap).into(),
+                Cell::painted(full, &some(group.bound.max.and_then(Limit::bytes))),
+            ]);
         }
-        columns.retain(|(_, cells)| cells.iter().any(|cell| !cell.is_empty()));
-        let room = |columns: &[(&str, Vec<String>)]| {
-            let widest = |(head, cells): &(&str, Vec<String>)| {
-                cells.iter().map(|cell| width(cell)).max().unwrap_or(0).max(width(head)) + 2
-            };
-            page.style().width.saturating_sub(columns.iter().map(widest).sum())
-        };
-        // A name needs room: what tells least goes first. The JSON document has it all.
-        for dropped in ["shmem", "kernel", "limit", "swap", "anon", "cache", "freeable"] {
-            if room(&columns) >= NAME {
-                break;
-            }
-            let asked = dropped == self.sort.column();
-            columns.retain(|(head, _)| *head != dropped || asked);
-        }
-        let name = room(&columns).max(12);
-        let mut heads = vec![if self.flat { Column::wrapped("group").at_most(name) } else { Column::left("group") }];
-        heads.extend(columns.iter().map(|(head, _)| Column::right(head)));
-        let mut table = Table::new(heads);
-        for (at, group) in groups.iter().enumerate() {
-            let mut row = vec![Cell::from(self.label(group, name))];
-            row.extend(columns.iter().map(|(head, cells)| {
-                let paint = if *head == "limit" && is_full(group) { Paint::Warn } else { Paint::Plain };
-                Cell::painted(paint, &cells[at])
-            }));
-            table.cells(row);
-        }
-        page.table(&table);
+        sheet.table(&table);
         if self.shown.left_out > 0 && self.one.is_none() {
             let largest = self.shown.largest_left_out.map(|b| format!(", the largest {b}")).unwrap_or_default();
-            page.dim(&format!(
+            sheet.dim(&format!(
                 "{} left out{largest}; all with --all.",
                 number::things(self.shown.left_out, "more group")
             ));
         }
     }
 
-    /// The name of a group in the tree, or its path in a list.
-    fn label(&self, group: &GroupMemory, columns: usize) -> String {
-        if self.flat && self.one.is_none() {
-            return shortened(&group.path);
-        }
-        let depth = if self.flat { 0 } else { group.depth };
-        let last = group.path.rsplit('/').next().unwrap_or_default();
-        let mut name = if last.is_empty() { "/".to_owned() } else { name(group, last) };
-        if let Some(owner) = group.owner.as_ref().filter(|o| o.kind.is_container() && last.contains(&o.name)) {
-            // Of containers the id tells one from the other; it goes first where there is no room for both.
-            if width(&name) + depth.min(8) * 2 > columns {
-                name.clone_from(&owner.name);
-            }
-        }
-        format!("{}{}", "  ".repeat(depth.min(8)), cut(&name, columns.saturating_sub(depth.min(8) * 2).max(12)))
+    /// Paths instead of a tree.
+    const fn is_list(&self) -> bool {
+        self.flat && self.one.is_none()
     }
 
-    fn footer(&self, page: &mut Page<'_>) {
-        page.blank();
+    /// The name of a group in the tree, or its path in a list.
+    fn label(&self, group: &GroupMemory) -> Cell {
+        if self.is_list() {
+            return name::short_ids(&group.path).into();
+        }
+        let last = group.path.rsplit('/').next().unwrap_or_default();
+        let cell = Cell::from(if last.is_empty() { "/".to_owned() } else { named(group, last) });
+        // Of containers the id tells one from the other; it goes first where there is no room for both.
+        let id = group.owner.as_ref().filter(|o| o.kind.is_container() && last.contains(&o.name));
+        let cell = id.map_or(cell.clone(), |owner| cell.or(&owner.name));
+        cell.at_depth(if self.flat { 0 } else { group.depth })
+    }
+
+    fn footer(&self, sheet: &mut Sheet) {
+        sheet.blank();
         let cost =
             self.cost.map(|cost| format!(": {} took {cost}", number::things(self.count, "group"))).unwrap_or_default();
-        page.dim(&format!(
+        sheet.dim(&format!(
             "freeable: what reclaim could take at once, without swap, at most; what must be written first is not in it. A page is charged to the group that touched it \
              first. Reading makes the kernel bring each group's counters up to date{cost}."
         ));
-        page.dim(if self.one.is_some() { "Next: ramline show cgroups" } else { "Next: ramline show cgroups GROUP" });
+        sheet.next(if self.one.is_some() { "ramline show cgroups" } else { "ramline show cgroups GROUP" });
     }
 }
 
-/// Nearly at its own limit.
-fn is_full(group: &GroupMemory) -> bool {
-    let limit = group.bound.max.and_then(Limit::bytes);
-    group.current.zip(limit).and_then(|(current, limit)| current.share_of(limit)).is_some_and(|share| share > 0.95)
-}
-
 /// The last part of a path, or what an engine calls the container.
-fn name(group: &GroupMemory, last: &str) -> String {
+fn named(group: &GroupMemory, last: &str) -> String {
     match &group.owner {
         Some(owner) if owner.kind.is_container() && last.contains(&owner.name) && last.len() > 40 => {
             format!("{} {}", owner.kind.label(), owner.name)
         }
         Some(owner) if owner.kind == OwnerKind::Pod && last.len() > 40 => format!("pod {}", owner.name),
-        _ => shortened(last),
-    }
-}
-
-/// A name in so many columns: its beginning and its end, which tells more than the middle.
-fn cut(name: &str, columns: usize) -> String {
-    let name = escape(name);
-    if width(&name) <= columns {
-        return name.into_owned();
-    }
-    let letters: Vec<char> = name.chars().collect();
-    let (mut head, mut tail) = (String::new(), String::new());
-    // A letter may take two columns: from both ends inwards, as long as there is room.
-    for (first, last) in letters.iter().zip(letters.iter().rev()) {
-        let longer = (format!("{head}{first}"), format!("{last}{tail}"));
-        if width(&longer.0) + width(&longer.1) + 2 > columns {
-            break;
-        }
-        (head, tail) = longer;
-    }
-    format!("{head}..{tail}")
-}
-
-/// A path with long ids cut to the 12 digits that engines show: 32 hexadecimal digits and more are no word.
-pub(crate) fn shortened(path: &str) -> String {
-    let mut out = String::new();
-    let mut run = 0;
-    for c in path.chars() {
-        run = if c.is_ascii_hexdigit() { run + 1 } else { 0 };
-        out.push(c);
-        match run {
-            32 => out.truncate(out.len() - 20),
-            33.. => drop(out.pop()),
-            _ => {}
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_are_cut_to_twelve_digits_and_words_are_not() {
-        let hex = "0123456789abcdef";
-        assert_eq!(shortened(&format!("/a/docker-{}.scope", hex.repeat(4))), "/a/docker-0123456789ab.scope");
-        assert_eq!(shortened(&format!("/{}/x", hex.repeat(2))), "/0123456789ab/x");
-        assert_eq!(shortened(&format!("/{hex}")), format!("/{hex}"));
-    }
-
-    #[test]
-    fn a_long_name_keeps_its_beginning_and_its_end() {
-        assert_eq!(cut("systemd-networkd-wait-online.service", 20), "systemd-n..e.service");
-        assert_eq!(cut("short", 20), "short");
-        assert!(width(&cut(&"メモリ".repeat(20), 21)) <= 21);
-        assert!(width(&cut(&"\u{7}".repeat(20), 12)) <= 12);
+        _ => name::short_ids(last),
     }
 }

@@ -2,13 +2,15 @@
 
 mod tables;
 
+use ramline_evidence::Measurement;
 use ramline_model::maps::{Basis, Cost, Mapped, Speed};
 use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::SCHEMA_VERSION;
-use crate::text::{Page, Paint, Style, number};
+use crate::sheet::{Depth, Sheet};
+use crate::text::{Paint, Style, number};
 
 /// `show maps`: mapped files, by address range.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -43,19 +45,25 @@ impl ShowMaps {
         ShowMaps { schema_version: SCHEMA_VERSION, mapped, speed, cost, not_measured, top }
     }
 
+    /// The sheet.
+    #[must_use]
+    pub fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new();
+        sheet.answer(Paint::Bold, &self.answer());
+        self.reread(&mut sheet);
+        tables::files(&mut sheet, &self.mapped, self.top);
+        tables::classes(&mut sheet, &self.mapped);
+        tables::gone(&mut sheet, &self.mapped, self.top);
+        tables::duplicates(&mut sheet, &self.mapped, self.top);
+        tables::ranges(&mut sheet, &self.mapped);
+        self.reading(&mut sheet);
+        sheet
+    }
+
     /// The screen.
     #[must_use]
     pub fn text(&self, style: &Style) -> String {
-        let mut page = Page::new(style);
-        page.bold(&self.answer());
-        self.reread(&mut page);
-        tables::files(&mut page, &self.mapped, self.top);
-        tables::classes(&mut page, &self.mapped);
-        tables::gone(&mut page, &self.mapped, self.top);
-        tables::duplicates(&mut page, &self.mapped, self.top);
-        tables::ranges(&mut page, &self.mapped);
-        self.reading(&mut page);
-        page.finish()
+        self.sheet().text(style, Depth::All)
     }
 
     fn answer(&self) -> String {
@@ -81,7 +89,7 @@ impl ShowMaps {
         let what = if mapped.code_only {
             format!("{} of code", totals.resident)
         } else {
-            format!("{} ({} code, {} data)", totals.resident, totals.code, totals.resident - totals.code)
+            format!("{} ({} code, {} data)", totals.resident, totals.code, totals.data())
         };
         let basis = if mapped.files.iter().any(|f| f.basis == Basis::PageCache) {
             "in the page cache inside the mapped ranges"
@@ -92,7 +100,7 @@ impl ShowMaps {
     }
 
     /// What eviction would drop and what it would cost; what it cannot drop.
-    fn reread(&self, page: &mut Page<'_>) {
+    fn reread(&self, sheet: &mut Sheet) {
         let reread = &self.mapped.reread;
         if self.mapped.totals.known > 0 {
             let dirty = match reread.dirty {
@@ -100,15 +108,15 @@ impl ShowMaps {
                 Some(dirty) => format!("; {dirty} more were changed and must be written first"),
                 None => "; how much of it was changed and must be written first is not known for every file".to_owned(),
             };
-            page.line(&format!(
+            sheet.line(&format!(
                 "If these pages were evicted, {} would be read again as they are used ({} of it code){dirty}.",
                 reread.clean, reread.code
             ));
         }
         if let (Some(speed), Some(cost)) = (&self.speed, &self.cost) {
-            cost_lines(page, speed, cost);
+            cost_lines(sheet, speed, cost);
         } else if let Some(why) = &self.not_measured {
-            page.dim(&format!("What that costs was not measured: {why}."));
+            sheet.dim(&format!("What that costs was not measured: {why}."));
         }
         let mut stays = Vec::new();
         if let Some(copies) = reread.copies.filter(|b| b.0 > 0) {
@@ -118,24 +126,24 @@ impl ShowMaps {
             stays.push(format!("{} of shared memory and files in RAM", reread.memory));
         }
         if !stays.is_empty() {
-            page.line(&format!("Eviction cannot drop, only swap could take (now): {}.", stays.join("; ")));
+            sheet.line(&format!("Eviction cannot drop, only swap could take (now): {}.", stays.join("; ")));
         }
         if let Some(locked) = reread.locked.filter(|b| b.0 > 0) {
-            page.line(&format!("{locked} of file pages are locked in RAM (now, by share): they stay."));
+            sheet.line(&format!("{locked} of file pages are locked in RAM (now, by share): they stay."));
         }
     }
 
     /// How it was read, what that cost, what was not seen.
-    fn reading(&self, page: &mut Page<'_>) {
+    fn reading(&self, sheet: &mut Sheet) {
         let (reading, missed) = (&self.mapped.reading, &self.mapped.missed);
-        page.blank();
+        sheet.blank();
         let how = if reading.walked {
             "Page tables were walked (smaps, pagemap); the kernel holds a process's lock on its mappings while it prints each piece."
         } else {
             "No page table was walked, unless said so above: the ranges were listed, and the page cache was asked file by file."
         };
         let budget = reading.budget.map(|b| format!(" of {b} allowed")).unwrap_or_default();
-        page.dim(&format!(
+        sheet.dim(&format!(
             "{how} {} in {} + {} for the files{budget}.",
             number::things(reading.ranges, "range"),
             reading.lists,
@@ -148,18 +156,18 @@ impl ShowMaps {
             (reading.processes_left_out, "left out: the time allowed was over (try: --budget 5s)"),
         ] {
             if n > 0 {
-                page.painted(Paint::Warn, &format!("Not seen: {} {what}.", tables::processes(n)));
+                sheet.painted(Paint::Warn, &format!("Not seen: {} {what}.", tables::processes(n)));
             }
         }
         if missed.hidden {
-            page.painted(Paint::Warn, "Not seen: processes of other users; /proc hides them (hidepid).");
+            sheet.painted(Paint::Warn, "Not seen: processes of other users; /proc hides them (hidepid).");
         }
         if reading.files_left_out > 0 {
             let files = number::things(reading.files_left_out, "file");
-            page.painted(Paint::Warn, &format!("Not asked: {files}; the time allowed was over (try: --budget 5s)."));
+            sheet.painted(Paint::Warn, &format!("Not asked: {files}; the time allowed was over (try: --budget 5s)."));
         }
         if reading.unknown_lines > 0 {
-            page.dim(&format!(
+            sheet.dim(&format!(
                 "{} of smaps had keys this version does not know.",
                 number::things(reading.unknown_lines, "line")
             ));
@@ -167,34 +175,126 @@ impl ShowMaps {
     }
 }
 
-fn cost_lines(page: &mut Page<'_>, speed: &Speed, cost: &Cost) {
+fn cost_lines(sheet: &mut Sheet, speed: &Speed, cost: &Cost) {
     let order = cost.in_order.map(|t| format!("{t} in order to ")).unwrap_or_default();
-    page.line(&format!(
+    sheet.line(&format!(
         "At the speed of {} just now that costs {order}{} page by page, for the {} that are on it; faults with read-ahead lie between.",
         speed.disk, cost.one_by_one, cost.bytes
     ));
     let random = &speed.random;
-    let mut text = format!(
+    let random = format!(
         "Measured on these files past the page cache in {}: 4 KiB at random n {}, median {}, mean {}, 99 % below {}, range {} to {}",
         speed.took,
         number::count(random.n),
         random.p50_ns,
-        ramline_units::Nanos(number::bytes(random.mean_ns).0),
+        number::nanos(random.mean_ns),
         random.p99_ns,
         random.min_ns,
         random.max_ns
     );
-    if let Some(m) = &speed.sequential {
-        let (interval, _) = m.interval();
-        let rate = |value: f64| number::per_second(number::bytes(value));
-        let word = if m.ci95.is_some() { "95 % interval" } else { "range" };
-        text += &format!(
-            "; these files in order, up to 1 MiB at a time (one large file, as measure tiers reads, is often faster) n {}, median {} ({word} {} to {})",
-            m.n,
-            rate(m.median),
-            rate(interval.low),
-            rate(interval.high)
-        );
+    let in_order = speed.sequential.as_ref().map(in_order).unwrap_or_default();
+    sheet.dim(&format!("{random}{in_order}. The drive or a hypervisor may have answered from a cache of its own."));
+}
+
+fn in_order(measured: &Measurement) -> String {
+    let (interval, _) = measured.interval();
+    let rate = |value: f64| number::per_second(number::bytes(value));
+    let word = if measured.ci95.is_some() { "95 % interval" } else { "range" };
+    format!(
+        "; these files in order, up to 1 MiB at a time (one large file, as measure tiers reads, is often faster) n {}, median {} ({word} {} to {})",
+        measured.n,
+        rate(measured.median),
+        rate(interval.low),
+        rate(interval.high)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use ramline_model::maps::{ClassUse, FileUse, Program, RangeUse, Totals};
+    use ramline_snapshot::maps::{NameState, Usage};
+
+    use super::*;
+    use crate::text::width;
+
+    const LONG: &str = "/usr/lib/x86_64-linux-gnu/perl/5.36/auto/Encode/Encode.so";
+
+    fn mapped() -> Mapped {
+        let mib = Bytes::from_mib;
+        let usage = Usage { rss: mib(4), anonymous: mib(1), shared_dirty: mib(1), ..Usage::default() };
+        let file = |path: &str, name| FileUse {
+            path: path.to_owned(),
+            name,
+            processes: 3,
+            programs: vec![
+                Program { name: "perl".to_owned(), processes: 2, pid: None },
+                Program { name: "sh".to_owned(), processes: 1, pid: Some(7) },
+            ],
+            size: mib(9),
+            resident: Some(mib(5)),
+            clean: Some(mib(4)),
+            code: Some(mib(2)),
+            cached_share: Some(0.5),
+            cached: Some(mib(5)),
+            basis: Basis::PageCache,
+            ..FileUse::default()
+        };
+        Mapped {
+            processes: 3,
+            totals: Totals { files: 3, known: 3, resident: mib(15), code: mib(2), gone: 1, ..Totals::default() },
+            files: vec![
+                file(LONG, NameState::There),
+                file("/usr/lib/old.so", NameState::Replaced),
+                file("/a", NameState::There),
+            ],
+            classes: vec![ClassUse { ranges: 2, usage: Some(usage), ..ClassUse::default() }],
+            ranges: vec![RangeUse {
+                pid: 31,
+                start: "7f1a04dbc000".to_owned(),
+                permissions: "r-xp".to_owned(),
+                size: mib(4),
+                path: Some(LONG.to_owned()),
+                usage: Some(usage),
+                ..RangeUse::default()
+            }],
+            ..Mapped::default()
+        }
     }
-    page.dim(&format!("{text}. The drive or a hypervisor may have answered from a cache of its own."));
+
+    fn screen(columns: usize) -> String {
+        ShowMaps::new(mapped(), 2, None).text(&Style { colour: false, width: columns })
+    }
+
+    #[test]
+    fn a_wide_terminal_shows_every_path_whole_and_every_column() {
+        let text = screen(200);
+        let row = text.lines().find(|line| line.starts_with(LONG)).unwrap();
+        let cells: Vec<&str> = row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+        assert_eq!(cells, [LONG, "5.0 MiB", "2.0 MiB", "4.0 MiB", "3", "50.0 %", "9.0 MiB"]);
+        assert!(text.contains("/usr/lib/old.so (replaced)"), "{text}");
+        assert!(text.contains("1 more file with 5.0 MiB resident (--top 3, --json for all)."), "{text}");
+        assert!(!text.contains("..."), "{text}");
+    }
+
+    #[test]
+    fn a_narrow_terminal_keeps_the_beginning_and_the_last_name_of_a_path() {
+        for columns in [60, 80] {
+            let text = screen(columns);
+            assert!(text.lines().all(|line| width(line) <= columns), "{text}");
+            assert!(text.contains("\n/usr/lib/.../Encode.so ") && !text.contains(LONG), "{text}");
+        }
+        assert!(screen(80).contains("used by") && !screen(60).contains("used by"), "{}", screen(60));
+    }
+
+    #[test]
+    fn what_data_is_and_what_is_left_out_are_told() {
+        let text = screen(200);
+        assert!(
+            text.starts_with(
+                "3 processes map 3 files; 15.0 MiB (2.0 MiB code, 13.0 MiB data) of them are in RAM (now;"
+            )
+        );
+        assert!(text.contains("Old files still mapped: 1 file (0 B resident, now)."), "{text}");
+        assert!(text.contains("2 x perl, sh (7)"), "{text}");
+    }
 }

@@ -3,14 +3,14 @@
 //! What it is not: a list of processes.
 
 use ramline_advice::{Inputs, headline};
-use ramline_model::ledger::{Freeable, Ledger, Line, PieceKind, Term};
+use ramline_model::ledger::{Drift, Freeable, Ledger, Line, PieceKind, Term};
 use ramline_model::verdict::{Status, Verdict, VerdictState};
 use ramline_snapshot::{Snapshot, Window};
 use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::report::{Drift, SCHEMA_VERSION, UnseenSection};
+use crate::report::{SCHEMA_VERSION, UnseenSection};
 use crate::sheet::{Block, Depth, Piece, Sheet, Stack, Tint};
 use crate::text::{Cell, Column, Paint, Style, Table, number};
 
@@ -154,6 +154,7 @@ const fn freed(kind: PieceKind, how: Freeable) -> &'static str {
         (PieceKind::Shared, Freeable::Partly) => "freed in part by swapping",
         (PieceKind::Processes | PieceKind::Shared, _) => "freed by swapping",
         (PieceKind::Locked, _) => "freed when unlocked",
+        (PieceKind::HugePages, Freeable::No) => "until their programs end",
         (PieceKind::HugePages, _) => "unused ones by nr_hugepages",
         (PieceKind::Compressed, _) => "freed when read back",
         (PieceKind::Kernel, _) => "freed in part",
@@ -288,13 +289,7 @@ fn share(share: Option<f64>) -> Cell {
 fn moved(ledger: &Ledger, drift: &Drift) -> String {
     let label = |id: Term| ledger.line(id).map_or("a line that is gone", |l| l.label.as_str());
     let largest: Vec<String> =
-        drift.lines.iter().take(3).map(|m| format!("{} {}", label(m.id), signed(m.bytes.0))).collect();
+        drift.lines.iter().take(3).map(|m| format!("{} {}", label(m.id), number::moved(m.bytes))).collect();
     let lines = if largest.is_empty() { "no line".to_owned() } else { largest.join("; ") };
-    format!("Drift over {}: {lines}; leftover {}.", drift.span, signed(drift.leftover.0))
-}
-
-/// A movement with its sign: `+1.0 MiB`.
-pub(crate) fn signed(bytes: i64) -> String {
-    let sign = if bytes < 0 { "-" } else { "+" };
-    format!("{sign}{}", Bytes(bytes.unsigned_abs()))
+    format!("Drift over {}: {lines}; leftover {}.", drift.span, number::moved(drift.leftover))
 }

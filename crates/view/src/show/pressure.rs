@@ -3,7 +3,7 @@
 //! What it is not: a judgement by "available". Counters since boot are not shown as rates.
 
 use ramline_model::fragmentation::Index;
-use ramline_model::pressure::{self, PressureModel, PressureState, Psi, PsiGap, Rates};
+use ramline_model::pressure::{self, PressureModel, PressureState, Psi, PsiGap, Rates, StallLine};
 use ramline_model::watermarks::{self, Band, Distance, NodeMarks, Watermarks, ZoneMarks};
 use ramline_snapshot::{Snapshot, Window};
 use ramline_units::{Bytes, Nanos};
@@ -78,7 +78,7 @@ pub(crate) fn topic(pressure: Option<&PressureModel>, marks: Option<&Watermarks>
         rates_text(&mut sheet, pressure);
     }
     if let Some(marks) = marks {
-        sheet.more("Distance to reclaim, in MiB (now): kswapd wakes at low, allocations stall at min", |more| {
+        sheet.more("Distance to reclaim, in MiB (now)", |more| {
             zones(more, marks, span);
             lists(more, marks);
             orders(more, marks);
@@ -103,37 +103,30 @@ fn psi_table(pressure: &PressureModel) -> Table {
     let over = pressure.span.map_or_else(String::new, |span| format!("over {span}"));
     let mut table = Table::new(vec![
         Column::left("stalled (PSI)"),
+        Column::left(""),
         Column::right(&over),
         Column::right("last 10 s"),
-        Column::right("60 s"),
-        Column::right("300 s"),
-        Column::right("since boot"),
+        Column::right("60 s").spare(),
+        Column::right("300 s").spare(),
+        Column::right("since boot").spare(),
     ]);
     for (name, psi) in [("memory", pressure.memory), ("io", pressure.io), ("cpu", pressure.cpu)] {
-        for (kind, line, window) in psi.iter().flat_map(lines) {
-            let Some(line) = line else { continue };
-            // The CPU runs something whenever all tasks wait for it: the kernel defines no such time for the system.
-            if name == "cpu" && kind == "all tasks" {
-                continue;
-            }
+        // The CPU runs something whenever all tasks wait for it: the kernel defines no such time for the system.
+        for line in psi.iter().flat_map(Psi::lines).filter(|line| !(name == "cpu" && line.all_tasks)) {
             let percent = |v: f64| Cell::from(format!("{v:.2} %"));
+            let StallLine { all_tasks, stall, window, share } = line;
             table.row([
-                format!("{name}, {kind}").into(),
+                format!("{name}, {}", if all_tasks { "all tasks" } else { "some task" }).into(),
+                Cell::bar(Paint::Plain, Some(share)),
                 window.map(percent).unwrap_or_default(),
-                percent(line.avg10),
-                percent(line.avg60),
-                percent(line.avg300),
-                format!("{:.1} s", Bytes(line.total_us).as_f64() / 1e6).into(),
+                percent(stall.avg10),
+                percent(stall.avg60),
+                percent(stall.avg300),
+                number::stalled(stall.total_us).into(),
             ]);
         }
     }
     table
-}
-
-type PsiLine = (&'static str, Option<ramline_snapshot::pressure::Stall>, Option<f64>);
-
-fn lines(psi: &Psi) -> [PsiLine; 2] {
-    [("some task", psi.some, psi.some_percent), ("all tasks", psi.full, psi.full_percent)]
 }
 
 fn stalls(sheet: &mut Sheet, pressure: &PressureModel) {
@@ -171,8 +164,8 @@ fn rates_table(sheet: &mut Sheet, rates: &Rates) {
             table.row([number::figure(value).into(), unit.into(), what.into()]);
         }
     };
-    add(rates.refault_file, "pages/s", "of files read again soon after eviction (refaults)");
-    add(rates.refault_anon, "pages/s", "of processes needed again soon after swapping out (refaults)");
+    add(rates.refault_file, "pages/s", "of files read again after they were evicted (refaults)");
+    add(rates.refault_anon, "pages/s", "of processes needed again after they were swapped out (refaults)");
     add(rates.restore_file, "pages/s", "of files put straight back among the active ones");
     add(rates.major_faults, "faults/s", "had to read a device (major faults)");
     add(rates.scanned, "pages/s", "looked at by reclaim");
@@ -290,10 +283,15 @@ fn node_words(node: &NodeMarks, named: bool, span: Option<Nanos>) -> String {
     )
 }
 
+/// Where vm.watermark_scale_factor begins to work, as the kernel computes it.
+const CROSSOVER: &str = "2500 x min_free / managed";
+
 fn zones(sheet: &mut Sheet, marks: &Watermarks, span: Option<Nanos>) {
     sheet.table(&marks_table(marks));
-    sheet
-        .dim("A zone's distance is free less watermark; a node's leaves out what zones reserve for other allocations.");
+    sheet.dim(
+        "kswapd wakes at low, allocations stall at min. A zone's distance is free less watermark; a node's leaves out what \
+         zones reserve for other allocations.",
+    );
     let mut timed = marks.nodes.iter().flat_map(|n| n.zones.iter().map(|z| z.to_low).chain([n.to_low]));
     if let Some(span) = span.filter(|_| timed.any(|d| d.minutes.is_some())) {
         sheet.dim(&format!("In brackets: how long free memory would last if it went on like the last {span}."));
@@ -319,7 +317,7 @@ fn zones(sheet: &mut Sheet, marks: &Watermarks, span: Option<Nanos>) {
     if let Some(scale) = &marks.scale {
         let effect = if scale.has_effect { "it widens the gaps" } else { "it changes nothing here" };
         sheet.line(&format!(
-            "vm.watermark_scale_factor is {} (setting); it works only above {:.1} (2500 x min_free / managed), so {effect}; the gap \
+            "vm.watermark_scale_factor is {} (setting); it works only above {:.1} ({CROSSOVER}), so {effect}; the gap \
              between two watermarks is {} over all zones.",
             scale.value, scale.crossover, scale.gap
         ));

@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::text::{Cell, Column, Page, Paint, Style, Table, bar, number, width};
+use crate::sheet::{Depth, Sheet};
+use crate::text::{Cell, Column, Paint, Style, Table, number};
 
 /// `show processes`: who holds memory.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -52,12 +53,8 @@ pub enum SortBy {
     Name,
 }
 
-/// Columns between two columns of a table.
-const GAP: usize = 2;
-/// A name is given so much room, and broken where there is not more.
-const NAME: usize = 24;
-/// Cells of a bar.
-const CELLS: usize = 8;
+/// A name is given so much room, and broken where there is not more; in a tree it is cut.
+const NAME: usize = 28;
 /// A command line is given so much room at least, and two lines.
 const COMMAND: usize = 30;
 
@@ -81,18 +78,9 @@ impl ShowProcesses {
     /// The same with so many rows at most. Of a tree the largest subtrees stay, with all above them.
     #[must_use]
     pub fn top(mut self, most: Option<usize>) -> Self {
-        let (Some(who), Some(most)) = (&mut self.who, most) else { return self };
-        let all = who.rows.len();
-        if who.by == By::Tree {
-            let mut sizes: Vec<Bytes> = who.rows.iter().map(|r| r.holds.value).collect();
-            sizes.sort_unstable_by(|a, b| b.cmp(a));
-            // A parent holds at least what its largest child holds, so no row loses the one above it.
-            if let Some(smallest) = most.checked_sub(1).and_then(|last| sizes.get(last)) {
-                who.rows.retain(|r| r.holds.value >= *smallest);
-            }
+        if let (Some(who), Some(most)) = (&mut self.who, most) {
+            self.more = who.keep(most);
         }
-        who.rows.truncate(most);
-        self.more = (all - who.rows.len()) as u64;
         self
     }
 
@@ -110,6 +98,18 @@ impl ShowProcesses {
         matched.is_some_and(|matched| matched.processes == 0)
     }
 
+    /// The sheet.
+    #[must_use]
+    pub fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new();
+        match &self.who {
+            Some(who) => self.answer(&mut sheet, who),
+            None => sheet.answer(Paint::Bold, "Nothing is known about processes here."),
+        }
+        super::unseen(&mut sheet, &self.unseen);
+        sheet
+    }
+
     /// The screen.
     #[must_use]
     pub fn text(&self, style: &Style) -> String {
@@ -119,47 +119,32 @@ impl ShowProcesses {
     /// The screen; `verbose`, with what the columns mean, whether the sums agree, and what was read.
     #[must_use]
     pub fn text_with(&self, style: &Style, verbose: bool) -> String {
-        let mut page = Page::new(style);
-        match &self.who {
-            Some(who) => self.answer(&mut page, who, style, verbose),
-            None => page.bold("Nothing is known about processes here."),
-        }
-        super::unseen(&mut page, &self.unseen);
-        page.finish()
+        self.sheet().text(style, if verbose { Depth::All } else { Depth::Brief })
     }
 
-    fn answer(&self, page: &mut Page<'_>, who: &Who, style: &Style, verbose: bool) {
-        page.bold(&words::first(who));
+    /// What bounds the answer is said unasked; how it is known, on request.
+    fn answer(&self, sheet: &mut Sheet, who: &Who) {
+        sheet.answer(Paint::Bold, &words::first(who));
         if self.is_without_a_match() {
             return;
         }
-        page.blank();
-        page.table(&table(who, self.sort, style.width));
+        sheet.blank();
+        sheet.table(&table(who, self.sort));
         if self.more > 0 {
-            let more = number::things(self.more, "more row");
-            page.painted_point(Paint::Dim, "", &format!("and {more}; --top N shows more"));
+            sheet.dim(&format!("and {}; --top N shows more", number::things(self.more, "more row")));
         }
-        // What bounds the answer is said unasked; how it is known, on demand.
-        let (sums, read) = (words::sums(who), words::read(who));
-        if !verbose {
-            if let Some(legend) = words::short_legend(who) {
-                page.dim(legend);
-            }
-            for (paint, line) in sums.iter().chain(&read).filter(|(paint, _)| *paint == Paint::Warn) {
-                page.painted_point(*paint, "", line);
-            }
-            return;
+        let mut mark = Sheet::new();
+        words::short_legend(who).into_iter().for_each(|legend| mark.dim(legend));
+        sheet.digest(mark, "What the columns mean", |full| full.line(words::LEGEND));
+        for (title, lines) in [("Does it add up", words::sums(who)), ("What was read", words::read(who))] {
+            let mut bounds = Sheet::new();
+            let warned = lines.iter().filter(|(paint, _)| *paint == Paint::Warn);
+            warned.for_each(|(paint, line)| bounds.painted(*paint, line));
+            sheet.digest(bounds, title, |full| {
+                lines.iter().for_each(|(paint, line)| full.painted_point(*paint, "  ", line));
+            });
         }
-        page.blank();
-        page.line(words::LEGEND);
-        page.heading("Does it add up");
-        for (paint, line) in sums {
-            page.painted_point(paint, "  ", &line);
-        }
-        page.heading("What was read");
-        for (paint, line) in read {
-            page.painted_point(paint, "  ", &line);
-        }
+        sheet.ask("--verbose shows how it is known.");
     }
 }
 
@@ -183,109 +168,60 @@ fn sorted(rows: &mut [Row], sort: SortBy) {
     }
 }
 
-/// A column that may be shown: those of the lowest rank first, as long as there is room.
-struct Optional {
-    column: Column,
-    /// Columns to keep free for it; a wrapped one takes less than its longest cell.
-    room: usize,
-    rank: usize,
-    cells: Vec<String>,
-    /// Its cells are cut to two lines.
-    is_command: bool,
-}
-
-impl Optional {
-    fn is_empty(&self) -> bool {
-        self.cells.iter().all(String::is_empty)
-    }
-}
-
-/// As many columns as fit, in the order in which they are read.
-fn table(who: &Who, sort: SortBy, columns: usize) -> Table {
-    let mut all = optional(who, sort);
-    all.retain(|column| !column.is_empty());
-    let mut by_rank: Vec<usize> = (0..all.len()).collect();
-    by_rank.sort_by_key(|at| all[*at].rank);
-    let mut left = columns;
-    let mut shown = vec![false; all.len()];
-    for at in by_rank {
-        let room = all[at].room + GAP;
-        // The name and what it uses are the answer; of what is left, one that does not fit makes room for the next.
-        if all[at].rank == 0 || room <= left {
-            left = left.saturating_sub(room);
-            shown[at] = true;
-        }
-    }
-    let mut kept: Vec<Optional> =
-        all.into_iter().zip(shown).filter_map(|(column, shown)| shown.then_some(column)).collect();
-    for command in kept.iter_mut().filter(|kept| kept.is_command).flat_map(|kept| &mut kept.cells) {
-        // Words are not broken, so that a line may end early.
-        *command = command.chars().take((COMMAND + left) * 2 - COMMAND / 2).collect();
-    }
-    let mut table = Table::new(kept.iter().map(|kept| kept.column.clone()).collect());
-    for row in 0..who.rows.len() {
-        let cell = |kept: &Optional| kept.cells.get(row).map(Cell::from).unwrap_or_default();
-        table.cells(kept.iter().map(cell).collect());
-    }
+/// The columns in the order in which they are read; what tells least goes first where there is little room, and what the rows are
+/// sorted by stays.
+fn table(who: &Who, sort: SortBy) -> Table {
+    let head = words::heading(who.by);
+    let sorted_by = |column: Column, what: SortBy, rank: u8| if sort == what { column } else { column.rank(rank) };
+    let number = Column::right;
+    let mut table = Table::new(vec![
+        if who.by == By::Tree { Column::name(head) } else { Column::wrapped(head) }.at_least(NAME),
+        number("pid").rank(3),
+        Column::left("user").rank(4),
+        sorted_by(number("processes"), SortBy::Count, 5),
+        number("uses"),
+        Column::left("").rank(6),
+        Column::left("between").rank(9),
+        sorted_by(number("anonymous"), SortBy::Anon, 7),
+        sorted_by(number("shared"), SortBy::Shared, 8),
+        sorted_by(number("rss"), SortBy::Rss, 11),
+        number("own").rank(10),
+        sorted_by(number("swap"), SortBy::Swap, 1),
+        number("costs").rank(13),
+        sorted_by(number("tables"), SortBy::PageTables, 12),
+        number("huge pool").rank(2),
+        sorted_by(number("growth"), SortBy::Growth, 1),
+        Column::wrapped("command").rank(2).at_least(COMMAND).lines(2),
+    ]);
+    let most = who.rows.iter().map(|row| row.holds.value).max().unwrap_or_default();
+    who.rows.iter().for_each(|row| table.row(cells(who.by, row, most)));
     table
 }
 
-fn optional(who: &Who, sort: SortBy) -> Vec<Optional> {
-    let some = |b: Bytes| if b.0 == 0 { String::new() } else { b.to_string() };
-    let when = |shown: bool, text: String| if shown { text } else { String::new() };
-    let (each, tree) = (matches!(who.by, By::Process), who.by == By::Tree);
-    let most = who.rows.iter().map(|row| row.holds.value).max().unwrap_or_default();
-    let commands = who.rows.iter().any(|row| row.command.is_some());
-    let of = |cell: &dyn Fn(&Row) -> String| who.rows.iter().map(cell).collect::<Vec<String>>();
-    let column = |column: fn(&str) -> Column, head: &str, rank: usize, cells: Vec<String>| {
-        let widest = cells.iter().map(|cell| width(cell)).max().unwrap_or(0).max(width(head));
-        Optional { column: column(head), room: widest, rank, cells, is_command: false }
-    };
-    let sorted_by = |what: SortBy, rank: usize| if sort == what { 0 } else { rank };
-    let name = of(&|row| "|".repeat(usize::try_from(row.depth.min(12)).unwrap_or(12)) + &row.name);
-    // A name in a tree is never broken: its depth would be lost.
-    let mut name = column(if tree { Column::left } else { Column::wrapped }, words::heading(who.by), 0, name);
-    if !tree {
-        name.room = name.room.min(NAME);
-    }
-    let mut command = column(Column::wrapped, "command", 2, of(&|row| row.command.clone().unwrap_or_default()));
-    (command.room, command.is_command) = (command.room.min(COMMAND), true);
-    let about = |row: &Row| format!("{}{}", if row.holds.is_narrow() { "" } else { "~" }, row.holds.value);
-    let between = |row: &Row| when(!row.holds.is_narrow(), format!("{} to {}", row.holds.low, row.holds.high));
-    let share = |row: &Row| bar(row.holds.value.share_of(most).unwrap_or_default(), CELLS);
-    vec![
-        name,
-        column(Column::right, "pid", 3, of(&|row| row.pid.map(|pid| pid.to_string()).unwrap_or_default())),
-        column(Column::left, "user", 4, of(&|row| row.user.clone().filter(|_| who.by != By::User).unwrap_or_default())),
-        column(
-            Column::right,
-            "processes",
-            sorted_by(SortBy::Count, 5),
-            of(&|row| when(!each, number::count(row.processes))),
-        ),
-        column(Column::right, "uses", 0, of(&about)),
-        column(Column::left, "", 6, of(&|row| when(!commands && !tree, share(row)))),
-        column(Column::left, "between", 9, of(&between)),
-        column(Column::right, "anonymous", sorted_by(SortBy::Anon, 7), of(&|row| some(row.anon))),
-        column(Column::right, "shared", sorted_by(SortBy::Shared, 8), of(&|row| some(row.shared))),
-        column(Column::right, "rss", sorted_by(SortBy::Rss, 11), of(&|row| some(row.rss))),
-        column(Column::right, "own", 10, of(&|row| row.own.map(|own| own.to_string()).unwrap_or_default())),
-        column(Column::right, "swap", sorted_by(SortBy::Swap, 1), of(&|row| some(row.swap))),
-        column(
-            Column::right,
-            "costs",
-            13,
-            of(&|row| row.swap_costs.map(|c| format!("~{}", c.value)).unwrap_or_default()),
-        ),
-        column(Column::right, "tables", sorted_by(SortBy::PageTables, 12), of(&|row| some(row.page_tables))),
-        column(Column::right, "huge pool", 2, of(&|row| some(row.hugetlb))),
-        column(
-            Column::right,
-            "growth",
-            sorted_by(SortBy::Growth, 1),
-            of(&|row| row.growth.filter(|g| g.0 != 0).map(words::grown).unwrap_or_default()),
-        ),
-        command,
+/// Nothing is left empty, so that a column of nothing goes away.
+fn cells(by: By, row: &Row, most: Bytes) -> [Cell; 17] {
+    let some = |b: Bytes| Cell::from(if b.0 == 0 { String::new() } else { b.to_string() });
+    let when = |shown: bool, text: String| Cell::from(if shown { text } else { String::new() });
+    let narrow = row.holds.is_narrow();
+    let depth = usize::try_from(row.depth).unwrap_or(usize::MAX);
+    [
+        Cell::from(words::called(by, &row.name)).at_depth(depth),
+        row.pid.map(|pid| pid.to_string()).unwrap_or_default().into(),
+        row.user.as_deref().filter(|_| by != By::User).unwrap_or_default().into(),
+        when(by != By::Process, number::count(row.processes)),
+        format!("{}{}", if narrow { "" } else { "~" }, row.holds.value).into(),
+        Cell::bar(Paint::Plain, row.holds.value.share_of(most)),
+        when(!narrow, format!("{} to {}", row.holds.low, row.holds.high)),
+        some(row.anon),
+        some(row.shared),
+        some(row.rss),
+        row.own.map(|own| own.to_string()).unwrap_or_default().into(),
+        some(row.swap),
+        row.swap_costs.map(|costs| format!("~{}", costs.value)).unwrap_or_default().into(),
+        some(row.page_tables),
+        some(row.hugetlb),
+        row.growth.filter(|growth| growth.0 != 0).map(number::moved).unwrap_or_default().into(),
+        row.command.as_deref().unwrap_or_default().into(),
     ]
 }
 
@@ -295,6 +231,7 @@ mod tests {
     use ramline_snapshot::{Seen, machine::Machine};
 
     use super::*;
+    use crate::text::width;
 
     fn seen(count: u32) -> Snapshot {
         let one = |n: u32| Process {

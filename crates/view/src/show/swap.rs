@@ -48,7 +48,7 @@ impl ShowSwap {
             swap: swap::of(snapshot, window.copied()),
             span: window.map(|w| w.span),
             balance: swappiness.map(|s| balance::of(s, snapshot.lru_gen.data().is_some_and(LruGen::is_on))),
-            read_ahead_pages: cluster.and_then(|c| 1u64.checked_shl(c)),
+            read_ahead_pages: cluster.and_then(swap::read_ahead_pages),
             zswap: snapshot.zswap.data().cloned(),
             unseen: super::unseen_of(snapshot, &["swaps", "vmstat", "settings", "zswap", "blocks"]),
         }
@@ -129,7 +129,7 @@ fn verdict_words(verdict: &SwapVerdict, span: Option<Nanos>) -> (Paint, String) 
     match verdict {
         SwapVerdict::NoSwap => (
             Paint::Bold,
-            "There is no swap: idle process memory must stay, and only the page cache can give way.".to_owned(),
+            "There is no swap: to make room the kernel can only drop page cache; process memory stays.".to_owned(),
         ),
         SwapVerdict::Unused => (Paint::Good, format!("Swap is empty and nothing moves ({over}).")),
         SwapVerdict::Harmless { stock } => {
@@ -138,14 +138,14 @@ fn verdict_words(verdict: &SwapVerdict, span: Option<Nanos>) -> (Paint, String) 
         SwapVerdict::MovingOut { out_per_s } => (
             Paint::Bold,
             format!(
-                "{} are written to swap and none come back ({over}): memory is being made, nobody waits for swap.",
+                "{} are written to swap and none come back ({over}): memory is being made, no task waits for swap.",
                 number::per_second(*out_per_s)
             ),
         ),
         SwapVerdict::Active { in_per_s, out_per_s } => (
             Paint::Warn,
             format!(
-                "Pages come back from swap at {} and leave at {} ({over}): somebody waits for them.",
+                "Pages come back from swap at {} and leave at {} ({over}): tasks wait for them.",
                 number::per_second(*in_per_s),
                 number::per_second(*out_per_s)
             ),
@@ -219,7 +219,7 @@ fn flow_text(sheet: &mut Sheet, flow: &Flow, span: Option<Nanos>) {
     if let Some(n) = flow.refaults_per_s {
         sheet.point(
             "           ",
-            &format!("refaults: {} process pages/s needed again soon after they left, {over}", number::figure(n)),
+            &format!("refaults: {} process pages/s needed again after they left, {over}", number::figure(n)),
         );
     }
 }

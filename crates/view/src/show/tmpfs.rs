@@ -56,9 +56,9 @@ impl ShowTmpfs {
         }
     }
 
-    /// The sheet, with what was asked for; `width` is what a line of it may take.
+    /// The sheet, with what was asked for.
     #[must_use]
-    pub fn sheet(&self, options: &TmpfsOptions, width: usize) -> Sheet {
+    pub fn sheet(&self, options: &TmpfsOptions) -> Sheet {
         let mut sheet = Sheet::new();
         let shared = self.shared.as_ref().zip(self.shared_memory.as_ref());
         match &self.tmpfs {
@@ -66,7 +66,7 @@ impl ShowTmpfs {
             None => sheet.answer(Paint::Bold, "Which file systems are in RAM is not known: the mounts were not seen."),
         }
         if let Some((split, seen)) = shared {
-            shared::sheet(&mut sheet, split, seen, options, width);
+            shared::sheet(&mut sheet, split, seen, options);
         }
         fits(&mut sheet, &self.would_fit);
         if !self.would_fit.is_empty() {
@@ -90,7 +90,7 @@ impl ShowTmpfs {
     /// The screen, with what was asked for.
     #[must_use]
     pub fn text_with(&self, style: &Style, options: &TmpfsOptions) -> String {
-        self.sheet(options, style.width).text(style, Depth::All)
+        self.sheet(options).text(style, Depth::All)
     }
 }
 

@@ -11,10 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::text::{Cell, Column, Page, Style, Table, bar, number};
-
-/// From this width on the table has all columns.
-const WIDE: usize = 90;
+use crate::sheet::{Depth, Sheet};
+use crate::text::{Cell, Column, Paint, Style, Table, number};
 
 /// `show translate`: what other tools would call used here.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -60,56 +58,62 @@ impl ShowTranslate {
         }
     }
 
+    /// The sheet.
+    #[must_use]
+    pub fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new();
+        match &self.system {
+            Some(system) => machine(&mut sheet, system),
+            None => {
+                sheet.answer(Paint::Bold, "What other tools would show is not known: /proc/meminfo was not seen.");
+            }
+        }
+        for group in &self.groups {
+            one_group(&mut sheet, group);
+        }
+        let notes = self.system.as_ref().map(|system| system.notes.as_slice()).unwrap_or_default();
+        if !notes.is_empty() {
+            sheet.heading("What they treat alike");
+        }
+        notes.iter().for_each(|note| sheet.point("  ", note));
+        super::unseen(&mut sheet, &self.unseen);
+        sheet
+    }
+
     /// The screen.
     #[must_use]
     pub fn text(&self, style: &Style) -> String {
-        let mut page = Page::new(style);
-        match &self.system {
-            Some(system) => machine(&mut page, system),
-            None => page.bold("What other tools would show is not known: /proc/meminfo was not seen."),
-        }
-        for group in &self.groups {
-            one_group(&mut page, group);
-        }
-        let notes = self.system.iter().flat_map(|s| &s.notes);
-        for (index, note) in notes.enumerate() {
-            if index == 0 {
-                page.heading("What they treat alike");
-            }
-            page.point("  ", note);
-        }
-        super::unseen(&mut page, &self.unseen);
-        page.finish()
+        self.sheet().text(style, Depth::All)
     }
 }
 
-fn machine(page: &mut Page<'_>, system: &SystemTable) {
+fn machine(sheet: &mut Sheet, system: &SystemTable) {
     if let Some(spread) = &system.spread {
-        page.bold(&format!("On this machine \"used\" is {}", spread_words(spread)));
+        sheet.answer(Paint::Bold, &format!("On this machine \"used\" is {}", spread_words(spread)));
     }
     let free =
         system.mem_free.map(|free| format!(", of which {free} are free pages: on those all agree")).unwrap_or_default();
-    page.line(&format!(
-        "Each tool adds up the same counters in another way. Gauges of one moment, MemTotal {}{free}. A bar is a share of the \
-         largest; old versions stand last and are left out of the first sentence.",
+    sheet.line(&format!(
+        "Each tool adds up the same counters in another way; here all are of one moment. MemTotal is {}{free}. Old versions stand \
+         last and are left out of the first sentence.",
         system.mem_total
     ));
-    page.blank();
-    summary(page, &system.rows, Some(system.mem_total));
-    page.heading("The formulas, in MiB, and what each counts that the row above does not");
-    formulas(page, &system.rows);
+    sheet.blank();
+    summary(sheet, &system.rows, Some(system.mem_total));
+    sheet.more("The formulas, in MiB, and what each counts that the row above does not", |more| {
+        formulas(more, &system.rows);
+    });
 }
 
-fn one_group(page: &mut Page<'_>, group: &GroupTable) {
+fn one_group(sheet: &mut Sheet, group: &GroupTable) {
     let limit = group.limit.map_or_else(|| "no limit of its own".to_owned(), |limit| format!("its limit is {limit}"));
-    page.heading(&format!("The control group {} ({limit})", group.path));
+    sheet.heading(&format!("The control group {} ({limit})", group.path));
     if let Some(spread) = &group.spread {
-        page.line(&format!("Its use is {}", spread_words(spread)));
+        sheet.line(&format!("Its use is {}", spread_words(spread)));
     }
-    page.blank();
-    summary(page, &group.rows, group.limit);
-    page.blank();
-    formulas(page, &group.rows);
+    sheet.blank();
+    summary(sheet, &group.rows, group.limit);
+    sheet.more("The formulas for this group, in MiB", |more| formulas(more, &group.rows));
 }
 
 /// `between A (tool) and B (tool); the difference is mostly X (n).`
@@ -119,45 +123,33 @@ fn spread_words(spread: &Spread) -> String {
     format!("between {} ({}) and {} ({}){mostly}.", spread.least_bytes, spread.least, spread.most_bytes, spread.most)
 }
 
-fn summary(page: &mut Page<'_>, rows: &[Row], whole: Option<Bytes>) {
-    let wide = page.style().width >= WIDE;
-    let cells = if wide { 16 } else { 8 };
-    let most = rows.iter().filter(|row| !row.old).filter_map(|row| row.used.as_ref());
-    let most = most.map(|formula| formula.bytes).max().unwrap_or_default();
+fn summary(sheet: &mut Sheet, rows: &[Row], whole: Option<Bytes>) {
     let mut table = Table::new(vec![
-        Column::wrapped("tool"),
-        Column::wrapped("versions"),
+        Column::wrapped("tool").at_least(17),
+        Column::wrapped("versions").at_least(16),
         Column::wrapped("installed"),
         Column::right("used"),
-        Column::left(""),
-        Column::right("share"),
-        Column::right("cache"),
-        Column::right("available"),
+        Column::left("of largest"),
+        Column::right("share").spare(),
+        Column::right("cache").spare(),
+        Column::right("available").spare(),
     ]);
-    let shown =
-        |formula: &Option<Formula>| formula.as_ref().filter(|_| wide).map(|f| f.bytes.to_string()).unwrap_or_default();
-    for row in rows {
-        let used = row.used.as_ref();
-        let share = used.and_then(|f| f.bytes.share_of(whole?)).map(number::percent).unwrap_or_default();
-        let drawn = used.and_then(|f| f.bytes.share_of(most)).map(|share| bar(share, cells)).unwrap_or_default();
-        let value = used.map_or_else(|| "not known".to_owned(), |formula| formula.bytes.to_string());
-        let here = row.here.as_ref().map(installed);
-        let versions = match &here {
-            Some(here) if !wide => format!("{} (here: {here})", row.versions),
-            _ => row.versions.clone(),
-        };
+    let shown = |formula: &Option<Formula>| formula.as_ref().map(|f| f.bytes.to_string()).unwrap_or_default();
+    for (row, largest) in rows.iter().zip(translate::of_largest(rows)) {
+        let used = row.used.as_ref().map_or_else(|| "not known".to_owned(), |formula| formula.bytes.to_string());
+        let share = whole.and_then(|whole| row.share_of(whole));
         table.row([
-            Cell::from(&row.tool),
-            Cell::from(versions),
-            here.filter(|_| wide).unwrap_or_default().into(),
-            value.into(),
-            drawn.into(),
-            share.into(),
+            row.tool.as_str().into(),
+            row.versions.as_str().into(),
+            row.here.as_ref().map(installed).unwrap_or_default().into(),
+            used.into(),
+            Cell::bar(Paint::Plain, largest),
+            share.map(number::percent).unwrap_or_default().into(),
             shown(&row.cache).into(),
             shown(&row.available).into(),
         ]);
     }
-    page.table(&table);
+    sheet.table(&table);
 }
 
 /// `4.0.2`, `yes` where the version is not known, and `no: 1.2.13` where the row is not that version's.
@@ -169,31 +161,31 @@ fn installed(here: &Here) -> String {
     }
 }
 
-fn formulas(page: &mut Page<'_>, rows: &[Row]) {
+fn formulas(sheet: &mut Sheet, rows: &[Row]) {
     let mut first = true;
     for row in rows {
-        page.line(&format!("{} ({})", row.tool, row.versions));
+        sheet.line(&format!("{} ({})", row.tool, row.versions));
         if let Some(counter) = &row.missing {
-            page.point("    ", &format!("Not known: there is no {counter} here."));
+            sheet.point("    ", &format!("Not known: there is no {counter} here."));
             continue;
         }
         let same = !first && row.differs.is_empty();
         match &row.used {
-            Some(used) if same => page.point("    ", &format!("{} is the same sum as in the row above.", used.name)),
-            Some(used) => page.point("    ", &sum(used)),
+            Some(used) if same => sheet.point("    ", &format!("{} is the same sum as in the row above.", used.name)),
+            Some(used) => sheet.point("    ", &sum(used)),
             None => {}
         }
         for formula in [&row.cache, &row.available].into_iter().flatten().filter(|f| f.terms.len() > 1) {
-            page.point("    ", &sum(formula));
+            sheet.point("    ", &sum(formula));
         }
         if let Some(swap) = row.swap_used.as_ref().filter(|swap| swap.bytes.0 > 0) {
-            page.point("    ", &format!("of swap, {}", sum(swap)));
+            sheet.point("    ", &format!("of swap, {}", sum(swap)));
         }
         let against = differences(&row.differs);
         if !against.is_empty() {
-            page.point("    ", &format!("Against the row above: {against}."));
+            sheet.point("    ", &format!("Against the row above: {against}."));
         }
-        page.point("    ", &row.why);
+        sheet.point("    ", &row.why);
         first = false;
     }
 }
@@ -286,6 +278,18 @@ mod tests {
         assert!(text.contains(" 4.0.2 ") && text.contains("no: 4.0.2"), "{text}");
         let text = shown.text(&Style { colour: false, width: 60 });
         assert!(text.lines().all(|line| crate::text::width(line) <= 60), "{text}");
+        assert!(text.contains(" 4.0.2 ") && text.contains("no: 4.0.2"), "{text}");
+    }
+
+    #[test]
+    fn a_bar_is_a_share_of_the_largest_and_a_column_goes_where_there_is_no_room() {
+        let row = |width| {
+            let text = screen(SAMPLE, width);
+            text.lines().find(|line| line.starts_with("free, top")).unwrap_or_default().to_owned()
+        };
+        assert!(row(200).contains("700.0 MiB  ##########  35.0 %") && row(200).contains("1.3 GiB"), "{}", row(200));
+        assert!(row(80).contains("700.0 MiB  35.0 %") && row(80).contains("1.3 GiB"), "{}", row(80));
+        assert!(row(60).contains("700.0 MiB  35.0 %") && !row(60).contains("1.3 GiB"), "{}", row(60));
     }
 
     #[test]

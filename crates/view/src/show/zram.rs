@@ -77,20 +77,34 @@ fn rung_words(rung: Rung) -> &'static str {
     }
 }
 
+/// What the rung means for swap: the first line.
+const fn sentence(rung: Rung) -> &'static str {
+    match rung {
+        Rung::NotKnown => "Whether this kernel has zram is not known.",
+        Rung::NotBuilt => "There is no zram here: no module for this kernel was found.",
+        Rung::ModulePresent => "zram is not used as swap: its module is installed and not loaded.",
+        Rung::Loaded => "zram is not used as swap: it has no device.",
+        Rung::DeviceExists => "zram is not used as swap: its device has no size.",
+        Rung::Sized => "zram is not used as swap: its device holds no swap area.",
+        Rung::Formatted => "zram is not used as swap: its swap area is not switched on.",
+        Rung::Active => "zram is used as swap.",
+        Rung::Outranked => "zram is used as swap, and an area that is not zram is used before it or in turn with it.",
+    }
+}
+
 fn ladder(rung: Rung) -> String {
     let none = matches!(rung, Rung::NotBuilt | Rung::NotKnown);
-    let reached = LADDER.iter().position(|(r, _)| *r == rung).unwrap_or(LADDER.len() - 1);
-    let steps: Vec<String> = LADDER
-        .iter()
-        .enumerate()
-        .skip(1)
-        .map(|(at, (_, words))| if at <= reached && !none { format!("[x] {words}") } else { format!("[ ] {words}") })
-        .collect();
-    steps.join("  ")
+    // Up to the rung, or all of them where it is beyond the last.
+    let reached = LADDER.iter().position(|(r, _)| *r == rung).unwrap_or(LADDER.len());
+    let step = |(at, (_, words)): (usize, &(Rung, &str))| {
+        let mark = if at <= reached && !none { "[x]" } else { "[ ]" };
+        format!("{mark} {words}")
+    };
+    LADDER.iter().enumerate().skip(1).map(step).collect::<Vec<_>>().join("  ")
 }
 
 pub(crate) fn state_text(sheet: &mut Sheet, state: &ZramState, ram: Option<Bytes>) {
-    sheet.answer(Paint::Bold, &format!("zram: {}.", rung_words(state.rung)));
+    sheet.answer(Paint::Bold, sentence(state.rung));
     if !matches!(state.rung, Rung::Active | Rung::Outranked) {
         sheet.line(&ladder(state.rung));
     }

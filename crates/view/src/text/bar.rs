@@ -52,6 +52,12 @@ pub fn segments(parts: &[Segment], width: usize) -> String {
     out
 }
 
+/// The same with words beside it on a line of so many columns: a quarter of the line.
+#[must_use]
+pub fn beside(parts: &[Segment], columns: usize) -> String {
+    segments(parts, (columns / 4).clamp(10, 30))
+}
+
 /// Curves in one frame: each is a letter and its points `(x, y)`; the frame is labelled at its ends.
 ///
 /// Empty without any point to the right of 0. Where two curves meet the later one is drawn.
@@ -110,6 +116,13 @@ mod tests {
         let parts = [thin('a'), thin('b'), thin('c'), Segment { letter: 'd', share: 0.97 }];
         assert_eq!(segments(&parts, 10), "dddddddddd");
         assert_eq!(segments(&[Segment { letter: 'x', share: 3.0 }], 5), "xxxxx");
+    }
+
+    #[test]
+    fn a_bar_with_words_beside_it_takes_a_quarter_of_the_line() {
+        let half = [Segment { letter: 'a', share: 0.5 }];
+        assert_eq!(beside(&half, 48), "aaaaaa......");
+        assert_eq!((beside(&half, 0).len(), beside(&half, 500).len()), (10, 30));
     }
 
     #[test]

@@ -13,16 +13,19 @@
 
 mod bar;
 mod charts;
+mod column;
+pub mod name;
 pub mod number;
 mod page;
 pub mod picture;
 mod plain;
 mod table;
 
-pub use bar::{Segment, bar, chart, segments};
+pub use bar::{Segment, bar, beside, chart, segments};
+pub use column::Column;
 pub use page::Page;
 pub use plain::plain;
-pub use table::{Cell, Column, Table};
+pub use table::{Cell, Table};
 
 use unicode_width::UnicodeWidthStr;
 

@@ -9,7 +9,7 @@
 //! assert_eq!(number::minutes(130.0), "2 h 10 min");
 //! ```
 
-use ramline_units::{Bytes, Nanos};
+use ramline_units::{Bytes, Nanos, SignedBytes};
 
 /// A share as a percentage with one decimal; two below 1 %.
 #[must_use]
@@ -21,6 +21,12 @@ pub fn percent(share: f64) -> String {
         v if v < 0.005 => format!("{}< 0.01 %", if value < 0.0 { "-" } else { "" }),
         _ => format!("{value:.2} %"),
     }
+}
+
+/// A share as a percentage without decimals: of a bound, or of what goes on.
+#[must_use]
+pub fn whole_percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
 }
 
 /// A count with thousands apart.
@@ -37,16 +43,27 @@ pub fn count(n: u64) -> String {
     out
 }
 
-/// A count of things: `1 round`, `20,478 inodes`.
+/// A count of things: `1 round`, `20,478 inodes`, `3 processes`.
 #[must_use]
 pub fn things(n: u64, one: &str) -> String {
-    format!("{} {one}{}", count(n), if n == 1 { "" } else { "s" })
+    let ending = match one {
+        _ if n == 1 => "",
+        hissing if hissing.ends_with('s') || hissing.ends_with("ch") => "es",
+        _ => "s",
+    };
+    format!("{} {one}{ending}", count(n))
 }
 
 /// How many of `all` rows are not among the `shown` ones: for "and 3 more".
 #[must_use]
 pub fn beyond(all: usize, shown: usize) -> u64 {
     u64::try_from(all.saturating_sub(shown)).unwrap_or(u64::MAX)
+}
+
+/// The place of what has this index: the first is 1.
+#[must_use]
+pub const fn place(index: u32) -> u32 {
+    index.saturating_add(1)
 }
 
 /// A measured count, which may be a mean or a median: whole from 100 on.
@@ -63,6 +80,13 @@ pub fn figure(value: f64) -> String {
         v if v >= 0.01 => format!("{value:.2}"),
         _ => "0.00".to_owned(),
     }
+}
+
+/// The same without zeros at its end: `4`, `2.77`.
+#[must_use]
+pub fn trimmed(value: f64) -> String {
+    let text = figure(value);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 /// Seconds with the digits that matter.
@@ -122,10 +146,66 @@ pub fn minutes(minutes: f64) -> String {
     }
 }
 
+/// Seconds to go, told as [`minutes`].
+#[must_use]
+pub fn to_go(seconds: f64) -> String {
+    minutes(seconds / 60.0)
+}
+
+/// A time inside one system call: whole nanoseconds below 10 us, else microseconds, so that the times of one call can be compared.
+#[must_use]
+pub fn call_time(time: Nanos) -> String {
+    match time.0 {
+        0..10_000 => format!("{} ns", count(time.0)),
+        _ => format!("{:.1} us", time.as_secs_f64() * 1e6),
+    }
+}
+
 /// A rate of bytes: `3.2 MiB/s`.
 #[must_use]
 pub fn per_second(bytes: Bytes) -> String {
     format!("{bytes}/s")
+}
+
+/// A rate of growth with its sign: `+1.0 MiB/s`.
+#[must_use]
+pub fn growth(bytes_per_second: f64) -> String {
+    let sign = if bytes_per_second < 0.0 { "-" } else { "+" };
+    format!("{sign}{}", per_second(bytes(bytes_per_second.abs())))
+}
+
+/// A movement with its sign: `+1.0 MiB`.
+#[must_use]
+pub fn moved(by: SignedBytes) -> String {
+    if by.is_negative() { by.to_string() } else { format!("+{by}") }
+}
+
+/// A total of microseconds as the kernel counts stall times: `0.2 s`.
+#[must_use]
+pub fn stalled(microseconds: u64) -> String {
+    format!("{:.1} s", Nanos(microseconds.saturating_mul(1000)).as_secs_f64())
+}
+
+/// A time ago in the one unit that says enough: `12 min`, `3 h`, `2 days`.
+#[must_use]
+pub fn age(age: Nanos) -> String {
+    let seconds = age.0 / 1_000_000_000;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..86_400 => format!("{} h", seconds / 3600),
+        _ => things(seconds / 86_400, "day"),
+    }
+}
+
+/// The bound of a class of ages: `60 minutes`, `24 hours`, `7 days`.
+#[must_use]
+pub fn bound_of_ages(within: Nanos) -> String {
+    match within.0 / 1_000_000_000 {
+        3600 => "60 minutes".to_owned(),
+        86_400 => "24 hours".to_owned(),
+        _ => age(within),
+    }
 }
 
 /// The bytes of a floating-point result, for printing only.
@@ -133,6 +213,12 @@ pub fn per_second(bytes: Bytes) -> String {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped; printed with one decimal")]
 pub fn bytes(value: f64) -> Bytes {
     Bytes(if value.is_finite() { value.clamp(0.0, 1.8e19) as u64 } else { 0 })
+}
+
+/// The nanoseconds of a floating-point result, for printing only.
+#[must_use]
+pub fn nanos(value: f64) -> Nanos {
+    Nanos(bytes(value.round()).0)
 }
 
 /// What a rate was measured over: `over 2.0 s`, or what is said without a window.
@@ -184,6 +270,31 @@ mod tests {
     }
 
     #[test]
+    fn a_time_ago_and_a_total_of_waiting_are_told_in_one_unit() {
+        let hours = |n: u64| Nanos(n * 3_600_000_000_000);
+        assert_eq!([Nanos(30_000_000_000), hours(5), hours(50)].map(age), ["30 s", "5 h", "2 days"]);
+        assert_eq!([hours(1), hours(24), hours(168)].map(bound_of_ages), ["60 minutes", "24 hours", "7 days"]);
+        assert_eq!((stalled(240_000).as_str(), stalled(0).as_str()), ("0.2 s", "0.0 s"));
+    }
+
+    #[test]
+    fn what_moves_has_a_sign_and_things_a_plural() {
+        let mib = 1_048_576.0;
+        assert_eq!((growth(mib), growth(-mib)), ("+1.0 MiB/s".to_owned(), "-1.0 MiB/s".to_owned()));
+        assert_eq!([0, 4096, -4096].map(|n| moved(SignedBytes(n))), ["+0 B", "+4.0 KiB", "-4.0 KiB"]);
+        let named = [(1, "process"), (2, "process"), (2, "branch"), (1200, "inode")].map(|(n, one)| things(n, one));
+        assert_eq!(named, ["1 process", "2 processes", "2 branches", "1,200 inodes"]);
+    }
+
+    #[test]
+    fn times_to_go_and_times_inside_a_call_have_their_units() {
+        assert_eq!((to_go(30.0), to_go(90.0)), ("30 s".to_owned(), "2 min".to_owned()));
+        assert_eq!((call_time(Nanos(9876)), call_time(Nanos(12_345))), ("9,876 ns".to_owned(), "12.3 us".to_owned()));
+        assert_eq!((whole_percent(0.02), place(0), place(u32::MAX)), ("2 %".to_owned(), 1, u32::MAX));
+        assert_eq!((nanos(1.6), nanos(-1.0), nanos(f64::NAN)), (Nanos(2), Nanos(0), Nanos(0)));
+    }
+
+    #[test]
     fn counts_are_grouped_and_means_rounded() {
         for (n, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
             assert_eq!(count(n), text);
@@ -193,5 +304,6 @@ mod tests {
         {
             assert_eq!(figure(v), text);
         }
+        assert_eq!([trimmed(4.0), trimmed(2.77), trimmed(10.0), trimmed(600.0)], ["4", "2.77", "10", "600"]);
     }
 }

@@ -60,20 +60,68 @@ impl Sheet {
     /// The sheet as text for a terminal, each line ended.
     #[must_use]
     pub fn text(&self, style: &Style, depth: Depth) -> String {
-        let mut ink = Ink { style, depth, out: String::new() };
-        ink.sheet(self);
-        let named = self.blocks().iter().any(|block| matches!(block, Block::Next(text) if text.contains("--all")));
-        if depth == Depth::Brief && self.has_more() && !named {
-            ink.put(Paint::Dim, "", "--all shows more.");
-        }
-        ink.out
+        ink(self, Ink { style, depth, dense: false, left_out: 0, out: String::new() })
     }
+
+    /// The same on a screen of so many lines: cards stand close together, and what does not fit is left out, the last first: what
+    /// belongs to a card, then cards, then rows of tables that may be shorter. What cannot be left out is shown however long it is.
+    #[must_use]
+    pub fn text_within(&self, style: &Style, depth: Depth, lines: usize) -> String {
+        let (mut sheet, mut left_out) = (self.clone(), 0);
+        loop {
+            let text = ink(&sheet, Ink { style, depth, dense: true, left_out, out: String::new() });
+            if text.lines().count() <= lines || !shorten(&mut sheet, &mut left_out) {
+                return text;
+            }
+        }
+    }
+}
+
+/// Draws a sheet, and says how to ask for the rest.
+fn ink(sheet: &Sheet, mut ink: Ink<'_>) -> String {
+    ink.sheet(sheet);
+    let named = |block: &Block| match block {
+        Block::Next(text) => text.contains("--all"),
+        Block::Ask(_) => true,
+        _ => false,
+    };
+    if ink.depth == Depth::Brief && sheet.has_more() && !sheet.blocks().iter().any(named) {
+        ink.put(Paint::Dim, "", "--all shows more.");
+    }
+    ink.out
+}
+
+/// Leaves out what can be spared most; false where nothing can.
+fn shorten(sheet: &mut Sheet, left_out: &mut u64) -> bool {
+    let blocks = sheet.blocks_mut();
+    let full = blocks.iter_mut().rev().find_map(|block| match block {
+        Block::Card { sheet, .. } if !sheet.is_empty() => Some(sheet),
+        _ => None,
+    });
+    if let Some(full) = full {
+        *full = Sheet::new();
+        return true;
+    }
+    if let Some(last) = blocks.iter().rposition(|block| matches!(block, Block::Card { .. })) {
+        blocks.remove(last);
+        *left_out += 1;
+        return true;
+    }
+    blocks.iter_mut().rev().any(|block| match block {
+        Block::Table(table) => table.shrink(),
+        Block::Digest { short, .. } => shorten(short, left_out),
+        _ => false,
+    })
 }
 
 /// Text while it is drawn.
 struct Ink<'a> {
     style: &'a Style,
     depth: Depth,
+    /// No room between cards.
+    dense: bool,
+    /// Cards that were left out.
+    left_out: u64,
     out: String,
 }
 
@@ -109,17 +157,31 @@ impl Ink<'_> {
                 self.put(Paint::Dim, "", &format!("Next: {text}"));
             }
             Block::Card { paint, title, sheet } => {
-                self.gap();
+                if !self.dense {
+                    self.gap();
+                }
                 self.put(*paint, "", title);
                 self.sheet(sheet);
             }
+            Block::Strip(strip) => self.out.push_str(&picture::strip(strip, self.style)),
             Block::More { title, sheet } => {
                 if self.depth == Depth::All {
-                    if !title.is_empty() {
-                        self.gap();
-                        self.put(Paint::Bold, "", title);
-                    }
-                    self.sheet(sheet);
+                    self.titled(title, sheet);
+                }
+            }
+            Block::Digest { short, title, full } => match self.depth {
+                Depth::Brief => self.sheet(short),
+                Depth::All => self.titled(title, full),
+            },
+            Block::Ask(text) => {
+                if self.depth == Depth::Brief {
+                    self.put(Paint::Dim, "", text);
+                }
+            }
+            Block::Aside { lines, text } => self.clipped(*lines, text),
+            Block::LeftOut(text) => {
+                if self.left_out > 0 {
+                    self.put(Paint::Dim, "", &format!("{} {text}", self.left_out));
                 }
             }
             Block::Bars(bars) => {
@@ -145,10 +207,28 @@ impl Ink<'_> {
         lines.iter().for_each(|line| self.out.push_str(&format!("{}\n", escape(line).trim_end())));
     }
 
+    fn titled(&mut self, title: &str, sheet: &Sheet) {
+        if !title.is_empty() {
+            self.gap();
+            self.put(Paint::Bold, "", title);
+        }
+        self.sheet(sheet);
+    }
+
     /// An empty line, unless the text is empty or ends in one.
     fn gap(&mut self) {
         if !self.out.is_empty() && !self.out.ends_with("\n\n") {
             self.out.push('\n');
+        }
+    }
+
+    /// At most so many lines of a sentence.
+    fn clipped(&mut self, most: usize, text: &str) {
+        const ON: &str = " ...";
+        let lines = wrap(&escape(text), self.style.width.saturating_sub(ON.len()));
+        match lines.get(..most).filter(|_| lines.len() > most) {
+            Some(first) => self.put(Paint::Dim, "", &format!("{}{ON}", first.join(" "))),
+            None => self.put(Paint::Dim, "", text),
         }
     }
 
@@ -172,6 +252,7 @@ impl Ink<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::{Column, Table};
 
     #[test]
     fn headings_stand_apart_and_points_hang() {
@@ -208,5 +289,47 @@ mod tests {
         assert_eq!(sheet.text(&Style::default(), Depth::Brief), "Yes.\n--all shows more.\n");
         assert_eq!(sheet.text(&Style::default(), Depth::All), "Yes.\n\nWhy\nbecause\n");
         assert!(sheet.has_more());
+    }
+
+    #[test]
+    fn a_short_form_stands_for_the_full_one_and_says_how_to_ask_for_it() {
+        let line = |text: &str| {
+            let mut sheet = Sheet::new();
+            sheet.line(text);
+            sheet
+        };
+        let mut sheet = Sheet::new();
+        sheet.push(Block::Digest { short: line("two numbers"), title: "Why?".to_owned(), full: line("nine numbers") });
+        sheet.ask("More: --more");
+        assert_eq!(sheet.text(&Style::default(), Depth::Brief), "two numbers\nMore: --more\n");
+        assert_eq!(sheet.text(&Style::default(), Depth::All), "Why?\nnine numbers\n");
+    }
+
+    #[test]
+    fn on_a_screen_of_few_lines_the_last_cards_lose_their_contents_and_then_go() {
+        let mut sheet = Sheet::new();
+        sheet.answer(Paint::Plain, "Three.");
+        for n in 1..=3 {
+            let mut inside = Sheet::new();
+            inside.line("why");
+            sheet.push(Block::Card { paint: Paint::Plain, title: format!("{n}."), sheet: inside });
+        }
+        sheet.push(Block::LeftOut("more, in the report".to_owned()));
+        let mut table = Table::new(vec![Column::left("")]).shrinks();
+        table.row(["a".into()]);
+        sheet.table(&table);
+        let within = |lines| sheet.text_within(&Style::default(), Depth::Brief, lines);
+        assert_eq!(within(40), "Three.\n1.\nwhy\n2.\nwhy\n3.\nwhy\na\n");
+        assert_eq!(within(6), "Three.\n1.\nwhy\n2.\n3.\na\n");
+        assert_eq!(within(4), "Three.\n1.\n2 more, in the report\na\n");
+        assert_eq!(within(1), "Three.\n3 more, in the report\n");
+    }
+
+    #[test]
+    fn an_aside_ends_after_its_lines() {
+        let mut sheet = Sheet::new();
+        sheet.aside(1, "Not done: one, two, three.");
+        let draw = |width| sheet.text(&Style { colour: false, width }, Depth::Brief);
+        assert_eq!((draw(40).as_str(), draw(20).as_str()), ("Not done: one, two, three.\n", "Not done: one, ...\n"));
     }
 }

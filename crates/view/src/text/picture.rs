@@ -5,7 +5,7 @@
 //! Worked example: a quarter of cache and nothing else on 8 columns is `cc......`.
 
 use super::{Cell, Column, Paint, Segment, Style, Table, number, segments};
-use crate::sheet::{Stack, Tint};
+use crate::sheet::{Stack, Strip, Tint};
 
 /// Columns of a small bar in a table.
 pub const BAR: usize = 10;
@@ -55,10 +55,31 @@ fn line(stack: &Stack, style: &Style) -> String {
     out
 }
 
+/// Columns to the left of a strip.
+const INDENT: usize = 2;
+/// A strip has at least so many characters in a line.
+const NARROWEST: usize = 8;
+
+/// A strip, in as many lines as the terminal needs.
+#[must_use]
+pub fn strip(strip: &Strip, style: &Style) -> String {
+    let letters: Vec<char> = strip.letters().chars().collect();
+    let lines = letters.chunks(style.width.saturating_sub(INDENT).max(NARROWEST));
+    lines.map(|line| format!("{}{}\n", " ".repeat(INDENT), line.iter().collect::<String>())).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sheet::Piece;
+
+    #[test]
+    fn a_strip_is_cut_where_the_terminal_ends() {
+        let parts = Strip { shares: [[1.0, 0.75, 0.5, 0.25, 0.01], [0.0; 5]].concat() };
+        assert_eq!(strip(&parts, &Style { colour: false, width: 80 }), "  #++--.....\n");
+        assert_eq!(strip(&parts, &Style { colour: false, width: 10 }), "  #++--...\n  ..\n");
+        assert_eq!(strip(&Strip { shares: vec![f64::NAN, 2.0] }, &Style::default()), "  .#\n");
+    }
 
     #[test]
     fn each_piece_has_its_letter_and_its_colour() {

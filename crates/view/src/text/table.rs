@@ -10,91 +10,52 @@
 //! zram  512.0 MiB
 //! ```
 
+mod draw;
+mod fit;
+
+use super::column::Flow;
 use super::picture::BAR;
-use super::{Paint, Style, bar, width, wrap};
+use super::{Column, Paint, bar};
 use crate::escape;
 
 /// Columns between two columns.
 const GAP: usize = 2;
-/// A wrapped column is not made narrower than this.
-const NARROWEST: usize = 12;
-
-/// A column.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Column {
-    head: String,
-    right: bool,
-    wraps: bool,
-    most: usize,
-    spare: bool,
-}
-
-impl Column {
-    /// Words, to the left; never broken.
-    #[must_use]
-    pub fn left(head: &str) -> Self {
-        Column { head: head.to_owned(), right: false, wraps: false, most: usize::MAX, spare: false }
-    }
-
-    /// Numbers, to the right.
-    #[must_use]
-    pub fn right(head: &str) -> Self {
-        Column { head: head.to_owned(), right: true, wraps: false, most: usize::MAX, spare: false }
-    }
-
-    /// Sentences, wrapped when the table is too wide.
-    #[must_use]
-    pub fn wrapped(head: &str) -> Self {
-        Column { head: head.to_owned(), right: false, wraps: true, most: usize::MAX, spare: false }
-    }
-
-    /// The same, left out where the terminal is too narrow for all columns; the last such one goes first.
-    #[must_use]
-    pub const fn spare(mut self) -> Self {
-        self.spare = true;
-        self
-    }
-
-    /// Its head.
-    #[must_use]
-    pub fn head(&self) -> &str {
-        &self.head
-    }
-
-    /// True for numbers.
-    #[must_use]
-    pub const fn is_number(&self) -> bool {
-        self.right
-    }
-
-    /// The same, never wider than this; only for wrapped columns.
-    #[must_use]
-    pub const fn at_most(mut self, columns: usize) -> Self {
-        self.most = columns;
-        self
-    }
-}
-
 /// One cell.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cell {
     text: String,
+    short: String,
     paint: Paint,
     share: Option<f64>,
+    depth: usize,
 }
 
 impl Cell {
     /// A cell in a colour.
     #[must_use]
     pub fn painted(paint: Paint, text: &str) -> Self {
-        Cell { text: escape(text).into_owned(), paint, share: None }
+        Cell { text: escape(text).into_owned(), paint, ..Cell::default() }
     }
 
     /// A bar as long as a share, 0 to 1; empty where there is none.
     #[must_use]
     pub fn bar(paint: Paint, share: Option<f64>) -> Self {
         let text = share.map(|share| bar(share, BAR)).unwrap_or_default();
-        Cell { text, paint, share }
+        Cell { text, paint, share, ..Cell::default() }
+    }
+
+    /// The same, so many steps below the top of a tree; only in a column of names.
+    #[must_use]
+    pub const fn at_depth(mut self, depth: usize) -> Self {
+        self.depth = depth;
+        self
+    }
+
+    /// The same, called otherwise where there is no room for its name; only in a column of names.
+    #[must_use]
+    pub fn or(mut self, short: &str) -> Self {
+        self.short = escape(short).into_owned();
+        self
     }
 
     /// Its text.
@@ -114,11 +75,17 @@ impl Cell {
     pub const fn share(&self) -> Option<f64> {
         self.share
     }
+
+    /// Steps below the top of a tree.
+    #[must_use]
+    pub const fn depth(&self) -> usize {
+        self.depth
+    }
 }
 
 impl<T: AsRef<str>> From<T> for Cell {
     fn from(text: T) -> Self {
-        Cell { text: escape(text.as_ref()).into_owned(), paint: Paint::Plain, share: None }
+        Cell::painted(Paint::Plain, text.as_ref())
     }
 }
 
@@ -128,13 +95,14 @@ pub struct Table {
     columns: Vec<Column>,
     rows: Vec<Vec<Cell>>,
     indent: usize,
+    shrinks: bool,
 }
 
 impl Table {
     /// An empty table.
     #[must_use]
     pub const fn new(columns: Vec<Column>) -> Self {
-        Table { columns, rows: Vec::new(), indent: 0 }
+        Table { columns, rows: Vec::new(), indent: 0, shrinks: false }
     }
 
     /// The same, moved to the right.
@@ -142,6 +110,18 @@ impl Table {
     pub const fn indented(mut self, by: usize) -> Self {
         self.indent = by;
         self
+    }
+
+    /// The same; where lines are few its last rows may be left out.
+    #[must_use]
+    pub const fn shrinks(mut self) -> Self {
+        self.shrinks = true;
+        self
+    }
+
+    /// Leaves the last row out, where rows may be left out and there is one.
+    pub(crate) fn shrink(&mut self) -> bool {
+        self.shrinks && self.rows.pop().is_some()
     }
 
     /// Adds a row; missing cells are empty.
@@ -172,109 +152,6 @@ impl Table {
     pub const fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
-
-    /// The text: heads (unless all are empty) and rows, each line ended. What does not fit loses its bars first, then the columns
-    /// that can be spared; if that is not enough, each row becomes a few lines of its own.
-    #[must_use]
-    pub fn draw(&self, style: &Style) -> String {
-        let available = style.width.saturating_sub(self.indent);
-        let mut shown: Vec<usize> = self.shown().into_iter().map(|(at, _)| at).collect();
-        let mut widths = self.widths(&shown, available);
-        if total(&widths) > available {
-            shown.retain(|at| self.rows.iter().all(|row| row.get(*at).is_none_or(|cell| cell.share.is_none())));
-            widths = self.widths(&shown, available);
-        }
-        while total(&widths) > available
-            && let Some(last) = shown.iter().rposition(|at| self.columns[*at].spare)
-        {
-            shown.remove(last);
-            widths = self.widths(&shown, available);
-        }
-        let mut out = String::new();
-        if total(&widths) > available && shown.len() > 1 {
-            self.rows.iter().for_each(|row| self.card(row, &shown, style, &mut out));
-            return out;
-        }
-        if self.columns.iter().any(|c| !c.head.is_empty()) {
-            let heads: Vec<Cell> =
-                self.columns.iter().map(|c| Cell { text: c.head.clone(), paint: Paint::Dim, share: None }).collect();
-            self.line(&heads, &shown, &widths, style, &mut out);
-        }
-        for row in &self.rows {
-            self.line(row, &shown, &widths, style, &mut out);
-        }
-        out
-    }
-
-    /// A row where the terminal is too narrow for its columns: what it is on a line, and below it each value with its head.
-    fn card(&self, row: &[Cell], shown: &[usize], style: &Style, out: &mut String) {
-        let cell = |at: &usize| row.get(*at).filter(|cell| !cell.text.is_empty());
-        let mut cells = shown.iter().filter_map(|at| Some((&self.columns[*at], cell(at)?)));
-        let mut put = |indent: usize, paint: Paint, text: &str| {
-            for line in wrap(text, style.width.saturating_sub(indent)) {
-                out.push_str(&format!("{}{}\n", " ".repeat(indent), style.paint(paint, &line)));
-            }
-        };
-        if let Some((_, first)) = cells.next() {
-            put(self.indent, if first.paint == Paint::Plain { Paint::Bold } else { first.paint }, &first.text);
-        }
-        let rest: Vec<String> = cells
-            .map(|(column, cell)| match column.head.as_str() {
-                "" => cell.text.clone(),
-                head => format!("{head} {}", cell.text),
-            })
-            .collect();
-        if !rest.is_empty() {
-            put(self.indent + GAP, Paint::Plain, &rest.join("; "));
-        }
-    }
-
-    fn widths(&self, shown: &[usize], available: usize) -> Vec<usize> {
-        let natural = |i: usize| {
-            let cells = self.rows.iter().map(|r| width(text(r, i))).max().unwrap_or(0);
-            cells.max(width(&self.columns[i].head)).min(self.columns[i].most)
-        };
-        let mut widths: Vec<usize> = shown.iter().map(|i| natural(*i)).collect();
-        loop {
-            let total = total(&widths);
-            let widest = (0..shown.len()).filter(|at| self.columns[shown[*at]].wraps).max_by_key(|at| widths[*at]);
-            match widest {
-                Some(at) if total > available && widths[at] > NARROWEST => widths[at] -= 1,
-                _ => return widths,
-            }
-        }
-    }
-
-    fn line(&self, row: &[Cell], shown: &[usize], widths: &[usize], style: &Style, out: &mut String) {
-        let wrapped = |at: usize| {
-            let text = text(row, shown[at]);
-            if self.columns[shown[at]].wraps { wrap(text, widths[at]) } else { vec![text.to_owned()] }
-        };
-        let cells: Vec<Vec<String>> = (0..shown.len()).map(wrapped).collect();
-        let height = cells.iter().map(Vec::len).max().unwrap_or(0);
-        for line in 0..height {
-            // Padding is kept back until more text comes, so that no line ends in blanks.
-            let mut pending = self.indent;
-            for (at, cell) in cells.iter().enumerate() {
-                let text = cell.get(line).map_or("", String::as_str);
-                let padding = widths[at].saturating_sub(width(text));
-                if !text.is_empty() {
-                    let before = if self.columns[shown[at]].right { padding } else { 0 };
-                    out.push_str(&" ".repeat(pending + before));
-                    out.push_str(&style.paint(row.get(shown[at]).map_or(Paint::Plain, |c| c.paint), text));
-                    pending = if self.columns[shown[at]].right { GAP } else { padding + GAP };
-                } else {
-                    pending += widths[at] + GAP;
-                }
-            }
-            out.push('\n');
-        }
-    }
-}
-
-/// Columns of a line: the widths and the gaps between them.
-fn total(widths: &[usize]) -> usize {
-    widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
 }
 
 fn text(row: &[Cell], column: usize) -> &str {
@@ -284,6 +161,7 @@ fn text(row: &[Cell], column: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::{Style, width};
 
     #[test]
     fn numbers_stand_to_the_right_and_empty_columns_are_left_out() {
@@ -323,6 +201,59 @@ mod tests {
         let draw = |width| table.draw(&Style { colour: false, width });
         assert_eq!(draw(80), "area           size     used\n/dev/zram0  2.0 GiB  1.0 GiB\n");
         assert_eq!(draw(20), "area           used\n/dev/zram0  1.0 GiB\n");
+    }
+
+    #[test]
+    fn a_path_is_whole_where_there_is_room_and_loses_its_middle_where_there_is_not() {
+        let mut table =
+            Table::new(vec![Column::path("file").at_least(24), Column::right("size"), Column::left("users").spare()]);
+        table.row(["/usr/lib/x86_64-linux-gnu/libcrypto.so.3".into(), "4.4 MiB".into(), "ramline".into()]);
+        let row = |width| table.draw(&Style { colour: false, width }).lines().nth(1).unwrap_or_default().to_owned();
+        assert_eq!(row(80), "/usr/lib/x86_64-linux-gnu/libcrypto.so.3  4.4 MiB  ramline");
+        assert_eq!(row(44), "/usr/.../libcrypto.so.3     4.4 MiB  ramline");
+        assert_eq!(row(38), "/usr/lib/.../libcrypto.so.3    4.4 MiB");
+    }
+
+    #[test]
+    fn a_name_of_one_line_keeps_its_blanks_in_front_and_loses_its_end() {
+        let mut table = Table::new(vec![Column::right("at"), Column::cut("step")]);
+        table.row(["1 ns".into(), "    ext4_file_read_iter".into()]);
+        let row = |width| table.draw(&Style { colour: false, width }).lines().nth(1).unwrap_or_default().to_owned();
+        assert_eq!(row(80), "1 ns      ext4_file_read_iter");
+        assert_eq!(row(20), "1 ns      ext4_fil..");
+    }
+
+    #[test]
+    fn names_keep_their_room_while_columns_can_be_spared_and_rows_of_their_own_have_all_columns() {
+        let mut table = Table::new(vec![
+            Column::right("found"),
+            Column::right("ahead").spare(),
+            Column::wrapped("file").at_least(20),
+        ]);
+        table.row(["1".into(), "2".into(), "/a/name/of/20/columns".into()]);
+        let draw = |table: &Table, width| table.draw(&Style { colour: false, width });
+        assert_eq!(draw(&table, 40), "found  ahead  file\n    1      2  /a/name/of/20/columns\n");
+        assert_eq!(draw(&table, 28), "found  file\n    1  /a/name/of/20/columns\n");
+        assert_eq!(draw(&table, 20), "found  file\n    1  /a/name/of/20\n       /columns\n");
+        let mut whole = Table::new(vec![Column::right("found"), Column::right("ahead").spare(), Column::left("file")]);
+        whole.row(["1".into(), "2".into(), "/a/name/of/20/columns".into()]);
+        assert_eq!(draw(&whole, 26), "1\n  ahead 2; file\n  /a/name/of/20/columns\n");
+    }
+
+    #[test]
+    fn a_bar_that_can_be_spared_itself_goes_in_its_turn() {
+        let mut table = Table::new(vec![
+            Column::right("share"),
+            Column::left("").spare(),
+            Column::right("more").spare(),
+            Column::left("file"),
+        ]);
+        table.row(["50 %".into(), Cell::bar(Paint::Plain, Some(0.5)), "7".into(), "/a".into()]);
+        let draw = |width| table.draw(&Style { colour: false, width });
+        assert_eq!(draw(29), "share              more  file\n 50 %  #####.....     7  /a\n");
+        assert_eq!(draw(28), "share              file\n 50 %  #####.....  /a\n");
+        assert_eq!(draw(22), "share  file\n 50 %  /a\n");
+        assert_eq!(draw(9), "50 %\n  more 7;\n  file /a\n");
     }
 
     #[test]

@@ -125,7 +125,7 @@ pub fn documents(made: &mut Maker, broken: &mut Vec<String>) {
     draw("ProofTable", broken, || text(&screen::proof_sheet(&proof, &screen::proof_answer(&proof))));
     draw("Knee", broken, || {
         let next = format!("{:?}", knee.next());
-        screen::knee(&knee, &table, &STYLE) + &next
+        text(&screen::knee_sheet(&knee, &table)) + &next
     });
     let moving = |n: u64| ramline_view::cache::moving(Bytes(n), Bytes(n), Bytes(n), Some(n), n);
     draw("a line while files are read", broken, || moving(u64::MAX) + &moving(0));
@@ -147,7 +147,7 @@ pub fn records(made: &mut Maker, broken: &mut Vec<String>) {
             let Some(table) = SeriesTable::of(&runs) else { return String::new() };
             let screen = text(&screen::series_sheet(&table, &[]));
             let versus = text(&screen::versus_sheet(&Versus::of(&table, &table)));
-            let paths = screen::ReadPaths::of(&runs).map_or_else(String::new, |paths| paths.text(&[], &STYLE));
+            let paths = screen::ReadPaths::of(&runs).map_or_else(String::new, |paths| text(&paths.sheet(&[])));
             let proof = ProofTable::of(&runs).map_or_else(String::new, |table| text(&screen::proof_sheet(&table, "")));
             let ended = screen::run_ended(&runs[0], u32::MAX - 1, u32::MAX, f64::MAX, Some(f64::MAX));
             let live = screen::live(
@@ -160,7 +160,8 @@ pub fn records(made: &mut Maker, broken: &mut Vec<String>) {
                 },
                 &STYLE,
             );
-            let knee = Knee::from_records(&runs).map_or_else(String::new, |knee| screen::knee(&knee, &table, &STYLE));
+            let knee =
+                Knee::from_records(&runs).map_or_else(String::new, |knee| text(&screen::knee_sheet(&knee, &table)));
             let page = series(&SeriesPage {
                 table: &table,
                 records: &runs,

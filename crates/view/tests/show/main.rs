@@ -212,7 +212,7 @@ fn show_zram_tells_the_ladder_every_field_with_unit_and_scope_and_the_capacity_f
     assert_eq!(
         ShowZram::new(&machine(100)).text(&STYLE),
         "\
-zram: active as swap.
+zram is used as swap.
 
 zram0: active as swap, lz4, swap priority 100
 5 writes failed since the device was made: its limit was hit, or no memory was found.
@@ -275,7 +275,7 @@ fn zram_that_is_not_there_names_the_next_step() {
     assert_eq!(
         ShowZram::new(&seen).text(&STYLE),
         "\
-zram: module present.
+zram is not used as swap: its module is installed and not loaded.
 [x] module present  [ ] loaded  [ ] device exists  [ ] sized  [ ] formatted  [ ] active as swap
 
 How to use zram
@@ -292,7 +292,7 @@ fn show_swap_keeps_stock_and_flow_apart() {
     assert_eq!(
         ShowSwap::new(&after, Some(&window)).text(&STYLE),
         "\
-Pages come back from swap at 400.0 KiB/s and leave at 0 B/s (over 2.0 s): somebody waits for them.
+Pages come back from swap at 400.0 KiB/s and leave at 0 B/s (over 2.0 s): tasks wait for them.
 
 Areas in the order of use (now, uncompressed bytes)
 turn  area        device                priority     size     uses   share
@@ -302,7 +302,7 @@ turn  area        device                priority     size     uses   share
 What lies in swap, and what moves
   in swap  1.0 GiB of 4.0 GiB (now)
   moving   areas: 400.0 KiB/s in, 0 B/s out, over 2.0 s
-           refaults: 0 process pages/s needed again soon after they left, over 2.0 s
+           refaults: 0 process pages/s needed again after they left, over 2.0 s
 
 vm.swappiness is 60 (setting, 0 to 200): at equal costs 30.0 % of scanning goes to process and tmpfs
 memory, between 17.6 % and 46.2 % as file or swap reads get cheaper; the kernel does not export the
@@ -377,23 +377,23 @@ fn show_pressure_tells_the_distance_in_mib_and_from_two_seconds_forecasts_nothin
         "\
 No task waits for memory.
 
-stalled (PSI)      over 2.0 s  last 10 s    60 s   300 s  since boot
-memory, some task      0.20 %     0.50 %  0.20 %  0.10 %       0.2 s
-memory, all tasks      0.00 %     0.00 %  0.00 %  0.00 %       0.0 s
+stalled (PSI)                  over 2.0 s  last 10 s    60 s   300 s  since boot
+memory, some task  ..........      0.20 %     0.50 %  0.20 %  0.10 %       0.2 s
+memory, all tasks  ..........      0.00 %     0.00 %  0.00 %  0.00 %       0.0 s
 Reclaim: kswapd wakes after 974.0 MiB more; tasks wait after 984.0 MiB more.
 
 Reclaim, per second, over 2.0 s
-  50.0  pages/s   of files read again soon after eviction (refaults)
-     0  pages/s   of processes needed again soon after swapping out (refaults)
+  50.0  pages/s   of files read again after they were evicted (refaults)
+     0  pages/s   of processes needed again after they were swapped out (refaults)
   3.00  faults/s  had to read a device (major faults)
      0  pages/s   looked at by reclaim
      0  pages/s   freed by reclaim
 
-Distance to reclaim, in MiB (now): kswapd wakes at low, allocations stall at min
+Distance to reclaim, in MiB (now)
 MiB            managed    free   min   low  high  reserve  to kswapd  to stalls  band
 node 0 Normal   8192.0  1024.0  40.0  50.0  60.0      0.0      974.0      984.0  above high
-A zone's distance is free less watermark; a node's leaves out what zones reserve for other
-allocations.
+kswapd wakes at low, allocations stall at min. A zone's distance is free less watermark; a node's
+leaves out what zones reserve for other allocations.
 Above high: kswapd sleeps: nothing is reclaimed, so nothing is swapped.
 vm.watermark_scale_factor is 10 (setting); it works only above 12.2 (2500 x min_free / managed), so
 it changes nothing here; the gap between two watermarks is 10.0 MiB over all zones.

@@ -112,7 +112,7 @@ what                   in RAM    in swap  owner       last used  held by
 /run/a              150.0 MiB  100.0 MiB  root       30 min ago  in use
 System V segment 7  128.0 MiB             user 26                postgres (800), postgres (801)
 memfd wayland        60.0 MiB             user 1000  2 days ago  sway (900)
-/run/b               50.0 MiB             root       30 min ago  nobody
+/run/b               50.0 MiB             root       30 min ago  no process
 deleted /run/old     30.0 MiB   10.0 MiB  user 1000  2 days ago  forgetful (901)
 
 Files with a name that no process has open or mapped: 1 with 50.0 MiB (now); --files lists the

@@ -9,9 +9,9 @@ use ramline_pagecache::{Context, restore};
 use ramline_units::Bytes;
 use ramline_view::CacheRestore;
 
-use super::code;
-use super::moving::Moving;
+use super::{code, show, tell_beside};
 use crate::output::Format;
+use crate::progress::Terminal;
 
 /// Read a saved hot set into the page cache again: only what is missing, what serves most readers first
 ///
@@ -46,17 +46,17 @@ impl Restore {
     /// FILE is no hot set, is damaged, or is of another version or machine.
     pub fn run(&self, root: &Root) -> Result<u8> {
         signals::install();
-        let moving = Moving::new();
-        let told = |error: &_| moving.tell(error);
+        let terminal = Terminal::new();
+        let told = |error: &_| tell_beside(Some(&terminal), error);
         let options = restore::Options {
             dry: self.dry_run,
             other_machine: self.other_machine,
             rate: self.rate,
             depth: self.depth,
-            progress: Some(&|at| moving.show(at)),
+            progress: Some(&|at| show(&terminal, at)),
         };
         let done = restore::restore(Context { root, tell: &told }, &self.file, &options);
-        drop(moving);
+        drop(terminal);
         let done = done?;
         let partly = done.failed > 0 || done.stopped.is_some() || done.lost > 0;
         self.format.print(&CacheRestore::new(done), CacheRestore::text)?;

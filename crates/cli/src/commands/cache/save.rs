@@ -1,18 +1,20 @@
 //! `ramline cache save`.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Args;
 use ramline_kernel::output::Output;
 use ramline_kernel::{Root, signals};
-use ramline_pagecache::{Context, hotset, install, save};
+use ramline_pagecache::{Context, SoFar, hotset, install, save};
 use ramline_view::CacheSave;
 
 use super::service::{self, Service};
-use super::{Walking, code, tell};
+use super::{Walking, code, tell_beside};
 use crate::output::Format;
 use crate::place;
+use crate::progress::Terminal;
 
 /// Save the hot set: which parts of which files are in the page cache now, to be read again after a reboot (cache restore)
 ///
@@ -23,6 +25,9 @@ use crate::place;
 /// boot. Exit status: 7 when files could not be asked or looked at, 0 otherwise.
 #[derive(Debug, Clone, Args)]
 #[command(group(clap::ArgGroup::new("units").args(["install", "uninstall"])))]
+#[command(override_usage = "ramline cache save [OPTIONS] <FILE> [PATH]...\n       \
+    ramline cache save --install [--dir <DIR>] [--dry-run] [FILE]\n       \
+    ramline cache save --uninstall [--dir <DIR>] [--dry-run] [FILE]")]
 pub struct Save {
     /// The hot set's file, - for stdout [with --install: /var/lib/ramline/hotset]
     #[arg(value_name = "FILE", required_unless_present_any = ["install", "uninstall"])]
@@ -66,11 +71,16 @@ impl Save {
         }
         signals::install();
         let options = save::Options { force: self.force, if_warm: self.if_warm };
-        let context = Context { root, tell: &tell };
         let open = || place::open(&file, hotset::FORMAT, "ramline cache save FILE");
         let output = (!self.dry_run).then(open).transpose()?;
         let to_stdout = output.as_ref().is_some_and(Output::is_stdout);
-        let done = save::save(context, &file, output, &self.paths, &self.walking.options(), options)?;
+        let so_far = Arc::new(SoFar::default());
+        let terminal = Terminal::look(&so_far);
+        let told = |error: &_| tell_beside(Some(&terminal), error);
+        let context = Context { root, tell: &told };
+        let done = save::save(context, &file, output, &self.paths, &self.walking.counted(&so_far), options);
+        drop(terminal);
+        let done = done?;
         let partly = done.failed > 0 || !done.unknown.is_empty();
         // What was asked for there is the hot set.
         if !to_stdout {

@@ -2,15 +2,16 @@
 
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Args;
 use ramline_kernel::Root;
-use ramline_pagecache::{Context, stat};
+use ramline_pagecache::{Context, SoFar, stat};
 use ramline_view::CacheStat;
 use ramline_view::cache::Shown;
 
-use super::{Walking, code, named, tell};
+use super::{Walking, code, named, tell_beside};
 use crate::exit;
 use crate::output::Format;
 use crate::progress::Terminal;
@@ -77,10 +78,12 @@ impl Stat {
             map: self.map.then_some(PARTS),
             lines: self.ndjson.then_some(&lines),
         };
-        let context = Context { root, tell: &tell };
-        let progress = (!self.ndjson).then(|| Terminal::in_a_pipe("asking how much of the files is in the page cache"));
-        let seen = stat::stat(context, &names, &self.walking.options(), &options);
-        drop(progress);
+        // Lines go out while the walk goes on: they say themselves how far it is.
+        let so_far = Arc::new(SoFar::default());
+        let terminal = (!self.ndjson).then(|| Terminal::look(&so_far));
+        let told = |error: &_| tell_beside(terminal.as_ref(), error);
+        let seen = stat::stat(Context { root, tell: &told }, &names, &self.walking.counted(&so_far), &options);
+        drop(terminal);
         let code = match seen.total {
             // Nothing at all could be told.
             total if total.files + total.unknown == 0 && seen.failed > 0 && seen.directories_read == 0 => {

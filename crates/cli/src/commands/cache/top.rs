@@ -1,21 +1,21 @@
 //! `ramline cache top`.
 
 use std::io::IsTerminal;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
 use ramline_kernel::Root;
-use ramline_pagecache::top::{self, Telling};
-use ramline_pagecache::{Context, walk};
+use ramline_pagecache::{Context, SoFar, top, walk};
 use ramline_snapshot::cache::Top as Seen;
-use ramline_view::{CacheTop, cache};
+use ramline_view::CacheTop;
 
-use super::waiting::Waiting;
-use super::{code, tell};
+use super::{code, tell_beside};
 use crate::duration;
 use crate::exit;
 use crate::output::Format;
+use crate::progress::Terminal;
 use crate::watch;
 
 /// What fills the page cache of the whole machine: directories, files, who has them open; also files that no process has open
@@ -67,21 +67,20 @@ impl Top {
     /// With `waited` it is the first answer: how far it is is shown.
     fn look(&self, root: &Root, waited: bool) -> Seen {
         let on_terminal = std::io::stdout().is_terminal() && !self.format.is_json();
-        let walking = walk::Options { threads: self.threads.map_or(0, usize::from), ..walk::Options::default() };
+        let so_far = Arc::new(SoFar::default());
+        let walking = walk::Options {
+            threads: self.threads.map_or(0, usize::from),
+            so_far: Some(Arc::clone(&so_far)),
+            ..walk::Options::default()
+        };
         let first = (waited && on_terminal).then_some(FIRST);
         let options = top::Options { rows: self.top, walking, within: self.within, first };
-        let waiting = Waiting::new();
-        let telling = Telling {
-            first: &|seen| {
-                // What cannot be written now cannot be written at the end either, and is told then.
-                waiting.aside(|| drop(self.format.print(&CacheTop::new(seen.clone()), CacheTop::text)));
-            },
-            progress: &|at| {
-                if waited {
-                    waiting.show(at.took, || cache::looking(at.files, at.resident));
-                }
-            },
-        };
-        top::top(Context { root, tell: &tell }, &options, &telling)
+        let terminal = waited.then(|| Terminal::look(&so_far));
+        let told = |error: &_| tell_beside(terminal.as_ref(), error);
+        top::top(Context { root, tell: &told }, &options, &|seen| {
+            // What cannot be written now cannot be written at the end either, and is told then.
+            let print = || drop(self.format.print(&CacheTop::new(seen.clone()), CacheTop::text));
+            terminal.iter().for_each(|terminal| terminal.aside(print));
+        })
     }
 }

@@ -24,6 +24,9 @@ use crate::whom;
 /// Of a command, of processes, of a control group, of files, or of all processes. The command's own output goes to stderr. Of mapped files
 /// page faults are counted: a touch of a page that is mapped already leaves no record. Needs Linux 6.12 for hits and misses. Exit status: 7 when records were lost, so that counts are lower bounds, 0 otherwise.
 #[derive(Debug, Clone, Args)]
+#[command(override_usage = "ramline cache trace [OPTIONS] -- <COMMAND>...\n       \
+    ramline cache trace [OPTIONS] [--pid <PID|NAME>]... [--for <TIME>]\n       \
+    ramline cache trace [OPTIONS] --cgroup <GROUP> [--for <TIME>]")]
 pub struct Trace {
     /// Only this process, by id or name, and what it starts (repeatable)
     #[arg(long, value_name = "PID|NAME", conflicts_with = "command")]

@@ -9,9 +9,9 @@ use ramline_pagecache::{Context, warm};
 use ramline_units::Bytes;
 use ramline_view::CacheWarm;
 
-use super::moving::Moving;
-use super::{Walking, code, named, range};
+use super::{Walking, code, named, range, show, tell_beside};
 use crate::output::Format;
+use crate::progress::Terminal;
 
 /// Bring files into the page cache: only what is missing, in parallel, within what is available without pushing out what is in use
 ///
@@ -51,17 +51,17 @@ impl Warm {
     pub fn run(&self, root: &Root) -> Result<u8> {
         let names = named(&self.paths, self.from.as_ref())?;
         signals::install();
-        let moving = Moving::new();
+        let terminal = Terminal::new();
         let options = warm::Options {
             dry: self.dry_run,
             range: self.range,
             rate: self.rate,
             depth: self.depth,
-            progress: Some(&|at| moving.show(at)),
+            progress: Some(&|at| show(&terminal, at)),
         };
-        let told = |error: &_| moving.tell(error);
+        let told = |error: &_| tell_beside(Some(&terminal), error);
         let done = warm::warm(Context { root, tell: &told }, &names, &self.walking.options(), &options);
-        drop(moving);
+        drop(terminal);
         let done = done?;
         let partly = done.failed > 0 || done.stopped.is_some() || !done.lost.is_empty() || !done.unknown.is_empty();
         self.format.print(&CacheWarm::new(done), CacheWarm::text)?;

@@ -47,11 +47,7 @@ impl Shown {
     fn sheet(&self, table: &SeriesTable, lead: &[&str]) -> Sheet {
         match self {
             Shown::Proof(proof) => screen::proof_sheet(proof, &screen::headline(table, lead)),
-            Shown::Paths(paths) => {
-                let mut sheet = screen::series_sheet(table, lead);
-                sheet.append(paths.sheet());
-                sheet
-            }
+            Shown::Paths(paths) => paths.sheet(lead),
             Shown::Knee(knee) => screen::knee_sheet(knee, table),
             Shown::Series if table.experiment == ramline_lab::cold_warm::NAME => screen::timing_sheet(table),
             Shown::Series => screen::series_sheet(table, lead),

@@ -1,9 +1,11 @@
 //! What stands beside the table: what stands out, what others would say of the whole machine, and what was not seen.
 
-use ramline_model::groups::GroupMemory;
+use ramline_model::groups::{GroupMemory, most};
 
-use super::{ShowCgroups, one, shortened};
-use crate::text::{Page, Paint, number};
+use super::ShowCgroups;
+use crate::sheet::Sheet;
+use crate::text::name::short_ids;
+use crate::text::{Paint, number};
 
 /// Removed groups that still hold memory are said from this many on.
 const MANY_DYING: u64 = 100;
@@ -12,49 +14,36 @@ const NAMED: usize = 3;
 
 impl ShowCgroups {
     /// What stands out: waiting, kills, hits of limits, growth.
-    pub(super) fn notable(&self, page: &mut Page<'_>) {
+    pub(super) fn notable(&self, sheet: &mut Sheet) {
         let groups = &self.shown.groups;
         let mut points = Vec::new();
-        let mut say = |paint: Paint, head: &str, mut lines: Vec<(f64, String)>| {
-            lines.sort_by(|a, b| b.0.total_cmp(&a.0));
-            let more = lines.len().saturating_sub(NAMED);
-            let mut text: Vec<String> = lines.into_iter().take(NAMED).map(|(_, line)| line).collect();
-            if more > 0 {
-                text.push(format!("{more} more"));
-            }
+        let mut say = |paint: Paint, head: &str, lines: Vec<String>| {
+            let more = Some(number::beyond(lines.len(), NAMED)).filter(|more| *more > 0);
+            let named = lines.into_iter().take(NAMED).chain(more.map(|more| format!("{more} more")));
+            let text = named.collect::<Vec<_>>().join("; ");
             if !text.is_empty() {
-                points.push((paint, format!("{head}: {}.", text.join("; "))));
+                points.push((paint, format!("{head}: {text}.")));
             }
         };
-        let below_top = || groups.iter().filter(|g| g.depth > 0);
-        let waiting = below_top().filter_map(|g| {
-            let some = g.pressure.as_ref()?.some.filter(|s| s.avg10 > 0.0)?;
-            Some((some.avg10, format!("{} {:.1} %", shortened(&g.path), some.avg10)))
-        });
-        say(Paint::Bad, "Waited for memory in the last 10 s", waiting.collect());
-        let counted = |n: Option<u64>, g: &GroupMemory, one: &str| {
-            let n = n.filter(|n| *n > 0)?;
-            #[expect(clippy::cast_precision_loss, reason = "an order does not need the last bits")]
-            Some((n as f64, format!("{} {}", shortened(&g.path), number::things(n, one))))
+        say(
+            Paint::Bad,
+            "Waited for memory in the last 10 s",
+            told(groups, GroupMemory::waited, |n| format!("{n:.2} %")),
+        );
+        let events = |pick: fn(&GroupMemory) -> Option<u64>, one: &str| {
+            told(groups, |g| pick(g).filter(|n| *n > 0), |n| number::things(n, one))
         };
-        let kills = below_top().filter_map(|g| counted(g.events.oom_kills, g, "process").map(plural_processes));
-        say(Paint::Bad, "Killed for want of memory since the group was made (counter)", kills.collect());
-        let hits = below_top().filter_map(|g| counted(g.events.limit_hits, g, "time"));
-        say(Paint::Warn, "At their limit since they were made (counter)", hits.collect());
-        let high = below_top().filter_map(|g| counted(g.events.high_hits, g, "time"));
-        say(Paint::Warn, "Slowed down at memory.high since they were made (counter)", high.collect());
+        let kills = events(|g| g.events.oom_kills, "process");
+        say(Paint::Bad, "Killed for want of memory since the group was made (counter)", kills);
+        let hits = events(|g| g.events.limit_hits, "time");
+        say(Paint::Warn, "At their limit since they were made (counter)", hits);
+        let slowed = events(|g| g.events.high_hits, "time");
+        say(Paint::Warn, "Slowed down at memory.high since they were made (counter)", slowed);
         if let Some(span) = self.span {
-            let grown = below_top().filter_map(|g| {
-                let growth = g.rates.and_then(|r| r.growth).filter(|growth| growth.abs() >= 4096.0)?;
-                Some((growth, format!("{} {}", shortened(&g.path), one::growth(growth))))
-            });
-            say(Paint::Plain, &format!("Growth over {span}"), grown.collect());
-            let back = below_top().filter_map(|g| {
-                let rates = g.rates?;
-                let pages = rates.refaults_file.unwrap_or(0.0) + rates.refaults_anon.unwrap_or(0.0);
-                (pages > 0.0).then(|| (pages, format!("{} {} pages/s", shortened(&g.path), number::figure(pages))))
-            });
-            say(Paint::Warn, &format!("Came back just after eviction over {span}"), back.collect());
+            let grown = told(groups, GroupMemory::grew, number::growth);
+            say(Paint::Plain, &format!("Growth over {span}"), grown);
+            let back = told(groups, GroupMemory::came_back, |n| format!("{} pages/s", number::figure(n)));
+            say(Paint::Warn, &format!("Came back after eviction over {span}"), back);
         }
         let dying: Option<u64> = groups.iter().filter(|g| g.parent.is_none()).map(|g| g.dying).max().flatten();
         if let Some(n) = dying.filter(|n| *n >= MANY_DYING) {
@@ -68,21 +57,21 @@ impl ShowCgroups {
             ));
         }
         if !points.is_empty() {
-            page.blank();
+            sheet.blank();
         }
         for (paint, text) in points {
-            page.painted(paint, &text);
+            sheet.painted(paint, &text);
         }
     }
 
-    pub(super) fn node(&self, page: &mut Page<'_>) {
+    pub(super) fn node(&self, sheet: &mut Sheet) {
         let Some(node) = self.node else { return };
-        page.heading("What others would say of the whole machine (now)");
+        sheet.heading("What other tools show for the whole machine (now)");
         let older = node
             .available_older
             .map(|bytes| format!(" ({bytes} in releases that count the top as MemTotal less MemFree)"))
             .unwrap_or_default();
-        page.point(
+        sheet.point(
             "  ",
             &format!(
                 "kubelet's eviction, memory.available: {}{older} = MemTotal {} less working set {}; working set = page cache \
@@ -91,11 +80,11 @@ impl ShowCgroups {
             ),
         );
         if let Some(kernel) = node.kernel_says {
-            page.point("  ", &format!("the kernel, MemAvailable: {kernel}; what could be had without swapping."));
+            sheet.point("  ", &format!("the kernel, MemAvailable: {kernel}; what is available without swapping."));
         }
     }
 
-    pub(super) fn missed(&self, page: &mut Page<'_>) {
+    pub(super) fn missed(&self, sheet: &mut Sheet) {
         let mut said = Vec::new();
         if !self.complete && self.version.is_some() {
             said.push(
@@ -106,7 +95,7 @@ impl ShowCgroups {
             said.push(format!("{} vanished while being read", number::things(self.vanished, "group")));
         }
         if self.without_controller > 0 {
-            let n = number::things(self.without_controller, "branch").replace("branchs", "branches");
+            let n = number::things(self.without_controller, "branch");
             said.push(format!("{n} without the memory controller are charged to the group above"));
         }
         if self.unreadable > 0 {
@@ -115,13 +104,17 @@ impl ShowCgroups {
             said.push(format!("{} could not be read: {}", number::things(self.unreadable, "file"), first.join(", ")));
         }
         if !said.is_empty() {
-            page.blank();
-            page.line(&format!("Not in these figures: {}.", said.join("; ")));
+            sheet.blank();
+            sheet.line(&format!("Not in these figures: {}.", said.join("; ")));
         }
     }
 }
 
-/// "1 processs" is none.
-fn plural_processes((n, text): (f64, String)) -> (f64, String) {
-    (n, text.replace("processs", "processes"))
+/// Each group for which there is something, the largest first: its path, and how much.
+fn told<T: PartialOrd>(
+    groups: &[GroupMemory],
+    pick: impl Fn(&GroupMemory) -> Option<T>,
+    words: impl Fn(T) -> String,
+) -> Vec<String> {
+    most(groups, pick).into_iter().map(|(group, n)| format!("{} {}", short_ids(&group.path), words(n))).collect()
 }

@@ -5,18 +5,19 @@ use ramline_snapshot::cgroup::Version;
 use ramline_units::{Bytes, Limit};
 
 use super::{OneGroup, ShowCgroups};
-use crate::text::{Cell, Column, Page, Paint, Table, number};
+use crate::sheet::Sheet;
+use crate::text::{Cell, Column, Paint, Table, name, number};
 
 /// The screen's part for one group.
-pub(super) fn text(page: &mut Page<'_>, show: &ShowCgroups, one: &OneGroup) {
+pub(super) fn group(sheet: &mut Sheet, show: &ShowCgroups, one: &OneGroup) {
     let group = &one.group;
-    headline(page, group);
-    waterfall(page, group, show.version);
-    bounds(page, group);
-    reclaim(page, group, show);
-    happened(page, group, show);
+    headline(sheet, group);
+    waterfall(sheet, group, show.version);
+    bounds(sheet, group);
+    reclaim(sheet, group, show);
+    happened(sheet, group, show);
     if !one.readings.is_empty() {
-        page.heading("What other tools show for it (now)");
+        sheet.heading("What other tools show for it (now)");
         let mut table =
             Table::new(vec![Column::wrapped("").at_most(36), Column::right(""), Column::wrapped("")]).indented(2);
         for reading in &one.readings {
@@ -26,14 +27,14 @@ pub(super) fn text(page: &mut Page<'_>, show: &ShowCgroups, one: &OneGroup) {
                 reading.formula.as_str().into(),
             ]);
         }
-        page.table(&table);
+        sheet.table(&table);
     }
     if group.depth == 0 {
-        show.node(page);
+        show.node(sheet);
     }
 }
 
-fn headline(page: &mut Page<'_>, group: &GroupMemory) {
+fn headline(sheet: &mut Sheet, group: &GroupMemory) {
     let owner =
         group.owner.as_ref().map(|owner| format!(" ({} {})", owner.kind.label(), owner.name)).unwrap_or_default();
     let charged = match (group.current, group.summed) {
@@ -58,19 +59,20 @@ fn headline(page: &mut Page<'_>, group: &GroupMemory) {
             format!("; {own} of it to itself{or}, {removed}the rest to {} below", number::things(n, "group"))
         }
     };
-    page.bold(&format!("{}{owner}: {charged}{below}.", group.path));
+    sheet.answer(Paint::Bold, &format!("{}{owner}: {charged}{below}.", group.path));
 }
 
-fn waterfall(page: &mut Page<'_>, group: &GroupMemory, version: Option<Version>) {
+fn waterfall(sheet: &mut Sheet, group: &GroupMemory, version: Option<Version>) {
     let Some(current) = group.current else { return };
-    page.heading(&format!("Where its {current} are (now; the parts and the rest add up)"));
+    sheet.heading(&format!("Where its {current} are (now; the parts and the rest add up)"));
     let with_own = group.below > 0;
     let mut table = Table::new(vec![
-        Column::wrapped("part").at_most(26),
+        Column::wrapped("part").at_most(26).at_least(26),
         Column::right("bytes"),
         Column::right("share"),
+        Column::left(""),
         Column::right("itself"),
-        Column::wrapped("of it"),
+        Column::wrapped("of it").at_least(24),
     ])
     .indented(2);
     for part in group.parts.iter().filter(|p| p.counted && (p.bytes.0 > 0 || p.own.0 != 0)) {
@@ -78,6 +80,7 @@ fn waterfall(page: &mut Page<'_>, group: &GroupMemory, version: Option<Version>)
             part.id.label().into(),
             part.bytes.to_string().into(),
             part.bytes.share_of(current).map(number::percent).unwrap_or_default().into(),
+            Cell::bar(Paint::Plain, part.bytes.share_of(current)),
             if with_own { Cell::from(part.own.to_string()) } else { Cell::default() },
             of_it(part.id, group).into(),
         ]);
@@ -93,23 +96,24 @@ fn waterfall(page: &mut Page<'_>, group: &GroupMemory, version: Option<Version>)
             Cell::painted(if far { Paint::Warn } else { Paint::Plain }, &rest.bytes.to_string()),
             rest.bytes.share_of(current).map(number::percent).unwrap_or_default().into(),
             Cell::default(),
+            Cell::default(),
             why.into(),
         ]);
     }
-    page.table(&table);
+    sheet.table(&table);
     let none: Vec<&str> = group.parts.iter().filter(|p| p.counted && p.bytes.0 == 0).map(|p| p.id.label()).collect();
     if !none.is_empty() {
-        page.dim(&format!("Nothing in: {}.", none.join("; ")));
+        sheet.dim(&format!("Nothing in: {}.", none.join("; ")));
     }
     if version == Some(Version::V1) {
         let kernel = group.part(PartId::KernelOther).unwrap_or_default();
-        page.dim(&if group.depth == 0 {
+        sheet.dim(&if group.depth == 0 {
             format!("Version 1 counts page cache and anonymous memory at the top; kernel memory of the groups, {kernel}, is added here.")
         } else {
-            "Version 1 tells kernel memory (slab, stacks, page tables, per-CPU) as one figure.".to_owned()
+            "Version 1 counts kernel memory (slab, stacks, page tables, per-CPU) as one figure.".to_owned()
         });
         if let Some(tcp) = group.within.tcp_beside.filter(|tcp| tcp.0 > 0) {
-            page.line(&format!("TCP buffers: {tcp} (now), which version 1 counts beside what is charged."));
+            sheet.line(&format!("TCP buffers: {tcp} (now), which version 1 counts beside what is charged."));
         }
     }
 }
@@ -129,7 +133,7 @@ fn of_it(id: PartId, group: &GroupMemory) -> String {
             say(within.swap_cached, "also in swap");
         }
         // All three lines of the page cache share these; the first that has pages carries them.
-        PartId::FileActive | PartId::FileInactive | PartId::FileOther if first_of_cache(group) == Some(id) => {
+        PartId::FileActive | PartId::FileInactive | PartId::FileOther if group.first_of_cache() == Some(id) => {
             say(within.dirty, "of all page cache to be written");
             say(within.writeback, "being written");
             say(within.mapped, "of cache and shared memory mapped");
@@ -140,19 +144,14 @@ fn of_it(id: PartId, group: &GroupMemory) -> String {
     out.join(", ")
 }
 
-fn first_of_cache(group: &GroupMemory) -> Option<PartId> {
-    let cache = [PartId::FileActive, PartId::FileInactive, PartId::FileOther];
-    cache.into_iter().find(|id| group.part(*id).is_some_and(|b| b.0 > 0))
-}
-
-fn bounds(page: &mut Page<'_>, group: &GroupMemory) {
+fn bounds(sheet: &mut Sheet, group: &GroupMemory) {
     let (bound, protection) = (&group.bound, &group.protection);
     let mut points = Vec::new();
     match (bound.max, bound.effective_max, &bound.effective_at) {
         (_, Some(limit), Some(at)) if *at == group.path => points.push(format!("limit {limit}, its own")),
         (own, Some(limit), Some(at)) => {
             let own = own.and_then(Limit::bytes).map(|own| format!(", its own is {own}")).unwrap_or_default();
-            points.push(format!("limit {limit}, of {} above it{own}", super::shortened(at)));
+            points.push(format!("limit {limit}, of {} above it{own}", name::short_ids(at)));
         }
         (Some(_), ..) => points.push("no limit, up to the top".to_owned()),
         _ => {}
@@ -190,36 +189,43 @@ fn bounds(page: &mut Page<'_>, group: &GroupMemory) {
         points.push(format!("peak {peak} since it was made"));
     }
     if !points.is_empty() {
-        page.heading("What bounds it");
+        sheet.heading("What bounds it");
         for point in points {
-            page.point("  ", &format!("{point}."));
+            sheet.point("  ", &format!("{point}."));
         }
     }
 }
 
-fn reclaim(page: &mut Page<'_>, group: &GroupMemory, show: &ShowCgroups) {
+fn reclaim(sheet: &mut Sheet, group: &GroupMemory, show: &ShowCgroups) {
     let Some(current) = group.current.filter(|c| c.0 > 0) else { return };
     let taken = group.reclaim;
-    page.heading("What reclaim could take, at most (the four lines add up)");
-    let mut table =
-        Table::new(vec![Column::left(""), Column::right(""), Column::right(""), Column::wrapped("")]).indented(2);
+    sheet.heading("What reclaim could take, at most (the four lines add up)");
+    let mut table = Table::new(vec![
+        Column::left(""),
+        Column::right(""),
+        Column::right(""),
+        Column::left(""),
+        Column::wrapped("").at_least(30),
+    ])
+    .indented(2);
     let mut row = |what: &str, bytes: Bytes, why: String| {
         table.row([
             what.into(),
             bytes.to_string().into(),
             bytes.share_of(current).map(number::percent).unwrap_or_default().into(),
+            Cell::bar(Paint::Plain, bytes.share_of(current)),
             why.into(),
         ]);
     };
     let slab = taken.slab.map_or_else(
-        || "; reclaimable slab is not told by group here".to_owned(),
+        || "; reclaimable slab is not counted by group here".to_owned(),
         |slab| format!(", {slab} reclaimable slab (objects in use stay)"),
     );
     row("at once", taken.now, format!("{} clean page cache{slab}", taken.clean_file));
     row("after writing", taken.after_writing, "page cache waiting to be written".to_owned());
     row("with swap", taken.with_swap, swap_words(&taken, show.swap_is_zram));
-    row("stays", taken.stays, stays_words(&taken, group));
-    page.table(&table);
+    row("stays", taken.stays, stays_words(group));
+    sheet.table(&table);
 }
 
 fn swap_words(taken: &Reclaim, zram: bool) -> String {
@@ -235,33 +241,24 @@ fn swap_words(taken: &Reclaim, zram: bool) -> String {
     format!("{} anonymous and shared memory on the lists; {room}{again}", taken.swappable)
 }
 
-fn stays_words(taken: &Reclaim, group: &GroupMemory) -> String {
-    let mut out = Vec::new();
-    let mut sum = Bytes::ZERO;
-    let mut say = |bytes: Bytes, what: &str| {
-        if bytes.0 > 0 {
-            sum += bytes;
-            out.push(format!("{bytes} {what}"));
-        }
-    };
-    say(taken.protected, "protected");
-    if taken.swap_forbidden {
-        say(taken.swappable, "kept out of swap by swappiness 0");
-    } else {
-        say(taken.swappable - taken.swap_room.unwrap_or_default(), "without swap to go to");
-    }
-    say(group.within.unevictable.unwrap_or_default(), "locked");
-    let slab = taken.slab.unwrap_or_default();
-    if group.depth > 0 || group.summed {
-        say(group.kernel() - slab, "kernel memory");
-    }
-    if out.len() > 1 && sum > taken.stays {
+fn stays_words(group: &GroupMemory) -> String {
+    let stays = group.stays();
+    let why = [
+        (stays.protected, "protected"),
+        (stays.kept_from_swap, "kept out of swap by swappiness 0"),
+        (stays.without_swap, "without swap to go to"),
+        (stays.locked, "locked"),
+        (stays.kernel, "kernel memory"),
+    ];
+    let mut out: Vec<String> =
+        why.into_iter().filter(|(bytes, _)| bytes.0 > 0).map(|(bytes, what)| format!("{bytes} {what}")).collect();
+    if stays.overlap {
         out.push("which overlap".to_owned());
     }
     out.join(", ")
 }
 
-fn happened(page: &mut Page<'_>, group: &GroupMemory, show: &ShowCgroups) {
+fn happened(sheet: &mut Sheet, group: &GroupMemory, show: &ShowCgroups) {
     let mut points = Vec::new();
     if let Some(pressure) = &group.pressure {
         let avg = |stall: Option<ramline_snapshot::pressure::Stall>| stall.map_or(0.0, |s| s.avg10);
@@ -291,7 +288,7 @@ fn happened(page: &mut Page<'_>, group: &GroupMemory, show: &ShowCgroups) {
     if let Some(file) = events.refaults_file {
         let anon = events.refaults_anon.map(|n| format!(" and {} anonymous", number::count(n))).unwrap_or_default();
         points.push(format!(
-            "{} file{anon} pages came back just after eviction, with all below it (counters)",
+            "{} file{anon} pages came back after eviction, with all below it (counters)",
             number::count(file)
         ));
     }
@@ -304,7 +301,7 @@ fn happened(page: &mut Page<'_>, group: &GroupMemory, show: &ShowCgroups) {
     if let (Some(span), Some(rates)) = (show.span, group.rates) {
         let grown = rates.growth.map_or_else(
             || "growth not known, the group was made anew".to_owned(),
-            |g| format!("growth {}", growth(g)),
+            |g| format!("growth {}", number::growth(g)),
         );
         let back = |rate: Option<f64>| rate.map_or_else(|| "not known".to_owned(), number::figure);
         points.push(format!(
@@ -315,15 +312,9 @@ fn happened(page: &mut Page<'_>, group: &GroupMemory, show: &ShowCgroups) {
         ));
     }
     if !points.is_empty() {
-        page.heading("What happened to it");
+        sheet.heading("What happened to it");
         for point in points {
-            page.point("  ", &format!("{point}."));
+            sheet.point("  ", &format!("{point}."));
         }
     }
-}
-
-/// A growth with its sign: `+1.0 MiB/s`.
-pub(super) fn growth(per_second: f64) -> String {
-    let sign = if per_second < 0.0 { "-" } else { "+" };
-    format!("{sign}{}", number::per_second(number::bytes(per_second.abs())))
 }

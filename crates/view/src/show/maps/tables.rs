@@ -1,10 +1,16 @@
 //! The tables of `show maps`.
 
-use ramline_model::maps::{Basis, Class, Duplicate, FileUse, Likeness, Mapped, Program};
-use ramline_snapshot::maps::{NameState, Store, Usage};
+use ramline_model::maps::{Basis, Class, Duplicate, FileUse, Likeness, Mapped, Program, RangeUse};
+use ramline_snapshot::maps::{NameState, Store};
 use ramline_units::Bytes;
 
-use crate::text::{Cell, Column, Page, Paint, Table, number, width};
+use crate::sheet::Sheet;
+use crate::text::{Cell, Column, Paint, Table, number};
+
+/// Programs named beside an old file.
+const PROGRAMS: usize = 5;
+/// Paths shown of one file under several inodes.
+const COPIES: usize = 8;
 
 fn size(bytes: Bytes) -> String {
     if bytes.0 == 0 { "0".to_owned() } else { bytes.to_string() }
@@ -14,19 +20,22 @@ fn maybe(bytes: Option<Bytes>) -> String {
     bytes.map(size).unwrap_or_default()
 }
 
+/// The same, and nothing for none.
+fn some(bytes: Option<Bytes>) -> String {
+    maybe(bytes.filter(|bytes| *bytes > Bytes::ZERO))
+}
+
 pub fn processes(n: u64) -> String {
     format!("{} process{}", number::count(n), if n == 1 { "" } else { "es" })
 }
 
 /// The files, most important first.
-pub fn files(page: &mut Page<'_>, mapped: &Mapped, top: usize) {
+pub fn files(sheet: &mut Sheet, mapped: &Mapped, top: usize) {
     if mapped.files.is_empty() || top == 0 {
         return;
     }
     let walked = mapped.reading.walked;
-    let wide = page.style().width >= 80;
-    let columns = if wide { 32 } else { 24 };
-    page.heading(if walked {
+    sheet.heading(if walked {
         "Files (now; Rss and copies count a page once for each range that maps it, resident counts it once)"
     } else {
         "Files (now; each page counts once)"
@@ -35,77 +44,70 @@ pub fn files(page: &mut Page<'_>, mapped: &Mapped, top: usize) {
     // Where it only repeats the first column it is left out.
     let again = named.iter().any(|f| f.resident.is_some() && f.clean != f.resident);
     let mut table = Table::new(vec![
-        Column::wrapped("file"),
+        Column::path("file").at_least(24),
         Column::right("resident"),
         Column::right("code"),
         Column::right("read again"),
-        Column::right("Rss"),
-        Column::right("copies"),
-        Column::right("mapped"),
-        Column::right("cached"),
-        Column::left("used by"),
+        Column::right("Rss").spare(),
+        Column::right("copies").spare(),
+        Column::left("used by").spare(),
+        Column::right("file cached").spare(),
+        Column::right("mapped").spare(),
     ]);
+    let only = |on: bool, text: String| if on { text } else { String::new() };
     for file in &named {
         let resident = match file.resident {
             Some(bytes) => Cell::from(size(bytes)),
             None => Cell::painted(Paint::Dim, "unknown"),
         };
-        let clean = match file.store {
-            Store::FileSystem => maybe(file.clean),
-            Store::Memory => "to swap".to_owned(),
-            Store::HugePages => "stays".to_owned(),
-            Store::Device => "no cache".to_owned(),
-        };
-        let only = |on: bool, text: String| if on { text } else { String::new() };
         table.cells(vec![
-            label(file, columns).into(),
+            label(file).into(),
             resident,
-            maybe(file.code.filter(|b| b.0 > 0)).into(),
-            only(again, clean).into(),
+            some(file.code).into(),
+            only(again, clean(file)).into(),
             maybe(file.usage.map(|u| u.rss)).into(),
-            maybe(file.usage.map(|u| u.anonymous).filter(|b| b.0 > 0)).into(),
-            only(!walked && wide, size(file.size)).into(),
-            only(wide, file.cached_share.map(number::percent).unwrap_or_default()).into(),
-            only(wide, users(file)).into(),
+            some(file.usage.map(|u| u.anonymous)).into(),
+            only(mapped.process.is_none(), users(file)).into(),
+            file.cached_share.map(number::percent).unwrap_or_default().into(),
+            only(!walked, size(file.size)).into(),
         ]);
     }
-    page.table(&table);
-    let rest = mapped.files.len().saturating_sub(named.len());
+    sheet.table(&table);
+    let rest = number::beyond(mapped.files.len(), named.len());
     if rest > 0 {
-        let resident: Bytes = mapped.files.iter().skip(named.len()).filter_map(|f| f.resident).sum();
-        let files = number::things(u64::try_from(rest).unwrap_or(u64::MAX), "more file");
-        page.dim(&format!("{files} with {resident} resident (--top {}, --json for all).", mapped.files.len()));
+        let resident = mapped.resident_from(named.len());
+        let files = number::things(rest, "more file");
+        sheet.dim(&format!("{files} with {resident} resident (--top {}, --json for all).", mapped.files.len()));
     }
-    if wide {
-        page.dim("cached: share of the whole file in the page cache, mapped or not.");
+    for known in mapped.not_told() {
+        let files = number::things(known.files, "file");
+        let why = &known.why;
+        sheet.dim(&match known.basis {
+            Basis::Unknown => format!("Unknown for {files}: {why}."),
+            _ => {
+                format!("Known only by the page tables of the processes read, so at least as much, for {files}: {why}.")
+            }
+        });
     }
-    reasons(page, &mapped.files);
 }
 
-fn label(file: &FileUse, columns: usize) -> String {
+fn label(file: &FileUse) -> String {
     let state = match file.name {
         NameState::There => "",
         NameState::Deleted => " (deleted)",
         NameState::Replaced => " (replaced)",
     };
-    format!("{}{state}", short(&file.path, columns))
+    format!("{}{state}", file.path)
 }
 
-/// A path longer than a line can bear is cut in the middle: its start and its last name tell most.
-fn short(path: &str, columns: usize) -> String {
-    if width(path) <= columns || path.matches('/').count() < 3 {
-        return path.to_owned();
+/// What would be read again, or where else its pages go.
+fn clean(file: &FileUse) -> String {
+    match file.store {
+        Store::FileSystem => maybe(file.clean),
+        Store::Memory => "to swap".to_owned(),
+        Store::HugePages => "stays".to_owned(),
+        Store::Device => "no cache".to_owned(),
     }
-    let last = path.rsplit('/').next().unwrap_or_default();
-    let mut kept = String::new();
-    for part in path.split('/').skip(1) {
-        // Two slashes and three dots stand between.
-        if width(&kept) + 1 + width(part) + 5 + width(last) > columns {
-            break;
-        }
-        kept = format!("{kept}/{part}");
-    }
-    format!("{kept}/.../{last}")
 }
 
 /// Who maps it: one program by name, several by number.
@@ -117,29 +119,8 @@ fn users(file: &FileUse) -> String {
     }
 }
 
-/// Why the residency of files is not known, each reason once.
-fn reasons(page: &mut Page<'_>, files: &[FileUse]) {
-    let mut told: Vec<(Basis, &str, u64)> = Vec::new();
-    for file in files.iter().filter(|f| f.cached.is_none() && f.basis != Basis::PageCache) {
-        let why = file.why.as_deref().unwrap_or("it was not asked");
-        match told.iter_mut().find(|(basis, known, _)| (*basis, *known) == (file.basis, why)) {
-            Some((.., n)) => *n += 1,
-            None => told.push((file.basis, why, 1)),
-        }
-    }
-    for (basis, why, n) in told {
-        let files = number::things(n, "file");
-        page.dim(&match basis {
-            Basis::Unknown => format!("Unknown for {files}: {why}."),
-            _ => {
-                format!("Known only by the page tables of the processes read, so at least as much, for {files}: {why}.")
-            }
-        });
-    }
-}
-
 /// Ranges by what they are.
-pub fn classes(page: &mut Page<'_>, mapped: &Mapped) {
+pub fn classes(sheet: &mut Sheet, mapped: &Mapped) {
     if mapped.classes.is_empty() || mapped.code_only {
         return;
     }
@@ -150,31 +131,27 @@ pub fn classes(page: &mut Page<'_>, mapped: &Mapped) {
         Column::right("Rss"),
         Column::right("Pss"),
         Column::right("copies"),
-        Column::right("shared"),
-        Column::right("private"),
+        Column::right("shared").spare(),
+        Column::right("private").spare(),
         Column::right("locked"),
         Column::right("swap"),
     ]);
-    let wide = page.style().width >= 80;
-    let some = |b: Bytes| if b.0 == 0 { String::new() } else { b.to_string() };
     for row in &mapped.classes {
-        let used = row.usage.unwrap_or_default();
-        let copies = if row.class.is_file() { used.anonymous } else { Bytes::ZERO };
         table.cells(vec![
             words(row.class).into(),
             number::count(row.ranges).into(),
             size(row.size).into(),
-            row.usage.map(|u| size(u.rss + u.huge)).unwrap_or_default().into(),
-            some(used.pss).into(),
-            some(copies).into(),
-            if wide { some(used.shared_clean + used.shared_dirty) } else { String::new() }.into(),
-            if wide { some(used.private_clean + used.private_dirty) } else { String::new() }.into(),
-            some(used.locked).into(),
-            some(used.swap).into(),
+            maybe(row.resident()).into(),
+            some(row.usage.map(|used| used.pss)).into(),
+            some(row.copies()).into(),
+            some(row.shared()).into(),
+            some(row.private()).into(),
+            some(row.usage.map(|used| used.locked)).into(),
+            some(row.usage.map(|used| used.swap)).into(),
         ]);
     }
-    page.blank();
-    page.table(&table);
+    sheet.blank();
+    sheet.table(&table);
     if let Some(closure) = &mapped.closure {
         let lines: Vec<String> = closure
             .lines
@@ -187,7 +164,7 @@ pub fn classes(page: &mut Page<'_>, mapped: &Mapped) {
                 }
             })
             .collect();
-        page.dim(&format!("The ranges add up to the kernel's own totals of the processes: {}.", lines.join(", ")));
+        sheet.dim(&format!("The ranges add up to the kernel's own totals of the processes: {}.", lines.join(", ")));
     }
 }
 
@@ -211,14 +188,14 @@ fn words(class: Class) -> &'static str {
 }
 
 /// Files whose name is gone or leads elsewhere.
-pub fn gone(page: &mut Page<'_>, mapped: &Mapped, top: usize) {
+pub fn gone(sheet: &mut Sheet, mapped: &Mapped, top: usize) {
     let gone: Vec<&FileUse> =
         mapped.files.iter().filter(|f| f.name != NameState::There && f.store == Store::FileSystem).collect();
     if gone.is_empty() {
         return;
     }
-    page.heading(&format!(
-        "Old files still mapped: {} ({} resident, gauge). Their space on disk and in RAM is free when the last user ends.",
+    sheet.heading(&format!(
+        "Old files still mapped: {} ({} resident, now). Their space on disk and in RAM is free when the last user ends.",
         number::things(mapped.totals.gone, "file"),
         mapped.totals.gone_resident
     ));
@@ -228,107 +205,114 @@ pub fn gone(page: &mut Page<'_>, mapped: &Mapped, top: usize) {
             _ => "deleted",
         };
         let resident = file.resident.map(|b| format!(", {b} resident")).unwrap_or_default();
-        page.point("  ", &format!("{}: {state}{resident}; {}", file.path, programs(&file.programs)));
+        sheet.point("  ", &format!("{}: {state}{resident}; {}", file.path, programs(&file.programs)));
     }
-    if gone.len() > top.max(1) {
-        page.dim(&format!("  and {} more (--json for all)", gone.len() - top.max(1)));
+    more(sheet, "  ", gone.len(), top.max(1), "");
+}
+
+/// How many are not shown, where that is any.
+fn more(sheet: &mut Sheet, indent: &str, all: usize, shown: usize, what: &str) {
+    let rest = number::beyond(all, shown);
+    if rest > 0 {
+        sheet.painted_point(Paint::Dim, indent, &format!("and {} more{what} (--json for all)", number::count(rest)));
     }
 }
 
 fn programs(list: &[Program]) -> String {
     let mut out: Vec<String> = list
         .iter()
-        .take(5)
+        .take(PROGRAMS)
         .map(|p| match p.pid {
             Some(pid) => format!("{} ({pid})", p.name),
             None => format!("{} x {}", number::count(p.processes), p.name),
         })
         .collect();
-    if list.len() > 5 {
-        out.push(format!("{} more programs", list.len() - 5));
+    let rest = number::beyond(list.len(), PROGRAMS);
+    if rest > 0 {
+        out.push(number::things(rest, "more program"));
     }
     out.join(", ")
 }
 
 /// Copies of one file.
-pub fn duplicates(page: &mut Page<'_>, mapped: &Mapped, top: usize) {
+pub fn duplicates(sheet: &mut Sheet, mapped: &Mapped, top: usize) {
     if mapped.duplicates.is_empty() {
         return;
     }
-    let sum = |of: fn(&Duplicate) -> Bytes| mapped.duplicates.iter().map(of).sum::<Bytes>();
-    page.heading(&format!(
+    let (least, most) = mapped.sharing_saves();
+    sheet.heading(&format!(
         "One file under several inodes: sharing one copy of each would save {} to {} of RAM (bounds)",
-        size(sum(|d| d.saves_at_least)),
-        size(sum(|d| d.saves_at_most))
+        size(least),
+        size(most)
     ));
     for duplicate in mapped.duplicates.iter().take(top.max(1)) {
-        let same = match (duplicate.likeness, &duplicate.build_id) {
-            (Likeness::BuildId, Some(id)) => format!("build id {}", id.get(..12).unwrap_or(id)),
-            _ => "same length and same ten pieces".to_owned(),
-        };
-        let overlay = if duplicate.overlay { "; on overlayfs, where a shared layer may hold both" } else { "" };
-        page.point(
-            "  ",
-            &format!(
-                "{} ({}, {same}): saves {} to {}{overlay}",
-                duplicate.name,
-                duplicate.length,
-                size(duplicate.saves_at_least),
-                size(duplicate.saves_at_most)
-            ),
-        );
-        for copy in duplicate.copies.iter().take(8) {
+        sheet.point("  ", &duplicate_words(duplicate));
+        for copy in duplicate.copies.iter().take(COPIES) {
             let resident = copy.resident.map_or_else(|| "unknown".to_owned(), size);
             let users = processes(copy.processes);
-            page.point(
+            sheet.point(
                 "    ",
                 &format!("{} ({}, inode {}): {resident} resident, {users}", copy.path, copy.device, copy.inode),
             );
         }
-        if duplicate.copies.len() > 8 {
-            page.dim(&format!("    and {} more (--json for all)", duplicate.copies.len() - 8));
-        }
+        more(sheet, "    ", duplicate.copies.len(), COPIES, "");
     }
-    if mapped.duplicates.len() > top.max(1) {
-        page.dim(&format!("  and {} more names (--json for all)", mapped.duplicates.len() - top.max(1)));
-    }
+    more(sheet, "  ", mapped.duplicates.len(), top.max(1), " names");
+}
+
+fn duplicate_words(duplicate: &Duplicate) -> String {
+    let same = match (duplicate.likeness, &duplicate.build_id) {
+        (Likeness::BuildId, Some(id)) => format!("build id {}", id.get(..12).unwrap_or(id)),
+        _ => "same length and same ten pieces".to_owned(),
+    };
+    let overlay = if duplicate.overlay { "; on overlayfs, where a shared layer may hold both" } else { "" };
+    format!(
+        "{} ({}, {same}): saves {} to {}{overlay}",
+        duplicate.name,
+        duplicate.length,
+        size(duplicate.saves_at_least),
+        size(duplicate.saves_at_most)
+    )
 }
 
 /// Every range, as far as it fits a line.
-pub fn ranges(page: &mut Page<'_>, mapped: &Mapped) {
+pub fn ranges(sheet: &mut Sheet, mapped: &Mapped) {
     if mapped.ranges.is_empty() {
         return;
     }
-    page.heading("Address ranges (now; --json also tells device, inode, locked, shared and private apart)");
+    sheet.heading("Address ranges (now; --json also tells device, inode, locked, shared and private apart)");
     let mut table = Table::new(vec![
         Column::right("process"),
         Column::left("from"),
         Column::left("may"),
         Column::right("size"),
         Column::right("Rss"),
-        Column::right("Pss"),
-        Column::right("dirty"),
+        Column::right("Pss").spare(),
+        Column::right("dirty").spare(),
         Column::right("swap"),
-        Column::right("offset"),
-        Column::wrapped("what"),
+        Column::right("offset").spare(),
+        Column::path("what"),
     ]);
-    let (alone, wide) = (mapped.process.is_some(), page.style().width >= 80);
     for range in &mapped.ranges {
-        let used =
-            |of: fn(&Usage) -> Bytes| range.usage.as_ref().map(of).filter(|b| b.0 > 0).map(size).unwrap_or_default();
-        let only = |on: bool, text: String| if on { text } else { String::new() };
-        table.cells(vec![
-            only(!alone, range.pid.to_string()).into(),
-            range.start.as_str().into(),
-            range.permissions.as_str().into(),
-            size(range.size).into(),
-            used(|u| u.rss).into(),
-            only(wide, used(|u| u.pss)).into(),
-            only(wide, used(|u| u.shared_dirty + u.private_dirty)).into(),
-            used(|u| u.swap).into(),
-            only(wide && range.path.is_some(), format!("{:x}", range.offset)).into(),
-            range.path.as_deref().map_or_else(|| words(range.class).to_owned(), |p| short(p, 28)).into(),
-        ]);
+        table.cells(range_row(range, mapped.process.is_some()));
     }
-    page.table(&table);
+    sheet.table(&table);
+}
+
+/// Of one process alone its number is left out.
+fn range_row(range: &RangeUse, alone: bool) -> Vec<Cell> {
+    let process = if alone { String::new() } else { range.pid.to_string() };
+    let offset = range.path.as_ref().map(|_| format!("{:x}", range.offset)).unwrap_or_default();
+    vec![
+        process.into(),
+        range.start.as_str().into(),
+        range.permissions.as_str().into(),
+        size(range.size).into(),
+        some(range.usage.map(|used| used.rss)).into(),
+        some(range.usage.map(|used| used.pss)).into(),
+        some(range.dirty()).into(),
+        some(range.usage.map(|used| used.swap)).into(),
+        offset.into(),
+        range.path.as_deref().unwrap_or_else(|| words(range.class)).into(),
+    ]
 }

@@ -1,10 +1,10 @@
 //! The sentences of `show processes`.
 
-use ramline_model::SignedBytes;
-use ramline_model::processes::{By, Matched, Spread, Who};
-use ramline_units::Bytes;
+use std::borrow::Cow;
 
-use crate::text::{Paint, number};
+use ramline_model::processes::{By, Matched, Spread, Who};
+
+use crate::text::{Paint, name, number};
 
 /// What the columns mean.
 pub const LEGEND: &str = "All columns are (now). uses: in RAM, a page that k processes map counts for a k-th in each (PSS), so rows add up; \
@@ -14,7 +14,7 @@ so its end would free it. costs: what the swapped pages take in RAM.";
 /// What the mark means, where one is shown.
 pub fn short_legend(who: &Who) -> Option<&'static str> {
     let open = who.rows.iter().any(|row| !row.holds.is_narrow());
-    open.then_some("~: estimated from what was walked (--verbose says how, --deep closes the bounds)")
+    open.then_some("~: estimated from what was walked (--deep closes the bounds)")
 }
 
 /// The head of the first column.
@@ -35,32 +35,28 @@ pub fn first(who: &Who) -> String {
     if let Some(matched) = &who.matched {
         return asked_for(matched, who);
     }
-    // Of a tree, the top holds everything by definition: the answer is the largest that has nothing below it.
-    let leaf = |at: usize| who.rows.get(at + 1).is_none_or(|next| next.depth <= who.rows[at].depth);
-    let largest = (0..who.rows.len()).filter(|at| who.by != By::Tree || leaf(*at));
-    let Some(at) = largest.max_by_key(|at| (who.rows[*at].holds.value, std::cmp::Reverse(*at))) else {
+    let Some(row) = who.largest() else {
         return "No process with memory of its own was seen.".to_owned();
     };
-    let row = &who.rows[at];
     let share = row.holds.value.share_of(who.whole.value).map(number::percent).unwrap_or_default();
     let kind = if row.anon >= row.shared { "anonymous" } else { "files" };
     format!(
         "{} uses most: {}{} of {} ({share}), mostly {kind}.",
-        short(&row.name),
+        short(&called(who.by, &row.name)),
         about(&row.holds),
         row.holds.value,
         who.whole.value,
     )
 }
 
+/// A row's name; of a control group without most digits of long ids, as in `show cgroups`.
+pub fn called(by: By, name: &str) -> Cow<'_, str> {
+    if by == By::Cgroup { name::short_ids(name).into() } else { name.into() }
+}
+
 /// The end of a long name tells more: of a path it is the group.
 fn short(name: &str) -> String {
-    const MOST: usize = 40;
-    let letters = name.chars().count();
-    if letters <= MOST {
-        return name.to_owned();
-    }
-    format!("...{}", name.chars().skip(letters - MOST + 3).collect::<String>())
+    name::end(name, 40)
 }
 
 fn asked_for(matched: &Matched, who: &Who) -> String {
@@ -71,7 +67,7 @@ fn asked_for(matched: &Matched, who: &Who) -> String {
         0 => format!("No process with memory of its own matches: {}.", matched.what),
         n => format!(
             "{} {verb} ({}): {they} {}{}, {share} of all{swap}.",
-            processes(n),
+            number::things(n, "process"),
             short(&matched.what),
             about(&matched.holds),
             matched.holds.value,
@@ -79,18 +75,9 @@ fn asked_for(matched: &Matched, who: &Who) -> String {
     }
 }
 
-fn processes(n: u64) -> String {
-    format!("{} process{}", number::count(n), if n == 1 { "" } else { "es" })
-}
-
 /// A word before a value that is known only between bounds.
 fn about(spread: &Spread) -> &'static str {
     if spread.is_narrow() { "" } else { "about " }
-}
-
-/// Growth with its sign.
-pub fn grown(by: SignedBytes) -> String {
-    if by.is_negative() { by.to_string() } else { format!("+{by}") }
 }
 
 /// Sums against the machine's own.
@@ -132,14 +119,15 @@ pub fn sums(who: &Who) -> Vec<(Paint, String)> {
         (
             Paint::Plain,
             format!(
-                "All processes together hold {} (AnonPages + Mapped), known without a walk to {}.",
+                "All processes together use {} (AnonPages + Mapped), known without a walk to {}.",
                 who.whole.value,
                 who.whole.error()
             ),
         )
     } else {
         let spread = &who.whole;
-        (Paint::Warn, format!("Not all processes were seen: those that were hold {} to {}.", spread.low, spread.high))
+        let seen = format!("Not all processes were seen: those that were use {} to {}.", spread.low, spread.high);
+        (Paint::Warn, if who.processes == 0 { "Not all processes were seen.".to_owned() } else { seen })
     });
     if !who.swap.areas.is_empty() {
         out.push((Paint::Plain, swap(who)));
@@ -148,7 +136,7 @@ pub fn sums(who: &Who) -> Vec<(Paint, String)> {
 }
 
 fn swap(who: &Who) -> String {
-    let used: Bytes = who.swap.areas.iter().map(|a| a.used).sum();
+    let used = who.swap.used();
     let pool = who.swap.pool();
     if pool.0 == 0 {
         return format!("swap: {used} in use; it costs no RAM, no area is in zram.");
@@ -171,7 +159,7 @@ pub fn read(who: &Who) -> Vec<(Paint, String)> {
         Paint::Plain,
         format!(
             "{} with memory, {}, {}{cost}.",
-            processes(who.processes),
+            number::things(who.processes, "process"),
             number::things(who.kernel_threads, "kernel thread"),
             number::things(who.zombies, "zombie"),
         ),
@@ -231,5 +219,5 @@ fn walks(who: &Who) -> String {
             text.push_str(&format!("; {} {what}", number::count(n)));
         }
     }
-    text + "."
+    format!("{text}.")
 }

@@ -2,11 +2,11 @@
 
 mod large;
 
-use ramline_model::shmem::{Kind, Line, Split};
+use ramline_model::shmem::{self, Kind, Line, Split};
 use ramline_snapshot::shmem::{Amount, GraphicsClient, Method, Shmem};
-use ramline_units::{Bytes, Nanos, saturating_sum};
+use ramline_units::{Bytes, Nanos};
 
-use self::large::{files, largest, owner, span};
+use self::large::{files, largest, owner};
 use crate::sheet::Sheet;
 use crate::text::{Cell, Column, Paint, Table, number};
 
@@ -41,11 +41,7 @@ impl Default for TmpfsOptions {
     }
 }
 
-/// Below this many columns owner, age and holders share one.
-const WIDE: usize = 90;
-
-pub fn sheet(sheet: &mut Sheet, split: &Split, seen: &Shmem, options: &TmpfsOptions, width: usize) {
-    let narrow = width < WIDE;
+pub fn sheet(sheet: &mut Sheet, split: &Split, seen: &Shmem, options: &TmpfsOptions) {
     let swapped = if split.swapped.0 > 0 { format!(" and {} in swap", split.swapped) } else { String::new() };
     let total = split.total.map_or_else(|| "how much is not known".to_owned(), |total| format!("{total} in RAM"));
     sheet.heading(&format!("Shared memory: {total} (Shmem, now){swapped}, by {}", word(options.by)));
@@ -57,10 +53,10 @@ pub fn sheet(sheet: &mut Sheet, split: &Split, seen: &Shmem, options: &TmpfsOpti
     }
     sheet.dim(how(seen.method));
     graphics(sheet, &seen.graphics);
-    largest(sheet, seen, options.top, narrow);
+    largest(sheet, seen, options.top);
     if options.files {
-        files(sheet, "The largest files with a name", &seen.files, options.top, narrow);
-        files(sheet, "The largest that no process has open or mapped", &seen.unowned_files, options.top, narrow);
+        files(sheet, "The largest files with a name", &seen.files, options.top);
+        files(sheet, "The largest that no process has open or mapped", &seen.unowned_files, options.top);
     }
     notes(sheet, split, seen, options);
     coverage(sheet, seen);
@@ -165,8 +161,8 @@ fn ages(sheet: &mut Sheet, seen: &Shmem) {
     let mut before: Option<Nanos> = None;
     for age in &seen.ages {
         let words = match (age.within, before) {
-            (Some(within), _) => format!("in the last {}", bound(within)),
-            (None, Some(before)) => format!("more than {} ago", bound(before)),
+            (Some(within), _) => format!("in the last {}", number::bound_of_ages(within)),
+            (None, Some(before)) => format!("more than {} ago", number::bound_of_ages(before)),
             (None, None) => "at any time".to_owned(),
         };
         row(&mut table, &words, &age.amount);
@@ -227,7 +223,7 @@ fn notes(sheet: &mut Sheet, split: &Split, seen: &Shmem, options: &TmpfsOptions)
             unowned.all()
         ));
     }
-    let forgotten: Bytes = split.leaked.iter().map(|object| object.amount.all()).sum();
+    let forgotten = split.forgotten();
     if let Some(first) = split.leaked.first().filter(|_| forgotten.0 > 0) {
         let who = first.holders.first().map(|h| format!("{} ({})", h.name, h.pid)).unwrap_or_default();
         let count = number::count(u64::try_from(split.leaked.len()).unwrap_or(0));
@@ -249,9 +245,9 @@ fn coverage(sheet: &mut Sheet, seen: &Shmem) {
     }
     let mut words = vec![format!(
         "Looked at {}, {} and {}",
-        processes(walk.processes),
+        number::things(walk.processes, "process"),
         number::things(walk.name_spaces, "mount name space"),
-        number::things(saturating_sum(seen.filesystems.iter().map(|f| f.inodes)), "inode"),
+        number::things(shmem::inodes(seen), "inode"),
     )];
     if let Some(cost) = walk.cost {
         words.push(format!(" in {}", number::seconds(cost.as_secs_f64())));
@@ -259,9 +255,9 @@ fn coverage(sheet: &mut Sheet, seen: &Shmem) {
     words.push(".".to_owned());
     if walk.denied > 0 {
         let hint = if seen.unowned.is_none() { ": root sees them" } else { "" };
-        words.push(format!(" {} refused{hint}.", processes(walk.denied)));
+        words.push(format!(" {} refused{hint}.", number::things(walk.denied, "process")));
     }
-    let refused = saturating_sum(seen.filesystems.iter().map(|f| f.refused));
+    let refused = shmem::refused(seen);
     if refused > 0 {
         words.push(format!(" {} of file systems in RAM refused.", number::things(refused, "place")));
     }
@@ -278,17 +274,4 @@ fn coverage(sheet: &mut Sheet, seen: &Shmem) {
         words.push(" The time was up before all was seen: the amounts are lower bounds.".to_owned());
     }
     sheet.dim(&words.concat());
-}
-
-fn processes(count: u64) -> String {
-    format!("{} process{}", number::count(count), if count == 1 { "" } else { "es" })
-}
-
-/// The bound of an age: `hour`, `day`, `7 days`.
-fn bound(age: Nanos) -> String {
-    match age.0 / 1_000_000_000 {
-        3600 => "60 minutes".to_owned(),
-        86_400 => "24 hours".to_owned(),
-        _ => span(age),
-    }
 }

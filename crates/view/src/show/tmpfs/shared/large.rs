@@ -15,55 +15,42 @@ struct Large {
     held: String,
 }
 
-impl Large {
-    /// Owner, age and holders in one cell, where there is no room for three.
-    fn who(&self) -> String {
-        let age = self.age.map(|age| format!("{} ago", span(age)));
-        let words = [owner(self.owner), age.unwrap_or_default(), self.held.clone()];
-        words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join("; ")
-    }
-}
-
-pub fn largest(sheet: &mut Sheet, seen: &Shmem, top: usize, narrow: bool) {
+pub fn largest(sheet: &mut Sheet, seen: &Shmem, top: usize) {
     let mut all: Vec<Large> = seen.files.iter().map(of_file).collect();
     all.extend(seen.segments.iter().map(of_segment));
     all.extend(seen.objects.iter().map(of_object));
     all.retain(|large| large.amount.all().0 > 0);
     all.sort_by_key(|large| std::cmp::Reverse(large.amount.all()));
-    list(sheet, "The largest of all kinds", all, top, narrow);
+    list(sheet, "The largest of all kinds", all, top);
 }
 
-pub fn files(sheet: &mut Sheet, title: &str, files: &[File], top: usize, narrow: bool) {
-    list(sheet, title, files.iter().map(of_file).collect(), top, narrow);
+pub fn files(sheet: &mut Sheet, title: &str, files: &[File], top: usize) {
+    list(sheet, title, files.iter().map(of_file).collect(), top);
 }
 
-fn list(sheet: &mut Sheet, title: &str, all: Vec<Large>, top: usize, narrow: bool) {
+fn list(sheet: &mut Sheet, title: &str, all: Vec<Large>, top: usize) {
     if all.is_empty() {
         return;
     }
     sheet.heading(title);
     let mut table = Table::new(vec![
-        Column::wrapped("what"),
+        Column::wrapped("what").at_least(24),
         Column::right("in RAM"),
         Column::right("in swap"),
         Column::right("RAM or swap"),
-        Column::left("owner"),
-        Column::right("last used"),
-        Column::wrapped(if narrow { "owner, last used, held by" } else { "held by" }),
+        Column::left("owner").folds(),
+        Column::right("last used").folds(),
+        Column::wrapped("held by").at_least(20),
     ]);
     let size = |bytes: Bytes| if bytes.0 > 0 { bytes.to_string() } else { String::new() };
-    for mut large in all.into_iter().take(top) {
-        if narrow {
-            large.held = large.who();
-            (large.owner, large.age) = (None, None);
-        }
+    for large in all.into_iter().take(top) {
         table.row([
             large.what.into(),
             large.amount.resident.to_string().into(),
             size(large.amount.swapped).into(),
             size(large.amount.either).into(),
             owner(large.owner).into(),
-            large.age.map(|age| format!("{} ago", span(age))).unwrap_or_default().into(),
+            large.age.map(|age| format!("{} ago", number::age(age))).unwrap_or_default().into(),
             large.held.into(),
         ]);
     }
@@ -73,7 +60,7 @@ fn list(sheet: &mut Sheet, title: &str, all: Vec<Large>, top: usize, narrow: boo
 fn of_file(file: &File) -> Large {
     let held = match file.held {
         Some(true) => "in use",
-        Some(false) => "nobody",
+        Some(false) => "no process",
         None => "",
     };
     Large { what: file.path.clone(), amount: file.amount, owner: Some(file.uid), age: file.age, held: held.to_owned() }
@@ -115,7 +102,7 @@ fn of_object(object: &Object) -> Large {
 
 fn holders(named: &[Holder], count: u64) -> String {
     let mut words: Vec<String> = named.iter().take(2).map(|h| format!("{} ({})", h.name, h.pid)).collect();
-    let more = count.saturating_sub(u64::try_from(words.len()).unwrap_or(0));
+    let more = number::beyond(usize::try_from(count).unwrap_or(usize::MAX), words.len());
     if more > 0 {
         words.push(format!("{} more", number::count(more)));
     }
@@ -127,15 +114,5 @@ pub fn owner(uid: Option<u32>) -> String {
         None => String::new(),
         Some(0) => "root".to_owned(),
         Some(uid) => format!("user {uid}"),
-    }
-}
-
-/// A time in the one unit that says enough.
-pub fn span(age: Nanos) -> String {
-    let seconds = age.0 / 1_000_000_000;
-    match seconds {
-        0..3600 => format!("{} min", seconds / 60),
-        3600..86_400 => format!("{} h", seconds / 3600),
-        _ => number::things(seconds / 86_400, "day"),
     }
 }

@@ -1,0 +1,64 @@
+//! How far a look is: files asked by now, and what of them is in the page cache. For whoever waits, from another thread.
+//!
+//! What it is not: an answer. It counts what was asked, also what does not count in the end.
+//!
+//! ```
+//! use ramline_pagecache::SoFar;
+//! use ramline_units::Bytes;
+//! assert_eq!((SoFar::default().files(), SoFar::default().resident()), (0, Bytes::ZERO));
+//! ```
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use ramline_kernel::process;
+use ramline_units::Bytes;
+
+/// What was asked by now.
+#[derive(Debug, Default)]
+pub struct SoFar {
+    files: AtomicU64,
+    pages: AtomicU64,
+}
+
+impl SoFar {
+    /// One more file, with so many pages.
+    pub(crate) fn add(&self, pages: u64) {
+        self.files.fetch_add(1, Ordering::Relaxed);
+        self.pages.fetch_add(pages, Ordering::Relaxed);
+    }
+
+    /// Files.
+    #[must_use]
+    pub fn files(&self) -> u64 {
+        self.files.load(Ordering::Relaxed)
+    }
+
+    /// Of them in the page cache.
+    #[must_use]
+    pub fn resident(&self) -> Bytes {
+        Bytes(self.pages.load(Ordering::Relaxed).saturating_mul(process::page_size()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{Context, stat, walk};
+    use ramline_kernel::Root;
+
+    #[test]
+    fn every_file_that_is_asked_is_counted_with_its_pages() {
+        let dir = tempfile::tempdir_in(".").unwrap();
+        for n in 0..3 {
+            std::fs::write(dir.path().join(n.to_string()), vec![1; 5000]).unwrap();
+        }
+        let root = Root::live();
+        let context = Context { root: &root, tell: &|error| panic!("{error}") };
+        let so_far = Arc::new(SoFar::default());
+        let walking = walk::Options { so_far: Some(Arc::clone(&so_far)), ..walk::Options::default() };
+        let seen = stat::stat(context, &[dir.path().to_owned()], &walking, &stat::Options::default());
+        assert_eq!((so_far.files(), so_far.resident()), (3, seen.total.resident));
+    }
+}
