@@ -90,3 +90,25 @@ fn the_answers_of_explain_use_the_words_of_the_glossary() {
         }
     }
 }
+
+#[test]
+fn the_screens_use_the_words_of_the_glossary() {
+    let words = forbidden();
+    let topics = ["memory", "processes", "cgroups", "tmpfs", "swap", "zram", "pressure", "tiers", "translate"];
+    let trees = [
+        "healthy/debian-13",
+        "healthy/linux-6.18-cgroup-v1",
+        "healthy/linux-6.18-groups",
+        "healthy/container",
+        "healthy/no-zram",
+    ];
+    for tree in trees {
+        let root = project().join("fixtures").join(tree).display().to_string();
+        let shows = topics.iter().map(|topic| vec!["show", topic, "--all", "--root", &root]);
+        for words_of in shows.chain([vec!["checkup", "--quick", "--root", &root], vec!["show", "--root", &root]]) {
+            let run = ramline(&words_of);
+            assert!(run.stdout.lines().count() > 2, "{words_of:?}: {}{}", run.stdout, run.stderr);
+            assert_eq!(found(&run.stdout, &words), None, "{words_of:?}");
+        }
+    }
+}

@@ -252,7 +252,8 @@ mod tests {
         let draw = |width| table.draw(&Style { colour: false, width });
         assert_eq!(draw(29), "share              more  file\n 50 %  #####.....     7  /a\n");
         assert_eq!(draw(28), "share              file\n 50 %  #####.....  /a\n");
-        assert_eq!(draw(22), "share  file\n 50 %  /a\n");
+        assert_eq!(draw(22), "share  more  file\n 50 %     7  /a\n", "one that does not fit makes room for the next");
+        assert_eq!(draw(16), "share  file\n 50 %  /a\n");
         assert_eq!(draw(9), "50 %\n  more 7;\n  file /a\n");
     }
 
