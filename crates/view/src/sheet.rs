@@ -60,8 +60,6 @@ pub enum Block {
     Stack(Stack),
     /// Times of one access on one logarithmic scale; a terminal has them in the table beside.
     Times(Vec<Timed>),
-    /// Lines drawn for a terminal; a page shows them as they are.
-    Drawn(Vec<String>),
     /// Room between two things, on a terminal.
     Gap,
     /// What to look at next; on a page the next thing is below.

@@ -88,7 +88,6 @@ fn one(id: &str, block: &Block) -> Markup {
         Block::Table(table) => table_of(table),
         Block::Stack(stack) => stacked(id, stack),
         Block::Times(times) => timed(id, times),
-        Block::Drawn(lines) => html! { div.scroll { pre.screen { @for line in lines { (line) br; } } } },
         // What comes next is below.
         Block::Gap | Block::Next(_) => html! {},
         Block::Card { paint, title, sheet } => html! {

@@ -1,14 +1,14 @@
-//! Text for a terminal: pages made of headings, wrapped sentences, tables and bars of plain characters.
+//! Text for a terminal: sheets as headings, wrapped sentences, tables, bars and curves of plain characters.
 //!
-//! What it is: layout. Everything that enters a [`Page`] or a [`Table`] is escaped there, so no renderer can forget it.
+//! What it is: layout. Everything of a [`Sheet`](crate::sheet::Sheet) or a [`Table`] is escaped here, so that no topic can forget it.
 //! What it is not: the words; those are in `show` and `screen`.
 //!
 //! ```
-//! use ramline_view::text::{Page, Style};
-//! let style = Style { colour: false, width: 20 };
-//! let mut page = Page::new(&style);
-//! page.line("one two three four five");
-//! assert_eq!(page.finish(), "one two three four\nfive\n");
+//! use ramline_view::sheet::{Depth, Sheet};
+//! use ramline_view::text::Style;
+//! let mut sheet = Sheet::new();
+//! sheet.line("one two three four five");
+//! assert_eq!(sheet.text(&Style { colour: false, width: 20 }, Depth::All), "one two three four\nfive\n");
 //! ```
 
 mod bar;
@@ -23,7 +23,6 @@ mod table;
 
 pub use bar::{Segment, bar, beside, chart, segments};
 pub use column::Column;
-pub use page::Page;
 pub use plain::plain;
 pub use table::{Cell, Table};
 

@@ -1,60 +1,12 @@
-//! A page for a terminal: a sheet drawn in a style.
+//! A sheet drawn for a terminal, in a style.
 //!
 //! What it is not: a pager, nor the words. Every text is escaped as it is drawn.
 //!
-//! Worked example: `page.heading("Swap"); page.line("none"); page.finish()` is `"Swap\nnone\n"`.
-
-use std::ops::{Deref, DerefMut};
+//! Worked example: a sheet with the heading `Swap` and the line `none` is `"Swap\nnone\n"`.
 
 use super::{Paint, Style, charts, picture, wrap};
 use crate::escape;
 use crate::sheet::{Block, Depth, Sheet};
-
-/// A sheet that is put together for a terminal alone, with everything on it.
-#[derive(Debug, Clone)]
-pub struct Page<'a> {
-    style: &'a Style,
-    sheet: Sheet,
-}
-
-impl<'a> Page<'a> {
-    /// An empty page.
-    #[must_use]
-    pub const fn new(style: &'a Style) -> Self {
-        Page { style, sheet: Sheet::new() }
-    }
-
-    /// The style it is drawn in.
-    #[must_use]
-    pub const fn style(&self) -> &'a Style {
-        self.style
-    }
-
-    /// Lines drawn already: charts and bars. Control characters in them are escaped, line by line.
-    pub fn raw(&mut self, lines: &[String]) {
-        self.sheet.push(Block::Drawn(lines.to_vec()));
-    }
-
-    /// The text, ending in a line break.
-    #[must_use]
-    pub fn finish(self) -> String {
-        self.sheet.text(self.style, Depth::All)
-    }
-}
-
-impl Deref for Page<'_> {
-    type Target = Sheet;
-
-    fn deref(&self) -> &Sheet {
-        &self.sheet
-    }
-}
-
-impl DerefMut for Page<'_> {
-    fn deref_mut(&mut self) -> &mut Sheet {
-        &mut self.sheet
-    }
-}
 
 impl Sheet {
     /// The sheet as text for a terminal, each line ended.
@@ -148,7 +100,6 @@ impl Ink<'_> {
             Block::Stack(stack) => self.out.push_str(&picture::stack(stack, self.style)),
             // The table beside them has the numbers.
             Block::Times(_) => {}
-            Block::Drawn(lines) => self.drawn(lines),
             Block::Gap => self.gap(),
             Block::Next(text) => {
                 if self.depth == Depth::All {
@@ -252,19 +203,20 @@ impl Ink<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sheet::{Bar, Bars};
     use crate::text::{Column, Table};
 
     #[test]
     fn headings_stand_apart_and_points_hang() {
         let style = Style { colour: false, width: 20 };
-        let mut page = Page::new(&style);
-        page.heading("One");
-        page.line("text");
-        page.heading("Two");
-        page.point("  - ", "a point that is too long");
-        page.command(4, "a command is never broken");
+        let mut sheet = Sheet::new();
+        sheet.heading("One");
+        sheet.line("text");
+        sheet.heading("Two");
+        sheet.point("  - ", "a point that is too long");
+        sheet.command(4, "a command is never broken");
         assert_eq!(
-            page.finish(),
+            sheet.text(&style, Depth::All),
             "One\ntext\n\nTwo\n  - a point that is\n    too long\n    a command is never broken\n"
         );
     }
@@ -272,12 +224,14 @@ mod tests {
     #[test]
     fn a_hostile_name_cannot_leave_its_line() {
         let style = Style { colour: true, width: 80 };
-        let mut page = Page::new(&style);
-        page.line("mount \u{1b}[2J\nroot: fine");
-        page.command(0, "swapoff /x\r\u{202e}");
-        page.raw(&["\u{7}".to_owned()]);
-        let text = page.finish();
-        assert_eq!(text, "mount \\u{1b}[2J\\nroot: fine\nswapoff /x\\r\\u{202e}\n\\u{7}\n");
+        let mut sheet = Sheet::new();
+        sheet.line("mount \u{1b}[2J\nroot: fine");
+        sheet.command(0, "swapoff /x\r\u{202e}");
+        let row = Bar { name: "\u{7}".to_owned(), value: "1\u{9b}".to_owned(), at: Some(1.0), ..Bar::default() };
+        sheet.bars(Bars { title: "a\nb".to_owned(), rows: vec![row], ..Bars::default() });
+        let text = sheet.text(&style, Depth::All);
+        assert!(text.starts_with("mount \\u{1b}[2J\\nroot: fine\nswapoff /x\\r\\u{202e}\n\n"), "{text}");
+        assert!(text.contains("a\\nb") && text.contains("\n  \\u{7}  ##") && text.ends_with("# 1\\u{9b}\n"), "{text}");
     }
 
     #[test]
