@@ -149,6 +149,14 @@ pub fn clip(name: &str, most: usize) -> String {
     out
 }
 
+/// A name in a tree is moved to the right by at most so many blanks.
+const DEEPEST: usize = 32;
+
+/// What stands in front of a name so deep in a tree: two columns a step, as on a terminal.
+pub fn indent(depth: usize) -> String {
+    "\u{a0}".repeat(depth.saturating_mul(2).min(DEEPEST))
+}
+
 /// Where a value lies on a logarithmic scale, 0 to 1.
 pub fn log_share(value: f64, low: f64, high: f64) -> f64 {
     if value <= low { 0.0 } else { ((value / low).ln() / (high / low).ln()).clamp(0.0, 1.0) }

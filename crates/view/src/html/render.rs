@@ -13,9 +13,6 @@ use super::parts::{commands, figure};
 use crate::sheet::{Block, Sheet, Stack, Timed};
 use crate::text::{Cell, Paint, Table};
 
-/// A name in a tree is moved to the right by at most so many blanks.
-const DEEPEST: usize = 32;
-
 /// A section: its heading, the answer, and the sheet below; nothing for an empty sheet.
 pub fn topic(id: &str, heading: &str, sheet: &Sheet) -> Markup {
     html! {
@@ -149,8 +146,7 @@ fn filled(cell: Option<&Cell>, number: bool) -> Markup {
     match cell.share() {
         Some(share) => draw::meter(share),
         None if number => html! { (cell.text().replace(' ', "\u{a0}")) },
-        // A step down a tree is two columns, as on a terminal.
-        None => html! { ("\u{a0}".repeat(cell.depth().saturating_mul(2).min(DEEPEST))) (keep(cell.text())) },
+        None => html! { (draw::indent(cell.depth())) (keep(cell.text())) },
     }
 }
 
