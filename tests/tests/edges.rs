@@ -151,3 +151,85 @@ fn threads_are_watched_for_panics() {
     let found = elsewhere(&["thread::spawn(", "thread::Builder"], &may);
     assert!(found.is_empty(), "begin threads through ramline_kernel::worker:\n{}", found.join("\n"));
 }
+
+/// Code without what stands in quotes, all white space as one blank: what spans lines is found too.
+fn without_quotes(code: &str) -> String {
+    let (mut out, mut rest) = (String::new(), code);
+    while let Some(at) = rest.find(['"', '\'']) {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let raw = before.ends_with('r') || before.ends_with("r#");
+        let end = match from.strip_prefix('"') {
+            Some(_) if before.ends_with("r#") => from.find("\"#").map(|end| end + 2),
+            Some(text) => {
+                let mut escaped = false;
+                let close = text.find(|c| {
+                    let ends = c == '"' && !escaped;
+                    escaped = c == '\\' && !escaped && !raw;
+                    ends
+                });
+                close.map(|close| close + 2)
+            }
+            // A letter in quotes, or else the name of a lifetime.
+            None => match from.chars().nth(1) {
+                Some('\\') => from.get(3..).and_then(|from| from.find('\'')).map(|close| close + 4),
+                Some(letter) if from[1 + letter.len_utf8()..].starts_with('\'') => Some(2 + letter.len_utf8()),
+                _ => Some(1),
+            },
+        };
+        rest = &from[end.unwrap_or(from.len())..];
+    }
+    out.push_str(rest);
+    out.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What draws and formats computes positions, digits and times of day; every other file of `view` says what it was given.
+const DRAWS: [&str; 5] = [
+    "/view/src/text/",
+    "/view/src/html/draw",
+    "/view/src/html/render.rs",
+    "/view/src/html/format.rs",
+    "/view/src/figure/value.rs",
+];
+
+#[test]
+fn view_does_not_compute_on_what_was_measured() {
+    let operators = [" + ", " - ", " * ", " / ", " % ", " += ", " -= ", " *= ", " /= ", " %= "];
+    let calls = [
+        ".sum(",
+        ".sum::",
+        ".product(",
+        ".fold(",
+        "saturating_",
+        "checked_",
+        "wrapping_",
+        ".as_f64()",
+        " as f64",
+        "study::",
+        ".abs()",
+        ".sqrt()",
+        ".ln()",
+    ];
+    let mut files = Vec::new();
+    sources(&project().join("crates/view/src"), &mut files);
+    let mut found = Vec::new();
+    for (path, text) in
+        files.iter().filter(|(path, _)| !DRAWS.iter().any(|may| path.contains(may)) && !path.ends_with("/tests.rs"))
+    {
+        // A sum of bounds is none.
+        let code = without_quotes(&code(text)).replace(" + use<", "").replace(" + _", "");
+        for word in operators.iter().chain(&calls) {
+            found.extend(code.match_indices(word).map(|(at, _)| {
+                let around: String = code[..at].chars().rev().take(40).collect::<Vec<_>>().into_iter().rev().collect();
+                format!("{path}: {around}{}", code[at..].chars().take(30).collect::<String>())
+            }));
+        }
+    }
+    assert!(found.is_empty(), "model or evidence computes, view shows:\n{}", found.join("\n"));
+}
+
+#[test]
+fn quotes_hide_no_code_and_code_hides_no_quotes() {
+    let code = "let a = \"x + \\\"y\"; let b = '\"'; let c: &'a str = r#\"1 - \"2\"#; d\n    + e; f('\\'', \"* \")";
+    assert_eq!(without_quotes(code), "let a = ; let b = ; let c: &a str = r#; d + e; f(, )");
+}
