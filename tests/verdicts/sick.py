@@ -244,7 +244,7 @@ SICK = [
     State("page tables out of proportion", "260 processes map one shared area.", PROVOKED.page_tables, sick=True,
           causes=("page-tables-out-of-proportion",), words=r"page tables", shapes=("checkup",)),
     State("RAM filled by a tmpfs", "In the guest, without swap, a tmpfs takes all but the last 3 %.", guest="tmpfs_full", sick=True,
-          causes=(*SHORT, "nearly_used_up"), words=r"memory is short|nearly used up|thrashing|out of memory"),
+          causes=(*SHORT, "nearly_used_up", "low"), words=r"memory is short|memory is low|nearly used up|thrashing|out of memory"),
     # A kernel without quotas on tmpfs cannot make it, and neither this one nor any of Debian's has them: read from a captured tree.
     State("/tmp at 97 % by quota", "A captured tree with a quota of one user on /tmp.", contextlib.nullcontext, sick=True, causes=("tmpfs-quota-near-limit",),
           words=r"quota", shapes=("instant", "checkup"), args=("--root", str(TOP / "fixtures/findings/tmpfs-quota-near-limit/fires")), quick=True),

@@ -30,6 +30,8 @@ pub const LONGEST: usize = 100;
 /// Available memory and free swap together below this share of RAM, and below [`LITTLE`], are nearly nothing: the next program that
 /// starts, or grows, ends in a kill.
 pub const LITTLE_SHARE: f64 = 0.05;
+/// Below this share of RAM, and below [`LITTLE`], it is worth knowing: not yet wrong, and not much more fits.
+pub const LOW_SHARE: f64 = 0.10;
 /// On a large machine a twentieth is much.
 pub const LITTLE: Bytes = Bytes::from_mib(256);
 
@@ -81,6 +83,8 @@ pub enum VerdictState {
     Elsewhere,
     /// Tasks of a group wait at its own limit; the machine reclaims nothing.
     GroupAtLimit,
+    /// Nothing waits yet, and little is available, in RAM or in swap.
+    Low,
     /// Nothing waits yet, and next to nothing is available, in RAM or in swap.
     NearlyUsedUp,
     /// Tasks wait for memory.
@@ -169,10 +173,10 @@ pub struct Room {
 }
 
 impl Room {
-    /// Next to nothing, of this RAM.
-    fn is_little(self, ram: Bytes) -> bool {
+    /// Less than this share of RAM, and little in bytes.
+    fn is_below(self, share: f64, ram: Bytes) -> bool {
         let Some(left) = self.swap.map(|swap| self.available + swap) else { return false };
-        left < LITTLE && left.share_of(ram).is_some_and(|share| share < LITTLE_SHARE)
+        left < LITTLE && left.share_of(ram).is_some_and(|left| left < share)
     }
 }
 
@@ -208,11 +212,16 @@ pub fn judge(
         PressureState::Refaulting => VerdictState::Refaulting,
         PressureState::Stalling => VerdictState::Stalling,
         PressureState::Calm | PressureState::Reclaiming | PressureState::GroupAtLimit | PressureState::ReadAgain
-            if room.is_little(ledger.total) =>
+            if room.is_below(LITTLE_SHARE, ledger.total) =>
         {
             VerdictState::NearlyUsedUp
         }
         PressureState::GroupAtLimit => VerdictState::GroupAtLimit,
+        PressureState::Calm | PressureState::Reclaiming | PressureState::ReadAgain
+            if room.is_below(LOW_SHARE, ledger.total) =>
+        {
+            VerdictState::Low
+        }
         PressureState::ReadAgain => VerdictState::ReadAgain,
         PressureState::Reclaiming => VerdictState::Reclaiming,
         PressureState::Calm if band.is_some_and(|b| b <= Band::MinToLow) => VerdictState::Reclaiming,
@@ -251,7 +260,7 @@ const fn status(state: VerdictState) -> Status {
     match state {
         VerdictState::Unknown => Status::Unknown,
         VerdictState::Comfortable | VerdictState::Reclaiming | VerdictState::ReadAgain => Status::Ok,
-        VerdictState::Elsewhere | VerdictState::GroupAtLimit => Status::Note,
+        VerdictState::Elsewhere | VerdictState::GroupAtLimit | VerdictState::Low => Status::Note,
         VerdictState::NearlyUsedUp | VerdictState::Stalling => Status::Warning,
         VerdictState::Refaulting | VerdictState::Thrashing => Status::Critical,
     }
@@ -263,7 +272,7 @@ fn deciding(verdict: &Verdict, pressure: &PressureModel) -> Option<Deciding> {
     match verdict.state {
         VerdictState::Unknown => None,
         VerdictState::Comfortable | VerdictState::Reclaiming => Some(Deciding::Available(verdict.available)),
-        VerdictState::NearlyUsedUp => Some(Deciding::Available(verdict.machine_available)),
+        VerdictState::Low | VerdictState::NearlyUsedUp => Some(Deciding::Available(verdict.machine_available)),
         VerdictState::Thrashing => pressure.memory.and_then(|p| p.full_now()).map(Deciding::Standing),
         VerdictState::Stalling | VerdictState::GroupAtLimit => killed.or_else(some),
         _ => some(),
@@ -341,6 +350,10 @@ fn sentence(verdict: &Verdict, pressure: &PressureModel, room: &str, who: &str) 
             Some(n) => format!("Machine ok: {room}. {} killed at the limit of {who}.", processes(n)),
             None => format!("Machine ok: {room}. {} is at its limit, tasks wait {some} of the time.", capital(who)),
         },
+        VerdictState::Low => {
+            let left = of_total(verdict.machine_available, *total);
+            format!("Memory is low: {left} available, and no swap is left.")
+        }
         VerdictState::NearlyUsedUp => {
             let left = of_total(verdict.machine_available, *total);
             format!("Memory is nearly used up: {left} available, and no swap is left.")

@@ -24,6 +24,15 @@ end() {
     true
 }
 
+# systemd sets the device up again by itself once its swap is off, and may be at it.
+zram_again() {
+    for _ in 1 2 3 4 5; do
+        systemctl restart systemd-zram-setup@zram0.service && systemctl start dev-zram0.swap && return
+        sleep 3
+    done
+    return 1
+}
+
 make_booted() { true; }
 undo_booted() { true; }
 
@@ -63,11 +72,11 @@ undo_beyond() {
     rm /var/tmp/thrash
     umount /run/ballast && rmdir /run/ballast
     # systemd resets zram0 once its swap is off, so it sets it up again.
-    swapon /dev/vdb1 && systemctl restart systemd-zram-setup@zram0.service && systemctl start dev-zram0.swap
+    swapon /dev/vdb1 && zram_again
 }
 
 make_beyond_disk() { swapoff /dev/zram0; touch_random $(($(available) * 13 / 10)); sleep 25; }
-undo_beyond_disk() { end; systemctl restart systemd-zram-setup@zram0.service && systemctl start dev-zram0.swap; }
+undo_beyond_disk() { end; zram_again; }
 
 make_beyond_zram() { swapoff /dev/vdb1; touch_random $(($(available) * 14 / 10)); sleep 25; }
 undo_beyond_zram() { end; swapon /dev/vdb1; }
@@ -95,7 +104,7 @@ make_leak() {
 }
 undo_leak() {
     end
-    swapon /dev/vdb1 && systemctl restart systemd-zram-setup@zram0.service && systemctl start dev-zram0.swap
+    swapon /dev/vdb1 && zram_again
 }
 
 # null_blk lets a request pass whole or not at all, 50 times a second: at 1 MiB/s none of more than 20 KiB.
@@ -122,7 +131,7 @@ make_tmpfs_full() {
     head -c "$(($(available) - 30))M" /dev/zero >/run/ballast/fill
     sleep 2
 }
-undo_tmpfs_full() { umount /run/ballast; rmdir /run/ballast; swapon /dev/vdb1 && systemctl restart systemd-zram-setup@zram0.service && systemctl start dev-zram0.swap; }
+undo_tmpfs_full() { umount /run/ballast; rmdir /run/ballast; swapon /dev/vdb1 && zram_again; }
 
 look() {
     case $1 in

@@ -58,6 +58,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
                 Some(VerdictState::GroupAtLimit) => {
                     "It does not happen on the machine now, but in a group at its limit"
                 }
+                Some(VerdictState::Low) => "It does not happen here yet: nothing waits, but little is available",
                 Some(VerdictState::NearlyUsedUp) => {
                     "It does not happen here yet: nothing waits, but next to nothing is available"
                 }
