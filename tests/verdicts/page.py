@@ -16,8 +16,8 @@ finding or state that decided is the one that was made, and the sentence names i
 
 Where only a rate tells (a group at its limit, a leak, writers that wait), an instant is not counted: such a state is read over 2 s or by the checkup, a
 leak that is killed and starts again over 25 s. A quota on /tmp is read from a captured tree: Debian's kernels (7.3 too) are built without it. What exhausts
-memory is made in a group or in a guest under software emulation (1 GiB, Debian 13, kernel 6.12). The readings themselves, and under what conditions they
-were taken, are in tests/verdicts/recorded.
+memory is made in a group or in a guest under software emulation (1 GiB, Debian 13, kernel 6.12). The readings themselves, of which commits they are and
+under what conditions they were taken, are in tests/verdicts/recorded.
 """
 
 

@@ -233,7 +233,7 @@ SICK = [
     State("group killed again and again", "A process that needs more than the 96 MiB of its group, started again whenever it is killed.", killed_again_and_again, sick=True,
           causes=("group_at_limit",), words=r"killed at the limit of a group|group", shapes=RATES),
     State("group swapping", "160 MiB touched at random in a group of 96 MiB, with zram.", group_swaps, sick=True,
-          causes=("group_at_limit", "process-swap-hot"), words=r"group|waits for its swapped", shapes=RATES),
+          causes=("group_at_limit", "process-swap-hot"), words=r"group", shapes=RATES),
     State("group mapping", "A mapping of 128 MiB read at random in a group of 64 MiB.", group_maps, sick=True, causes=GROUP, words=r"group",
           shapes=RATES),
     State("tmpfs nearly full", "A tmpfs of 48 MiB with 46 MiB in it.", small_tmpfs, sick=True, causes=("tmpfs-near-limit",), words=r"tmpfs on .*space",
@@ -243,7 +243,7 @@ SICK = [
           shapes=("checkup",)),
     State("page tables out of proportion", "260 processes map one shared area.", PROVOKED.page_tables, sick=True,
           causes=("page-tables-out-of-proportion",), words=r"page tables", shapes=("checkup",)),
-    State("RAM filled by a tmpfs", "In the guest, without swap, a tmpfs takes all but the last 3 %.", guest="tmpfs_full", sick=True,
+    State("RAM filled by a tmpfs", "In the guest, without swap, a tmpfs takes all but the last 30 to 70 MiB.", guest="tmpfs_full", sick=True,
           causes=(*SHORT, "nearly_used_up", "low"), words=r"memory is short|memory is low|nearly used up|thrashing|out of memory"),
     # A kernel without quotas on tmpfs cannot make it, and neither this one nor any of Debian's has them: read from a captured tree.
     State("/tmp at 97 % by quota", "A captured tree with a quota of one user on /tmp.", contextlib.nullcontext, sick=True, causes=("tmpfs-quota-near-limit",),
@@ -259,5 +259,5 @@ SICK = [
     State("working set beyond RAM, zram and disk", "In the guest with both, 1.6 times what is available touched at random.", guest="beyond_both", sick=True,
           second=True, causes=SHORT, words=SHORT_WORDS, shapes=RATES),
     State("a group slowed by memory.high", "In the guest 160 MiB touched at random in a group that is slowed from 96 MiB on.", guest="slowed", sick=True, second=True,
-          causes=("group_at_limit", "process-swap-hot", "group-at-limit-loses-cache"), words=r"group|waits for its swapped", shapes=RATES),
+          causes=("group_at_limit", "process-swap-hot", "group-at-limit-loses-cache"), words=r"group", shapes=RATES),
 ]

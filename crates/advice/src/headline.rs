@@ -63,7 +63,8 @@ pub fn with_findings(mut verdict: Verdict, findings: &[Finding]) -> Verdict {
         let group = finding.group.as_deref().filter(|name| !name.is_empty());
         let group = group.map_or_else(|| "a group".to_owned(), |name| format!("group {name}"));
         verdict.details.insert(0, format!("{}.", finding.title));
-        let trouble = format!("{group} is at its limit and loses its cache.");
+        let what = if finding.id == "process-swap-hot" { "waits for its swapped pages" } else { "loses its cache" };
+        let trouble = format!("{group} is at its limit and {what}.");
         let long = format!("Machine ok, {room} available; {trouble}");
         // What is available stands in the verdict, which becomes a detail; what the group loses stands here alone.
         let text = if long.chars().count() < LONGEST { long } else { fitting(&format!("Machine ok; {trouble}")) };

@@ -121,6 +121,9 @@ pub struct ProofArm {
     pub user_s: Option<Measurement>,
     /// Seconds of system time per round; direct reclaim is in here. `None` as above.
     pub system_s: Option<Measurement>,
+    /// Seconds of both per round, where they cannot be told apart.
+    #[serde(default)]
+    pub cpu_s: Option<Measurement>,
     /// Major faults per round.
     pub major_faults: Option<Measurement>,
     /// Refaulted file pages per round.
@@ -185,10 +188,10 @@ impl Versus {
 }
 
 impl ProofArm {
-    /// Its time per round (seconds), or where the clock ran out without any progress the bound that it is above.
+    /// The bound that its time per round is above (seconds), where the clock ran out on a run without any progress; else that time.
     #[must_use]
     pub fn time_or_bound(&self) -> Option<f64> {
-        self.seconds_per_round.as_ref().map(|time| time.median).or(self.more_than_s)
+        self.more_than_s.or(self.seconds_per_round.as_ref().map(|time| time.median))
     }
 }
 

@@ -70,9 +70,22 @@ fn inactive_file(group: &Group) -> Bytes {
 /// the lab is named only where no other group met its limit.
 #[must_use]
 pub fn at_its_limit<'a>(window: &Window<'a>) -> Option<&'a str> {
-    let list = &window.after.groups.data()?.list;
+    let sorted_by = |(killed, times, path): &(u64, u64, &str)| (!is_sandbox(path), *killed, *times);
+    met_a_limit(window).max_by_key(sorted_by).map(|(.., path)| path)
+}
+
+/// Of the group at `path` and those above it, the innermost that met its limit over the window.
+#[must_use]
+pub fn limited_at<'a>(window: &Window<'a>, path: &str) -> Option<&'a str> {
+    let holds = |group: &str| path.strip_prefix(group).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    met_a_limit(window).map(|(.., group)| group).filter(|group| holds(group)).max_by_key(|group| group.len())
+}
+
+/// Groups that met their limit over the window: processes killed for it, how often it was met, and their path.
+fn met_a_limit<'a>(window: &Window<'a>) -> impl Iterator<Item = (u64, u64, &'a str)> {
+    let list = window.after.groups.data().map(|groups| groups.list.as_slice()).unwrap_or_default();
     let limited = list.iter().filter(|group| [group.max, group.high].iter().flatten().any(|l| l.bytes().is_some()));
-    let met = |group: &'a Group| {
+    limited.filter_map(|group| {
         let delta = |name: &str| {
             let counter =
                 |s: &Snapshot| s.groups.data()?.list.iter().find(|g| g.path == group.path)?.events.get(name).copied();
@@ -81,9 +94,7 @@ pub fn at_its_limit<'a>(window: &Window<'a>) -> Option<&'a str> {
         let killed = delta("oom_kill").unwrap_or(0);
         let times = ["max", "high", "failcnt"].into_iter().filter_map(delta).max().unwrap_or(0);
         ((killed, times) > (0, 0)).then_some((killed, times, group.path.as_str()))
-    };
-    let sorted_by = |(killed, times, path): &(u64, u64, &str)| (!is_sandbox(path), *killed, *times);
-    limited.filter_map(met).max_by_key(sorted_by).map(|(.., path)| path)
+    })
 }
 
 #[cfg(test)]
@@ -156,6 +167,10 @@ mod tests {
         assert_eq!(named([9, 9, 999, 99]).as_deref(), Some("/shop/web"), "without a limit there is none to meet");
         assert_eq!(named([9, 5, 5, 5]).as_deref(), Some("/shop"));
         assert_eq!(named([5, 5, 5, 5]), None);
+        let (before, after) = (look(1, [5, 5, 5, 5]), look(3, [9, 9, 9, 5]));
+        let limited = |path: &str| limited_at(&Window::new(&before, &after).unwrap(), path).map(str::to_owned);
+        assert_eq!(limited("/shop/web/worker").as_deref(), Some("/shop/web"), "the innermost that holds it");
+        assert_eq!((limited("/shop/website").as_deref(), limited("/free")), (Some("/shop"), None));
         assert_eq!(named([5, 5, 5, 9]).as_deref(), Some("/ramline-77-0"), "of the lab, as nothing else met one");
     }
 

@@ -135,6 +135,9 @@ pub struct Verdict {
     /// What is available on the machine, whatever our group may use.
     #[serde(default)]
     pub machine_available: Bytes,
+    /// Free in swap areas; `None` where it was not seen.
+    #[serde(default)]
+    pub swap_free: Option<Bytes>,
     /// Of it, page cache on the active list: it can be had too, and whoever uses it reads it again.
     #[serde(default)]
     pub cache_in_use: Bytes,
@@ -244,6 +247,7 @@ pub fn judge(
         total: ledger.total,
         available: here,
         machine_available: available,
+        swap_free: room.swap,
         cache_in_use: active.map_or(Bytes::ZERO, |active| active.bytes.min(available)),
         group,
         basis,
@@ -352,11 +356,11 @@ fn sentence(verdict: &Verdict, pressure: &PressureModel, room: &str, who: &str) 
         },
         VerdictState::Low => {
             let left = of_total(verdict.machine_available, *total);
-            format!("Memory is low: {left} available, and no swap is left.")
+            format!("Memory is low: {left} available, and {} swap is free.", free_swap(verdict))
         }
         VerdictState::NearlyUsedUp => {
             let left = of_total(verdict.machine_available, *total);
-            format!("Memory is nearly used up: {left} available, and no swap is left.")
+            format!("Memory is nearly used up: {left} available, and {} swap is free.", free_swap(verdict))
         }
         VerdictState::Stalling => match killed {
             Some(n) => format!("Out of memory: {} killed just now; {room}.", processes(n)),
@@ -370,6 +374,11 @@ fn sentence(verdict: &Verdict, pressure: &PressureModel, room: &str, who: &str) 
         }
         VerdictState::Thrashing => format!("Thrashing: all tasks wait for memory {full} of the time; {room}."),
     }
+}
+
+/// How much of it, or none of it.
+fn free_swap(verdict: &Verdict) -> String {
+    verdict.swap_free.filter(|free| free.0 > 0).map_or_else(|| "no".to_owned(), |free| format!("{free} of"))
 }
 
 fn capital(text: &str) -> String {

@@ -70,7 +70,9 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     };
     let finding = Draft {
         title: match shared {
-            Some(s) => format!("Page tables take {tables}: {} processes like {} map the same area", s.count, s.name),
+            Some(s) => {
+                format!("Page tables take {tables}, mostly {} processes like {} that map one area", s.count, s.name)
+            }
             None => format!("Page tables take {tables}, {times:.0} times what mapping that memory once would"),
         },
         weight: Weight::Warning,

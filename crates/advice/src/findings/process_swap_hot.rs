@@ -7,8 +7,8 @@
 //! Fires when waiting for these takes at least a hundredth of the time at the measured cost of a swap-in, or, where that was not
 //! measured, when there are as many as refaults would have to be (100 a second at 100 us).
 
-use ramline_model::groups;
 use ramline_model::pressure::REFAULTS_PER_S;
+use ramline_model::{group, groups};
 use ramline_snapshot::processes::Process;
 use ramline_snapshot::{Snapshot, Window};
 use ramline_units::{Bytes, checked_sum};
@@ -33,6 +33,7 @@ const LEAST_SWAP: Bytes = Bytes::from_mib(1);
 /// A process with its major faults per second, and the least of them that were swap-ins.
 struct Hot<'a> {
     process: &'a Process,
+    group: Option<&'a str>,
     faults: f64,
     swap_ins: f64,
 }
@@ -58,7 +59,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let finding = Draft {
         title: format!("{name} waits for its swapped pages: at least {:.0} swap-ins a second", hot.swap_ins),
         weight: Weight::Warning,
-        group: None,
+        group: hot.group.and_then(|path| group::limited_at(&window, path)).map(str::to_owned),
         effect: effect(waiting, inputs),
         evidence: grounds(&hot, &window, all, pages, cost),
         confidence: Confidence::Medium,
@@ -81,8 +82,8 @@ fn hottest<'a>(window: &Window<'a>, others: f64) -> Option<Hot<'a>> {
     let processes = window.after.processes.data()?;
     let list = &processes.list;
     let own = |process: &'a Process| {
-        let group = process.group.and_then(|at| processes.groups.get(usize::try_from(at).ok()?));
-        if process.swap? < LEAST_SWAP || group.is_some_and(|path| groups::is_sandbox(path)) {
+        let group = process.group.and_then(|at| processes.groups.get(usize::try_from(at).ok()?)).map(String::as_str);
+        if process.swap? < LEAST_SWAP || group.is_some_and(groups::is_sandbox) {
             return None;
         }
         let counter = |s: &Snapshot| {
@@ -90,7 +91,7 @@ fn hottest<'a>(window: &Window<'a>, others: f64) -> Option<Hot<'a>> {
             s.processes.data()?.list.iter().find(same)?.major_faults
         };
         let faults = window.per_second(counter)?;
-        Some(Hot { process, faults, swap_ins: faults - others })
+        Some(Hot { process, group, faults, swap_ins: faults - others })
     };
     list.iter().filter_map(own).filter(|hot| hot.swap_ins > 0.0).max_by(|a, b| a.swap_ins.total_cmp(&b.swap_ins))
 }

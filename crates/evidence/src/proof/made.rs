@@ -51,7 +51,8 @@ impl ProofTable {
     pub fn series(&self) -> SeriesTable {
         let base = self.arms.first().and_then(|arm| arm.seconds_per_round.as_ref());
         let arms = self.arms.iter().map(|arm| {
-            let time = arm.seconds_per_round.as_ref().map(|time| {
+            // What a setting with a run without progress took is above its bound: how it ended is what leads.
+            let time = arm.seconds_per_round.as_ref().filter(|_| arm.more_than_s.is_none()).map(|time| {
                 let versus_first = base.zip(arm.versus_first.as_ref()).map(|(base, versus)| {
                     let compared = study::compare(base, time);
                     Comparison { separated: compared.separated || versus.separated, ..compared }
@@ -115,6 +116,7 @@ fn arm(of: &ArmResult, all: &[&RunRecord]) -> Option<ProofArm> {
         rounds: whole(work::ROUNDS),
         user_s: each(work::USER),
         system_s: each(work::SYSTEM),
+        cpu_s: each(even::CPU_TIME),
         major_faults: each(work::FAULTS),
         refault_file: each(work::FILE_REFAULTS),
         refault_anon: each(work::ANON_REFAULTS),

@@ -141,3 +141,18 @@ fn a_factor_is_never_below_one_and_of_nothing_there_is_none() {
     assert_eq!((of(0.25).factor(), of(0.25).is_slower()), (Some(4.0), false));
     assert_eq!((of(0.0).factor(), of(f64::INFINITY).factor()), (None, None));
 }
+
+/// One run of six got through, and quickly; the bound of the others is what stands everywhere, and no headline is made of the one.
+#[test]
+fn a_setting_of_which_most_got_stuck_is_told_by_its_bound() {
+    let mut stuck = run("none", &[], Verdict::Thrashing("30 s passed".into()));
+    stuck.elapsed = Nanos(30_000_000_000);
+    let base = std::iter::repeat_n(run("swap", &[1.0], Verdict::Completed), 6);
+    let mixed = std::iter::once(run("none", &[0.9], Verdict::Completed)).chain(std::iter::repeat_n(stuck, 5));
+    let table = ProofTable::of(&base.chain(mixed).collect::<Vec<_>>()).unwrap();
+    let arm = &table.arms[1];
+    assert_eq!((arm.seconds_per_round.is_some(), arm.time_or_bound()), (true, Some(30.0)));
+    assert!(arm.versus_first.as_ref().is_some_and(|versus| versus.at_least && versus.ratio > 29.0));
+    let series = table.series();
+    assert!(series.arms[1].figures.is_empty() && !series.arms[0].figures.is_empty(), "{series:?}");
+}

@@ -45,7 +45,7 @@ impl GroupMemory {
         self.rates?.growth.filter(|growth| growth.abs() >= LEAST_GROWTH)
     }
 
-    /// Pages a second, of files and anonymous ones, that came back just after they were evicted; `None` where none did.
+    /// Pages a second, of files and anonymous ones, that came back after they were evicted; `None` where none did.
     #[must_use]
     pub fn came_back(&self) -> Option<f64> {
         let rates = self.rates?;
@@ -53,7 +53,7 @@ impl GroupMemory {
         Some(pages).filter(|pages| *pages > 0.0)
     }
 
-    /// It uses 95 % of its own limit or more.
+    /// It uses more than 95 % of its own limit.
     #[must_use]
     pub fn is_near_limit(&self) -> bool {
         let limit = self.bound.max.and_then(Limit::bytes);

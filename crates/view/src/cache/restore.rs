@@ -131,7 +131,7 @@ mod tests {
         let text = CacheRestore::new(done).text(&Style { colour: false, width: 100 });
         assert!(text.starts_with("100.0 MiB of 100.0 MiB are in the page cache now (100 %)"), "{text}");
         assert!(text.contains("/a: it was written since\n  and 21 more"), "{text}");
-        assert!(text.contains("60.0 MiB/s") && text.contains("in an earlier boot, 1 min ago"), "{text}");
+        assert!(text.contains("60.0 MiB/s") && text.contains("in an earlier boot, 90 s ago"), "{text}");
     }
 
     #[test]

@@ -299,6 +299,7 @@ pub const ROWS: &[Row] = &[
     row("arms[].swap_out", RUN, "swap-in-use").unit("pages").scope(Scope::Measured),
     row("arms[].seconds_per_round", RUN, "no-swap").unit("seconds").scope(Scope::Measured),
     row("arms[].system_s", RUN, "no-swap").unit("seconds").scope(Scope::Measured),
+    row("arms[].cpu_s", RUN, "no-swap").unit("seconds").scope(Scope::Measured),
     row("arms[].user_s", RUN, "no-swap").unit("seconds").scope(Scope::Measured),
     row("arms[].swappiness", "vm.swappiness of the setting", "swappiness").unit("of 200").scope(Scope::Setting),
     row("checkup:machine", "uname, sysconf and /proc/uptime", "used").scope(Scope::Fact),

@@ -23,6 +23,9 @@ pub fn proof_sheet(table: &ProofTable, answer: &str) -> Sheet {
     sheet.answer(Paint::Bold, answer);
     sheet.dim(&head(table));
     sheet.table(&arms(table));
+    if table.arms.iter().filter_map(|arm| arm.versus_first.as_ref()).any(|versus| !versus.separated) {
+        sheet.dim("In brackets: not proven (6 runs of each are needed, and intervals or ranks that are apart).");
+    }
     sheet.more("What may be claimed, and what qualifies the runs", |more| {
         table.arms.iter().for_each(|arm| told(more, arm));
     });
@@ -66,9 +69,10 @@ fn told(sheet: &mut Sheet, arm: &ProofArm) {
 pub(crate) fn head(table: &ProofTable) -> String {
     let sharing = if table.shared { "shared" } else { "private" };
     format!(
-        "{}: {} of data ({sharing}) and code against a limit of {} ({} too much), {}, read-ahead {}",
+        "{}: {} of data ({sharing}) and code in units of {} against a limit of {} ({} too much), {}, read-ahead {}",
         table.experiment,
         table.demand,
+        table.unit,
         table.limit,
         table.excess,
         number::things(u64::from(table.rounds), "round"),
@@ -106,6 +110,7 @@ fn counts(table: &ProofTable) -> Table {
         Column::right("read"),
         Column::right("user s"),
         Column::right("system s"),
+        Column::right("CPU s"),
     ]);
     for arm in &table.arms {
         let figure =
@@ -120,6 +125,7 @@ fn counts(table: &ProofTable) -> Table {
             read.unwrap_or_default().into(),
             figure(&arm.user_s),
             figure(&arm.system_s),
+            figure(&arm.cpu_s),
         ]);
     }
     out
@@ -138,8 +144,8 @@ fn row(arm: &ProofArm, share: Option<f64>) -> Vec<Cell> {
         Outcome::Killed | Outcome::Failed => Paint::Bad,
     };
     let (time, spread) = match (&arm.seconds_per_round, arm.more_than_s) {
-        (Some(time), _) => (number::figure(time.median), interval(time)),
-        (None, Some(bound)) => (format!("> {}", number::figure(bound)), String::new()),
+        (_, Some(bound)) => (format!("> {}", number::figure(bound)), String::new()),
+        (Some(time), None) => (number::figure(time.median), interval(time)),
         (None, None) => (String::new(), String::new()),
     };
     let versus = arm.versus_first.as_ref().and_then(|versus| {
@@ -170,13 +176,14 @@ fn interval(measured: &Measurement) -> String {
 /// Time per round.
 fn times(table: &ProofTable) -> Bars {
     let bar = |arm: &ProofArm| {
-        let bound = arm.more_than_s.filter(|_| arm.seconds_per_round.is_none());
+        let bound = arm.more_than_s;
         let value = match (&arm.seconds_per_round, bound) {
-            (Some(time), _) => number::seconds(time.median),
-            (None, Some(bound)) => format!("> {}", number::seconds(bound)),
+            (_, Some(bound)) => format!("> {}", number::seconds(bound)),
+            (Some(time), None) => number::seconds(time.median),
             (None, None) => arm.outcome.word().to_owned(),
         };
-        let interval = arm.seconds_per_round.as_ref().filter(|time| time.n > 1).map(|time| time.interval().0);
+        let measured = arm.seconds_per_round.as_ref().filter(|time| time.n > 1 && bound.is_none());
+        let interval = measured.map(|time| time.interval().0);
         Bar {
             name: arm.name.clone(),
             value,
@@ -230,7 +237,7 @@ fn run(table: &ProofTable) -> Table {
         out.row([
             arm.name.as_str().into(),
             format!("{swap}{swappiness}").into(),
-            arm.fill.as_str().into(),
+            if arm.fill.is_empty() { "not known" } else { &arm.fill }.into(),
             format!("{} of {}", number::count(arm.completed), number::count(arm.n)).into(),
         ]);
     }
@@ -288,11 +295,12 @@ mod tests {
             sheet.text(&Style::default(), Depth::All),
             "\
 It is so.
-code-plus-data: 544.0 MiB of data (private) and code against a limit of 480.0 MiB (64.0 MiB too
-much), 1 round, read-ahead 128.0 KiB
+code-plus-data: 544.0 MiB of data (private) and code in units of 32.0 MiB against a limit of 480.0
+MiB (64.0 MiB too much), 1 round, read-ahead 128.0 KiB
 setting        n  ended      s per round  range         rounds         than the first  faults/round
 as configured  2  completed         2.50  2.00 to 3.00     1.0                               17,864
 no swap        1  thrashing       > 20.0                   0.0  (over 8 times slower)
+In brackets: not proven (6 runs of each are needed, and intervals or ranks that are apart).
 
 What may be claimed, and what qualifies the runs
   no swap: more than 8.0 times as much; not one round was done before the clock ran out.
@@ -305,14 +313,14 @@ Seconds per round (median; shorter is better)
   no swap        ############################################################ > 20.0 s
 
 Per round (medians; pages unless a unit stands there)
-setting        file refaults  swapped in
-as configured         52,542     105,033
+setting        file refaults  swapped in  CPU s
+as configured         52,542     105,033      0
 no swap
 
 What was run
-setting        swap                   completed
-as configured  as the machine has it     2 of 2
-no swap        as the machine has it     0 of 1
+setting        swap                   data       completed
+as configured  as the machine has it  not known     2 of 2
+no swap        as the machine has it  not known     0 of 1
 "
         );
     }

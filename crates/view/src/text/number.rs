@@ -191,9 +191,9 @@ pub fn stalled(microseconds: u64) -> String {
 pub fn age(age: Nanos) -> String {
     let seconds = age.0 / 1_000_000_000;
     match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min", seconds / 60),
-        3600..86_400 => format!("{} h", seconds / 3600),
+        0..120 => format!("{seconds} s"),
+        120..7200 => format!("{} min", seconds / 60),
+        7200..172_800 => format!("{} h", seconds / 3600),
         _ => things(seconds / 86_400, "day"),
     }
 }
