@@ -174,6 +174,32 @@ fn a_process_is_charged_only_with_the_faults_that_cannot_be_another_ones() {
 }
 
 #[test]
+fn a_process_in_a_group_at_its_limit_is_the_trouble_of_the_group() {
+    let id = "process-swap-hot";
+    let with = |times: u64| {
+        let mut case = hot(u64::MAX, 40_000);
+        for (snapshot, times) in [(case.before.as_mut(), 5), (Some(&mut case.now), times)] {
+            let Some(snapshot) = snapshot else { continue };
+            let seen = processes(snapshot);
+            seen.groups = vec!["/slow/job".to_owned()];
+            seen.list.iter_mut().for_each(|process| process.group = Some(0));
+            let slow = ramline_snapshot::cgroup::Group {
+                path: "/slow".into(),
+                high: Some(ramline_units::Limit::At(ramline_units::Bytes::from_mib(96))),
+                events: [("high".to_owned(), times)].into(),
+                ..Default::default()
+            };
+            snapshot.groups = Seen::of(ramline_snapshot::groups::Groups { list: vec![slow], ..Default::default() });
+        }
+        case
+    };
+    assert_eq!(with(9).finding(id).unwrap().group.as_deref(), Some("/slow"));
+    let line = with(9).inputs(|inputs| ramline_advice::headline(inputs)).unwrap().text;
+    assert!(line.ends_with("group /slow is at its limit and waits for its swapped pages."), "{line}");
+    assert_eq!(with(5).finding(id).unwrap().group, None, "it did not meet its limit: the machine's");
+}
+
+#[test]
 fn a_deleted_file_names_its_holder_and_how_long_it_lay() {
     let id = "leaked-tmpfs-files";
     let found = fires(id).finding(id).unwrap();
