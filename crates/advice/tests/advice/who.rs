@@ -194,7 +194,7 @@ fn a_process_in_a_group_at_its_limit_is_the_trouble_of_the_group() {
         case
     };
     assert_eq!(with(9).finding(id).unwrap().group.as_deref(), Some("/slow"));
-    let line = with(9).inputs(|inputs| ramline_advice::headline(inputs)).unwrap().text;
+    let line = with(9).inputs(ramline_advice::headline).unwrap().text;
     assert!(line.ends_with("group /slow is at its limit and waits for its swapped pages."), "{line}");
     assert_eq!(with(5).finding(id).unwrap().group, None, "it did not meet its limit: the machine's");
 }
