@@ -8,13 +8,19 @@ use ramline_testkit::project;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
-/// One file of a crate: where it is, and its syntax without items for tests.
+/// One file of a crate, without comments and without items for tests.
 pub struct Source {
     /// Below `crates/`.
     pub path: String,
     /// The text, with comments and test items blank: line numbers stay.
     pub code: String,
-    pub syntax: syn::File,
+}
+
+impl Source {
+    /// Its syntax.
+    pub fn syntax(&self) -> syn::File {
+        syn::parse_file(&self.code).unwrap_or_else(|error| panic!("{} without tests: {error}", self.path))
+    }
 }
 
 /// Every file below `src` of a crate, but files that hold tests only.
@@ -22,7 +28,8 @@ pub fn of_crate(name: &str) -> Vec<Source> {
     let mut paths = Vec::new();
     walk(&project().join("crates").join(name).join("src"), &mut paths);
     paths.sort();
-    let tests_only = |path: &PathBuf| path.ends_with("tests.rs") || path.components().any(|part| part.as_os_str() == "tests");
+    let tests_only =
+        |path: &PathBuf| path.ends_with("tests.rs") || path.components().any(|part| part.as_os_str() == "tests");
     paths.iter().filter(|path| !tests_only(path)).map(|path| read(path)).collect()
 }
 
@@ -43,12 +50,11 @@ fn read(path: &Path) -> Source {
     let shown = shown.split_once("crates/").map_or(shown.as_str(), |(_, below)| below).to_owned();
     let syntax = syn::parse_file(&text).unwrap_or_else(|error| panic!("{shown}: {error}"));
     let code = program(&text, &syntax);
-    let syntax = syn::parse_file(&code).unwrap_or_else(|error| panic!("{shown} without tests: {error}"));
-    Source { path: shown, code, syntax }
+    Source { path: shown, code }
 }
 
 /// The text without test items and comments, each replaced by blanks.
-pub fn program(text: &str, syntax: &syn::File) -> String {
+fn program(text: &str, syntax: &syn::File) -> String {
     let mut tests = TestItems::default();
     tests.visit_file(syntax);
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();

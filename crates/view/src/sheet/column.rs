@@ -6,11 +6,11 @@
 //! `/usr/lib/.../libc.so.6` in 24 columns.
 
 /// A column is not made narrower than this, unless it says so itself.
-pub(super) const NARROWEST: usize = 12;
+pub(crate) const NARROWEST: usize = 12;
 
 /// What becomes of a text that is wider than its column may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Flow {
+pub(crate) enum Flow {
     /// The column is as wide as its widest text.
     Whole,
     /// It goes on on the next line.
@@ -26,14 +26,14 @@ pub(super) enum Flow {
 /// A column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    pub(super) head: String,
-    pub(super) right: bool,
-    pub(super) flow: Flow,
-    pub(super) least: usize,
-    pub(super) most: usize,
-    pub(super) lines: usize,
-    pub(super) rank: Option<u8>,
-    pub(super) folds: bool,
+    pub(crate) head: String,
+    pub(crate) right: bool,
+    pub(crate) flow: Flow,
+    pub(crate) least: usize,
+    pub(crate) most: usize,
+    pub(crate) lines: usize,
+    pub(crate) rank: Option<u8>,
+    pub(crate) folds: bool,
 }
 
 impl Column {

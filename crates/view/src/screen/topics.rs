@@ -8,9 +8,9 @@ use ramline_advice::{Change, Finding};
 use ramline_evidence::TierReport;
 use ramline_units::Limit;
 
-use super::CheckupReport;
-use crate::screen::findings::{confidence, weight};
-use crate::screen::{batches, implied};
+use super::findings::{confidence, weight};
+use super::{batches, implied};
+use crate::report::CheckupReport;
 use crate::sheet::{Block, Sheet, Timed};
 use crate::show;
 use crate::text::{Cell, Column, Paint, Table, number};

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 
 use ramline_testkit::project;
+
+mod circles;
+mod source;
 
 /// For each crate, the crates of ours it may depend on.
 const ALLOWED: &[(&str, &[&str])] = &[
@@ -30,23 +32,6 @@ fn dependencies(name: &str) -> Vec<String> {
     real.lines().filter_map(|l| Some(l.strip_prefix("ramline-")?.split([' ', '=']).next()?.to_owned())).collect()
 }
 
-fn sources(dir: &Path, out: &mut Vec<(String, String)>) {
-    for entry in fs::read_dir(dir).unwrap().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            sources(&path, out);
-        } else if path.extension().is_some_and(|e| e == "rs") {
-            out.push((path.display().to_string(), fs::read_to_string(&path).unwrap()));
-        }
-    }
-}
-
-/// The lines outside comments and tests.
-fn code(text: &str) -> String {
-    let before_tests = text.split("#[cfg(test)]").next().unwrap_or_default();
-    before_tests.lines().filter(|l| !l.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
-}
-
 #[test]
 fn crates_depend_only_on_those_before_them() {
     let allowed: BTreeMap<_, _> = ALLOWED.iter().copied().collect();
@@ -62,10 +47,7 @@ fn crates_depend_only_on_those_before_them() {
 #[test]
 fn pure_crates_touch_no_files_clock_environment_or_threads() {
     for name in PURE {
-        let mut files = Vec::new();
-        sources(&project().join("crates").join(name).join("src"), &mut files);
-        for (path, text) in files {
-            let code = code(&text);
+        for source::Source { path, code, .. } in source::of_crate(name) {
             for effect in
                 ["std::fs", "File::open", "std::env", "std::thread", "Instant::now", "SystemTime", "std::process"]
             {
@@ -78,10 +60,8 @@ fn pure_crates_touch_no_files_clock_environment_or_threads() {
 #[test]
 fn unsafe_stands_only_in_the_kernel_crate() {
     for (name, _) in ALLOWED.iter().filter(|(name, _)| *name != "kernel") {
-        let mut files = Vec::new();
-        sources(&project().join("crates").join(name).join("src"), &mut files);
-        for (path, text) in files {
-            assert!(!code(&text).contains("unsafe {"), "{path}");
+        for file in source::of_crate(name) {
+            assert!(!file.code.contains("unsafe {"), "{}", file.path);
         }
     }
 }
@@ -89,11 +69,7 @@ fn unsafe_stands_only_in_the_kernel_crate() {
 #[test]
 fn kernel_paths_are_opened_only_in_the_kernel_crate() {
     for name in ["act", "pagecache", "lab", "cli"] {
-        let mut files = Vec::new();
-        sources(&project().join("crates").join(name).join("src"), &mut files);
-        // Tests in a file of their own are no more a part of the program than those at the end of one.
-        for (path, text) in files.into_iter().filter(|(path, _)| !path.ends_with("/tests.rs")) {
-            let code = code(&text);
+        for source::Source { path, code, .. } in source::of_crate(name) {
             for named in ["\"/proc/", "\"/sys/", "\"/sys\"", "\"/proc\""] {
                 assert!(!code.contains(named), "{path} names a kernel file: {named}");
             }
@@ -105,16 +81,12 @@ fn kernel_paths_are_opened_only_in_the_kernel_crate() {
 fn elsewhere(words: &[&str], may: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for (name, _) in ALLOWED.iter().filter(|(name, _)| !PURE.contains(name) && *name != "testkit") {
-        let mut files = Vec::new();
-        sources(&project().join("crates").join(name).join("src"), &mut files);
-        for (path, text) in files {
-            let path = path.split_once("crates/").map_or(path.as_str(), |(_, below)| below).to_owned();
-            if path.contains("/tests") || may.contains(&path.as_str()) {
-                continue;
-            }
-            let lines = code(&text).lines().map(str::to_owned).collect::<Vec<_>>();
-            let hits = lines.iter().filter(|line| words.iter().any(|word| line.contains(word)));
-            found.extend(hits.map(|line| format!("{path}: {}", line.trim())));
+        let may = |file: &source::Source| {
+            may.iter().any(|may| file.path == *may || may.ends_with('/') && file.path.starts_with(may))
+        };
+        for file in source::of_crate(name).iter().filter(|file| !may(file)) {
+            let hits = file.code.lines().filter(|line| words.iter().any(|word| line.contains(word)));
+            found.extend(hits.map(|line| format!("{}: {}", file.path, line.trim())));
         }
     }
     found
@@ -185,11 +157,11 @@ fn without_quotes(code: &str) -> String {
 
 /// What draws and formats computes positions, digits and times of day; every other file of `view` says what it was given.
 const DRAWS: [&str; 5] = [
-    "/view/src/text/",
-    "/view/src/html/draw",
-    "/view/src/html/render.rs",
-    "/view/src/html/format.rs",
-    "/view/src/figure/value.rs",
+    "view/src/text/",
+    "view/src/html/draw",
+    "view/src/html/render.rs",
+    "view/src/format.rs",
+    "view/src/figure/value.rs",
 ];
 
 #[test]
@@ -210,14 +182,13 @@ fn view_does_not_compute_on_what_was_measured() {
         ".sqrt()",
         ".ln()",
     ];
-    let mut files = Vec::new();
-    sources(&project().join("crates/view/src"), &mut files);
     let mut found = Vec::new();
-    for (path, text) in
-        files.iter().filter(|(path, _)| !DRAWS.iter().any(|may| path.contains(may)) && !path.ends_with("/tests.rs"))
-    {
+    for source::Source { path, code, .. } in source::of_crate("view") {
+        if DRAWS.iter().any(|may| path.contains(may)) {
+            continue;
+        }
         // A sum of bounds is none.
-        let code = without_quotes(&code(text)).replace(" + use<", "").replace(" + _", "");
+        let code = without_quotes(&code).replace(" + use<", "").replace(" + _", "");
         for word in operators.iter().chain(&calls) {
             found.extend(code.match_indices(word).map(|(at, _)| {
                 let around: String = code[..at].chars().rev().take(40).collect::<Vec<_>>().into_iter().rev().collect();
