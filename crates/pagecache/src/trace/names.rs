@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use ramline_gather::{hardware, naming};
 use ramline_kernel::mount::{self, Mounted};
-use ramline_kernel::{Root, hardware, naming, process};
+use ramline_kernel::{Root, process};
 use std::os::unix::fs::MetadataExt;
 
 use super::count::{Process, Role, World};
