@@ -11,18 +11,19 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("snapshot", &["units"]),
     ("evidence", &["units"]),
+    ("trace", &["units", "snapshot", "evidence"]),
     ("model", &["units", "snapshot", "evidence"]),
     ("advice", &["units", "snapshot", "evidence", "model"]),
     ("view", &["units", "snapshot", "evidence", "model", "advice"]),
     ("kernel", &["units", "snapshot"]),
     ("act", &["units", "kernel"]),
-    ("pagecache", &["units", "snapshot", "kernel", "act"]),
-    ("lab", &["units", "snapshot", "evidence", "model", "kernel", "act"]),
+    ("pagecache", &["units", "snapshot", "trace", "kernel", "act"]),
+    ("lab", &["units", "snapshot", "evidence", "trace", "model", "kernel", "act"]),
     ("cli", &["units", "snapshot", "evidence", "model", "advice", "view", "kernel", "act", "pagecache", "lab"]),
     ("testkit", &[]),
 ];
 
-const PURE: &[&str] = &["units", "snapshot", "evidence", "model", "advice", "view"];
+const PURE: &[&str] = &["units", "snapshot", "evidence", "trace", "model", "advice", "view"];
 
 fn dependencies(name: &str) -> Vec<String> {
     let manifest = fs::read_to_string(project().join("crates").join(name).join("Cargo.toml")).unwrap();
