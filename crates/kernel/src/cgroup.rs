@@ -37,8 +37,9 @@ pub use room::{Room, cache_room, memory_room, panic_on_oom};
 pub use stat::GroupStat;
 
 use crate::error::{KernelError, Result};
+use crate::kernel_file::read_text;
 use crate::process;
-use crate::sys::{read_text, retry_busy};
+use crate::sys::retry_busy;
 use crate::write::{Change, write_knob};
 
 /// The names of our groups begin with this; nothing else is ever killed or removed.

@@ -26,7 +26,8 @@ use ramline_units::Bytes;
 
 use crate::Root;
 use crate::error::{KernelError, Result};
-use crate::sys::{c_path, check, read_text, retry_busy};
+use crate::kernel_file::read_text;
+use crate::sys::{c_path, check, retry_busy};
 
 pub use remote::Remote;
 

@@ -28,8 +28,9 @@ use ramline_units::Bytes;
 
 use crate::Root;
 use crate::error::{KernelError, Result};
+use crate::kernel_file::read_text;
 use crate::mount;
-use crate::sys::{read_text, retry_busy};
+use crate::sys::retry_busy;
 
 /// The names of our instances begin with this; nothing else is ever removed.
 pub const PREFIX: &str = "ramline-";

@@ -5,9 +5,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use ramline_gather::quiet;
 use ramline_kernel::cgroup::Hierarchy;
 use ramline_kernel::place::{self, Place};
-use ramline_kernel::{Root, process, quiet};
+use ramline_kernel::{Root, process};
 use ramline_units::Bytes;
 
 use crate::error::{LabError, Result};

@@ -4,9 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
+use ramline_gather::quiet;
 use ramline_kernel::cgroup::Hierarchy;
 use ramline_kernel::place::{self, Place};
-use ramline_kernel::{Root, process, quiet, swap};
+use ramline_kernel::{Root, process, swap};
 use ramline_units::Bytes;
 
 use crate::error::{LabError, Result};

@@ -1,7 +1,8 @@
 //! Who else on the machine a swap area of ours touches: it is everybody's while it is on, and when it goes its pages come back to
 //! their owners, into groups that may have no room for them.
 
-use ramline_kernel::{Root, gather};
+use ramline_gather::gather;
+use ramline_kernel::Root;
 use ramline_snapshot::Wanted;
 use ramline_snapshot::cgroup::Group;
 use ramline_units::Bytes;
@@ -21,7 +22,7 @@ pub fn of_swap(root: &Root, areas: Vec<String>) -> Vec<String> {
         "while it is on, other processes may swap to it too, and when it goes a container at its memory limit may lose a process"
             .to_owned(),
     );
-    let seen = gather::gather(root, Wanted { groups: true, ..Wanted::NOTHING });
+    let seen = gather(root, Wanted { groups: true, ..Wanted::NOTHING });
     let groups = seen.groups.data().map_or(&[][..], |groups| &groups.list);
     let full: Vec<String> = groups.iter().filter_map(full).collect();
     if !full.is_empty() {

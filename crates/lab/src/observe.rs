@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ramline_evidence::{FreeGauges, HostPicture, Reclaim, Sample};
+use ramline_gather::gather;
 use ramline_kernel::cgroup::{Group, GroupStat, Version};
-use ramline_kernel::gather::gather;
 use ramline_kernel::write::read_knob;
 use ramline_kernel::{Root, process};
 use ramline_snapshot::meminfo::Meminfo;

@@ -15,8 +15,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ramline_evidence::{Arm, RunRecord, Verdict};
+use ramline_gather::hardware;
 use ramline_kernel::cgroup::Version;
-use ramline_kernel::{Root, hardware, mount, place, tracing};
+use ramline_kernel::{Root, mount, place, tracing};
 use ramline_units::Bytes;
 
 use self::arms::{Kind, On};

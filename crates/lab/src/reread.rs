@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use ramline_evidence::rng::SplitMix64;
 use ramline_evidence::{LatencyStats, Measurement};
+use ramline_gather::requests;
 use ramline_kernel::direct::{Buffer, Direct};
-use ramline_kernel::{KernelError, Root, requests};
+use ramline_kernel::{KernelError, Root};
 use ramline_model::maps::{Readable, Speed};
 use ramline_units::{Bytes, Nanos};
 

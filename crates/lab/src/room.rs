@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ramline_act::Run;
+use ramline_gather::quiet;
 use ramline_kernel::cgroup::{Group, Hierarchy, Version};
 use ramline_kernel::place::{self, Place};
-use ramline_kernel::{KernelError, Root, memory_room, process, quiet};
+use ramline_kernel::{KernelError, Root, memory_room, process};
 use ramline_units::{Bytes, Limit};
 
 use crate::error::{LabError, Result};

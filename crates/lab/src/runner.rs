@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use ramline_act::Run;
 use ramline_evidence::{Arm, RunRecord};
-use ramline_kernel::{Root, quiet};
+use ramline_gather::quiet;
+use ramline_kernel::Root;
 use ramline_units::Bytes;
 
 use crate::error::Result;

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use ramline_act::{ActError, Run, RunLock, recover};
 use ramline_evidence::{Machine, RunRecord};
-use ramline_kernel::gather::gather;
+use ramline_gather::gather;
 use ramline_kernel::{Root, process, signals};
 use ramline_snapshot::Wanted;
 

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use ramline_act::{RunLock, StateDir, leftovers, one_line, recover};
 use ramline_evidence::Verdict;
+use ramline_gather::gather;
 use ramline_kernel::cgroup::Hierarchy;
-use ramline_kernel::gather::gather;
 use ramline_kernel::{Root, mount, process, swap};
 use ramline_lab::progress::Silent;
 use ramline_lab::series::{Consent, Env};

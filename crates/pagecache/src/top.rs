@@ -12,9 +12,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use ramline_kernel::held::{Held, held};
+use ramline_gather::gather;
+use ramline_gather::held::{Held, held};
 use ramline_kernel::opened::FileKey;
-use ramline_kernel::{gather, process, residency, worker};
+use ramline_kernel::{process, residency, worker};
 use ramline_snapshot::Wanted;
 use ramline_snapshot::cache::{CacheHolder, CacheUser, FileRow, HotFile, Source, Tally, Top as Seen};
 use ramline_units::{Bytes, SignedBytes};
@@ -99,7 +100,7 @@ fn reconcile(context: Context<'_>, seen: &mut Seen) {
 
 /// Pages of files and block devices as the kernel counts them, without shared memory; and of it those of block devices.
 fn counted(context: Context<'_>) -> (Bytes, Bytes) {
-    let seen = gather::gather(context.root, Wanted { meminfo: true, ..Wanted::NOTHING });
+    let seen = gather(context.root, Wanted { meminfo: true, ..Wanted::NOTHING });
     let of = || {
         let meminfo = seen.meminfo.data()?;
         let devices = meminfo.buffers?;

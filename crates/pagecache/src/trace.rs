@@ -17,7 +17,8 @@ use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use ramline_act::{Result, Run};
-use ramline_kernel::{KernelError, naming, process, signals};
+use ramline_gather::naming;
+use ramline_kernel::{KernelError, process, signals};
 use ramline_snapshot::cache::{Level, Traced};
 use ramline_trace::count::Counter;
 use ramline_trace::{Event, FileId};

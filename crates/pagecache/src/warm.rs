@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use ramline_kernel::mappers;
+use ramline_gather::mappers;
 use ramline_kernel::opened::FileKey;
 use ramline_kernel::residency::{self, Method};
 use ramline_kernel::{KernelError, Room, cache_room, process};

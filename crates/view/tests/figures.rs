@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ramline_kernel::{Root, gather::gather};
+use ramline_gather::gather;
+use ramline_kernel::Root;
 use ramline_snapshot::machine::Machine;
 use ramline_snapshot::{Snapshot, Wanted};
 use ramline_view::figure::{self, Scope, find};

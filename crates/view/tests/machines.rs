@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ramline_advice::{Inputs, TOPICS, explain, findings, headline};
-use ramline_kernel::{Root, gather::gather};
+use ramline_gather::gather;
+use ramline_kernel::Root;
 use ramline_model::groups::Selection;
 use ramline_model::ledger::Ledger;
 use ramline_model::{pressure, swap, tiers, tmpfs, watermarks, zram};

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use ramline_kernel::{Root, gather::gather};
+use ramline_gather::gather;
+use ramline_kernel::Root;
 use ramline_snapshot::Wanted;
 use ramline_view::ShowTmpfs;
 use ramline_view::text::Style;

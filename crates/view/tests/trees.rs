@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use ramline_kernel::{Root, gather::gather};
+use ramline_gather::gather;
+use ramline_kernel::Root;
 use ramline_model::groups::{Selection, Sort};
 use ramline_model::processes::{By, Filter};
 use ramline_snapshot::machine::Machine;

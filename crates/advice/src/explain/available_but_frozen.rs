@@ -1,6 +1,6 @@
 //! `available-but-frozen`: how a machine stands still while memory is available.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::look;
 use crate::text::{percent, rate};

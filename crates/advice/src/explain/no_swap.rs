@@ -2,7 +2,7 @@
 
 use ramline_units::{Bytes, Nanos};
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::look;
 use crate::text::{nanos_of, rate};

@@ -1,6 +1,6 @@
 //! `overcommit`: how much memory programs may ask for, apart from what they use.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::percent;
 use ramline_snapshot::sysctl::VmSettings;

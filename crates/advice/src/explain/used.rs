@@ -3,7 +3,7 @@
 use ramline_model::ledger::{Freeable, Ledger, Line};
 use ramline_units::Bytes;
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::{evidence, list, percent};
 

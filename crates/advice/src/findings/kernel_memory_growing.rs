@@ -8,7 +8,7 @@ use ramline_model::ledger::Ledger;
 use ramline_snapshot::Window;
 use ramline_units::{Bytes, Nanos};
 
-use super::Draft;
+use super::draft::Draft;
 use crate::text::{evidence, list};
 use crate::{Confidence, Evidence, Finding, Inputs, Rule, Weight};
 

@@ -7,7 +7,7 @@
 use ramline_model::swap;
 use ramline_snapshot::swaps::SwapArea;
 
-use super::{Draft, commands};
+use super::draft::{Draft, commands};
 use crate::look;
 use crate::text::{evidence, word};
 use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};

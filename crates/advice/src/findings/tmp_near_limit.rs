@@ -8,8 +8,8 @@ use ramline_snapshot::Snapshot;
 use ramline_snapshot::mounts::{self, Mount};
 use ramline_units::Bytes;
 
+use super::draft::{Draft, commands};
 use super::tmpfs_near_limit::{self as tmpfs_rule, NEAR};
-use super::{Draft, commands};
 use crate::text::{evidence, percent};
 use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
 

@@ -7,7 +7,7 @@ use ramline_snapshot::Window;
 use ramline_snapshot::zram::{MmStat, ZramDevice};
 use ramline_units::{Bytes, Limit};
 
-use super::{Draft, commands};
+use super::draft::{Draft, commands};
 use crate::look;
 use crate::text::{evidence, percent};
 use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 use ramline_advice::{Finding, Inputs, RULES, findings};
 use ramline_evidence::{Arm, LatencyStats, RoundTime, RunRecord, SwapKind, TierMeasurement, TierReport, Verdict};
-use ramline_kernel::{Root, gather::gather};
+use ramline_gather::gather;
+use ramline_kernel::Root;
 use ramline_snapshot::vmstat::Vmstat;
 use ramline_snapshot::{Seen, Snapshot, Wanted, Window, swaps};
 use ramline_units::Nanos;

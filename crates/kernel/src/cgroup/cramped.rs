@@ -13,7 +13,7 @@ use super::hierarchy::{Hierarchy, Version};
 use super::stat::{Table, table};
 use super::v1::UNLIMITED_FROM;
 use crate::Root;
-use crate::sys::{read_text, read_u64};
+use crate::kernel_file::{read_text, read_u64};
 
 /// With less than this left of its allowance of swap a group is taken to swap nothing more.
 const HEADROOM: Bytes = Bytes::from_mib(1);

@@ -16,8 +16,8 @@ use super::hierarchy::{Hierarchy, Version, ancestors};
 use super::v1::UNLIMITED_FROM;
 use crate::Root;
 use crate::error::Result;
+use crate::kernel_file::{read_text, read_u64};
 use crate::swap;
-use crate::sys::{read_text, read_u64};
 
 /// Bytes that can be taken: the least of MemAvailable and, for our memory cgroup and each of its ancestors, its limit
 /// less what is charged to it, of which inactive file cache can go. In version 2 `memory.high` limits as `memory.max`

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::Instance;
 use crate::error::{KernelError, Result};
-use crate::sys::read_text;
+use crate::kernel_file::read_text;
 
 /// The buffers of one instance, open.
 #[derive(Debug)]

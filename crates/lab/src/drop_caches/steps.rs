@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use ramline_evidence::{Better, DropKind, DropRun, DropStage, Figure, RunRecord};
+use ramline_gather::evictors;
 use ramline_kernel::cgroup::Group;
 use ramline_kernel::drop_caches::{self, Level};
-use ramline_kernel::gather::evictors;
 use ramline_kernel::{Root, process};
 use ramline_snapshot::evictors::Evictors;
 use ramline_units::{Bytes, Limit, Nanos};

@@ -9,8 +9,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use ramline_evidence::{Phase, Sample};
+use ramline_gather::quiet;
 use ramline_kernel::cgroup::Group;
-use ramline_kernel::{memory_room, process, quiet, signals};
+use ramline_kernel::{memory_room, process, signals};
 use ramline_units::Bytes;
 
 use super::task::{Said, Task};

@@ -5,11 +5,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ramline_gather::gather;
+use ramline_gather::quiet;
 use ramline_kernel::cgroup::Hierarchy;
-use ramline_kernel::gather::gather;
 use ramline_kernel::mount::{self, Journalled};
 use ramline_kernel::place;
-use ramline_kernel::{Root, memory_room, process, quiet, zram};
+use ramline_kernel::{Root, memory_room, process, zram};
 use ramline_snapshot::Wanted;
 use ramline_units::Bytes;
 

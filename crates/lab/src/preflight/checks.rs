@@ -7,10 +7,11 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use ramline_evidence::{Arm, SwapKind};
+use ramline_gather::gather;
+use ramline_gather::quiet;
 use ramline_kernel::cgroup::Hierarchy;
-use ramline_kernel::gather::gather;
 use ramline_kernel::place::{self, Place};
-use ramline_kernel::{KernelError, Root, process, quiet, swap, zram, zswap};
+use ramline_kernel::{KernelError, Root, process, swap, zram, zswap};
 use ramline_snapshot::Wanted;
 use ramline_units::{Bytes, Nanos};
 

@@ -4,8 +4,9 @@
 //! device in use and an area that holds too few pages get the row of the tier they are on, named as such.
 
 use ramline_evidence::TierMeasurement;
+use ramline_gather::requests;
 use ramline_kernel::direct::Direct;
-use ramline_kernel::{KernelError, requests, swap, zram};
+use ramline_kernel::{KernelError, swap, zram};
 use ramline_units::Bytes;
 
 use super::disk::{Reads, disk_notes, random_and_sequential, refuse_unless_reached};

@@ -9,8 +9,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use ramline_evidence::rng::SplitMix64;
+use ramline_gather::hardware;
 use ramline_kernel::map::{Advice, Map};
-use ramline_kernel::{KernelError, hardware, process, residency, scratch, signals};
+use ramline_kernel::{KernelError, process, residency, scratch, signals};
 use ramline_units::Bytes;
 
 use super::timing::{Plan, Series, nanos};

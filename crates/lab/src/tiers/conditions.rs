@@ -5,8 +5,9 @@
 use std::time::Duration;
 
 use ramline_evidence::TierMeasurement;
-use ramline_kernel::quiet::{self, Quiet};
-use ramline_kernel::{Root, hardware, process};
+use ramline_gather::hardware;
+use ramline_gather::quiet::{self, Quiet};
+use ramline_kernel::{Root, process};
 use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

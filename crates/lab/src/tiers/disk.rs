@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use ramline_evidence::rng::SplitMix64;
+use ramline_gather::{hardware, requests};
 use ramline_kernel::direct::Buffer;
 use ramline_kernel::place::{self, Place};
-use ramline_kernel::{KernelError, hardware, requests, scratch, signals};
+use ramline_kernel::{KernelError, scratch, signals};
 use ramline_units::Bytes;
 
 use super::timing::Plan;

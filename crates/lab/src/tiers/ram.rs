@@ -7,8 +7,9 @@
 use std::hint::black_box;
 
 use ramline_evidence::rng::SplitMix64;
+use ramline_gather::hardware;
 use ramline_kernel::map::{Advice, Map, Sharing};
-use ramline_kernel::{KernelError, hardware, memory_room};
+use ramline_kernel::{KernelError, memory_room};
 use ramline_units::Bytes;
 
 use super::timing::Plan;

@@ -3,8 +3,8 @@
 //! What it is not: the order of runs; that is the engine's.
 
 use ramline_evidence::{RunRecord, Verdict};
+use ramline_gather::gather;
 use ramline_kernel::cgroup::{Group, Version};
-use ramline_kernel::gather::gather;
 use ramline_kernel::swap;
 use ramline_snapshot::Wanted;
 use ramline_units::{Bytes, Limit};

@@ -7,8 +7,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use ramline_evidence::{Arm, SwapKind};
+use ramline_gather::quiet;
 use ramline_kernel::place::Place;
-use ramline_kernel::{Root, input, memory_room, process, quiet};
+use ramline_kernel::{Root, input, memory_room, process};
 use ramline_units::Bytes;
 
 use super::cpio::Archive;

@@ -211,7 +211,7 @@ impl Series for VmSeries {
 }
 
 fn describe(record: &mut RunRecord, plan: &Plan, made: &Made, root: &Root) {
-    let host = ramline_kernel::gather::gather(root, ramline_snapshot::Wanted::NOTHING).machine.kernel;
+    let host = ramline_gather::gather(root, ramline_snapshot::Wanted::NOTHING).machine.kernel;
     record.sandbox = "vm".to_owned();
     record.emulated = made.accel == Accel::Tcg;
     record.workload = made.settings.workload(&record.arm);

@@ -8,7 +8,8 @@ use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{add, files::behind};
+use super::files::behind;
+use super::totals::add;
 use crate::SignedBytes;
 
 /// What a range is. The first six are of files that are read again after an eviction.

@@ -8,7 +8,7 @@ use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Options, Totals, add, count};
+use super::totals::{Options, Totals, add, count};
 
 /// Order of the files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

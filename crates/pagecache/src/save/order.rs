@@ -11,8 +11,9 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use ramline_gather::mappers;
+use ramline_kernel::Root;
 use ramline_kernel::opened::FileKey;
-use ramline_kernel::{Root, mappers};
 
 use crate::hotset::Entry;
 

@@ -5,8 +5,9 @@ use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use ramline_gather::{hardware, naming};
 use ramline_kernel::mount::{self, Mounted};
-use ramline_kernel::{Root, hardware, naming, process};
+use ramline_kernel::{Root, process};
 use ramline_trace::count::{Process, Role, World};
 use ramline_trace::{FileId, device_number};
 

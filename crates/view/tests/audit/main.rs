@@ -16,7 +16,8 @@ mod screens;
 use std::path::{Path, PathBuf};
 
 use ramline_advice::{Inputs, TOPICS, explain, findings, headline};
-use ramline_kernel::{Root, gather::gather};
+use ramline_gather::gather;
+use ramline_kernel::Root;
 use ramline_model::ledger::Ledger;
 use ramline_model::{pressure, watermarks};
 use ramline_snapshot::machine::Machine;

@@ -8,7 +8,8 @@ mod shown;
 use std::path::Path;
 
 use made::{Full, Maker};
-use ramline_kernel::{Root, gather::gather};
+use ramline_gather::gather;
+use ramline_kernel::Root;
 use ramline_model::ledger::Ledger;
 use ramline_model::maps::{Mapped, Options};
 use ramline_snapshot::maps::{Kind, MappedFile, MappedProcess, Mapping, Maps};

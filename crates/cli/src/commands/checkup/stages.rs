@@ -9,7 +9,7 @@ use anyhow::Result;
 use ramline_act::{ActError, RunLock};
 use ramline_advice::{Inputs, findings, not_looked, with_findings};
 use ramline_evidence::{RunRecord, TierReport};
-use ramline_kernel::gather::Walking;
+use ramline_gather::Walking;
 use ramline_kernel::{Root, process, signals};
 use ramline_lab::progress::Progress;
 use ramline_lab::tiers::{Options, TiersError, measure};

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use ramline_act::{ActError, RunLock};
-use ramline_kernel::{Root, quiet, signals};
+use ramline_gather::quiet;
+use ramline_kernel::{Root, signals};
 use ramline_lab::code_plus_data;
 use ramline_lab::preflight::{self, BUSY_LIMIT, Plan};
 use ramline_lab::series::{Consent, Env};
