@@ -206,20 +206,21 @@ impl Run {
         self.perform(step, || mount::tracefs(&at))
     }
 
-    /// Where tracefs is mounted, or, where it is not, `at`, which is made and has it mounted.
+    /// Where tracefs is mounted; where it is not, it is mounted in the state directory.
     ///
     /// # Errors
     /// `Unsupported` on a kernel without it; those of [`Run::mount_tracefs`].
-    pub fn tracefs(&mut self, at: &Path) -> Result<PathBuf> {
+    pub fn tracefs(&mut self) -> Result<PathBuf> {
         if let Some(mounted) = tracing::mounted(self.root()) {
             return Ok(mounted);
         }
+        let at = self.state().path().join(format!("ramline-tracing-{}", self.id()));
         if !tracing::supported(self.root()) {
             return Err(
                 KernelError::unsupported("mount tracefs at", at, "this kernel was built without tracing").into()
             );
         }
-        let at = self.make_dir(at)?;
+        let at = self.make_dir(&at)?;
         self.mount_tracefs(&at)?;
         Ok(at)
     }

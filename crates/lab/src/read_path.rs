@@ -7,7 +7,6 @@
 mod arms;
 mod flood;
 mod measured;
-mod parse;
 mod recorded;
 mod recorder;
 
@@ -244,7 +243,7 @@ impl Series for ReadPath {
         let recorded = plan.kinds().any(|kind| matches!(kind, Kind::Recorded(..) | Kind::Flood));
         let (mut tracefs, mut tracer) = (None, Tracer::Events);
         if recorded {
-            let at = bench.run.tracefs(&dir.join("tracing"))?;
+            let at = bench.run.tracefs()?;
             tracer = Tracer::choose(&plan.tracer, &at, bench.run)?;
             tracefs = Some(at);
         }

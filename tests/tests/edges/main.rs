@@ -13,14 +13,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("snapshot", &["units"]),
     ("evidence", &["units"]),
+    ("trace", &["units", "snapshot", "evidence"]),
     ("model", &["units", "snapshot", "evidence"]),
     ("advice", &["units", "snapshot", "evidence", "model"]),
     ("view", &["units", "snapshot", "evidence", "model", "advice"]),
     ("kernel", &["units", "snapshot"]),
     ("gather", &["units", "snapshot", "kernel"]),
     ("act", &["units", "kernel"]),
-    ("pagecache", &["units", "snapshot", "kernel", "gather", "act"]),
-    ("lab", &["units", "snapshot", "evidence", "model", "kernel", "gather", "act"]),
+    ("pagecache", &["units", "snapshot", "trace", "kernel", "gather", "act"]),
+    ("lab", &["units", "snapshot", "evidence", "trace", "model", "kernel", "gather", "act"]),
     (
         "cli",
         &["units", "snapshot", "evidence", "model", "advice", "view", "kernel", "gather", "act", "pagecache", "lab"],
@@ -28,7 +29,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("testkit", &[]),
 ];
 
-const PURE: &[&str] = &["units", "snapshot", "evidence", "model", "advice", "view"];
+const PURE: &[&str] = &["units", "snapshot", "evidence", "trace", "model", "advice", "view"];
 
 fn dependencies(name: &str) -> Vec<String> {
     let manifest = fs::read_to_string(project().join("crates").join(name).join("Cargo.toml")).unwrap();

@@ -7,10 +7,10 @@
 use std::time::Duration;
 
 use ramline_evidence::{Better, Figure, RunRecord};
+use ramline_trace::text::sleeps;
 use ramline_units::Nanos;
 
 use super::All;
-use super::parse;
 use super::recorder::Recorder;
 use crate::error::{LabError, Result};
 use crate::experiment::Bench;
@@ -49,8 +49,8 @@ pub fn run(all: All<'_>, record: &mut RunRecord, bench: &mut Bench<'_>) -> Resul
         done = servant.ask(&write, LIMIT)?;
         Ok(())
     })?;
-    let seen = parse::sleeps(&text, servant.pid(), clock);
-    let all_of_it: u64 = seen.iter().map(|(_, _, time)| time.0).sum();
+    let seen = sleeps(&text, servant.pid(), clock);
+    let all_of_it: u64 = seen.iter().map(|sleep| sleep.time.0).sum();
     let mut add =
         |name: &str, value: f64, unit: &str, better| record.figures.push(Figure::new(name, value, unit, better));
     add("flood: time", done.took.as_secs_f64(), "s", Better::Lower);
@@ -58,11 +58,11 @@ pub fn run(all: All<'_>, record: &mut RunRecord, bench: &mut Bench<'_>) -> Resul
         add("flood: rate", done.bytes.as_f64() / done.took.as_secs_f64(), "bytes/s", Better::Higher);
     }
     add("flood: time asleep", Nanos(all_of_it).as_secs_f64(), "s", Better::Lower);
-    for (name, _, time) in &seen {
-        add(&format!("flood: asleep in {name}"), time.as_secs_f64(), "s", Better::Lower);
+    for sleep in &seen {
+        add(&format!("flood: asleep in {}", sleep.place), sleep.time.as_secs_f64(), "s", Better::Lower);
     }
     record.detail = Some(serde_json::json!({
-        "sleeps": seen.iter().map(|(name, times, time)| serde_json::json!({ "in": name, "times": times, "ns": time.0 })).collect::<Vec<_>>(),
+        "sleeps": seen.iter().map(|sleep| serde_json::json!({ "in": sleep.place, "times": sleep.times, "ns": sleep.time.0 })).collect::<Vec<_>>(),
     }));
     Ok(())
 }

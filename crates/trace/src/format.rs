@@ -1,10 +1,9 @@
 //! How records of the kernel's tracing are laid out: its own `format` files, read at run time.
 //!
-//! Fields differ between kernels in place, size and order; nothing is assumed of them but their names. What it is not: a reader of
-//! records; see [`super::records`].
+//! Fields differ between kernels in place, size and order; nothing is assumed of them but their names.
 //!
 //! ```
-//! use ramline_kernel::tracing::Format;
+//! use ramline_trace::Format;
 //! let text = "name: x\nID: 7\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n\tfield:dev_t s_dev;\toffset:4;\tsize:4;\tsigned:0;\n";
 //! let format = Format::parse(text);
 //! assert_eq!((format.id(), format.number("s_dev", &[0, 0, 0, 0, 1, 0, 0, 0])), (Some(7), Some(1)));

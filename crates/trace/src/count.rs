@@ -13,31 +13,33 @@
 //!   faults are counted as found or missed, and the pages of the windows only as what is mapped at most;
 //! - what a command faults in before it becomes itself is the recorder that starts it, and left out.
 //!
-//! What it is not: a reader of records or of names: those come as [`Event`] and [`World`].
+//! Files and tasks are looked up through [`World`].
 
 mod finish;
 mod folios;
 mod moves;
 mod pushing;
+mod ranges;
 mod world;
 
 use std::collections::HashMap;
 
 use ramline_snapshot::cache::{Level, Touched};
 
-use super::event::{Event, FileId, What, text};
-use super::ranges::Ranges;
+use crate::{Event, FileId, TaskName, What};
 use folios::Folios;
 use pushing::Pushing;
+use ranges::Ranges;
+
+pub use finish::Counted;
 pub use world::{Process, Role, World};
 
 #[derive(Debug, Clone)]
 struct OneProcess {
     pid: u32,
     name: String,
-    evicted: u64,
-    by_age: u64,
-    dropped: u64,
+    // What it took out, of whichever file.
+    taken: Touched,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -76,6 +78,12 @@ struct Pair {
     mapped: Ranges,
 }
 
+impl Pair {
+    fn map(&mut self, first: u64, end: u64) {
+        self.touched.mapped = self.touched.mapped.saturating_add(self.mapped.insert(first, end));
+    }
+}
+
 /// A task and a file.
 #[derive(Debug)]
 struct Slot {
@@ -83,17 +91,17 @@ struct Slot {
     // As it was told, not cut at the end of the file.
     request: Option<(u64, u64)>,
     fault: Option<u64>,
-    // Of the fault before, unless something else came since.
+    // Of the fault before, unless something else happened since.
     window: Option<(u64, u64)>,
     // Read-ahead began, or a fault.
     asked: bool,
     fresh: Vec<(u64, u64)>,
 }
 
-/// Counts.
+/// Counts, event by event.
 #[derive(Debug)]
 pub struct Counter<W> {
-    pub world: W,
+    world: W,
     level: Level,
     files: Vec<OneFile>,
     processes: Vec<OneProcess>,
@@ -116,6 +124,7 @@ pub struct Counter<W> {
 }
 
 impl<W: World> Counter<W> {
+    /// Nothing is counted yet; `level` is how much the kernel records.
     pub fn new(world: W, level: Level) -> Counter<W> {
         Counter {
             world,
@@ -143,7 +152,7 @@ impl<W: World> Counter<W> {
         self.starting = Some((task, Vec::new()));
     }
 
-    /// Of this file it is told which pages come back, and who took them out.
+    /// Of this file it is counted which pages come back, and who took them out.
     pub fn watch(&mut self, id: FileId) {
         let file = self.file(id, 0);
         self.files[file].gone = Some(Ranges::default());
@@ -159,19 +168,19 @@ impl<W: World> Counter<W> {
             What::Get { file, first, last } => self.request(task, file, first, last),
             What::Map { file, first, last } => self.mapping(task, file, first, last),
             What::Fault { file, index } => self.fault(task, file, index),
-            What::Add { file, index, pages } => self.came(task, file, index, index.saturating_add(pages)),
-            What::Delete { file, index, pages } => self.went(task, file, index, index.saturating_add(pages)),
+            What::Add { file, index, pages } => self.added(task, file, index, index.saturating_add(pages)),
+            What::Delete { file, index, pages } => self.deleted(task, file, index, index.saturating_add(pages)),
             What::ReadAhead { file } => {
                 self.not_for_a_file(task);
                 let slot = self.slot(task, file);
                 self.slots[slot].asked = true;
             }
             What::Reclaim { begins } => self.task(task).reclaims = begins,
-            What::New { task: child, thread, name } => self.new_task(task, child, thread, &name),
+            What::New { task: child, thread, name } => self.new_task(task, child, thread, name),
             What::Rename { task, name } => {
                 let process = self.task(task).process;
                 if self.processes[process].pid == task {
-                    self.processes[process].name = self.world.renamed(task, text(&name));
+                    self.processes[process].name = self.world.renamed(task, name.to_string());
                 }
             }
         }
@@ -193,7 +202,7 @@ impl<W: World> Counter<W> {
         if !rest {
             let touched = self.touched(slot);
             touched.reads += 1;
-            touched.read_hits += end - first;
+            touched.read_hits = touched.read_hits.saturating_add(end - first);
         }
         self.settle(slot, Some((first, end)));
     }
@@ -238,7 +247,7 @@ impl<W: World> Counter<W> {
         let file = &self.files[file];
         let (first, end) = file.folios.around(first, end, file.length);
         let pair = &mut self.pairs[pair];
-        pair.touched.mapped += pair.mapped.insert(first, end);
+        pair.map(first, end);
     }
 
     /// The end of a request, cut at the end of the file: the kernel tells what was asked for.
@@ -254,7 +263,7 @@ impl<W: World> Counter<W> {
         one.length.filter(|length| *length > first).map_or(end, |length| end.min(length))
     }
 
-    /// What came since the last request or fault is judged.
+    /// What was added since the last request or fault is judged.
     fn settle(&mut self, slot: usize, wanted: Option<(u64, u64)>) {
         let one = &mut self.slots[slot];
         one.asked = false;
@@ -263,7 +272,7 @@ impl<W: World> Counter<W> {
         if let Some(index) = fault {
             let file = &self.files[pair.file];
             let (from, to) = file.folios.around(index, index.saturating_add(1), file.length);
-            pair.touched.mapped += pair.mapped.insert(from, to);
+            pair.map(from, to);
         }
         if one.fresh.is_empty() {
             return;
@@ -271,12 +280,12 @@ impl<W: World> Counter<W> {
         let touched = &mut self.pairs[one.pair].touched;
         for (from, to) in one.fresh.drain(..) {
             let inside = wanted.map_or(0, |(first, end)| to.min(end).saturating_sub(from.max(first)));
-            touched.read_misses += inside;
+            touched.read_misses = touched.read_misses.saturating_add(inside);
             touched.read_hits = touched.read_hits.saturating_sub(inside);
             let outside = |index: &u64| wanted.is_none_or(|(first, end)| !(first..end).contains(index));
             let faulted = u64::from(fault.filter(outside).is_some_and(|index| (from..to).contains(&index)));
             touched.mapped_misses += faulted;
-            touched.read_ahead += to - from - inside - faulted;
+            touched.read_ahead = touched.read_ahead.saturating_add(to - from - inside - faulted);
         }
     }
 
@@ -335,13 +344,13 @@ impl<W: World> Counter<W> {
     }
 
     fn new_process(&mut self, pid: u32, name: String) -> usize {
-        self.processes.push(OneProcess { pid, name, evicted: 0, by_age: 0, dropped: 0 });
+        self.processes.push(OneProcess { pid, name, taken: Touched::default() });
         self.process_of.insert(pid, self.processes.len() - 1);
         self.processes.len() - 1
     }
 
-    fn new_task(&mut self, parent: u32, child: u32, thread: bool, name: &[u8; 16]) {
-        let process = if thread { self.task(parent).process } else { self.new_process(child, text(name)) };
+    fn new_task(&mut self, parent: u32, child: u32, thread: bool, name: TaskName) {
+        let process = if thread { self.task(parent).process } else { self.new_process(child, name.to_string()) };
         let task = self.task_of(process, Role::Program);
         self.tasks.insert(child, task);
         self.last = None;

@@ -1,8 +1,9 @@
 //! Counts of events whose truth is known.
 
+use ramline_snapshot::cache::{Name, Taken};
+
 use super::finish::Counted;
 use super::*;
-use ramline_snapshot::cache::{Name, Taken};
 
 /// Files of 1000 pages; tasks are their own processes; task 1 is kswapd, task 2 kdamond.
 struct Told;
@@ -203,7 +204,7 @@ fn pages_beside_the_one_of_a_fault_are_no_hits() {
 #[test]
 fn what_a_command_faults_in_before_it_is_itself_is_left_out() {
     let fault = |file, index| What::Fault { file, index };
-    let name = *b"cat\0\0\0\0\0\0\0\0\0\0\0\0\0";
+    let name = TaskName(*b"cat\0\0\0\0\0\0\0\0\0\0\0\0\0");
     let events = [
         // The recorder's own code, then the head of the program, which is what runs.
         (7, What::Map { file: A, first: 0, last: 143 }),
@@ -225,7 +226,7 @@ fn what_a_command_faults_in_before_it_is_itself_is_left_out() {
 
 #[test]
 fn threads_count_for_their_process_and_a_new_process_with_an_old_id_for_itself() {
-    let new = |task, thread| What::New { task, thread, name: *b"cat\0\0\0\0\0\0\0\0\0\0\0\0\0" };
+    let new = |task, thread| What::New { task, thread, name: TaskName(*b"cat\0\0\0\0\0\0\0\0\0\0\0\0\0") };
     let seen = counted(Level::Full, &[(7, new(8, true)), (8, get(A, 0, 0)), (7, new(8, false)), (8, get(A, 0, 2))]);
     let rows: Vec<_> = seen.processes.iter().map(|row| (row.pid, row.name.as_str(), row.touched.read_hits)).collect();
     assert_eq!(rows, [(8, "cat", 3), (7, "p7", 1)]);

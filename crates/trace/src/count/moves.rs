@@ -1,12 +1,12 @@
-//! What comes into the page cache, what is taken out of it and why, and what of it is the recorder's own.
+//! What is added to the page cache, what is taken out of it and why, and what of it is the recorder's own.
 
-use ramline_snapshot::cache::{Level, Taken};
+use ramline_snapshot::cache::{Level, Taken, Touched};
 
 use super::{Counter, Role, World};
-use crate::trace::event::{FileId, What};
+use crate::{FileId, What};
 
 impl<W: World> Counter<W> {
-    pub(super) fn came(&mut self, task: u32, id: FileId, index: u64, end: u64) {
+    pub(super) fn added(&mut self, task: u32, id: FileId, index: u64, end: u64) {
         let slot = self.slot(task, id);
         let pair = self.slots[slot].pair;
         let (process, file) = (self.pairs[pair].process, self.pairs[pair].file);
@@ -17,20 +17,21 @@ impl<W: World> Counter<W> {
         let folios = self.world.maps_folios();
         let one = &mut self.files[file];
         if let Some(gone) = &mut one.gone {
-            one.touched.refaulted += gone.remove(index, end);
+            one.touched.refaulted = one.touched.refaulted.saturating_add(gone.remove(index, end));
         }
         if folios {
-            one.folios.came(index, end);
+            one.folios.add(index, end);
         }
         // Without marks nothing tells what was asked for in advance.
         if self.slots[slot].asked || self.level == Level::NoMarks {
             self.slots[slot].fresh.push((index, end));
         } else {
-            self.pairs[pair].touched.brought += end - index;
+            let brought = &mut self.pairs[pair].touched.brought;
+            *brought = brought.saturating_add(end - index);
         }
     }
 
-    pub(super) fn went(&mut self, task: u32, id: FileId, index: u64, end: u64) {
+    pub(super) fn deleted(&mut self, task: u32, id: FileId, index: u64, end: u64) {
         let file = self.file(id, task);
         let pages = end - index;
         let who = self.task(task);
@@ -41,21 +42,17 @@ impl<W: World> Counter<W> {
         };
         let kernel = who.role == Role::MakesRoom;
         let one = &mut self.files[file];
-        one.folios.went(index, end);
+        one.folios.remove(index, end);
         for pair in &one.mappers {
             self.pairs[*pair].mapped.remove(index, end);
         }
-        let by_age = if why == Taken::Age { pages } else { 0 };
-        let by = &mut self.processes[process];
-        if why == Taken::Request {
-            one.touched.dropped += pages;
-            by.dropped += pages;
-        } else {
-            one.touched.evicted += pages;
-            one.touched.by_age += by_age;
-            by.evicted += pages;
-            by.by_age += by_age;
-        }
+        let taken = match why {
+            Taken::Request => Touched { dropped: pages, ..Touched::default() },
+            Taken::Age => Touched { evicted: pages, by_age: pages, ..Touched::default() },
+            Taken::Room => Touched { evicted: pages, ..Touched::default() },
+        };
+        one.touched.add(&taken);
+        self.processes[process].taken.add(&taken);
         match &mut one.gone {
             Some(gone) if why != Taken::Request => drop(gone.insert(index, end)),
             None if self.watches => return,

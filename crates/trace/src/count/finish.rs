@@ -8,7 +8,7 @@ use ramline_units::Bytes;
 
 use super::pushing::Push;
 use super::{Counter, World};
-use crate::trace::event::FileId;
+use crate::FileId;
 
 /// Who is named of those who touched a file or took pages of it out.
 const NAMED: usize = 16;
@@ -16,9 +16,13 @@ const NAMED: usize = 16;
 /// All counts.
 #[derive(Debug, Default)]
 pub struct Counted {
+    /// Of all files.
     pub total: Touched,
+    /// The most touched first.
     pub files: Vec<TracedFile>,
+    /// The one that touched most first.
     pub processes: Vec<TracedProcess>,
+    /// Who took pages out, the most first.
     pub pushed: Vec<Pushed>,
 }
 
@@ -58,7 +62,7 @@ impl<W: World> Counter<W> {
         }
         out.files.sort_by_key(|file| (Reverse(weight(&file.touched)), file.device.clone(), file.inode));
         for (process, mut touched) in self.processes.iter().zip(of_process) {
-            (touched.evicted, touched.by_age, touched.dropped) = (process.evicted, process.by_age, process.dropped);
+            touched.add(&process.taken);
             if touched != Touched::default() {
                 out.processes.push(TracedProcess { pid: process.pid, name: process.name.clone(), touched });
             }
@@ -96,7 +100,8 @@ impl<W: World> Counter<W> {
 }
 
 const fn weight(touched: &Touched) -> u64 {
-    touched.hits() + touched.misses() + touched.read_ahead + touched.brought + touched.evicted + touched.dropped
+    let added = touched.read_ahead.saturating_add(touched.brought);
+    touched.asked().saturating_add(added).saturating_add(touched.taken_out())
 }
 
 fn order(rows: &mut [TracedProcess]) {

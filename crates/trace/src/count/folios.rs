@@ -1,4 +1,4 @@
-//! The folios of a file that are larger than a page, as far as it was seen how they came.
+//! The folios of a file that are larger than a page, as far as it was seen how they were added.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use std::collections::BTreeMap;
 pub struct Folios(BTreeMap<u64, u64>);
 
 impl Folios {
-    /// `first..end` came as one.
-    pub fn came(&mut self, first: u64, end: u64) {
-        self.went(first, end);
+    /// `first..end` was added as one.
+    pub fn add(&mut self, first: u64, end: u64) {
+        self.remove(first, end);
         if end - first > 1 {
             self.0.insert(first, end);
         }
     }
 
     /// `first..end` are gone: what they were part of was split before.
-    pub fn went(&mut self, first: u64, end: u64) {
+    pub fn remove(&mut self, first: u64, end: u64) {
         while let Some((&from, _)) = self.0.range(..end).next_back().filter(|(_, to)| **to > first) {
             self.0.remove(&from);
         }
@@ -43,14 +43,14 @@ mod tests {
     #[test]
     fn a_range_is_widened_to_whole_folios_and_a_split_one_is_forgotten() {
         let mut folios = Folios::default();
-        folios.came(0, 4);
-        folios.came(8, 16);
+        folios.add(0, 4);
+        folios.add(8, 16);
         assert_eq!(folios.around(2, 10, None), (0, 16));
         assert_eq!(folios.around(4, 8, None), (4, 8));
         assert_eq!(folios.around(9, 10, Some(12)), (8, 12));
-        folios.went(12, 13);
+        folios.remove(12, 13);
         assert_eq!(folios.around(9, 10, None), (9, 10));
-        folios.came(2, 3);
+        folios.add(2, 3);
         assert_eq!(folios.around(1, 2, None), (1, 2));
     }
 }

@@ -1,4 +1,7 @@
+use super::line::marks;
 use super::*;
+use ramline_evidence::path::Layer;
+use ramline_units::Nanos;
 
 const EVENTS: &str = "\
 # tracer: nop
@@ -13,7 +16,7 @@ const EVENTS: &str = "\
 
 #[test]
 fn a_call_seen_through_tracepoints_has_its_wait_and_what_an_interrupt_did() {
-    let path = call(EVENTS, 77, "pread64", Clock { tick_ns: 1.0 }).unwrap();
+    let path = call(EVENTS, 77, "pread64", Clock::NANOS).unwrap();
     assert_eq!((path.tracer.as_str(), path.took), ("tracepoints", Nanos(99_000)));
     let names: Vec<&str> = path.steps.iter().map(|step| step.name.as_str()).collect();
     assert_eq!(
@@ -31,7 +34,7 @@ fn a_call_seen_through_tracepoints_has_its_wait_and_what_an_interrupt_did() {
     assert_eq!(path.by_layer()[&Layer::Waiting], Nanos(80_000));
     assert_eq!(path.stalls(), [("block_rq_issue".to_owned(), Nanos(80_000))]);
     assert_eq!(path.steps[4].by.as_deref(), Some("an interrupt"));
-    assert_eq!(call(EVENTS, 78, "pread64", Clock { tick_ns: 1.0 }), None);
+    assert_eq!(call(EVENTS, 78, "pread64", Clock::NANOS), None);
 }
 
 #[test]
@@ -61,19 +64,20 @@ fn stacks_make_a_tree_of_tracepoints_and_tell_where_it_slept() {
             [line, "\n", after]
         })
         .collect();
-    let path = call(&text, 77, "pread64", Clock { tick_ns: 1.0 }).unwrap();
+    let path = call(&text, 77, "pread64", Clock::NANOS).unwrap();
     assert_eq!(path.tracer, "tracepoints and stacks");
     assert_eq!(path.registered(), ["vfs_read -> ext4_file_read_iter", "filemap_read -> ext4_readahead"]);
-    assert_eq!(sleeps(&text, 77, Clock { tick_ns: 1.0 })[0].0, "filemap_read");
+    assert_eq!(sleeps(&text, 77, Clock::NANOS)[0].place, "filemap_read");
     let times: u64 = path.steps.iter().filter(|step| step.by.is_none()).map(|step| step.own.0).sum();
     assert_eq!(times, path.took.0, "all of the call is in its steps");
 }
 
 #[test]
 fn sleeps_are_told_by_what_came_before_and_a_lost_turn_is_none() {
-    assert_eq!(sleeps(EVENTS, 77, Clock { tick_ns: 1.0 }), [("block_rq_issue".to_owned(), 1, Nanos(80_000))]);
+    let sleep = Sleep { place: "block_rq_issue".to_owned(), times: 1, time: Nanos(80_000) };
+    assert_eq!(sleeps(EVENTS, 77, Clock::NANOS), [sleep]);
     let ready = EVENTS.replace("prev_state=D", "prev_state=R+");
-    assert!(sleeps(&ready, 77, Clock { tick_ns: 1.0 }).is_empty());
+    assert!(sleeps(&ready, 77, Clock::NANOS).is_empty());
 }
 
 const FUNCTIONS: &str = "\
@@ -168,10 +172,18 @@ fn hostile_text_is_no_call_and_no_panic() {
         "0) | __x64_sys_pread64() {",
         "a-77 [0] . 9: \u{e9}\u{e9}: b",
     ] {
-        assert_eq!((call(text, 77, "pread64", Clock { tick_ns: 1.0 }), graph(text, "pread64")), (None, None), "{text}");
+        assert_eq!((call(text, 77, "pread64", Clock::NANOS), graph(text, "pread64")), (None, None), "{text}");
     }
     assert_eq!(
         marks("a-1 [0] ..... 5: tracing_mark_write: ramline mark\nb-1 [0] ..... 9: tracing_mark_write: ramline mark"),
         Some((5, 9))
     );
+}
+
+#[test]
+fn two_marks_a_known_time_apart_set_the_clock() {
+    let text =
+        "a-1 [0] ..... 256: tracing_mark_write: ramline mark\nb-1 [0] ..... 25856: tracing_mark_write: ramline mark";
+    assert_eq!(Clock::by_marks(text, Nanos(51_200)), Clock { tick_ns: 2.0 });
+    assert_eq!(Clock::by_marks("", Nanos(9)), Clock::NANOS);
 }

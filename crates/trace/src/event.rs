@@ -1,29 +1,41 @@
 //! What the kernel's records mean: those of the page cache, of read-ahead, of reclaim, and of new processes.
 
-use ramline_kernel::tracing::{Field, Format, Instance};
+use crate::{Field, Format};
 
-/// A file as the kernel names it in records.
+/// A file as the kernel names it in records; not as stat(2) does, whose device numbers are others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId {
-    /// Device, as the kernel counts them inside: major in the bits from 20 on.
+    /// Device, as [`device_number`] counts them.
     pub device: u32,
     /// Inode.
     pub inode: u64,
 }
 
 impl FileId {
-    /// Major and minor number.
+    /// Major and minor number of the device.
+    #[must_use]
     pub const fn numbers(self) -> (u32, u32) {
         (self.device >> 20, self.device & 0xf_ffff)
     }
+}
 
-    /// From what stat(2) says.
-    pub fn of(device: u64, inode: u64) -> FileId {
-        FileId { device: rustix::fs::major(device) << 20 | rustix::fs::minor(device), inode }
+/// A device as the kernel numbers it inside (linux/kdev_t.h), which its tracepoints print: major in the bits from 20 on.
+#[must_use]
+pub const fn device_number(major: u32, minor: u32) -> u32 {
+    major << 20 | minor
+}
+
+/// The name of a task, up to its first zero byte.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TaskName(pub [u8; 16]);
+
+impl std::fmt::Display for TaskName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&String::from_utf8_lossy(self.0.split(|byte| *byte == 0).next().unwrap_or_default()))
     }
 }
 
-/// Something that happened.
+/// Something that happened. Places in files are in pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
     /// A request of `first..=last` was served; also for what is left of a request that was served in parts.
@@ -32,24 +44,26 @@ pub enum What {
     Map { file: FileId, first: u64, last: u64 },
     /// A fault that no window could serve begins.
     Fault { file: FileId, index: u64 },
-    /// Pages came.
+    /// Pages were added to the page cache.
     Add { file: FileId, index: u64, pages: u64 },
-    /// Pages went.
+    /// Pages were taken out of it.
     Delete { file: FileId, index: u64, pages: u64 },
     /// Read-ahead begins: for a page that is not there, or since a mark was reached.
     ReadAhead { file: FileId },
-    /// The task itself begins or ends making room.
+    /// The task itself begins or ends direct reclaim.
     Reclaim { begins: bool },
     /// A new task, and whether it is a thread of the one that made it.
-    New { task: u32, thread: bool, name: [u8; 16] },
+    New { task: u32, thread: bool, name: TaskName },
     /// A task has another name.
-    Rename { task: u32, name: [u8; 16] },
+    Rename { task: u32, name: TaskName },
 }
 
 /// What, and which task did it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
+    /// Id of the task (thread).
     pub task: u32,
+    /// What happened.
     pub what: What,
 }
 
@@ -88,8 +102,8 @@ const ADD: &str = "filemap/mm_filemap_add_to_page_cache";
 const DELETE: &str = "filemap/mm_filemap_delete_from_page_cache";
 const MARK: &str = "readahead/page_cache_sync_ra";
 
-/// What a process does to files.
-pub const OF_PROCESSES: [&str; 8] = [
+/// What a process does to files, as `GROUP/EVENT`.
+pub const PROCESS_EVENTS: [&str; 8] = [
     GET,
     "filemap/mm_filemap_map_pages",
     "filemap/mm_filemap_fault",
@@ -99,22 +113,24 @@ pub const OF_PROCESSES: [&str; 8] = [
     "task/task_newtask",
     "task/task_rename",
 ];
-/// What anybody does to the page cache to make room.
-pub const OF_ROOM: [&str; 5] = [
+/// What takes pages out of the page cache, and reclaim that does.
+pub const REMOVING_EVENTS: [&str; 5] = [
     DELETE,
     "vmscan/mm_vmscan_direct_reclaim_begin",
     "vmscan/mm_vmscan_direct_reclaim_end",
     "vmscan/mm_vmscan_memcg_reclaim_begin",
     "vmscan/mm_vmscan_memcg_reclaim_end",
 ];
-/// What comes, and for whom.
-pub const OF_COMING: [&str; 5] = [ADD, MARK, "readahead/page_cache_async_ra", "task/task_newtask", "task/task_rename"];
+/// What adds pages to it, and for whom.
+pub const ADDING_EVENTS: [&str; 5] =
+    [ADD, MARK, "readahead/page_cache_async_ra", "task/task_newtask", "task/task_rename"];
 
-/// Takes records apart.
+/// Records to events, by the formats of the kernel that wrote them.
 #[derive(Debug, Default)]
 pub struct Decoder {
-    // By the number with which a record begins.
-    kinds: Vec<Option<Known>>,
+    known: Vec<Known>,
+    // By the number with which a record begins: the place in `known`, and 1; 0 is none of ours.
+    places: Vec<u8>,
     kind: Option<Field>,
     task: Option<Field>,
     marks: bool,
@@ -138,12 +154,14 @@ struct Known {
 const CLONE_THREAD: u64 = 0x1_0000;
 
 impl Decoder {
-    /// Learns the formats of this kernel; events it does not have are left out.
-    pub fn of(instance: &Instance) -> Decoder {
+    /// With what `format` says of each event (`GROUP/EVENT`): the text of its `format` file, `None` where this kernel does not have it.
+    #[must_use]
+    pub fn new(format: impl Fn(&str) -> Option<String>) -> Decoder {
         let mut decoder = Decoder::default();
         for (event, kind) in EVENTS {
-            let Ok(format) = instance.format(event) else { continue };
-            decoder.learn(event, kind, &format);
+            if let Some(text) = format(event) {
+                decoder.learn(event, kind, &Format::parse(&text));
+            }
         }
         decoder
     }
@@ -154,11 +172,11 @@ impl Decoder {
         self.requests |= event == GET;
         self.kind = self.kind.or(format.field("common_type"));
         self.task = self.task.or(format.field("common_pid"));
-        if self.kinds.len() <= id {
-            self.kinds.resize(id + 1, None);
+        if self.places.len() <= id {
+            self.places.resize(id + 1, 0);
         }
         let field = |name| format.field(name);
-        self.kinds[id] = Some(Known {
+        self.known.push(Known {
             kind,
             inode: field("i_ino"),
             device: field("s_dev"),
@@ -169,22 +187,26 @@ impl Decoder {
             flags: field("clone_flags"),
             name: field(if kind == Kind::Rename { "newcomm" } else { "comm" }),
         });
+        self.places[id] = u8::try_from(self.known.len()).unwrap_or(0);
     }
 
     /// Misses can be told from read-ahead.
+    #[must_use]
     pub const fn has_marks(&self) -> bool {
         self.marks
     }
 
-    /// Requests are told at all.
+    /// Requests are recorded at all.
+    #[must_use]
     pub const fn has_requests(&self) -> bool {
         self.requests
     }
 
-    /// What a record says; `None` for one that is not ours or makes no sense.
+    /// What a record says; `None` for one of another event, and for one that makes no sense.
+    #[must_use]
     pub fn event(&self, record: &[u8]) -> Option<Event> {
         let id = usize::try_from(self.kind?.number(record)?).ok()?;
-        let known = (*self.kinds.get(id)?)?;
+        let known = self.known.get(usize::from(self.places.get(id)?.checked_sub(1)?))?;
         let task = u32::try_from(self.task?.number(record)?).ok()?;
         Some(Event { task, what: known.what(record)? })
     }
@@ -217,15 +239,9 @@ impl Known {
         })
     }
 
-    fn name(&self, record: &[u8]) -> Option<[u8; 16]> {
-        self.name?.bytes(record)?.try_into().ok()
+    fn name(&self, record: &[u8]) -> Option<TaskName> {
+        self.name?.bytes(record)?.try_into().ok().map(TaskName)
     }
-}
-
-/// The text of a task's name.
-pub fn text(name: &[u8; 16]) -> String {
-    let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
-    String::from_utf8_lossy(&name[..end]).into_owned()
 }
 
 #[cfg(test)]
@@ -246,9 +262,9 @@ mod tests {
     fn a_record_is_read_by_the_places_this_kernel_names() {
         let fields = "ID: 3\n\tfield:unsigned long i_ino;\toffset:16;\tsize:8;\tsigned:0;\n\tfield:dev_t s_dev;\toffset:8;\tsize:4;\tsigned:0;\n\
             \tfield:unsigned long index;\toffset:24;\tsize:8;\tsigned:0;\n\tfield:unsigned char order;\toffset:32;\tsize:1;\tsigned:0;\n";
-        let mut decoder = Decoder::default();
-        decoder.learn(ADD, Kind::Add, &Format::parse(&format!("{COMMON}{fields}")));
-        let file = FileId { device: 254 << 20 | 1, inode: 7 };
+        let decoder = Decoder::new(|event| (event == ADD).then(|| format!("{COMMON}{fields}")));
+        let file = FileId { device: device_number(254, 1), inode: 7 };
+        assert_eq!(file.device, 266_338_305, "as tracepoints print it");
         let found = decoder.event(&record(3, &[u64::from(file.device), 7, 40, 2]));
         assert_eq!(found, Some(Event { task: 9, what: What::Add { file, index: 40, pages: 4 } }));
         assert_eq!(file.numbers(), (254, 1));
@@ -259,7 +275,7 @@ mod tests {
 
     #[test]
     fn names_end_at_the_first_zero() {
-        assert_eq!(text(b"cat\0garbage\0\0\0\0\0"), "cat");
-        assert_eq!(text(b"sixteen-bytes-xx"), "sixteen-bytes-xx");
+        assert_eq!(TaskName(*b"cat\0garbage\0\0\0\0\0").to_string(), "cat");
+        assert_eq!(TaskName(*b"sixteen-bytes-xx").to_string(), "sixteen-bytes-xx");
     }
 }

@@ -1,6 +1,6 @@
 //! What counting asks of the machine, so that its tests can be a machine.
 
-use super::super::event::FileId;
+use crate::FileId;
 
 /// What it means that a task takes pages out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -17,8 +17,11 @@ pub enum Role {
 /// A process as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
+    /// Its id.
     pub pid: u32,
+    /// Its name.
     pub name: String,
+    /// What it means that it takes pages out.
     pub role: Role,
 }
 

@@ -1,13 +1,13 @@
 //! A page of the kernel's ring buffer: what `trace_pipe_raw` gives, taken apart into records with their times.
 //!
 //! The layout is the kernel's `include/linux/ring_buffer.h` and `ring_buffer.c`: a time, the length of what follows, and entries of
-//! a header of 32 bits (5 of kind or length, 27 of time since the entry before) and data. What it is not: a meaning; see `format`.
+//! a header of 32 bits (5 of kind or length, 27 of time since the entry before) and data.
 
-use super::Format;
+use crate::Format;
 
 /// Where things are in a page, from `events/header_page`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Layout {
+pub struct PageLayout {
     commit: (usize, usize),
     data: (usize, usize),
 }
@@ -18,15 +18,19 @@ const TIME_EXTEND: u32 = 30;
 const TIME_STAMP: u32 = 31;
 /// The length is in the low bits; above are marks of lost entries.
 const LENGTH: u64 = (1 << 20) - 1;
+/// Of a page (`RB_WRITE_MASK` of the kernel's ring_buffer.c).
+const LARGEST: usize = 1 << 20;
 /// An absolute time has only so many bits; those above are the page's.
 const STAMP_BITS: u32 = 59;
 
-impl Layout {
-    /// From `events/header_page`.
+impl PageLayout {
+    /// From `events/header_page`; `None` when a field is missing, or for a page larger than any kernel has (1 MiB).
     #[must_use]
-    pub fn parse(text: &str) -> Option<Layout> {
+    pub fn parse(text: &str) -> Option<PageLayout> {
         let format = Format::parse(text);
-        Some(Layout { commit: format.field("commit")?.place(), data: format.field("data")?.place() })
+        let layout = PageLayout { commit: format.field("commit")?.place(), data: format.field("data")?.place() };
+        let size = layout.data.0.checked_add(layout.data.1)?;
+        (size <= LARGEST).then_some(layout)
     }
 
     /// Bytes of a whole page.
@@ -35,7 +39,8 @@ impl Layout {
         self.data.0 + self.data.1
     }
 
-    /// Calls `each` with time and record of every entry. Bytes that make no sense end the page.
+    /// Calls `each` with the time (of the buffer's clock) and the bytes of every record, in the order of the page. Bytes that make no
+    /// sense end it; entries without data (padding, times) are no records.
     pub fn records<'a>(&self, page: &'a [u8], mut each: impl FnMut(u64, &'a [u8])) {
         let Some(mut time) = word(page, 0) else { return };
         let commit = match self.commit.1 {
@@ -108,7 +113,7 @@ mod tests {
 
     fn taken(page: &[u8]) -> Vec<(u64, Vec<u8>)> {
         let mut out = Vec::new();
-        Layout::parse(HEADER).unwrap().records(page, |time, record| out.push((time, record.to_vec())));
+        PageLayout::parse(HEADER).unwrap().records(page, |time, record| out.push((time, record.to_vec())));
         out
     }
 
@@ -119,7 +124,7 @@ mod tests {
         let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
         let later = 1000 + 5 + 1 + (2 << 27) + 3;
         assert_eq!(found, [(1005, bytes(&[7, 8])), (later, bytes(&[9, 10])), (later, bytes(&[11]))]);
-        assert_eq!(Layout::parse(HEADER).unwrap().size(), 4096);
+        assert_eq!(PageLayout::parse(HEADER).unwrap().size(), 4096);
     }
 
     #[test]
@@ -129,6 +134,15 @@ mod tests {
             &[(TIME_STAMP, 6, &[1]), (PADDING, 1, &[8, 0]), (1, 1, &[3]), (PADDING, 0, &[]), (1, 0, &[4])],
         ));
         assert_eq!(found.iter().map(|(time, _)| *time).collect::<Vec<_>>(), [(1 << 27) + 6 + 1 + 1]);
+    }
+
+    #[test]
+    fn a_layout_no_kernel_has_is_none() {
+        for (offset, size) in [("16", "1048576"), ("18446744073709551615", "4080"), ("-1", "8")] {
+            let header = HEADER.replace("offset:16", &format!("offset:{offset}")).replace("4080", size);
+            assert_eq!(PageLayout::parse(&header), None, "{header}");
+        }
+        assert_eq!(PageLayout::parse("field: char data;\toffset:16;\tsize:4080;"), None);
     }
 
     #[test]

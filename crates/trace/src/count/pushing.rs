@@ -28,15 +28,20 @@ pub struct Pushing {
 const SHARERS: usize = 4;
 
 impl Pushing {
+    fn add(&mut self, push: Push, pages: u64) {
+        let sum = self.pushed.entry(push).or_default();
+        *sum = sum.saturating_add(pages);
+    }
+
     pub fn is_for(&mut self, process: usize, pending: &mut Vec<(usize, u64)>, of: Option<usize>) {
         for (lost, pages) in pending.drain(..) {
-            *self.pushed.entry(Push { lost, why: Taken::Room, process, of, through: None }).or_default() += pages;
+            self.add(Push { lost, why: Taken::Room, process, of, through: None }, pages);
         }
     }
 
     /// For no file that was recorded; because it is idle; or not wanted.
     pub fn for_nothing(&mut self, process: usize, lost: usize, why: Taken, pages: u64) {
-        *self.pushed.entry(Push { lost, why, process, of: None, through: None }).or_default() += pages;
+        self.add(Push { lost, why, process, of: None, through: None }, pages);
     }
 
     pub fn added(&mut self, process: usize, file: usize, pages: u64) {
@@ -64,11 +69,11 @@ impl Pushing {
                 for ((process, of), added) in most.iter().rev() {
                     // The one who added most is last, and takes what rounding left.
                     let is_most = most.first().is_some_and(|((first, file), _)| first == process && file == of);
-                    let share = if is_most { left } else { pages * added / all.max(1) };
+                    let share = if is_most { left } else { share(pages, *added, all) };
                     left -= share;
                     let why = Taken::Room;
                     let push = Push { lost, why, process: *process, of: Some(*of), through: Some(thread) };
-                    *self.pushed.entry(push).or_default() += share;
+                    self.add(push, share);
                 }
                 if left > 0 {
                     self.for_nothing(thread, lost, Taken::Room, left);
@@ -77,4 +82,9 @@ impl Pushing {
         }
         self.before = adding;
     }
+}
+
+/// `pages * part / all`, of which the product alone may be too large.
+fn share(pages: u64, part: u64, all: u64) -> u64 {
+    u64::try_from(u128::from(pages) * u128::from(part) / u128::from(all.max(1))).unwrap_or(pages)
 }
