@@ -148,7 +148,7 @@ pub fn run(root: &Root, order: Order<'_>, run: &mut Run) -> Result<Ran> {
     let late = Instant::now() + timeout;
     say_go(&mut child)?;
     let (status, usage, timed_out) = wait(&child, group, late, watch.as_deref_mut())?;
-    let wall = Nanos(process::monotonic().0.saturating_sub(begin.0));
+    let wall = process::monotonic().saturating_sub(begin);
     if let Some(watch) = &mut watch {
         watch.take_in(true)?;
     }
@@ -211,8 +211,8 @@ fn wait(
 
 fn less(usage: Usage, gate: AtGate) -> Usage {
     Usage {
-        user: Nanos(usage.user.0.saturating_sub(gate.user.0)),
-        system: Nanos(usage.system.0.saturating_sub(gate.system.0)),
+        user: usage.user.saturating_sub(gate.user),
+        system: usage.system.saturating_sub(gate.system),
         majflt: usage.majflt.saturating_sub(gate.major_faults),
         read: usage.read.saturating_sub(gate.read),
         ..usage

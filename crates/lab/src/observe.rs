@@ -59,7 +59,7 @@ impl<'a> Observer<'a> {
         let usage = self.usage(&seen).unwrap_or_default();
         let (file_now, anon_now) = refaults(&seen);
         Sample {
-            at: Nanos(now.0.saturating_sub(self.begin.0)),
+            at: now.saturating_sub(self.begin),
             phase: line.phase,
             rounds: line.rounds,
             fraction: line.fraction,

@@ -79,7 +79,7 @@ impl Plan {
                 "in a memory cgroup limited to {}; the workload wants {}: {} too much",
                 settings.limit(),
                 settings.demand(),
-                settings.demand() - settings.limit()
+                settings.demand().saturating_sub(settings.limit())
             ),
             format!(
                 "scratch: up to {} below {} ({} on {}), removed afterwards",

@@ -305,7 +305,7 @@ mod tests {
     fn the_last_round_ends_inside_the_data() {
         let settings = Settings::default();
         assert!(settings.units(ROUNDS - 1 + CODE_UNITS) <= settings.units(DATA_UNITS));
-        assert_eq!(settings.demand() - settings.limit(), settings.units(2));
+        assert_eq!(settings.demand().saturating_sub(settings.limit()), settings.units(2));
         settings.check().unwrap();
     }
 

@@ -144,7 +144,7 @@ impl<'a> Watch<'a> {
     /// What can still be taken. The limits above us are looked at with every sample, or, since looking brings the group's
     /// statistics up to date, only as often as the kernel does that by itself.
     fn room(&mut self, sample: &Sample) -> Result<Bytes> {
-        let old = |(_, at): (Bytes, Nanos)| sample.at.0.saturating_sub(at.0) >= STATISTICS_EVERY.0;
+        let old = |(_, at): (Bytes, Nanos)| sample.at.saturating_sub(at) >= STATISTICS_EVERY;
         if self.record.workload.fresh_statistics || self.room.is_none_or(old) {
             self.room = Some((memory_room(self.root)?, sample.at));
         }
@@ -204,7 +204,7 @@ impl<'a> Watch<'a> {
         record.reclaim.major_faults = usage.majflt;
         if last.phase != Phase::Done {
             // Cut short: the last line tells how far it came.
-            record.elapsed = Nanos(self.rounds_began.map_or(0, |began| last.now.0.saturating_sub(began.0)));
+            record.elapsed = self.rounds_began.map_or(Nanos(0), |began| last.now.saturating_sub(began));
         }
         if last.timed_out || last.phase == Phase::Rounds {
             record.fraction = last.fraction;

@@ -152,7 +152,7 @@ fn fill(task: &Task, mut data: Map, mut ballast: Option<Map>, brake: &mut Brake)
             number += 1;
             if number.is_multiple_of(CLOCK_EVERY) {
                 let now = process::monotonic();
-                if now.0.saturating_sub(reported.0) >= REPORT_EVERY.0 {
+                if now.saturating_sub(reported) >= REPORT_EVERY {
                     reported = now;
                     send(Line {
                         phase: Phase::Fill,
@@ -163,7 +163,7 @@ fn fill(task: &Task, mut data: Map, mut ballast: Option<Map>, brake: &mut Brake)
             }
         }
     }
-    Ok((Nanos(process::monotonic().0.saturating_sub(begin.0)), data, ballast))
+    Ok((process::monotonic().saturating_sub(begin), data, ballast))
 }
 
 fn rounds(task: &Task, code: &Map, data: &Map, ballast: Option<&Map>, brake: &mut Brake) -> Result<Line> {
@@ -182,25 +182,25 @@ fn rounds(task: &Task, code: &Map, data: &Map, ballast: Option<&Map>, brake: &mu
             checksum += u64::from(code.touch_read(index(at)?)?) + u64::from(data.touch_read(index(of_data)?)?);
             if step % CLOCK_EVERY == 0 {
                 let now = process::monotonic();
-                let late = now.0.saturating_sub(begin.0) > task.timeout.0;
-                if late || now.0.saturating_sub(reported.0) >= REPORT_EVERY.0 {
+                let late = now.saturating_sub(begin) > task.timeout;
+                if late || now.saturating_sub(reported) >= REPORT_EVERY {
                     reported = now;
                     let fraction = step as f64 / steps.max(1) as f64;
                     let held = brake.held;
                     let line =
                         Line { phase: Phase::Rounds, rounds: round, fraction, checksum, held, ..Line::default() };
                     if late {
-                        let took = Some(Nanos(now.0.saturating_sub(begin.0)));
+                        let took = Some(now.saturating_sub(begin));
                         return Ok(Line { phase: Phase::Done, timed_out: true, took, ..line });
                     }
                     send(line)?;
                 }
             }
         }
-        let took = Some(Nanos(process::monotonic().0.saturating_sub(started.0)));
+        let took = Some(process::monotonic().saturating_sub(started));
         send(Line { phase: Phase::Rounds, rounds: round + 1, checksum, took, ..Line::default() })?;
     }
-    let took = Some(Nanos(process::monotonic().0.saturating_sub(begin.0)));
+    let took = Some(process::monotonic().saturating_sub(begin));
     let ballast_resident = ballast.and_then(|map| {
         let pages = u64::try_from(map.len()).ok()? / process::page_size();
         Some(map.resident_pages().ok()? as f64 / pages.max(1) as f64)

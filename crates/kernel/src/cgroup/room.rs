@@ -52,7 +52,7 @@ pub fn cache_room(root: &Root) -> Result<Room> {
         line.and_then(|line| line.split_whitespace().next()?.parse().ok()).map(Bytes::from_kib)
     };
     let mapped = of("Mapped").unwrap_or_default();
-    let idle = of("MemFree").zip(of("Inactive(file)")).map(|(free, inactive)| free + (inactive - mapped));
+    let idle = of("MemFree").zip(of("Inactive(file)")).map(|(free, inactive)| free + inactive.saturating_sub(mapped));
     Ok(least(root, idle.map_or(swap::mem_available(root)?, |idle| idle.min(of("MemAvailable").unwrap_or(idle))), true))
 }
 

@@ -50,7 +50,7 @@ pub fn follow(
                     if bite.end {
                         record.after = observe::counters(bench.root, &stat);
                     }
-                    let at = Nanos(process::monotonic().0.saturating_sub(begin.0));
+                    let at = process::monotonic().saturating_sub(begin);
                     run.points.push(point(bench.root, at, &bite, &stat, limit, swap_of(plan, arm)));
                     talk.say("on");
                 }

@@ -175,9 +175,9 @@ impl Cost {
     #[must_use]
     pub const fn without(self, harness: Cost) -> Cost {
         Cost {
-            wall: Nanos(self.wall.0.saturating_sub(harness.wall.0)),
-            user: Nanos(self.user.0.saturating_sub(harness.user.0)),
-            system: Nanos(self.system.0.saturating_sub(harness.system.0)),
+            wall: self.wall.saturating_sub(harness.wall),
+            user: self.user.saturating_sub(harness.user),
+            system: self.system.saturating_sub(harness.system),
         }
     }
 }

@@ -82,7 +82,7 @@ impl Hands {
         let (before, begin) = (process::own_usage()?, process::monotonic());
         let (bytes, calls) = self.work(job)?;
         let (end, after) = (process::monotonic(), process::own_usage()?);
-        let since = |after: Nanos, before: Nanos| Nanos(after.0.saturating_sub(before.0));
+        let since = |after: Nanos, before: Nanos| after.saturating_sub(before);
         Ok(Done {
             took: since(end, begin),
             user: since(after.user, before.user),

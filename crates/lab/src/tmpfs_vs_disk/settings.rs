@@ -180,7 +180,10 @@ mod tests {
     fn pressure_comes_last_and_together_the_two_do_not_fit() {
         let settings = with("operations", &["pressure,write"]).unwrap();
         assert_eq!(settings.ops, [Op::Write, Op::Pressure]);
-        assert_eq!(settings.pressure + settings.pressure - settings.tight(), Bytes(settings.pressure.0 / 2));
+        assert_eq!(
+            (settings.pressure + settings.pressure).saturating_sub(settings.tight()),
+            Bytes(settings.pressure.0 / 2)
+        );
         assert!(settings.scratch() > settings.swap_file());
     }
 }

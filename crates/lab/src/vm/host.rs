@@ -135,7 +135,7 @@ pub fn follow(
     };
     record.verdict = verdict;
     if last.phase != Phase::Done {
-        record.elapsed = Nanos(rounds_began.map_or(0, |began: Nanos| last.now.0.saturating_sub(began.0)));
+        record.elapsed = rounds_began.map_or(Nanos(0), |began: Nanos| last.now.saturating_sub(began));
     }
     if last.timed_out || last.phase == Phase::Rounds {
         record.fraction = last.fraction;

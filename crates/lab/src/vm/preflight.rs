@@ -207,7 +207,7 @@ mod tests {
         given.set(&crate::code_plus_data::table(), "kernel", vec!["x".to_owned()]).unwrap();
         let (options, settings) = (Options::of(&given).unwrap(), Settings::default());
         let needed = |text: &str| scratch_needed(&options, &settings, &[arm::parse(text).unwrap()], Bytes::ZERO);
-        assert_eq!(needed("swap:60") - needed("no-swap"), Bytes::from_mib(512));
+        assert_eq!(needed("swap:60").checked_sub(needed("no-swap")), Some(Bytes::from_mib(512)));
         assert_eq!(needed("zram:60"), needed("no-swap"));
     }
 }
