@@ -11,7 +11,8 @@ use std::path::Path;
 use ramline_kernel::stream::{self, Hint};
 use ramline_snapshot::maps::{Contents, MappedFile, Store};
 
-use super::{Clock, files::open};
+use super::clock::Clock;
+use super::files::open;
 
 /// Shorter ones are not worth a line.
 const LEAST: u64 = 4096;

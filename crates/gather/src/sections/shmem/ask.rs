@@ -64,3 +64,13 @@ impl Asker {
         Nanos(self.now.as_secs().saturating_sub(touched).saturating_mul(1_000_000_000))
     }
 }
+
+/// `major:minor`, as in mountinfo.
+pub fn dev_text(dev: u64) -> String {
+    format!("{}:{}", rustix::fs::major(dev), rustix::fs::minor(dev))
+}
+
+/// Seconds of a time stamp, whatever its width here.
+pub fn seconds(time: impl TryInto<i64>) -> i64 {
+    time.try_into().unwrap_or(0)
+}

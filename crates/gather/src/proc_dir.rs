@@ -47,6 +47,11 @@ impl From<Errno> for NotRead {
     }
 }
 
+/// Ids of all processes, in order; none where there is no /proc.
+pub fn pids(root: &Root) -> Vec<u32> {
+    ProcDir::open(root).and_then(|proc| proc.pids()).unwrap_or_default()
+}
+
 const DIR: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 impl ProcDir {
