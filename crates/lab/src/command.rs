@@ -163,7 +163,7 @@ pub fn run(root: &Root, order: Order<'_>, run: &mut Run) -> Result<Ran> {
         (false, None) => Ending::Exit(status.code().unwrap_or_default()),
     };
     let said = said.and_then(|said| said.recv_timeout(Duration::from_millis(200)).ok());
-    Ok(Ran { wall, usage: less(usage, gate), ending, said })
+    Ok(Ran { wall, usage: less(usage, gate)?, ending, said })
 }
 
 fn at_gate(child: &mut Child) -> Result<AtGate> {
@@ -209,14 +209,9 @@ fn wait(
     }
 }
 
-fn less(usage: Usage, gate: AtGate) -> Usage {
-    Usage {
-        user: usage.user.saturating_sub(gate.user),
-        system: usage.system.saturating_sub(gate.system),
-        majflt: usage.majflt.saturating_sub(gate.major_faults),
-        read: usage.read.saturating_sub(gate.read),
-        ..usage
-    }
+fn less(usage: Usage, gate: AtGate) -> Result<Usage> {
+    let AtGate { user, system, major_faults, read } = gate;
+    Ok(usage.since(&Usage { user, system, majflt: major_faults, read, minflt: 0, written: Bytes::ZERO, ..usage })?)
 }
 
 /// Takes in all it says and keeps the last line that is not empty.
@@ -323,8 +318,8 @@ mod tests {
 
     #[test]
     fn what_the_launcher_used_is_not_the_commands() {
-        let gate = AtGate { user: Nanos(4), system: Nanos(6), major_faults: 1, read: Bytes(7) };
-        let usage = less(ran(Ending::Exit(0)).usage, gate);
+        let gate = AtGate { user: Nanos(4), system: Nanos(5), major_faults: 1, read: Bytes(7) };
+        let usage = less(ran(Ending::Exit(0)).usage, gate).unwrap();
         assert_eq!((usage.user, usage.system, usage.majflt, usage.read), (Nanos(5), Nanos(0), 2, Bytes(0)));
     }
 

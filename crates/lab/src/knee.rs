@@ -270,7 +270,7 @@ impl Search {
         let stat = group.stat()?;
         record.after = observe::counters(bench.root, &stat);
         record.verdict = ran.verdict(oom()?);
-        record.reclaim = observe::reclaim(&record.before, &record.after, ran.usage.majflt);
+        record.reclaim = observe::reclaim(record, ran.usage.majflt);
         record.reclaim.read_bytes = Some(ran.usage.read);
         (record.user, record.system, record.elapsed) = (ran.usage.user, ran.usage.system, ran.wall);
         record.figures = ran.figures();

@@ -14,6 +14,8 @@ use ramline_kernel::{KernelError, Root};
 use ramline_model::maps::{Readable, Speed};
 use ramline_units::{Bytes, Nanos};
 
+use crate::tiers;
+
 /// No read is begun after this time, so that all of it stays within 300 ms unless one read takes long.
 pub const LIMIT: Duration = Duration::from_millis(260);
 /// Of this many files, those with most to read again.
@@ -57,8 +59,7 @@ pub fn measure(root: &Root, files: &[Readable], seed: u64) -> Result<Speed, Kern
     }
     let before = requests::reads_completed(root, &disk);
     let random = random(&open, start, LIMIT / 2, seed)?;
-    let reached =
-        before.zip(requests::reads_completed(root, &disk)).map(|(before, after)| share(after - before, random.n));
+    let reached = tiers::reached(before, requests::reads_completed(root, &disk), random.n);
     if let Some(share) = reached.filter(|share| *share < REACHED) {
         let rule = "at least 90 % of the requests must reach the disk; blocks that were never written do not";
         return Err(KernelError::refused("believe the reads of", &disk, rule, format!("{:.0} % did", share * 100.0)));
@@ -122,11 +123,6 @@ fn sequential(files: &[Direct], start: Instant) -> Result<Option<Measurement>, K
         }
     }
     Ok(Measurement::of(&rates, "bytes/s", "direct reads of up to 1 MiB in order, one at a time", &[]))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts of a second's requests")]
-fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 1.0 } else { (part as f64 / whole as f64).min(1.0) }
 }
 
 #[cfg(test)]

@@ -106,20 +106,14 @@ impl Runner<'_> {
 /// What follows from the counters, and what qualifies the run.
 fn conclude(record: &mut RunRecord, layers: observe::Layers) {
     let faults = record.reclaim.major_faults;
-    record.reclaim = observe::reclaim(&record.before, &record.after, faults);
-    record.reclaim.read_bytes = layers.read(&record.before, &record.after);
+    record.reclaim = observe::reclaim(record, faults);
+    record.reclaim.read_bytes = layers.read(record);
     if let Some(balance) = record.pool.filter(|balance| balance.deviation().is_some_and(|share| share > 0.02)) {
         record.notes.push(format!(
             "limit + pool was between {} and {}, nominal {}: more than 2 % off",
             balance.sum_min, balance.sum_max, balance.nominal
         ));
     }
-    let delta = |name: &str| {
-        record.after.get(name).copied().unwrap_or(0).saturating_sub(record.before.get(name).copied().unwrap_or(0))
-    };
-    let strangers = delta("vm.oom_kill").saturating_sub(delta("group.oom_kills"));
-    if strangers > 0 {
-        record.notes.push(format!("bystanders: {strangers} processes outside the sandbox were killed by the kernel"));
-    }
+    observe::note_killed_bystanders(record);
     record.figures = ramline_evidence::work::figures(record);
 }

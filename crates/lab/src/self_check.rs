@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use ramline_evidence::{Arm, Better, Figure, RunRecord, Verdict};
 use ramline_kernel::Root;
 use ramline_kernel::map::{Map, Sharing};
-use ramline_kernel::process::{self, Usage};
+use ramline_kernel::process;
 use ramline_units::Bytes;
 
 use crate::error::{LabError, Result};
@@ -145,14 +145,14 @@ impl Series for SelfCheck {
         bench.progress.phase("reading memory");
         let (before, begin) = (process::own_usage()?, Instant::now());
         let end = ready.read(self.seed, reads)?;
-        let (took, after) = (begin.elapsed(), process::own_usage()?);
-        let cpu = |usage: &Usage| usage.user.as_secs_f64() + usage.system.as_secs_f64();
+        let took = begin.elapsed();
+        let cpu = process::own_usage()?.since(&before)?.cpu();
         "none: this process itself".clone_into(&mut record.sandbox);
         record.verified.insert("reads".to_owned(), reads.to_string());
         record.verified.insert("end of the chain".to_owned(), end.to_string());
         record.figures = vec![
             Figure::new("time", took.as_secs_f64(), "s", Better::Lower),
-            Figure::new("CPU time", cpu(&after) - cpu(&before), "s", Better::Lower),
+            Figure::new("CPU time", cpu.as_secs_f64(), "s", Better::Lower),
         ];
         record.verdict = Verdict::Completed;
         Ok(())

@@ -129,6 +129,32 @@ fn threads_are_watched_for_panics() {
     assert!(found.is_empty(), "begin threads through ramline_kernel::worker:\n{}", found.join("\n"));
 }
 
+#[test]
+fn only_growth_subtracts_counters_so_that_a_reset_is_never_a_clean_zero() {
+    let subtracts = ["saturating_sub(", "checked_sub(", "wrapping_sub(", "abs_diff(", " - "];
+    let counters = [
+        "majflt",
+        "minflt",
+        "_faults",
+        "refault",
+        "pgscan",
+        "pgsteal",
+        "pgpgin",
+        "pswp",
+        "oom_kill",
+        "total_us",
+        "stalled_us",
+        "sectors",
+        "_completed",
+        "usage.",
+        "before.get(",
+        "after.get(",
+    ];
+    let found = elsewhere(&subtracts, &[]).into_iter().filter(|line| counters.iter().any(|word| line.contains(word)));
+    let found: Vec<String> = found.collect();
+    assert!(found.is_empty(), "use ramline_units::growth:\n{}", found.join("\n"));
+}
+
 /// Code without what stands in quotes, all white space as one blank: what spans lines is found too.
 fn without_quotes(code: &str) -> String {
     let (mut out, mut rest) = (String::new(), code);

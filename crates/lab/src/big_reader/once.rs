@@ -6,7 +6,7 @@ use ramline_act::Run;
 use ramline_evidence::{Arm, Better, Figure, RunRecord, Verdict};
 use ramline_kernel::cgroup::{Group, GroupStat, Version};
 use ramline_kernel::{Root, process, swap, write};
-use ramline_units::{Bytes, Limit};
+use ramline_units::{Bytes, Limit, growth};
 use serde_json::json;
 
 use super::arms::{self, Where};
@@ -245,7 +245,7 @@ fn figures(
     let share = |left: u64, full: u64| if full == 0 { 0.0 } else { left as f64 / full as f64 * 100.0 };
     let all = share(left.read_twice + left.mapped, full.read_twice + full.mapped);
     add("hot set kept", all, "%", Better::Higher);
-    if let Some(count) = after.refault_file.zip(base.refault_file).and_then(|(after, base)| after.checked_sub(base)) {
+    if let Some(count) = base.refault_file.zip(after.refault_file).and_then(|(base, after)| growth(base, after)) {
         add("refaults", count as f64, "pages", Better::Lower);
     }
     add("time to use it again", read.took.as_secs_f64() + touched.took.as_secs_f64(), "s", Better::Lower);

@@ -91,17 +91,8 @@ fn through(path: &Path, timeout: Duration) -> Result<(Nanos, Usage, Option<Bytes
             break false;
         }
     };
-    let (wall, after) = (passed(), process::own_usage()?);
-    let usage = Usage {
-        user: after.user.saturating_sub(before.user),
-        system: after.system.saturating_sub(before.system),
-        majflt: after.majflt.saturating_sub(before.majflt),
-        minflt: after.minflt.saturating_sub(before.minflt),
-        read: after.read.saturating_sub(before.read),
-        written: after.written.saturating_sub(before.written),
-        ..after
-    };
-    Ok((wall, usage, ended.then_some(Bytes(total))))
+    let wall = passed();
+    Ok((wall, process::own_usage()?.since(&before)?, ended.then_some(Bytes(total))))
 }
 
 #[cfg(test)]

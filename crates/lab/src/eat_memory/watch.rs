@@ -84,12 +84,12 @@ pub fn follow(
         record.after = observe::counters(bench.root, &stat);
     }
     (record.user, record.system, record.elapsed) = (usage.user, usage.system, last.busy);
-    record.reclaim = observe::reclaim(&record.before, &record.after, usage.majflt);
+    record.reclaim = observe::reclaim(record, usage.majflt);
     record.notes.extend(last.refused.iter().map(|why| format!("the kernel would not promise more memory: {why}")));
     let killed = stat.oom_kills.unwrap_or(0) > base.oom_kills.unwrap_or(0);
     record.verdict = ended_by.unwrap_or_else(|| verdict(status, killed, &last));
     run.eaten = last.eaten;
-    strangers(record);
+    observe::note_killed_bystanders(record);
     record.figures = figures(record, &run);
     record.detail = serde_json::to_value(&run).ok();
     Ok(())
@@ -193,17 +193,6 @@ fn verdict(status: ExitStatus, out_of_memory: bool, last: &Bite) -> Verdict {
         }
         (_, Some(signal)) => Verdict::Killed(format!("signal {signal} from outside")),
         _ => Verdict::Failed(format!("it ended with {status} and said nothing")),
-    }
-}
-
-/// Nobody else may be killed: if somebody was, the record says so.
-fn strangers(record: &mut RunRecord) {
-    let delta = |name: &str| {
-        record.after.get(name).copied().unwrap_or(0).saturating_sub(record.before.get(name).copied().unwrap_or(0))
-    };
-    let strangers = delta("vm.oom_kill").saturating_sub(delta("group.oom_kills"));
-    if strangers > 0 {
-        record.notes.push(format!("bystanders: {strangers} processes outside the sandbox were killed by the kernel"));
     }
 }
 

@@ -40,10 +40,8 @@ impl Clock {
     /// What it took, and the major faults.
     pub fn stop(self) -> Result<(Cost, u64)> {
         let wall = process::monotonic().saturating_sub(self.began);
-        let now = process::own_usage()?;
-        let since = |now: Nanos, then: Nanos| now.saturating_sub(then);
-        let cost = Cost { wall, user: since(now.user, self.usage.user), system: since(now.system, self.usage.system) };
-        Ok((cost, now.majflt.saturating_sub(self.usage.majflt)))
+        let used = process::own_usage()?.since(&self.usage)?;
+        Ok((Cost { wall, user: used.user, system: used.system }, used.majflt))
     }
 }
 

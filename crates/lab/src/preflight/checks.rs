@@ -13,7 +13,7 @@ use ramline_kernel::cgroup::Hierarchy;
 use ramline_kernel::place::{self, Place};
 use ramline_kernel::{KernelError, Root, process, swap, zram, zswap};
 use ramline_snapshot::Wanted;
-use ramline_units::{Bytes, Nanos};
+use ramline_units::{Bytes, Nanos, growth};
 
 use super::{BUSY_LIMIT, PRIORITY, Reason, first_line, user};
 use crate::arm;
@@ -218,7 +218,8 @@ struct Reclaim {
     stalled_us: Option<u64>,
     /// Per cent of the last 10 s.
     recent: Option<f64>,
-    swapped: u64,
+    /// `None` where the kernel does not swap.
+    swapped: Option<u64>,
     at: Nanos,
 }
 
@@ -228,7 +229,7 @@ fn reclaim(root: &Root) -> Reclaim {
     Reclaim {
         stalled_us: some.map(|some| some.total_us),
         recent: some.map(|some| some.avg10),
-        swapped: seen.vmstat.data().and_then(|vmstat| vmstat.pswpout).unwrap_or_default(),
+        swapped: seen.vmstat.data().and_then(|vmstat| vmstat.pswpout),
         at: process::monotonic(),
     }
 }
@@ -249,17 +250,19 @@ fn lasting(root: &Root) -> Option<Reason> {
 
 /// The share of the time between two looks in which somebody waited for memory, in per cent; `None` without PSI.
 fn stalled(before: Reclaim, after: Reclaim) -> Option<f64> {
-    let waited = Nanos(after.stalled_us?.saturating_sub(before.stalled_us?).saturating_mul(1000));
+    let waited = Nanos(growth(before.stalled_us?, after.stalled_us?)?.saturating_mul(1000));
     let time = Nanos(after.at.0.saturating_sub(before.at.0).max(1));
     Some(waited.as_secs_f64() / time.as_secs_f64() * 100.0)
 }
 
 /// A swap area more, or a pool, would take part in what the machine is doing for real.
 fn reclaiming(psi: Option<f64>, before: Reclaim, after: Reclaim) -> Option<Reason> {
-    let what = match (psi.filter(|percent| *percent > PRESSURE), after.swapped.saturating_sub(before.swapped)) {
+    let swapped = before.swapped.zip(after.swapped).map(|(before, after)| growth(before, after));
+    let what = match (psi.filter(|percent| *percent > PRESSURE), swapped) {
         (Some(percent), _) => format!("tasks wait for memory {percent:.1} % of the time"),
-        (None, 0) => return None,
-        (None, pages) => format!("{pages} pages are swapped out per second"),
+        (None, None | Some(Some(0))) => return None,
+        (None, Some(Some(pages))) => format!("{pages} pages are swapped out per second"),
+        (None, Some(None)) => "how much is swapped out is not known, its counter went back".to_owned(),
     };
     let text = format!("the machine is short of memory itself, no time for a swap area of ours: {what}");
     Some(Reason::new(text, PLAIN))
@@ -304,7 +307,7 @@ mod tests {
     }
 
     fn counted(stalled_us: Option<u64>, swapped: u64, at_s: u64) -> Reclaim {
-        Reclaim { stalled_us, recent: None, swapped, at: Nanos(at_s * 1_000_000_000) }
+        Reclaim { stalled_us, recent: None, swapped: Some(swapped), at: Nanos(at_s * 1_000_000_000) }
     }
 
     #[test]

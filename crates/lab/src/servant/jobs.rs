@@ -10,7 +10,7 @@ use ramline_kernel::direct::{Buffer, Direct};
 use ramline_kernel::map::Map;
 use ramline_kernel::process;
 use ramline_kernel::stream::{self, Hint};
-use ramline_units::{Bytes, Nanos};
+use ramline_units::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::Done;
@@ -82,13 +82,13 @@ impl Hands {
         let (before, begin) = (process::own_usage()?, process::monotonic());
         let (bytes, calls) = self.work(job)?;
         let (end, after) = (process::monotonic(), process::own_usage()?);
-        let since = |after: Nanos, before: Nanos| after.saturating_sub(before);
+        let used = after.since(&before)?;
         Ok(Done {
-            took: since(end, begin),
-            user: since(after.user, before.user),
-            system: since(after.system, before.system),
-            major_faults: after.majflt.saturating_sub(before.majflt),
-            minor_faults: after.minflt.saturating_sub(before.minflt),
+            took: end.saturating_sub(begin),
+            user: used.user,
+            system: used.system,
+            major_faults: used.majflt,
+            minor_faults: used.minflt,
             bytes: Bytes(bytes),
             calls,
         })

@@ -137,14 +137,13 @@ fn by_mmap(run: &Run<'_>, file: &File, path: &Path, size: u64) -> Result<Vec<Tie
     }
     let mut random = SplitMix64::new(run.options.seed);
     let mut page = vec![0u8; usize::try_from(BLOCK).unwrap_or(4096)];
-    let faults = || process::own_usage().map(|usage| usage.minflt);
-    let before = faults()?;
+    let before = process::own_usage()?;
     let bytes = &map.as_slice()[..length];
     let copies = run.time(Plan::within_ms(run.millis(400, 200)), 1, |_| {
         ram::copy_block(bytes, random.below(size / BLOCK), &mut page);
         Ok(())
     })?;
-    let while_copying = faults()?.saturating_sub(before);
+    let while_copying = process::own_usage()?.since(&before)?.minflt;
 
     let (series, touches, faulted) = first_touches(run, &mut map, size / FAULT_AROUND)?;
     Ok(vec![

@@ -112,7 +112,7 @@ mod tests {
         load1: 0.1,
         cpus: 2,
         cpu_busy: 0.01,
-        cpu_stolen: 0.0,
+        cpu_stolen: Some(0.0),
         psi_memory: Some(0.0),
         psi_io: Some(0.0),
         lasted: LOOK,
@@ -147,7 +147,7 @@ mod tests {
     fn each_disturbance_is_named_with_its_number() {
         let busy = Quiet { cpu_busy: 0.5, ..QUIET };
         assert_eq!(reasons(trust(&Some(busy), &Some(QUIET), &[])), ["before: the CPUs are 50 % busy"]);
-        let stolen = Quiet { cpu_stolen: 0.1, ..QUIET };
+        let stolen = Quiet { cpu_stolen: Some(0.1), ..QUIET };
         assert_eq!(
             reasons(trust(&Some(QUIET), &Some(stolen), &[])),
             ["after: the hypervisor takes 10 % of the CPU time"]

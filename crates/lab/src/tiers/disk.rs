@@ -13,7 +13,7 @@ use ramline_gather::{hardware, requests};
 use ramline_kernel::direct::Buffer;
 use ramline_kernel::place::{self, Place};
 use ramline_kernel::{KernelError, scratch, signals};
-use ramline_units::Bytes;
+use ramline_units::{Bytes, growth};
 
 use super::timing::Plan;
 use super::{BLOCK, Options, PIECE, Run, Tier, TiersError, existing};
@@ -113,7 +113,7 @@ pub fn random_and_sequential(
     let mut page = Buffer::new(usize::try_from(BLOCK).unwrap_or(4096))?;
     let series = run.time(Plan::within_ms(millis.0), 1, |_| read(&mut page, random.below(blocks) * BLOCK))?;
     let asked = series.latency().map_or(0, |latency| latency.n);
-    let reached = before.zip(count()).map(|(before, after)| share(after.saturating_sub(before), asked));
+    let reached = reached(before, count(), asked);
     let mut piece = Buffer::new(usize::try_from(PIECE).unwrap_or(1 << 20))?;
     let throughput =
         run.sequential(size.0, millis.1, "direct reads of 1 MiB in order", |offset| read(&mut piece, offset))?;
@@ -129,8 +129,10 @@ pub fn random_and_sequential(
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of a second's requests")]
-fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 1.0 } else { (part as f64 / whole as f64).min(1.0) }
+/// Of so many requests the share that the device saw between two readings of its counter; `None` where it does not count.
+pub fn reached(before: Option<u64>, after: Option<u64>, asked: u64) -> Option<f64> {
+    let seen = growth(before?, after?)?;
+    Some(if asked == 0 { 1.0 } else { (seen as f64 / asked as f64).min(1.0) })
 }
 
 /// Refused when the device did not see most of the requests.
@@ -227,17 +229,21 @@ fn write_scratch(run: &mut Run<'_>, dir: &Path, place: &Place) -> Result<Source,
 mod tests {
     use super::*;
 
+    fn share(seen: u64) -> Option<f64> {
+        reached(Some(0), Some(seen), 1000)
+    }
+
     #[test]
     fn reads_of_blocks_never_written_are_not_believed() {
-        let error = refuse_unless_reached(Some(share(5, 1000)), Path::new("/swapfile")).unwrap_err();
+        let error = refuse_unless_reached(share(5), Path::new("/swapfile")).unwrap_err();
         assert!(error.is_refused() && error.to_string().contains("0 % did"), "{error}");
-        assert!(refuse_unless_reached(Some(share(899, 1000)), Path::new("/swapfile")).is_err());
-        assert!(refuse_unless_reached(Some(share(900, 1000)), Path::new("/swapfile")).is_ok());
+        assert!(refuse_unless_reached(share(899), Path::new("/swapfile")).is_err());
+        assert!(refuse_unless_reached(share(900), Path::new("/swapfile")).is_ok());
     }
 
     #[test]
     fn others_may_read_as_well_and_a_device_that_does_not_count_is_believed() {
-        assert!(refuse_unless_reached(Some(share(5000, 1000)), Path::new("/swapfile")).is_ok());
+        assert!(refuse_unless_reached(share(5000), Path::new("/swapfile")).is_ok());
         assert!(refuse_unless_reached(None, Path::new("/swapfile")).is_ok());
     }
 }

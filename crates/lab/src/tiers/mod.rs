@@ -39,6 +39,7 @@ use serde::{Deserialize, Serialize};
 use crate::progress::Progress;
 
 pub use conditions::Trust;
+pub(crate) use disk::reached;
 pub use ramline_model::costs::{self as cost, CostRatio};
 pub use sample::PageSample;
 

@@ -3,7 +3,6 @@
 //! What it is not: a benchmark of seconds. The unit is a sixteenth of the memory the guest had available when it was measured,
 //! so 17 units of code and data are one too many, in every arm alike.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -239,9 +238,9 @@ fn conclude(record: &mut RunRecord) {
         return;
     }
     let faults = record.reclaim.major_faults;
-    record.reclaim = reclaim(&record.before, &record.after, faults);
+    record.reclaim = reclaim(record, faults);
     record.figures = ramline_evidence::work::figures(record);
-    let delta = |name: &str| record.after.get(name)?.checked_sub(*record.before.get(name)?);
+    let delta = |name: &str| record.growth(name);
     let who = [
         ("taken by kswapd", delta("vm.pgsteal_kswapd")),
         ("taken directly", delta("vm.pgsteal_direct")),
@@ -259,19 +258,21 @@ fn conclude(record: &mut RunRecord) {
 }
 
 /// The whole machine is the sandbox: its counters are the run's, and what was read is what its disks say.
-fn reclaim(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>, faults: u64) -> Reclaim {
-    let delta = |name: &str| after.get(name)?.checked_sub(*before.get(name)?);
+fn reclaim(record: &RunRecord, faults: u64) -> Reclaim {
+    let delta = |name: &str| record.growth(name);
     let sectors = [delta("disk.code.read_sectors"), delta("disk.swap.read_sectors")];
     Reclaim {
         refault_file: delta("vm.workingset_refault_file").or_else(|| delta("vm.workingset_refault")),
         refault_anon: delta("vm.workingset_refault_anon"),
         read_bytes: sectors.into_iter().flatten().reduce(|a, b| a + b).map(|sum| Bytes(sum.saturating_mul(512))),
-        ..observe::reclaim(before, after, faults)
+        ..observe::reclaim(record, faults)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[test]
@@ -281,7 +282,7 @@ mod tests {
         };
         let before = table(&[("vm.workingset_refault_file", 1), ("disk.code.read_sectors", 10), ("vm.pswpin", 0)]);
         let after = table(&[("vm.workingset_refault_file", 8), ("disk.code.read_sectors", 18), ("vm.pswpin", 4)]);
-        let found = reclaim(&before, &after, 3);
+        let found = reclaim(&RunRecord { before, after, ..RunRecord::default() }, 3);
         assert_eq!((found.refault_file, found.refault_anon, found.swap_in), (Some(7), None, Some(4)));
         assert_eq!((found.read_bytes, found.major_faults), (Some(Bytes(8 * 512)), 3));
     }

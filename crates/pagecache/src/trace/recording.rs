@@ -3,8 +3,9 @@
 use std::process::Command;
 
 use ramline_act::{Result, Run};
+use ramline_kernel::KernelError;
+use ramline_kernel::process::{self, Usage};
 use ramline_kernel::tracing::{Instance, RawPages, follow};
-use ramline_kernel::{KernelError, process};
 use ramline_snapshot::cache::{Level, Recorded};
 use ramline_trace::{ADDING_EVENTS, Decoder, Event, InOrder, PROCESS_EVENTS, PageLayout, REMOVING_EVENTS};
 use ramline_units::{Bytes, Nanos};
@@ -37,7 +38,7 @@ pub struct Recording {
     decoder: Decoder,
     order: InOrder<Event>,
     events: u64,
-    cpu_before: u64,
+    used_before: Usage,
 }
 
 impl Recording {
@@ -46,7 +47,7 @@ impl Recording {
     /// # Errors
     /// More privilege is needed, or this kernel has no tracing.
     pub fn make(run: &mut Run, wanted: &Wanted<'_>) -> Result<Recording> {
-        let cpu_before = own_cpu();
+        let used_before = process::own_usage()?;
         let tracefs = run.tracefs()?;
         let (doing, removing) = (run.make_trace(&tracefs, 0)?, run.make_trace(&tracefs, 1)?);
         for instance in [&doing, &removing] {
@@ -80,7 +81,7 @@ impl Recording {
             decoder,
             order: InOrder::default(),
             events: 0,
-            cpu_before,
+            used_before,
         })
     }
 
@@ -134,7 +135,7 @@ impl Recording {
             lasted: Nanos(0),
             events: self.events,
             lost: self.doing.1.lost() + self.removing.1.lost(),
-            own_cpu: Nanos(own_cpu().saturating_sub(self.cpu_before)),
+            own_cpu: process::own_usage()?.since(&self.used_before)?.cpu(),
             level: self.level(),
         })
     }
@@ -146,8 +147,4 @@ fn enable(instance: &Instance, event: &str, filter: &str) -> Result<()> {
         return Ok(());
     }
     Ok(instance.enable(event, filter)?)
-}
-
-fn own_cpu() -> u64 {
-    process::own_usage().map_or(0, |usage| usage.user.0 + usage.system.0)
 }
