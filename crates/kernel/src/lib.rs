@@ -5,6 +5,7 @@ pub mod code;
 pub mod direct;
 pub mod drop_caches;
 pub mod error;
+mod file_key;
 pub mod fs;
 pub mod guest;
 pub mod handle;
@@ -37,4 +38,5 @@ pub mod zswap;
 
 pub use cgroup::{Room, cache_room, memory_room, panic_on_oom};
 pub use error::{Cause, KernelError, Result};
+pub use file_key::FileKey;
 pub use root::Root;
