@@ -40,6 +40,17 @@ pub enum Verdict {
     Unfinished,
 }
 
+impl Verdict {
+    /// Why it did not complete, where that is known.
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Verdict::Thrashing(why) | Verdict::Killed(why) | Verdict::Failed(why) => Some(why),
+            Verdict::Completed | Verdict::Unfinished => None,
+        }
+    }
+}
+
 /// What swap an arm has.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

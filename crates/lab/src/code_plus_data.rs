@@ -4,18 +4,25 @@
 //! The observer stays outside the group; the workload is the same binary, started again inside it. What it is not: a
 //! benchmark of the disk: the arms of one run share disk, sizes and access pattern, and only their differences count.
 
+pub mod log;
+pub mod report;
+mod runner;
+mod watch;
+mod workload;
+
 use std::time::Duration;
 
 use ramline_evidence::{Arm, RunRecord};
 use ramline_kernel::Root;
 use ramline_kernel::cgroup::Version;
 
+use self::runner::Runner;
+pub use self::workload::work;
 use crate::error::{LabError, Result};
 use crate::experiment::{self, Bench, Experiment, Series};
 use crate::params::{Kind, Parameter, Params};
 use crate::preflight::{self, Ground, Plan};
 use crate::progress::Progress;
-use crate::runner::Runner;
 use crate::scratch::Scratch;
 use crate::series::{self, Consent, Done, Env, Order};
 use crate::settings::Settings;

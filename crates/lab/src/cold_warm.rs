@@ -14,11 +14,11 @@ use ramline_kernel::cgroup::Hierarchy;
 use ramline_kernel::place::Place;
 use ramline_units::Bytes;
 
-use crate::command::{self, Order, Ran};
+use crate::child::command::{self, CommandRun, Ran};
 use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Experiment, Series};
 use crate::fileset::{FileSet, State, Trace, Warmth};
-use crate::params::{Kind, Parameter, Params};
+use crate::params::{self, Kind, Parameter, Params};
 use crate::preflight::{Reason, checks};
 use crate::{observe, room, scratch};
 
@@ -40,7 +40,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     docs: "docs/experiments/cold-warm.md",
     page: include_str!("../../../docs/experiments/cold-warm.md"),
     parameters: &[
-        command::PARAMETER,
+        params::COMMAND,
         row("file", Kind::Path, None, "Read this file instead of running a command"),
         row("size", Kind::Size, None, "Read a scratch file of this size, random bytes, instead"),
         row("files", Kind::Path, None, "The command's files, one name a line, instead of finding them"),
@@ -313,15 +313,12 @@ impl ColdWarm {
             }
             None => None,
         };
-        let order = Order { argv, group: group.as_ref(), timeout: self.timeout, watch: None };
+        let order = CommandRun { argv, group: group.as_ref(), timeout: self.timeout, watch: None };
         let ran = command::run(bench.root, order, bench.run)?;
-        let mut oom = false;
         if let Some(group) = &group {
-            let stat = group.stat()?;
-            oom = stat.oom_kills.unwrap_or(0) > 0;
-            record.after = observe::counters(bench.root, &stat);
+            record.after = observe::counters(bench.root, &group.stat()?);
         }
-        record.verdict = ran.verdict(oom);
+        record.verdict = ran.verdict();
         Ok(ran)
     }
 

@@ -18,16 +18,16 @@ use ramline_kernel::drop_caches::{self, Level};
 use ramline_kernel::{Root, process, swap};
 use ramline_units::{Bytes, Limit, Nanos};
 
-pub use self::holder::child;
-use self::holder::{Held, HolderTask};
+use self::holder::HoldTask;
+pub use self::holder::hold;
 use self::look::Looker;
 use self::steps::{all_there, dropped, figures, press, taken_by_others};
+use crate::child::{self, Event, Reach, Supervisor};
 use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Experiment, Series};
 use crate::need::{Need, Offer};
 use crate::own_fs::{self, OwnFs};
 use crate::params::{Kind, Parameter, Params};
-use crate::talk::{Heard, Talk};
 use crate::{observe, scratch};
 
 /// Its name on the command line and in records.
@@ -251,7 +251,7 @@ impl Series for DropCaches {
         bench.run.mount_tmpfs(&files.tmpfs, self.plan.size + Bytes::from_mib(1))?;
         let group = self.group(record, bench)?;
         let [clean, mlocked, mapped] = files.read.clone();
-        let task = HolderTask {
+        let task = HoldTask {
             clean,
             dirty,
             mlocked,
@@ -259,7 +259,6 @@ impl Series for DropCaches {
             tmpfs: files.tmpfs.join("file"),
             many: files.many.clone(),
             size: self.plan.size,
-            observer: std::process::id(),
         };
         self.follow(level, &group, &task, record, bench)
     }
@@ -288,37 +287,29 @@ impl DropCaches {
         &self,
         level: Level,
         group: &Group,
-        task: &HolderTask,
+        task: &HoldTask,
         record: &mut RunRecord,
         bench: &mut Bench<'_>,
     ) -> Result<()> {
         let begin = Instant::now();
-        let mut talk: Talk<Held> = Talk::start(NAME, task, Some(group), bench.run)?;
+        let mut holder: Supervisor<()> =
+            Supervisor::start(&mut child::command(NAME, task)?, Some(group), bench.run)?.reaching(Reach::Group);
         bench.progress.phase("bringing five kinds of pages in");
         loop {
-            match talk.hear(Duration::from_millis(100))? {
-                Heard::Line(Held { error: Some(error), .. }) => {
-                    record.verdict = Verdict::Failed(error);
+            match holder.next_event()? {
+                Event::Waiting(()) => break,
+                Event::Tick if begin.elapsed() > PATIENCE => {
+                    let why = format!("the pages were not there within {} s", PATIENCE.as_secs());
+                    holder.stop(Verdict::Thrashing(why))?;
+                }
+                Event::Ended(end) => {
+                    record.verdict = end.verdict(None, "the group was out of memory");
                     return Ok(());
                 }
-                Heard::Line(held) if held.ready => break,
-                Heard::Line(_) | Heard::Silence => {}
-                Heard::Ended(status, _) => {
-                    record.verdict = Verdict::Failed(format!("the holder ended with {status} and said nothing"));
-                    return Ok(());
-                }
-            }
-            bench.run.check_interrupted()?;
-            if begin.elapsed() > PATIENCE {
-                group.kill_all()?;
-                record.verdict =
-                    Verdict::Thrashing(format!("the pages were not there within {} s", PATIENCE.as_secs()));
-                return Ok(());
+                Event::Tick | Event::Report(()) => {}
             }
         }
-        if !group.pids()?.contains(&talk.pid()) {
-            return Err(LabError::Workload("it is not inside its group".to_owned()));
-        }
+        holder.must_be_in(group)?;
         record.fill = Nanos(u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX));
         let looker = Looker::new(bench.root, group, task);
         let pages = self.plan.size.0 / process::page_size();
@@ -341,11 +332,11 @@ impl DropCaches {
         bench.run.check_interrupted()?;
         bench.progress.phase("pressing with the group's limit");
         press(group, &looker, record)?;
-        let alive = group.pids()?.contains(&talk.pid());
+        let alive = group.pids()?.contains(&holder.pid());
         run.looks.push(looker.look(DropStage::Pressed, None)?);
         record.after = observe::counters(bench.root, &group.stat()?);
-        talk.say("end");
-        talk.wait()?;
+        holder.resume();
+        holder.wait()?;
         if !run.agreed() {
             record.notes.push("cachestat and mincore did not count the same pages; both are in the record".to_owned());
         }

@@ -3,11 +3,11 @@
 //!
 //! It answers how much a program can get although `free` says little, what is taken first (clean cache), and at which amount and
 //! which swappiness the kernel begins to swap instead. The group plays the machine: its limit is the total. What it is not: a
-//! danger to the machine: the group has a hard limit or the eater a small end, it is the first to be killed, and the watchdog
+//! danger to the machine: the group has a hard limit or the child a small end, it is the first to be killed, and the watchdog
 //! looks every 100 ms.
 
+mod allocate;
 mod arms;
-mod eater;
 mod plan;
 mod watch;
 
@@ -20,8 +20,8 @@ use ramline_kernel::cgroup::{Group, Version};
 use ramline_kernel::{Root, swap};
 use ramline_units::{Bytes, Limit};
 
-use self::eater::EaterTask;
-pub use self::eater::child;
+use self::allocate::AllocateTask;
+pub use self::allocate::allocate;
 use self::plan::Plan;
 use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Experiment, Series};
@@ -196,9 +196,9 @@ impl EatMemory {
         Ok(group)
     }
 
-    fn task(&self, arm: &Arm, files: &Files) -> EaterTask {
+    fn task(&self, arm: &Arm, files: &Files) -> AllocateTask {
         let plan = &self.plan;
-        EaterTask {
+        AllocateTask {
             idle: if arms::has(arm, arms::IDLE) { plan.idle } else { Bytes::ZERO },
             files: if arms::has(arm, arms::CACHE) { files.paths.clone() } else { Vec::new() },
             reads: plan.reads,
@@ -207,7 +207,6 @@ impl EatMemory {
             look_every: plan.look_every(arm),
             fill: plan.fill,
             seed: plan.seed,
-            observer: std::process::id(),
         }
     }
 }

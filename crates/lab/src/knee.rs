@@ -13,11 +13,11 @@ use ramline_kernel::Root;
 use ramline_kernel::cgroup::Hierarchy;
 use ramline_units::Bytes;
 
-use crate::command::{self, Order};
+use crate::child::command::{self, CommandRun};
 use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Experiment, Series};
 use crate::fileset::{FileSet, Trace, Warmth};
-use crate::params::{Kind, Parameter, Params};
+use crate::params::{self, Kind, Parameter, Params};
 use crate::preflight::{Reason, checks};
 use crate::{observe, room};
 
@@ -42,7 +42,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     docs: "docs/experiments/knee.md",
     page: include_str!("../../../docs/experiments/knee.md"),
     parameters: &[
-        command::PARAMETER,
+        params::COMMAND,
         row("within", Kind::Text, Some("10%"), "So much slower than without a limit is still well"),
         row("resolution", Kind::Text, Some("5%"), "How narrow the answer is to be"),
         row(
@@ -259,17 +259,16 @@ impl Search {
         record.notes.extend(self.files.what_stays().map(|what| format!("{what}: the need is up to so much larger")));
         record.before = observe::counters(bench.root, &group.stat()?);
         let timeout = if limit.is_some() { self.patience() } else { self.timeout };
-        let order = || Order { argv: &self.argv, group: Some(&group), timeout, watch: None };
+        let order = || CommandRun { argv: &self.argv, group: Some(&group), timeout, watch: None };
         let at = limit.map_or_else(|| "without a limit".to_owned(), |limit| format!("within {limit}"));
         bench.progress.phase(&format!("the command runs {at}"));
         let mut ran = command::run(bench.root, order(), bench.run)?;
-        let oom = || group.stat().map(|stat| stat.oom_kills.unwrap_or(0) > 0);
-        if self.warm && ran.verdict(oom()?) == Verdict::Completed {
+        if self.warm && ran.verdict() == Verdict::Completed {
             ran = command::run(bench.root, order(), bench.run)?;
         }
         let stat = group.stat()?;
         record.after = observe::counters(bench.root, &stat);
-        record.verdict = ran.verdict(oom()?);
+        record.verdict = ran.verdict();
         record.reclaim = observe::reclaim(record, ran.usage.majflt);
         record.reclaim.read_bytes = Some(ran.usage.read);
         (record.user, record.system, record.elapsed) = (ran.usage.user, ran.usage.system, ran.wall);

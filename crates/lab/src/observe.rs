@@ -6,10 +6,11 @@
 //! what can be read without it: the process, the group's usage, and the counters of the machine.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use ramline_act::Run;
 use ramline_evidence::{FreeGauges, HostPicture, Reclaim, RunRecord, Sample};
-use ramline_gather::gather;
+use ramline_gather::{gather, quiet};
 use ramline_kernel::cgroup::{Group, GroupStat, Version};
 use ramline_kernel::write::read_knob;
 use ramline_kernel::{Root, process};
@@ -19,7 +20,7 @@ use ramline_snapshot::vmstat::Vmstat;
 use ramline_snapshot::{Snapshot, Wanted};
 use ramline_units::{Bytes, Nanos, growth};
 
-use crate::protocol::Line;
+use crate::error::Result;
 
 /// Time between samples.
 pub const SAMPLE_EVERY: Duration = Duration::from_millis(100);
@@ -45,9 +46,9 @@ impl<'a> Observer<'a> {
         Observer { root, group, shared, begin: process::monotonic(), refaults, swap_used, stalled }
     }
 
-    /// The picture now. `line` is the last thing the workload said; `limit` and `pool` as in force.
+    /// The picture now. `known` has what the workload last reported of itself, and limit and pool as in force.
     #[must_use]
-    pub fn sample(&self, pid: u32, line: &Line, limit: Bytes, pool: Option<Bytes>) -> Sample {
+    pub fn sample(&self, pid: u32, known: Sample) -> Sample {
         let now = process::monotonic();
         let seen = look(self.root);
         let host = host(&seen);
@@ -60,27 +61,21 @@ impl<'a> Observer<'a> {
         let ([files_then, anon_then], [files, anon_pages]) = (self.refaults, refaults(&seen));
         Sample {
             at: now.saturating_sub(self.begin),
-            phase: line.phase,
-            rounds: line.rounds,
-            fraction: line.fraction,
             usage,
-            limit,
             anon,
             file: usage.saturating_sub(anon),
             shmem: if self.shared { rss_shared } else { Bytes::ZERO },
             swap: host.swap_used.saturating_sub(self.swap_used),
-            pool,
             state: process.map(|stat| stat.state),
             rss,
             rss_shared,
-            major_faults: process.map_or(line.major_faults, |stat| stat.majflt),
-            user: line.user,
-            system: line.system,
+            major_faults: process.map_or(known.major_faults, |stat| stat.majflt),
             refault_file: grown(files_then, files),
             refault_anon: grown(anon_then, anon_pages),
             psi_full_us: grown(self.stalled, stalled(self.group, &seen)),
             psi_full_avg10: seen.pressure_memory.data().and_then(|psi| psi.full.as_ref()).map(|full| full.avg10),
             host,
+            ..known
         }
     }
 
@@ -108,6 +103,22 @@ fn stalled(group: Option<&Group>, seen: &Snapshot) -> Option<u64> {
 
 fn look(root: &Root) -> Snapshot {
     gather(root, Wanted { meminfo: true, vmstat: true, pressure_memory: true, ..Wanted::NOTHING })
+}
+
+/// Waits up to `longest` for a moment in which nothing disturbs; what disturbs after that. `busy` is the share of the CPU time
+/// that may be in use.
+///
+/// # Errors
+/// SIGINT or SIGTERM came, or /proc cannot be read.
+pub fn settle(root: &Root, run: &Run, longest: Duration, busy: f64) -> Result<Option<String>> {
+    let begin = Instant::now();
+    loop {
+        run.check_interrupted()?;
+        let disturbed = quiet::look(root, Duration::from_millis(200))?.disturbance(busy);
+        if disturbed.is_none() || begin.elapsed() > longest {
+            return Ok(disturbed);
+        }
+    }
 }
 
 /// What `free` computes its columns from, of the whole machine.

@@ -12,10 +12,10 @@ use serde_json::json;
 
 use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Experiment, Series};
-use crate::fileops::child::{self, Blind, Ended};
+use crate::fileops::child;
 use crate::fileops::ground::{self, Grounds, Place};
 use crate::fileops::preflight::{self, Found, Needs};
-use crate::fileops::{Op, Task, figures};
+use crate::fileops::{FileTask, Op, figures};
 use crate::fill::Fill;
 use crate::params::{Kind as Of, Parameter, Params};
 
@@ -185,7 +185,7 @@ impl Series for PageCacheVsTmpfs {
         let missing = || LabError::Workload("the scratch place is not prepared".to_owned());
         let place = self.settings.places.iter().find(|place| place.name == arm.name).ok_or_else(missing)?;
         let grounds = self.grounds.as_ref().ok_or_else(missing)?;
-        let ground = grounds.lay(place, bench.root, bench.run)?;
+        let ground = grounds.prepare(place, bench.root, bench.run)?;
         record.sandbox = "none".to_owned();
         record.machine.scratch_fs.clone_from(&self.found.place.fs_type);
         record.machine.scratch_disk.clone_from(&self.found.place.device);
@@ -195,25 +195,23 @@ impl Series for PageCacheVsTmpfs {
         let mut raw = serde_json::Map::new();
         for op in OPS {
             let task = self.task(op, &ground.dir);
-            let ended = child::perform(bench, None, &task, self.settings.timeout, &mut Blind)?;
-            let name = op.name();
-            record.verdict = match &ended {
-                Ended::Done(said) => {
-                    record.figures.extend(figures::of(op, said));
-                    if let Some((pages, before, after)) = said.pages {
-                        let text = format!("{before} of {pages} pages before, {after} after");
-                        record.verified.insert(format!("{name}: in memory"), text);
-                        if after < pages || said.major_faults > 0 {
-                            record.notes.push(format!("{name}: not everything was in memory all the time"));
-                        }
-                    }
-                    raw.insert(name.to_owned(), json!({ "said": said }));
+            let report = match child::perform(bench, None, &task, self.settings.timeout, None)? {
+                Ok(report) => report,
+                Err(verdict) => {
+                    record.verdict = child::named(op, &verdict);
                     continue;
                 }
-                Ended::Killed(why) => Verdict::Killed(format!("{name}: {why}")),
-                Ended::Ended(why) => Verdict::Thrashing(format!("{name}: {why}")),
-                Ended::Failed(why) => Verdict::Failed(format!("{name}: {why}")),
             };
+            let name = op.name();
+            record.figures.extend(figures::of(op, &report));
+            if let Some((pages, before, after)) = report.pages {
+                let text = format!("{before} of {pages} pages before, {after} after");
+                record.verified.insert(format!("{name}: in memory"), text);
+                if after < pages || report.major_faults > 0 {
+                    record.notes.push(format!("{name}: not everything was in memory all the time"));
+                }
+            }
+            raw.insert(name.to_owned(), json!({ "said": report }));
         }
         record.detail = Some(json!({ "operations": raw }));
         Ok(())
@@ -221,9 +219,9 @@ impl Series for PageCacheVsTmpfs {
 }
 
 impl PageCacheVsTmpfs {
-    fn task(&self, op: Op, dir: &std::path::Path) -> Task {
+    fn task(&self, op: Op, dir: &std::path::Path) -> FileTask {
         let s = &self.settings;
-        Task {
+        FileTask {
             op,
             dir: dir.to_owned(),
             size: s.size,
@@ -232,7 +230,6 @@ impl PageCacheVsTmpfs {
             anonymous: Bytes::ZERO,
             fill: Fill::Text,
             seed: s.seed,
-            observer: std::process::id(),
         }
     }
 }

@@ -56,6 +56,14 @@ pub struct Parameter {
     pub help: &'static str,
 }
 
+/// The command of an experiment, as all of them take it.
+pub const COMMAND: Parameter = Parameter {
+    name: "command",
+    kind: Kind::Command,
+    default: None,
+    help: "The command, after --; it runs as the user who runs ramline, without input and with its output thrown away",
+};
+
 /// Reads a duration: a number and `ms`, `s` or `min`, up to an hour.
 #[must_use]
 pub fn duration(text: &str) -> Option<Duration> {

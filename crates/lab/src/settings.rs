@@ -16,10 +16,10 @@ use ramline_evidence::{Arm, SwapKind, Workload};
 use ramline_units::{Bytes, Nanos};
 
 use crate::arm;
+use crate::code_plus_data::report::WorkTask;
 use crate::error::{LabError, Result};
 use crate::fill::Fill;
 use crate::params::Params;
-use crate::protocol::Task;
 
 /// Units of data; all of it would just fit.
 pub const DATA_UNITS: u32 = 14;
@@ -234,12 +234,12 @@ impl Settings {
         self.settle.saturating_add(self.timeout).saturating_add(Duration::from_secs(7))
     }
 
-    /// What the workload is told; `hold` is left to the sandbox that needs it.
+    /// What the workload is to do; `hold` is left to the sandbox that needs it.
     ///
     /// # Errors
     /// The arm's fill is none.
-    pub fn task(&self, arm: &Arm, code: PathBuf, observer: u32) -> Result<Task> {
-        Ok(Task {
+    pub fn task(&self, arm: &Arm, code: PathBuf) -> Result<WorkTask> {
+        Ok(WorkTask {
             unit: self.unit,
             data_units: DATA_UNITS,
             code_units: CODE_UNITS,
@@ -251,7 +251,6 @@ impl Settings {
             code,
             hold: None,
             timeout: self.timeout_nanos(),
-            observer,
         })
     }
 

@@ -19,14 +19,14 @@ use ramline_lab::progress::Silent;
 use ramline_lab::series::{Consent, Env};
 use ramline_lab::settings::Settings;
 use ramline_lab::store::RunFolder;
-use ramline_lab::{arm, code_plus_data, preflight, report, workload};
+use ramline_lab::{arm, child, code_plus_data, experiments, preflight, report};
 use ramline_snapshot::Wanted;
 use ramline_units::Bytes;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.first().map(String::as_str) {
-        Some(workload::ARGUMENT) => return workload::main(&args[1..]),
+        Some(child::ARGUMENT) => return experiments::child_main(&args[1..]),
         Some("__observer") => return observer(&args[1..]),
         Some("--list") => return ExitCode::SUCCESS,
         _ => {}

@@ -14,7 +14,7 @@ use crate::error::{KernelError, Result};
 use crate::sys::check;
 
 /// What a child has used, from wait4(2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     /// CPU time in user mode.
     pub user: Nanos,

@@ -7,9 +7,9 @@ use ramline_evidence::Arm;
 use ramline_kernel::{Root, scratch, stream, write};
 
 use super::NAME;
+use crate::child::ReadMethod;
 use crate::error::{LabError, Result};
 use crate::preflight::Reason;
-use crate::servant::How;
 
 /// Those that every kernel can do.
 pub const DEFAULT: &str = "none,plain,dontneed,noreuse,direct,mapped,mapped-noreuse,own-group,own-limit";
@@ -34,26 +34,26 @@ pub enum Where {
 pub struct Way {
     name: &'static str,
     /// How the stream is read.
-    pub how: Option<How>,
+    pub how: Option<ReadMethod>,
     /// By whom.
     pub place: Where,
 }
 
-const fn way(name: &'static str, how: Option<How>, place: Where) -> Way {
+const fn way(name: &'static str, how: Option<ReadMethod>, place: Where) -> Way {
     Way { name, how, place }
 }
 
 const WAYS: &[Way] = &[
     way("none", None, Where::Together),
-    way("plain", Some(How::Plain), Where::Together),
-    way("dontneed", Some(How::DontNeed), Where::Together),
-    way("noreuse", Some(How::NoReuse), Where::Together),
-    way("dontcache", Some(How::DontCache), Where::Together),
-    way("direct", Some(How::Direct), Where::Together),
-    way("mapped", Some(How::Mapped), Where::Together),
-    way("mapped-noreuse", Some(How::MappedNoReuse), Where::Together),
-    way("own-group", Some(How::Plain), Where::Apart),
-    way("own-limit", Some(How::Plain), Where::Limited),
+    way("plain", Some(ReadMethod::Plain), Where::Together),
+    way("dontneed", Some(ReadMethod::DontNeed), Where::Together),
+    way("noreuse", Some(ReadMethod::NoReuse), Where::Together),
+    way("dontcache", Some(ReadMethod::DontCache), Where::Together),
+    way("direct", Some(ReadMethod::Direct), Where::Together),
+    way("mapped", Some(ReadMethod::Mapped), Where::Together),
+    way("mapped-noreuse", Some(ReadMethod::MappedNoReuse), Where::Together),
+    way("own-group", Some(ReadMethod::Plain), Where::Apart),
+    way("own-limit", Some(ReadMethod::Plain), Where::Limited),
 ];
 
 /// The way of an arm that [`parse`] has made.
@@ -110,7 +110,7 @@ pub fn impossible(root: &Root, arms: &[Arm], dir: &Path) -> Vec<Reason> {
             format!("setting {arm}: this kernel was built without the multi-generational LRU (/sys/kernel/mm/lru_gen)");
         reasons.push(Reason::new(text, format!("ramline lab run {NAME} --arms {DEFAULT}")));
     }
-    let uncached = name(&|arm| of(arm).is_some_and(|way| way.how == Some(How::DontCache)));
+    let uncached = name(&|arm| of(arm).is_some_and(|way| way.how == Some(ReadMethod::DontCache)));
     if let Some((arm, error)) = uncached.and_then(|arm| Some((arm, no_dontcache(dir)?))) {
         reasons
             .push(Reason::new(format!("setting {arm}: {error}"), format!("ramline lab run {NAME} --arms {DEFAULT}")));
@@ -144,7 +144,7 @@ mod tests {
     fn the_page_lists_are_a_setting_of_an_arm() {
         let arms = of_text("plain,plain:mglru,plain:classic").unwrap();
         assert_eq!(arms.iter().map(lru).collect::<Vec<_>>(), [None, Some("7"), Some("0")]);
-        assert!(arms.iter().all(|arm| of(arm).is_some_and(|way| way.how == Some(How::Plain))));
+        assert!(arms.iter().all(|arm| of(arm).is_some_and(|way| way.how == Some(ReadMethod::Plain))));
         assert!(of_text("plain:lfu").unwrap_err().to_string().contains("there is no setting 'plain:lfu'"));
         assert!(of_text("plain,plain").unwrap_err().to_string().contains("stands twice"));
     }

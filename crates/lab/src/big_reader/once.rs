@@ -12,11 +12,11 @@ use serde_json::json;
 use super::arms::{self, Where};
 use super::{Made, Plan};
 use crate::bed::{self, Found};
+use crate::child::{Polled, ReadMethod, Request, Response, Worker};
 use crate::error::{LabError, Result};
 use crate::experiment::Bench;
 use crate::observe;
 use crate::own_fs;
-use crate::servant::{Done, Heard, How, Job, Servant};
 
 /// Time between two looks at what is left.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -46,7 +46,7 @@ struct Resident {
 
 /// How a stream ended.
 enum Streamed {
-    Done(Done),
+    Done(Response),
     Ended(Verdict),
 }
 
@@ -69,7 +69,7 @@ impl Once<'_> {
             own_fs::evict(path)?;
         }
         let groups = self.groups(bench.root, way.place, record, bench.run)?;
-        let mut holder = Servant::start(bench.run, Some(&groups.hot))?;
+        let mut holder = Worker::start(bench.run, Some(&groups.hot))?;
         bench.progress.phase("bringing the hot set in");
         self.warm(&mut holder)?;
         let (full, charged) = (self.proven()?, groups.hot.stat()?);
@@ -88,7 +88,7 @@ impl Once<'_> {
         let streamed = match way.how {
             None => None,
             Some(how) => {
-                let mut reader = Servant::start(bench.run, Some(&groups.reader))?;
+                let mut reader = Worker::start(bench.run, Some(&groups.reader))?;
                 match self.stream(&mut reader, &mut holder, how, &groups, &mut looks)? {
                     Streamed::Done(done) => {
                         (record.elapsed, record.user, record.system) = (done.took, done.user, done.system);
@@ -154,18 +154,21 @@ impl Once<'_> {
     }
 
     /// One half is read twice, as the kernel asks of what it is to keep; the other mapped and touched, and it stays mapped.
-    fn warm(&self, holder: &mut Servant) -> Result<()> {
+    fn warm(&self, holder: &mut Worker) -> Result<()> {
         for _ in 0..2 {
-            holder.ask(&Job::Read { path: self.made.read_twice.clone(), how: How::Plain }, self.plan.timeout)?;
+            holder.execute(
+                &Request::Read { path: self.made.read_twice.clone(), how: ReadMethod::Plain },
+                self.plan.timeout,
+            )?;
         }
-        holder.ask(&Job::Map { path: self.made.mapped.clone() }, self.plan.timeout)?;
-        holder.ask(&Job::Touch, self.plan.timeout).map(drop)
+        holder.execute(&Request::Map { path: self.made.mapped.clone() }, self.plan.timeout)?;
+        holder.execute(&Request::Touch, self.plan.timeout).map(drop)
     }
 
     /// Reads the one half and touches the other.
-    fn use_again(&self, holder: &mut Servant) -> Result<(Done, Done)> {
-        let read = Job::Read { path: self.made.read_twice.clone(), how: How::Plain };
-        Ok((holder.ask(&read, self.plan.timeout)?, holder.ask(&Job::Touch, self.plan.timeout)?))
+    fn use_again(&self, holder: &mut Worker) -> Result<(Response, Response)> {
+        let read = Request::Read { path: self.made.read_twice.clone(), how: ReadMethod::Plain };
+        Ok((holder.execute(&read, self.plan.timeout)?, holder.execute(&Request::Touch, self.plan.timeout)?))
     }
 
     /// All of the hot set is there and nothing of the stream.
@@ -193,14 +196,14 @@ impl Once<'_> {
     /// always are; left alone, reclaim in a group works on numbers up to 2 s old.
     fn stream(
         &self,
-        reader: &mut Servant,
-        holder: &mut Servant,
-        how: How,
+        reader: &mut Worker,
+        holder: &mut Worker,
+        how: ReadMethod,
         groups: &Groups,
         looks: &mut Vec<serde_json::Value>,
     ) -> Result<Streamed> {
         let begin = Instant::now();
-        reader.tell(&Job::Read { path: self.made.stream.clone(), how })?;
+        reader.send(&Request::Read { path: self.made.stream.clone(), how });
         let mut used = Instant::now();
         loop {
             // Both halves, as whoever works with them would.
@@ -211,18 +214,18 @@ impl Once<'_> {
             let wait = LOOK_EVERY
                 .min(self.plan.use_every.unwrap_or(LOOK_EVERY))
                 .saturating_mul(u32::try_from(1 + looks.len() / LOOKS).unwrap_or(u32::MAX));
-            match reader.hear(wait)? {
-                Heard::Done(done) => return Ok(Streamed::Done(done)),
-                Heard::Gone(how) => {
-                    let killed = groups.reader.stat()?.oom_kills.unwrap_or(0) > 0;
-                    let why = if killed { "the kernel: the group was out of memory".to_owned() } else { how };
+            match reader.poll(wait)? {
+                Polled::Response(done) => return Ok(Streamed::Done(done)),
+                Polled::Ended(end) => {
+                    let oom = "the kernel: the group was out of memory";
+                    let why = if end.out_of_memory { oom.to_owned() } else { end.status.to_string() };
                     return Ok(Streamed::Ended(Verdict::Killed(why)));
                 }
-                Heard::Nothing if begin.elapsed() > self.plan.timeout => {
+                Polled::Pending if begin.elapsed() > self.plan.timeout => {
                     let why = format!("{} s passed and the stream was not read", self.plan.timeout.as_secs());
                     return Ok(Streamed::Ended(Verdict::Thrashing(why)));
                 }
-                Heard::Nothing => {
+                Polled::Pending => {
                     groups.hot.stat()?;
                     let now = self.resident()?;
                     let at = u64::try_from(begin.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -236,8 +239,8 @@ impl Once<'_> {
 fn figures(
     full: Resident,
     left: Resident,
-    streamed: Option<Done>,
-    (read, touched): (Done, Done),
+    streamed: Option<Response>,
+    (read, touched): (Response, Response),
     (base, after): (&GroupStat, &GroupStat),
 ) -> Vec<Figure> {
     let mut out = Vec::new();
@@ -275,7 +278,7 @@ mod tests {
         let full = Resident { read_twice: 100, mapped: 100, stream: 0 };
         let left = Resident { read_twice: 75, mapped: 25, stream: 8 };
         let stat = |refaults| GroupStat { refault_file: refaults, ..GroupStat::default() };
-        let done = Done { took: Nanos(500_000_000), bytes: Bytes(4096), ..Done::default() };
+        let done = Response { took: Nanos(500_000_000), bytes: Bytes(4096), ..Response::default() };
         let of = |name: &str, base, after| {
             let all = figures(full, left, Some(done), (done, done), (&stat(base), &stat(after)));
             all.iter().find(|figure| figure.name == name).map(|figure| figure.value)

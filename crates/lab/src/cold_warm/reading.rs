@@ -13,7 +13,7 @@ use ramline_kernel::{input, process, residency, signals};
 use ramline_units::{Bytes, Nanos};
 
 use super::ColdWarm;
-use crate::command;
+use crate::child::command;
 use crate::error::{LabError, Result};
 use crate::experiment::Bench;
 use crate::fileset::Warmth;

@@ -1,7 +1,7 @@
 //! Arms of eat-memory: parts joined by `+`.
 //!
 //! `cache+swap:60` reads the files before and has a swap file of its own at swappiness 60; `idle` writes data first that nobody
-//! looks at again; `no-limit` leaves the group without a limit, and the eater ends at `--eat`.
+//! looks at again; `no-limit` leaves the group without a limit, and the child ends at `--eat`.
 
 use std::collections::BTreeMap;
 

@@ -18,7 +18,7 @@ use crate::own_fs;
 use crate::params::Params;
 use crate::preflight::PRIORITY;
 
-/// Looks in a run, about: each stops the eater for a millisecond.
+/// Looks in a run, about: each stops the child for a millisecond.
 const LOOKS: u64 = 128;
 
 /// The plan.

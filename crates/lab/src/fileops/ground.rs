@@ -183,7 +183,7 @@ impl Grounds {
     ///
     /// # Errors
     /// The first step that fails; what was made is undone with the run.
-    pub fn lay(&self, place: &Place, root: &Root, run: &mut Run) -> Result<Ground> {
+    pub fn prepare(&self, place: &Place, root: &Root, run: &mut Run) -> Result<Ground> {
         let path = self.base.join("at");
         let mut verified = BTreeMap::new();
         let mut device = None;

@@ -1,4 +1,4 @@
-//! What the workload is told to do with files, and what it says of it.
+//! What a child is to do with files, and what it reports of it.
 //!
 //! ```
 //! use ramline_lab::fileops::Op;
@@ -131,7 +131,7 @@ impl Op {
 
 /// One operation with its sizes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Task {
+pub struct FileTask {
     /// What to do.
     pub op: Op,
     /// Where: a directory that is empty or holds what an earlier operation left.
@@ -148,8 +148,6 @@ pub struct Task {
     pub fill: Fill,
     /// Seed of random contents.
     pub seed: u64,
-    /// Pid of the observer: without it the workload ends.
-    pub observer: u32,
 }
 
 /// What a stretch of work took.
@@ -182,12 +180,10 @@ impl Cost {
     }
 }
 
-/// What the workload says, as one line of JSON.
+/// What it reports: once when all is done; under pressure also when memory is full, and then it waits.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Said {
-    /// The last line. Before it, under pressure, one when memory is full; the workload then waits for a word.
-    pub done: bool,
+pub struct FileReport {
     /// The operation.
     pub cost: Cost,
     /// The same loop without the calls.
@@ -206,16 +202,6 @@ pub struct Said {
     pub back: Option<Cost>,
     /// Touching every page of the program again after memory was full.
     pub touched: Option<Cost>,
-    /// It could not go on.
-    pub error: Option<String>,
-}
-
-impl Said {
-    /// Reads a line; `None` for anything else.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Said> {
-        serde_json::from_str(text).ok()
-    }
 }
 
 #[cfg(test)]

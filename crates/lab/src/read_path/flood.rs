@@ -12,9 +12,9 @@ use ramline_units::Nanos;
 
 use super::All;
 use super::recorder::Recorder;
+use crate::child::{Request, Response, Worker};
 use crate::error::{LabError, Result};
 use crate::experiment::Bench;
-use crate::servant::{Done, Job, Servant};
 
 const LIMIT: Duration = Duration::from_secs(60);
 /// What cp writes in one go.
@@ -39,17 +39,17 @@ pub fn run(all: All<'_>, record: &mut RunRecord, bench: &mut Bench<'_>) -> Resul
     if std::fs::exists(&path).unwrap_or(false) {
         std::fs::remove_file(&path).map_err(|error| LabError::file("remove", &path, error))?;
     }
-    let mut servant = Servant::start(bench.run, None)?;
-    servant.ask(&Job::Open { path, write: true }, LIMIT)?;
-    let recorder = Recorder::of_stalls(tracefs, record.order, servant.pid(), bench.run)?;
+    let mut worker = Worker::start(bench.run, None)?;
+    worker.execute(&Request::Open { path, write: true }, LIMIT)?;
+    let recorder = Recorder::of_stalls(tracefs, record.order, worker.pid(), bench.run)?;
     let piece = u64::try_from(PIECE).unwrap_or(1);
-    let write = Job::Pwrite { at: 0, length: PIECE, times: all.plan.flood.0 / piece, step: piece };
-    let mut done = Done::default();
+    let write = Request::Pwrite { at: 0, length: PIECE, times: all.plan.flood.0 / piece, step: piece };
+    let mut done = Response::default();
     let (text, clock) = recorder.during(|| {
-        done = servant.ask(&write, LIMIT)?;
+        done = worker.execute(&write, LIMIT)?;
         Ok(())
     })?;
-    let seen = sleeps(&text, servant.pid(), clock);
+    let seen = sleeps(&text, worker.pid(), clock);
     let all_of_it: u64 = seen.iter().map(|sleep| sleep.time.0).sum();
     let mut add =
         |name: &str, value: f64, unit: &str, better| record.figures.push(Figure::new(name, value, unit, better));

@@ -3,7 +3,6 @@
 //! What it is not: checked against the machine; that is [`super::open`].
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use ramline_evidence::{Arm, SwapKind};
 use ramline_units::Bytes;
@@ -170,39 +169,6 @@ fn sysctl(text: &str) -> Result<(String, String)> {
     match text.split_once('=') {
         Some((name, value)) if name_ok(name) && !value.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => wrong(format!("'{}' is no setting and its value", text.escape_debug()), "--sysctl vm.page-cluster=0"),
-    }
-}
-
-/// The time a guest has for each part of its life. Emulation on a busy machine is what these are made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
-    /// From the start to its first line.
-    pub first_line: Duration,
-    /// From there until it is set up.
-    pub set_up: Duration,
-    /// The fill.
-    pub fill: Duration,
-    /// The rounds; the workload ends those itself before.
-    pub rounds: Duration,
-    /// From the last word to the end.
-    pub ending: Duration,
-    /// Without a word in between.
-    pub silence: Duration,
-}
-
-impl Patience {
-    /// For a run whose rounds may take `timeout`.
-    #[must_use]
-    pub fn of(timeout: Duration) -> Patience {
-        let seconds = Duration::from_secs;
-        Patience {
-            first_line: seconds(120),
-            set_up: seconds(90),
-            fill: seconds(60).max(timeout.saturating_mul(3)),
-            rounds: timeout.saturating_add(seconds(20)),
-            ending: seconds(30),
-            silence: seconds(30),
-        }
     }
 }
 

@@ -6,16 +6,19 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ramline_evidence::{Arm, Better, Figure, Reclaim, RunRecord};
+use ramline_evidence::{Arm, Better, Figure, Phase, Reclaim, RunRecord};
 use ramline_kernel::Root;
 use ramline_units::Bytes;
 
 use super::guest::CODE_FILE;
-use super::host::{self, Measured};
-use super::message::Orders;
-use super::options::{Lru, Patience};
+use super::host::{self, GuestLog, Measured, Part, Patience};
+use super::message::{GuestWork, Orders};
+use super::options::Lru;
 use super::preflight::Plan;
 use super::qemu::{Accel, Guest};
+use crate::child::End;
+use crate::code_plus_data::log::WorkLog;
+use crate::code_plus_data::report::{WorkReport, WorkTask};
 use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Series};
 use crate::settings::{CODE_UNITS, Settings};
@@ -25,8 +28,6 @@ use crate::{arm, observe, preflight, scratch};
 const KVM_PATIENCE: Duration = Duration::from_secs(5);
 /// Units are whole multiples of this.
 const GRAIN: u64 = 64 << 10;
-/// The guest's first process, among others.
-const INIT: u32 = 1;
 
 /// One series.
 #[derive(Debug)]
@@ -71,7 +72,7 @@ impl VmSeries {
     fn measure(&self, initrd: &std::path::Path, bench: &mut Bench<'_>) -> Result<(Accel, Measured, Vec<String>)> {
         let mut notes = Vec::new();
         let asked = self.plan.options.accel;
-        let patience = Patience::of(Duration::ZERO).first_line;
+        let patience = Patience::for_rounds(Duration::ZERO).first_line;
         if asked == Some(Accel::Kvm) || (asked.is_none() && has_kvm()) {
             bench.progress.step("booting the guest on this machine's processor (KVM)");
             let wait = if asked.is_some() { patience } else { KVM_PATIENCE };
@@ -198,14 +199,37 @@ impl Series for VmSeries {
             mglru: arm.settings.get("lru").map(|word| word == Lru::Mglru.word()),
             sysctls: options.sysctls.clone(),
             read_ahead: made.settings.read_ahead(arm),
-            task: Some(made.settings.task(arm, PathBuf::from(CODE_FILE), INIT)?),
+            work: Some(work(&made.settings.task(arm, PathBuf::from(CODE_FILE))?)?),
         };
-        let patience = Patience::of(made.settings.timeout);
-        host::follow(&guest, &orders, patience, record, bench.run, bench.progress)?;
+        let patience = Patience::for_rounds(made.settings.timeout);
+        host::follow(&guest, &orders, patience, &mut WorkLog::default(), record, bench.run, bench.progress)?;
         // A signal from the terminal ends QEMU too in the end: what the guest did then is no result.
         bench.run.check_interrupted()?;
         conclude(record);
         Ok(())
+    }
+}
+
+fn work(task: &WorkTask) -> Result<GuestWork> {
+    let shared = task.shared;
+    let task = serde_json::to_value(task).map_err(|error| LabError::Workload(error.to_string()))?;
+    Ok(GuestWork { kind: crate::code_plus_data::NAME.to_owned(), task, shared })
+}
+
+impl GuestLog for WorkLog {
+    fn take(&mut self, report: serde_json::Value, record: &mut RunRecord) -> Option<Part> {
+        let report: WorkReport = serde_json::from_value(report).ok()?;
+        let part = match (report.phase, report.took) {
+            (Phase::Fill, Some(_)) => Some(Part::Rounds),
+            (Phase::Done, _) => Some(Part::Ending),
+            _ => None,
+        };
+        self.take(report, record);
+        part
+    }
+
+    fn conclude(&self, end: &End, record: &mut RunRecord) {
+        self.conclude(end, "the machine", record);
     }
 }
 

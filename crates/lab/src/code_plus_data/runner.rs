@@ -1,24 +1,19 @@
 //! One run of one arm: cold code, a fresh sandbox, the workload, the record.
 //!
-//! What it is not: an experiment; [`crate::code_plus_data`] orders runs and keeps what they share.
+//! [`crate::code_plus_data`] orders runs and keeps what they share.
 
-use std::time::{Duration, Instant};
-
-use ramline_act::Run;
 use ramline_evidence::{Arm, RunRecord};
-use ramline_gather::quiet;
-use ramline_kernel::Root;
 use ramline_units::Bytes;
 
+use super::report::WorkTask;
+use super::watch::Watch;
 use crate::error::Result;
 use crate::experiment::Bench;
 use crate::observe;
 use crate::pool::PoolKeeper;
 use crate::preflight::{self, Plan};
-use crate::protocol::Task;
 use crate::sandbox::{self, Sandbox};
 use crate::scratch::Scratch;
-use crate::watch::Watch;
 
 /// What all runs share.
 #[derive(Debug)]
@@ -39,7 +34,8 @@ impl Runner<'_> {
         let Bench { root, run, progress, deadline } = bench;
         record.workload = self.plan.settings.workload(arm);
         progress.phase("waiting for a quiet moment");
-        record.notes.extend(self.settle(root, run)?);
+        let disturbed = observe::settle(root, run, self.plan.settings.settle, preflight::BUSY_LIMIT / 2.0)?;
+        record.notes.extend(disturbed.map(|why| format!("the machine was not quiet before the run: {why}")));
         progress.phase("evicting the code, making the sandbox");
         self.scratch.set_read_ahead(self.plan.settings.read_ahead(arm), run)?;
         self.scratch.evict_code()?;
@@ -49,8 +45,6 @@ impl Runner<'_> {
         let task = self.task(arm, sandbox.keeper.is_some())?;
         progress.phase("");
         Watch::start(root, &sandbox, &task, *deadline, run, record)?.follow(*progress)?;
-        // A signal from the terminal reaches the workload too: what it did then is no result.
-        run.check_interrupted()?;
         record.pool = sandbox.keeper.take().and_then(PoolKeeper::finish);
         if record.after.is_empty() {
             // It did not come to its last line: the counters are those after its death.
@@ -66,26 +60,13 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Waits for a quiet moment, but not for ever; what disturbs after that is a note in the record.
-    fn settle(&self, root: &Root, run: &Run) -> Result<Option<String>> {
-        let begin = Instant::now();
-        loop {
-            run.check_interrupted()?;
-            let seen = quiet::look(root, Duration::from_millis(200))?;
-            let disturbed = seen.disturbance(preflight::BUSY_LIMIT / 2.0);
-            if disturbed.is_none() || begin.elapsed() > self.plan.settings.settle {
-                return Ok(disturbed.map(|why| format!("the machine was not quiet before the run: {why}")));
-            }
-        }
-    }
-
-    fn task(&self, arm: &Arm, held: bool) -> Result<Task> {
+    fn task(&self, arm: &Arm, held: bool) -> Result<WorkTask> {
         let hold = held.then(|| self.scratch.hold().to_owned());
         let (settings, code) = (&self.plan.settings, self.scratch.code().to_owned());
-        Ok(Task { hold, ..settings.task(arm, code, std::process::id())? })
+        Ok(WorkTask { hold, ..settings.task(arm, code)? })
     }
 
-    /// The first toucher pays: pages of the code that are cached now must be charged to the group, or its limit was not one.
+    /// First-touch charging: pages of the code that are cached now must be charged to the group, or its limit was not one.
     fn who_paid(&self, record: &mut RunRecord) -> Result<()> {
         let cached = self.scratch.code_cached()?;
         let after = |name: &str| Bytes(record.after.get(name).copied().unwrap_or_default());

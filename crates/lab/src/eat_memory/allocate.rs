@@ -1,6 +1,6 @@
-//! The eater: runs inside the group, takes memory, and stands still at each look.
+//! The child of eat-memory: allocates inside the group, and stands still at each look.
 //!
-//! What it is not: an observer; it tells only how much it has taken and how long that took without the standing still.
+//! It reports only how much it has allocated, and how long that took without the standing still.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,17 +8,18 @@ use std::path::PathBuf;
 
 use ramline_evidence::EatStage;
 use ramline_kernel::map::{Advice, Map, Sharing};
-use ramline_kernel::{Root, process};
+use ramline_kernel::process;
 use ramline_units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use crate::child;
 use crate::error::{LabError, Result};
 use crate::fill::{Fill, Filler};
-use crate::talk;
 
 /// What it is to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EaterTask {
+pub struct AllocateTask {
     /// Written first and never looked at again.
     pub idle: Bytes,
     /// Read then, and again at the end.
@@ -27,7 +28,7 @@ pub struct EaterTask {
     pub reads: u32,
     /// One step.
     pub step: Bytes,
-    /// Where eating ends; `None`: never.
+    /// Where it ends; `None`: never.
     pub most: Option<Bytes>,
     /// It stands still after each so many bytes.
     pub look_every: Bytes,
@@ -35,53 +36,43 @@ pub struct EaterTask {
     pub fill: Fill,
     /// Seed of it.
     pub seed: u64,
-    /// Without this process it ends.
-    pub observer: u32,
 }
 
-/// One line of the eater.
+/// What it reports.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Bite {
+pub struct AllocateReport {
     /// What it is doing.
     pub stage: EatStage,
-    /// Eaten so far.
+    /// Allocated so far.
     pub eaten: Bytes,
     /// Read, or written idle, so far in this stage.
     pub done: Bytes,
-    /// How long eating took, without standing still.
+    /// How long allocating took, without standing still.
     pub busy: Nanos,
-    /// It stands still and waits for a word.
-    pub waits: bool,
     /// All is done.
     pub end: bool,
     /// The kernel would not even promise more; why.
     pub refused: Option<String>,
-    /// It could not go on.
-    pub error: Option<String>,
 }
 
 /// Does the task.
 ///
 /// # Errors
-/// A file cannot be read, or the observer is gone.
-pub fn child(task: &str) -> Result<()> {
-    let task: EaterTask =
-        serde_json::from_str(task).map_err(|error| LabError::Workload(format!("the task is not readable: {error}")))?;
-    process::die_with_parent(task.observer)?;
-    // When the group is out of memory it is this process that must go.
-    drop(process::prefer_oom_kill(&Root::live(), 1000));
-    Eater { bite: Bite::default(), since: Bytes::ZERO, task: &task }.work()
+/// A file cannot be read, or the supervisor is gone.
+pub fn allocate(task: Value) -> Result<()> {
+    let task = child::task(task)?;
+    Allocator { report: AllocateReport::default(), since: Bytes::ZERO, task: &task }.work()
 }
 
-struct Eater<'a> {
-    task: &'a EaterTask,
-    bite: Bite,
+struct Allocator<'a> {
+    task: &'a AllocateTask,
+    report: AllocateReport,
     /// Bytes since the last look.
     since: Bytes,
 }
 
-impl Eater<'_> {
+impl Allocator<'_> {
     fn work(mut self) -> Result<()> {
         self.look()?;
         let mut filler = Filler::new(self.task.fill, self.task.seed);
@@ -93,18 +84,17 @@ impl Eater<'_> {
         if !self.task.files.is_empty() {
             self.read(EatStage::Refill)?;
         }
-        self.bite.end = true;
+        self.report.end = true;
         self.look()?;
         // Held until the last look is over.
         drop((idle, eaten));
         Ok(())
     }
 
-    /// Stands still until the observer has looked.
+    /// Stands still until it was looked at.
     fn look(&mut self) -> Result<()> {
         self.since = Bytes::ZERO;
-        talk::tell(&Bite { waits: true, ..self.bite.clone() })?;
-        if talk::listen()? == "on" { Ok(()) } else { Err(LabError::Workload("the observer went away".to_owned())) }
+        child::report_and_wait(&self.report)
     }
 
     fn step(&mut self, taken: Bytes) -> Result<()> {
@@ -116,13 +106,13 @@ impl Eater<'_> {
         if self.task.idle == Bytes::ZERO {
             return Ok(None);
         }
-        self.bite.stage = EatStage::Idle;
+        self.report.stage = EatStage::Idle;
         let mut map = small_pages(self.task.idle)?;
         let mut page = vec![0u8; 4096];
         for offset in (0..map.len()).step_by(page.len()) {
             filler.fill(u64::try_from(offset).unwrap_or_default() / 4096, &mut page);
             map.write_at(offset, &page)?;
-            self.bite.done += Bytes(4096);
+            self.report.done += Bytes(4096);
             self.step(Bytes(4096))?;
         }
         self.look()?;
@@ -133,7 +123,7 @@ impl Eater<'_> {
         if self.task.files.is_empty() {
             return Ok(());
         }
-        (self.bite.stage, self.bite.done) = (stage, Bytes::ZERO);
+        (self.report.stage, self.report.done) = (stage, Bytes::ZERO);
         let mut buffer = vec![0u8; 64 * 1024];
         for path in &self.task.files {
             let failed = |error| LabError::file("read", path, error);
@@ -144,7 +134,7 @@ impl Eater<'_> {
                     break;
                 }
                 let read = Bytes(u64::try_from(read).unwrap_or_default());
-                self.bite.done += read;
+                self.report.done += read;
                 self.step(read)?;
             }
         }
@@ -152,30 +142,31 @@ impl Eater<'_> {
     }
 
     fn eat(&mut self, filler: &mut Filler) -> Result<Vec<Map>> {
-        (self.bite.stage, self.bite.done) = (EatStage::Eat, Bytes::ZERO);
+        (self.report.stage, self.report.done) = (EatStage::Eat, Bytes::ZERO);
         let mut eaten = Vec::new();
         let mut page = vec![0u8; 4096];
         let step = self.task.step;
-        while self.task.most.is_none_or(|most| self.bite.eaten + step <= most) {
+        while self.task.most.is_none_or(|most| self.report.eaten + step <= most) {
             let begin = process::monotonic();
             let mut map = match small_pages(step) {
                 Ok(map) => map,
                 Err(error) => {
-                    self.bite.refused = Some(error.to_string().chars().filter(|c| !c.is_control()).take(200).collect());
+                    self.report.refused =
+                        Some(error.to_string().chars().filter(|c| !c.is_control()).take(200).collect());
                     break;
                 }
             };
             for offset in (0..map.len()).step_by(page.len()) {
-                let number = (self.bite.eaten.0 + u64::try_from(offset).unwrap_or_default()) / 4096;
+                let number = (self.report.eaten.0 + u64::try_from(offset).unwrap_or_default()) / 4096;
                 filler.fill(number, &mut page);
                 map.write_at(offset, &page)?;
             }
             eaten.push(map);
-            self.bite.busy.0 += process::monotonic().0.saturating_sub(begin.0);
-            self.bite.eaten += step;
+            self.report.busy.0 += process::monotonic().0.saturating_sub(begin.0);
+            self.report.eaten += step;
             if self.since + step < self.task.look_every {
-                // The last words of one that is killed tell how far it came.
-                talk::tell(&self.bite)?;
+                // The last report of one that is killed tells how far it came.
+                child::report(&self.report)?;
             }
             self.step(step)?;
         }

@@ -1,4 +1,4 @@
-//! The jobs a servant can do, each with one file.
+//! What a worker can be asked to do, each with one file.
 
 use std::fs::{File, OpenOptions};
 use std::io::Read;
@@ -10,10 +10,9 @@ use ramline_kernel::direct::{Buffer, Direct};
 use ramline_kernel::map::Map;
 use ramline_kernel::process;
 use ramline_kernel::stream::{self, Hint};
-use ramline_units::Bytes;
+use ramline_units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
-use super::Done;
 use crate::error::{LabError, Result};
 
 /// Bytes of one read(2): what cp and tar use.
@@ -24,7 +23,7 @@ const BEHIND: u64 = 1 << 20;
 /// A way of reading a whole file from its beginning to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum How {
+pub enum ReadMethod {
     /// read(2).
     Plain,
     /// read(2), and POSIX_FADV_DONTNEED on what lies behind.
@@ -41,11 +40,11 @@ pub enum How {
     MappedNoReuse,
 }
 
-/// What a servant can be told to do.
+/// What a worker can be asked to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Job {
+pub enum Request {
     /// Read a file from beginning to end.
-    Read { path: PathBuf, how: How },
+    Read { path: PathBuf, how: ReadMethod },
     /// Map a file, touch each of its pages and keep the mapping.
     Map { path: PathBuf },
     /// Touch each page of the kept mapping again.
@@ -62,9 +61,29 @@ pub enum Job {
     Random { calls: u64, span: u64, seed: u64 },
 }
 
-/// What it keeps between jobs.
+/// What a request cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Response {
+    /// Wall time.
+    pub took: Nanos,
+    /// User time.
+    pub user: Nanos,
+    /// System time.
+    pub system: Nanos,
+    /// Faults that needed I/O.
+    pub major_faults: u64,
+    /// Faults that did not.
+    pub minor_faults: u64,
+    /// Bytes read, written or touched.
+    pub bytes: Bytes,
+    /// Single calls or touches made.
+    pub calls: u64,
+}
+
+/// Executes requests, and keeps a mapping and a file between them.
 #[derive(Debug, Default)]
-pub struct Hands {
+pub struct Executor {
     map: Option<Map>,
     file: Option<(File, PathBuf)>,
     // Touched before it is used, so that a call that is recorded has no faults in it.
@@ -72,18 +91,18 @@ pub struct Hands {
     offsets: Vec<u64>,
 }
 
-impl Hands {
-    /// Does a job and says what it cost.
+impl Executor {
+    /// Executes a request and says what it cost.
     ///
     /// # Errors
-    /// The job's.
-    pub fn timed(&mut self, job: &Job) -> Result<Done> {
-        self.make_ready(job);
+    /// The request's.
+    pub fn execute(&mut self, request: &Request) -> Result<Response> {
+        self.make_ready(request);
         let (before, begin) = (process::own_usage()?, process::monotonic());
-        let (bytes, calls) = self.work(job)?;
+        let (bytes, calls) = self.work(request)?;
         let (end, after) = (process::monotonic(), process::own_usage()?);
         let used = after.since(&before)?;
-        Ok(Done {
+        Ok(Response {
             took: end.saturating_sub(begin),
             user: used.user,
             system: used.system,
@@ -94,12 +113,12 @@ impl Hands {
         })
     }
 
-    /// What a job needs and is no part of it.
-    fn make_ready(&mut self, job: &Job) {
-        if let Job::Pread { length, .. } | Job::Pwrite { length, .. } = job {
+    /// What a request needs and is no part of its cost.
+    fn make_ready(&mut self, request: &Request) {
+        if let Request::Pread { length, .. } | Request::Pwrite { length, .. } = request {
             self.buffer = vec![7; *length];
         }
-        if let Job::Random { calls, span, seed } = job {
+        if let Request::Random { calls, span, seed } = request {
             let (mut rng, page) = (SplitMix64::new(*seed), process::page_size());
             self.buffer = vec![7; 1];
             self.offsets = (0..*calls).map(|_| rng.below((span / page).max(1)) * page).collect();
@@ -107,24 +126,24 @@ impl Hands {
     }
 
     /// Bytes and calls.
-    fn work(&mut self, job: &Job) -> Result<(u64, u64)> {
-        match job {
-            Job::Read { path, how } => read(path, *how),
-            Job::Map { path } => {
+    fn work(&mut self, request: &Request) -> Result<(u64, u64)> {
+        match request {
+            Request::Read { path, how } => read(path, *how),
+            Request::Map { path } => {
                 let map = Map::file(&open(path)?, path)?;
                 let done = touch(&map)?;
                 self.map = Some(map);
                 Ok(done)
             }
-            Job::Touch => {
+            Request::Touch => {
                 self.map.as_ref().map_or_else(|| Err(LabError::Workload("nothing is mapped".to_owned())), touch)
             }
-            Job::Open { path, write } => {
+            Request::Open { path, write } => {
                 let file = OpenOptions::new().read(true).write(*write).create(*write).truncate(false).open(path);
                 self.file = Some((file.map_err(|error| LabError::file("open", path, error))?, path.clone()));
                 Ok((0, 1))
             }
-            Job::Pread { at, times, step, .. } => {
+            Request::Pread { at, times, step, .. } => {
                 let (file, path) = self.file.as_ref().ok_or_else(nothing_open)?;
                 let mut bytes = 0;
                 for index in 0..*times {
@@ -133,7 +152,7 @@ impl Hands {
                 }
                 Ok((u64::try_from(bytes).unwrap_or(u64::MAX), *times))
             }
-            Job::Pwrite { at, length, times, step } => {
+            Request::Pwrite { at, length, times, step } => {
                 let (file, path) = self.file.as_ref().ok_or_else(nothing_open)?;
                 for index in 0..*times {
                     let written = file.write_all_at(&self.buffer, at + index * step);
@@ -141,12 +160,12 @@ impl Hands {
                 }
                 Ok((u64::try_from(*length).unwrap_or(u64::MAX).saturating_mul(*times), *times))
             }
-            Job::Fsync => {
+            Request::Fsync => {
                 let (file, path) = self.file.as_ref().ok_or_else(nothing_open)?;
                 file.sync_all().map_err(|error| LabError::file("sync", path, error))?;
                 Ok((0, 1))
             }
-            Job::Random { calls, .. } => {
+            Request::Random { calls, .. } => {
                 let (file, path) = self.file.as_ref().ok_or_else(nothing_open)?;
                 for at in &self.offsets {
                     file.read_at(&mut self.buffer, *at).map_err(|error| LabError::file("read", path, error))?;
@@ -175,28 +194,28 @@ fn touch(map: &Map) -> Result<(u64, u64)> {
     Ok((u64::try_from(map.len()).unwrap_or(u64::MAX), touched))
 }
 
-fn read(path: &Path, how: How) -> Result<(u64, u64)> {
-    if how == How::Direct {
+fn read(path: &Path, how: ReadMethod) -> Result<(u64, u64)> {
+    if how == ReadMethod::Direct {
         return direct(path);
     }
     let mut file = open(path)?;
-    if matches!(how, How::NoReuse | How::MappedNoReuse) {
+    if matches!(how, ReadMethod::NoReuse | ReadMethod::MappedNoReuse) {
         stream::advise(&file, path, 0, 0, Hint::NoReuse)?;
     }
-    if matches!(how, How::Mapped | How::MappedNoReuse) {
+    if matches!(how, ReadMethod::Mapped | ReadMethod::MappedNoReuse) {
         return touch(&Map::file(&file, path)?);
     }
     let mut piece = vec![0u8; PIECE];
     let (mut at, mut calls, mut dropped) = (0, 0, 0);
     loop {
         let got = match how {
-            How::DontCache => stream::read_uncached(&file, path, &mut piece, at)?,
+            ReadMethod::DontCache => stream::read_uncached(&file, path, &mut piece, at)?,
             _ => file.read(&mut piece).map_err(|error| LabError::file("read", path, error))?,
         };
         let end = got == 0;
         at += u64::try_from(got).unwrap_or(0);
         calls += 1;
-        if how == How::DontNeed && (end && at > dropped || at >= dropped + BEHIND) {
+        if how == ReadMethod::DontNeed && (end && at > dropped || at >= dropped + BEHIND) {
             stream::advise(&file, path, dropped, at - dropped, Hint::DontNeed)?;
             dropped = at;
         }
@@ -231,25 +250,31 @@ mod tests {
         let size = (9 << 20) + 4096;
         file.write_all(&vec![3; size]).unwrap();
         file.as_file().sync_all().unwrap();
-        for how in
-            [How::Plain, How::DontNeed, How::NoReuse, How::DontCache, How::Direct, How::Mapped, How::MappedNoReuse]
-        {
-            let done = Hands::default().timed(&Job::Read { path: file.path().to_owned(), how });
+        for how in [
+            ReadMethod::Plain,
+            ReadMethod::DontNeed,
+            ReadMethod::NoReuse,
+            ReadMethod::DontCache,
+            ReadMethod::Direct,
+            ReadMethod::Mapped,
+            ReadMethod::MappedNoReuse,
+        ] {
+            let done = Executor::default().execute(&Request::Read { path: file.path().to_owned(), how });
             match done {
                 Ok(done) => assert_eq!(done.bytes.0, u64::try_from(size).unwrap(), "{how:?}"),
-                Err(error) => assert!(matches!(how, How::DontCache | How::Direct), "{how:?}: {error}"),
+                Err(error) => assert!(matches!(how, ReadMethod::DontCache | ReadMethod::Direct), "{how:?}: {error}"),
             }
         }
     }
 
     #[test]
-    fn a_mapping_is_kept_from_one_job_to_the_next() {
+    fn a_mapping_is_kept_from_one_request_to_the_next() {
         let mut file = tempfile::NamedTempFile::new_in(".").unwrap();
         file.write_all(&[3; 40960]).unwrap();
-        let mut hands = Hands::default();
-        assert!(hands.timed(&Job::Touch).is_err());
-        hands.timed(&Job::Map { path: file.path().to_owned() }).unwrap();
-        let again = hands.timed(&Job::Touch).unwrap();
+        let mut executor = Executor::default();
+        assert!(executor.execute(&Request::Touch).is_err());
+        executor.execute(&Request::Map { path: file.path().to_owned() }).unwrap();
+        let again = executor.execute(&Request::Touch).unwrap();
         assert_eq!((again.calls, again.minor_faults, again.major_faults), (40960 / process::page_size(), 0, 0));
     }
 }
