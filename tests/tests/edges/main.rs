@@ -146,11 +146,15 @@ fn only_growth_subtracts_counters_so_that_a_reset_is_never_a_clean_zero() {
         "stalled_us",
         "sectors",
         "_completed",
-        "usage.",
+        "usage.user",
+        "usage.system",
+        "usage.read",
         "before.get(",
         "after.get(",
     ];
-    let found = elsewhere(&subtracts, &[]).into_iter().filter(|line| counters.iter().any(|word| line.contains(word)));
+    // What `growth` gave is a size, no longer a counter.
+    let counted = |line: &String| counters.iter().any(|word| line.contains(word)) && !line.contains("growth(");
+    let found = elsewhere(&subtracts, &[]).into_iter().filter(counted);
     let found: Vec<String> = found.collect();
     assert!(found.is_empty(), "use ramline_units::growth:\n{}", found.join("\n"));
 }
