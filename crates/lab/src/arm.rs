@@ -18,7 +18,7 @@ use ramline_model::settings::Knob;
 use ramline_units::Bytes;
 
 use crate::error::{LabError, Result};
-use crate::fill::Fill;
+use ramline_sandbox::fill::Fill;
 
 /// What runs without consent.
 pub const DEFAULT_ARMS: [&str; 2] = ["as-configured", "no-swap"];

@@ -22,11 +22,11 @@ use crate::error::{LabError, Result};
 use crate::experiment::{self, Bench, Experiment, Series};
 use crate::params::{Kind, Parameter, Params};
 use crate::preflight::{self, Ground, Plan};
-use crate::progress::Progress;
 use crate::scratch::Scratch;
 use crate::series::{self, Consent, Done, Env, Order};
 use crate::settings::Settings;
 use crate::vm;
+use ramline_sandbox::progress::Progress;
 
 /// Its name on the command line and in records.
 pub const NAME: &str = "code-plus-data";

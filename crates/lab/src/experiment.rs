@@ -11,7 +11,7 @@ use ramline_kernel::Root;
 
 use crate::error::Result;
 use crate::params::{Kind, Parameter, Params};
-use crate::progress::Progress;
+use ramline_sandbox::progress::Progress;
 
 /// One experiment.
 #[derive(Debug, Clone, Copy)]

@@ -6,12 +6,12 @@
 //! ```no_run
 //! use ramline_act::{RunLock, StateDir};
 //! use ramline_kernel::Root;
-//! use ramline_lab::{code_plus_data, preflight, progress::Silent, report, series, settings::Settings};
+//! use ramline_lab::{code_plus_data, preflight, report, series, settings::Settings};
 //! let root = Root::live();
 //! let lock = RunLock::take(&StateDir::open("/var/lib/ramline".as_ref())?, &root)?;
 //! let plan = preflight::plan(&root, &Settings::default())?;
 //! let env = series::Env { root: &root, lock: &lock, deadline: None, crash_after: None };
-//! let done = code_plus_data::run(&env, &plan, series::Consent::NotGiven, &mut Silent)?;
+//! let done = code_plus_data::run(&env, &plan, series::Consent::NotGiven, &mut ramline_sandbox::progress::Silent)?;
 //! if let Some(folder) = done.folder {
 //!     report::doubts(&folder.read()?.records).iter().for_each(|doubt| eprintln!("{doubt}"));
 //! }
@@ -26,12 +26,10 @@ pub mod code_plus_data;
 pub mod cold_warm;
 pub mod drop_caches;
 pub mod eat_memory;
-mod error;
 pub mod experiment;
 pub mod experiments;
 pub mod fileops;
 mod fileset;
-pub mod fill;
 pub mod knee;
 mod need;
 mod neighbours;
@@ -41,10 +39,8 @@ pub mod page_cache_vs_tmpfs;
 pub mod params;
 pub mod pool;
 pub mod preflight;
-pub mod progress;
 pub mod read_path;
 pub mod report;
-pub mod reread;
 mod room;
 mod sandbox;
 mod scratch;
@@ -52,9 +48,8 @@ mod self_check;
 pub mod series;
 pub mod settings;
 pub mod store;
-pub mod tiers;
 pub mod tmpfs_vs_disk;
 pub mod vm;
 pub mod watchdog;
 
-pub use error::{LabError, Result};
+pub use ramline_sandbox::error::{self, LabError, Result};

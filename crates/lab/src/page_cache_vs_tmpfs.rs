@@ -16,8 +16,8 @@ use crate::fileops::child;
 use crate::fileops::ground::{self, Grounds, Place};
 use crate::fileops::preflight::{self, Found, Needs};
 use crate::fileops::{FileTask, Op, figures};
-use crate::fill::Fill;
 use crate::params::{Kind as Of, Parameter, Params};
+use ramline_sandbox::fill::Fill;
 
 /// Its name on the command line and in records.
 pub const NAME: &str = "page-cache-vs-tmpfs";

@@ -247,7 +247,7 @@ fn global(root: &Root, settings: &Settings, arms: &[Arm], hierarchy: &Hierarchy)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fill::Fill;
+    use ramline_sandbox::fill::Fill;
 
     #[test]
     fn only_arms_with_swap_of_their_own_need_room_for_it() {

@@ -18,8 +18,8 @@ use crate::experiment::{Bench, Experiment, Series};
 use crate::experiments::find;
 use crate::params::{Kind, Parameter, Params};
 use crate::preflight;
-use crate::progress::Progress;
 use crate::store::{Header, RunFolder};
+use ramline_sandbox::progress::Progress;
 
 /// Whether the reader agreed to what [`Series::global`] lists: by answering, or with `--prove`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -18,8 +18,8 @@ use ramline_units::{Bytes, Nanos};
 use crate::arm;
 use crate::code_plus_data::report::WorkTask;
 use crate::error::{LabError, Result};
-use crate::fill::Fill;
 use crate::params::Params;
+use ramline_sandbox::fill::Fill;
 
 /// Units of data; all of it would just fit.
 pub const DATA_UNITS: u32 = 14;

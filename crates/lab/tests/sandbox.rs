@@ -15,11 +15,11 @@ use ramline_evidence::Verdict;
 use ramline_gather::gather;
 use ramline_kernel::cgroup::Hierarchy;
 use ramline_kernel::{Root, mount, process, swap};
-use ramline_lab::progress::Silent;
 use ramline_lab::series::{Consent, Env};
 use ramline_lab::settings::Settings;
 use ramline_lab::store::RunFolder;
 use ramline_lab::{arm, child, code_plus_data, experiments, preflight, report};
+use ramline_sandbox::progress::Silent;
 use ramline_snapshot::Wanted;
 use ramline_units::Bytes;
 

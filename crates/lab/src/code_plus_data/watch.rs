@@ -14,9 +14,9 @@ use crate::error::Result;
 use crate::observe::{self, Observer};
 use crate::pool::PoolKeeper;
 use crate::preflight;
-use crate::progress::Progress;
 use crate::sandbox::Sandbox;
 use crate::watchdog::{Limits, Watchdog};
+use ramline_sandbox::progress::Progress;
 
 /// How often the kernel brings the statistics of groups up to date by itself.
 const STATISTICS_EVERY: Nanos = Nanos(2_000_000_000);

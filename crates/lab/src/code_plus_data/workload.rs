@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::report::{WorkReport, WorkTask};
 use crate::child;
 use crate::error::{LabError, Result};
-use crate::fill::Filler;
+use ramline_sandbox::fill::Filler;
 
 /// Bytes from one step to the next: the experiment counts in 4 KiB on every machine.
 const STEP: u64 = 4096;

@@ -11,12 +11,12 @@ use ramline_units::Bytes;
 
 use super::{NAME, arms};
 use crate::error::{LabError, Result};
-use crate::fill::Fill;
 use crate::need::{Need, Offer};
 use crate::neighbours;
 use crate::own_fs;
 use crate::params::Params;
 use crate::preflight::PRIORITY;
+use ramline_sandbox::fill::Fill;
 
 /// Looks in a run, about: each stops the child for a millisecond.
 const LOOKS: u64 = 128;

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use ramline_units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
-use crate::fill::Fill;
+use ramline_sandbox::fill::Fill;
 
 /// One operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,8 +10,8 @@ use super::{PARAMETERS, PLAIN};
 use crate::error::{LabError, Result};
 use crate::fileops::Op;
 use crate::fileops::ground::{self, Kind, Place};
-use crate::fill::Fill;
 use crate::params::Params;
+use ramline_sandbox::fill::Fill;
 
 /// What was asked for.
 #[derive(Debug, Clone)]

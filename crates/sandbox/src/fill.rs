@@ -4,11 +4,11 @@
 //! Linux 6.12 they never reach a swap device, compressed or not.
 //!
 //! ```
-//! use ramline_lab::fill::{Fill, Filler};
+//! use ramline_sandbox::fill::{Fill, Filler};
 //! let mut page = vec![0u8; 4096];
 //! Filler::new("text".parse::<Fill>()?, 1).fill(7, &mut page);
 //! assert!(page.starts_with(b"page 0000000000000007 "));
-//! # Ok::<(), ramline_lab::LabError>(())
+//! # Ok::<(), ramline_sandbox::LabError>(())
 //! ```
 
 use std::fmt;

@@ -4,14 +4,14 @@
 //! sample of real pages says what *your* pages compress to. Contents never leave the process.
 //!
 //! ```
-//! use ramline_lab::{fill::Fill, tiers::PageSample};
+//! use ramline_measure::tiers::PageSample;
 //! let text = PageSample::generated(Fill::Text, 256, 4096, 7);
 //! assert_eq!((text.len(), text.page_bytes(), text.label()), (256, 4096, "text (generated, seed 7)"));
 //! ```
 
 use ramline_evidence::rng::SplitMix64;
 
-use crate::fill::{Fill, Filler};
+use ramline_sandbox::fill::{Fill, Filler};
 
 /// Pages of one size, with a name for what they are.
 #[derive(Clone)]

@@ -12,7 +12,7 @@ use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Options;
+use super::run::TierOptions;
 use super::timing::Clock;
 
 /// Whether the machine was quiet enough.
@@ -67,7 +67,7 @@ pub fn trust(before: &Option<Quiet>, after: &Option<Quiet>, tiers: &[TierMeasure
 }
 
 /// One line each.
-pub fn describe(options: &Options, clock: &Clock, trust: &Trust) -> Vec<String> {
+pub fn describe(options: &TierOptions, clock: &Clock, trust: &Trust) -> Vec<String> {
     let machine = hardware::read(&options.root);
     let mut lines = vec![
         format!("trust: {trust}"),

@@ -10,7 +10,7 @@ use ramline_kernel::{KernelError, swap, zram};
 use ramline_units::Bytes;
 
 use super::disk::{Reads, disk_notes, random_and_sequential, refuse_unless_reached};
-use super::{BLOCK, Run, TiersError};
+use super::run::{BLOCK, Run, TiersError};
 
 /// Areas beyond these are named and left out.
 const MOST_AREAS: usize = 3;

@@ -15,8 +15,9 @@ use ramline_kernel::place::{self, Place};
 use ramline_kernel::{KernelError, scratch, signals};
 use ramline_units::{Bytes, growth};
 
+use super::existing;
+use super::run::{BLOCK, PIECE, Run, Tier, TierOptions, TiersError};
 use super::timing::Plan;
-use super::{BLOCK, Options, PIECE, Run, Tier, TiersError, existing};
 
 /// The scratch file, when there is room and time for all of it.
 pub const SCRATCH: Bytes = Bytes::from_mib(256);
@@ -164,7 +165,7 @@ pub fn disk_notes(run: &Run<'_>, device: &str, rotational: Option<bool>, fresh: 
 }
 
 /// A directory where files without a name can be made, on the same file system as the directory to measure.
-pub fn scratch_dir(options: &Options) -> PathBuf {
+pub fn scratch_dir(options: &TierOptions) -> PathBuf {
     let number = |dir: &Path| place::describe(dir).ok().map(|place| place.device_number);
     if options.dir == Path::new("/") {
         let root = number(&options.dir);
@@ -177,7 +178,7 @@ pub fn scratch_dir(options: &Options) -> PathBuf {
     options.dir.clone()
 }
 
-fn existing_source(options: &Options) -> Result<Source, TiersError> {
+fn existing_source(options: &TierOptions) -> Result<Source, TiersError> {
     let none = || {
         let numbers = format!("none above {} was found in a short search", existing::LEAST);
         KernelError::refused(

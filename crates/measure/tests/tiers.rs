@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use ramline_act::{RunLock, StateDir};
 use ramline_kernel::{Root, mount, place, process, swap, zram};
-use ramline_lab::fill::Fill;
-use ramline_lab::progress::Silent;
-use ramline_lab::tiers::{self, Measured, Options, PageSample};
+use ramline_measure::tiers::{self, Measured, PageSample, TierOptions};
+use ramline_sandbox::fill::Fill;
+use ramline_sandbox::progress::Silent;
 use ramline_units::Bytes;
 
 const STATE: &str = "RAMLINE_TEST_TIERS_STATE";
@@ -45,7 +45,7 @@ fn state(dir: &Path) -> RunLock {
 
 #[test]
 fn a_quick_run_reads_only_and_finds_ram_below_the_page_cache_below_the_disk() {
-    let measured = tiers::measure(&Options::quick(), &mut Silent).unwrap();
+    let measured = tiers::measure(&TierOptions::quick(), &mut Silent).unwrap();
     assert_eq!(measured.written, Bytes::ZERO);
     assert!(p50(&measured, "ram-load") < p50(&measured, "page-cache-read"));
     assert!(p50(&measured, "ram-load") < p50(&measured, "tmpfs"));
@@ -77,11 +77,11 @@ fn a_full_run_with_consent_measures_every_algorithm_and_leaves_nothing_behind() 
     std::fs::create_dir(&scratch).unwrap();
     let lock = state(dir.path());
     let sample = PageSample::from_bytes("zeros", usize::try_from(process::page_size()).unwrap(), vec![0; 1 << 20]);
-    let options = Options {
+    let options = TierOptions {
         dir: scratch.clone(),
         scratch_zram: zram_possible().then_some(lock),
         sample: Some(sample),
-        ..Options::full()
+        ..TierOptions::full()
     };
     let devices = zram::list(&Root::live());
     let before = residue(&scratch);
@@ -111,7 +111,7 @@ fn a_full_run_with_consent_measures_every_algorithm_and_leaves_nothing_behind() 
 #[test]
 fn a_place_that_is_no_disk_is_named_and_the_rest_is_measured() {
     for dir in ["/proc", "/no/such/place"] {
-        let options = Options { dir: dir.into(), ..Options::quick() };
+        let options = TierOptions { dir: dir.into(), ..TierOptions::quick() };
         let measured = tiers::measure(&options, &mut Silent).unwrap();
         assert!(
             measured.report.skipped.iter().any(|line| line.starts_with(&format!("disk:{dir}: cannot"))),
@@ -127,7 +127,7 @@ fn a_place_that_is_no_disk_is_named_and_the_rest_is_measured() {
 fn real_pages_can_be_passed_and_get_rows_of_their_own() {
     let page = usize::try_from(process::page_size()).unwrap();
     let sample = PageSample::generated(Fill::Zeros, 64, page, 1);
-    let options = Options { sample: Some(sample), ..Options::quick() };
+    let options = TierOptions { sample: Some(sample), ..TierOptions::quick() };
     let measured = tiers::measure(&options, &mut Silent).unwrap();
     assert!(measured.report.tier("zram-lz4/sample").unwrap().method.contains("64 pages of zeros"));
 }
@@ -147,7 +147,7 @@ fn swap_areas_that_cannot_be_read_cost_what_the_tier_they_are_on_costs() {
     device.set_algorithm("lz4").unwrap();
     device.set_disksize(Bytes::from_mib(32)).unwrap();
     run.swap_on(device.node(), Some(2)).unwrap();
-    let options = Options { dir: dir.path().to_owned(), scratch_zram: Some(lock), ..Options::full() };
+    let options = TierOptions { dir: dir.path().to_owned(), scratch_zram: Some(lock), ..TierOptions::full() };
     let measured = tiers::measure(&options, &mut Silent).unwrap();
     run.finish().unwrap();
     assert!(!swap::is_on(&Root::live(), &file).unwrap() && !device.exists());
@@ -170,7 +170,7 @@ fn interrupted_child() {
     let Some(dir) = std::env::var_os(STATE) else { return };
     ramline_kernel::signals::install();
     let dir = Path::new(&dir);
-    let options = Options { dir: dir.join("scratch"), scratch_zram: Some(state(dir)), ..Options::full() };
+    let options = TierOptions { dir: dir.join("scratch"), scratch_zram: Some(state(dir)), ..TierOptions::full() };
     match tiers::measure(&options, &mut Silent) {
         Err(tiers::TiersError::Interrupted) => println!("interrupted as asked"),
         other => println!("not interrupted: {}", other.is_ok()),

@@ -81,8 +81,8 @@ impl Codec for Zstd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fill::Fill;
     use crate::tiers::PageSample;
+    use ramline_sandbox::fill::Fill;
 
     #[test]
     fn every_codec_gives_back_the_page_it_was_given() {

@@ -5,7 +5,7 @@
 //! kept as well, because 5 medians that disagree show a disturbed machine which one percentile would hide.
 //!
 //! ```
-//! use ramline_lab::tiers::timing::{Clock, Plan};
+//! use ramline_measure::tiers::timing::{Clock, Plan};
 //! use std::time::Duration;
 //! let clock = Clock::calibrate();
 //! let plan = Plan { batches: 5, budget: Duration::from_millis(5), least: 10, most: 1000 };

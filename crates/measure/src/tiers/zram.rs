@@ -15,9 +15,10 @@ use ramline_kernel::{KernelError, process, zram};
 use ramline_units::{Bytes, Ratio};
 
 use super::codec::{self, Codec, HUGE_PER_MILLE};
+use super::run::{PIECE, Run, Tier, TiersError};
+use super::sample::{self, PageSample};
 use super::timing::{Plan, Series};
-use super::{PIECE, PageSample, Run, Tier, TiersError, sample};
-use crate::fill::Fill;
+use ramline_sandbox::fill::Fill;
 
 /// Pages of each kind that are stored at one time.
 const PAGES: usize = 4096;

@@ -14,8 +14,9 @@ use ramline_kernel::map::{Advice, Map};
 use ramline_kernel::{KernelError, process, residency, scratch, signals};
 use ramline_units::Bytes;
 
+use super::run::{BLOCK, PIECE, Run, Tier, TiersError};
 use super::timing::{Plan, Series, nanos};
-use super::{BLOCK, PIECE, Run, Tier, TiersError, ram, sample};
+use super::{ram, sample};
 
 /// Reading a file into the cache stops after this time.
 const WARM_TIME: Duration = Duration::from_millis(1500);

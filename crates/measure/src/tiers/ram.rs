@@ -12,8 +12,8 @@ use ramline_kernel::map::{Advice, Map, Sharing};
 use ramline_kernel::{KernelError, memory_room};
 use ramline_units::Bytes;
 
+use super::run::{BLOCK, PIECE, Run, Tier, TiersError};
 use super::timing::Plan;
-use super::{BLOCK, PIECE, Run, Tier, TiersError};
 
 const LINE: u64 = 64;
 /// Loads between two readings of the clock: one load is as long as a few readings.

@@ -3,7 +3,7 @@
 //! What it is not: a renderer. [`Silent`] is for scripts and tests.
 //!
 //! ```
-//! use ramline_lab::progress::Pace;
+//! use ramline_sandbox::progress::Pace;
 //! use std::time::Duration;
 //! let second = Duration::from_secs;
 //! let mut pace = Pace::default();
