@@ -133,6 +133,7 @@ mod tests {
             rounds: 3,
             fraction: 0.25,
             major_faults: 12_345,
+            refault_file: Some(0),
             usage: mib(75),
             limit: mib(100),
             anon: mib(50),
