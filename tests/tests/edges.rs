@@ -129,7 +129,6 @@ fn what_comes_from_outside_is_read_by_the_one_reader_with_its_bounds() {
         "kernel/src/gather/shmem/spaces.rs",
         "kernel/src/gather/zram.rs",
         "kernel/src/held.rs",
-        "lab/src/scratch.rs",
         "lab/src/vm/guest.rs",
     ];
     let found = elsewhere(&["fs::read(", "fs::read_to_string(", "io::read_to_string"], &may);

@@ -42,6 +42,6 @@ pub mod write;
 pub mod zram;
 pub mod zswap;
 
-pub use cgroup::{Room, cache_room, memory_room, panic_on_oom};
+pub use cgroup::{Room, cache_room, memory_room, memory_total, panic_on_oom};
 pub use error::{Cause, KernelError, Result};
 pub use root::Root;

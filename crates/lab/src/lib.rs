@@ -6,10 +6,10 @@
 //! ```no_run
 //! use ramline_act::{RunLock, StateDir};
 //! use ramline_kernel::Root;
-//! use ramline_lab::{code_plus_data, preflight, progress::Silent, report, series, settings::Settings};
+//! use ramline_lab::{code_plus_data, plan::CodePlusDataPlan, progress::Silent, report, series, settings::Settings};
 //! let root = Root::live();
 //! let lock = RunLock::take(&StateDir::open("/var/lib/ramline".as_ref())?, &root)?;
-//! let plan = preflight::plan(&root, &Settings::default())?;
+//! let plan = CodePlusDataPlan::checked(&root, &Settings::default())?;
 //! let env = series::Env { root: &root, lock: &lock, deadline: None, crash_after: None };
 //! let done = code_plus_data::run(&env, &plan, series::Consent::NotGiven, &mut Silent)?;
 //! if let Some(folder) = done.folder {
@@ -19,8 +19,8 @@
 //! ```
 
 pub mod arm;
-pub mod bed;
 pub mod big_reader;
+mod code_file;
 pub mod code_plus_data;
 pub mod cold_warm;
 mod command;
@@ -32,21 +32,21 @@ pub mod experiments;
 pub mod fileops;
 mod fileset;
 pub mod fill;
+mod group;
 pub mod knee;
-mod need;
-mod neighbours;
+mod knobs;
 pub mod observe;
 mod own_fs;
 pub mod page_cache_vs_tmpfs;
 pub mod params;
+pub mod plan;
 pub mod pool;
-pub mod preflight;
 pub mod progress;
 pub mod protocol;
 pub mod read_path;
 pub mod report;
+pub mod requirements;
 pub mod reread;
-mod room;
 mod runner;
 mod sandbox;
 mod scratch;

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ramline_evidence::{FreeGauges, HostPicture, Reclaim, Sample};
+use ramline_evidence::{FreeGauges, HostPicture, Reclaim, RunRecord, Sample};
 use ramline_kernel::cgroup::{Group, GroupStat, Version};
 use ramline_kernel::gather::gather;
 use ramline_kernel::write::read_knob;
@@ -208,7 +208,7 @@ impl Layers {
     /// at the disk below; a swap-in is counted once, that from zram as well.
     #[must_use]
     pub fn read(self, before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>) -> Option<Bytes> {
-        let delta = |name: &str| after.get(name)?.checked_sub(*before.get(name)?);
+        let delta = |name: &str| grown(before, after, name);
         let pages = delta("group.pswpin").or_else(|| delta("vm.pswpin")).unwrap_or(0);
         let swapped = Bytes(pages.saturating_mul(self.page_size));
         let files = Bytes::from_kib(delta("vm.pgpgin")?).saturating_sub(swapped);
@@ -221,11 +221,25 @@ impl Layers {
     }
 }
 
+/// How much a counter grew between two readings of [`counters`]; `None` when it is missing in one or went backwards.
+#[must_use]
+pub fn grown(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>, name: &str) -> Option<u64> {
+    after.get(name)?.checked_sub(*before.get(name)?)
+}
+
+/// Nobody else may be killed: if somebody was, the record says so.
+#[must_use]
+pub fn bystanders(record: &RunRecord) -> Option<String> {
+    let killed = |name: &str| grown(&record.before, &record.after, name).unwrap_or_default();
+    let others = killed("vm.oom_kill").saturating_sub(killed("group.oom_kills"));
+    (others > 0).then(|| format!("bystanders: {others} processes outside the sandbox were killed by the kernel"))
+}
+
 /// What reclaim did between two readings of [`counters`]. Swap and scan counts are those of the machine where the group
 /// has none (cgroup v1, or v2 before 6.11); the machine is required to be quiet.
 #[must_use]
 pub fn reclaim(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>, major_faults: u64) -> Reclaim {
-    let delta = |name: &str| after.get(name)?.checked_sub(*before.get(name)?);
+    let delta = |name: &str| grown(before, after, name);
     let either = |group: &str, machine: &str| delta(group).or_else(|| delta(machine));
     let swap_in = either("group.pswpin", "vm.pswpin");
     Reclaim {

@@ -56,6 +56,12 @@ pub struct Parameter {
     pub help: &'static str,
 }
 
+/// A row of such a table.
+#[must_use]
+pub const fn row(name: &'static str, kind: Kind, default: Option<&'static str>, help: &'static str) -> Parameter {
+    Parameter { name, kind, default, help }
+}
+
 /// Reads a duration: a number and `ms`, `s` or `min`, up to an hour.
 #[must_use]
 pub fn duration(text: &str) -> Option<Duration> {

@@ -2,28 +2,24 @@
 //!
 //! What it is not: an experiment; [`crate::code_plus_data`] orders runs and keeps what they share.
 
-use std::time::{Duration, Instant};
-
-use ramline_act::Run;
 use ramline_evidence::{Arm, RunRecord};
-use ramline_kernel::{Root, quiet};
 use ramline_units::Bytes;
 
+use crate::code_file::Scratch;
 use crate::error::Result;
 use crate::experiment::Bench;
-use crate::observe;
+use crate::plan::{CodePlusDataPlan, Ground};
 use crate::pool::PoolKeeper;
-use crate::preflight::{self, Plan};
 use crate::protocol::Task;
 use crate::sandbox::{self, Sandbox};
-use crate::scratch::Scratch;
 use crate::watch::Watch;
+use crate::{observe, requirements};
 
 /// What all runs share.
 #[derive(Debug)]
 pub struct Runner<'a> {
     /// What is to be done.
-    pub plan: &'a Plan,
+    pub plan: &'a CodePlusDataPlan,
     /// Where the code is.
     pub scratch: &'a Scratch,
 }
@@ -38,7 +34,7 @@ impl Runner<'_> {
         let Bench { root, run, progress, deadline } = bench;
         record.workload = self.plan.settings.workload(arm);
         progress.phase("waiting for a quiet moment");
-        record.notes.extend(self.settle(root, run)?);
+        record.notes.extend(requirements::settle(root, self.plan.settings.settle, run)?);
         progress.phase("evicting the code, making the sandbox");
         self.scratch.set_read_ahead(self.plan.settings.read_ahead(arm), run)?;
         self.scratch.evict_code()?;
@@ -57,25 +53,12 @@ impl Runner<'_> {
         }
         self.who_paid(record)?;
         let layers = observe::Layers {
-            loop_device: self.plan.ground == preflight::Ground::OwnFs,
+            loop_device: self.plan.ground == Ground::OwnFs,
             swap_on_disk: sandbox::swaps_to_disk(root, &arm.swap)?,
             page_size: record.machine.page_size,
         };
         conclude(record, layers);
         Ok(())
-    }
-
-    /// Waits for a quiet moment, but not for ever; what disturbs after that is a note in the record.
-    fn settle(&self, root: &Root, run: &Run) -> Result<Option<String>> {
-        let begin = Instant::now();
-        loop {
-            run.check_interrupted()?;
-            let seen = quiet::look(root, Duration::from_millis(200))?;
-            let disturbed = seen.disturbance(preflight::BUSY_LIMIT / 2.0);
-            if disturbed.is_none() || begin.elapsed() > self.plan.settings.settle {
-                return Ok(disturbed.map(|why| format!("the machine was not quiet before the run: {why}")));
-            }
-        }
     }
 
     fn task(&self, arm: &Arm, held: bool) -> Result<Task> {
@@ -113,12 +96,6 @@ fn conclude(record: &mut RunRecord, layers: observe::Layers) {
             balance.sum_min, balance.sum_max, balance.nominal
         ));
     }
-    let delta = |name: &str| {
-        record.after.get(name).copied().unwrap_or(0).saturating_sub(record.before.get(name).copied().unwrap_or(0))
-    };
-    let strangers = delta("vm.oom_kill").saturating_sub(delta("group.oom_kills"));
-    if strangers > 0 {
-        record.notes.push(format!("bystanders: {strangers} processes outside the sandbox were killed by the kernel"));
-    }
+    record.notes.extend(observe::bystanders(record));
     record.figures = ramline_evidence::work::figures(record);
 }

@@ -18,9 +18,9 @@ use ramline_units::{Bytes, Nanos};
 use crate::error::{LabError, Result};
 use crate::observe::{self, Observer, SAMPLE_EVERY};
 use crate::pool::PoolKeeper;
-use crate::preflight;
 use crate::progress::Progress;
 use crate::protocol::{LONGEST, Line, Task};
+use crate::requirements::margin_of;
 use crate::sandbox::Sandbox;
 use crate::watchdog::{Limits, Watchdog};
 use crate::workload;
@@ -229,7 +229,7 @@ fn limits(record: &RunRecord, left: Option<Duration>) -> Limits {
         // The workload ends its rounds itself; this is for one that cannot.
         rounds: Nanos(timeout.saturating_add(SLACK)),
         whole: Nanos(whole),
-        room: preflight::margin(record.machine.mem_total),
+        room: margin_of(record.machine.mem_total),
         ..Limits::default()
     }
 }

@@ -17,8 +17,8 @@ use super::plan::Plan;
 use crate::error::{LabError, Result};
 use crate::experiment::Bench;
 use crate::observe::{self, Observer, SAMPLE_EVERY};
-use crate::preflight;
 use crate::protocol::Line;
+use crate::requirements::margin_of;
 use crate::talk::{Heard, Talk};
 use crate::watchdog::{Limits, Watchdog};
 
@@ -89,7 +89,7 @@ pub fn follow(
     let killed = stat.oom_kills.unwrap_or(0) > base.oom_kills.unwrap_or(0);
     record.verdict = ended_by.unwrap_or_else(|| verdict(status, killed, &last));
     run.eaten = last.eaten;
-    strangers(record);
+    record.notes.extend(observe::bystanders(record));
     record.figures = figures(record, &run);
     record.detail = serde_json::to_value(&run).ok();
     Ok(())
@@ -103,7 +103,7 @@ fn limits(plan: &Plan, record: &RunRecord, deadline: Option<Instant>) -> Limits 
     let nanos = |time: Duration| Nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     let whole = deadline.map_or(plan.timeout, |end| end.saturating_duration_since(Instant::now()).min(plan.timeout));
     let (fill, rounds) = (nanos(whole), nanos(whole));
-    Limits { fill, rounds, whole: nanos(whole), room: preflight::margin(record.machine.mem_total), ..Limits::default() }
+    Limits { fill, rounds, whole: nanos(whole), room: margin_of(record.machine.mem_total), ..Limits::default() }
 }
 
 fn inside(group: &Group, pid: u32, record: &mut RunRecord) -> Result<()> {
@@ -193,17 +193,6 @@ fn verdict(status: ExitStatus, out_of_memory: bool, last: &Bite) -> Verdict {
         }
         (_, Some(signal)) => Verdict::Killed(format!("signal {signal} from outside")),
         _ => Verdict::Failed(format!("it ended with {status} and said nothing")),
-    }
-}
-
-/// Nobody else may be killed: if somebody was, the record says so.
-fn strangers(record: &mut RunRecord) {
-    let delta = |name: &str| {
-        record.after.get(name).copied().unwrap_or(0).saturating_sub(record.before.get(name).copied().unwrap_or(0))
-    };
-    let strangers = delta("vm.oom_kill").saturating_sub(delta("group.oom_kills"));
-    if strangers > 0 {
-        record.notes.push(format!("bystanders: {strangers} processes outside the sandbox were killed by the kernel"));
     }
 }
 

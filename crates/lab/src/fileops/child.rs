@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use ramline_evidence::{Phase, Sample};
 use ramline_kernel::cgroup::Group;
-use ramline_kernel::{memory_room, process, quiet, signals};
+use ramline_kernel::{memory_room, process, signals};
 use ramline_units::Bytes;
 
 use super::task::{Said, Task};
@@ -19,7 +19,7 @@ use crate::error::{LabError, Result};
 use crate::experiment::Bench;
 use crate::observe::{Observer, SAMPLE_EVERY};
 use crate::protocol::Line;
-use crate::{preflight, watch, workload};
+use crate::{requirements, watch, workload};
 
 /// How an operation ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,15 +69,8 @@ impl Watcher for Blind {}
 pub fn settle(bench: &mut Bench<'_>) -> Result<Option<String>> {
     const LONGEST: Duration = Duration::from_secs(3);
     bench.progress.phase("waiting for a quiet moment");
-    let begin = Instant::now();
-    loop {
-        bench.run.check_interrupted()?;
-        let seen = quiet::look(bench.root, Duration::from_millis(200))?;
-        let disturbed = seen.disturbance(preflight::BUSY_LIMIT / 2.0);
-        if disturbed.is_none() || begin.elapsed() > LONGEST {
-            return Ok(disturbed.map(|_| "the machine was not quiet before a run".to_owned()));
-        }
-    }
+    let disturbed = requirements::settle(bench.root, LONGEST, bench.run)?;
+    Ok(disturbed.map(|_| "the machine was not quiet before a run".to_owned()))
 }
 
 /// Does `task` in a child, inside `group` if there is one, for at most `limit`.
@@ -124,7 +117,7 @@ fn follow(
     let begin = Instant::now();
     let mut input = child.stdin.take();
     let observer = watcher.sampled().map(|limit| (Observer::new(bench.root, group, false), limit));
-    let least = preflight::margin(preflight::checks::mem_total(bench.root));
+    let least = requirements::margin(bench.root)?;
     let (mut last, mut ended_by) = (None, None);
     loop {
         match lines.recv_timeout(SAMPLE_EVERY) {

@@ -12,7 +12,7 @@ use super::arms::{Call, On};
 use super::recorder::{Recorder, Wanted};
 use crate::error::{LabError, Result};
 use crate::experiment::Bench;
-use crate::own_fs;
+use crate::scratch;
 use crate::servant::{Done, Job, Servant};
 
 /// Bytes of a call.
@@ -73,7 +73,7 @@ fn prepare(servant: &mut Servant, call: Call, path: &Path, index: u64) -> Result
     let (read, write) = one(0);
     let job = match call {
         Call::ReadCold => {
-            own_fs::evict(path)?;
+            scratch::evict(path)?;
             read
         }
         Call::ReadWarm => {
@@ -92,7 +92,7 @@ fn prepare(servant: &mut Servant, call: Call, path: &Path, index: u64) -> Result
             Job::Fsync
         }
     };
-    let cached = own_fs::cached(path)?;
+    let cached = scratch::cached(path)?;
     let cold = call == Call::ReadCold;
     if cold != (cached == 0) && call != Call::WriteNew {
         return Err(LabError::Workload(format!(

@@ -17,9 +17,9 @@ use super::message::{Hello, Message, Orders};
 use super::options::Patience;
 use super::qemu::{Guest, Heard, Running};
 use crate::error::{LabError, Result};
-use crate::preflight;
 use crate::progress::Progress;
 use crate::protocol::Line;
+use crate::requirements::margin;
 
 /// How often the clocks are looked at.
 const TICK: Duration = Duration::from_millis(50);
@@ -250,7 +250,7 @@ impl Watch {
         let running = Running::start(guest, run)?;
         let console = Console::default();
         let root = run.root().clone();
-        let least = preflight::margin(preflight::checks::mem_total(&root));
+        let least = margin(&root)?;
         Ok(Watch {
             running,
             console,

@@ -15,12 +15,13 @@ use super::guest::CODE_FILE;
 use super::host::{self, Measured};
 use super::message::Orders;
 use super::options::{Lru, Patience};
-use super::preflight::Plan;
+use super::plan::VmPlan;
 use super::qemu::{Accel, Guest};
-use crate::error::{LabError, Result};
+use crate::error::{LabError, Result, first_line};
 use crate::experiment::{Bench, Series};
+use crate::own_fs::image_size;
 use crate::settings::{CODE_UNITS, Settings};
-use crate::{arm, observe, preflight, scratch};
+use crate::{arm, observe, scratch};
 
 /// A guest made by the processor itself must say its first line within this time, or it is emulated.
 const KVM_PATIENCE: Duration = Duration::from_secs(5);
@@ -32,7 +33,7 @@ const INIT: u32 = 1;
 /// One series.
 #[derive(Debug)]
 pub struct VmSeries {
-    plan: Plan,
+    plan: VmPlan,
     made: Option<Made>,
 }
 
@@ -51,7 +52,7 @@ struct Made {
 impl VmSeries {
     /// From a plan.
     #[must_use]
-    pub const fn new(plan: Plan) -> VmSeries {
+    pub const fn new(plan: VmPlan) -> VmSeries {
         VmSeries { plan, made: None }
     }
 
@@ -85,7 +86,7 @@ impl VmSeries {
                     "KVM: no first line of the guest within {} s, so the processor is emulated",
                     KVM_PATIENCE.as_secs()
                 )),
-                Err(error) => notes.push(format!("KVM: {}", preflight::first_line(&error.to_string()))),
+                Err(error) => notes.push(format!("KVM: {}", first_line(&error.to_string()))),
             }
         }
         bench.progress.step("booting the guest on an emulated processor");
@@ -124,7 +125,7 @@ impl Series for VmSeries {
     }
 
     fn lines(&self) -> Vec<String> {
-        let Plan { options, settings, arms, kernel, place, .. } = &self.plan;
+        let VmPlan { options, settings, arms, kernel, place, .. } = &self.plan;
         let runs = arms.len().saturating_mul(usize::try_from(settings.runs).unwrap_or(usize::MAX));
         let unit = options
             .unit
@@ -174,8 +175,8 @@ impl Series for VmSeries {
         ));
         let content = bench.run.make_dir(&dir.join("ramline-content"))?;
         let size = settings.units(CODE_UNITS);
-        bench.run.make_file(&content.join("code"), |file| scratch::code_bytes(file, size))?;
-        let code = bench.run.make_image_file(&dir.join("code.img"), preflight::image_size(&settings))?;
+        bench.run.make_file(&content.join("code"), |file| scratch::fill(file, size))?;
+        let code = bench.run.make_image_file(&dir.join("code.img"), image_size(size))?;
         bench.run.mkfs_ext4_holding(&code, Some(&content))?;
         self.made = Some(Made { dir, initrd, code, accel, settings, measured, notes });
         Ok(())
@@ -210,7 +211,7 @@ impl Series for VmSeries {
     }
 }
 
-fn describe(record: &mut RunRecord, plan: &Plan, made: &Made, root: &Root) {
+fn describe(record: &mut RunRecord, plan: &VmPlan, made: &Made, root: &Root) {
     let host = ramline_kernel::gather::gather(root, ramline_snapshot::Wanted::NOTHING).machine.kernel;
     record.sandbox = "vm".to_owned();
     record.emulated = made.accel == Accel::Tcg;
@@ -241,7 +242,7 @@ fn conclude(record: &mut RunRecord) {
     let faults = record.reclaim.major_faults;
     record.reclaim = reclaim(&record.before, &record.after, faults);
     record.figures = ramline_evidence::work::figures(record);
-    let delta = |name: &str| record.after.get(name)?.checked_sub(*record.before.get(name)?);
+    let delta = |name: &str| observe::grown(&record.before, &record.after, name);
     let who = [
         ("taken by kswapd", delta("vm.pgsteal_kswapd")),
         ("taken directly", delta("vm.pgsteal_direct")),
@@ -260,7 +261,7 @@ fn conclude(record: &mut RunRecord) {
 
 /// The whole machine is the sandbox: its counters are the run's, and what was read is what its disks say.
 fn reclaim(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>, faults: u64) -> Reclaim {
-    let delta = |name: &str| after.get(name)?.checked_sub(*before.get(name)?);
+    let delta = |name: &str| observe::grown(before, after, name);
     let sectors = [delta("disk.code.read_sectors"), delta("disk.swap.read_sectors")];
     Reclaim {
         refault_file: delta("vm.workingset_refault_file").or_else(|| delta("vm.workingset_refault")),
