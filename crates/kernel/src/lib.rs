@@ -36,7 +36,7 @@ pub mod write;
 pub mod zram;
 pub mod zswap;
 
-pub use cgroup::{Room, cache_room, memory_room, panic_on_oom};
+pub use cgroup::{Room, cache_room, memory_room, memory_total, panic_on_oom};
 pub use error::{Cause, KernelError, Result};
 pub use file_key::FileKey;
 pub use root::Root;

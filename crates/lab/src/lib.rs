@@ -6,10 +6,10 @@
 //! ```no_run
 //! use ramline_act::{RunLock, StateDir};
 //! use ramline_kernel::Root;
-//! use ramline_lab::{code_plus_data, preflight, report, series, settings::Settings};
+//! use ramline_lab::{code_plus_data, plan::CodePlusDataPlan, report, series, settings::Settings};
 //! let root = Root::live();
 //! let lock = RunLock::take(&StateDir::open("/var/lib/ramline".as_ref())?, &root)?;
-//! let plan = preflight::plan(&root, &Settings::default())?;
+//! let plan = CodePlusDataPlan::checked(&root, &Settings::default())?;
 //! let env = series::Env { root: &root, lock: &lock, deadline: None, crash_after: None };
 //! let done = code_plus_data::run(&env, &plan, series::Consent::NotGiven, &mut ramline_sandbox::progress::Silent)?;
 //! if let Some(folder) = done.folder {
@@ -19,9 +19,9 @@
 //! ```
 
 pub mod arm;
-pub mod bed;
 pub mod big_reader;
 pub mod child;
+mod code_file;
 pub mod code_plus_data;
 pub mod cold_warm;
 pub mod drop_caches;
@@ -30,18 +30,18 @@ pub mod experiment;
 pub mod experiments;
 pub mod fileops;
 mod fileset;
+mod group;
 pub mod knee;
-mod need;
-mod neighbours;
+mod knobs;
 pub mod observe;
 mod own_fs;
 pub mod page_cache_vs_tmpfs;
 pub mod params;
+pub mod plan;
 pub mod pool;
-pub mod preflight;
 pub mod read_path;
 pub mod report;
-mod room;
+pub mod requirements;
 mod sandbox;
 mod scratch;
 mod self_check;

@@ -6,11 +6,10 @@
 //! what can be read without it: the process, the group's usage, and the counters of the machine.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use ramline_act::Run;
 use ramline_evidence::{FreeGauges, HostPicture, Reclaim, RunRecord, Sample};
-use ramline_gather::{gather, quiet};
+use ramline_gather::gather;
 use ramline_kernel::cgroup::{Group, GroupStat, Version};
 use ramline_kernel::write::read_knob;
 use ramline_kernel::{Root, process};
@@ -19,8 +18,6 @@ use ramline_snapshot::pressure::Pressure;
 use ramline_snapshot::vmstat::Vmstat;
 use ramline_snapshot::{Snapshot, Wanted};
 use ramline_units::{Bytes, Nanos, growth};
-
-use crate::error::Result;
 
 /// Time between samples.
 pub const SAMPLE_EVERY: Duration = Duration::from_millis(100);
@@ -103,22 +100,6 @@ fn stalled(group: Option<&Group>, seen: &Snapshot) -> Option<u64> {
 
 fn look(root: &Root) -> Snapshot {
     gather(root, Wanted { meminfo: true, vmstat: true, pressure_memory: true, ..Wanted::NOTHING })
-}
-
-/// Waits up to `longest` for a moment in which nothing disturbs; what disturbs after that. `busy` is the share of the CPU time
-/// that may be in use.
-///
-/// # Errors
-/// SIGINT or SIGTERM came, or /proc cannot be read.
-pub fn settle(root: &Root, run: &Run, longest: Duration, busy: f64) -> Result<Option<String>> {
-    let begin = Instant::now();
-    loop {
-        run.check_interrupted()?;
-        let disturbed = quiet::look(root, Duration::from_millis(200))?.disturbance(busy);
-        if disturbed.is_none() || begin.elapsed() > longest {
-            return Ok(disturbed);
-        }
-    }
 }
 
 /// What `free` computes its columns from, of the whole machine.

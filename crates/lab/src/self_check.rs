@@ -14,7 +14,7 @@ use ramline_units::Bytes;
 
 use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Experiment, Series};
-use crate::params::{Kind, Parameter, Params};
+use crate::params::{Kind, Params, row};
 
 /// Memory the reads go to: what the first cache of a core holds, because those behind it are shared with neighbours.
 const SIZE: Bytes = Bytes::from_kib(16);
@@ -33,18 +33,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     docs: "docs/experiments/self-check.md",
     page: include_str!("../../../docs/experiments/self-check.md"),
     parameters: &[
-        Parameter {
-            name: "work",
-            kind: Kind::Time,
-            default: Some("100ms"),
-            help: "How long one run of the first setting takes",
-        },
-        Parameter {
-            name: "slowed",
-            kind: Kind::Count(1, 1000),
-            default: Some("20"),
-            help: "Extra work of the third setting, in per cent",
-        },
+        row("work", Kind::Time, Some("100ms"), "How long one run of the first setting takes"),
+        row("slowed", Kind::Count(1, 1000), Some("20"), "Extra work of the third setting, in per cent"),
     ],
     figures: &["time", "CPU time"],
     open,

@@ -60,6 +60,12 @@ pub enum LabError {
     Interrupted,
 }
 
+/// An error in one line, without its hint.
+#[must_use]
+pub fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
 /// None where the hint is no help to this user.
 fn try_line(hint: &str) -> String {
     ramline_kernel::error::for_this_user(hint).map(|hint| format!("\n  try: {hint}")).unwrap_or_default()
@@ -70,7 +76,7 @@ fn after(outcome: Option<&LabError>) -> String {
     let outcome = outcome.filter(|outcome| !matches!(outcome, LabError::Act(ActError::Undo { .. })));
     let text = outcome.map(ToString::to_string).unwrap_or_default();
     // Without its hint: the one that counts is to clean up.
-    text.lines().next().map_or_else(String::new, |line| format!("\n  before that: {line}"))
+    if text.is_empty() { text } else { format!("\n  before that: {}", first_line(&text)) }
 }
 
 impl LabError {

@@ -122,7 +122,6 @@ fn what_comes_from_outside_is_read_by_the_one_reader_with_its_bounds() {
         "gather/src/sections/shmem/spaces.rs",
         "gather/src/sections/zram.rs",
         "gather/src/held.rs",
-        "lab/src/scratch.rs",
         "lab/src/vm/guest.rs",
     ];
     let found = elsewhere(&["fs::read(", "fs::read_to_string(", "io::read_to_string"], &may);

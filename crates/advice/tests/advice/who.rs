@@ -295,6 +295,7 @@ fn a_killer_without_anything_to_act_on_is_named() {
 }
 
 /// As written before the section came, or without it.
+#[expect(clippy::unwrap_used, reason = "tests")]
 fn without(case: &Case, section: &str) -> Case {
     let mut document = serde_json::to_value(&case.now).unwrap();
     document.as_object_mut().unwrap().remove(section).unwrap();

@@ -29,6 +29,14 @@ pub fn memory_room(root: &Root) -> Result<Bytes> {
     Ok(least(root, swap::mem_available(root)?, false).bytes)
 }
 
+/// MemTotal of /proc/meminfo.
+///
+/// # Errors
+/// When the file cannot be read or lacks the line.
+pub fn memory_total(root: &Root) -> Result<Bytes> {
+    crate::meminfo::line(root, "MemTotal")
+}
+
 /// Room, and what bounds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Room {

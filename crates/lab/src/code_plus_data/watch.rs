@@ -13,7 +13,7 @@ use crate::child::{self, End, Event, Reach, Supervisor};
 use crate::error::Result;
 use crate::observe::{self, Observer};
 use crate::pool::PoolKeeper;
-use crate::preflight;
+use crate::requirements::margin_of;
 use crate::sandbox::Sandbox;
 use crate::watchdog::{Limits, Watchdog};
 use ramline_sandbox::progress::Progress;
@@ -171,7 +171,7 @@ fn limits(record: &RunRecord, left: Option<Duration>) -> Limits {
         // The workload ends its rounds itself; this is for one that cannot.
         rounds: Nanos(timeout.saturating_add(SLACK)),
         whole: Nanos(whole),
-        room: preflight::margin(record.machine.mem_total),
+        room: margin_of(record.machine.mem_total),
         ..Limits::default()
     }
 }

@@ -18,7 +18,7 @@ use crate::child::{self, End, Event, Reach, Supervisor};
 use crate::error::Result;
 use crate::experiment::Bench;
 use crate::observe::{self, Observer};
-use crate::preflight;
+use crate::requirements::margin_of;
 use crate::watchdog::{Limits, Watchdog};
 
 /// Starts the child and looks until it has ended.
@@ -93,7 +93,7 @@ fn limits(plan: &Plan, record: &RunRecord, deadline: Option<Instant>) -> Limits 
     let nanos = |time: Duration| Nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     let whole = deadline.map_or(plan.timeout, |end| end.saturating_duration_since(Instant::now()).min(plan.timeout));
     let (fill, rounds) = (nanos(whole), nanos(whole));
-    Limits { fill, rounds, whole: nanos(whole), room: preflight::margin(record.machine.mem_total), ..Limits::default() }
+    Limits { fill, rounds, whole: nanos(whole), room: margin_of(record.machine.mem_total), ..Limits::default() }
 }
 
 /// What the group may swap, as the total of its small machine.

@@ -26,16 +26,16 @@ const PIECE: usize = 128 << 10;
 /// The writer cannot be recorded.
 pub fn run(all: All<'_>, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
     let lost = |what: &str| LabError::Workload(format!("{what} is not there"));
-    let bed = all.made.bed.as_ref().ok_or_else(|| lost("the scratch disk"))?;
+    let fs = all.made.fs.as_ref().ok_or_else(|| lost("the scratch disk"))?;
     let tracefs = all.made.tracefs.as_ref().ok_or_else(|| lost("tracefs"))?;
     for (knob, value) in [("max_ratio", "1"), ("strict_limit", "1")] {
-        let path = bed.device().dirty_knob(knob);
+        let path = fs.device().dirty_knob(knob);
         if path.exists() {
             let change = bench.run.set_knob(&path, value)?;
             record.verified.insert(format!("{knob} of the scratch disk"), change.after.unwrap_or_default());
         }
     }
-    let path = bed.at().join("flood");
+    let path = fs.at().join("flood");
     if std::fs::exists(&path).unwrap_or(false) {
         std::fs::remove_file(&path).map_err(|error| LabError::file("remove", &path, error))?;
     }

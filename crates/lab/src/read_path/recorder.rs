@@ -63,7 +63,7 @@ impl Tracer {
             run.undo_to(mark)?;
             match tried {
                 Ok(()) => return Ok(tracer),
-                Err(error) => why = crate::preflight::first_line(&error.to_string()),
+                Err(error) => why = crate::error::first_line(&error.to_string()),
             }
         }
         let text = format!("this kernel cannot record with {wanted}: {why}");

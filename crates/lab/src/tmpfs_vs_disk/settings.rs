@@ -1,6 +1,6 @@
 //! What a series of tmpfs-vs-disk was asked for, and what it needs of disk and memory.
 //!
-//! What it is not: checked against the machine; that is [`crate::fileops::preflight`].
+//! What it is not: checked against the machine; that is [`crate::requirements`].
 
 use std::time::Duration;
 

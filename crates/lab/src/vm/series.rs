@@ -11,18 +11,20 @@ use ramline_kernel::Root;
 use ramline_units::Bytes;
 
 use super::guest::CODE_FILE;
-use super::host::{self, GuestLog, Measured, Part, Patience};
+use super::host::Patience;
+use super::host::{self, GuestLog, Measured, Part};
 use super::message::{GuestWork, Orders};
 use super::options::Lru;
-use super::preflight::Plan;
+use super::plan::VmPlan;
 use super::qemu::{Accel, Guest};
 use crate::child::End;
 use crate::code_plus_data::log::WorkLog;
 use crate::code_plus_data::report::{WorkReport, WorkTask};
-use crate::error::{LabError, Result};
+use crate::error::{LabError, Result, first_line};
 use crate::experiment::{Bench, Series};
+use crate::own_fs::image_size;
 use crate::settings::{CODE_UNITS, Settings};
-use crate::{arm, observe, preflight, scratch};
+use crate::{arm, observe, scratch};
 
 /// A guest made by the processor itself must say its first line within this time, or it is emulated.
 const KVM_PATIENCE: Duration = Duration::from_secs(5);
@@ -32,7 +34,7 @@ const GRAIN: u64 = 64 << 10;
 /// One series.
 #[derive(Debug)]
 pub struct VmSeries {
-    plan: Plan,
+    plan: VmPlan,
     made: Option<Made>,
 }
 
@@ -51,7 +53,7 @@ struct Made {
 impl VmSeries {
     /// From a plan.
     #[must_use]
-    pub const fn new(plan: Plan) -> VmSeries {
+    pub const fn new(plan: VmPlan) -> VmSeries {
         VmSeries { plan, made: None }
     }
 
@@ -85,7 +87,7 @@ impl VmSeries {
                     "KVM: no first line of the guest within {} s, so the processor is emulated",
                     KVM_PATIENCE.as_secs()
                 )),
-                Err(error) => notes.push(format!("KVM: {}", preflight::first_line(&error.to_string()))),
+                Err(error) => notes.push(format!("KVM: {}", first_line(&error.to_string()))),
             }
         }
         bench.progress.step("booting the guest on an emulated processor");
@@ -124,7 +126,7 @@ impl Series for VmSeries {
     }
 
     fn lines(&self) -> Vec<String> {
-        let Plan { options, settings, arms, kernel, place, .. } = &self.plan;
+        let VmPlan { options, settings, arms, kernel, place, .. } = &self.plan;
         let runs = arms.len().saturating_mul(usize::try_from(settings.runs).unwrap_or(usize::MAX));
         let unit = options
             .unit
@@ -174,8 +176,8 @@ impl Series for VmSeries {
         ));
         let content = bench.run.make_dir(&dir.join("ramline-content"))?;
         let size = settings.units(CODE_UNITS);
-        bench.run.make_file(&content.join("code"), |file| scratch::code_bytes(file, size))?;
-        let code = bench.run.make_image_file(&dir.join("code.img"), preflight::image_size(&settings))?;
+        bench.run.make_file(&content.join("code"), |file| scratch::fill(file, size))?;
+        let code = bench.run.make_image_file(&dir.join("code.img"), image_size(size))?;
         bench.run.mkfs_ext4_holding(&code, Some(&content))?;
         self.made = Some(Made { dir, initrd, code, accel, settings, measured, notes });
         Ok(())
@@ -233,7 +235,7 @@ impl GuestLog for WorkLog {
     }
 }
 
-fn describe(record: &mut RunRecord, plan: &Plan, made: &Made, root: &Root) {
+fn describe(record: &mut RunRecord, plan: &VmPlan, made: &Made, root: &Root) {
     let host = ramline_gather::gather(root, ramline_snapshot::Wanted::NOTHING).machine.kernel;
     record.sandbox = "vm".to_owned();
     record.emulated = made.accel == Accel::Tcg;

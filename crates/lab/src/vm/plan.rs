@@ -4,12 +4,12 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use ramline_evidence::{Arm, SwapKind};
 use ramline_gather::quiet;
+use ramline_kernel::mount::Journalled;
 use ramline_kernel::place::Place;
-use ramline_kernel::{Root, input, memory_room, process};
+use ramline_kernel::{Root, input, process};
 use ramline_units::Bytes;
 
 use super::cpio::Archive;
@@ -17,17 +17,16 @@ use super::image::{self, Kernel};
 use super::modules::{self, Dependencies};
 use super::options::Options;
 use super::qemu::{OVERHEAD, PROGRAM};
-use super::series::VmSeries;
 use crate::arm;
-use crate::error::{LabError, Result};
-use crate::experiment::Series;
+use crate::error::Result;
+use crate::own_fs::image_size;
 use crate::params::Params;
-use crate::preflight::{Assessment, BUSY_LIMIT, Reason, checks, image_size, margin};
-use crate::settings::Settings;
+use crate::requirements::{BUSY_LIMIT, Caller, Check, LOOK, Reason, Tool};
+use crate::settings::{CODE_UNITS, NAME, Settings};
 
 /// Everything a series needs, found and judged.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct VmPlan {
     /// What was asked of the guest.
     pub options: Options,
     /// What was asked of the workload; its unit is set once the guest has been measured.
@@ -50,60 +49,36 @@ pub struct Plan {
     pub doubts: Vec<String>,
 }
 
-/// Checks the values against the machine; nothing is touched.
-///
-/// # Errors
-/// Every reason why it cannot begin, with the numbers and what would make it possible.
-pub fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
-    Ok(Box::new(VmSeries::new(plan(root, params)?)))
-}
-
-fn plan(root: &Root, params: &Params) -> Result<Plan> {
-    let options = Options::of(params)?;
-    // The unit is checked by the options: a guest's need not be a whole number of MiB.
-    let settings = Settings { unit: Bytes::from_mib(32), ..Settings::of(params)? };
-    settings.check()?;
-    let arms = options.arms(&settings)?;
-    let kernel = Kernel::find(&options.kernel, options.modules.as_deref(), &places())?;
-    let found = Dependencies::read(&kernel.modules)?;
-    let binary = options.binary.clone().map_or_else(process::own_exe, Ok)?;
-    let program = input::read("read the binary", &binary, image::LARGEST)?;
-    image::refuse_unless_static(&binary, &program)?;
-    let mut reasons = lacking(&found, &arms, &kernel);
-    let emulator = emulator().map_err(|reason| reasons.push(reason)).unwrap_or_default();
-    if !checks::has_mke2fs() {
-        reasons.push(Reason::new("the program mke2fs is not installed", "sudo apt install e2fsprogs"));
-    }
-    let memory = options.memory + OVERHEAD + margin(checks::mem_total(root));
-    let room = memory_room(root)?;
-    if room < memory {
-        let text = format!(
-            "memory: {memory} needed (guest {}, QEMU {OVERHEAD} and a margin), {room} can be taken",
-            options.memory
-        );
-        reasons.push(Reason::new(text, "ramline lab run code-plus-data --sandbox vm --memory 128MiB"));
-    }
-    let scratch = scratch_needed(&options, &settings, &arms, Bytes(program.len().try_into().unwrap_or(u64::MAX)));
-    // A swap disk is no swap file of the host's: any file system on a disk will do.
-    let place = checks::place(&settings, &[], scratch, &mut reasons);
-    let seen = quiet::look(root, Duration::from_millis(300))?;
-    let doubts = seen.disturbance(BUSY_LIMIT).into_iter().collect();
-    let initramfs = initramfs(&kernel, &found, &arms, &program)?;
-    let plan = place.map(|place| Plan {
-        options,
-        settings,
-        arms,
-        kernel,
-        initramfs,
-        place,
-        emulator,
-        scratch,
-        memory,
-        doubts,
-    });
-    match plan {
-        Some(plan) if reasons.is_empty() => Ok(plan),
-        _ => Err(Assessment { plan: None, reasons }.into_plan().err().unwrap_or(LabError::Interrupted)),
+impl VmPlan {
+    /// Checks the values against the machine; nothing is touched.
+    ///
+    /// # Errors
+    /// Values that make no sense, or `Refused` with every reason.
+    pub fn checked(root: &Root, params: &Params) -> Result<VmPlan> {
+        let options = Options::of(params)?;
+        // The unit is checked by the options: a guest's need not be a whole number of MiB.
+        let settings = Settings { unit: Bytes::from_mib(32), ..Settings::of(params)? };
+        settings.check()?;
+        let arms = options.arms(&settings)?;
+        let kernel = Kernel::find(&options.kernel, options.modules.as_deref(), &places())?;
+        let found = Dependencies::read(&kernel.modules)?;
+        let binary = options.binary.clone().map_or_else(process::own_exe, Ok)?;
+        let program = input::read("read the binary", &binary, image::LARGEST)?;
+        image::refuse_unless_static(&binary, &program)?;
+        let command = format!("ramline lab run {NAME} --sandbox vm --kernel {}", options.kernel);
+        let mut check = Check::new(root, Caller { command: &command, smaller: "--memory 128MiB", ..Caller::default() });
+        check.extend(lacking(&found, &arms, &kernel));
+        let emulator = emulator().map_err(|reason| check.extend([reason])).unwrap_or_default();
+        check.tools(&[Tool::Mkfs(Journalled::Ext4)]);
+        let taken = options.memory + OVERHEAD;
+        let memory = check.memory(taken, &format!("guest {}, QEMU {OVERHEAD}", options.memory))?;
+        let scratch = scratch_needed(&options, &settings, &arms, Bytes(program.len().try_into().unwrap_or(u64::MAX)));
+        // A swap disk is no swap file of the host's: any file system on a disk will do.
+        let place = check.place(scratch, settings.dir.as_deref(), false);
+        let doubts = quiet::look(root, LOOK)?.disturbance(BUSY_LIMIT).into_iter().collect();
+        let initramfs = initramfs(&kernel, &found, &arms, &program)?;
+        let place = check.conclude(place)?;
+        Ok(VmPlan { options, settings, arms, kernel, initramfs, place, emulator, scratch, memory, doubts })
     }
 }
 
@@ -144,7 +119,7 @@ fn emulator() -> std::result::Result<String, Reason> {
 fn scratch_needed(options: &Options, settings: &Settings, arms: &[Arm], program: Bytes) -> Bytes {
     let unit = options.unit.unwrap_or(Bytes(options.memory.0 / 16));
     let sized = Settings { unit, ..settings.clone() };
-    let image = image_size(&sized);
+    let image = image_size(sized.units(CODE_UNITS));
     let swap = if arms.iter().any(|arm| arm::on_disk(&arm.swap)) {
         options.swap_disk.unwrap_or_else(|| sized.swap_size())
     } else {

@@ -1,19 +1,35 @@
-//! Who else on the machine a swap area of ours touches: it is everybody's while it is on, and when it goes its pages come back to
-//! their owners, into groups that may have no room for them.
+//! What the reader is asked consent for: what is made or changed outside the sandbox, and who else it touches.
+//!
+//! A swap area of ours is everybody's while it is on, and when it goes its pages come back to their owners, into groups that may
+//! have no room for them.
 
 use ramline_gather::gather;
 use ramline_kernel::Root;
+use ramline_kernel::cgroup::Version;
+use ramline_model::settings::{Knob, Reach, reach};
 use ramline_snapshot::Wanted;
 use ramline_snapshot::cgroup::Group;
 use ramline_units::Bytes;
+
+use crate::knobs;
 
 /// What a group cannot drop, from this share of its limit on, leaves no room for what comes back.
 const FULL: f64 = 0.9;
 /// Groups named.
 const NAMED: usize = 3;
 
-/// What is asked consent for when a run has a swap area of its own, and the groups that stand at their limit now.
-pub fn of_swap(root: &Root, areas: Vec<String>) -> Vec<String> {
+/// For a run with swappiness of its own, where the group has none.
+#[must_use]
+pub fn swappiness(version: Option<Version>) -> Option<String> {
+    let global = version.is_some_and(|version| reach(Knob::Swappiness, knobs::place(version)) == Reach::Global);
+    global.then(|| {
+        "vm.swappiness of the whole machine, put back after each run (cgroup v2 has none per group)".to_owned()
+    })
+}
+
+/// For a run with swap areas of its own: those, and the groups that stand at their limit now.
+#[must_use]
+pub fn swap_areas(root: &Root, areas: Vec<String>) -> Vec<String> {
     let mut lines = areas;
     if lines.is_empty() {
         return lines;
@@ -48,6 +64,12 @@ fn full(group: &Group) -> Option<String> {
 mod tests {
     use super::*;
     use ramline_units::Limit;
+
+    #[test]
+    fn only_where_a_group_has_no_swappiness_that_of_the_machine_is_asked_for() {
+        assert_eq!((swappiness(None), swappiness(Some(Version::V1))), (None, None));
+        assert!(swappiness(Some(Version::V2)).unwrap().starts_with("vm.swappiness of the whole machine"));
+    }
 
     #[test]
     fn a_group_is_full_by_what_cannot_be_dropped_and_not_by_its_files() {

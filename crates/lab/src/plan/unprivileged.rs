@@ -4,30 +4,24 @@
 //! lies on the scratch place itself and is read with the read-ahead of its disk, which is recorded. What it is not: less of a
 //! sandbox; limits, watchdog and journal are the same.
 
+use ramline_kernel::Root;
 use ramline_kernel::cgroup::{Hierarchy, Version};
 use ramline_kernel::place::Place;
-use ramline_kernel::{Root, process};
 use ramline_model::settings::{self as table, Knob, Reach};
 use ramline_units::Bytes;
 
-use super::{Ground, Reason};
 use crate::arm;
-use crate::code_plus_data::NAME;
-use crate::settings::Settings;
+use crate::requirements::Reason;
+use crate::settings::{NAME, Settings};
 
 /// Gives ramline a group of its own.
 const SCOPE: &str = "systemd-run --user --scope -p Delegate=yes ramline lab run";
-
-/// We are one.
-pub fn is_one() -> bool {
-    process::uid() != 0
-}
 
 /// What needs root of that which is asked for.
 pub fn reasons(hierarchy: Option<&Hierarchy>, settings: &Settings) -> Vec<Reason> {
     if hierarchy.is_some_and(|found| found.version() == Version::V1) {
         let text = "a memory cgroup of version 1, which this machine has, needs root: only version 2 can be delegated";
-        return vec![Reason { privilege: true, ..Reason::new(text, format!("sudo ramline lab run {NAME}")) }];
+        return vec![Reason::privilege(text, format!("sudo ramline lab run {NAME}"))];
     }
     let mut reasons: Vec<Reason> = settings
         .arms
@@ -37,15 +31,12 @@ pub fn reasons(hierarchy: Option<&Hierarchy>, settings: &Settings) -> Vec<Reason
                 .into_iter()
                 .find(|knob| table::reach(*knob, table::Place::Delegated) == Reach::Impossible)?;
             let text = format!("setting {} needs root: {}", arm.name, why(knob));
-            Some(Reason {
-                privilege: true,
-                ..Reason::new(text, format!("{SCOPE} {NAME} --arms {}", arm::DEFAULT_ARMS.join(",")))
-            })
+            Some(Reason::privilege(text, format!("{SCOPE} {NAME} --arms {}", arm::DEFAULT_ARMS.join(","))))
         })
         .collect();
     if settings.read_aheads.len() > 1 {
         let text = "several read-aheads need root: they are set at a loop device, which only root can make";
-        reasons.push(Reason { privilege: true, ..Reason::new(text, format!("{SCOPE} {NAME}")) });
+        reasons.push(Reason::privilege(text, format!("{SCOPE} {NAME}")));
     }
     reasons
 }
@@ -59,18 +50,16 @@ fn why(knob: Knob) -> &'static str {
     }
 }
 
-/// Where the code lies, and the settings with the read-ahead it is read with: that of the disk, whatever it is, unless another
-/// was asked for.
-pub fn ground(root: &Root, settings: Settings, place: &Place, reasons: &mut Vec<Reason>) -> (Ground, Settings) {
+/// What the code is read with: the read-ahead of the disk, whatever it is, unless another was asked for.
+pub fn read_ahead(root: &Root, settings: &Settings, place: &Place) -> Result<Bytes, Reason> {
     let disk = place.device.as_deref().unwrap_or("its disk");
     let asked = settings.read_aheads.first().copied().unwrap_or_default();
-    let Some(read_ahead) = place.read_ahead(root) else {
+    let unknown = || {
         let text = format!("read-ahead: with what {} ({}) is read is not known", place.dir.display(), place.fs_type);
-        reasons.push(Reason::new(text, format!("{SCOPE} {NAME} --dir /var/tmp")));
-        return (Ground::Plain { read_ahead: asked }, settings);
+        Reason::new(text, format!("{SCOPE} {NAME} --dir /var/tmp"))
     };
-    reasons.extend(other(asked, read_ahead, disk));
-    (Ground::Plain { read_ahead }, Settings { read_aheads: vec![read_ahead], ..settings })
+    let has = place.read_ahead(root).ok_or_else(unknown)?;
+    other(asked, has, disk).map_or(Ok(has), Err)
 }
 
 /// The default is no wish.
@@ -78,7 +67,7 @@ fn other(asked: Bytes, has: Bytes, disk: &str) -> Option<Reason> {
     (asked != has && !Settings::default().read_aheads.contains(&asked)).then(|| {
         let (asked, has) = (arm::kib(asked), arm::kib(has));
         let text = format!("a read-ahead of {asked} needs root: without, the code is read with that of {disk}, {has}");
-        Reason { privilege: true, ..Reason::new(text, format!("{SCOPE} {NAME} --read-ahead {has}")) }
+        Reason::privilege(text, format!("{SCOPE} {NAME} --read-ahead {has}"))
     })
 }
 
