@@ -59,12 +59,12 @@ pub fn run() -> ExitCode {
     stdio::tell_panics();
     // A child of the lab is this binary again; its arguments are its own and are no part of the command line.
     let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    if words.first().is_some_and(|word| word == ramline_lab::child::ARGUMENT) {
+    if words.first().is_some_and(|word| word == ramline_sandbox::child::ARGUMENT) {
         return ramline_lab::experiments::child_main(words.get(1..).unwrap_or_default());
     }
     // And so is the first process of the lab's virtual machines.
-    if words.first().is_some_and(|word| word == ramline_lab::vm::guest::ARGUMENT) {
-        return ramline_lab::vm::guest::main();
+    if words.first().is_some_and(|word| word == ramline_sandbox::vm::guest::ARGUMENT) {
+        return ramline_sandbox::vm::guest::main();
     }
     // A panic has said by itself what it was.
     let bare = words.is_empty() || words == ["show"];

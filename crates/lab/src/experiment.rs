@@ -9,8 +9,8 @@ use ramline_act::Run;
 use ramline_evidence::{Arm, RunRecord};
 use ramline_kernel::Root;
 
-use crate::error::Result;
 use crate::params::{Kind, Parameter, Params, row};
+use ramline_sandbox::error::Result;
 use ramline_sandbox::progress::Progress;
 
 /// One experiment.

@@ -18,7 +18,7 @@ use std::time::Duration;
 use ramline_units::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{LabError, Result};
+use ramline_sandbox::error::{LabError, Result};
 
 /// What a value may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,11 +12,11 @@ use ramline_gather::gather;
 use ramline_kernel::{Root, process, signals};
 use ramline_snapshot::Wanted;
 
-use crate::arm;
-use crate::error::{LabError, Result, first_line};
 use crate::experiment::{Bench, Experiment, Series};
 use crate::params::{Kind, Parameter, Params};
 use crate::store::{Header, RunFolder};
+use ramline_sandbox::arm;
+use ramline_sandbox::error::{LabError, Result, first_line};
 use ramline_sandbox::progress::Progress;
 
 /// Whether the reader agreed to what [`Series::global`] lists: by answering, or with `--prove`.

@@ -15,12 +15,13 @@ use ramline_evidence::Verdict;
 use ramline_gather::gather;
 use ramline_kernel::cgroup::Hierarchy;
 use ramline_kernel::{Root, mount, process, swap};
-use ramline_lab::plan::CodePlusDataPlan;
+use ramline_lab::experiments::code_plus_data::plan::CodePlusDataPlan;
+use ramline_lab::experiments::code_plus_data::settings::Settings;
 use ramline_lab::series::{Consent, Env};
-use ramline_lab::settings::Settings;
 use ramline_lab::store::RunFolder;
-use ramline_lab::{arm, child, code_plus_data, experiments, report};
+use ramline_lab::{experiments, experiments::code_plus_data, report};
 use ramline_sandbox::progress::Silent;
+use ramline_sandbox::{arm, child};
 use ramline_snapshot::Wanted;
 use ramline_units::Bytes;
 

@@ -89,7 +89,7 @@ fn unsafe_stands_only_in_the_kernel_crate() {
 
 #[test]
 fn kernel_paths_stand_only_in_kernel_and_gather() {
-    for name in ["act", "pagecache", "lab", "cli"] {
+    for name in ["act", "sandbox", "measure", "pagecache", "lab", "cli"] {
         for source::Source { path, code, .. } in source::of_crate(name) {
             for named in ["\"/proc/", "\"/sys/", "\"/sys\"", "\"/proc\""] {
                 assert!(!code.contains(named), "{path} names a kernel file: {named}");
@@ -122,7 +122,7 @@ fn what_comes_from_outside_is_read_by_the_one_reader_with_its_bounds() {
         "gather/src/sections/shmem/spaces.rs",
         "gather/src/sections/zram.rs",
         "gather/src/held.rs",
-        "lab/src/vm/guest.rs",
+        "sandbox/src/vm/guest.rs",
     ];
     let found = elsewhere(&["fs::read(", "fs::read_to_string(", "io::read_to_string"], &may);
     assert!(found.is_empty(), "read through ramline_kernel::input:\n{}", found.join("\n"));
@@ -132,7 +132,7 @@ fn what_comes_from_outside_is_read_by_the_one_reader_with_its_bounds() {
 
 #[test]
 fn what_is_printed_passes_the_printer_that_escapes() {
-    let may = ["kernel/src/stdio.rs", "lab/src/vm/guest.rs"];
+    let may = ["kernel/src/stdio.rs", "sandbox/src/vm/guest.rs"];
     let found = elsewhere(&["println!(", "eprint!(", "print!("], &may);
     assert!(found.is_empty(), "print through ramline_kernel::stdio::tell or cli's output:\n{}", found.join("\n"));
 }

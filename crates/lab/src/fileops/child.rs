@@ -11,11 +11,11 @@ use ramline_kernel::memory_room;
 use super::pressure::Look;
 use super::task::{FileReport, FileTask, Op};
 use super::work;
-use crate::child::{self, Event, Supervisor};
-use crate::error::Result;
 use crate::experiment::Bench;
-use crate::observe::Observer;
-use crate::requirements;
+use ramline_sandbox::child::{self, Event, Supervisor};
+use ramline_sandbox::error::Result;
+use ramline_sandbox::observe::Observer;
+use ramline_sandbox::requirements;
 
 /// The numbers of an operation, or how it ended without.
 pub type Performed = std::result::Result<FileReport, Verdict>;

@@ -15,10 +15,10 @@ use ramline_kernel::mount::{self, Journalled, Tmpfs};
 use ramline_kernel::{Root, place, residency, zram};
 use ramline_units::{Bytes, Limit};
 
-use crate::error::{LabError, Result};
 use crate::experiment::Bench;
-use crate::requirements::{Reason, Tool, is_unprivileged};
-use crate::{own_fs, scratch};
+use ramline_sandbox::error::{LabError, Result};
+use ramline_sandbox::requirements::{Reason, Tool, is_unprivileged};
+use ramline_sandbox::{own_fs, scratch};
 
 /// What a place is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

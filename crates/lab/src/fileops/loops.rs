@@ -11,7 +11,7 @@ use ramline_kernel::process::{self, Usage};
 use ramline_units::Nanos;
 
 use super::task::Cost;
-use crate::error::{LabError, Result};
+use ramline_sandbox::error::{LabError, Result};
 
 /// When what is written is synced.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use ramline_units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
 use super::task::FileReport;
-use crate::error::{LabError, Result};
+use ramline_sandbox::error::{LabError, Result};
 
 /// What was seen at the moment memory was full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use super::loops::{Clock, Sync, harness, open, read_all, remove, write_new};
 use super::task::{FileReport, FileTask, Op};
-use crate::child;
-use crate::error::{LabError, Result};
+use ramline_sandbox::child;
+use ramline_sandbox::error::{LabError, Result};
 use ramline_sandbox::fill::Filler;
 
 /// Its kind of child.

@@ -12,8 +12,8 @@ use ramline_kernel::{FileKey, Root};
 use ramline_kernel::{input, residency};
 
 use super::{FileSet, Member};
-use crate::child::command::{self, CommandRun, Ran};
-use crate::error::{LabError, Result};
+use ramline_sandbox::child::command::{self, CommandRun, Ran};
+use ramline_sandbox::error::{LabError, Result};
 
 /// No experiment with more files than this: evicting them before each run would take longer than the runs.
 const MOST: usize = 100_000;

@@ -35,9 +35,9 @@ impl Shown {
         // The table of the sandbox proves something for this machine, which a virtual machine's runs do not.
         let guests = records.iter().any(|record| record.sandbox == "vm");
         let found = match table.experiment.as_str() {
-            ramline_lab::code_plus_data::NAME if !guests => ProofTable::of(records).map(Shown::Proof),
-            ramline_lab::read_path::NAME => ReadPaths::of(records).map(Shown::Paths),
-            ramline_lab::knee::NAME => Knee::from_records(records).map(|knee| Shown::Knee(Box::new(knee))),
+            ramline_lab::experiments::code_plus_data::NAME if !guests => ProofTable::of(records).map(Shown::Proof),
+            ramline_lab::experiments::read_path::NAME => ReadPaths::of(records).map(Shown::Paths),
+            ramline_lab::experiments::knee::NAME => Knee::from_records(records).map(|knee| Shown::Knee(Box::new(knee))),
             _ => None,
         };
         found.unwrap_or(Shown::Series)
@@ -49,7 +49,9 @@ impl Shown {
             Shown::Proof(proof) => screen::proof_sheet(proof, &screen::headline(table, lead)),
             Shown::Paths(paths) => paths.sheet(lead),
             Shown::Knee(knee) => screen::knee_sheet(knee, table),
-            Shown::Series if table.experiment == ramline_lab::cold_warm::NAME => screen::timing_sheet(table),
+            Shown::Series if table.experiment == ramline_lab::experiments::cold_warm::NAME => {
+                screen::timing_sheet(table)
+            }
             Shown::Series => screen::series_sheet(table, lead),
         }
     }

@@ -70,7 +70,7 @@ impl FromArgMatches for Chosen {
         let mut params = Params::defaults(&table);
         for row in &table {
             if let Some(values) = values(given, row) {
-                let wrong = |e: ramline_lab::LabError| {
+                let wrong = |e: ramline_sandbox::LabError| {
                     clap::Error::raw(clap::error::ErrorKind::ValueValidation, format!("{e}\n"))
                 };
                 params.set(&table, row.name, values).map_err(wrong)?;
