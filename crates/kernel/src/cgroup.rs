@@ -33,12 +33,13 @@ pub use cramped::{Cramped, cramped};
 pub use delegated::move_process;
 pub use hierarchy::{Hierarchy, Version};
 pub use members::processes_below;
-pub use room::{Room, cache_room, memory_room, panic_on_oom};
+pub use room::{Room, cache_room, memory_room, memory_total, panic_on_oom};
 pub use stat::GroupStat;
 
 use crate::error::{KernelError, Result};
+use crate::kernel_file::read_text;
 use crate::process;
-use crate::sys::{read_text, retry_busy};
+use crate::sys::retry_busy;
 use crate::write::{Change, write_knob};
 
 /// The names of our groups begin with this; nothing else is ever killed or removed.
@@ -148,22 +149,6 @@ impl Group {
         match self.version {
             Version::V1 => v1::set_swap_limit(&self.dir, limit),
             Version::V2 => v2::set_swap_limit(&self.dir, limit).map(|change| vec![change]),
-        }
-    }
-
-    /// Sets the swappiness of this group only; version 1 only.
-    ///
-    /// # Errors
-    /// `Unsupported` in version 2, where only the machine's `vm.swappiness` exists.
-    pub fn set_swappiness(&self, value: u8) -> Result<Change> {
-        match self.version {
-            Version::V1 => write_knob(&self.dir.join("memory.swappiness"), &value.to_string()),
-            Version::V2 => Err(KernelError::unsupported(
-                "set the swappiness of",
-                &self.dir,
-                "cgroup v2 has no swappiness per group, only vm.swappiness of the whole machine",
-            )
-            .hint("sysctl vm.swappiness")),
         }
     }
 

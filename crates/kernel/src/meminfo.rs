@@ -4,7 +4,7 @@ use ramline_units::Bytes;
 
 use crate::Root;
 use crate::error::{KernelError, Result};
-use crate::sys::read_text;
+use crate::kernel_file::read_text;
 
 /// One line by its name, without the colon.
 ///

@@ -26,7 +26,8 @@ use ramline_units::Bytes;
 
 use crate::Root;
 use crate::error::{KernelError, Result};
-use crate::sys::{c_path, check, read_text, retry_busy};
+use crate::kernel_file::read_text;
+use crate::sys::{c_path, check, retry_busy};
 
 pub use remote::Remote;
 
@@ -142,7 +143,9 @@ impl Journalled {
         }
     }
 
-    const fn program(self) -> (&'static str, &'static str) {
+    /// The program that makes one, and the package it is in.
+    #[must_use]
+    pub const fn program(self) -> (&'static str, &'static str) {
         match self {
             Journalled::Ext4 => ("mke2fs", "e2fsprogs"),
             Journalled::Xfs => ("mkfs.xfs", "xfsprogs"),

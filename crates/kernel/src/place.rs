@@ -17,8 +17,9 @@ use ramline_units::Bytes;
 
 use crate::Root;
 use crate::error::{KernelError, Result};
+use crate::kernel_file::read_u64;
 use crate::mount;
-use crate::sys::{c_path, check, is_writable, read_u64};
+use crate::sys::{c_path, check, is_writable};
 
 /// File systems that keep ordinary files on a disk of this machine. All others are in memory, behind another layer or on
 /// the network, where a measurement would be of something else, or write in ways of their own (zfs: past the page cache).
@@ -130,7 +131,7 @@ impl Place {
     #[must_use]
     pub fn disk_number(&self, root: &Root) -> Option<(u32, u32)> {
         let name = self.device.as_ref()?;
-        let text = crate::sys::read_text(&root.path(format!("/sys/block/{name}/dev"))).ok()?;
+        let text = crate::kernel_file::read_text(&root.path(format!("/sys/block/{name}/dev"))).ok()?;
         let (major, minor) = text.trim().split_once(':')?;
         Some((major.parse().ok()?, minor.parse().ok()?))
     }

@@ -27,25 +27,20 @@ use std::time::{Duration, Instant};
 
 use ramline_units::Bytes;
 
+pub use crate::sys::page_size;
 pub use clock::{monotonic, sync_dir, sync_file_system};
 pub use usage::{Usage, own_usage, poll_with_usage, preemptions, wait_at_most, wait_with_usage};
 
 use crate::Root;
 use crate::cgroup::Group;
 use crate::error::{KernelError, Result};
-use crate::sys::{check, read_text};
-
-/// The size of a page of this machine in bytes.
-#[must_use]
-pub fn page_size() -> u64 {
-    crate::sys::page_size()
-}
+use crate::kernel_file::read_text;
+use crate::sys::check;
 
 /// The effective user.
 #[must_use]
 pub fn uid() -> u32 {
-    // SAFETY: always succeeds.
-    unsafe { libc::geteuid() }
+    rustix::process::geteuid().as_raw()
 }
 
 /// The user whose number stands for all that a user namespace does not know (/proc/sys/kernel/overflowuid, as it is unless changed).
@@ -54,7 +49,7 @@ pub const UNKNOWN_USER: u32 = 65534;
 /// False in a user namespace that knows some users only: files of the others look like [`UNKNOWN_USER`]'s.
 #[must_use]
 pub fn knows_all_users() -> bool {
-    let map = crate::sys::read_text(Path::new("/proc/self/uid_map")).unwrap_or_default();
+    let map = crate::kernel_file::read_text(Path::new("/proc/self/uid_map")).unwrap_or_default();
     map.split_whitespace().eq(["0", "0", "4294967295"])
 }
 

@@ -29,9 +29,10 @@ use ramline_units::Bytes;
 use crate::Root;
 use crate::cgroup;
 use crate::error::{KernelError, Result};
+use crate::kernel_file::read_text;
 use crate::meminfo;
 use crate::place;
-use crate::sys::{c_path, check, read_text, size_of_target};
+use crate::sys::{c_path, check, size_of_target};
 
 /// The label of every area we make.
 pub const LABEL: &str = "ramline";
@@ -227,7 +228,7 @@ pub fn swapoff_preflight(root: &Root, path: &Path) -> Result<Preflight> {
         )
         .hint("ramline show swap"));
     }
-    let elsewhere = others.iter().fold(Bytes::ZERO, |free, other| free + (other.size - other.used));
+    let elsewhere = others.iter().fold(Bytes::ZERO, |free, other| free + other.size.saturating_sub(other.used));
     if area.used > Bytes::ZERO
         && let Some(group) = cgroup::cramped(root, area.used, elsewhere)
     {

@@ -25,7 +25,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Root;
 use crate::error::{KernelError, Result};
-use crate::sys::{read_text, read_u64, retry_busy};
+use crate::kernel_file::{read_text, read_u64};
+use crate::sys::retry_busy;
 use crate::write::{Change, write_knob};
 
 const CONTROL: &str = "/sys/class/zram-control";

@@ -57,12 +57,18 @@ pub struct Parameter {
 }
 
 /// The command of an experiment, as all of them take it.
-pub const COMMAND: Parameter = Parameter {
-    name: "command",
-    kind: Kind::Command,
-    default: None,
-    help: "The command, after --; it runs as the user who runs ramline, without input and with its output thrown away",
-};
+pub const COMMAND: Parameter = row(
+    "command",
+    Kind::Command,
+    None,
+    "The command, after --; it runs as the user who runs ramline, without input and with its output thrown away",
+);
+
+/// A row of such a table.
+#[must_use]
+pub const fn row(name: &'static str, kind: Kind, default: Option<&'static str>, help: &'static str) -> Parameter {
+    Parameter { name, kind, default, help }
+}
 
 /// Reads a duration: a number and `ms`, `s` or `min`, up to an hour.
 #[must_use]

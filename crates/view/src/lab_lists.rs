@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::html::date_ms;
+use crate::format::date_ms;
 use crate::sheet::{Depth, Sheet};
 use crate::text::{Column, Paint, Style, Table, number};
 

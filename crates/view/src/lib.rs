@@ -8,6 +8,7 @@
 
 pub mod cache;
 pub mod figure;
+mod format;
 pub mod html;
 mod lab_lists;
 pub mod measured;
@@ -27,8 +28,8 @@ pub use ramline_evidence::proof::{self, Outcome, Point, ProofArm, ProofTable, Ve
 pub use ramline_model::costs::CostRatio;
 pub use ramline_model::ledger::{Drift, Moved};
 pub use ramline_units::{escape, is_hostile};
-pub use report::{CheckupReport, Cost, Mode, SCHEMA_VERSION, Skipped, Topic, UnseenSection, topics};
-pub use screen::Comparison;
+pub use report::{CheckupReport, Cost, Mode, SCHEMA_VERSION, Skipped, UnseenSection};
+pub use screen::{Comparison, Topic, topics};
 pub use show::{
     ShowCgroups, ShowMaps, ShowMemory, ShowPressure, ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs, ShowTranslate,
     ShowZram, SortBy, TmpfsBy, TmpfsOptions,

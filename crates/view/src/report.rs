@@ -12,11 +12,6 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
-mod sheets;
-
-pub(crate) use sheets::findings;
-pub use sheets::{Topic, topics};
-
 use ramline_advice::Finding;
 use ramline_evidence::TierReport;
 use ramline_model::ledger::{Drift, Ledger};

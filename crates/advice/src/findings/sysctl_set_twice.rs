@@ -8,7 +8,7 @@
 use ramline_snapshot::Snapshot;
 use ramline_snapshot::configured::{Configured, Setting};
 
-use super::{Draft, commands};
+use super::draft::{Draft, commands};
 use crate::text::{evidence, word};
 use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
 

@@ -6,8 +6,8 @@
 use ramline_model::tmpfs::{self, QuotaUse, TmpfsMount};
 use ramline_units::{Bytes, Limit};
 
+use super::draft::{Draft, commands};
 use super::tmpfs_near_limit::{NEAR, grounds};
-use super::{Draft, commands};
 use crate::text::{evidence, percent, word};
 use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
-use ramline_kernel::gather::Walking;
+use ramline_gather::Walking;
 use ramline_snapshot::{Snapshot, Wanted, Window};
 use ramline_view::sheet::Depth;
 use ramline_view::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowZram};

@@ -3,7 +3,8 @@
 //! What it is not: complete. What takes long to find out is left out.
 
 use clap::Arg;
-use ramline_kernel::{Root, gather};
+use ramline_gather::gather;
+use ramline_kernel::Root;
 use ramline_lab::experiments::EXPERIMENTS;
 use ramline_lab::store::RunFolder;
 use ramline_snapshot::{Snapshot, Wanted};
@@ -65,7 +66,7 @@ fn series() -> Lines {
 }
 
 fn look(want: Wanted) -> Snapshot {
-    gather::gather(&Root::live(), want)
+    gather(&Root::live(), want)
 }
 
 fn groups() -> Lines {

@@ -15,7 +15,8 @@ use super::hierarchy::ancestors;
 use super::v2::{Parent, SUBTREE, gives_memory, lists_memory};
 use crate::Root;
 use crate::error::{KernelError, Result};
-use crate::sys::{attribute, is_writable, read_text};
+use crate::kernel_file::read_text;
+use crate::sys::{attribute, is_writable};
 use crate::write::write_knob;
 
 const TRIED: &str = "make a memory cgroup below";

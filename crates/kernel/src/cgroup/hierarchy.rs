@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use super::{delegated, v1, v2};
 use crate::Root;
 use crate::error::{KernelError, Result};
+use crate::kernel_file::read_text;
 use crate::mount::{self, Mounted};
-use crate::sys::read_text;
 use crate::write::Change;
 
 /// The two interfaces.

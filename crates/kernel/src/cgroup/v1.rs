@@ -6,7 +6,7 @@ use ramline_units::{Bytes, Limit};
 
 use super::hierarchy::ancestors;
 use crate::error::{KernelError, Result};
-use crate::sys::read_u64;
+use crate::kernel_file::read_u64;
 use crate::write::{Change, write_knob};
 
 const LIMIT: &str = "memory.limit_in_bytes";

@@ -4,12 +4,14 @@ use std::io::Write;
 use std::path::Path;
 
 use ramline_evidence::Arm;
-use ramline_kernel::{Root, scratch, stream, write};
+use ramline_kernel::{Root, scratch, stream};
+use ramline_model::settings::Knob;
 
 use super::NAME;
 use crate::child::ReadMethod;
-use crate::error::{LabError, Result};
-use crate::preflight::Reason;
+use crate::error::{LabError, Result, first_line};
+use crate::knobs;
+use crate::requirements::Reason;
 
 /// Those that every kernel can do.
 pub const DEFAULT: &str = "none,plain,dontneed,noreuse,direct,mapped,mapped-noreuse,own-group,own-limit";
@@ -105,7 +107,9 @@ pub fn parse(texts: &[String]) -> Result<Vec<Arm>> {
 pub fn impossible(root: &Root, arms: &[Arm], dir: &Path) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let name = |wanted: &dyn Fn(&Arm) -> bool| arms.iter().find(|arm| wanted(arm)).map(|arm| arm.name.clone());
-    if let Some(arm) = name(&|arm| arm.settings.contains_key("lru")).filter(|_| !write::lru_gen(root).exists()) {
+    if let Some(arm) = name(&|arm| arm.settings.contains_key("lru"))
+        .filter(|_| !knobs::file(root, Knob::Mglru).is_some_and(|knob| knob.exists()))
+    {
         let text =
             format!("setting {arm}: this kernel was built without the multi-generational LRU (/sys/kernel/mm/lru_gen)");
         reasons.push(Reason::new(text, format!("ramline lab run {NAME} --arms {DEFAULT}")));
@@ -123,7 +127,7 @@ fn no_dontcache(dir: &Path) -> Option<String> {
     let mut file = scratch::unnamed_file(dir).ok()?;
     file.write_all(&[0; 4096]).and_then(|()| file.sync_all()).ok()?;
     let error = stream::read_uncached(&file, dir, &mut [0; 4096], 0).err()?;
-    Some(crate::preflight::first_line(&error.to_string()))
+    Some(first_line(&error.to_string()))
 }
 
 #[cfg(test)]

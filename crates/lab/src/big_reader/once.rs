@@ -4,19 +4,19 @@ use std::time::{Duration, Instant};
 
 use ramline_act::Run;
 use ramline_evidence::{Arm, Better, Figure, RunRecord, Verdict};
-use ramline_kernel::cgroup::{Group, GroupStat, Version};
-use ramline_kernel::{Root, process, swap, write};
-use ramline_units::{Bytes, Limit};
+use ramline_kernel::cgroup::{Group, GroupStat};
+use ramline_kernel::{Root, process, write};
+use ramline_model::settings::Knob;
+use ramline_units::{Bytes, Limit, growth};
 use serde_json::json;
 
 use super::arms::{self, Where};
 use super::{Made, Plan};
-use crate::bed::{self, Found};
 use crate::child::{Polled, ReadMethod, Request, Response, Worker};
 use crate::error::{LabError, Result};
 use crate::experiment::Bench;
-use crate::observe;
-use crate::own_fs;
+use crate::requirements::{self, Resources};
+use crate::{group, knobs, observe, scratch};
 
 /// Time between two looks at what is left.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -26,7 +26,7 @@ const LOOKS: usize = 400;
 /// One run.
 pub struct Once<'a> {
     pub plan: &'a Plan,
-    pub found: &'a Found,
+    pub found: &'a Resources,
     pub made: &'a Made,
 }
 
@@ -53,20 +53,17 @@ enum Streamed {
 impl Once<'_> {
     pub fn run(&self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
         let way = arms::of(arm).ok_or_else(|| LabError::Workload(format!("no such setting: {}", arm.name)))?;
-        let v1 = self.found.hierarchy.version() == Version::V1;
-        record.sandbox = (if v1 { "cgroup-v1" } else { "cgroup-v2" }).to_owned();
-        record.machine.cgroup_version = if v1 { 1 } else { 2 };
-        record.machine.scratch_fs.clone_from(&self.found.place.fs_type);
-        record.machine.scratch_disk.clone_from(&self.found.place.device);
-        record.notes.extend(bed::disturbance(bench.root)?);
-        if let Some(value) = arms::lru(arm) {
-            bench.run.set_knob(&write::lru_gen(bench.root), value)?;
+        self.found.describe(record);
+        record.notes.extend(requirements::settle(bench.root, Duration::ZERO, bench.run)?);
+        let switch = knobs::file(bench.root, Knob::Mglru);
+        if let Some((knob, value)) = switch.as_ref().zip(arms::lru(arm)) {
+            bench.run.set_knob(knob, value)?;
         }
-        if let Some(value) = write::read_knob(&write::lru_gen(bench.root)) {
+        if let Some(value) = switch.and_then(|knob| write::read_knob(&knob)) {
             record.verified.insert("lru_gen/enabled".to_owned(), value);
         }
         for path in [&self.made.read_twice, &self.made.mapped, &self.made.stream] {
-            own_fs::evict(path)?;
+            scratch::evict(path)?;
         }
         let groups = self.groups(bench.root, way.place, record, bench.run)?;
         let mut holder = Worker::start(bench.run, Some(&groups.hot))?;
@@ -125,21 +122,13 @@ impl Once<'_> {
 
     /// One group with the limit, and in it one for the hot set and, where the arm says so, one for the reader.
     fn groups(&self, root: &Root, place: Where, record: &mut RunRecord, run: &mut Run) -> Result<Groups> {
-        let whole = run.make_cgroup(&self.found.hierarchy, record.order)?;
-        record.verified.extend(self.made.bed.verified());
+        let whole = self.found.make_group(record.order, run)?;
+        record.verified.extend(self.made.fs.verified());
         let mut set = |prefix: &str, changes: Vec<write::Change>| {
-            for change in changes {
-                let file = change.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                record.verified.insert(format!("{prefix}{file}"), change.after.unwrap_or_default());
-            }
+            record.verified.extend(group::verified(changes).map(|(file, value)| (format!("{prefix}{file}"), value)));
         };
         set("", whole.set_memory_limit(Limit::At(self.plan.limit))?);
-        match whole.set_swap_limit(Limit::At(Bytes::ZERO)) {
-            Ok(changes) => set("", changes),
-            // A kernel without swap accounting may still have no swap at all, which is as good.
-            Err(error) if error.is_unsupported() && swap::areas(root)?.is_empty() => {}
-            Err(error) => return Err(error.into()),
-        }
+        set("", group::forbid_swap(root, &whole)?);
         let hot = run.make_cgroup_below(&whole, "ramline-hot")?;
         let reader = match place {
             Where::Together => hot.clone(),
@@ -186,9 +175,9 @@ impl Once<'_> {
 
     fn resident(&self) -> Result<Resident> {
         Ok(Resident {
-            read_twice: own_fs::cached(&self.made.read_twice)?,
-            mapped: own_fs::cached(&self.made.mapped)?,
-            stream: own_fs::cached(&self.made.stream)?,
+            read_twice: scratch::cached(&self.made.read_twice)?,
+            mapped: scratch::cached(&self.made.mapped)?,
+            stream: scratch::cached(&self.made.stream)?,
         })
     }
 
@@ -248,7 +237,7 @@ fn figures(
     let share = |left: u64, full: u64| if full == 0 { 0.0 } else { left as f64 / full as f64 * 100.0 };
     let all = share(left.read_twice + left.mapped, full.read_twice + full.mapped);
     add("hot set kept", all, "%", Better::Higher);
-    if let Some(count) = after.refault_file.zip(base.refault_file).and_then(|(after, base)| after.checked_sub(base)) {
+    if let Some(count) = base.refault_file.zip(after.refault_file).and_then(|(base, after)| growth(base, after)) {
         add("refaults", count as f64, "pages", Better::Lower);
     }
     add("time to use it again", read.took.as_secs_f64() + touched.took.as_secs_f64(), "s", Better::Lower);

@@ -112,7 +112,7 @@ pub fn run(root: &Root, order: CommandRun<'_>, run: &mut Run) -> Result<Ran> {
                     watch.take_in(true)?;
                 }
                 if Instant::now() >= late {
-                    let passed = Nanos(process::monotonic().0.saturating_sub(begin.0));
+                    let passed = process::monotonic().saturating_sub(begin);
                     child.stop(Verdict::Thrashing(format!("it did not end within {passed}")))?;
                 }
             }
@@ -131,17 +131,12 @@ pub fn run(root: &Root, order: CommandRun<'_>, run: &mut Run) -> Result<Ran> {
         group.kill_all()?;
     }
     let said = said.and_then(|said| said.recv_timeout(Duration::from_millis(200)).ok());
-    Ok(Ran { wall: Nanos(end.at.0.saturating_sub(begin.0)), usage: less(end.usage, gate), end, said })
+    Ok(Ran { wall: end.at.saturating_sub(begin), usage: less(end.usage, gate)?, end, said })
 }
 
-fn less(usage: Usage, gate: AtGate) -> Usage {
-    Usage {
-        user: Nanos(usage.user.0.saturating_sub(gate.user.0)),
-        system: Nanos(usage.system.0.saturating_sub(gate.system.0)),
-        majflt: usage.majflt.saturating_sub(gate.major_faults),
-        read: usage.read.saturating_sub(gate.read),
-        ..usage
-    }
+fn less(usage: Usage, gate: AtGate) -> Result<Usage> {
+    let AtGate { user, system, major_faults, read } = gate;
+    Ok(usage.since(&Usage { user, system, majflt: major_faults, read, minflt: 0, written: Bytes::ZERO, ..usage })?)
 }
 
 /// Takes in all it says and keeps the last line that is not empty.
@@ -246,8 +241,8 @@ mod tests {
 
     #[test]
     fn what_the_launcher_used_is_not_the_commands() {
-        let gate = AtGate { user: Nanos(4), system: Nanos(6), major_faults: 1, read: Bytes(7) };
-        let usage = less(ran(0).usage, gate);
+        let gate = AtGate { user: Nanos(4), system: Nanos(5), major_faults: 1, read: Bytes(7) };
+        let usage = less(ran(0).usage, gate).unwrap();
         assert_eq!((usage.user, usage.system, usage.majflt, usage.read), (Nanos(5), Nanos(0), 2, Bytes(0)));
     }
 

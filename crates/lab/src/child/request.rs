@@ -101,13 +101,13 @@ impl Executor {
         let (before, begin) = (process::own_usage()?, process::monotonic());
         let (bytes, calls) = self.work(request)?;
         let (end, after) = (process::monotonic(), process::own_usage()?);
-        let since = |after: Nanos, before: Nanos| Nanos(after.0.saturating_sub(before.0));
+        let used = after.since(&before)?;
         Ok(Response {
-            took: since(end, begin),
-            user: since(after.user, before.user),
-            system: since(after.system, before.system),
-            major_faults: after.majflt.saturating_sub(before.majflt),
-            minor_faults: after.minflt.saturating_sub(before.minflt),
+            took: end.saturating_sub(begin),
+            user: used.user,
+            system: used.system,
+            major_faults: used.majflt,
+            minor_faults: used.minflt,
             bytes: Bytes(bytes),
             calls,
         })

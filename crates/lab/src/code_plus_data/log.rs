@@ -36,7 +36,7 @@ impl WorkLog {
         record.reclaim.major_faults = end.usage.majflt;
         if last.phase != Phase::Done && end.failed.is_none() {
             // Cut short: the last report tells how far it came.
-            record.elapsed = Nanos(self.rounds_began.map_or(0, |began| last.now.0.saturating_sub(began.0)));
+            record.elapsed = self.rounds_began.map_or(Nanos(0), |began| last.now.saturating_sub(began));
         }
         if last.timed_out || last.phase == Phase::Rounds {
             record.fraction = last.fraction;

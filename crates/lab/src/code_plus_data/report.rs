@@ -6,7 +6,7 @@ use ramline_evidence::{Phase, Sample};
 use ramline_units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
-use crate::fill::Fill;
+use ramline_sandbox::fill::Fill;
 
 /// What the workload is to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,19 +7,19 @@ use ramline_units::Bytes;
 
 use super::report::WorkTask;
 use super::watch::Watch;
+use crate::code_file::Scratch;
 use crate::error::Result;
 use crate::experiment::Bench;
-use crate::observe;
+use crate::plan::{CodePlusDataPlan, Ground};
 use crate::pool::PoolKeeper;
-use crate::preflight::{self, Plan};
 use crate::sandbox::{self, Sandbox};
-use crate::scratch::Scratch;
+use crate::{observe, requirements};
 
 /// What all runs share.
 #[derive(Debug)]
 pub struct Runner<'a> {
     /// What is to be done.
-    pub plan: &'a Plan,
+    pub plan: &'a CodePlusDataPlan,
     /// Where the code is.
     pub scratch: &'a Scratch,
 }
@@ -34,8 +34,7 @@ impl Runner<'_> {
         let Bench { root, run, progress, deadline } = bench;
         record.workload = self.plan.settings.workload(arm);
         progress.phase("waiting for a quiet moment");
-        let disturbed = observe::settle(root, run, self.plan.settings.settle, preflight::BUSY_LIMIT / 2.0)?;
-        record.notes.extend(disturbed.map(|why| format!("the machine was not quiet before the run: {why}")));
+        record.notes.extend(requirements::settle(root, self.plan.settings.settle, run)?);
         progress.phase("evicting the code, making the sandbox");
         self.scratch.set_read_ahead(self.plan.settings.read_ahead(arm), run)?;
         self.scratch.evict_code()?;
@@ -52,7 +51,7 @@ impl Runner<'_> {
         }
         self.who_paid(record)?;
         let layers = observe::Layers {
-            loop_device: self.plan.ground == preflight::Ground::OwnFs,
+            loop_device: self.plan.ground == Ground::OwnFs,
             swap_on_disk: sandbox::swaps_to_disk(root, &arm.swap)?,
             page_size: record.machine.page_size,
         };
@@ -87,20 +86,14 @@ impl Runner<'_> {
 /// What follows from the counters, and what qualifies the run.
 fn conclude(record: &mut RunRecord, layers: observe::Layers) {
     let faults = record.reclaim.major_faults;
-    record.reclaim = observe::reclaim(&record.before, &record.after, faults);
-    record.reclaim.read_bytes = layers.read(&record.before, &record.after);
+    record.reclaim = observe::reclaim(record, faults);
+    record.reclaim.read_bytes = layers.read(record);
     if let Some(balance) = record.pool.filter(|balance| balance.deviation().is_some_and(|share| share > 0.02)) {
         record.notes.push(format!(
             "limit + pool was between {} and {}, nominal {}: more than 2 % off",
             balance.sum_min, balance.sum_max, balance.nominal
         ));
     }
-    let delta = |name: &str| {
-        record.after.get(name).copied().unwrap_or(0).saturating_sub(record.before.get(name).copied().unwrap_or(0))
-    };
-    let others = delta("vm.oom_kill").saturating_sub(delta("group.oom_kills"));
-    if others > 0 {
-        record.notes.push(format!("bystanders: {others} processes outside the sandbox were killed by the kernel"));
-    }
+    observe::note_killed_bystanders(record);
     record.figures = ramline_evidence::work::figures(record);
 }

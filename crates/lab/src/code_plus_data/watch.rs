@@ -13,10 +13,10 @@ use crate::child::{self, End, Event, Reach, Supervisor};
 use crate::error::Result;
 use crate::observe::{self, Observer};
 use crate::pool::PoolKeeper;
-use crate::preflight;
-use crate::progress::Progress;
+use crate::requirements::margin_of;
 use crate::sandbox::Sandbox;
 use crate::watchdog::{Limits, Watchdog};
+use ramline_sandbox::progress::Progress;
 
 /// How often the kernel brings the statistics of groups up to date by itself.
 const STATISTICS_EVERY: Nanos = Nanos(2_000_000_000);
@@ -116,7 +116,7 @@ impl<'a> Watch<'a> {
     /// What can still be taken. The limits above us are looked at with every sample, or, since looking brings the group's
     /// statistics up to date, only as often as the kernel does that by itself.
     fn room(&mut self, sample: &Sample) -> Result<Bytes> {
-        let old = |(_, at): (Bytes, Nanos)| sample.at.0.saturating_sub(at.0) >= STATISTICS_EVERY.0;
+        let old = |(_, at): (Bytes, Nanos)| sample.at.saturating_sub(at) >= STATISTICS_EVERY;
         if self.record.workload.fresh_statistics || self.room.is_none_or(old) {
             self.room = Some((memory_room(self.root)?, sample.at));
         }
@@ -171,7 +171,7 @@ fn limits(record: &RunRecord, left: Option<Duration>) -> Limits {
         // The workload ends its rounds itself; this is for one that cannot.
         rounds: Nanos(timeout.saturating_add(SLACK)),
         whole: Nanos(whole),
-        room: preflight::margin(record.machine.mem_total),
+        room: margin_of(record.machine.mem_total),
         ..Limits::default()
     }
 }

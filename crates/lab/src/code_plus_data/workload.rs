@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::report::{WorkReport, WorkTask};
 use crate::child;
 use crate::error::{LabError, Result};
-use crate::fill::Filler;
+use ramline_sandbox::fill::Filler;
 
 /// Bytes from one step to the next: the experiment counts in 4 KiB on every machine.
 const STEP: u64 = 4096;
@@ -86,7 +86,7 @@ fn fill(
             number += 1;
             if number.is_multiple_of(CLOCK_EVERY) {
                 let now = process::monotonic();
-                if now.0.saturating_sub(reported.0) >= REPORT_EVERY.0 {
+                if now.saturating_sub(reported) >= REPORT_EVERY {
                     reported = now;
                     send(WorkReport {
                         phase: Phase::Fill,
@@ -97,7 +97,7 @@ fn fill(
             }
         }
     }
-    Ok((Nanos(process::monotonic().0.saturating_sub(begin.0)), data, ballast))
+    Ok((process::monotonic().saturating_sub(begin), data, ballast))
 }
 
 fn rounds(task: &WorkTask, code: &Map, data: &Map, ballast: Option<&Map>, brake: &mut Brake) -> Result<WorkReport> {
@@ -116,8 +116,8 @@ fn rounds(task: &WorkTask, code: &Map, data: &Map, ballast: Option<&Map>, brake:
             checksum += u64::from(code.touch_read(index(at)?)?) + u64::from(data.touch_read(index(of_data)?)?);
             if step % CLOCK_EVERY == 0 {
                 let now = process::monotonic();
-                let late = now.0.saturating_sub(begin.0) > task.timeout.0;
-                if late || now.0.saturating_sub(reported.0) >= REPORT_EVERY.0 {
+                let late = now.saturating_sub(begin) > task.timeout;
+                if late || now.saturating_sub(reported) >= REPORT_EVERY {
                     reported = now;
                     let fraction = step as f64 / steps.max(1) as f64;
                     let held = brake.held;
@@ -130,17 +130,17 @@ fn rounds(task: &WorkTask, code: &Map, data: &Map, ballast: Option<&Map>, brake:
                         ..WorkReport::default()
                     };
                     if late {
-                        let took = Some(Nanos(now.0.saturating_sub(begin.0)));
+                        let took = Some(now.saturating_sub(begin));
                         return Ok(WorkReport { phase: Phase::Done, timed_out: true, took, ..report });
                     }
                     send(report)?;
                 }
             }
         }
-        let took = Some(Nanos(process::monotonic().0.saturating_sub(started.0)));
+        let took = Some(process::monotonic().saturating_sub(started));
         send(WorkReport { phase: Phase::Rounds, rounds: round + 1, checksum, took, ..WorkReport::default() })?;
     }
-    let took = Some(Nanos(process::monotonic().0.saturating_sub(begin.0)));
+    let took = Some(process::monotonic().saturating_sub(begin));
     let ballast_resident = ballast.and_then(|map| {
         let pages = u64::try_from(map.len()).ok()? / process::page_size();
         Some(map.resident_pages().ok()? as f64 / pages.max(1) as f64)

@@ -6,8 +6,8 @@ use std::fs::File;
 use std::path::Path;
 
 use ramline_evidence::{DropKind, DropLook, DropStage, KindCount};
+use ramline_gather::gather;
 use ramline_kernel::cgroup::Group;
-use ramline_kernel::gather::gather;
 use ramline_kernel::map::Map;
 use ramline_kernel::{Root, process, residency};
 use ramline_snapshot::Wanted;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use ramline_evidence::{Better, DropKind, DropRun, DropStage, Figure, RunRecord};
+use ramline_gather::evictors;
 use ramline_kernel::cgroup::Group;
 use ramline_kernel::drop_caches::{self, Level};
-use ramline_kernel::gather::evictors;
 use ramline_kernel::{Root, process};
 use ramline_snapshot::evictors::Evictors;
 use ramline_units::{Bytes, Limit, Nanos};
@@ -55,7 +55,7 @@ pub fn taken_by_others(root: &Root, level: Level, run: &DropRun) -> Option<Strin
 pub fn dropped(root: &Root, level: Level) -> Result<Nanos> {
     let begin = process::monotonic();
     drop_caches::drop_now(root, level)?;
-    let took = Nanos(process::monotonic().0.saturating_sub(begin.0));
+    let took = process::monotonic().saturating_sub(begin);
     std::thread::sleep(GRACE);
     Ok(took)
 }

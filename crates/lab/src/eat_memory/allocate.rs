@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::child;
 use crate::error::{LabError, Result};
-use crate::fill::{Fill, Filler};
+use ramline_sandbox::fill::{Fill, Filler};
 
 /// What it is to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -18,7 +18,7 @@ use crate::child::{self, End, Event, Reach, Supervisor};
 use crate::error::Result;
 use crate::experiment::Bench;
 use crate::observe::{self, Observer};
-use crate::preflight;
+use crate::requirements::margin_of;
 use crate::watchdog::{Limits, Watchdog};
 
 /// Starts the child and looks until it has ended.
@@ -51,7 +51,7 @@ pub fn follow(
                 if report.end {
                     record.after = observe::counters(bench.root, &stat);
                 }
-                let at = Nanos(process::monotonic().0.saturating_sub(begin.0));
+                let at = process::monotonic().saturating_sub(begin);
                 run.points.push(point(bench.root, at, &report, &stat, limit, swap_of(plan, arm)));
                 child.resume();
                 last = report;
@@ -75,11 +75,11 @@ pub fn follow(
         record.after = observe::counters(bench.root, &group.stat()?);
     }
     (record.user, record.system, record.elapsed) = (end.usage.user, end.usage.system, last.busy);
-    record.reclaim = observe::reclaim(&record.before, &record.after, end.usage.majflt);
+    record.reclaim = observe::reclaim(record, end.usage.majflt);
     record.notes.extend(last.refused.iter().map(|why| format!("the kernel would not promise more memory: {why}")));
     record.verdict = verdict(&end, &last);
     run.eaten = last.eaten;
-    bystanders(record);
+    observe::note_killed_bystanders(record);
     record.figures = figures(record, &run);
     record.detail = serde_json::to_value(&run).ok();
     Ok(())
@@ -93,7 +93,7 @@ fn limits(plan: &Plan, record: &RunRecord, deadline: Option<Instant>) -> Limits 
     let nanos = |time: Duration| Nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     let whole = deadline.map_or(plan.timeout, |end| end.saturating_duration_since(Instant::now()).min(plan.timeout));
     let (fill, rounds) = (nanos(whole), nanos(whole));
-    Limits { fill, rounds, whole: nanos(whole), room: preflight::margin(record.machine.mem_total), ..Limits::default() }
+    Limits { fill, rounds, whole: nanos(whole), room: margin_of(record.machine.mem_total), ..Limits::default() }
 }
 
 /// What the group may swap, as the total of its small machine.
@@ -166,17 +166,6 @@ fn fraction(plan: &Plan, arm: &Arm, report: &AllocateReport) -> f64 {
 fn verdict(end: &End, last: &AllocateReport) -> Verdict {
     let finished = last.end.then_some(Verdict::Completed);
     end.verdict(finished, &format!("the group was out of memory after {}", last.eaten))
-}
-
-/// Nothing else may be killed: if something was, the record says so.
-fn bystanders(record: &mut RunRecord) {
-    let delta = |name: &str| {
-        record.after.get(name).copied().unwrap_or(0).saturating_sub(record.before.get(name).copied().unwrap_or(0))
-    };
-    let others = delta("vm.oom_kill").saturating_sub(delta("group.oom_kills"));
-    if others > 0 {
-        record.notes.push(format!("bystanders: {others} processes outside the sandbox were killed by the kernel"));
-    }
 }
 
 /// What the table of a series is made of.

@@ -14,8 +14,8 @@ use super::work;
 use crate::child::{self, Event, Supervisor};
 use crate::error::Result;
 use crate::experiment::Bench;
-use crate::observe::{self, Observer};
-use crate::preflight;
+use crate::observe::Observer;
+use crate::requirements;
 
 /// The numbers of an operation, or how it ended without.
 pub type Performed = std::result::Result<FileReport, Verdict>;
@@ -27,7 +27,7 @@ pub type Performed = std::result::Result<FileReport, Verdict>;
 pub fn settle(bench: &mut Bench<'_>) -> Result<Option<String>> {
     const LONGEST: Duration = Duration::from_secs(3);
     bench.progress.phase("waiting for a quiet moment");
-    let disturbed = observe::settle(bench.root, bench.run, LONGEST, preflight::BUSY_LIMIT / 2.0)?;
+    let disturbed = requirements::settle(bench.root, LONGEST, bench.run)?;
     Ok(disturbed.map(|_| "the machine was not quiet before a run".to_owned()))
 }
 
@@ -46,7 +46,7 @@ pub fn perform(
     let mut child = Supervisor::start(&mut child::command(work::KIND, task)?, group, bench.run)?;
     let begin = Instant::now();
     let observer = look.is_some().then(|| Observer::new(bench.root, group, false));
-    let least = preflight::margin(preflight::checks::mem_total(bench.root));
+    let least = requirements::margin(bench.root)?;
     let mut last: Option<FileReport> = None;
     let end = loop {
         match child.next_event()? {

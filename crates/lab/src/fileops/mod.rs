@@ -8,7 +8,6 @@ pub mod child;
 pub mod figures;
 pub mod ground;
 mod loops;
-pub mod preflight;
 pub mod pressure;
 pub mod task;
 pub mod work;

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use ramline_units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
-use crate::fill::Fill;
+use ramline_sandbox::fill::Fill;
 
 /// One operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -173,9 +173,9 @@ impl Cost {
     #[must_use]
     pub const fn without(self, harness: Cost) -> Cost {
         Cost {
-            wall: Nanos(self.wall.0.saturating_sub(harness.wall.0)),
-            user: Nanos(self.user.0.saturating_sub(harness.user.0)),
-            system: Nanos(self.system.0.saturating_sub(harness.system.0)),
+            wall: self.wall.saturating_sub(harness.wall),
+            user: self.user.saturating_sub(harness.user),
+            system: self.system.saturating_sub(harness.system),
         }
     }
 }

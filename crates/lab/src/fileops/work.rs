@@ -15,7 +15,7 @@ use super::loops::{Clock, Sync, harness, open, read_all, remove, write_new};
 use super::task::{FileReport, FileTask, Op};
 use crate::child;
 use crate::error::{LabError, Result};
-use crate::fill::Filler;
+use ramline_sandbox::fill::Filler;
 
 /// Its kind of child.
 pub const KIND: &str = "files";

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use ramline_act::Run;
-use ramline_kernel::Root;
 use ramline_kernel::cgroup::Group;
-use ramline_kernel::opened::{FileKey, Opened};
+use ramline_kernel::opened::Opened;
+use ramline_kernel::{FileKey, Root};
 use ramline_kernel::{input, residency};
 
 use super::{FileSet, Member};

@@ -14,7 +14,7 @@ use super::{All, CALLS_FILE, TWICE_FILE};
 use crate::child::{ReadMethod, Request, Response, Worker};
 use crate::error::{LabError, Result};
 use crate::experiment::Bench;
-use crate::own_fs;
+use crate::scratch;
 
 const LIMIT: Duration = Duration::from_secs(60);
 /// Bytes of a call in `calls`.
@@ -72,11 +72,8 @@ pub fn lookup(all: All<'_>, size: Bytes, record: &mut RunRecord, bench: &mut Ben
     let path = all.dir(On::Disk).join("lookup");
     // The smaller files are beginnings of one of their own: a file of that size has a tree of that height.
     let own = all.dir(On::Disk).join("ramline-lookup");
-    let path = if size == all.plan.lookup() {
-        path
-    } else {
-        bench.run.make_file(&own, |file| crate::scratch::code_bytes(file, size).and_then(|()| file.sync_all()))?
-    };
+    let path =
+        if size == all.plan.lookup() { path } else { bench.run.make_file(&own, |file| scratch::fill(file, size))? };
     let mut worker = Worker::start(bench.run, None)?;
     worker.execute(&Request::Open { path: path.clone(), write: false }, LIMIT)?;
     in_memory(&mut worker, &path, size, record)?;
@@ -100,7 +97,7 @@ pub fn lookup(all: All<'_>, size: Bytes, record: &mut RunRecord, bench: &mut Ben
 
 fn in_memory(worker: &mut Worker, path: &Path, size: Bytes, record: &mut RunRecord) -> Result<()> {
     worker.execute(&Request::Read { path: path.to_owned(), how: ReadMethod::Plain }, LIMIT)?;
-    let (cached, pages) = (own_fs::cached(path)?, size.0.div_ceil(process::page_size()));
+    let (cached, pages) = (scratch::cached(path)?, size.0.div_ceil(process::page_size()));
     record.verified.insert("pages of the file in memory".to_owned(), format!("{cached} of {pages}"));
     if cached == pages {
         return Ok(());
@@ -114,7 +111,7 @@ fn in_memory(worker: &mut Worker, path: &Path, size: Bytes, record: &mut RunReco
 /// The group cannot be made or read.
 pub fn twice(all: All<'_>, on: On, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
     let path = bench.run.make_file(&all.dir(on).join("ramline-twice"), |_| Ok(()))?;
-    let group = bench.run.make_cgroup(&all.found.hierarchy, record.order)?;
+    let group = all.found.make_group(record.order, bench.run)?;
     // Far more than is needed, so that nothing is taken back meanwhile.
     for change in group.set_memory_limit(Limit::At(Bytes(TWICE_FILE.0 * 4)))? {
         record.verified.insert("limit of the group".to_owned(), change.after.unwrap_or_default());
@@ -142,7 +139,7 @@ pub fn twice(all: All<'_>, on: On, record: &mut RunRecord, bench: &mut Bench<'_>
         add("memory: of it counted as shared", share, "per byte");
     }
     let pages = TWICE_FILE.0 / process::page_size();
-    record.verified.insert("pages of the file in memory".to_owned(), format!("{} of {pages}", own_fs::cached(&path)?));
+    record.verified.insert("pages of the file in memory".to_owned(), format!("{} of {pages}", scratch::cached(&path)?));
     Ok(())
 }
 

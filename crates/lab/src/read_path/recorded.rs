@@ -13,7 +13,7 @@ use super::recorder::{Recorder, Wanted};
 use crate::child::{Request, Response, Worker};
 use crate::error::{LabError, Result};
 use crate::experiment::Bench;
-use crate::own_fs;
+use crate::scratch;
 
 /// Bytes of a call.
 const LENGTH: usize = 4096;
@@ -76,7 +76,7 @@ fn prepare(worker: &mut Worker, call: Call, path: &Path, index: u64) -> Result<(
     let (read, write) = one(0);
     let request = match call {
         Call::ReadCold => {
-            own_fs::evict(path)?;
+            scratch::evict(path)?;
             read
         }
         Call::ReadWarm => {
@@ -95,7 +95,7 @@ fn prepare(worker: &mut Worker, call: Call, path: &Path, index: u64) -> Result<(
             Request::Fsync
         }
     };
-    let cached = own_fs::cached(path)?;
+    let cached = scratch::cached(path)?;
     let cold = call == Call::ReadCold;
     if cold != (cached == 0) && call != Call::WriteNew {
         return Err(LabError::Workload(format!(

@@ -3,28 +3,26 @@
 //! What it is not: the order of runs; that is the engine's.
 
 use ramline_evidence::{RunRecord, Verdict};
-use ramline_kernel::cgroup::{Group, Version};
-use ramline_kernel::gather::gather;
-use ramline_kernel::swap;
+use ramline_gather::gather;
+use ramline_kernel::cgroup::Group;
 use ramline_snapshot::Wanted;
 use ramline_units::{Bytes, Limit};
 use serde_json::json;
 
 use super::settings::Settings;
-use crate::error::{LabError, Result};
+use crate::error::Result;
 use crate::experiment::Bench;
 use crate::fileops::child::{self, Performed};
 use crate::fileops::ground::{Ground, Grounds, Kind, Place};
-use crate::fileops::preflight::Found;
 use crate::fileops::pressure::{self, Look};
 use crate::fileops::{FileTask, Op, figures};
-use crate::observe;
-use crate::preflight::PRIORITY;
+use crate::requirements::{PRIORITY, Resources};
+use crate::{group, observe};
 
 /// One run in one place.
 pub struct Once<'a, 'b> {
     pub settings: &'a Settings,
-    pub found: &'a Found,
+    pub found: &'a Resources,
     pub place: &'a Place,
     pub grounds: &'a Grounds,
     pub record: &'a mut RunRecord,
@@ -68,13 +66,8 @@ impl Once<'_, '_> {
     }
 
     fn describe(&mut self) {
-        let version = self.found.hierarchy.as_ref().map(ramline_kernel::cgroup::Hierarchy::version);
-        let v1 = version == Some(Version::V1);
-        self.record.machine.cgroup_version = if v1 { 1 } else { 2 };
-        self.record.machine.scratch_fs.clone_from(&self.found.place.fs_type);
-        self.record.machine.scratch_disk.clone_from(&self.found.place.device);
-        self.record.sandbox = (if v1 { "cgroup-v1" } else { "cgroup-v2" }).to_owned();
-        if let Some(size) = self.found.read_ahead {
+        self.found.describe(self.record);
+        if let Some(size) = self.found.place.read_ahead(self.bench.root) {
             self.record.verified.insert("read-ahead of the disk".to_owned(), size.to_string());
         }
         if self.place.kind.is_memory() {
@@ -89,23 +82,13 @@ impl Once<'_, '_> {
     }
 
     fn group(&mut self, number: u32, limit: Bytes) -> Result<Group> {
-        let none = || LabError::Workload("there is no hierarchy of groups".to_owned());
-        let hierarchy = self.found.hierarchy.as_ref().ok_or_else(none)?;
-        let group = self.bench.run.make_cgroup(hierarchy, self.record.order * 2 + number)?;
+        let group = self.found.make_group(self.record.order * 2 + number, self.bench.run)?;
         let mut changes = group.set_memory_limit(Limit::At(limit))?;
         if self.place.no_swap {
-            match group.set_swap_limit(Limit::At(Bytes::ZERO)) {
-                Ok(more) => changes.extend(more),
-                // Without swap accounting, but also without swap.
-                Err(error) if error.is_unsupported() && swap::areas(self.bench.root)?.is_empty() => {}
-                Err(error) => return Err(error.into()),
-            }
+            changes.extend(group::forbid_swap(self.bench.root, &group)?);
         }
-        for change in changes {
-            let name = change.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-            let name = if number == 0 { name } else { format!("{name} under pressure") };
-            self.record.verified.insert(name, change.after.unwrap_or_default());
-        }
+        let when = if number == 0 { "" } else { " under pressure" };
+        self.record.verified.extend(group::verified(changes).map(|(name, value)| (format!("{name}{when}"), value)));
         Ok(group)
     }
 

@@ -12,8 +12,8 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use ramline_evidence::{Phase, Sample, SwapKind};
+use ramline_gather::gather;
 use ramline_kernel::cgroup::GroupStat;
-use ramline_kernel::gather::gather;
 use ramline_kernel::write::write_knob;
 use ramline_kernel::{Root, guest, process, residency, swap, zram, zswap};
 use ramline_snapshot::Wanted;

@@ -21,7 +21,7 @@ use super::message::{Hello, Message, Orders};
 use super::qemu::Guest;
 use crate::child::End;
 use crate::error::{LabError, Result};
-use crate::progress::Progress;
+use ramline_sandbox::progress::Progress;
 
 /// What a guest that had nothing to run has measured of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,24 +10,20 @@ use ramline_units::Bytes;
 use super::qemu::Accel;
 use crate::arm;
 use crate::error::{LabError, Result};
-use crate::params::{Kind, Parameter, Params};
+use crate::params::{Kind, Parameter, Params, row};
 use crate::settings::Settings;
-
-const fn row(name: &'static str, kind: Kind, help: &'static str) -> Parameter {
-    Parameter { name, kind, default: None, help }
-}
 
 /// The options; none has a default, so that one given without `--sandbox vm` is noticed.
 pub const PARAMETERS: &[Parameter] = &[
-    row("kernel", Kind::Text, "Virtual machine: the kernel, a vmlinuz or a name such as 6.12"),
-    row("modules", Kind::Path, "Virtual machine: folder with the kernel's modules, when it is not beside it"),
-    row("guest-binary", Kind::Path, "Virtual machine: a static ramline to run inside, when this one is not"),
-    row("memory", Kind::Size, "Virtual machine: memory (512MiB)"),
-    row("cpus", Kind::Count(1, 16), "Virtual machine: processors (1)"),
-    row("swap-disk", Kind::Size, "Virtual machine: size of the swap disk (16 units, more with ballast)"),
-    row("lru", Kind::List, "Virtual machine: settings also by page lists, comma-separated: classic, mglru"),
-    row("sysctl", Kind::List, "Virtual machine: settings, comma-separated: vm.page-cluster=0"),
-    row("accel", Kind::Word(&["auto", "kvm", "tcg"]), "Virtual machine: how the processor is made (auto)"),
+    row("kernel", Kind::Text, None, "Virtual machine: the kernel, a vmlinuz or a name such as 6.12"),
+    row("modules", Kind::Path, None, "Virtual machine: folder with the kernel's modules, when it is not beside it"),
+    row("guest-binary", Kind::Path, None, "Virtual machine: a static ramline to run inside, when this one is not"),
+    row("memory", Kind::Size, None, "Virtual machine: memory (512MiB)"),
+    row("cpus", Kind::Count(1, 16), None, "Virtual machine: processors (1)"),
+    row("swap-disk", Kind::Size, None, "Virtual machine: size of the swap disk (16 units, more with ballast)"),
+    row("lru", Kind::List, None, "Virtual machine: settings also by page lists, comma-separated: classic, mglru"),
+    row("sysctl", Kind::List, None, "Virtual machine: settings, comma-separated: vm.page-cluster=0"),
+    row("accel", Kind::Word(&["auto", "kvm", "tcg"]), None, "Virtual machine: how the processor is made (auto)"),
 ];
 
 /// What runs when nobody names arms: a fresh guest has no swap that could be taken as it is.

@@ -8,7 +8,7 @@ use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Options, Totals, add, count};
+use super::totals::{Options, Totals, add, count};
 
 /// Order of the files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -196,7 +196,7 @@ fn one(file: &MappedFile, sum: Sum, code_only: bool, page: u64) -> FileUse {
         clean: (file.store == Store::FileSystem)
             .then_some(resident)
             .flatten()
-            .map(|resident| resident - dirty.unwrap_or_default()),
+            .and_then(|resident| resident.checked_sub(dirty.unwrap_or_default())),
         source: seen.source,
         why: seen.why.clone(),
     }

@@ -8,8 +8,8 @@ use ramline_units::Bytes;
 use super::by::{self, By};
 use super::estimate::{Estimate, How, Part};
 use super::filter::{Filter, Matched};
+use super::row::{Row, Spread, bytes};
 use super::swapped::SwapCosts;
-use super::{Row, Spread, bytes};
 use crate::SignedBytes;
 
 /// What rows are made of.

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::by;
+use super::row::Row;
 use super::rows::{Parts, Sum};
-use super::{Row, by};
 
 /// Rows in the order of the tree, larger subtrees first.
 pub fn rows(parts: &Parts<'_>) -> Vec<Row> {

@@ -11,8 +11,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use ramline_kernel::opened::FileKey;
-use ramline_kernel::{Root, mappers};
+use ramline_gather::mappers;
+use ramline_kernel::{FileKey, Root};
 
 use crate::hotset::Entry;
 

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use ramline_kernel::gather::Walking;
+use ramline_gather::Walking;
 use ramline_model::groups::{Selection, Sort};
 use ramline_snapshot::{Wanted, Window};
 use ramline_view::ShowCgroups;

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use clap::Args;
+use ramline_gather::maps::{self, Request, Target};
 use ramline_kernel::Root;
-use ramline_kernel::maps::{self, Request, Target};
-use ramline_lab::reread;
+use ramline_measure::reread;
 use ramline_model::maps::{Mapped, Options, Sort, readable};
 use ramline_view::ShowMaps;
 

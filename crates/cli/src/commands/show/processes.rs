@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use ramline_kernel::gather::Walking;
-use ramline_kernel::processes::command_line;
+use ramline_gather::Walking;
+use ramline_gather::processes::command_line;
 use ramline_model::processes::{By, Filter};
 use ramline_snapshot::{Wanted, Window};
 use ramline_units::Nanos;

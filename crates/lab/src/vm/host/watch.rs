@@ -13,7 +13,7 @@ use super::super::qemu::{FromGuest, Guest};
 use super::console::Console;
 use crate::child::{Event, Supervisor};
 use crate::error::Result;
-use crate::preflight;
+use crate::requirements::margin;
 
 /// How often the clocks are looked at.
 const TICK: Duration = Duration::from_millis(50);
@@ -108,7 +108,7 @@ impl GuestWatch {
         let now = Instant::now();
         let (qemu, complaints) = guest.start(run)?;
         let root = run.root().clone();
-        let least = preflight::margin(preflight::checks::mem_total(&root));
+        let least = margin(&root)?;
         Ok(GuestWatch {
             console: Console::default(),
             begin: now,
