@@ -8,7 +8,7 @@ use ramline_kernel::gather::gather;
 use ramline_kernel::quiet::{self, Quiet};
 use ramline_snapshot::{Snapshot, Wanted, Window};
 
-use super::Check;
+use super::check::Check;
 use super::reason::Lack;
 use crate::error::Result;
 
