@@ -69,7 +69,7 @@ impl Group {
                 .hint(format!("echo +memory | sudo tee {}", knob.display())));
         }
         std::fs::create_dir(&dir).map_err(|error| {
-            KernelError::io("make the cgroup", &dir, error).hint("sudo ramline lab run code-plus-data")
+            KernelError::io("make the cgroup", &dir, error).or_hint(&format!("ls -ld {}", parent.display()))
         })?;
         Ok(Group { version: hierarchy.version(), dir })
     }

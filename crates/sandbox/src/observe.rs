@@ -76,18 +76,24 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// The group's charge, from the page counter: exact, and without touching its statistics. Of a machine, what is not free.
+    /// The group's charge, without touching its statistics. Of a machine, what is not free.
     fn usage(&self, seen: &Snapshot) -> Option<Bytes> {
         let Some(group) = self.group else {
             let meminfo = seen.meminfo.data()?;
             return Some(meminfo.mem_total?.saturating_sub(meminfo.mem_free?));
         };
-        let file = match group.version() {
-            Version::V1 => "memory.usage_in_bytes",
-            Version::V2 => "memory.current",
-        };
-        read_knob(&group.dir().join(file))?.parse().ok().map(Bytes)
+        charged(group)
     }
+}
+
+/// What a group is charged for, from its page counter: exact but for up to 64 pages a processor.
+#[must_use]
+pub fn charged(group: &Group) -> Option<Bytes> {
+    let file = match group.version() {
+        Version::V1 => "memory.usage_in_bytes",
+        Version::V2 => "memory.current",
+    };
+    read_knob(&group.dir().join(file))?.parse().ok().map(Bytes)
 }
 
 /// The total of `full` (microseconds): of the group where the kernel keeps it, which needs no statistics brought up to date, else of

@@ -8,7 +8,7 @@ use ramline_gather::quiet::{self, Quiet};
 use ramline_kernel::Root;
 use ramline_snapshot::{Snapshot, Wanted, Window};
 
-use super::Check;
+use super::check::Check;
 use super::reason::Lack;
 use crate::error::Result;
 

@@ -5,7 +5,7 @@ use ramline_kernel::mount::Journalled;
 use ramline_kernel::{KernelError, Root, memory_room, panic_on_oom, swap, zram};
 use ramline_units::Bytes;
 
-use super::margin;
+use super::memory::margin;
 use super::reason::{Caller, Lack, Reason, refused};
 use crate::error::Result;
 

@@ -33,23 +33,17 @@ use std::path::Path;
 
 use ramline_act::Run;
 use ramline_evidence::RunRecord;
+use ramline_kernel::Root;
 use ramline_kernel::cgroup::{Group, Hierarchy, Version};
 use ramline_kernel::place::Place;
-use ramline_kernel::{Root, process};
 use ramline_units::Bytes;
 
 pub use self::busy::{BUSY_LIMIT, LOOK, settle};
 pub use self::check::{Check, PRIORITY, Tool};
 pub use self::memory::{headroom, margin, margin_of};
 pub use self::place::scratch_line;
-pub use self::reason::{Caller, Lack, Reason};
+pub use self::reason::{Caller, Lack, Reason, is_unprivileged};
 use crate::error::{LabError, Result};
-
-/// We are not root.
-#[must_use]
-pub fn is_unprivileged() -> bool {
-    process::uid() != 0
-}
 
 /// What is asked of the machine.
 #[derive(Debug, Clone, Copy, Default)]

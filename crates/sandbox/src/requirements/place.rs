@@ -6,8 +6,8 @@ use ramline_kernel::KernelError;
 use ramline_kernel::place::{self, Place};
 use ramline_units::Bytes;
 
-use super::reason::{Caller, Lack, Reason};
-use super::{Check, is_unprivileged};
+use super::check::Check;
+use super::reason::{Caller, Lack, Reason, is_unprivileged};
 
 /// In this order, where none is named. An ordinary user has only the first: the others are root's.
 const PLACES: [&str; 4] = ["/var/tmp", "/var/lib", "/home", "/root"];

@@ -1,8 +1,14 @@
 //! Why something cannot begin, and the one command that helps against it.
 
-use ramline_kernel::KernelError;
+use ramline_kernel::{KernelError, process};
 
 use crate::error::{LabError, first_line};
+
+/// We are not root.
+#[must_use]
+pub fn is_unprivileged() -> bool {
+    process::uid() != 0
+}
 
 /// Whose commands are proposed, and its options that ask for less.
 #[derive(Debug, Clone, Copy, Default)]

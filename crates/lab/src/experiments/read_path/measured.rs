@@ -4,9 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use ramline_evidence::{Better, Figure, RunRecord};
-use ramline_kernel::cgroup::{Group, Version};
+use ramline_kernel::cgroup::Group;
 use ramline_kernel::process;
-use ramline_kernel::write::read_knob;
 use ramline_units::{Bytes, Limit};
 
 use super::arms::On;
@@ -14,7 +13,7 @@ use super::{All, CALLS_FILE, TWICE_FILE};
 use crate::experiment::Bench;
 use ramline_sandbox::child::{ReadMethod, Request, Response, Worker};
 use ramline_sandbox::error::{LabError, Result};
-use ramline_sandbox::scratch;
+use ramline_sandbox::{observe, scratch};
 
 const LIMIT: Duration = Duration::from_secs(60);
 /// Bytes of a call in `calls`.
@@ -143,9 +142,6 @@ pub fn twice(all: All<'_>, on: On, record: &mut RunRecord, bench: &mut Bench<'_>
     Ok(())
 }
 
-/// From the page counter: exact but for up to 64 pages a processor.
 fn usage(group: &Group) -> Result<Bytes> {
-    let file = if group.version() == Version::V1 { "memory.usage_in_bytes" } else { "memory.current" };
-    let text = read_knob(&group.dir().join(file)).and_then(|text| text.parse().ok());
-    text.map(Bytes).ok_or_else(|| LabError::Workload(format!("{file} of the group cannot be read")))
+    observe::charged(group).ok_or_else(|| LabError::Workload("what the group is charged for cannot be read".to_owned()))
 }
