@@ -19,7 +19,20 @@ mod picture;
 pub use chart::{Along, Bar, Bars, Key, Line, Panel, Panels, Points};
 pub use picture::{Piece, Stack, Strip, Timed, Tint};
 
-use crate::text::{Paint, Table};
+use crate::text::{Paint, Style, Table};
+
+/// What can be shown on a screen of its own.
+pub trait Screen {
+    /// What it has to say.
+    #[must_use]
+    fn sheet(&self) -> Sheet;
+
+    /// All of it as text.
+    #[must_use]
+    fn text(&self, style: &Style) -> String {
+        self.sheet().text(style, Depth::All)
+    }
+}
 
 /// How much of a sheet is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

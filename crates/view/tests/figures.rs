@@ -10,7 +10,7 @@ use ramline_snapshot::machine::Machine;
 use ramline_snapshot::{Snapshot, Wanted};
 use ramline_view::figure::{self, Scope, find};
 use ramline_view::text::Style;
-use ramline_view::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
+use ramline_view::{Screen, ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
 use serde_json::Value;
 
 fn trees() -> Vec<PathBuf> {
