@@ -339,8 +339,10 @@ fn completion_knows_topics_experiments_groups_and_leaves_files_to_the_shell() {
     assert!(complete(&["show", "cgroups", ""]).contains('/'));
     let script = "source \"$1\"; COMP_WORDS=($2); [[ $2 == *' ' ]] && COMP_WORDS+=(''); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); \
         _ramline; printf '%s\\n' \"${COMPREPLY[@]}\"";
-    let path = ramline_testkit::project().join("completions/ramline.bash");
     let dir = tempfile::tempdir().unwrap();
+    let share = tempfile::tempdir().unwrap();
+    assert_eq!(ramline(&["generate", "completions", share.path().to_str().unwrap()]).code, 0);
+    let path = share.path().join("bash-completion/completions/ramline");
     std::fs::write(dir.path().join("a b"), "").unwrap();
     let bash = |line: &str| {
         let line = format!("{} {line}", binary().display());

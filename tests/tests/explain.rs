@@ -72,36 +72,35 @@ fn every_next_command_is_one_that_this_program_has() {
 }
 
 #[test]
-fn every_topic_has_a_page_every_page_a_topic_and_its_transcript_is_what_the_program_prints() {
-    let dir = project().join("docs/explain");
-    let pages: BTreeSet<String> = fs::read_dir(&dir)
-        .unwrap()
-        .flatten()
-        .map(|e| e.file_name().into_string().unwrap().trim_end_matches(".md").to_owned())
-        .collect();
-    assert_eq!(pages, topics().into_iter().collect());
-    for page in pages {
-        let path = dir.join(format!("{page}.md"));
-        let text = fs::read_to_string(&path).unwrap();
-        let (before, rest) = text.split_once("```text\n$ ramline ").unwrap_or_else(|| panic!("{page}: no transcript"));
-        let (command, rest) = rest.split_once('\n').unwrap();
-        let (shown, after) = rest.split_once("```").unwrap();
-        // Where `tests/trees.py unpack --all target/trees` puts it.
-        let (words, name) = command.split_once(" --root target/trees/").unwrap_or_else(|| panic!("{page}: {command}"));
-        let root = tree(name).display().to_string();
-        let arguments: Vec<&str> = words.split(' ').chain(["--root", &root]).collect();
-        let run = ramline(&arguments);
-        if std::env::var_os("RAMLINE_BLESS").is_some() {
-            let new = format!("{before}```text\n$ ramline {command}\n{}```{after}", run.stdout);
-            fs::write(&path, new).unwrap();
-            continue;
-        }
-        assert_eq!(
-            shown, run.stdout,
-            "{page}: refresh with RAMLINE_BLESS=1 cargo test -p ramline-tests --test explain"
-        );
-        assert!(text.contains("Sources: "), "{page} names no sources");
+fn every_topic_has_a_section_with_sources_and_a_transcript_that_is_what_the_program_prints() {
+    let docs = project().join("docs");
+    let guide = fs::read_to_string(docs.join("explain.md")).unwrap();
+    let sections: Vec<_> = guide.split("\n### ").skip(1).map(|text| text.split_once('\n').unwrap()).collect();
+    assert_eq!(sections.iter().map(|(topic, _)| (*topic).to_owned()).collect::<Vec<_>>(), topics());
+    for (topic, text) in sections {
+        assert!(text.contains("Sources: "), "{topic} names no sources");
     }
+    let path = docs.join("explain-transcripts.md");
+    let text = fs::read_to_string(&path).unwrap();
+    let mut parts = text.split("```text\n$ ramline ");
+    let (mut made, mut shown) = (parts.next().unwrap().to_owned(), Vec::new());
+    for part in parts {
+        let (command, rest) = part.split_once('\n').unwrap();
+        // Where `tests/trees.py unpack --all target/trees` puts it.
+        let (words, name) = command.split_once(" --root target/trees/").unwrap_or_else(|| panic!("{command}"));
+        let root = tree(name).display().to_string();
+        let run = ramline(&words.split(' ').chain(["--root", &root]).collect::<Vec<_>>());
+        made += &format!("```text\n$ ramline {command}\n{}```{}", run.stdout, rest.split_once("```").unwrap().1);
+        shown.push(words.strip_prefix("explain ").unwrap().to_owned());
+    }
+    assert_eq!(shown, topics());
+    if std::env::var_os("RAMLINE_BLESS").is_some() {
+        fs::write(&path, &made).unwrap();
+    }
+    for (line, now) in text.lines().zip(made.lines()) {
+        assert_eq!(line, now, "refresh with RAMLINE_BLESS=1 cargo test -p ramline-tests --test explain");
+    }
+    assert_eq!(text, made);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use ramline_snapshot::{Snapshot, Wanted};
 use ramline_testkit::{names, tree};
 use ramline_view::figure::{self, Scope, find};
 use ramline_view::text::Style;
-use ramline_view::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
+use ramline_view::{Screen, ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
 use serde_json::Value;
 
 fn trees() -> Vec<PathBuf> {

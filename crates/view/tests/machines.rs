@@ -20,8 +20,8 @@ use ramline_units::{Bytes, Nanos};
 use ramline_view::sheet::{Block, Depth, Sheet};
 use ramline_view::text::{Style, width};
 use ramline_view::{
-    CheckupReport, ShowCgroups, ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram, UnseenSection,
-    html, screen, topics,
+    CheckupReport, Screen, ShowCgroups, ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram,
+    UnseenSection, html, screen, topics,
 };
 
 const STYLE: Style = Style { colour: false, width: 100 };
@@ -139,7 +139,7 @@ fn show_fits_a_small_terminal_and_its_first_line_is_short() {
             let first = text.lines().next().unwrap_or_default();
             assert!(!first.is_empty() && width(first) < 100, "{name} on {}: {first}", tree.display());
         }
-        let show = ShowMemory::new(&seen, None).brief(&Style { colour: false, width: 80 });
+        let show = ShowMemory::new(&seen, None).sheet().text(&Style { colour: false, width: 80 }, Depth::Brief);
         assert!(show.lines().count() <= 14, "{}:\n{show}", tree.display());
         let verdict = ShowMemory::new(&seen, None).verdict;
         assert!(verdict.is_none_or(|verdict| width(&verdict.text) < 100), "{}", tree.display());

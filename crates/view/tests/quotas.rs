@@ -4,8 +4,8 @@ use ramline_gather::gather;
 use ramline_kernel::Root;
 use ramline_snapshot::Wanted;
 use ramline_testkit::tree;
-use ramline_view::ShowTmpfs;
 use ramline_view::text::Style;
+use ramline_view::{Screen, ShowTmpfs};
 
 #[test]
 fn a_user_near_its_quota_stands_below_the_mounts_with_what_others_get() {

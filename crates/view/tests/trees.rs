@@ -9,7 +9,7 @@ use ramline_snapshot::processes::{Process, Processes};
 use ramline_snapshot::{Seen, Snapshot, Wanted};
 use ramline_units::Bytes;
 use ramline_view::text::{Style, width};
-use ramline_view::{ShowCgroups, ShowProcesses, SortBy};
+use ramline_view::{Screen, ShowCgroups, ShowProcesses, SortBy};
 
 const WIDTHS: [usize; 5] = [60, 80, 100, 120, 200];
 

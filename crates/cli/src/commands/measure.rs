@@ -6,8 +6,9 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 use ramline_kernel::{Root, signals};
 use ramline_measure::tiers::{self, TierOptions};
+use ramline_view::Versioned;
 
-use crate::output::{Format, Versioned};
+use crate::output::Format;
 use crate::progress::Terminal;
 use crate::source::Source;
 use crate::{consent, exit, remembered, state};
@@ -79,8 +80,7 @@ impl Tiers {
         if !self.quick {
             remembered::keep(&measured.report);
         }
-        self.format.print(&Versioned::new(&measured), |document, style| {
-            let measured = document.data();
+        self.format.print(&Versioned::new(&measured), |style| {
             ramline_view::screen::tiers(&measured.report, measured.cost.as_ref(), self.verbose, style)
         })?;
         Ok(exit::DONE)

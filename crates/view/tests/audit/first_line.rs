@@ -7,7 +7,7 @@ use ramline_snapshot::zoneinfo::Zoneinfo;
 use ramline_snapshot::{Seen, Snapshot, Window};
 use ramline_units::{Bytes, Pages};
 use ramline_view::text::Style;
-use ramline_view::{ShowMemory, ShowPressure, html, screen};
+use ramline_view::{Screen, ShowMemory, ShowPressure, html, screen};
 
 use super::{STYLE, audited, checkup, flat, never, project, said, tree, two_seconds};
 

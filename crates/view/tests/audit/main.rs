@@ -27,7 +27,7 @@ use ramline_snapshot::vmstat::Vmstat;
 use ramline_snapshot::{Seen, Snapshot, Wanted, Window};
 use ramline_units::Nanos;
 use ramline_view::text::Style;
-use ramline_view::{CheckupReport, ShowMemory, ShowPressure, html, screen};
+use ramline_view::{CheckupReport, Screen, ShowMemory, ShowPressure, html, screen};
 
 const STYLE: Style = Style { colour: false, width: 100 };
 

@@ -13,8 +13,8 @@ use ramline_model::maps::{Mapped, Options};
 use ramline_snapshot::maps::{Kind, MappedFile, MappedProcess, Mapping, Maps};
 use ramline_snapshot::{Snapshot, Wanted, Window};
 use ramline_units::{Bytes, Nanos, SignedBytes};
-use ramline_view::ShowMaps;
 use ramline_view::text::Style;
+use ramline_view::{Screen, ShowMaps};
 use serde_json::{Value, json};
 
 /// What the documents are full of; some are mixed, from different seeds.

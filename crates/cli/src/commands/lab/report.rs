@@ -8,14 +8,14 @@ use ramline_evidence::{RunRecord, SeriesTable, Versus, together};
 use ramline_kernel::output::Output;
 use ramline_lab::experiments::find;
 use ramline_lab::store::RunFolder;
-use ramline_view::ProofTable;
 use ramline_view::html::{Reading, SeriesPage};
 use ramline_view::screen::{self, ReadPaths};
 use ramline_view::sheet::{Depth, Sheet};
+use ramline_view::{ProofTable, Versioned};
 use serde::Serialize;
 
 use crate::exit::{self, Failure};
-use crate::output::{self, Format, Versioned};
+use crate::output::{self, Format};
 use crate::place;
 
 /// A series, studied the way that fits its experiment.
@@ -179,7 +179,7 @@ pub fn compare(first: &RunFolder, second: &RunFolder, format: Format, html: Opti
     let versus = Versus::of(&first, &second);
     let sheet = screen::versus_sheet(&versus);
     if !html.as_ref().is_some_and(Output::is_stdout) {
-        format.print(&Versioned::new(&versus), |_, style| sheet.text(style, Depth::All))?;
+        format.print(&Versioned::new(&versus), |style| sheet.text(style, Depth::All))?;
     }
     if let Some((table, records)) = together(&before, &after) {
         // What differs between them stands on the sheet.
