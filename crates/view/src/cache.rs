@@ -59,8 +59,8 @@ const TOP: &str = "(--top; --json prints all)";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Screen;
     use crate::report::Versioned;
+    use crate::text::Screen;
     use crate::text::Style;
     use ramline_snapshot::cache::{EvictedFiles, Restored, Saved, Stat, Top, Warmed, Watched};
 

@@ -7,8 +7,10 @@ use std::collections::BTreeMap;
 
 use ramline_evidence::{Arm, SwapKind};
 
-use super::NAME;
 use ramline_sandbox::error::{LabError, Result};
+
+/// Its name on the command line and in records.
+pub const NAME: &str = "eat-memory";
 
 /// Files are read before.
 pub const CACHE: &str = "cache";

@@ -22,6 +22,7 @@ use ramline_units::{Bytes, Limit};
 
 use self::allocate::AllocateTask;
 pub use self::allocate::allocate;
+pub use self::arms::NAME;
 use self::plan::Plan;
 use crate::experiment::{Bench, Experiment, Series};
 use crate::params::{Kind, Params, row};
@@ -29,9 +30,6 @@ use ramline_sandbox::error::{LabError, Result};
 use ramline_sandbox::own_fs::{OwnFs, image_size};
 use ramline_sandbox::requirements::PRIORITY;
 use ramline_sandbox::{group, knobs, observe, scratch};
-
-/// Its name on the command line and in records.
-pub const NAME: &str = "eat-memory";
 
 /// Size of each of the files that are read.
 const FILE: Bytes = Bytes::from_mib(8);

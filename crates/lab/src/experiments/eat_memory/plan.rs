@@ -8,7 +8,7 @@ use ramline_evidence::{Arm, SwapKind};
 use ramline_kernel::Root;
 use ramline_units::Bytes;
 
-use super::{NAME, arms};
+use super::arms::{self, NAME};
 use crate::params::Params;
 use ramline_sandbox::error::{LabError, Result};
 use ramline_sandbox::fill::Fill;

@@ -13,6 +13,7 @@ use ramline_kernel::{Root, memory_room, process};
 use ramline_units::{Bytes, Nanos};
 
 use super::allocate::{AllocateReport, AllocateTask};
+use super::arms::NAME;
 use super::plan::Plan;
 use crate::experiment::Bench;
 use ramline_sandbox::child::{self, End, Event, Reach, Supervisor};
@@ -32,7 +33,7 @@ pub fn follow(
 ) -> Result<()> {
     let limit = plan.limit_of(arm);
     let mut child: Supervisor<AllocateReport> =
-        Supervisor::start(&mut child::command(super::NAME, task)?, Some(group), bench.run)?.reaching(Reach::Group);
+        Supervisor::start(&mut child::command(NAME, task)?, Some(group), bench.run)?.reaching(Reach::Group);
     let observer = Observer::new(bench.root, Some(group), false);
     let mut dog = Watchdog::new(limits(plan, record, bench.deadline));
     let mut run = EatRun { step: plan.step, limit, tree: tree(task), ..EatRun::default() };

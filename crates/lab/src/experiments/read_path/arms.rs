@@ -3,8 +3,10 @@
 use ramline_evidence::Arm;
 use ramline_units::Bytes;
 
-use super::NAME;
 use ramline_sandbox::error::{LabError, Result};
+
+/// Its name on the command line and in records.
+pub const NAME: &str = "read-path";
 
 /// All but the sizes of `lookup`.
 pub const DEFAULT: &str = "disk-read-cold,disk-read-warm,disk-write-new,disk-write-again,disk-fsync,tmpfs-read,tmpfs-write-new,\

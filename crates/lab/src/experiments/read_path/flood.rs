@@ -10,7 +10,7 @@ use ramline_evidence::{Better, Figure, RunRecord};
 use ramline_trace::text::sleeps;
 use ramline_units::Nanos;
 
-use super::All;
+use super::plan::All;
 use super::recorder::Recorder;
 use crate::experiment::Bench;
 use ramline_sandbox::child::{Request, Response, Worker};

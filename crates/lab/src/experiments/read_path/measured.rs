@@ -9,7 +9,7 @@ use ramline_kernel::process;
 use ramline_units::{Bytes, Limit};
 
 use super::arms::On;
-use super::{All, CALLS_FILE, TWICE_FILE};
+use super::plan::{All, CALLS_FILE, TWICE_FILE};
 use crate::experiment::Bench;
 use ramline_sandbox::child::{ReadMethod, Request, Response, Worker};
 use ramline_sandbox::error::{LabError, Result};

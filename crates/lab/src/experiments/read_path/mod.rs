@@ -7,19 +7,21 @@
 mod arms;
 mod flood;
 mod measured;
+mod plan;
 mod recorded;
 mod recorder;
 
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use ramline_evidence::{Arm, RunRecord, Verdict};
 use ramline_gather::hardware;
-use ramline_kernel::{Root, mount, place, tracing};
+use ramline_kernel::{Root, place, tracing};
 use ramline_units::Bytes;
 
-use self::arms::{Kind, On};
+use self::arms::Kind;
+pub use self::arms::NAME;
+use self::plan::{All, CALLS_FILE, FILE, Made, NEW_FILE, Plan, TWICE_FILE};
 use self::recorder::Tracer;
 use crate::experiment::{Bench, Experiment, Series};
 use crate::params::{self, Params, row};
@@ -27,18 +29,6 @@ use ramline_sandbox::error::{LabError, Result, first_line};
 use ramline_sandbox::own_fs::{OwnFs, image_size};
 use ramline_sandbox::requirements::{self, Caller, Reason, Requirements, Resources, Tool};
 use ramline_sandbox::scratch;
-
-/// Its name on the command line and in records.
-pub const NAME: &str = "read-path";
-
-/// The file whose calls are recorded.
-const FILE: Bytes = Bytes::from_mib(4);
-/// The file that is read and written in `calls`.
-const CALLS_FILE: Bytes = Bytes::from_mib(16);
-/// What is written anew in `*-write-new`, with room to spare.
-const NEW_FILE: Bytes = Bytes::from_mib(16);
-/// The file of `twice`.
-const TWICE_FILE: Bytes = Bytes::from_mib(32);
 
 /// The row of the table.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -71,64 +61,6 @@ pub const EXPERIMENT: Experiment = Experiment {
     figures: &["call: time", "call: time asleep"],
     open,
 };
-
-/// What was asked for.
-#[derive(Debug, Clone)]
-struct Plan {
-    arms: Vec<Arm>,
-    runs: u32,
-    seed: u64,
-    calls: u64,
-    flood: Bytes,
-    tracer: String,
-    file: Option<PathBuf>,
-}
-
-impl Plan {
-    fn of(params: &Params) -> Result<Plan> {
-        let flood = params.size("flood").unwrap_or_default();
-        if !(Bytes::from_mib(1)..=Bytes::from_gib(2)).contains(&flood) || !flood.0.is_multiple_of(1 << 20) {
-            let text = format!("a flood of {flood} is not whole MiB from 1 MiB to 2 GiB");
-            return Err(LabError::usage(text, format!("ramline lab run {NAME} --flood 128MiB")));
-        }
-        Ok(Plan {
-            arms: arms::parse(params.list("arms"))?,
-            runs: params.count("runs").and_then(|n| u32::try_from(n).ok()).unwrap_or(7),
-            seed: params.count("seed").unwrap_or(256),
-            calls: params.count("calls").unwrap_or(1_000_000),
-            flood,
-            tracer: params.text("tracer").unwrap_or("auto").to_owned(),
-            file: params.path("own-file"),
-        })
-    }
-
-    fn kinds(&self) -> impl Iterator<Item = Kind> + '_ {
-        self.arms.iter().filter_map(|arm| arms::kind(&arm.name))
-    }
-
-    /// The largest file a look-up is made in.
-    fn lookup(&self) -> Bytes {
-        self.kinds().fold(Bytes::ZERO, |most, kind| match kind {
-            Kind::Lookup(size) => most.max(size),
-            _ => most,
-        })
-    }
-
-    fn floods(&self) -> bool {
-        self.kinds().any(|kind| kind == Kind::Flood)
-    }
-
-    /// On the disk, all files together.
-    fn disk(&self) -> Bytes {
-        let flood = if self.floods() { image_size(self.flood) } else { Bytes::ZERO };
-        FILE + CALLS_FILE + TWICE_FILE + NEW_FILE + self.lookup() + flood
-    }
-
-    /// In memory: the page cache of those files, and tmpfs.
-    fn memory(&self) -> Bytes {
-        self.disk() + FILE + CALLS_FILE + TWICE_FILE
-    }
-}
 
 fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
     let plan = Plan::of(params)?;
@@ -178,18 +110,6 @@ fn not_readable(file: &Path) -> Option<String> {
     let dir = file.parent()?;
     let place = place::describe(dir).and_then(|place| place.refuse_unless_disk("record reads of a file in"));
     place.err().map(|error| first_line(&error.to_string()))
-}
-
-/// What a series has made.
-#[derive(Debug)]
-struct Made {
-    /// On the disk.
-    dir: PathBuf,
-    /// A tmpfs.
-    tmpfs: PathBuf,
-    tracefs: Option<PathBuf>,
-    tracer: Tracer,
-    fs: Option<OwnFs>,
 }
 
 #[derive(Debug)]
@@ -296,35 +216,9 @@ impl Series for ReadPath {
     }
 }
 
-/// All that a run may look at.
-#[derive(Debug, Clone, Copy)]
-struct All<'a> {
-    plan: &'a Plan,
-    found: &'a Resources,
-    made: &'a Made,
-}
-
 impl ReadPath {
     fn all<'a>(&'a self, made: &'a Made) -> All<'a> {
         All { plan: &self.plan, found: &self.found, made }
-    }
-}
-
-impl All<'_> {
-    fn dir(&self, on: On) -> &Path {
-        match on {
-            On::Disk => &self.made.dir,
-            On::Tmpfs => &self.made.tmpfs,
-        }
-    }
-
-    /// Type and device of the file system a file is on.
-    fn file_system(&self, root: &Root, file: &Path) -> Result<(String, (u32, u32))> {
-        let meta = std::fs::metadata(file).map_err(|error| LabError::file("look at", file, error))?;
-        let number = (libc::major(meta.dev()), libc::minor(meta.dev()));
-        let full = std::fs::canonicalize(file).map_err(|error| LabError::file("look at", file, error))?;
-        let fs_type = mount::containing(root, &full).map_or_else(|| "unknown".to_owned(), |mounted| mounted.fs_type);
-        Ok((fs_type, number))
     }
 }
 

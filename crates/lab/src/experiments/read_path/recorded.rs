@@ -7,8 +7,8 @@ use ramline_evidence::path::{CallPath, Layer};
 use ramline_evidence::{Better, Figure, RunRecord};
 use ramline_units::Nanos;
 
-use super::All;
 use super::arms::{Call, On};
+use super::plan::All;
 use super::recorder::{Recorder, Wanted};
 use crate::experiment::Bench;
 use ramline_sandbox::child::{Request, Response, Worker};

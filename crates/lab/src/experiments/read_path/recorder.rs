@@ -67,7 +67,7 @@ impl Tracer {
             }
         }
         let text = format!("this kernel cannot record with {wanted}: {why}");
-        Err(LabError::usage(text, format!("ramline lab run {} --tracer auto", super::NAME)))
+        Err(LabError::usage(text, format!("ramline lab run {} --tracer auto", super::arms::NAME)))
     }
 
     fn switch_on(self, instance: &Instance, pid: u32) -> Result<()> {
