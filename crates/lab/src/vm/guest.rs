@@ -16,7 +16,7 @@ use ramline_evidence::{Phase, SwapKind};
 use ramline_gather::gather;
 use ramline_kernel::cgroup::GroupStat;
 use ramline_kernel::write::write_knob;
-use ramline_kernel::{Root, guest, process, residency, swap, zram, zswap};
+use ramline_kernel::{Root, guest, meminfo, process, residency, swap, zram, zswap};
 use ramline_snapshot::Wanted;
 use ramline_units::Bytes;
 
@@ -127,7 +127,7 @@ fn serve(host: &mut File) -> Result<()> {
     if orders.task.is_some() {
         verified.insert("code cached at the start".to_owned(), cold_code()?.to_string());
     }
-    let available = swap::mem_available(&root)?;
+    let available = meminfo::available(&root)?;
     say(host, &Message::Ready { verified, available })?;
     match &orders.task {
         Some(task) => run(&root, task, &disks, host),
