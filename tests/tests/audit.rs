@@ -4,11 +4,11 @@ use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 
-use ramline_testkit::{project, ramline, skip_if};
+use ramline_testkit::{ramline, skip_if, tree};
 
 #[test]
 fn b2_a_captured_machine_whose_next_zram_writes_fail_is_not_opened_in_green() {
-    let tree = project().join("fixtures/findings/zram-limit-fails-writes/fires").display().to_string();
+    let tree = tree("findings/zram-limit-fails-writes/fires").display().to_string();
     for words in [&["checkup", "--quick"][..], &["show"], &["show", "memory"]] {
         let run = ramline(&[&["--root", &tree], words, &["--color=always"]].concat());
         let first = run.stdout.lines().next().unwrap_or_default();

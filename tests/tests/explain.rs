@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use ramline_testkit::{project, ramline};
+use ramline_testkit::{names, project, ramline, tree};
 use serde_json::Value;
 
 fn topics() -> Vec<String> {
@@ -12,16 +12,12 @@ fn topics() -> Vec<String> {
 }
 
 fn trees() -> Vec<String> {
-    let below = |dir: &str| fs::read_dir(project().join("fixtures").join(dir)).unwrap().flatten().collect::<Vec<_>>();
-    let mut trees: Vec<String> =
-        ["healthy", "explain"].iter().flat_map(|dir| below(dir)).map(|e| e.path().display().to_string()).collect();
-    trees.sort();
-    trees
+    ["explain", "healthy"].iter().flat_map(|dir| names(dir)).map(|name| tree(&name).display().to_string()).collect()
 }
 
 fn short(topic: &str, tree: &str) -> String {
-    let tree = project().join("fixtures").join(tree).display().to_string();
-    let run = ramline(&["explain", topic, "--root", &tree, "--json"]);
+    let root = ramline_testkit::tree(tree).display().to_string();
+    let run = ramline(&["explain", topic, "--root", &root, "--json"]);
     assert_eq!(run.code, 0, "{topic} {tree}: {}", run.stderr);
     let answer: Value = serde_json::from_str(&run.stdout).unwrap();
     answer["answer_short"].as_str().unwrap().to_owned()
@@ -90,9 +86,10 @@ fn every_topic_has_a_page_every_page_a_topic_and_its_transcript_is_what_the_prog
         let (before, rest) = text.split_once("```text\n$ ramline ").unwrap_or_else(|| panic!("{page}: no transcript"));
         let (command, rest) = rest.split_once('\n').unwrap();
         let (shown, after) = rest.split_once("```").unwrap();
-        let (words, tree) = command.split_once(" --root ").unwrap_or_else(|| panic!("{page}: {command}"));
-        let tree = project().join(tree).display().to_string();
-        let arguments: Vec<&str> = words.split(' ').chain(["--root", &tree]).collect();
+        // Where `tests/trees.py unpack --all target/trees` puts it.
+        let (words, name) = command.split_once(" --root target/trees/").unwrap_or_else(|| panic!("{page}: {command}"));
+        let root = tree(name).display().to_string();
+        let arguments: Vec<&str> = words.split(' ').chain(["--root", &root]).collect();
         let run = ramline(&arguments);
         if std::env::var_os("RAMLINE_BLESS").is_some() {
             let new = format!("{before}```text\n$ ramline {command}\n{}```{after}", run.stdout);
@@ -150,7 +147,7 @@ fn a_swap_in_reads_one_page_from_zram_and_a_window_from_a_disk() {
 
 #[test]
 fn a_word_that_people_type_finds_its_topic_and_nonsense_gets_the_list() {
-    let root = project().join("fixtures/healthy/debian-13").display().to_string();
+    let root = tree("healthy/debian-13").display().to_string();
     let topic = |word: &str| {
         let run = ramline(&["explain", word, "--root", &root, "--json"]);
         let answer: Value = serde_json::from_str(&run.stdout).unwrap_or_default();
@@ -167,7 +164,7 @@ fn a_word_that_people_type_finds_its_topic_and_nonsense_gets_the_list() {
 
 #[test]
 fn a_number_is_explained_by_its_name_or_path_with_its_value_here() {
-    let tree = project().join("fixtures/healthy/debian-13").display().to_string();
+    let tree = tree("healthy/debian-13").display().to_string();
     for name in ["page tables", "memory.ledger.page_tables"] {
         let run = ramline(&["explain", name, "--root", &tree, "--json"]);
         let told: Value = serde_json::from_str(&run.stdout).unwrap();

@@ -57,10 +57,10 @@ fn hide_source(command: clap::Command) -> clap::Command {
 pub fn run() -> ExitCode {
     stdio::survive_file_size_limit();
     stdio::tell_panics();
-    // The workload of the lab is this binary again; its arguments are its own and are no part of the command line.
+    // A child of the lab is this binary again; its arguments are its own and are no part of the command line.
     let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    if words.first().is_some_and(|word| word == ramline_lab::workload::ARGUMENT) {
-        return ramline_lab::workload::main(words.get(1..).unwrap_or_default());
+    if words.first().is_some_and(|word| word == ramline_lab::child::ARGUMENT) {
+        return ramline_lab::experiments::child_main(words.get(1..).unwrap_or_default());
     }
     // And so is the first process of the lab's virtual machines.
     if words.first().is_some_and(|word| word == ramline_lab::vm::guest::ARGUMENT) {

@@ -12,8 +12,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ramline_kernel::kernel_file::read_text;
-use ramline_kernel::opened::FileKey;
-use ramline_kernel::{Root, loopdev, mount};
+use ramline_kernel::{FileKey, Root, loopdev, mount};
 use ramline_snapshot::processes::cgroup_path;
 
 use crate::mappers::{key_of, name_of};
@@ -99,7 +98,7 @@ fn loops(root: &Root, remote: &mount::Remote, out: &mut Held) {
         };
         let Ok(place) = u32::try_from(out.holders.len()) else { break };
         out.holders.push(Holder { pid: 0, name: format!("/dev/loop{number}"), group: None });
-        out.files.entry(FileKey { device: meta.dev(), inode: meta.ino() }).or_default().push(place);
+        out.files.entry(FileKey::from(&meta)).or_default().push(place);
     }
 }
 
@@ -143,7 +142,7 @@ impl One<'_> {
             if !meta.is_file() {
                 continue;
             }
-            let key = FileKey { device: meta.dev(), inode: meta.ino() };
+            let key = FileKey::from(&meta);
             self.keys.insert(key);
             if meta.nlink() == 0 {
                 self.without_name(key, target.as_os_str().as_bytes(), link);

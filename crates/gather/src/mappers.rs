@@ -4,12 +4,10 @@
 //! device than stat(2) does (btrfs) is matched by inode and path.
 
 use std::collections::HashMap;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use ramline_kernel::Root;
 use ramline_kernel::kernel_file::read_text;
-use ramline_kernel::opened::FileKey;
+use ramline_kernel::{FileKey, Root};
 use rustix::fs::{OFlags, major, makedev};
 
 use crate::proc_dir::pids;
@@ -61,7 +59,7 @@ pub fn direct(root: &Root, files: &[FileKey]) -> HashMap<FileKey, Vec<Mapper>> {
                 continue;
             }
             let Ok(meta) = std::fs::metadata(dir.join("fd").join(entry.file_name())) else { continue };
-            let key = FileKey { device: meta.dev(), inode: meta.ino() };
+            let key = FileKey::from(&meta);
             let known = found.get(&key).is_some_and(|list| list.iter().any(|mapper| mapper.pid == pid));
             if files.contains(&key) && !known {
                 found.entry(key).or_default().push(Mapper { pid, name: name_of(&dir), locked: false });
@@ -169,7 +167,7 @@ mod tests {
     #[test]
     fn our_own_program_is_mapped_by_at_least_us() {
         let path = std::env::current_exe().unwrap();
-        let key = FileKey::of(&File::open(&path).unwrap()).unwrap();
+        let key = FileKey::of(File::open(&path).unwrap()).unwrap();
         let found = of(&Root::live(), &[(key, &path)]);
         assert!(found[&key].iter().any(|mapper| mapper.pid == std::process::id() && !mapper.locked), "{found:?}");
     }

@@ -32,5 +32,5 @@ pub use group::Group;
 pub use hierarchy::Hierarchy;
 pub use members::processes_below;
 pub use path::{PREFIX, Version};
-pub use room::{Room, cache_room, memory_room, panic_on_oom};
+pub use room::{Room, cache_room, memory_room, memory_total, panic_on_oom};
 pub use stat::GroupStat;

@@ -6,6 +6,7 @@ pub mod code;
 pub mod direct;
 pub mod drop_caches;
 pub mod error;
+mod file_key;
 pub mod fs;
 pub mod guest;
 pub mod handle;
@@ -36,6 +37,7 @@ pub mod write;
 pub mod zram;
 pub mod zswap;
 
-pub use cgroup::{Room, cache_room, memory_room, panic_on_oom};
+pub use cgroup::{Room, cache_room, memory_room, memory_total, panic_on_oom};
 pub use error::{Cause, KernelError, Result};
+pub use file_key::FileKey;
 pub use root::Root;

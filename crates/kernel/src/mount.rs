@@ -143,7 +143,9 @@ impl Journalled {
         }
     }
 
-    const fn program(self) -> (&'static str, &'static str) {
+    /// The program that makes one, and the package it is in.
+    #[must_use]
+    pub const fn program(self) -> (&'static str, &'static str) {
         match self {
             Journalled::Ext4 => ("mke2fs", "e2fsprogs"),
             Journalled::Xfs => ("mkfs.xfs", "xfsprogs"),

@@ -228,7 +228,7 @@ pub fn swapoff_preflight(root: &Root, path: &Path) -> Result<Preflight> {
         )
         .hint("ramline show swap"));
     }
-    let elsewhere = others.iter().fold(Bytes::ZERO, |free, other| free + (other.size - other.used));
+    let elsewhere = others.iter().fold(Bytes::ZERO, |free, other| free + other.size.saturating_sub(other.used));
     if area.used > Bytes::ZERO
         && let Some(group) = cgroup::cramped(root, area.used, elsewhere)
     {

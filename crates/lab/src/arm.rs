@@ -14,11 +14,11 @@
 //! ```
 
 use ramline_evidence::{Arm, SwapKind};
-use ramline_model::settings::Knob;
+use ramline_model::settings::{self, Knob, Place, Reach};
 use ramline_units::Bytes;
 
 use crate::error::{LabError, Result};
-use crate::fill::Fill;
+use ramline_sandbox::fill::Fill;
 
 /// What runs without consent.
 pub const DEFAULT_ARMS: [&str; 2] = ["as-configured", "no-swap"];
@@ -32,7 +32,7 @@ const GRAMMAR: &str = "ramline lab run code-plus-data --arms as-configured,no-sw
 pub fn parse(text: &str) -> Result<Arm> {
     let bad = || LabError::usage(format!("'{text}' is not a setting"), GRAMMAR);
     let words: Vec<&str> = text.split(':').collect();
-    let swappiness = |word: &str| word.parse().ok().filter(|value: &u32| *value <= 200).map(Some).ok_or_else(bad);
+    let swappiness = |word: &str| swappiness(word).map(Some).ok_or_else(bad);
     let (swap, swappiness) = match words.as_slice() {
         ["as-configured"] => (SwapKind::AsConfigured, None),
         ["no-swap"] => (SwapKind::None, None),
@@ -49,6 +49,12 @@ pub fn parse(text: &str) -> Result<Arm> {
         _ => return Err(bad()),
     };
     Ok(Arm { name: text.to_owned(), swap, swappiness, ..Arm::default() })
+}
+
+/// As the settings table takes it.
+#[must_use]
+pub fn swappiness(word: &str) -> Option<u32> {
+    settings::parse(Knob::Swappiness, word)?.parse().ok()
 }
 
 /// The name goes into a file of the kernel: letters, digits and a hyphen, as all algorithms have.
@@ -88,10 +94,11 @@ pub fn kib(size: Bytes) -> String {
     format!("{}KiB", size.0 / 1024)
 }
 
-/// True when the arm makes or changes something outside its sandbox.
+/// True when the arm makes or changes something outside its sandbox, be that a group of version 1 or of version 2.
 #[must_use]
 pub fn needs_consent(arm: &Arm) -> bool {
-    arm.swappiness.is_some() || !matches!(arm.swap, SwapKind::AsConfigured | SwapKind::None)
+    let groups = [Place::CgroupV1, Place::CgroupV2];
+    knobs(arm).into_iter().any(|knob| groups.iter().any(|place| settings::reach(knob, *place) == Reach::Global))
 }
 
 /// What has to be set for the arm; where that is possible is in the settings table.

@@ -7,25 +7,21 @@
 mod arms;
 mod once;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ramline_evidence::{Arm, RunRecord};
 use ramline_kernel::Root;
 use ramline_units::Bytes;
 
-use crate::bed::{self, Found, Need};
 use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Experiment, Series};
-use crate::own_fs::OwnFs;
-use crate::params::{Kind, Parameter, Params};
+use crate::own_fs::{OwnFs, image_size};
+use crate::params::{Kind, Params, row};
+use crate::requirements::{Caller, Requirements, Resources, Tool};
 
 /// Its name on the command line and in records.
 pub const NAME: &str = "big-reader";
-
-const fn row(name: &'static str, kind: Kind, default: Option<&'static str>, help: &'static str) -> Parameter {
-    Parameter { name, kind, default, help }
-}
 
 /// The row of the table.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -137,17 +133,27 @@ impl Plan {
 
 fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
     let plan = Plan::of(params)?;
-    let need =
-        Need { experiment: NAME, disk: bed::image_size(plan.files()), memory: plan.limit, smaller: "--hot 16MiB" };
-    let dir = params.path("dir").unwrap_or_else(|| PathBuf::from("/var/tmp"));
-    let found = bed::look(root, params, need, arms::impossible(root, &plan.arms, &dir))?;
+    let (command, dir) = (format!("ramline lab run {NAME}"), params.path("dir"));
+    let needed = Requirements {
+        caller: Caller { command: &command, smaller: "--hot 16MiB", ..Caller::default() },
+        root_for: "memory cgroups, loop devices and mounts need root",
+        group: true,
+        memory: plan.limit,
+        tools: Tool::OWN_FS,
+        scratch: image_size(plan.files()),
+        dir: dir.as_deref(),
+        allow_busy: params.switch("allow-busy"),
+        ..Requirements::default()
+    };
+    let tried = dir.as_deref().unwrap_or(Path::new("/var/tmp"));
+    let found = needed.check(root, arms::impossible(root, &plan.arms, tried))?;
     Ok(Box::new(BigReader { plan, found, made: None }))
 }
 
 /// The files of a series.
 #[derive(Debug)]
 struct Made {
-    bed: OwnFs,
+    fs: OwnFs,
     read_twice: PathBuf,
     mapped: PathBuf,
     stream: PathBuf,
@@ -156,7 +162,7 @@ struct Made {
 #[derive(Debug)]
 struct BigReader {
     plan: Plan,
-    found: Found,
+    found: Resources,
     made: Option<Made>,
 }
 
@@ -187,7 +193,7 @@ impl Series for BigReader {
             ),
             format!(
                 "scratch: {} below {} ({}), removed afterwards",
-                bed::image_size(plan.files()),
+                image_size(plan.files()),
                 self.found.place.dir.display(),
                 self.found.place.fs_type
             ),
@@ -210,12 +216,12 @@ impl Series for BigReader {
     fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
         let plan = &self.plan;
         bench.progress.step(&format!("writing {} of files below {}", plan.files(), self.found.place.dir.display()));
-        let bed = OwnFs::create(&self.found.place.dir, bed::image_size(plan.files()), plan.read_ahead, bench.run)?;
+        let fs = OwnFs::create(&self.found.place.dir, image_size(plan.files()), plan.read_ahead, bench.run)?;
         self.made = Some(Made {
-            read_twice: bed.file("read-twice", plan.half)?,
-            mapped: bed.file("mapped", plan.half)?,
-            stream: bed.file("stream", plan.stream)?,
-            bed,
+            read_twice: fs.file("read-twice", plan.half)?,
+            mapped: fs.file("mapped", plan.half)?,
+            stream: fs.file("stream", plan.stream)?,
+            fs,
         });
         Ok(())
     }

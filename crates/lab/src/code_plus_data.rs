@@ -4,29 +4,30 @@
 //! The observer stays outside the group; the workload is the same binary, started again inside it. What it is not: a
 //! benchmark of the disk: the arms of one run share disk, sizes and access pattern, and only their differences count.
 
+pub mod log;
+pub mod report;
+mod runner;
+mod watch;
+mod workload;
+
 use std::time::Duration;
 
 use ramline_evidence::{Arm, RunRecord};
 use ramline_kernel::Root;
-use ramline_kernel::cgroup::Version;
 
+use self::runner::Runner;
+pub use self::workload::work;
+use crate::code_file::Scratch;
 use crate::error::{LabError, Result};
 use crate::experiment::{self, Bench, Experiment, Series};
-use crate::params::{Kind, Parameter, Params};
-use crate::preflight::{self, Ground, Plan};
-use crate::progress::Progress;
-use crate::runner::Runner;
-use crate::scratch::Scratch;
+use crate::params::{Kind, Parameter, Params, row};
+use crate::plan::{CodePlusDataPlan, Ground};
+use crate::requirements;
 use crate::series::{self, Consent, Done, Env, Order};
+pub use crate::settings::NAME;
 use crate::settings::Settings;
 use crate::vm;
-
-/// Its name on the command line and in records.
-pub const NAME: &str = "code-plus-data";
-
-const fn row(name: &'static str, kind: Kind, default: Option<&'static str>, help: &'static str) -> Parameter {
-    Parameter { name, kind, default, help }
-}
+use ramline_sandbox::progress::Progress;
 
 /// The row of the table.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -110,21 +111,21 @@ fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
         let hint = format!("ramline lab run {NAME} --sandbox vm --kernel 6.12");
         return Err(LabError::usage(format!("--{} is for a virtual machine", row.name), hint));
     }
-    let plan = preflight::plan(root, &Settings::of(params)?)?;
+    let plan = CodePlusDataPlan::checked(root, &Settings::of(params)?)?;
     Ok(Box::new(CodePlusData::new(plan)))
 }
 
 /// A series of code-plus-data.
 #[derive(Debug)]
 pub struct CodePlusData {
-    plan: Plan,
+    plan: CodePlusDataPlan,
     scratch: Option<Scratch>,
 }
 
 impl CodePlusData {
-    /// From a plan that the preflight has made.
+    /// From a plan that was checked.
     #[must_use]
-    pub const fn new(plan: Plan) -> CodePlusData {
+    pub const fn new(plan: CodePlusDataPlan) -> CodePlusData {
         CodePlusData { plan, scratch: None }
     }
 }
@@ -161,16 +162,10 @@ impl Series for CodePlusData {
     fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
         let scratch =
             self.scratch.as_ref().ok_or_else(|| LabError::Workload("the scratch place is not prepared".to_owned()))?;
-        let v1 = self.plan.hierarchy.version() == Version::V1;
-        record.machine.cgroup_version = if v1 { 1 } else { 2 };
-        record.machine.scratch_fs.clone_from(&self.plan.place.fs_type);
-        record.machine.scratch_disk.clone_from(&self.plan.place.device);
-        record.sandbox = match (v1, self.plan.ground) {
-            (true, _) => "cgroup-v1",
-            (false, Ground::OwnFs) => "cgroup-v2",
-            (false, Ground::Plain { .. }) => "cgroup-v2 delegated",
+        requirements::describe(record, Some(self.plan.hierarchy.version()), Some(&self.plan.place));
+        if matches!(self.plan.ground, Ground::Plain { .. }) {
+            record.sandbox.push_str(" delegated");
         }
-        .to_owned();
         Runner { plan: &self.plan, scratch }.once(arm, record, bench)
     }
 }
@@ -179,9 +174,9 @@ impl Series for CodePlusData {
 ///
 /// # Errors
 /// As [`series::run`].
-pub fn run(env: &Env<'_>, plan: &Plan, consent: Consent, progress: &mut dyn Progress) -> Result<Done> {
-    let params = plan.settings.params();
-    let order = Order { experiment: NAME, params: &params, resume: None };
+pub fn run(env: &Env<'_>, plan: &CodePlusDataPlan, consent: Consent, progress: &mut dyn Progress) -> Result<Done> {
+    let params = plan.settings.params(&table());
+    let order = Order { experiment: &EXPERIMENT, params: &params, resume: None };
     series::run(env, &order, &mut CodePlusData::new(plan.clone()), consent, progress)
 }
 

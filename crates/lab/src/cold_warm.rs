@@ -14,20 +14,16 @@ use ramline_kernel::cgroup::Hierarchy;
 use ramline_kernel::place::Place;
 use ramline_units::Bytes;
 
-use crate::command::{self, Order, Ran};
+use crate::child::command::{self, CommandRun, Ran};
 use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Experiment, Series};
 use crate::fileset::{FileSet, State, Trace, Warmth};
-use crate::params::{Kind, Parameter, Params};
-use crate::preflight::{Reason, checks};
-use crate::{observe, room, scratch};
+use crate::params::{COMMAND, Kind, Params, row};
+use crate::requirements::{self, Caller, Check, Lack, Reason, is_unprivileged};
+use crate::{group, observe, scratch};
 
 /// Its name on the command line and in records.
 pub const NAME: &str = "cold-warm";
-
-const fn row(name: &'static str, kind: Kind, default: Option<&'static str>, help: &'static str) -> Parameter {
-    Parameter { name, kind, default, help }
-}
 
 /// The row of the table.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -40,7 +36,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     docs: "docs/experiments/cold-warm.md",
     page: include_str!("../../../docs/experiments/cold-warm.md"),
     parameters: &[
-        command::PARAMETER,
+        COMMAND,
         row("file", Kind::Path, None, "Read this file instead of running a command"),
         row("size", Kind::Size, None, "Read a scratch file of this size, random bytes, instead"),
         row("files", Kind::Path, None, "The command's files, one name a line, instead of finding them"),
@@ -83,20 +79,16 @@ fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
     let subject = subject(params)?;
     let is_command = matches!(subject, Subject::Command { .. });
     let arms = arms(params.list("arms"), is_command)?;
-    let mut reasons: Vec<Reason> = Vec::new();
+    let command = format!("ramline lab run {NAME}");
+    let mut check = Check::new(root, Caller { command: &command, smaller: "--size 200MiB", ..Caller::default() });
     if let Subject::Command { argv, list } = &subject {
         let program = argv.first().map(String::as_str).unwrap_or_default();
-        if command::find(program).is_none() {
-            reasons.push(Reason::new(
-                format!("there is no program '{}'", program.escape_debug()),
-                format!("command -v {program}"),
-            ));
+        check.extend(command::find(program).is_none().then(|| Reason::no_program(program)));
+        if list.is_none() && is_unprivileged() {
+            let text = "seeing which files a command opens needs root";
+            check.extend([Reason::privilege(text, format!("sudo {command} -- {}", argv.join(" ")))]);
         }
-        if list.is_none() {
-            reasons
-                .extend(room::root_for("seeing which files a command opens", &format!("{NAME} -- {}", argv.join(" "))));
-        }
-        reasons.extend(checks::panics(ramline_kernel::panic_on_oom(root)));
+        check.panics();
     }
     let size = match &subject {
         Subject::Size(size) => Some(*size),
@@ -109,25 +101,25 @@ fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
         FileSet::of_files(std::slice::from_ref(path))?;
     }
     // Twice that: the file, and the one just written beside it.
-    let place = size.and_then(|size| room::scratch(params.path("dir"), size + size, NAME, &mut reasons));
+    let place = size.and_then(|size| check.place(size + size, params.path("dir").as_deref(), false));
     if let Some(size) = size {
         // A file larger than what memory can hold is never warm.
-        let most = room::most(root)?;
+        let most = requirements::headroom(root)?;
         if size + size > most {
             let text =
                 format!("memory: {} needed to hold the file twice in the page cache, {most} can be taken", size + size);
-            reasons.push(Reason::new(text, format!("ramline lab run {NAME} --size 200MiB")));
+            check.lacks(Lack::Memory, text);
         }
     }
-    let doubts = room::busy(root, params.switch("allow-busy"), NAME, &mut reasons)?;
-    room::judged(reasons)?;
+    let doubts = check.busy(params.switch("allow-busy"))?;
+    check.conclude(Some(()))?;
     Ok(Box::new(ColdWarm {
         arms,
         runs: params.count("runs").and_then(|n| u32::try_from(n).ok()).unwrap_or(7),
         timeout: params.time("timeout").unwrap_or(Duration::from_secs(60)),
         place,
         // Without one nothing holds a command's children together, and all works the same.
-        hierarchy: Hierarchy::detect(root).ok().filter(|_| is_command && ramline_kernel::process::uid() == 0),
+        hierarchy: Hierarchy::detect(root).ok().filter(|_| is_command && !is_unprivileged()),
         doubts,
         files: FileSet::default(),
         file: match &subject {
@@ -227,7 +219,7 @@ impl Series for ColdWarm {
                 let mark = bench.run.mark();
                 // A number no run of the series has.
                 let group = match &self.hierarchy {
-                    Some(hierarchy) => Some(room::group(bench.root, hierarchy, None, u32::MAX, bench.run)?.0),
+                    Some(hierarchy) => Some(group::limited(bench.root, hierarchy, None, u32::MAX, bench.run)?.0),
                     None => None,
                 };
                 let trace = Trace { argv, group: group.as_ref(), timeout: self.timeout, list: list.as_deref() };
@@ -238,10 +230,7 @@ impl Series for ColdWarm {
             Subject::Size(size) => {
                 bench.progress.step(&format!("writing a file of {size}"));
                 let dir = self.own_dir(bench)?;
-                self.file = bench.run.make_file(&dir.join("file"), |file| {
-                    scratch::code_bytes(file, *size)?;
-                    file.sync_all()
-                })?;
+                self.file = bench.run.make_file(&dir.join("file"), |file| scratch::fill(file, *size))?;
                 self.files = FileSet::of_files(std::slice::from_ref(&self.file))?;
             }
         }
@@ -249,12 +238,7 @@ impl Series for ColdWarm {
     }
 
     fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
-        let (sandbox, version) = room::sandbox(self.hierarchy.as_ref());
-        (record.sandbox, record.machine.cgroup_version) = (sandbox.to_owned(), version);
-        if let Some(place) = &self.place {
-            record.machine.scratch_fs.clone_from(&place.fs_type);
-            record.machine.scratch_disk.clone_from(&place.device);
-        }
+        requirements::describe(record, self.hierarchy.as_ref().map(Hierarchy::version), self.place.as_ref());
         let warmth = match arm.name.as_str() {
             "cold" => Warmth::Cold,
             "half-warm" => Warmth::Half,
@@ -306,22 +290,19 @@ impl ColdWarm {
         };
         let group = match &self.hierarchy {
             Some(hierarchy) => {
-                let (group, limit) = room::group(bench.root, hierarchy, None, record.order, bench.run)?;
+                let (group, limit) = group::limited(bench.root, hierarchy, None, record.order, bench.run)?;
                 record.verified.insert("memory limit, so that the machine is safe".to_owned(), limit.to_string());
                 record.before = observe::counters(bench.root, &group.stat()?);
                 Some(group)
             }
             None => None,
         };
-        let order = Order { argv, group: group.as_ref(), timeout: self.timeout, watch: None };
+        let order = CommandRun { argv, group: group.as_ref(), timeout: self.timeout, watch: None };
         let ran = command::run(bench.root, order, bench.run)?;
-        let mut oom = false;
         if let Some(group) = &group {
-            let stat = group.stat()?;
-            oom = stat.oom_kills.unwrap_or(0) > 0;
-            record.after = observe::counters(bench.root, &stat);
+            record.after = observe::counters(bench.root, &group.stat()?);
         }
-        record.verdict = ran.verdict(oom);
+        record.verdict = ran.verdict();
         Ok(ran)
     }
 

@@ -13,22 +13,22 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use ramline_evidence::{Arm, DropKind, DropRun, DropStage, RunRecord, Verdict};
-use ramline_kernel::cgroup::{Group, Version};
+use ramline_kernel::cgroup::Group;
 use ramline_kernel::drop_caches::{self, Level};
-use ramline_kernel::{Root, process, swap};
+use ramline_kernel::{Root, process};
 use ramline_units::{Bytes, Limit, Nanos};
 
-pub use self::holder::child;
-use self::holder::{Held, HolderTask};
+use self::holder::HoldTask;
+pub use self::holder::hold;
 use self::look::Looker;
 use self::steps::{all_there, dropped, figures, press, taken_by_others};
+use crate::child::{self, Event, Reach, Supervisor};
 use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Experiment, Series};
-use crate::need::{Need, Offer};
-use crate::own_fs::{self, OwnFs};
-use crate::params::{Kind, Parameter, Params};
-use crate::talk::{Heard, Talk};
-use crate::{observe, scratch};
+use crate::own_fs::{OwnFs, image_size};
+use crate::params::{Kind, Params, row};
+use crate::requirements::{Caller, Reason, Requirements, Resources, Tool, scratch_line};
+use crate::{group, observe, scratch};
 
 /// Its name on the command line and in records.
 pub const NAME: &str = "drop";
@@ -37,10 +37,6 @@ pub const NAME: &str = "drop";
 const PER_INODE: u64 = 20 << 10;
 /// How long the holder may take to bring its pages in.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-const fn row(name: &'static str, kind: Kind, default: Option<&'static str>, help: &'static str) -> Parameter {
-    Parameter { name, kind, default, help }
-}
 
 /// The row of the table.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -69,7 +65,7 @@ struct Plan {
     size: Bytes,
     files: u64,
     runs: u32,
-    offer: Offer,
+    found: Resources,
     global: Vec<String>,
 }
 
@@ -82,23 +78,25 @@ fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
         let text = format!("files of {size} are not a whole number of MiB from 4 MiB to {most}");
         return Err(LabError::usage(text, format!("ramline lab run {NAME} --size 16MiB")));
     }
-    let dir = params.path("dir");
-    let need = Need {
-        name: NAME,
+    let (command, dir) = (format!("ramline lab run {NAME}"), params.path("dir"));
+    let needed = Requirements {
+        caller: Caller { command: &command, smaller: "--size 4MiB --files 0", ..Caller::default() },
+        root_for: "a memory cgroup, a loop device and a mount need root",
+        group: true,
         memory: Bytes(size.0.saturating_mul(5)) + Bytes::from_mib(16),
-        smaller: "--size 4MiB --files 0",
+        tools: Tool::OWN_FS,
         scratch: image(size, files),
-        swap_file: false,
         dir: dir.as_deref(),
         // Nothing of it is a timing, except that of the drop itself.
         allow_busy: true,
+        ..Requirements::default()
     };
-    let offer = need.look(root)?;
     let knob = drop_caches::knob(root);
-    if !knob.exists() {
-        let reasons = vec![format!("{} is not there: a container may hide it", knob.display())];
-        return Err(LabError::Refused { reasons, hint: "ls -l /proc/sys/vm/drop_caches".to_owned(), privilege: false });
-    }
+    let hidden = || {
+        let text = format!("{} is not there: a container may hide it", knob.display());
+        Reason::new(text, "ls -l /proc/sys/vm/drop_caches")
+    };
+    let found = needed.check(root, if knob.exists() { Vec::new() } else { vec![hidden()] })?;
     let runs = params.count("runs").and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
     let arms: Vec<(Arm, Level)> = levels
         .into_iter()
@@ -109,7 +107,7 @@ fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
         .collect();
     let global = global(root, &arms, runs);
     let arms_only = arms.iter().map(|(arm, _)| arm.clone()).collect();
-    Ok(Box::new(DropCaches { plan: Plan { arms, size, files, runs, offer, global }, arms: arms_only, files: None }))
+    Ok(Box::new(DropCaches { plan: Plan { arms, size, files, runs, found, global }, arms: arms_only, files: None }))
 }
 
 fn levels(given: &[String]) -> Result<Vec<Level>> {
@@ -129,7 +127,7 @@ fn levels(given: &[String]) -> Result<Vec<Level>> {
 }
 
 fn image(size: Bytes, files: u64) -> Bytes {
-    own_fs::image_size(Bytes(size.0.saturating_mul(4))).max(Bytes(files.saturating_mul(PER_INODE)))
+    image_size(Bytes(size.0.saturating_mul(4))).max(Bytes(files.saturating_mul(PER_INODE)))
 }
 
 /// How much would go, at most: what is mapped and dirty stays, and some of the rest may be in use.
@@ -178,19 +176,13 @@ impl Series for DropCaches {
     }
 
     fn lines(&self) -> Vec<String> {
-        let Plan { arms, size, files, runs, offer, global } = &self.plan;
+        let Plan { arms, size, files, runs, found, global } = &self.plan;
         let mut lines = vec![
             format!(
                 "{} levels, {runs} times each; five files of {size} of our own, and {files} empty ones",
                 arms.len()
             ),
-            format!(
-                "scratch: {} below {} ({} on {}), removed afterwards",
-                image(*size, *files),
-                offer.place.dir.display(),
-                offer.place.fs_type,
-                offer.place.device.as_deref().unwrap_or("no disk named")
-            ),
+            scratch_line(&format!(": {}", image(*size, *files)), &found.place),
         ];
         lines.extend(global.iter().map(|what| format!("outside the sandbox: {what}")));
         lines
@@ -205,15 +197,10 @@ impl Series for DropCaches {
     }
 
     fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
-        let Plan { size, files, offer, .. } = &self.plan;
-        bench.progress.step(&format!("writing files below {}", offer.place.dir.display()));
-        let fs = OwnFs::create(&offer.place.dir, image(*size, *files), Bytes::from_kib(128), bench.run)?;
-        let read = ["clean", "mlocked", "mapped"].map(|name| fs.at().join(name));
-        for path in &read {
-            let failed = |error| LabError::file("write", path, error);
-            let mut file = std::fs::File::create_new(path).map_err(failed)?;
-            scratch::code_bytes(&mut file, *size).and_then(|()| file.sync_all()).map_err(failed)?;
-        }
+        let Plan { size, files, found, .. } = &self.plan;
+        bench.progress.step(&format!("writing files below {}", found.place.dir.display()));
+        let fs = OwnFs::create(&found.place.dir, image(*size, *files), Bytes::from_kib(128), bench.run)?;
+        let read = [fs.file("clean", *size)?, fs.file("mlocked", *size)?, fs.file("mapped", *size)?];
         let many = fs.at().join("many");
         std::fs::create_dir(&many).map_err(|error| LabError::file("make", &many, error))?;
         for number in 0..*files {
@@ -234,13 +221,8 @@ impl Series for DropCaches {
         let files = self.files.as_ref().ok_or_else(|| LabError::Workload("the files are not there".to_owned()))?;
         let level = self.plan.arms.iter().find(|(other, _)| other.name == arm.name).map(|(_, level)| *level);
         let level = level.ok_or_else(|| LabError::usage("there is no such level", "ramline lab list"))?;
-        let offer = &self.plan.offer;
-        let v1 = offer.hierarchy.version() == Version::V1;
-        record.machine.cgroup_version = if v1 { 1 } else { 2 };
-        record.machine.scratch_fs.clone_from(&offer.place.fs_type);
-        record.machine.scratch_disk.clone_from(&offer.place.device);
-        record.sandbox = (if v1 { "cgroup-v1" } else { "cgroup-v2" }).to_owned();
-        files.read.iter().try_for_each(|path| own_fs::evict(path))?;
+        self.plan.found.describe(record);
+        files.read.iter().try_for_each(|path| scratch::evict(path))?;
         let dirty = files.fs.at().join("dirty");
         match std::fs::remove_file(&dirty) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -251,7 +233,7 @@ impl Series for DropCaches {
         bench.run.mount_tmpfs(&files.tmpfs, self.plan.size + Bytes::from_mib(1))?;
         let group = self.group(record, bench)?;
         let [clean, mlocked, mapped] = files.read.clone();
-        let task = HolderTask {
+        let task = HoldTask {
             clean,
             dirty,
             mlocked,
@@ -259,7 +241,6 @@ impl Series for DropCaches {
             tmpfs: files.tmpfs.join("file"),
             many: files.many.clone(),
             size: self.plan.size,
-            observer: std::process::id(),
         };
         self.follow(level, &group, &task, record, bench)
     }
@@ -268,18 +249,11 @@ impl Series for DropCaches {
 impl DropCaches {
     /// A group that cannot swap: pages of tmpfs have nowhere to go.
     fn group(&self, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<Group> {
-        let group = bench.run.make_cgroup(&self.plan.offer.hierarchy, record.order)?;
+        let group = self.plan.found.make_group(record.order, bench.run)?;
         let roomy = Bytes(self.plan.size.0.saturating_mul(8)) + Bytes::from_mib(64);
         let mut changes = group.set_memory_limit(Limit::At(roomy))?;
-        match group.set_swap_limit(Limit::At(Bytes::ZERO)) {
-            Ok(more) => changes.extend(more),
-            Err(error) if error.is_unsupported() && swap::areas(bench.root)?.is_empty() => {}
-            Err(error) => return Err(error.into()),
-        }
-        for change in changes {
-            let name = change.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-            record.verified.insert(name, change.after.unwrap_or_default());
-        }
+        changes.extend(group::forbid_swap(bench.root, &group)?);
+        record.verified.extend(group::verified(changes));
         record.before = observe::counters(bench.root, &group.stat()?);
         Ok(group)
     }
@@ -288,37 +262,29 @@ impl DropCaches {
         &self,
         level: Level,
         group: &Group,
-        task: &HolderTask,
+        task: &HoldTask,
         record: &mut RunRecord,
         bench: &mut Bench<'_>,
     ) -> Result<()> {
         let begin = Instant::now();
-        let mut talk: Talk<Held> = Talk::start(NAME, task, Some(group), bench.run)?;
+        let mut holder: Supervisor<()> =
+            Supervisor::start(&mut child::command(NAME, task)?, Some(group), bench.run)?.reaching(Reach::Group);
         bench.progress.phase("bringing five kinds of pages in");
         loop {
-            match talk.hear(Duration::from_millis(100))? {
-                Heard::Line(Held { error: Some(error), .. }) => {
-                    record.verdict = Verdict::Failed(error);
+            match holder.next_event()? {
+                Event::Waiting(()) => break,
+                Event::Tick if begin.elapsed() > PATIENCE => {
+                    let why = format!("the pages were not there within {} s", PATIENCE.as_secs());
+                    holder.stop(Verdict::Thrashing(why))?;
+                }
+                Event::Ended(end) => {
+                    record.verdict = end.verdict(None, "the group was out of memory");
                     return Ok(());
                 }
-                Heard::Line(held) if held.ready => break,
-                Heard::Line(_) | Heard::Silence => {}
-                Heard::Ended(status, _) => {
-                    record.verdict = Verdict::Failed(format!("the holder ended with {status} and said nothing"));
-                    return Ok(());
-                }
-            }
-            bench.run.check_interrupted()?;
-            if begin.elapsed() > PATIENCE {
-                group.kill_all()?;
-                record.verdict =
-                    Verdict::Thrashing(format!("the pages were not there within {} s", PATIENCE.as_secs()));
-                return Ok(());
+                Event::Tick | Event::Report(()) => {}
             }
         }
-        if !group.pids()?.contains(&talk.pid()) {
-            return Err(LabError::Workload("it is not inside its group".to_owned()));
-        }
+        holder.must_be_in(group)?;
         record.fill = Nanos(u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX));
         let looker = Looker::new(bench.root, group, task);
         let pages = self.plan.size.0 / process::page_size();
@@ -341,11 +307,11 @@ impl DropCaches {
         bench.run.check_interrupted()?;
         bench.progress.phase("pressing with the group's limit");
         press(group, &looker, record)?;
-        let alive = group.pids()?.contains(&talk.pid());
+        let alive = group.pids()?.contains(&holder.pid());
         run.looks.push(looker.look(DropStage::Pressed, None)?);
         record.after = observe::counters(bench.root, &group.stat()?);
-        talk.say("end");
-        talk.wait()?;
+        holder.resume();
+        holder.wait()?;
         if !run.agreed() {
             record.notes.push("cachestat and mincore did not count the same pages; both are in the record".to_owned());
         }

@@ -3,42 +3,38 @@
 //!
 //! It answers how much a program can get although `free` says little, what is taken first (clean cache), and at which amount and
 //! which swappiness the kernel begins to swap instead. The group plays the machine: its limit is the total. What it is not: a
-//! danger to the machine: the group has a hard limit or the eater a small end, it is the first to be killed, and the watchdog
+//! danger to the machine: the group has a hard limit or the child a small end, it is the first to be killed, and the watchdog
 //! looks every 100 ms.
 
+mod allocate;
 mod arms;
-mod eater;
 mod plan;
 mod watch;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ramline_act::Run;
 use ramline_evidence::{Arm, RunRecord, SwapKind};
-use ramline_kernel::cgroup::{Group, Version};
-use ramline_kernel::{Root, swap};
+use ramline_kernel::Root;
+use ramline_kernel::cgroup::Group;
+use ramline_model::settings::Knob;
 use ramline_units::{Bytes, Limit};
 
-use self::eater::EaterTask;
-pub use self::eater::child;
+use self::allocate::AllocateTask;
+pub use self::allocate::allocate;
 use self::plan::Plan;
 use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Experiment, Series};
-use crate::own_fs::{self, OwnFs};
-use crate::params::{Kind, Parameter, Params};
-use crate::preflight::PRIORITY;
-use crate::{observe, scratch};
+use crate::own_fs::{OwnFs, image_size};
+use crate::params::{Kind, Params, row};
+use crate::requirements::PRIORITY;
+use crate::{group, knobs, observe, scratch};
 
 /// Its name on the command line and in records.
 pub const NAME: &str = "eat-memory";
 
 /// Size of each of the files that are read.
 const FILE: Bytes = Bytes::from_mib(8);
-
-const fn row(name: &'static str, kind: Kind, default: Option<&'static str>, help: &'static str) -> Parameter {
-    Parameter { name, kind, default, help }
-}
 
 /// The row of the table.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -120,20 +116,16 @@ impl Series for EatMemory {
 
     fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
         let plan = &self.plan;
-        bench.progress.step(&format!("writing {} of files below {}", plan.tree(), plan.offer.place.dir.display()));
-        let size = own_fs::image_size(plan.tree());
-        let fs = OwnFs::create(&plan.offer.place.dir, size, plan.read_ahead, bench.run)?;
+        bench.progress.step(&format!("writing {} of files below {}", plan.tree(), plan.found.place.dir.display()));
+        let size = image_size(plan.tree());
+        let fs = OwnFs::create(&plan.found.place.dir, size, plan.read_ahead, bench.run)?;
         let mut paths = Vec::new();
         let mut left = plan.tree();
         while left > Bytes::ZERO {
             bench.run.check_interrupted()?;
-            let path = fs.at().join(format!("file-{:03}", paths.len()));
-            let failed = |error| LabError::file("write", &path, error);
-            let mut file = std::fs::File::create_new(&path).map_err(failed)?;
             let size = left.min(FILE);
-            scratch::code_bytes(&mut file, size).and_then(|()| file.sync_all()).map_err(failed)?;
+            paths.push(fs.file(&format!("file-{:03}", paths.len()), size)?);
             left = left.saturating_sub(size);
-            paths.push(path);
         }
         self.files = Some(Files { fs, paths });
         Ok(())
@@ -142,13 +134,9 @@ impl Series for EatMemory {
     fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
         let files = self.files.as_ref().ok_or_else(|| LabError::Workload("the files are not there".to_owned()))?;
         let plan = &self.plan;
-        let v1 = plan.offer.hierarchy.version() == Version::V1;
-        record.machine.cgroup_version = if v1 { 1 } else { 2 };
-        record.machine.scratch_fs.clone_from(&plan.offer.place.fs_type);
-        record.machine.scratch_disk.clone_from(&plan.offer.place.device);
-        record.sandbox = (if v1 { "cgroup-v1" } else { "cgroup-v2" }).to_owned();
-        record.notes.extend(plan.offer.doubts.iter().map(|why| format!("the machine was not quiet: {why}")));
-        files.paths.iter().try_for_each(|path| own_fs::evict(path))?;
+        plan.found.describe(record);
+        record.notes.extend(plan.found.doubts.iter().map(|why| format!("the machine was not quiet: {why}")));
+        files.paths.iter().try_for_each(|path| scratch::evict(path))?;
         record.verified.extend(files.fs.verified());
         record.verified.insert("files cached before".to_owned(), cached(&files.paths)?.to_string());
         let group = self.group(arm, files, record, bench)?;
@@ -163,42 +151,29 @@ impl Series for EatMemory {
 impl EatMemory {
     /// The swap of the arm, then the group: the undo goes backwards and empties the group before the area is switched off.
     fn group(&self, arm: &Arm, files: &Files, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<Group> {
-        let (plan, root) = (&self.plan, bench.root);
+        let plan = &self.plan;
         if arm.swap == SwapKind::File {
             let file = bench.run.make_swap_file(&files.fs.dir().join("swap"), plan.swap_size())?;
             bench.run.swap_on(&file, Some(PRIORITY))?;
         }
-        let group = bench.run.make_cgroup(&plan.offer.hierarchy, record.order)?;
-        let mut keep = |changes: Vec<ramline_kernel::write::Change>| {
-            let name = |change: &ramline_kernel::write::Change| {
-                change.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-            };
-            record.verified.extend(changes.into_iter().map(|c| (name(&c), c.after.unwrap_or_default())));
-        };
+        let group = plan.found.make_group(record.order, bench.run)?;
+        let mut changes = Vec::new();
         if let Some(limit) = plan.limit_of(arm) {
-            keep(group.set_memory_limit(Limit::At(limit))?);
+            changes.extend(group.set_memory_limit(Limit::At(limit))?);
         }
         if arm.swap == SwapKind::None {
-            // A kernel without swap accounting may still have no swap at all, which is as good.
-            match group.set_swap_limit(Limit::At(Bytes::ZERO)) {
-                Ok(changes) => keep(changes),
-                Err(error) if error.is_unsupported() || error.is_refused() => {
-                    if !swap::areas(root)?.is_empty() {
-                        return Err(error.into());
-                    }
-                }
-                Err(error) => return Err(error.into()),
-            }
+            changes.extend(group::forbid_swap(bench.root, &group)?);
         }
         if let Some(value) = arm.swappiness {
-            keep(vec![swappiness(root, &group, value, bench.run)?]);
+            changes.push(knobs::set(Knob::Swappiness, &value.to_string(), &group, bench.run)?);
         }
+        record.verified.extend(group::verified(changes));
         Ok(group)
     }
 
-    fn task(&self, arm: &Arm, files: &Files) -> EaterTask {
+    fn task(&self, arm: &Arm, files: &Files) -> AllocateTask {
         let plan = &self.plan;
-        EaterTask {
+        AllocateTask {
             idle: if arms::has(arm, arms::IDLE) { plan.idle } else { Bytes::ZERO },
             files: if arms::has(arm, arms::CACHE) { files.paths.clone() } else { Vec::new() },
             reads: plan.reads,
@@ -207,22 +182,12 @@ impl EatMemory {
             look_every: plan.look_every(arm),
             fill: plan.fill,
             seed: plan.seed,
-            observer: std::process::id(),
         }
     }
 }
 
-/// Of the group in version 1; in version 2 there is only that of the machine, which goes through the journal.
-fn swappiness(root: &Root, group: &Group, value: u32, run: &mut Run) -> Result<ramline_kernel::write::Change> {
-    let byte = u8::try_from(value).unwrap_or(u8::MAX);
-    Ok(match group.version() {
-        Version::V1 => group.set_swappiness(byte)?,
-        Version::V2 => run.set_knob(&ramline_kernel::write::vm_setting(root, "swappiness"), &byte.to_string())?,
-    })
-}
-
 /// How much of these files is in the page cache.
 fn cached(files: &[PathBuf]) -> Result<Bytes> {
-    let pages: Vec<u64> = files.iter().map(|path| own_fs::cached(path)).collect::<Result<_>>()?;
+    let pages: Vec<u64> = files.iter().map(|path| scratch::cached(path)).collect::<Result<_>>()?;
     Ok(Bytes(pages.iter().sum::<u64>().saturating_mul(ramline_kernel::process::page_size())))
 }

@@ -1,11 +1,15 @@
-//! The experiments there are: one line each.
+//! The experiments there are, and the children they start: one line each.
 //!
 //! ```
 //! let known = ramline_lab::experiments::find("code-plus-data").unwrap();
 //! assert!(known.question.ends_with('?'));
 //! ```
 
+use std::process::ExitCode;
+
+use crate::child::{self, ChildKind, command, worker};
 use crate::experiment::Experiment;
+use crate::fileops::work;
 use crate::{
     big_reader, code_plus_data, cold_warm, drop_caches, eat_memory, knee, page_cache_vs_tmpfs, read_path, self_check,
     tmpfs_vs_disk,
@@ -24,6 +28,22 @@ pub const EXPERIMENTS: &[Experiment] = &[
     big_reader::EXPERIMENT,
     read_path::EXPERIMENT,
 ];
+
+/// The kinds of child, and what does the task of each: those of experiments, and those that many share.
+const CHILDREN: &[ChildKind] = &[
+    (code_plus_data::NAME, code_plus_data::work),
+    (eat_memory::NAME, eat_memory::allocate),
+    (drop_caches::NAME, drop_caches::hold),
+    (work::KIND, work::main),
+    (worker::KIND, worker::main),
+    (command::KIND, command::main),
+];
+
+/// This binary as a child: what stands after [`child::ARGUMENT`].
+#[must_use]
+pub fn child_main(args: &[String]) -> ExitCode {
+    child::main(CHILDREN, args)
+}
 
 /// The experiment of that name.
 #[must_use]

@@ -10,9 +10,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use ramline_gather::mappers;
-use ramline_kernel::opened::FileKey;
 use ramline_kernel::residency::{self, ReadIn};
-use ramline_kernel::{Root, input, process};
+use ramline_kernel::{FileKey, Root, input, process};
 use ramline_units::Bytes;
 use serde::Serialize;
 

@@ -13,13 +13,13 @@ use ramline_kernel::Root;
 use ramline_kernel::cgroup::Hierarchy;
 use ramline_units::Bytes;
 
-use crate::command::{self, Order};
+use crate::child::command::{self, CommandRun};
 use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Experiment, Series};
 use crate::fileset::{FileSet, Trace, Warmth};
-use crate::params::{Kind, Parameter, Params};
-use crate::preflight::{Reason, checks};
-use crate::{observe, room};
+use crate::params::{COMMAND, Kind, Params, row};
+use crate::requirements::{self, Caller, Check, Reason, is_unprivileged};
+use crate::{group, observe};
 
 /// Its name on the command line and in records.
 pub const NAME: &str = "knee";
@@ -27,10 +27,6 @@ pub const NAME: &str = "knee";
 const MOST: u32 = 200;
 /// No probe is given less time than this: starting alone may take as long.
 const LEAST_TIME: Duration = Duration::from_millis(500);
-
-const fn row(name: &'static str, kind: Kind, default: Option<&'static str>, help: &'static str) -> Parameter {
-    Parameter { name, kind, default, help }
-}
 
 /// The row of the table.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -42,7 +38,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     docs: "docs/experiments/knee.md",
     page: include_str!("../../../docs/experiments/knee.md"),
     parameters: &[
-        command::PARAMETER,
+        COMMAND,
         row("within", Kind::Text, Some("10%"), "So much slower than without a limit is still well"),
         row("resolution", Kind::Text, Some("5%"), "How narrow the answer is to be"),
         row(
@@ -113,26 +109,21 @@ fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
         let hint = format!("ramline lab run {NAME} --within {within} --patience {enough} -- {}", argv.join(" "));
         return Err(LabError::usage(message, hint));
     }
-    let mut reasons: Vec<Reason> = Vec::new();
-    if command::find(program).is_none() {
-        reasons.push(Reason::new(
-            format!("there is no program '{}'", program.escape_debug()),
-            format!("command -v {program}"),
-        ));
+    let command = format!("ramline lab run {NAME}");
+    let mut check = Check::new(root, Caller { command: &command, ..Caller::default() });
+    check.extend(command::find(program).is_none().then(|| Reason::no_program(program)));
+    if is_unprivileged() {
+        let text = "a memory cgroup, and seeing which files a command opens, needs root";
+        check.extend([Reason::privilege(text, format!("sudo {command} -- {}", argv.join(" ")))]);
     }
-    reasons.extend(room::root_for(
-        "a memory cgroup, and seeing which files a command opens,",
-        &format!("{NAME} -- {}", argv.join(" ")),
-    ));
-    reasons.extend(checks::panics(ramline_kernel::panic_on_oom(root)));
-    let hierarchy = checks::hierarchy(root, &mut reasons);
-    let most = room::most(root)?;
+    check.panics();
+    let hierarchy = check.hierarchy();
+    let most = requirements::headroom(root)?;
     if most < Bytes::from_mib(64) {
-        reasons.push(Reason::new(format!("memory: 64 MiB needed, {most} can be taken"), "ramline show memory"));
+        check.extend([Reason::new(format!("memory: 64 MiB needed, {most} can be taken"), "ramline show memory")]);
     }
-    let doubts = room::busy(root, params.switch("allow-busy"), NAME, &mut reasons)?;
-    room::judged(reasons)?;
-    let Some(hierarchy) = hierarchy else { return Err(LabError::usage("no memory cgroup", "ramline show cgroups")) };
+    let doubts = check.busy(params.switch("allow-busy"))?;
+    let hierarchy = check.conclude(hierarchy)?;
     Ok(Box::new(Search {
         list: params.path("files"),
         argv,
@@ -188,7 +179,7 @@ impl Series for Search {
         bench.progress.step("running the command without a limit, to see which files and how much memory it uses");
         let mark = bench.run.mark();
         // Numbers no run of the series has.
-        let (group, _) = room::group(bench.root, &self.hierarchy, None, u32::MAX, bench.run)?;
+        let (group, _) = group::limited(bench.root, &self.hierarchy, None, u32::MAX, bench.run)?;
         let trace = Trace { argv: &self.argv, group: Some(&group), timeout: self.timeout, list: self.list.as_deref() };
         let (files, ran) = FileSet::of_command(bench.root, &trace, bench.run)?;
         let peak = group.stat()?.peak.unwrap_or_default();
@@ -229,8 +220,7 @@ impl Series for Search {
             }
             None => Arm::named(knee::UNLIMITED, &[(knee::START, &start)]),
         };
-        let (sandbox, version) = room::sandbox(Some(&self.hierarchy));
-        (record.sandbox, record.machine.cgroup_version) = (sandbox.to_owned(), version);
+        requirements::describe(record, Some(self.hierarchy.version()), None);
         self.run_once(limit, record, bench)?;
         self.records.push(record.clone());
         Ok(())
@@ -252,25 +242,24 @@ impl Search {
     fn run_once(&self, limit: Option<Bytes>, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
         bench.progress.phase("evicting its files");
         let state = self.files.bring_about(Warmth::Cold)?;
-        let (group, real) = room::group(bench.root, &self.hierarchy, limit, record.order, bench.run)?;
+        let (group, real) = group::limited(bench.root, &self.hierarchy, limit, record.order, bench.run)?;
         record.verified.insert("memory limit".to_owned(), real.to_string());
         record.verified.insert("its files in the page cache before the run".to_owned(), state.of_all.to_string());
         record.detail = Some(self.files.detail());
         record.notes.extend(self.files.what_stays().map(|what| format!("{what}: the need is up to so much larger")));
         record.before = observe::counters(bench.root, &group.stat()?);
         let timeout = if limit.is_some() { self.patience() } else { self.timeout };
-        let order = || Order { argv: &self.argv, group: Some(&group), timeout, watch: None };
+        let order = || CommandRun { argv: &self.argv, group: Some(&group), timeout, watch: None };
         let at = limit.map_or_else(|| "without a limit".to_owned(), |limit| format!("within {limit}"));
         bench.progress.phase(&format!("the command runs {at}"));
         let mut ran = command::run(bench.root, order(), bench.run)?;
-        let oom = || group.stat().map(|stat| stat.oom_kills.unwrap_or(0) > 0);
-        if self.warm && ran.verdict(oom()?) == Verdict::Completed {
+        if self.warm && ran.verdict() == Verdict::Completed {
             ran = command::run(bench.root, order(), bench.run)?;
         }
         let stat = group.stat()?;
         record.after = observe::counters(bench.root, &stat);
-        record.verdict = ran.verdict(oom()?);
-        record.reclaim = observe::reclaim(&record.before, &record.after, ran.usage.majflt);
+        record.verdict = ran.verdict();
+        record.reclaim = observe::reclaim(record, ran.usage.majflt);
         record.reclaim.read_bytes = Some(ran.usage.read);
         (record.user, record.system, record.elapsed) = (ran.usage.user, ran.usage.system, ran.wall);
         record.figures = ran.figures();

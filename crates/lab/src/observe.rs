@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ramline_evidence::{FreeGauges, HostPicture, Reclaim, Sample};
+use ramline_evidence::{FreeGauges, HostPicture, Reclaim, RunRecord, Sample};
 use ramline_gather::gather;
 use ramline_kernel::cgroup::{Group, GroupStat, Version};
 use ramline_kernel::write::read_knob;
@@ -17,9 +17,7 @@ use ramline_snapshot::meminfo::Meminfo;
 use ramline_snapshot::pressure::Pressure;
 use ramline_snapshot::vmstat::Vmstat;
 use ramline_snapshot::{Snapshot, Wanted};
-use ramline_units::{Bytes, Nanos};
-
-use crate::protocol::Line;
+use ramline_units::{Bytes, Nanos, growth};
 
 /// Time between samples.
 pub const SAMPLE_EVERY: Duration = Duration::from_millis(100);
@@ -30,7 +28,7 @@ pub struct Observer<'a> {
     group: Option<&'a Group>,
     shared: bool,
     begin: Nanos,
-    refaults: (u64, u64),
+    refaults: [Option<u64>; 2],
     swap_used: Bytes,
     stalled: Option<u64>,
 }
@@ -45,9 +43,9 @@ impl<'a> Observer<'a> {
         Observer { root, group, shared, begin: process::monotonic(), refaults, swap_used, stalled }
     }
 
-    /// The picture now. `line` is the last thing the workload said; `limit` and `pool` as in force.
+    /// The picture now. `known` has what the workload last reported of itself, and limit and pool as in force.
     #[must_use]
-    pub fn sample(&self, pid: u32, line: &Line, limit: Bytes, pool: Option<Bytes>) -> Sample {
+    pub fn sample(&self, pid: u32, known: Sample) -> Sample {
         let now = process::monotonic();
         let seen = look(self.root);
         let host = host(&seen);
@@ -57,30 +55,24 @@ impl<'a> Observer<'a> {
         // Of shared data and code together only the sum is known from outside; the code cannot be more than there is.
         let anon = rss.saturating_sub(rss_shared);
         let usage = self.usage(&seen).unwrap_or_default();
-        let (file_now, anon_now) = refaults(&seen);
+        let ([files_then, anon_then], [files, anon_pages]) = (self.refaults, refaults(&seen));
         Sample {
-            at: Nanos(now.0.saturating_sub(self.begin.0)),
-            phase: line.phase,
-            rounds: line.rounds,
-            fraction: line.fraction,
+            at: now.saturating_sub(self.begin),
             usage,
-            limit,
             anon,
             file: usage.saturating_sub(anon),
             shmem: if self.shared { rss_shared } else { Bytes::ZERO },
             swap: host.swap_used.saturating_sub(self.swap_used),
-            pool,
             state: process.map(|stat| stat.state),
             rss,
             rss_shared,
-            major_faults: process.map_or(line.major_faults, |stat| stat.majflt),
-            user: line.user,
-            system: line.system,
-            refault_file: file_now.saturating_sub(self.refaults.0),
-            refault_anon: anon_now.saturating_sub(self.refaults.1),
-            psi_full_us: stalled(self.group, &seen).zip(self.stalled).and_then(|(now, then)| now.checked_sub(then)),
+            major_faults: process.map_or(known.major_faults, |stat| stat.majflt),
+            refault_file: grown(files_then, files),
+            refault_anon: grown(anon_then, anon_pages),
+            psi_full_us: grown(self.stalled, stalled(self.group, &seen)),
             psi_full_avg10: seen.pressure_memory.data().and_then(|psi| psi.full.as_ref()).map(|full| full.avg10),
             host,
+            ..known
         }
     }
 
@@ -134,9 +126,14 @@ pub fn gauges_of(m: &Meminfo) -> FreeGauges {
     }
 }
 
-fn refaults(seen: &Snapshot) -> (u64, u64) {
-    let count = |of: fn(&Vmstat) -> Option<u64>| seen.vmstat.data().and_then(of).unwrap_or_default();
-    (count(Vmstat::refault_file), count(|vmstat| vmstat.workingset_refault_anon))
+fn grown(then: Option<u64>, now: Option<u64>) -> Option<u64> {
+    growth(then?, now?)
+}
+
+/// Of files and of anonymous pages, on the whole machine.
+fn refaults(seen: &Snapshot) -> [Option<u64>; 2] {
+    let count = |of: fn(&Vmstat) -> Option<u64>| seen.vmstat.data().and_then(of);
+    [count(Vmstat::refault_file), count(|vmstat| vmstat.workingset_refault_anon)]
 }
 
 fn host(seen: &Snapshot) -> HostPicture {
@@ -202,16 +199,16 @@ pub struct Layers {
 }
 
 impl Layers {
-    /// Read from disks between two readings of [`counters`]; `None` where that cannot be told.
+    /// Read from disks in a run; `None` where that cannot be told.
     ///
     /// vm.pgpgin counts KiB of every read request at every layer: what goes through a loop device is counted there and again
     /// at the disk below; a swap-in is counted once, that from zram as well.
     #[must_use]
-    pub fn read(self, before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>) -> Option<Bytes> {
-        let delta = |name: &str| after.get(name)?.checked_sub(*before.get(name)?);
-        let pages = delta("group.pswpin").or_else(|| delta("vm.pswpin")).unwrap_or(0);
+    pub fn read(self, record: &RunRecord) -> Option<Bytes> {
+        // Without swap no page comes from it.
+        let pages = record.growth("group.pswpin").or_else(|| record.growth("vm.pswpin")).unwrap_or(0);
         let swapped = Bytes(pages.saturating_mul(self.page_size));
-        let files = Bytes::from_kib(delta("vm.pgpgin")?).saturating_sub(swapped);
+        let files = Bytes::from_kib(record.growth("vm.pgpgin")?).saturating_sub(swapped);
         let files = if self.loop_device { Bytes(files.0 / 2) } else { files };
         match self.swap_on_disk {
             Some(true) => Some(files + swapped),
@@ -221,11 +218,11 @@ impl Layers {
     }
 }
 
-/// What reclaim did between two readings of [`counters`]. Swap and scan counts are those of the machine where the group
+/// What reclaim did in a run. Swap and scan counts are those of the machine where the group
 /// has none (cgroup v1, or v2 before 6.11); the machine is required to be quiet.
 #[must_use]
-pub fn reclaim(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>, major_faults: u64) -> Reclaim {
-    let delta = |name: &str| after.get(name)?.checked_sub(*before.get(name)?);
+pub fn reclaim(record: &RunRecord, major_faults: u64) -> Reclaim {
+    let delta = |name: &str| record.growth(name);
     let either = |group: &str, machine: &str| delta(group).or_else(|| delta(machine));
     let swap_in = either("group.pswpin", "vm.pswpin");
     Reclaim {
@@ -245,9 +242,22 @@ pub fn reclaim(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>, ma
     }
 }
 
+/// Processes that the kernel killed outside the sandbox: the record says so.
+pub fn note_killed_bystanders(record: &mut RunRecord) {
+    let Some((all, own)) = record.growth("vm.oom_kill").zip(record.growth("group.oom_kills")) else { return };
+    let others = all.saturating_sub(own);
+    if others > 0 {
+        record.notes.push(format!("bystanders: {others} processes outside the sandbox were killed by the kernel"));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn run(before: &[(&str, u64)], after: &[(&str, u64)]) -> RunRecord {
+        RunRecord { before: table(before), after: table(after), ..RunRecord::default() }
+    }
 
     fn table(pairs: &[(&str, u64)]) -> BTreeMap<String, u64> {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
@@ -255,25 +265,39 @@ mod tests {
 
     #[test]
     fn the_groups_own_counters_are_preferred_and_absent_ones_stay_unknown() {
-        let before = table(&[("vm.pswpin", 100), ("vm.pgpgin", 0), ("group.refault_file", 5)]);
-        let mut after = table(&[("vm.pswpin", 110), ("vm.pgpgin", 840), ("group.refault_file", 7)]);
-        let reclaimed = reclaim(&before, &after, 3);
+        let mut record = run(
+            &[("vm.pswpin", 100), ("vm.pgpgin", 0), ("group.refault_file", 5)],
+            &[("vm.pswpin", 110), ("vm.pgpgin", 840), ("group.refault_file", 7)],
+        );
+        let reclaimed = reclaim(&record, 3);
         assert_eq!((reclaimed.swap_in, reclaimed.refault_file, reclaimed.refault_anon), (Some(10), Some(2), None));
         // 40 KiB of swap-ins, and 800 KiB counted twice.
         let read = |loop_device, swap_on_disk| {
-            Layers { loop_device, swap_on_disk, page_size: 4096 }.read(&before, &after).map(|bytes| bytes.0 / 1024)
+            Layers { loop_device, swap_on_disk, page_size: 4096 }.read(&record).map(|bytes| bytes.0 / 1024)
         };
         assert_eq!(read(true, Some(true)), Some(440));
         assert_eq!(read(true, Some(false)), Some(400), "pages from zram were read from no disk");
         assert_eq!(read(false, Some(true)), Some(840), "nothing is counted twice without a loop device");
         assert_eq!(read(true, None), None);
-        after.insert("group.pswpin".to_owned(), 9);
-        assert_eq!(reclaim(&before, &after, 3).swap_in, Some(10), "no value before: not the group's");
+        record.after.insert("group.pswpin".to_owned(), 9);
+        assert_eq!(reclaim(&record, 3).swap_in, Some(10), "no value before: not the group's");
     }
 
     #[test]
     fn a_counter_that_went_backwards_is_unknown() {
-        let reclaimed = reclaim(&table(&[("vm.pswpin", 9)]), &table(&[("vm.pswpin", 3)]), 0);
+        let reclaimed = reclaim(&run(&[("vm.pswpin", 9)], &[("vm.pswpin", 3)]), 0);
         assert_eq!(reclaimed.swap_in, None);
+    }
+
+    #[test]
+    fn killed_bystanders_are_noted_and_never_guessed_from_one_counter() {
+        let noted = |own: &[(&str, u64)], after: &[(&str, u64)]| {
+            let mut record = run(&[&[("vm.oom_kill", 4)], own].concat(), after);
+            note_killed_bystanders(&mut record);
+            record.notes.len()
+        };
+        assert_eq!(noted(&[("group.oom_kills", 0)], &[("vm.oom_kill", 6), ("group.oom_kills", 1)]), 1);
+        assert_eq!(noted(&[("group.oom_kills", 0)], &[("vm.oom_kill", 5), ("group.oom_kills", 1)]), 0);
+        assert_eq!(noted(&[], &[("vm.oom_kill", 6)]), 0, "they may have been the sandbox's own");
     }
 }

@@ -12,21 +12,17 @@ use serde_json::json;
 
 use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Experiment, Series};
-use crate::fileops::child::{self, Blind, Ended};
+use crate::fileops::child;
 use crate::fileops::ground::{self, Grounds, Place};
-use crate::fileops::preflight::{self, Found, Needs};
-use crate::fileops::{Op, Task, figures};
-use crate::fill::Fill;
-use crate::params::{Kind as Of, Parameter, Params};
+use crate::fileops::{FileTask, Op, figures};
+use crate::params::{Kind as Of, Parameter, Params, row};
+use crate::requirements::{Caller, Requirements, Resources, scratch_line};
+use ramline_sandbox::fill::Fill;
 
 /// Its name on the command line and in records.
 pub const NAME: &str = "page-cache-vs-tmpfs";
 
 const PLAIN: &str = "ramline lab run page-cache-vs-tmpfs --arms disk,tmpfs";
-
-const fn row(name: &'static str, kind: Of, default: Option<&'static str>, help: &'static str) -> Parameter {
-    Parameter { name, kind, default, help }
-}
 
 /// The row of the table.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -112,18 +108,18 @@ fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
     let settings = Settings::of(params)?;
     let images = settings.places.iter().filter(|place| matches!(place.kind, ground::Kind::Image(_)));
     let images: u64 = images.map(|place| ground::image_size(place.kind, settings.content()).0).sum();
-    let needs = Needs {
-        experiment: NAME,
-        places: &settings.places,
-        scratch: Bytes(images) + settings.content(),
+    let (command, dir) = (format!("ramline lab run {NAME}"), params.path("dir"));
+    let needed = Requirements {
+        caller: Caller { command: &command, smaller: "--size 1500000B", ..Caller::default() },
+        root_for: ground::ROOT_FOR,
         memory: settings.content() + settings.content(),
-        group: false,
-        swap: false,
-        smaller: "--size 1500000B",
-        dir: params.path("dir"),
+        tools: &ground::tools(&settings.places),
+        scratch: Bytes(images) + settings.content(),
+        dir: dir.as_deref(),
         allow_busy: params.switch("allow-busy"),
+        ..Requirements::default()
     };
-    let found = preflight::look(root, &needs)?;
+    let found = needed.check(root, ground::unknown_options(&settings.places, PLAIN))?;
     let arms = settings.places.iter().map(Place::arm).collect();
     Ok(Box::new(PageCacheVsTmpfs { settings, found, arms, grounds: None }))
 }
@@ -132,7 +128,7 @@ fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
 #[derive(Debug)]
 struct PageCacheVsTmpfs {
     settings: Settings,
-    found: Found,
+    found: Resources,
     arms: Vec<Arm>,
     grounds: Option<Grounds>,
 }
@@ -159,12 +155,7 @@ impl Series for PageCacheVsTmpfs {
                 "each: {} reads of {} in calls of {}, {} writes of {} in two ways",
                 s.reads, s.size, s.block, s.writes, s.block
             ),
-            format!(
-                "scratch below {} ({} on {}), removed afterwards",
-                self.found.place.dir.display(),
-                self.found.place.fs_type,
-                self.found.place.device.as_deref().unwrap_or("no disk named")
-            ),
+            scratch_line("", &self.found.place),
         ];
         lines.extend(self.found.doubts.iter().map(|what| format!("doubt: {what}")));
         lines
@@ -175,9 +166,8 @@ impl Series for PageCacheVsTmpfs {
     }
 
     fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
-        let (s, dir) = (&self.settings, &self.found.place.dir);
-        bench.progress.step(&format!("making scratch files below {}", dir.display()));
-        self.grounds = Some(Grounds::create(dir, &s.places, s.content(), self.found.read_ahead, bench.run)?);
+        let s = &self.settings;
+        self.grounds = Some(Grounds::create(&self.found.place, &s.places, s.content(), bench)?);
         Ok(())
     }
 
@@ -185,35 +175,31 @@ impl Series for PageCacheVsTmpfs {
         let missing = || LabError::Workload("the scratch place is not prepared".to_owned());
         let place = self.settings.places.iter().find(|place| place.name == arm.name).ok_or_else(missing)?;
         let grounds = self.grounds.as_ref().ok_or_else(missing)?;
-        let ground = grounds.lay(place, bench.root, bench.run)?;
-        record.sandbox = "none".to_owned();
-        record.machine.scratch_fs.clone_from(&self.found.place.fs_type);
-        record.machine.scratch_disk.clone_from(&self.found.place.device);
+        let ground = grounds.prepare(place, bench.root, bench.run)?;
+        self.found.describe_place(record);
         record.verified = ground.verified.clone();
         record.notes.extend(child::settle(bench)?);
         record.verdict = Verdict::Completed;
         let mut raw = serde_json::Map::new();
         for op in OPS {
             let task = self.task(op, &ground.dir);
-            let ended = child::perform(bench, None, &task, self.settings.timeout, &mut Blind)?;
-            let name = op.name();
-            record.verdict = match &ended {
-                Ended::Done(said) => {
-                    record.figures.extend(figures::of(op, said));
-                    if let Some((pages, before, after)) = said.pages {
-                        let text = format!("{before} of {pages} pages before, {after} after");
-                        record.verified.insert(format!("{name}: in memory"), text);
-                        if after < pages || said.major_faults > 0 {
-                            record.notes.push(format!("{name}: not everything was in memory all the time"));
-                        }
-                    }
-                    raw.insert(name.to_owned(), json!({ "said": said }));
+            let report = match child::perform(bench, None, &task, self.settings.timeout, None)? {
+                Ok(report) => report,
+                Err(verdict) => {
+                    record.verdict = child::named(op, &verdict);
                     continue;
                 }
-                Ended::Killed(why) => Verdict::Killed(format!("{name}: {why}")),
-                Ended::Ended(why) => Verdict::Thrashing(format!("{name}: {why}")),
-                Ended::Failed(why) => Verdict::Failed(format!("{name}: {why}")),
             };
+            let name = op.name();
+            record.figures.extend(figures::of(op, &report));
+            if let Some((pages, before, after)) = report.pages {
+                let text = format!("{before} of {pages} pages before, {after} after");
+                record.verified.insert(format!("{name}: in memory"), text);
+                if after < pages || report.major_faults > 0 {
+                    record.notes.push(format!("{name}: not everything was in memory all the time"));
+                }
+            }
+            raw.insert(name.to_owned(), json!({ "said": report }));
         }
         record.detail = Some(json!({ "operations": raw }));
         Ok(())
@@ -221,9 +207,9 @@ impl Series for PageCacheVsTmpfs {
 }
 
 impl PageCacheVsTmpfs {
-    fn task(&self, op: Op, dir: &std::path::Path) -> Task {
+    fn task(&self, op: Op, dir: &std::path::Path) -> FileTask {
         let s = &self.settings;
-        Task {
+        FileTask {
             op,
             dir: dir.to_owned(),
             size: s.size,
@@ -232,7 +218,6 @@ impl PageCacheVsTmpfs {
             anonymous: Bytes::ZERO,
             fill: Fill::Text,
             seed: s.seed,
-            observer: std::process::id(),
         }
     }
 }

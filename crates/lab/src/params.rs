@@ -56,6 +56,20 @@ pub struct Parameter {
     pub help: &'static str,
 }
 
+/// The command of an experiment, as all of them take it.
+pub const COMMAND: Parameter = row(
+    "command",
+    Kind::Command,
+    None,
+    "The command, after --; it runs as the user who runs ramline, without input and with its output thrown away",
+);
+
+/// A row of such a table.
+#[must_use]
+pub const fn row(name: &'static str, kind: Kind, default: Option<&'static str>, help: &'static str) -> Parameter {
+    Parameter { name, kind, default, help }
+}
+
 /// Reads a duration: a number and `ms`, `s` or `min`, up to an hour.
 #[must_use]
 pub fn duration(text: &str) -> Option<Duration> {

@@ -18,9 +18,11 @@ use std::time::{Duration, Instant};
 use ramline_evidence::PoolBalance;
 use ramline_kernel::cgroup::{Group, Version};
 use ramline_kernel::{Root, process, swap, zram, zswap};
+use ramline_model::settings::{Knob, Reach, reach};
 use ramline_units::{Bytes, Limit, Nanos};
 
 use crate::error::{LabError, Result};
+use crate::knobs;
 
 /// Time between looks at the pool.
 const POOL_EVERY: Duration = Duration::from_millis(1);
@@ -59,8 +61,9 @@ impl Pool {
         let areas = swap::areas(root)?;
         let zram: Vec<_> = areas.iter().filter_map(swap::Area::zram).map(|id| zram::Device::open(root, id)).collect();
         // The pool of zswap has a line of its own since 5.19 only; without a swap area nothing gets into it.
-        let zswap = (version == Version::V1 && !areas.is_empty() && zswap::is_on(root) && zswap::pool(root).is_ok())
-            .then(|| root.clone());
+        let charged = reach(Knob::Zswap, knobs::place(version)) == Reach::PerGroup;
+        let zswap =
+            (!charged && !areas.is_empty() && zswap::is_on(root) && zswap::pool(root).is_ok()).then(|| root.clone());
         if zram.is_empty() && zswap.is_none() {
             return Ok(None);
         }

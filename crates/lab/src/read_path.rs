@@ -7,7 +7,6 @@
 mod arms;
 mod flood;
 mod measured;
-mod parse;
 mod recorded;
 mod recorder;
 
@@ -17,18 +16,16 @@ use std::time::Duration;
 
 use ramline_evidence::{Arm, RunRecord, Verdict};
 use ramline_gather::hardware;
-use ramline_kernel::cgroup::Version;
 use ramline_kernel::{Root, mount, place, tracing};
 use ramline_units::Bytes;
 
 use self::arms::{Kind, On};
 use self::recorder::Tracer;
-use crate::bed::{self, Found, Need};
-use crate::error::{LabError, Result};
+use crate::error::{LabError, Result, first_line};
 use crate::experiment::{Bench, Experiment, Series};
-use crate::own_fs::OwnFs;
-use crate::params::{self, Parameter, Params};
-use crate::preflight::{Reason, first_line};
+use crate::own_fs::{OwnFs, image_size};
+use crate::params::{self, Params, row};
+use crate::requirements::{self, Caller, Reason, Requirements, Resources, Tool};
 use crate::scratch;
 
 /// Its name on the command line and in records.
@@ -42,10 +39,6 @@ const CALLS_FILE: Bytes = Bytes::from_mib(16);
 const NEW_FILE: Bytes = Bytes::from_mib(16);
 /// The file of `twice`.
 const TWICE_FILE: Bytes = Bytes::from_mib(32);
-
-const fn row(name: &'static str, kind: params::Kind, default: Option<&'static str>, help: &'static str) -> Parameter {
-    Parameter { name, kind, default, help }
-}
 
 /// The row of the table.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -127,7 +120,7 @@ impl Plan {
 
     /// On the disk, all files together.
     fn disk(&self) -> Bytes {
-        let flood = if self.floods() { bed::image_size(self.flood) } else { Bytes::ZERO };
+        let flood = if self.floods() { image_size(self.flood) } else { Bytes::ZERO };
         FILE + CALLS_FILE + TWICE_FILE + NEW_FILE + self.lookup() + flood
     }
 
@@ -151,13 +144,19 @@ fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
     reasons.extend(plan.file.as_deref().and_then(|file| {
         not_readable(file).map(|text| Reason::new(text, format!("ramline lab run {NAME} --own-file /usr/bin/env")))
     }));
-    let need = Need {
-        experiment: NAME,
-        disk: plan.disk(),
+    let (command, dir) = (format!("ramline lab run {NAME}"), params.path("dir"));
+    let needed = Requirements {
+        caller: Caller { command: &command, smaller: "--arms disk-read-cold,disk-read-warm", ..Caller::default() },
+        root_for: "memory cgroups, loop devices and mounts need root",
+        group: true,
         memory: plan.memory(),
-        smaller: "--arms disk-read-cold,disk-read-warm",
+        tools: Tool::OWN_FS,
+        scratch: plan.disk(),
+        dir: dir.as_deref(),
+        allow_busy: params.switch("allow-busy"),
+        ..Requirements::default()
     };
-    let found = bed::look(root, params, need, reasons)?;
+    let found = needed.check(root, reasons)?;
     Ok(Box::new(ReadPath { plan, found, made: None }))
 }
 
@@ -190,13 +189,13 @@ struct Made {
     tmpfs: PathBuf,
     tracefs: Option<PathBuf>,
     tracer: Tracer,
-    bed: Option<OwnFs>,
+    fs: Option<OwnFs>,
 }
 
 #[derive(Debug)]
 struct ReadPath {
     plan: Plan,
-    found: Found,
+    found: Resources,
     made: Option<Made>,
 }
 
@@ -244,33 +243,26 @@ impl Series for ReadPath {
         let recorded = plan.kinds().any(|kind| matches!(kind, Kind::Recorded(..) | Kind::Flood));
         let (mut tracefs, mut tracer) = (None, Tracer::Events);
         if recorded {
-            let at = bench.run.tracefs(&dir.join("tracing"))?;
+            let at = bench.run.tracefs()?;
             tracer = Tracer::choose(&plan.tracer, &at, bench.run)?;
             tracefs = Some(at);
         }
-        let bed = match plan.floods() {
-            true => Some(OwnFs::create(
-                &self.found.place.dir,
-                bed::image_size(plan.flood),
-                Bytes::from_kib(128),
-                bench.run,
-            )?),
+        let fs = match plan.floods() {
+            true => {
+                Some(OwnFs::create(&self.found.place.dir, image_size(plan.flood), Bytes::from_kib(128), bench.run)?)
+            }
             false => None,
         };
         for (name, size) in [("recorded", FILE), ("calls", CALLS_FILE), ("lookup", plan.lookup())] {
             if size > Bytes::ZERO {
-                bench.run.make_file(&dir.join(name), |file| {
-                    scratch::code_bytes(file, size).and_then(|()| file.sync_all())
-                })?;
+                bench.run.make_file(&dir.join(name), |file| scratch::fill(file, size))?;
             }
         }
         for (name, size) in [("recorded", FILE), ("calls", CALLS_FILE)] {
             // In the mounted tmpfs, which takes them with it.
-            let path = tmpfs.join(name);
-            let made = std::fs::File::create_new(&path).and_then(|mut file| scratch::code_bytes(&mut file, size));
-            made.map_err(|error| LabError::file("write", &path, error))?;
+            scratch::new_file(&tmpfs.join(name), size)?;
         }
-        self.made = Some(Made { dir, tmpfs, tracefs, tracer, bed });
+        self.made = Some(Made { dir, tmpfs, tracefs, tracer, fs });
         Ok(())
     }
 
@@ -278,12 +270,10 @@ impl Series for ReadPath {
         let made =
             self.made.as_ref().ok_or_else(|| LabError::Workload("the scratch place is not prepared".to_owned()))?;
         let kind = arms::kind(&arm.name).ok_or_else(|| LabError::Workload(format!("no such setting: {}", arm.name)))?;
-        record.sandbox = "none".to_owned();
+        self.found.describe_place(record);
         // By hand inside a guest: nobody outside says what its processor is.
         record.emulated = hardware::is_emulated(bench.root);
-        record.machine.scratch_fs.clone_from(&self.found.place.fs_type);
-        record.machine.scratch_disk.clone_from(&self.found.place.device);
-        record.notes.extend(bed::disturbance(bench.root)?);
+        record.notes.extend(requirements::settle(bench.root, Duration::ZERO, bench.run)?);
         bench.progress.phase(match kind {
             Kind::Recorded(..) => "timing the call, then recording it",
             Kind::Flood => "writing faster than the disk may",
@@ -297,9 +287,7 @@ impl Series for ReadPath {
             Kind::Calls(on) => measured::calls(self.all(made), on, record, bench)?,
             Kind::Lookup(size) => measured::lookup(self.all(made), size, record, bench)?,
             Kind::Twice(on) => {
-                let v1 = self.found.hierarchy.version() == Version::V1;
-                record.sandbox = (if v1 { "cgroup-v1" } else { "cgroup-v2" }).to_owned();
-                record.machine.cgroup_version = if v1 { 1 } else { 2 };
+                self.found.describe(record);
                 measured::twice(self.all(made), on, record, bench)?;
             }
         }
@@ -312,7 +300,7 @@ impl Series for ReadPath {
 #[derive(Debug, Clone, Copy)]
 struct All<'a> {
     plan: &'a Plan,
-    found: &'a Found,
+    found: &'a Resources,
     made: &'a Made,
 }
 

@@ -3,19 +3,20 @@
 //! What it is not: a container. Only memory is limited; swap areas and, in cgroup v2, swappiness are the whole machine's.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use ramline_act::Run;
 use ramline_evidence::{Arm, SwapKind};
-use ramline_kernel::cgroup::{Group, GroupStat, Version};
+use ramline_kernel::cgroup::{Group, GroupStat};
 use ramline_kernel::{Root, swap, zswap};
-use ramline_units::{Bytes, Limit};
+use ramline_model::settings::{Knob, Reach, reach};
+use ramline_units::Limit;
 
-use crate::arm;
-use crate::error::{LabError, Result};
+use crate::code_file::Scratch;
+use crate::error::Result;
+use crate::plan::CodePlusDataPlan;
 use crate::pool::{Pool, PoolKeeper};
-use crate::preflight::{self, Plan};
-use crate::scratch::Scratch;
+use crate::requirements::PRIORITY;
+use crate::{arm, group, knobs};
 
 /// What has been made for one run.
 #[derive(Debug)]
@@ -35,29 +36,28 @@ impl Sandbox {
     ///
     /// # Errors
     /// The first step that fails; `run` undoes what was made before.
-    pub fn create(root: &Root, plan: &Plan, scratch: &Scratch, arm: &Arm, n: u32, run: &mut Run) -> Result<Sandbox> {
+    pub fn create(
+        root: &Root,
+        plan: &CodePlusDataPlan,
+        scratch: &Scratch,
+        arm: &Arm,
+        n: u32,
+        run: &mut Run,
+    ) -> Result<Sandbox> {
         let limit = plan.settings.limit();
         // Swap first: the undo goes backwards and empties the group before the area is switched off.
         let pool = swap_of(root, plan, scratch, arm, run)?;
-        let group = run.make_cgroup(&plan.hierarchy, n)?;
-        let mut verified: BTreeMap<String, String> = scratch.verified().into_iter().collect();
-        for change in group.set_memory_limit(Limit::At(limit))? {
-            verified.insert(name_of(&change.path), change.after.unwrap_or_default());
-        }
+        let (group, mut verified) = (run.make_cgroup(&plan.hierarchy, n)?, BTreeMap::from_iter(scratch.verified()));
+        verified.extend(group::verified(group.set_memory_limit(Limit::At(limit))?));
         if arm.swap == SwapKind::None {
-            // A kernel without swap accounting may still have no swap at all, which is as good.
-            match group.set_swap_limit(Limit::At(Bytes::ZERO)) {
-                Ok(changes) => {
-                    verified.extend(changes.into_iter().map(|c| (name_of(&c.path), c.after.unwrap_or_default())))
-                }
-                Err(error) if error.is_unsupported() && swap::areas(root)?.is_empty() => {
-                    verified.insert("swap areas".to_owned(), "none".to_owned());
-                }
-                Err(error) => return Err(error.into()),
+            let changes = group::forbid_swap(root, &group)?;
+            if changes.is_empty() {
+                verified.insert("swap areas".to_owned(), "none".to_owned());
             }
+            verified.extend(group::verified(changes));
         }
         if let Some(value) = arm.swappiness {
-            let after = swappiness(root, &group, value, run)?;
+            let after = knobs::set(Knob::Swappiness, &value.to_string(), &group, run)?.after;
             verified.insert("swappiness".to_owned(), after.unwrap_or_else(|| "not readable".to_owned()));
         }
         if let Some(Pool::Zram(device)) = &pool {
@@ -73,8 +73,8 @@ impl Sandbox {
         let start = |pool| PoolKeeper::start(group.clone(), pool, limit, scratch.hold());
         let pool = match arm.swap {
             SwapKind::AsConfigured => Pool::of_host(root, group.version())?,
-            // Version 2 charges it to the group.
-            SwapKind::Zswap if group.version() == Version::V2 => None,
+            // Where a group has a zswap of its own, it is charged for it.
+            SwapKind::Zswap if reach(Knob::Zswap, knobs::place(group.version())) == Reach::PerGroup => None,
             _ => pool,
         };
         let keeper = pool.map(start).transpose()?;
@@ -83,7 +83,7 @@ impl Sandbox {
     }
 }
 
-fn swap_of(root: &Root, plan: &Plan, scratch: &Scratch, arm: &Arm, run: &mut Run) -> Result<Option<Pool>> {
+fn swap_of(root: &Root, plan: &CodePlusDataPlan, scratch: &Scratch, arm: &Arm, run: &mut Run) -> Result<Option<Pool>> {
     let settings = &plan.settings;
     // Some distributions have it on: the arm would be one of zswap under another name.
     if zswap::is_on(root) && matches!(arm.swap, SwapKind::File | SwapKind::Zram { .. } | SwapKind::ZramOverFile { .. })
@@ -92,7 +92,7 @@ fn swap_of(root: &Root, plan: &Plan, scratch: &Scratch, arm: &Arm, run: &mut Run
     }
     if arm::on_disk(&arm.swap) {
         let file = run.make_swap_file(&scratch.dir().join("swap"), settings.swap_size())?;
-        run.swap_on(&file, Some(preflight::PRIORITY - 1))?;
+        run.swap_on(&file, Some(PRIORITY - 1))?;
     }
     match &arm.swap {
         SwapKind::AsConfigured | SwapKind::None | SwapKind::File => Ok(None),
@@ -108,7 +108,7 @@ fn swap_of(root: &Root, plan: &Plan, scratch: &Scratch, arm: &Arm, run: &mut Run
             // No more than the group may have: were nobody to follow the pool, it would fail writes and not fill the machine.
             device.set_mem_limit(Limit::At(settings.limit()))?;
             device.set_disksize(settings.zram_size(&arm.swap))?;
-            run.swap_on(device.node(), Some(preflight::PRIORITY))?;
+            run.swap_on(device.node(), Some(PRIORITY))?;
             Ok(Some(Pool::Zram(device)))
         }
     }
@@ -131,19 +131,4 @@ pub fn swaps_to_disk(root: &Root, swap: &SwapKind) -> Result<Option<bool>> {
             }
         }
     })
-}
-
-/// Of the group in version 1; in version 2 there is only that of the machine, which goes through the journal.
-fn swappiness(root: &Root, group: &Group, value: u32, run: &mut Run) -> Result<Option<String>> {
-    let byte = u8::try_from(value).map_err(|_| {
-        LabError::usage(format!("swappiness {value} is above 200"), "ramline lab run code-plus-data --arms swap:60")
-    })?;
-    Ok(match group.version() {
-        Version::V1 => group.set_swappiness(byte)?.after,
-        Version::V2 => run.set_knob(&ramline_kernel::write::vm_setting(root, "swappiness"), &byte.to_string())?.after,
-    })
-}
-
-fn name_of(path: &Path) -> String {
-    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }

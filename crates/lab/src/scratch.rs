@@ -1,9 +1,4 @@
-//! The scratch place of an experiment: a private directory with an ext4 image on a loop device, and the code file in it.
-//!
-//! The loop device has a queue of its own, so its read-ahead is set without touching the queues of the host, and it goes
-//! past the page cache of its backing file (direct I/O), so a page of code is in memory once. Without root the code file lies
-//! in the directory itself, also once in memory, and is read with the read-ahead of the disk. What it is not: temporary
-//! in the sense of /tmp: memory and network file systems are refused, they would measure something else.
+//! Scratch files: a private directory for them, their contents, and what of them is in the page cache.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -12,131 +7,29 @@ use std::path::{Path, PathBuf};
 
 use ramline_act::Run;
 use ramline_evidence::rng::SplitMix64;
-use ramline_kernel::process;
-use ramline_kernel::write::read_knob;
+use ramline_kernel::{process, residency};
 use ramline_units::Bytes;
 
 use crate::error::{LabError, Result};
-use crate::own_fs::{self, OwnFs};
-use crate::preflight::{self, Ground, Plan};
-use crate::settings::{CODE_UNITS, SEED};
 
-/// What has been set up.
-#[derive(Debug)]
-pub struct Scratch {
-    /// None of our own without root.
-    fs: Option<OwnFs>,
-    dir: PathBuf,
-    code: PathBuf,
-    hold: PathBuf,
-    verified: Vec<(String, String)>,
-}
-
-impl Scratch {
-    /// Makes the file system, where there is one, and the code file; every step goes through the journal of `run`.
-    ///
-    /// # Errors
-    /// The first step that fails; what was made before is undone by `run`.
-    pub fn create(plan: &Plan, run: &mut Run) -> Result<Scratch> {
-        match plan.ground {
-            Ground::OwnFs => Scratch::on_own_fs(plan, run),
-            Ground::Plain { read_ahead } => Scratch::plain(plan, read_ahead, run),
-        }
-    }
-
-    fn plain(plan: &Plan, read_ahead: Bytes, run: &mut Run) -> Result<Scratch> {
-        let dir = own_dir(&plan.place.dir, run)?;
-        let size = plan.settings.units(CODE_UNITS);
-        let code = run.make_file(&dir.join("code"), |file| code_bytes(file, size).and_then(|()| file.sync_all()))?;
-        let hold = run.make_file(&dir.join("hold"), |file| file.write_all(&[0]))?;
-        let place =
-            format!("{}, read-ahead of {}", plan.place.fs_type, plan.place.device.as_deref().unwrap_or("its disk"));
-        let kib = (read_ahead.0 / 1024).to_string();
-        let verified =
-            vec![("scratch read-ahead KiB".to_owned(), kib), ("scratch without loop device".to_owned(), place)];
-        Ok(Scratch { fs: None, dir, code, hold, verified })
-    }
-
-    fn on_own_fs(plan: &Plan, run: &mut Run) -> Result<Scratch> {
-        let settings = &plan.settings;
-        let read_ahead = settings.read_aheads.first().copied().unwrap_or_default();
-        let fs = OwnFs::create(&plan.place.dir, preflight::image_size(settings), read_ahead, run)?;
-        let code = fs.at().join("code");
-        write_code(&code, settings.units(CODE_UNITS))?;
-        let hold = fs.at().join("hold");
-        std::fs::write(&hold, [0]).map_err(|error| LabError::file("write", &hold, error))?;
-        Ok(Scratch { dir: fs.dir().to_owned(), fs: Some(fs), code, hold, verified: Vec::new() })
-    }
-
-    /// Sets the read-ahead of the device, where it is another; a file takes it when it is opened. That of a disk stays.
-    ///
-    /// # Errors
-    /// The knob cannot be written.
-    pub fn set_read_ahead(&self, size: Bytes, run: &mut Run) -> Result<()> {
-        let Some(fs) = &self.fs else { return Ok(()) };
-        let (knob, kib) = (fs.device().read_ahead_knob(), (size.0 / 1024).to_string());
-        if read_knob(&knob).as_deref() != Some(kib.as_str()) {
-            run.set_knob(&knob, &kib)?;
-        }
-        Ok(())
-    }
-
-    /// The private directory, on the file system that was chosen.
-    #[must_use]
-    pub fn dir(&self) -> &Path {
-        &self.dir
-    }
-
-    /// The code file.
-    #[must_use]
-    pub fn code(&self) -> &Path {
-        &self.code
-    }
-
-    /// The file by which the workload is held.
-    #[must_use]
-    pub fn hold(&self) -> &Path {
-        &self.hold
-    }
-
-    /// What was asked of the device and what it does, by name.
-    #[must_use]
-    pub fn verified(&self) -> Vec<(String, String)> {
-        self.fs.as_ref().map_or_else(|| self.verified.clone(), OwnFs::verified)
-    }
-
-    /// How much of the code is in the page cache.
-    ///
-    /// # Errors
-    /// When the file cannot be opened or counted.
-    pub fn code_cached(&self) -> Result<Bytes> {
-        Ok(Bytes(own_fs::cached(&self.code)?.saturating_mul(process::page_size())))
-    }
-
-    /// Drops the code from the page cache and proves it.
-    ///
-    /// # Errors
-    /// When pages stay: then the run would begin warm, and the pages would be charged to whoever read them first.
-    pub fn evict_code(&self) -> Result<()> {
-        own_fs::evict(&self.code)
-    }
-}
+/// Of the contents: the same in every run.
+const SEED: u64 = 256;
 
 /// A directory of ours in `place`.
+///
+/// # Errors
+/// It cannot be made.
 pub fn own_dir(place: &Path, run: &mut Run) -> Result<PathBuf> {
     // Not guessable, and the name must not exist: the step refuses one that is taken.
     let name = SplitMix64::new(process::monotonic().0 ^ u64::from(std::process::id()).rotate_left(40)).next_u64();
     Ok(run.make_dir(&place.join(format!("ramline-{name:016x}")))?)
 }
 
-fn write_code(path: &Path, size: Bytes) -> Result<()> {
-    let failed = |error| LabError::file("write", path, error);
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
-    code_bytes(&mut file, size).and_then(|()| file.sync_all()).map_err(failed)
-}
-
-/// Random bytes, so that no layer below can shorten or share them; the same in every run.
-pub fn code_bytes(file: &mut File, size: Bytes) -> std::io::Result<()> {
+/// Writes random bytes, so that no layer below can shorten or share them, and syncs them.
+///
+/// # Errors
+/// They cannot be written.
+pub fn fill(file: &mut File, size: Bytes) -> std::io::Result<()> {
     const CHUNK: u64 = 1 << 20;
     let mut rng = SplitMix64::new(SEED);
     let mut left = size.0;
@@ -146,5 +39,37 @@ pub fn code_bytes(file: &mut File, size: Bytes) -> std::io::Result<()> {
         file.write_all(&chunk[..usize::try_from(length).unwrap_or(chunk.len())])?;
         left -= length;
     }
-    Ok(())
+    file.sync_all()
+}
+
+/// Makes such a file in a place that goes as a whole.
+///
+/// # Errors
+/// It is there already, or cannot be written.
+pub fn new_file(path: &Path, size: Bytes) -> Result<()> {
+    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    made.and_then(|mut file| fill(&mut file, size)).map_err(|error| LabError::file("write", path, error))
+}
+
+/// Pages of a file in the page cache.
+///
+/// # Errors
+/// It cannot be opened or counted.
+pub fn cached(path: &Path) -> Result<u64> {
+    let file = File::open(path).map_err(|error| LabError::file("open", path, error))?;
+    Ok(residency::of(&file, path)?.cached)
+}
+
+/// Drops a file from the page cache and proves it.
+///
+/// # Errors
+/// Pages stay: then the run would begin warm, with pages others have paid for.
+pub fn evict(path: &Path) -> Result<()> {
+    let file = File::open(path).map_err(|error| LabError::file("open", path, error))?;
+    let evicted = residency::evict(&file, path)?;
+    if evicted.after.cached == 0 {
+        return Ok(());
+    }
+    let (left, all) = (evicted.after.cached, evicted.before.cached);
+    Err(LabError::Workload(format!("{left} of {all} cached pages of {} could not be evicted", path.display())))
 }

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use ramline_evidence::{Arm, Better, Figure, RunRecord, Verdict};
 use ramline_kernel::Root;
 use ramline_kernel::map::{Map, Sharing};
-use ramline_kernel::process::{self, Usage};
+use ramline_kernel::process;
 use ramline_units::Bytes;
 
 use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Experiment, Series};
-use crate::params::{Kind, Parameter, Params};
+use crate::params::{Kind, Params, row};
 
 /// Memory the reads go to: what the first cache of a core holds, because those behind it are shared with neighbours.
 const SIZE: Bytes = Bytes::from_kib(16);
@@ -33,18 +33,8 @@ pub const EXPERIMENT: Experiment = Experiment {
     docs: "docs/experiments/self-check.md",
     page: include_str!("../../../docs/experiments/self-check.md"),
     parameters: &[
-        Parameter {
-            name: "work",
-            kind: Kind::Time,
-            default: Some("100ms"),
-            help: "How long one run of the first setting takes",
-        },
-        Parameter {
-            name: "slowed",
-            kind: Kind::Count(1, 1000),
-            default: Some("20"),
-            help: "Extra work of the third setting, in per cent",
-        },
+        row("work", Kind::Time, Some("100ms"), "How long one run of the first setting takes"),
+        row("slowed", Kind::Count(1, 1000), Some("20"), "Extra work of the third setting, in per cent"),
     ],
     figures: &["time", "CPU time"],
     open,
@@ -145,14 +135,14 @@ impl Series for SelfCheck {
         bench.progress.phase("reading memory");
         let (before, begin) = (process::own_usage()?, Instant::now());
         let end = ready.read(self.seed, reads)?;
-        let (took, after) = (begin.elapsed(), process::own_usage()?);
-        let cpu = |usage: &Usage| usage.user.as_secs_f64() + usage.system.as_secs_f64();
+        let took = begin.elapsed();
+        let cpu = process::own_usage()?.since(&before)?.cpu();
         "none: this process itself".clone_into(&mut record.sandbox);
         record.verified.insert("reads".to_owned(), reads.to_string());
         record.verified.insert("end of the chain".to_owned(), end.to_string());
         record.figures = vec![
             Figure::new("time", took.as_secs_f64(), "s", Better::Lower),
-            Figure::new("CPU time", cpu(&after) - cpu(&before), "s", Better::Lower),
+            Figure::new("CPU time", cpu.as_secs_f64(), "s", Better::Lower),
         ];
         record.verdict = Verdict::Completed;
         Ok(())

@@ -1,6 +1,6 @@
 //! What a run of code-plus-data was asked to do, with the article's proportions as defaults.
 //!
-//! What it is not: checked against the machine; that is [`crate::preflight`].
+//! What it is not: checked against the machine; that is [`crate::plan`].
 //!
 //! ```
 //! use ramline_lab::settings::Settings;
@@ -16,11 +16,13 @@ use ramline_evidence::{Arm, SwapKind, Workload};
 use ramline_units::{Bytes, Nanos};
 
 use crate::arm;
+use crate::code_plus_data::report::WorkTask;
 use crate::error::{LabError, Result};
-use crate::fill::Fill;
-use crate::params::Params;
-use crate::protocol::Task;
+use crate::params::{Parameter, Params};
+use ramline_sandbox::fill::Fill;
 
+/// Name of the experiment on the command line and in records.
+pub const NAME: &str = "code-plus-data";
 /// Units of data; all of it would just fit.
 pub const DATA_UNITS: u32 = 14;
 /// Units of code.
@@ -121,11 +123,10 @@ impl Settings {
         })
     }
 
-    /// As parameters of a series: for the records, and so that it can be resumed.
+    /// As parameters of a series, by the experiment's table: for the records, and so that it can be resumed.
     #[must_use]
-    pub fn params(&self) -> Params {
-        let table = crate::code_plus_data::table();
-        let mut params = Params::defaults(&table);
+    pub fn params(&self, table: &[Parameter]) -> Params {
+        let mut params = Params::defaults(table);
         let kib = |size: Bytes| vec![arm::kib(size)];
         let one = |text: String| vec![text];
         let mut values = vec![
@@ -146,7 +147,7 @@ impl Settings {
         values.extend(self.dir.as_ref().map(|dir| ("dir", one(dir.display().to_string()))));
         for (name, value) in values {
             // Everything here is of its kind; what a path cannot say in text is left out of the record.
-            drop(params.set(&table, name, value));
+            drop(params.set(table, name, value));
         }
         params
     }
@@ -156,9 +157,8 @@ impl Settings {
     /// # Errors
     /// With what is wrong and what would work.
     pub fn check(&self) -> Result<()> {
-        let wrong = |message: String, hint: &str| {
-            Err(LabError::usage(message, format!("ramline lab run code-plus-data {hint}")))
-        };
+        let wrong =
+            |message: String, hint: &str| Err(LabError::usage(message, format!("ramline lab run {NAME} {hint}")));
         if self.unit < Bytes::from_mib(4) || !self.unit.0.is_multiple_of(1 << 20) {
             return wrong(format!("a unit of {} is not a whole number of MiB from 4 on", self.unit), "--unit 32MiB");
         }
@@ -234,12 +234,12 @@ impl Settings {
         self.settle.saturating_add(self.timeout).saturating_add(Duration::from_secs(7))
     }
 
-    /// What the workload is told; `hold` is left to the sandbox that needs it.
+    /// What the workload is to do; `hold` is left to the sandbox that needs it.
     ///
     /// # Errors
     /// The arm's fill is none.
-    pub fn task(&self, arm: &Arm, code: PathBuf, observer: u32) -> Result<Task> {
-        Ok(Task {
+    pub fn task(&self, arm: &Arm, code: PathBuf) -> Result<WorkTask> {
+        Ok(WorkTask {
             unit: self.unit,
             data_units: DATA_UNITS,
             code_units: CODE_UNITS,
@@ -251,7 +251,6 @@ impl Settings {
             code,
             hold: None,
             timeout: self.timeout_nanos(),
-            observer,
         })
     }
 
@@ -305,7 +304,7 @@ mod tests {
     fn the_last_round_ends_inside_the_data() {
         let settings = Settings::default();
         assert!(settings.units(ROUNDS - 1 + CODE_UNITS) <= settings.units(DATA_UNITS));
-        assert_eq!(settings.demand() - settings.limit(), settings.units(2));
+        assert_eq!(settings.demand().saturating_sub(settings.limit()), settings.units(2));
         settings.check().unwrap();
     }
 
@@ -313,7 +312,7 @@ mod tests {
     fn settings_survive_the_way_through_parameters() {
         let settings =
             Settings { limit: Some(Bytes::from_mib(300)), shared: true, ballast_units: 2, ..Settings::default() };
-        assert_eq!(Settings::of(&settings.params()).unwrap(), settings);
+        assert_eq!(Settings::of(&settings.params(&crate::code_plus_data::table())).unwrap(), settings);
     }
 
     #[test]

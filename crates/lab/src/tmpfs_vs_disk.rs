@@ -17,17 +17,11 @@ use self::settings::Settings;
 use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Experiment, Series};
 use crate::fileops::ground::{self, Grounds, Kind, Place};
-use crate::fileops::preflight::{self, Found, Needs};
-use crate::neighbours;
-use crate::params::{Kind as Of, Parameter, Params};
-use crate::preflight::PRIORITY;
+use crate::params::{Kind as Of, Parameter, Params, row};
+use crate::requirements::{Caller, PRIORITY, Requirements, Resources, consent, scratch_line};
 
 /// Its name on the command line and in records.
 pub const NAME: &str = "tmpfs-vs-disk";
-
-const fn row(name: &'static str, kind: Of, default: Option<&'static str>, help: &'static str) -> Parameter {
-    Parameter { name, kind, default, help }
-}
 
 /// The row of the table.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -81,18 +75,23 @@ const PLAIN: &str = "ramline lab run tmpfs-vs-disk --arms tmpfs,disk";
 
 fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
     let settings = Settings::of(params)?;
-    let needs = Needs {
-        experiment: NAME,
-        places: &settings.places,
-        scratch: settings.scratch(),
-        memory: settings.memory(),
+    let (command, dir) = (format!("ramline lab run {NAME}"), params.path("dir"));
+    let needed = Requirements {
+        caller: Caller {
+            command: &command,
+            smaller: "--size 16MiB --files 100 --syncs 50",
+            without_swap: "--operations write,write-synced,read-warm",
+        },
+        root_for: ground::ROOT_FOR,
         group: true,
-        swap: settings.presses(),
-        smaller: "--size 16MiB --files 100 --syncs 50",
-        dir: params.path("dir"),
+        memory: settings.memory(),
+        tools: &ground::tools(&settings.places),
+        scratch: settings.scratch(),
+        swap_priority: settings.presses().then_some(PRIORITY),
+        dir: dir.as_deref(),
         allow_busy: params.switch("allow-busy"),
     };
-    let found = preflight::look(root, &needs)?;
+    let found = needed.check(root, ground::unknown_options(&settings.places, PLAIN))?;
     let arms = settings.places.iter().map(Place::arm).collect();
     Ok(Box::new(TmpfsVsDisk { settings, found, arms, grounds: None }))
 }
@@ -101,7 +100,7 @@ fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
 #[derive(Debug)]
 struct TmpfsVsDisk {
     settings: Settings,
-    found: Found,
+    found: Resources,
     arms: Vec<Arm>,
     grounds: Option<Grounds>,
 }
@@ -133,13 +132,7 @@ impl Series for TmpfsVsDisk {
                 s.files,
                 s.generous()
             ),
-            format!(
-                "scratch: up to {} below {} ({} on {}), removed afterwards",
-                s.scratch(),
-                self.found.place.dir.display(),
-                self.found.place.fs_type,
-                self.found.place.device.as_deref().unwrap_or("no disk named")
-            ),
+            scratch_line(&format!(": up to {}", s.scratch()), &self.found.place),
         ];
         lines.extend(self.global().into_iter().map(|what| format!("outside the sandbox: {what}")));
         lines.extend(self.found.doubts.iter().map(|what| format!("doubt: {what}")));
@@ -150,7 +143,7 @@ impl Series for TmpfsVsDisk {
         let mut lines = Vec::new();
         if self.settings.presses() {
             let area = format!("a swap file of {} with priority {PRIORITY} per run", self.settings.swap_file());
-            lines.extend(neighbours::of_swap(&Root::live(), vec![area]));
+            lines.extend(consent::swap_areas(&Root::live(), vec![area]));
         }
         if self.settings.has(Kind::Zram) {
             let size = ground::image_size(Kind::Zram, self.settings.content());
@@ -164,9 +157,8 @@ impl Series for TmpfsVsDisk {
     }
 
     fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
-        let (s, dir) = (&self.settings, &self.found.place.dir);
-        bench.progress.step(&format!("making scratch files below {}", dir.display()));
-        self.grounds = Some(Grounds::create(dir, &s.places, s.content(), self.found.read_ahead, bench.run)?);
+        let s = &self.settings;
+        self.grounds = Some(Grounds::create(&self.found.place, &s.places, s.content(), bench)?);
         Ok(())
     }
 

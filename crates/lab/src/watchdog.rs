@@ -78,7 +78,7 @@ impl Watchdog {
         }
         let stalled = sample.psi_full_avg10.is_some_and(|psi| psi > limits.psi_full);
         self.stalled_since = stalled.then(|| self.stalled_since.unwrap_or(sample.at));
-        if self.stalled_since.is_some_and(|since| sample.at.0.saturating_sub(since.0) > limits.psi_for.0) {
+        if self.stalled_since.is_some_and(|since| sample.at.saturating_sub(since) > limits.psi_for) {
             return Some(format!(
                 "everything stood still for memory for {} (PSI full above {:.0} %)",
                 limits.psi_for, limits.psi_full
@@ -86,7 +86,7 @@ impl Watchdog {
         }
         let late = |since: &mut Option<Nanos>, limit: Nanos| {
             let since = *since.get_or_insert(sample.at);
-            sample.at.0.saturating_sub(since.0) > limit.0
+            sample.at.saturating_sub(since) > limit
         };
         match sample.phase {
             Phase::Start | Phase::Map | Phase::Fill => {

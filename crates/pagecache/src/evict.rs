@@ -13,9 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use ramline_kernel::input::Looked;
-use ramline_kernel::opened::FileKey;
 use ramline_kernel::residency::{self, Residency};
-use ramline_kernel::{KernelError, process};
+use ramline_kernel::{FileKey, KernelError, process};
 use ramline_snapshot::cache::{Doing, EvictedFiles, Tally};
 use ramline_units::Bytes;
 
@@ -141,7 +140,7 @@ impl Visit for Evicting<'_> {
             worker.dirty += Bytes(unwritten.saturating_mul(self.page));
             return;
         }
-        let key = FileKey { device: found.stat.st_dev, inode: found.stat.st_ino };
+        let key = FileKey::from(found.stat);
         let left =
             Left { path: found.path(), key, in_memory: found.fs.in_memory, before: before.cached, unwritten, after };
         // Of what only would be evicted, what stays is what is dirty or held; who holds it is found out for all at once.
@@ -197,6 +196,6 @@ impl Evicting<'_> {
 /// Opens a file again by its name, if it still is that file: looked at first, since a pipe or a device may have the name by now.
 pub(crate) fn reopen(path: &Path, key: FileKey) -> Option<File> {
     let looked = Looked::at(path, true).ok()?;
-    let same = FileKey { device: looked.stat.st_dev, inode: looked.stat.st_ino } == key;
+    let same = FileKey::from(&looked.stat) == key;
     same.then(|| looked.open().ok()).flatten()
 }

@@ -14,8 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use ramline_kernel::opened::FileKey;
-use ramline_kernel::{KernelError, memory_room, process, signals};
+use ramline_kernel::{FileKey, KernelError, memory_room, process, signals};
 use ramline_snapshot::cache::Pinned;
 use ramline_units::Bytes;
 use rustix::fs::FileType;
@@ -132,7 +131,7 @@ impl Visit for Seeing {
         if found.fs.dax || length == 0 || FileType::from_raw_mode(found.stat.st_mode) != FileType::RegularFile {
             return;
         }
-        let key = FileKey { device: found.stat.st_dev, inode: found.stat.st_ino };
+        let key = FileKey::from(found.stat);
         worker.push(Seen { path: found.path(), key, length: length.div_ceil(self.page) * self.page });
     }
 

@@ -10,8 +10,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use ramline_kernel::opened::FileKey;
-use ramline_kernel::{KernelError, cache_room, process};
+use ramline_kernel::{FileKey, KernelError, cache_room, process};
 use ramline_snapshot::cache::{Doing, Restored, Stop, WarmedFile};
 use ramline_units::{Bytes, Nanos};
 

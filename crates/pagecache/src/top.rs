@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use ramline_gather::gather;
 use ramline_gather::held::{Held, held};
-use ramline_kernel::opened::FileKey;
+use ramline_kernel::FileKey;
 use ramline_kernel::{process, residency, worker};
 use ramline_snapshot::Wanted;
 use ramline_snapshot::cache::{CacheHolder, CacheUser, FileRow, HotFile, Source, Tally, Top as Seen};
@@ -104,7 +104,7 @@ fn counted(context: Context<'_>) -> (Bytes, Bytes) {
     let of = || {
         let meminfo = seen.meminfo.data()?;
         let devices = meminfo.buffers?;
-        Some((meminfo.cached? + devices - meminfo.shmem?, devices))
+        Some(((meminfo.cached? + devices).checked_sub(meminfo.shmem?)?, devices))
     };
     of().unwrap_or_default()
 }
@@ -233,7 +233,7 @@ impl<'a> Whole<'a> {
     fn hot(&self, row: FileRow, key: Option<FileKey>) -> HotFile {
         let key = key.or_else(|| {
             let stat = rustix::fs::lstat(row.name.bytes()).ok()?;
-            Some(FileKey { device: stat.st_dev, inode: stat.st_ino })
+            Some(FileKey::from(&stat))
         });
         let none = Vec::new();
         let holders = key.and_then(|key| self.held.files.get(&key)).unwrap_or(&none);
@@ -298,7 +298,7 @@ impl Visit for Whole<'_> {
         if pages == 0 {
             return;
         }
-        self.credit(FileKey { device: found.stat.st_dev, inode: found.stat.st_ino }, pages);
+        self.credit(FileKey::from(found.stat), pages);
         if worker.top.wants(pages.saturating_mul(self.page)) {
             worker.top.add(row(&asked), false);
         }

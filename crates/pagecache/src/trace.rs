@@ -5,11 +5,8 @@
 //! What it is not: able to see a touch of a page that is mapped already, a read of a file in memory (tmpfs), or a write over pages
 //! that are there: the kernel tells nothing of them.
 
-mod count;
-mod event;
 mod names;
 mod of_files;
-mod ranges;
 mod recording;
 mod watch;
 
@@ -23,15 +20,16 @@ use ramline_act::{Result, Run};
 use ramline_gather::naming;
 use ramline_kernel::{KernelError, process, signals};
 use ramline_snapshot::cache::{Level, Traced};
+use ramline_trace::count::Counter;
+use ramline_trace::{Event, FileId};
 use ramline_units::{Bytes, Nanos};
 
 use crate::remarks::name;
 use crate::{Context, walk};
-use count::Counter;
-pub use names::EVICTS;
 use names::Names;
 use recording::{Recording, Wanted};
 
+pub use names::EVICTS;
 pub use watch::{Watching, watch};
 
 /// Whose doings are recorded.
@@ -86,7 +84,7 @@ pub fn trace(context: Context<'_>, run: &mut Run, walking: &walk::Options, optio
     };
     // Of a command only what it does itself is recorded; at a change of task the kernel may let an event of ours slip in.
     let ours = if child.is_some() { naming::threads(context.root, std::process::id()) } else { Vec::new() };
-    let wants = |event: &event::Event| files.wants(event) && !ours.contains(&event.task);
+    let wants = |event: &Event| files.wants(event) && !ours.contains(&event.task);
     let mut ended = None;
     while ended.is_none() && !signals::interrupted() && options.lasts.is_none_or(|lasts| began.elapsed() < lasts) {
         recording.take(false, |event| {
@@ -187,4 +185,4 @@ fn level(marks: bool, requests: bool) -> Level {
 }
 
 /// Names of files that were given, by what the kernel calls them.
-type Given = HashMap<event::FileId, PathBuf>;
+type Given = HashMap<FileId, PathBuf>;

@@ -20,9 +20,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use ramline_gather::mappers;
-use ramline_kernel::opened::FileKey;
 use ramline_kernel::residency::{self, Method};
-use ramline_kernel::{KernelError, Room, cache_room, process, worker};
+use ramline_kernel::{FileKey, KernelError, Room, cache_room, process, worker};
 use ramline_snapshot::cache::{Doing, Stop, Warmed, WarmedFile};
 use ramline_units::{Bytes, Nanos};
 

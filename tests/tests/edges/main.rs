@@ -13,22 +13,39 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("snapshot", &["units"]),
     ("evidence", &["units"]),
+    ("trace", &["units", "snapshot", "evidence"]),
     ("model", &["units", "snapshot", "evidence"]),
     ("advice", &["units", "snapshot", "evidence", "model"]),
     ("view", &["units", "snapshot", "evidence", "model", "advice"]),
     ("kernel", &["units", "snapshot"]),
     ("gather", &["units", "snapshot", "kernel"]),
     ("act", &["units", "kernel"]),
-    ("pagecache", &["units", "snapshot", "kernel", "gather", "act"]),
-    ("lab", &["units", "snapshot", "evidence", "model", "kernel", "gather", "act"]),
+    ("pagecache", &["units", "snapshot", "trace", "kernel", "gather", "act"]),
+    ("sandbox", &["units", "snapshot", "evidence", "model", "kernel", "gather", "act"]),
+    ("measure", &["units", "snapshot", "evidence", "model", "kernel", "gather", "act", "sandbox"]),
+    ("lab", &["units", "snapshot", "evidence", "trace", "model", "kernel", "gather", "act", "sandbox", "measure"]),
     (
         "cli",
-        &["units", "snapshot", "evidence", "model", "advice", "view", "kernel", "gather", "act", "pagecache", "lab"],
+        &[
+            "units",
+            "snapshot",
+            "evidence",
+            "model",
+            "advice",
+            "view",
+            "kernel",
+            "gather",
+            "act",
+            "sandbox",
+            "measure",
+            "pagecache",
+            "lab",
+        ],
     ),
     ("testkit", &[]),
 ];
 
-const PURE: &[&str] = &["units", "snapshot", "evidence", "model", "advice", "view"];
+const PURE: &[&str] = &["units", "snapshot", "evidence", "trace", "model", "advice", "view"];
 
 fn dependencies(name: &str) -> Vec<String> {
     let manifest = fs::read_to_string(project().join("crates").join(name).join("Cargo.toml")).unwrap();
@@ -105,7 +122,6 @@ fn what_comes_from_outside_is_read_by_the_one_reader_with_its_bounds() {
         "gather/src/sections/shmem/spaces.rs",
         "gather/src/sections/zram.rs",
         "gather/src/held.rs",
-        "lab/src/scratch.rs",
         "lab/src/vm/guest.rs",
     ];
     let found = elsewhere(&["fs::read(", "fs::read_to_string(", "io::read_to_string"], &may);
@@ -126,6 +142,36 @@ fn threads_are_watched_for_panics() {
     let may = ["kernel/src/worker.rs", "kernel/src/signals.rs"];
     let found = elsewhere(&["thread::spawn(", "thread::Builder"], &may);
     assert!(found.is_empty(), "begin threads through ramline_kernel::worker:\n{}", found.join("\n"));
+}
+
+#[test]
+fn only_growth_subtracts_counters_so_that_a_reset_is_never_a_clean_zero() {
+    let subtracts = ["saturating_sub(", "checked_sub(", "wrapping_sub(", "abs_diff(", " - "];
+    let counters = [
+        "majflt",
+        "minflt",
+        "_faults",
+        "refault",
+        "pgscan",
+        "pgsteal",
+        "pgpgin",
+        "pswp",
+        "oom_kill",
+        "total_us",
+        "stalled_us",
+        "sectors",
+        "_completed",
+        "usage.user",
+        "usage.system",
+        "usage.read",
+        "before.get(",
+        "after.get(",
+    ];
+    // What `growth` gave is a size, no longer a counter.
+    let counted = |line: &String| counters.iter().any(|word| line.contains(word)) && !line.contains("growth(");
+    let found = elsewhere(&subtracts, &[]).into_iter().filter(counted);
+    let found: Vec<String> = found.collect();
+    assert!(found.is_empty(), "use ramline_units::growth:\n{}", found.join("\n"));
 }
 
 /// Code without what stands in quotes, all white space as one blank: what spans lines is found too.

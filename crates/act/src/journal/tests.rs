@@ -19,7 +19,7 @@ fn file(name: &str) -> Step {
 #[test]
 fn every_kind_of_step_is_read_back_as_it_was_written() {
     let (_dir, state) = state();
-    let id = Some(crate::FileId { device: 1, inode: 2 });
+    let id = Some(ramline_kernel::FileKey { device: 1, inode: 2 });
     let steps = [
         Step::MakeDir { path: "/a".into(), id: None },
         Step::MakeFile { path: "/a/b".into(), id },

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use ramline_kernel::{Root, signals};
-use ramline_lab::tiers::{self, Options};
+use ramline_measure::tiers::{self, TierOptions};
 
 use crate::output::{Format, Versioned};
 use crate::progress::Terminal;
@@ -59,10 +59,10 @@ impl Tiers {
         source.must_be_live("measure tiers")?;
         let root = Root::live();
         state::alone(&root)?;
-        let mut options = Options {
+        let mut options = TierOptions {
             dir: self.dir.clone(),
             root: root.clone(),
-            ..if self.quick { Options::quick() } else { Options::full() }
+            ..if self.quick { TierOptions::quick() } else { TierOptions::full() }
         };
         let wants_zram = !self.quick && ramline_kernel::process::uid() == 0 && ramline_kernel::zram::has_control(&root);
         if wants_zram

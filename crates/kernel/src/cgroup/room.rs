@@ -30,6 +30,14 @@ pub fn memory_room(root: &Root) -> Result<Bytes> {
     Ok(least(root, meminfo::available(root)?, false).bytes)
 }
 
+/// MemTotal of /proc/meminfo.
+///
+/// # Errors
+/// When the file cannot be read or lacks the line.
+pub fn memory_total(root: &Root) -> Result<Bytes> {
+    meminfo::line(root, "MemTotal")
+}
+
 /// Room, and what bounds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Room {
@@ -53,7 +61,7 @@ pub fn cache_room(root: &Root) -> Result<Room> {
         line.and_then(|line| line.split_whitespace().next()?.parse().ok()).map(Bytes::from_kib)
     };
     let mapped = of("Mapped").unwrap_or_default();
-    let idle = of("MemFree").zip(of("Inactive(file)")).map(|(free, inactive)| free + (inactive - mapped));
+    let idle = of("MemFree").zip(of("Inactive(file)")).map(|(free, inactive)| free + inactive.saturating_sub(mapped));
     Ok(least(root, idle.map_or(meminfo::available(root)?, |idle| idle.min(of("MemAvailable").unwrap_or(idle))), true))
 }
 

@@ -4,12 +4,14 @@ use std::io::Write;
 use std::path::Path;
 
 use ramline_evidence::Arm;
-use ramline_kernel::{Root, scratch, stream, write};
+use ramline_kernel::{Root, scratch, stream};
+use ramline_model::settings::Knob;
 
 use super::NAME;
-use crate::error::{LabError, Result};
-use crate::preflight::Reason;
-use crate::servant::How;
+use crate::child::ReadMethod;
+use crate::error::{LabError, Result, first_line};
+use crate::knobs;
+use crate::requirements::Reason;
 
 /// Those that every kernel can do.
 pub const DEFAULT: &str = "none,plain,dontneed,noreuse,direct,mapped,mapped-noreuse,own-group,own-limit";
@@ -34,26 +36,26 @@ pub enum Where {
 pub struct Way {
     name: &'static str,
     /// How the stream is read.
-    pub how: Option<How>,
+    pub how: Option<ReadMethod>,
     /// By whom.
     pub place: Where,
 }
 
-const fn way(name: &'static str, how: Option<How>, place: Where) -> Way {
+const fn way(name: &'static str, how: Option<ReadMethod>, place: Where) -> Way {
     Way { name, how, place }
 }
 
 const WAYS: &[Way] = &[
     way("none", None, Where::Together),
-    way("plain", Some(How::Plain), Where::Together),
-    way("dontneed", Some(How::DontNeed), Where::Together),
-    way("noreuse", Some(How::NoReuse), Where::Together),
-    way("dontcache", Some(How::DontCache), Where::Together),
-    way("direct", Some(How::Direct), Where::Together),
-    way("mapped", Some(How::Mapped), Where::Together),
-    way("mapped-noreuse", Some(How::MappedNoReuse), Where::Together),
-    way("own-group", Some(How::Plain), Where::Apart),
-    way("own-limit", Some(How::Plain), Where::Limited),
+    way("plain", Some(ReadMethod::Plain), Where::Together),
+    way("dontneed", Some(ReadMethod::DontNeed), Where::Together),
+    way("noreuse", Some(ReadMethod::NoReuse), Where::Together),
+    way("dontcache", Some(ReadMethod::DontCache), Where::Together),
+    way("direct", Some(ReadMethod::Direct), Where::Together),
+    way("mapped", Some(ReadMethod::Mapped), Where::Together),
+    way("mapped-noreuse", Some(ReadMethod::MappedNoReuse), Where::Together),
+    way("own-group", Some(ReadMethod::Plain), Where::Apart),
+    way("own-limit", Some(ReadMethod::Plain), Where::Limited),
 ];
 
 /// The way of an arm that [`parse`] has made.
@@ -105,12 +107,14 @@ pub fn parse(texts: &[String]) -> Result<Vec<Arm>> {
 pub fn impossible(root: &Root, arms: &[Arm], dir: &Path) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let name = |wanted: &dyn Fn(&Arm) -> bool| arms.iter().find(|arm| wanted(arm)).map(|arm| arm.name.clone());
-    if let Some(arm) = name(&|arm| arm.settings.contains_key("lru")).filter(|_| !write::lru_gen(root).exists()) {
+    if let Some(arm) = name(&|arm| arm.settings.contains_key("lru"))
+        .filter(|_| !knobs::file(root, Knob::Mglru).is_some_and(|knob| knob.exists()))
+    {
         let text =
             format!("setting {arm}: this kernel was built without the multi-generational LRU (/sys/kernel/mm/lru_gen)");
         reasons.push(Reason::new(text, format!("ramline lab run {NAME} --arms {DEFAULT}")));
     }
-    let uncached = name(&|arm| of(arm).is_some_and(|way| way.how == Some(How::DontCache)));
+    let uncached = name(&|arm| of(arm).is_some_and(|way| way.how == Some(ReadMethod::DontCache)));
     if let Some((arm, error)) = uncached.and_then(|arm| Some((arm, no_dontcache(dir)?))) {
         reasons
             .push(Reason::new(format!("setting {arm}: {error}"), format!("ramline lab run {NAME} --arms {DEFAULT}")));
@@ -123,7 +127,7 @@ fn no_dontcache(dir: &Path) -> Option<String> {
     let mut file = scratch::unnamed_file(dir).ok()?;
     file.write_all(&[0; 4096]).and_then(|()| file.sync_all()).ok()?;
     let error = stream::read_uncached(&file, dir, &mut [0; 4096], 0).err()?;
-    Some(crate::preflight::first_line(&error.to_string()))
+    Some(first_line(&error.to_string()))
 }
 
 #[cfg(test)]
@@ -144,7 +148,7 @@ mod tests {
     fn the_page_lists_are_a_setting_of_an_arm() {
         let arms = of_text("plain,plain:mglru,plain:classic").unwrap();
         assert_eq!(arms.iter().map(lru).collect::<Vec<_>>(), [None, Some("7"), Some("0")]);
-        assert!(arms.iter().all(|arm| of(arm).is_some_and(|way| way.how == Some(How::Plain))));
+        assert!(arms.iter().all(|arm| of(arm).is_some_and(|way| way.how == Some(ReadMethod::Plain))));
         assert!(of_text("plain:lfu").unwrap_err().to_string().contains("there is no setting 'plain:lfu'"));
         assert!(of_text("plain,plain").unwrap_err().to_string().contains("stands twice"));
     }

@@ -4,19 +4,19 @@ use std::time::{Duration, Instant};
 
 use ramline_act::Run;
 use ramline_evidence::{Arm, Better, Figure, RunRecord, Verdict};
-use ramline_kernel::cgroup::{Group, GroupStat, Version};
-use ramline_kernel::{Root, process, swap, write};
-use ramline_units::{Bytes, Limit};
+use ramline_kernel::cgroup::{Group, GroupStat};
+use ramline_kernel::{Root, process, write};
+use ramline_model::settings::Knob;
+use ramline_units::{Bytes, Limit, growth};
 use serde_json::json;
 
 use super::arms::{self, Where};
 use super::{Made, Plan};
-use crate::bed::{self, Found};
+use crate::child::{Polled, ReadMethod, Request, Response, Worker};
 use crate::error::{LabError, Result};
 use crate::experiment::Bench;
-use crate::observe;
-use crate::own_fs;
-use crate::servant::{Done, Heard, How, Job, Servant};
+use crate::requirements::{self, Resources};
+use crate::{group, knobs, observe, scratch};
 
 /// Time between two looks at what is left.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -26,7 +26,7 @@ const LOOKS: usize = 400;
 /// One run.
 pub struct Once<'a> {
     pub plan: &'a Plan,
-    pub found: &'a Found,
+    pub found: &'a Resources,
     pub made: &'a Made,
 }
 
@@ -46,30 +46,27 @@ struct Resident {
 
 /// How a stream ended.
 enum Streamed {
-    Done(Done),
+    Done(Response),
     Ended(Verdict),
 }
 
 impl Once<'_> {
     pub fn run(&self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
         let way = arms::of(arm).ok_or_else(|| LabError::Workload(format!("no such setting: {}", arm.name)))?;
-        let v1 = self.found.hierarchy.version() == Version::V1;
-        record.sandbox = (if v1 { "cgroup-v1" } else { "cgroup-v2" }).to_owned();
-        record.machine.cgroup_version = if v1 { 1 } else { 2 };
-        record.machine.scratch_fs.clone_from(&self.found.place.fs_type);
-        record.machine.scratch_disk.clone_from(&self.found.place.device);
-        record.notes.extend(bed::disturbance(bench.root)?);
-        if let Some(value) = arms::lru(arm) {
-            bench.run.set_knob(&write::lru_gen(bench.root), value)?;
+        self.found.describe(record);
+        record.notes.extend(requirements::settle(bench.root, Duration::ZERO, bench.run)?);
+        let switch = knobs::file(bench.root, Knob::Mglru);
+        if let Some((knob, value)) = switch.as_ref().zip(arms::lru(arm)) {
+            bench.run.set_knob(knob, value)?;
         }
-        if let Some(value) = write::read_knob(&write::lru_gen(bench.root)) {
+        if let Some(value) = switch.and_then(|knob| write::read_knob(&knob)) {
             record.verified.insert("lru_gen/enabled".to_owned(), value);
         }
         for path in [&self.made.read_twice, &self.made.mapped, &self.made.stream] {
-            own_fs::evict(path)?;
+            scratch::evict(path)?;
         }
         let groups = self.groups(bench.root, way.place, record, bench.run)?;
-        let mut holder = Servant::start(bench.run, Some(&groups.hot))?;
+        let mut holder = Worker::start(bench.run, Some(&groups.hot))?;
         bench.progress.phase("bringing the hot set in");
         self.warm(&mut holder)?;
         let (full, charged) = (self.proven()?, groups.hot.stat()?);
@@ -88,7 +85,7 @@ impl Once<'_> {
         let streamed = match way.how {
             None => None,
             Some(how) => {
-                let mut reader = Servant::start(bench.run, Some(&groups.reader))?;
+                let mut reader = Worker::start(bench.run, Some(&groups.reader))?;
                 match self.stream(&mut reader, &mut holder, how, &groups, &mut looks)? {
                     Streamed::Done(done) => {
                         (record.elapsed, record.user, record.system) = (done.took, done.user, done.system);
@@ -125,21 +122,13 @@ impl Once<'_> {
 
     /// One group with the limit, and in it one for the hot set and, where the arm says so, one for the reader.
     fn groups(&self, root: &Root, place: Where, record: &mut RunRecord, run: &mut Run) -> Result<Groups> {
-        let whole = run.make_cgroup(&self.found.hierarchy, record.order)?;
-        record.verified.extend(self.made.bed.verified());
+        let whole = self.found.make_group(record.order, run)?;
+        record.verified.extend(self.made.fs.verified());
         let mut set = |prefix: &str, changes: Vec<write::Change>| {
-            for change in changes {
-                let file = change.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                record.verified.insert(format!("{prefix}{file}"), change.after.unwrap_or_default());
-            }
+            record.verified.extend(group::verified(changes).map(|(file, value)| (format!("{prefix}{file}"), value)));
         };
         set("", whole.set_memory_limit(Limit::At(self.plan.limit))?);
-        match whole.set_swap_limit(Limit::At(Bytes::ZERO)) {
-            Ok(changes) => set("", changes),
-            // A kernel without swap accounting may still have no swap at all, which is as good.
-            Err(error) if error.is_unsupported() && swap::areas(root)?.is_empty() => {}
-            Err(error) => return Err(error.into()),
-        }
+        set("", group::forbid_swap(root, &whole)?);
         let hot = run.make_cgroup_below(&whole, "ramline-hot")?;
         let reader = match place {
             Where::Together => hot.clone(),
@@ -154,18 +143,21 @@ impl Once<'_> {
     }
 
     /// One half is read twice, as the kernel asks of what it is to keep; the other mapped and touched, and it stays mapped.
-    fn warm(&self, holder: &mut Servant) -> Result<()> {
+    fn warm(&self, holder: &mut Worker) -> Result<()> {
         for _ in 0..2 {
-            holder.ask(&Job::Read { path: self.made.read_twice.clone(), how: How::Plain }, self.plan.timeout)?;
+            holder.execute(
+                &Request::Read { path: self.made.read_twice.clone(), how: ReadMethod::Plain },
+                self.plan.timeout,
+            )?;
         }
-        holder.ask(&Job::Map { path: self.made.mapped.clone() }, self.plan.timeout)?;
-        holder.ask(&Job::Touch, self.plan.timeout).map(drop)
+        holder.execute(&Request::Map { path: self.made.mapped.clone() }, self.plan.timeout)?;
+        holder.execute(&Request::Touch, self.plan.timeout).map(drop)
     }
 
     /// Reads the one half and touches the other.
-    fn use_again(&self, holder: &mut Servant) -> Result<(Done, Done)> {
-        let read = Job::Read { path: self.made.read_twice.clone(), how: How::Plain };
-        Ok((holder.ask(&read, self.plan.timeout)?, holder.ask(&Job::Touch, self.plan.timeout)?))
+    fn use_again(&self, holder: &mut Worker) -> Result<(Response, Response)> {
+        let read = Request::Read { path: self.made.read_twice.clone(), how: ReadMethod::Plain };
+        Ok((holder.execute(&read, self.plan.timeout)?, holder.execute(&Request::Touch, self.plan.timeout)?))
     }
 
     /// All of the hot set is there and nothing of the stream.
@@ -183,9 +175,9 @@ impl Once<'_> {
 
     fn resident(&self) -> Result<Resident> {
         Ok(Resident {
-            read_twice: own_fs::cached(&self.made.read_twice)?,
-            mapped: own_fs::cached(&self.made.mapped)?,
-            stream: own_fs::cached(&self.made.stream)?,
+            read_twice: scratch::cached(&self.made.read_twice)?,
+            mapped: scratch::cached(&self.made.mapped)?,
+            stream: scratch::cached(&self.made.stream)?,
         })
     }
 
@@ -193,14 +185,14 @@ impl Once<'_> {
     /// always are; left alone, reclaim in a group works on numbers up to 2 s old.
     fn stream(
         &self,
-        reader: &mut Servant,
-        holder: &mut Servant,
-        how: How,
+        reader: &mut Worker,
+        holder: &mut Worker,
+        how: ReadMethod,
         groups: &Groups,
         looks: &mut Vec<serde_json::Value>,
     ) -> Result<Streamed> {
         let begin = Instant::now();
-        reader.tell(&Job::Read { path: self.made.stream.clone(), how })?;
+        reader.send(&Request::Read { path: self.made.stream.clone(), how });
         let mut used = Instant::now();
         loop {
             // Both halves, as whoever works with them would.
@@ -211,18 +203,18 @@ impl Once<'_> {
             let wait = LOOK_EVERY
                 .min(self.plan.use_every.unwrap_or(LOOK_EVERY))
                 .saturating_mul(u32::try_from(1 + looks.len() / LOOKS).unwrap_or(u32::MAX));
-            match reader.hear(wait)? {
-                Heard::Done(done) => return Ok(Streamed::Done(done)),
-                Heard::Gone(how) => {
-                    let killed = groups.reader.stat()?.oom_kills.unwrap_or(0) > 0;
-                    let why = if killed { "the kernel: the group was out of memory".to_owned() } else { how };
+            match reader.poll(wait)? {
+                Polled::Response(done) => return Ok(Streamed::Done(done)),
+                Polled::Ended(end) => {
+                    let oom = "the kernel: the group was out of memory";
+                    let why = if end.out_of_memory { oom.to_owned() } else { end.status.to_string() };
                     return Ok(Streamed::Ended(Verdict::Killed(why)));
                 }
-                Heard::Nothing if begin.elapsed() > self.plan.timeout => {
+                Polled::Pending if begin.elapsed() > self.plan.timeout => {
                     let why = format!("{} s passed and the stream was not read", self.plan.timeout.as_secs());
                     return Ok(Streamed::Ended(Verdict::Thrashing(why)));
                 }
-                Heard::Nothing => {
+                Polled::Pending => {
                     groups.hot.stat()?;
                     let now = self.resident()?;
                     let at = u64::try_from(begin.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -236,8 +228,8 @@ impl Once<'_> {
 fn figures(
     full: Resident,
     left: Resident,
-    streamed: Option<Done>,
-    (read, touched): (Done, Done),
+    streamed: Option<Response>,
+    (read, touched): (Response, Response),
     (base, after): (&GroupStat, &GroupStat),
 ) -> Vec<Figure> {
     let mut out = Vec::new();
@@ -245,7 +237,7 @@ fn figures(
     let share = |left: u64, full: u64| if full == 0 { 0.0 } else { left as f64 / full as f64 * 100.0 };
     let all = share(left.read_twice + left.mapped, full.read_twice + full.mapped);
     add("hot set kept", all, "%", Better::Higher);
-    if let Some(count) = after.refault_file.zip(base.refault_file).and_then(|(after, base)| after.checked_sub(base)) {
+    if let Some(count) = base.refault_file.zip(after.refault_file).and_then(|(base, after)| growth(base, after)) {
         add("refaults", count as f64, "pages", Better::Lower);
     }
     add("time to use it again", read.took.as_secs_f64() + touched.took.as_secs_f64(), "s", Better::Lower);
@@ -275,7 +267,7 @@ mod tests {
         let full = Resident { read_twice: 100, mapped: 100, stream: 0 };
         let left = Resident { read_twice: 75, mapped: 25, stream: 8 };
         let stat = |refaults| GroupStat { refault_file: refaults, ..GroupStat::default() };
-        let done = Done { took: Nanos(500_000_000), bytes: Bytes(4096), ..Done::default() };
+        let done = Response { took: Nanos(500_000_000), bytes: Bytes(4096), ..Response::default() };
         let of = |name: &str, base, after| {
             let all = figures(full, left, Some(done), (done, done), (&stat(base), &stat(after)));
             all.iter().find(|figure| figure.name == name).map(|figure| figure.value)

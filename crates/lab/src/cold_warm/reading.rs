@@ -13,7 +13,7 @@ use ramline_kernel::{input, process, residency, signals};
 use ramline_units::{Bytes, Nanos};
 
 use super::ColdWarm;
-use crate::command;
+use crate::child::command;
 use crate::error::{LabError, Result};
 use crate::experiment::Bench;
 use crate::fileset::Warmth;
@@ -78,7 +78,7 @@ fn through(path: &Path, timeout: Duration) -> Result<(Nanos, Usage, Option<Bytes
     let mut buffer = vec![1; BLOCK];
     let before = process::own_usage()?;
     let begin = process::monotonic();
-    let passed = || Nanos(process::monotonic().0.saturating_sub(begin.0));
+    let passed = || process::monotonic().saturating_sub(begin);
     let late = Nanos(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
     let (mut file, mut total) = (input::open("read", path)?, 0);
     let ended = loop {
@@ -91,17 +91,8 @@ fn through(path: &Path, timeout: Duration) -> Result<(Nanos, Usage, Option<Bytes
             break false;
         }
     };
-    let (wall, after) = (passed(), process::own_usage()?);
-    let usage = Usage {
-        user: Nanos(after.user.0.saturating_sub(before.user.0)),
-        system: Nanos(after.system.0.saturating_sub(before.system.0)),
-        majflt: after.majflt.saturating_sub(before.majflt),
-        minflt: after.minflt.saturating_sub(before.minflt),
-        read: after.read.saturating_sub(before.read),
-        written: after.written.saturating_sub(before.written),
-        ..after
-    };
-    Ok((wall, usage, ended.then_some(Bytes(total))))
+    let wall = passed();
+    Ok((wall, process::own_usage()?.since(&before)?, ended.then_some(Bytes(total))))
 }
 
 #[cfg(test)]

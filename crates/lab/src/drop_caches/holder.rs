@@ -8,16 +8,17 @@ use std::path::{Path, PathBuf};
 
 use ramline_evidence::rng::SplitMix64;
 use ramline_kernel::map::Map;
-use ramline_kernel::{Root, process};
+use ramline_kernel::process;
 use ramline_units::Bytes;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use crate::child;
 use crate::error::{LabError, Result};
-use crate::talk;
 
 /// What it is to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HolderTask {
+pub struct HoldTask {
     /// Read once and closed.
     pub clean: PathBuf,
     /// Written, not synced, closed.
@@ -32,29 +33,14 @@ pub struct HolderTask {
     pub many: PathBuf,
     /// Size of each file.
     pub size: Bytes,
-    /// Without this process it ends.
-    pub observer: u32,
 }
 
-/// The line of the holder.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Held {
-    /// All pages are in.
-    pub ready: bool,
-    /// They could not be brought in.
-    pub error: Option<String>,
-}
-
-/// Does the task.
+/// Does the task, and waits once all pages are in.
 ///
 /// # Errors
 /// A file cannot be read, written, mapped or locked.
-pub fn child(task: &str) -> Result<()> {
-    let task: HolderTask =
-        serde_json::from_str(task).map_err(|error| LabError::Workload(format!("the task is not readable: {error}")))?;
-    process::die_with_parent(task.observer)?;
-    drop(process::prefer_oom_kill(&Root::live(), 1000));
+pub fn hold(task: Value) -> Result<()> {
+    let task: HoldTask = child::task(task)?;
     for entry in std::fs::read_dir(&task.many).map_err(|error| LabError::file("list", &task.many, error))? {
         let entry = entry.map_err(|error| LabError::file("list", &task.many, error))?;
         entry.metadata().map_err(|error| LabError::file("look at", &entry.path(), error))?;
@@ -66,8 +52,7 @@ pub fn child(task: &str) -> Result<()> {
     write(&task.tmpfs, task.size)?;
     // Last, so that the kernel has no time to write it out by itself.
     write(&task.dirty, task.size)?;
-    talk::tell(&Held { ready: true, error: None })?;
-    talk::listen()?;
+    child::report_and_wait(&())?;
     drop((locked, held));
     Ok(())
 }

@@ -13,7 +13,7 @@ use ramline_kernel::{Root, process, residency};
 use ramline_snapshot::Wanted;
 use ramline_units::{Bytes, Nanos};
 
-use super::holder::HolderTask;
+use super::holder::HoldTask;
 use crate::error::{LabError, Result};
 use crate::observe;
 
@@ -21,11 +21,11 @@ use crate::observe;
 pub struct Looker<'a> {
     root: &'a Root,
     group: &'a Group,
-    task: &'a HolderTask,
+    task: &'a HoldTask,
 }
 
 impl<'a> Looker<'a> {
-    pub const fn new(root: &'a Root, group: &'a Group, task: &'a HolderTask) -> Looker<'a> {
+    pub const fn new(root: &'a Root, group: &'a Group, task: &'a HoldTask) -> Looker<'a> {
         Looker { root, group, task }
     }
 

@@ -55,7 +55,7 @@ pub fn taken_by_others(root: &Root, level: Level, run: &DropRun) -> Option<Strin
 pub fn dropped(root: &Root, level: Level) -> Result<Nanos> {
     let begin = process::monotonic();
     drop_caches::drop_now(root, level)?;
-    let took = Nanos(process::monotonic().0.saturating_sub(begin.0));
+    let took = process::monotonic().saturating_sub(begin);
     std::thread::sleep(GRACE);
     Ok(took)
 }

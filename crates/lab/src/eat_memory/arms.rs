@@ -1,7 +1,7 @@
 //! Arms of eat-memory: parts joined by `+`.
 //!
 //! `cache+swap:60` reads the files before and has a swap file of its own at swappiness 60; `idle` writes data first that nobody
-//! looks at again; `no-limit` leaves the group without a limit, and the eater ends at `--eat`.
+//! looks at again; `no-limit` leaves the group without a limit, and the child ends at `--eat`.
 
 use std::collections::BTreeMap;
 
@@ -38,8 +38,8 @@ pub fn parse(text: &str) -> Result<Arm> {
             None if part == "no-swap" => swap.replace(SwapKind::None).is_some(),
             None if part == "as-configured" => swap.replace(SwapKind::AsConfigured).is_some(),
             Some(("swap", value)) => {
-                let value = value.parse().ok().filter(|value: &u32| *value <= 200);
-                arm.swappiness = Some(value.ok_or_else(|| bad("swappiness is 0 to 200"))?);
+                let value = crate::arm::swappiness(value).ok_or_else(|| bad("swappiness is 0 to 200"))?;
+                arm.swappiness = Some(value);
                 swap.replace(SwapKind::File).is_some()
             }
             _ => return Err(bad(&format!("it has a part '{}'", part.escape_debug()))),

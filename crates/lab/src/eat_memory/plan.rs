@@ -6,19 +6,16 @@ use std::time::Duration;
 
 use ramline_evidence::{Arm, SwapKind};
 use ramline_kernel::Root;
-use ramline_kernel::cgroup::Version;
 use ramline_units::Bytes;
 
 use super::{NAME, arms};
 use crate::error::{LabError, Result};
-use crate::fill::Fill;
-use crate::need::{Need, Offer};
-use crate::neighbours;
-use crate::own_fs;
+use crate::own_fs::image_size;
 use crate::params::Params;
-use crate::preflight::PRIORITY;
+use crate::requirements::{Caller, PRIORITY, Requirements, Resources, Tool, consent, scratch_line};
+use ramline_sandbox::fill::Fill;
 
-/// Looks in a run, about: each stops the eater for a millisecond.
+/// Looks in a run, about: each stops the child for a millisecond.
 const LOOKS: u64 = 128;
 
 /// The plan.
@@ -36,7 +33,7 @@ pub struct Plan {
     pub runs: u32,
     pub seed: u64,
     pub timeout: Duration,
-    pub offer: Offer,
+    pub found: Resources,
 }
 
 impl Plan {
@@ -64,21 +61,23 @@ impl Plan {
         // Without a limit the end of eating is what bounds it, with what is there before.
         let unlimited = arms.iter().any(|arm| arms::has(arm, arms::NO_LIMIT));
         let open = if unlimited { eat.unwrap_or_default() + cache + idle } else { Bytes::ZERO };
-        let dir = params.path("dir");
-        let need = Need {
-            name: NAME,
+        let (command, dir) = (format!("ramline lab run {NAME}"), params.path("dir"));
+        let needed = Requirements {
+            caller: Caller { command: &command, smaller: "--limit 64MiB", without_swap: "--arms no-swap" },
+            root_for: "a memory cgroup, a loop device and a mount need root",
+            group: true,
             memory: limit.max(open),
-            smaller: "--limit 64MiB",
-            scratch: own_fs::image_size(tree) + swap,
-            swap_file,
+            tools: Tool::OWN_FS,
+            scratch: image_size(tree) + swap,
+            swap_priority: swap_file.then_some(PRIORITY),
             dir: dir.as_deref(),
             allow_busy: params.switch("allow-busy"),
         };
-        let offer = need.look(root)?;
+        let found = needed.check(root, Vec::new())?;
         let fill = params.text("fill").unwrap_or("zeros").parse()?;
         let timeout = params.time("timeout").unwrap_or(Duration::from_secs(60));
         let (runs, reads, seed) = (count("runs"), count("reads"), params.count("seed").unwrap_or(256));
-        Ok(Plan { limit, arms, eat, step, cache, reads, idle, fill, read_ahead, runs, seed, timeout, offer })
+        Ok(Plan { limit, arms, eat, step, cache, reads, idle, fill, read_ahead, runs, seed, timeout, found })
     }
 
     /// `None` in an arm without.
@@ -121,16 +120,10 @@ impl Plan {
                 "a program in a memory cgroup limited to {} eats {} at a time {until}; nobody else is killed",
                 self.limit, self.step
             ),
-            format!(
-                "scratch: {} of files below {} ({} on {}), removed afterwards",
-                self.tree(),
-                self.offer.place.dir.display(),
-                self.offer.place.fs_type,
-                self.offer.place.device.as_deref().unwrap_or("no disk named")
-            ),
+            scratch_line(&format!(": {} of files", self.tree()), &self.found.place),
         ];
         lines.extend(self.global().iter().map(|what| format!("outside the sandbox: {what}")));
-        lines.extend(self.offer.doubts.iter().map(|what| format!("doubt: {what}")));
+        lines.extend(self.found.doubts.iter().map(|what| format!("doubt: {what}")));
         lines
     }
 
@@ -138,13 +131,10 @@ impl Plan {
         let mut lines = Vec::new();
         if self.arms.iter().any(|arm| arm.swap == SwapKind::File) {
             let area = format!("a swap file of {} with priority {PRIORITY} per run", self.swap_size());
-            lines.extend(neighbours::of_swap(&Root::live(), vec![area]));
+            lines.extend(consent::swap_areas(&Root::live(), vec![area]));
         }
-        let v2 = self.offer.hierarchy.version() == Version::V2;
-        if v2 && self.arms.iter().any(|arm| arm.swappiness.is_some()) {
-            lines.push(
-                "vm.swappiness of the whole machine, put back after each run (cgroup v2 has none per group)".into(),
-            );
+        if self.arms.iter().any(|arm| arm.swappiness.is_some()) {
+            lines.extend(consent::swappiness(self.found.version()));
         }
         lines
     }

@@ -3,99 +3,89 @@
 //! What it is not: inside the group. Each point reads the group's statistics, which brings them up to date: reclaim in the
 //! group decides on exact numbers then, as that of a whole machine does.
 
-use std::os::unix::process::ExitStatusExt;
-use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use ramline_evidence::{Arm, Better, EatPoint, EatRun, EatStage, Figure, FreeGauges, Phase, RunRecord, Verdict};
+use ramline_evidence::{
+    Arm, Better, EatPoint, EatRun, EatStage, Figure, FreeGauges, Phase, RunRecord, Sample, Verdict,
+};
 use ramline_kernel::cgroup::{Group, GroupStat};
-use ramline_kernel::{Root, memory_room, process, signals};
+use ramline_kernel::{Root, memory_room, process};
 use ramline_units::{Bytes, Nanos};
 
-use super::eater::{Bite, EaterTask};
+use super::allocate::{AllocateReport, AllocateTask};
 use super::plan::Plan;
-use crate::error::{LabError, Result};
+use crate::child::{self, End, Event, Reach, Supervisor};
+use crate::error::Result;
 use crate::experiment::Bench;
-use crate::observe::{self, Observer, SAMPLE_EVERY};
-use crate::preflight;
-use crate::protocol::Line;
-use crate::talk::{Heard, Talk};
+use crate::observe::{self, Observer};
+use crate::requirements::margin_of;
 use crate::watchdog::{Limits, Watchdog};
 
-/// Lets the eater go and looks until it has ended.
+/// Starts the child and looks until it has ended.
 pub fn follow(
     plan: &Plan,
     arm: &Arm,
     group: &Group,
-    task: &EaterTask,
+    task: &AllocateTask,
     record: &mut RunRecord,
     bench: &mut Bench<'_>,
 ) -> Result<()> {
     let limit = plan.limit_of(arm);
-    let base = group.stat()?;
-    let mut talk: Talk<Bite> = Talk::start(super::NAME, task, Some(group), bench.run)?;
+    let mut child: Supervisor<AllocateReport> =
+        Supervisor::start(&mut child::command(super::NAME, task)?, Some(group), bench.run)?.reaching(Reach::Group);
     let observer = Observer::new(bench.root, Some(group), false);
     let mut dog = Watchdog::new(limits(plan, record, bench.deadline));
     let mut run = EatRun { step: plan.step, limit, tree: tree(task), ..EatRun::default() };
-    let (begin, mut next) = (process::monotonic(), Instant::now());
-    let (mut last, mut ended_by) = (Bite::default(), None);
-    let (status, usage) = loop {
-        match talk.hear(next.saturating_duration_since(Instant::now()))? {
-            Heard::Line(bite) => {
-                if bite.waits {
-                    if run.points.is_empty() {
-                        inside(group, talk.pid(), record)?;
-                    }
-                    let stat = group.stat()?;
-                    if bite.end {
-                        record.after = observe::counters(bench.root, &stat);
-                    }
-                    let at = Nanos(process::monotonic().0.saturating_sub(begin.0));
-                    run.points.push(point(bench.root, at, &bite, &stat, limit, swap_of(plan, arm)));
-                    talk.say("on");
+    let begin = process::monotonic();
+    let mut last = AllocateReport::default();
+    let end = loop {
+        match child.next_event()? {
+            Event::Report(report) => last = report,
+            Event::Waiting(report) => {
+                if run.points.is_empty() {
+                    child.must_be_in(group)?;
+                    let harness = group.stat()?.current.unwrap_or_default();
+                    record.verified.insert("harness in the group before the start".to_owned(), harness.to_string());
                 }
-                last = bite;
+                let stat = group.stat()?;
+                if report.end {
+                    record.after = observe::counters(bench.root, &stat);
+                }
+                let at = process::monotonic().saturating_sub(begin);
+                run.points.push(point(bench.root, at, &report, &stat, limit, swap_of(plan, arm)));
+                child.resume();
+                last = report;
             }
-            Heard::Silence => {}
-            Heard::Ended(status, usage) => break (status, usage),
-        }
-        if Instant::now() >= next {
-            next = Instant::now() + SAMPLE_EVERY;
-            let line = Line { phase: phase(last.stage), fraction: fraction(plan, arm, &last), ..Line::default() };
-            let sample = observer.sample(talk.pid(), &line, limit.unwrap_or_default(), None);
-            bench.progress.phase(doing(last.stage));
-            bench.progress.sample(&sample);
-            let room = memory_room(bench.root)?.min(sample.host.available);
-            if let Some(why) = dog.look(&sample, room).filter(|_| ended_by.is_none()) {
-                ended_by = Some(Verdict::Thrashing(why));
-                group.kill_all()?;
+            Event::Tick => {
+                let (phase, fraction) = (phase(last.stage), fraction(plan, arm, &last));
+                let known = Sample { phase, fraction, limit: limit.unwrap_or_default(), ..Sample::default() };
+                let sample = observer.sample(child.pid(), known);
+                bench.progress.phase(doing(last.stage));
+                bench.progress.sample(&sample);
+                let room = memory_room(bench.root)?.min(sample.host.available);
+                if let Some(why) = dog.look(&sample, room) {
+                    child.stop(Verdict::Thrashing(why))?;
+                }
+                record.samples.push(sample);
             }
-            record.samples.push(sample);
-        }
-        if signals::interrupted() {
-            group.kill_all()?;
-            talk.wait()?;
-            return Err(LabError::Interrupted);
+            Event::Ended(end) => break end,
         }
     };
-    bench.run.check_interrupted()?;
-    let stat = group.stat()?;
     if record.after.is_empty() {
-        record.after = observe::counters(bench.root, &stat);
+        record.after = observe::counters(bench.root, &group.stat()?);
     }
-    (record.user, record.system, record.elapsed) = (usage.user, usage.system, last.busy);
-    record.reclaim = observe::reclaim(&record.before, &record.after, usage.majflt);
+    (record.user, record.system, record.elapsed) = (end.usage.user, end.usage.system, last.busy);
+    record.reclaim = observe::reclaim(record, end.usage.majflt);
     record.notes.extend(last.refused.iter().map(|why| format!("the kernel would not promise more memory: {why}")));
-    let killed = stat.oom_kills.unwrap_or(0) > base.oom_kills.unwrap_or(0);
-    record.verdict = ended_by.unwrap_or_else(|| verdict(status, killed, &last));
+    record.verdict = verdict(&end, &last);
     run.eaten = last.eaten;
-    strangers(record);
+    observe::note_killed_bystanders(record);
     record.figures = figures(record, &run);
     record.detail = serde_json::to_value(&run).ok();
     Ok(())
 }
 
-fn tree(task: &EaterTask) -> Bytes {
+fn tree(task: &AllocateTask) -> Bytes {
     task.files.iter().filter_map(|path| Some(Bytes(std::fs::metadata(path).ok()?.len()))).sum()
 }
 
@@ -103,16 +93,7 @@ fn limits(plan: &Plan, record: &RunRecord, deadline: Option<Instant>) -> Limits 
     let nanos = |time: Duration| Nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     let whole = deadline.map_or(plan.timeout, |end| end.saturating_duration_since(Instant::now()).min(plan.timeout));
     let (fill, rounds) = (nanos(whole), nanos(whole));
-    Limits { fill, rounds, whole: nanos(whole), room: preflight::margin(record.machine.mem_total), ..Limits::default() }
-}
-
-fn inside(group: &Group, pid: u32, record: &mut RunRecord) -> Result<()> {
-    if !group.pids()?.contains(&pid) {
-        return Err(LabError::Workload("it is not inside its group".to_owned()));
-    }
-    let harness = group.stat()?.current.unwrap_or_default();
-    record.verified.insert("harness in the group before the start".to_owned(), harness.to_string());
-    Ok(())
+    Limits { fill, rounds, whole: nanos(whole), room: margin_of(record.machine.mem_total), ..Limits::default() }
 }
 
 /// What the group may swap, as the total of its small machine.
@@ -127,7 +108,7 @@ fn swap_of(plan: &Plan, arm: &Arm) -> Option<Bytes> {
 fn point(
     root: &Root,
     at: Nanos,
-    bite: &Bite,
+    report: &AllocateReport,
     stat: &GroupStat,
     limit: Option<Bytes>,
     swap_total: Option<Bytes>,
@@ -152,9 +133,9 @@ fn point(
         swap_used: of(stat.swap),
         ..FreeGauges::default()
     };
-    let read = if bite.stage == EatStage::Eat { Bytes::ZERO } else { bite.done };
+    let read = if report.stage == EatStage::Eat { Bytes::ZERO } else { report.done };
     let dirty = of(stat.dirty) + of(stat.writeback);
-    EatPoint { at, stage: bite.stage, eaten: bite.eaten, read, sandbox, anon: of(stat.anon), dirty, host }
+    EatPoint { at, stage: report.stage, eaten: report.eaten, read, sandbox, anon: of(stat.anon), dirty, host }
 }
 
 const fn phase(stage: EatStage) -> Phase {
@@ -166,7 +147,7 @@ const fn phase(stage: EatStage) -> Phase {
     }
 }
 
-/// For who looks on.
+/// In the words of a progress line.
 const fn doing(stage: EatStage) -> &'static str {
     match stage {
         EatStage::Start => "starting",
@@ -177,34 +158,14 @@ const fn doing(stage: EatStage) -> &'static str {
     }
 }
 
-fn fraction(plan: &Plan, arm: &Arm, bite: &Bite) -> f64 {
+fn fraction(plan: &Plan, arm: &Arm, report: &AllocateReport) -> f64 {
     let all = plan.eat.or_else(|| plan.limit_of(arm)).unwrap_or_default();
-    bite.eaten.share_of(all).unwrap_or_default()
+    report.eaten.share_of(all).unwrap_or_default()
 }
 
-fn verdict(status: ExitStatus, out_of_memory: bool, last: &Bite) -> Verdict {
-    if let Some(error) = &last.error {
-        return Verdict::Failed(error.clone());
-    }
-    match (status.success(), status.signal()) {
-        (true, _) if last.end => Verdict::Completed,
-        (_, Some(_)) if out_of_memory => {
-            Verdict::Killed(format!("the kernel: the group was out of memory after {}", last.eaten))
-        }
-        (_, Some(signal)) => Verdict::Killed(format!("signal {signal} from outside")),
-        _ => Verdict::Failed(format!("it ended with {status} and said nothing")),
-    }
-}
-
-/// Nobody else may be killed: if somebody was, the record says so.
-fn strangers(record: &mut RunRecord) {
-    let delta = |name: &str| {
-        record.after.get(name).copied().unwrap_or(0).saturating_sub(record.before.get(name).copied().unwrap_or(0))
-    };
-    let strangers = delta("vm.oom_kill").saturating_sub(delta("group.oom_kills"));
-    if strangers > 0 {
-        record.notes.push(format!("bystanders: {strangers} processes outside the sandbox were killed by the kernel"));
-    }
+fn verdict(end: &End, last: &AllocateReport) -> Verdict {
+    let finished = last.end.then_some(Verdict::Completed);
+    end.verdict(finished, &format!("the group was out of memory after {}", last.eaten))
 }
 
 /// What the table of a series is made of.
@@ -243,15 +204,18 @@ fn figures(record: &RunRecord, run: &EatRun) -> Vec<Figure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
 
     #[test]
     fn a_kill_by_the_kernel_says_how_much_was_eaten() {
-        let last = Bite { eaten: Bytes::from_mib(250), ..Bite::default() };
-        let killed = verdict(ExitStatus::from_raw(libc::SIGKILL), true, &last);
+        let last = AllocateReport { eaten: Bytes::from_mib(250), ..AllocateReport::default() };
+        let ended = |status| End { status: ExitStatus::from_raw(status), ..End::default() };
+        let killed = verdict(&End { out_of_memory: true, ..ended(libc::SIGKILL) }, &last);
         assert_eq!(killed, Verdict::Killed("the kernel: the group was out of memory after 250.0 MiB".to_owned()));
-        let other = verdict(ExitStatus::from_raw(libc::SIGKILL), false, &last);
+        let other = verdict(&ended(libc::SIGKILL), &last);
         assert!(matches!(other, Verdict::Killed(why) if why.contains("from outside")));
-        assert!(matches!(verdict(ExitStatus::from_raw(0), false, &last), Verdict::Failed(_)));
-        assert_eq!(verdict(ExitStatus::from_raw(0), false, &Bite { end: true, ..last }), Verdict::Completed);
+        assert!(matches!(verdict(&ended(0), &last), Verdict::Failed(_)));
+        assert_eq!(verdict(&ended(0), &AllocateReport { end: true, ..last }), Verdict::Completed);
     }
 }

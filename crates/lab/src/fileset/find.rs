@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use ramline_act::Run;
-use ramline_kernel::Root;
 use ramline_kernel::cgroup::Group;
-use ramline_kernel::opened::{FileKey, Opened};
+use ramline_kernel::opened::Opened;
+use ramline_kernel::{FileKey, Root};
 use ramline_kernel::{input, residency};
 
 use super::{FileSet, Member};
-use crate::command::{self, Order, Ran};
+use crate::child::command::{self, CommandRun, Ran};
 use crate::error::{LabError, Result};
 
 /// No experiment with more files than this: evicting them before each run would take longer than the runs.
@@ -116,8 +116,8 @@ impl FileSet {
 }
 
 impl Trace<'_> {
-    fn order<'a>(&'a self, watch: Option<&'a mut Opened>) -> Order<'a> {
-        Order { argv: self.argv, group: self.group, timeout: self.timeout, watch }
+    fn order<'a>(&'a self, watch: Option<&'a mut Opened>) -> CommandRun<'a> {
+        CommandRun { argv: self.argv, group: self.group, timeout: self.timeout, watch }
     }
 }
 

@@ -7,14 +7,14 @@
 use std::time::Duration;
 
 use ramline_evidence::{Better, Figure, RunRecord};
+use ramline_trace::text::sleeps;
 use ramline_units::Nanos;
 
 use super::All;
-use super::parse;
 use super::recorder::Recorder;
+use crate::child::{Request, Response, Worker};
 use crate::error::{LabError, Result};
 use crate::experiment::Bench;
-use crate::servant::{Done, Job, Servant};
 
 const LIMIT: Duration = Duration::from_secs(60);
 /// What cp writes in one go.
@@ -26,31 +26,31 @@ const PIECE: usize = 128 << 10;
 /// The writer cannot be recorded.
 pub fn run(all: All<'_>, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
     let lost = |what: &str| LabError::Workload(format!("{what} is not there"));
-    let bed = all.made.bed.as_ref().ok_or_else(|| lost("the scratch disk"))?;
+    let fs = all.made.fs.as_ref().ok_or_else(|| lost("the scratch disk"))?;
     let tracefs = all.made.tracefs.as_ref().ok_or_else(|| lost("tracefs"))?;
     for (knob, value) in [("max_ratio", "1"), ("strict_limit", "1")] {
-        let path = bed.device().dirty_knob(knob);
+        let path = fs.device().dirty_knob(knob);
         if path.exists() {
             let change = bench.run.set_knob(&path, value)?;
             record.verified.insert(format!("{knob} of the scratch disk"), change.after.unwrap_or_default());
         }
     }
-    let path = bed.at().join("flood");
+    let path = fs.at().join("flood");
     if std::fs::exists(&path).unwrap_or(false) {
         std::fs::remove_file(&path).map_err(|error| LabError::file("remove", &path, error))?;
     }
-    let mut servant = Servant::start(bench.run, None)?;
-    servant.ask(&Job::Open { path, write: true }, LIMIT)?;
-    let recorder = Recorder::of_stalls(tracefs, record.order, servant.pid(), bench.run)?;
+    let mut worker = Worker::start(bench.run, None)?;
+    worker.execute(&Request::Open { path, write: true }, LIMIT)?;
+    let recorder = Recorder::of_stalls(tracefs, record.order, worker.pid(), bench.run)?;
     let piece = u64::try_from(PIECE).unwrap_or(1);
-    let write = Job::Pwrite { at: 0, length: PIECE, times: all.plan.flood.0 / piece, step: piece };
-    let mut done = Done::default();
+    let write = Request::Pwrite { at: 0, length: PIECE, times: all.plan.flood.0 / piece, step: piece };
+    let mut done = Response::default();
     let (text, clock) = recorder.during(|| {
-        done = servant.ask(&write, LIMIT)?;
+        done = worker.execute(&write, LIMIT)?;
         Ok(())
     })?;
-    let seen = parse::sleeps(&text, servant.pid(), clock);
-    let all_of_it: u64 = seen.iter().map(|(_, _, time)| time.0).sum();
+    let seen = sleeps(&text, worker.pid(), clock);
+    let all_of_it: u64 = seen.iter().map(|sleep| sleep.time.0).sum();
     let mut add =
         |name: &str, value: f64, unit: &str, better| record.figures.push(Figure::new(name, value, unit, better));
     add("flood: time", done.took.as_secs_f64(), "s", Better::Lower);
@@ -58,11 +58,11 @@ pub fn run(all: All<'_>, record: &mut RunRecord, bench: &mut Bench<'_>) -> Resul
         add("flood: rate", done.bytes.as_f64() / done.took.as_secs_f64(), "bytes/s", Better::Higher);
     }
     add("flood: time asleep", Nanos(all_of_it).as_secs_f64(), "s", Better::Lower);
-    for (name, _, time) in &seen {
-        add(&format!("flood: asleep in {name}"), time.as_secs_f64(), "s", Better::Lower);
+    for sleep in &seen {
+        add(&format!("flood: asleep in {}", sleep.place), sleep.time.as_secs_f64(), "s", Better::Lower);
     }
     record.detail = Some(serde_json::json!({
-        "sleeps": seen.iter().map(|(name, times, time)| serde_json::json!({ "in": name, "times": times, "ns": time.0 })).collect::<Vec<_>>(),
+        "sleeps": seen.iter().map(|sleep| serde_json::json!({ "in": sleep.place, "times": sleep.times, "ns": sleep.time.0 })).collect::<Vec<_>>(),
     }));
     Ok(())
 }

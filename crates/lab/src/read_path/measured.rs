@@ -11,10 +11,10 @@ use ramline_units::{Bytes, Limit};
 
 use super::arms::On;
 use super::{All, CALLS_FILE, TWICE_FILE};
+use crate::child::{ReadMethod, Request, Response, Worker};
 use crate::error::{LabError, Result};
 use crate::experiment::Bench;
-use crate::own_fs;
-use crate::servant::{Done, How, Job, Servant};
+use crate::scratch;
 
 const LIMIT: Duration = Duration::from_secs(60);
 /// Bytes of a call in `calls`.
@@ -28,15 +28,15 @@ pub fn calls(all: All<'_>, on: On, record: &mut RunRecord, bench: &mut Bench<'_>
     let path = all.dir(on).join("calls");
     let (fs_type, _) = all.file_system(bench.root, &path)?;
     record.verified.insert("file system".to_owned(), fs_type);
-    let mut servant = Servant::start(bench.run, None)?;
-    servant.ask(&Job::Open { path: path.clone(), write: true }, LIMIT)?;
-    in_memory(&mut servant, &path, CALLS_FILE, record)?;
+    let mut worker = Worker::start(bench.run, None)?;
+    worker.execute(&Request::Open { path: path.clone(), write: true }, LIMIT)?;
+    in_memory(&mut worker, &path, CALLS_FILE, record)?;
     let times = CALLS_FILE.0 / 4096;
     let rounds = all.plan.calls.div_ceil(times);
-    let mut of = |job: &Job| -> Result<Done> {
-        let mut sum = Done::default();
+    let mut of = |request: &Request| -> Result<Response> {
+        let mut sum = Response::default();
         for _ in 0..rounds {
-            let done = servant.ask(job, LIMIT)?;
+            let done = worker.execute(request, LIMIT)?;
             sum.took.0 += done.took.0;
             sum.user.0 += done.user.0;
             sum.system.0 += done.system.0;
@@ -45,9 +45,9 @@ pub fn calls(all: All<'_>, on: On, record: &mut RunRecord, bench: &mut Bench<'_>
         Ok(sum)
     };
     // A call of no bytes enters the kernel, finds the file and returns: what reading and writing have in common with any call.
-    let empty = of(&Job::Pread { at: 0, length: 0, times, step: 4096 })?;
-    let read = of(&Job::Pread { at: 0, length: LENGTH, times, step: 4096 })?;
-    let write = of(&Job::Pwrite { at: 0, length: LENGTH, times, step: 4096 })?;
+    let empty = of(&Request::Pread { at: 0, length: 0, times, step: 4096 })?;
+    let read = of(&Request::Pread { at: 0, length: LENGTH, times, step: 4096 })?;
+    let write = of(&Request::Pwrite { at: 0, length: LENGTH, times, step: 4096 })?;
     for (name, done) in [("read", read), ("write", write), ("empty call", empty)] {
         let each = |time: f64| time / (done.calls.max(1) as f64);
         let (user, system) = (done.user.as_secs_f64(), done.system.as_secs_f64());
@@ -72,23 +72,20 @@ pub fn lookup(all: All<'_>, size: Bytes, record: &mut RunRecord, bench: &mut Ben
     let path = all.dir(On::Disk).join("lookup");
     // The smaller files are beginnings of one of their own: a file of that size has a tree of that height.
     let own = all.dir(On::Disk).join("ramline-lookup");
-    let path = if size == all.plan.lookup() {
-        path
-    } else {
-        bench.run.make_file(&own, |file| crate::scratch::code_bytes(file, size).and_then(|()| file.sync_all()))?
-    };
-    let mut servant = Servant::start(bench.run, None)?;
-    servant.ask(&Job::Open { path: path.clone(), write: false }, LIMIT)?;
-    in_memory(&mut servant, &path, size, record)?;
+    let path =
+        if size == all.plan.lookup() { path } else { bench.run.make_file(&own, |file| scratch::fill(file, size))? };
+    let mut worker = Worker::start(bench.run, None)?;
+    worker.execute(&Request::Open { path: path.clone(), write: false }, LIMIT)?;
+    in_memory(&mut worker, &path, size, record)?;
     let calls = all.plan.calls;
-    let job = Job::Random { calls, span: size.0, seed: all.plan.seed };
+    let request = Request::Random { calls, span: size.0, seed: all.plan.seed };
     // Once for the processor's caches, as far as they hold it.
-    servant.ask(&job, LIMIT)?;
-    servant.ask(&Job::Pread { at: 0, length: 0, times: calls / 10, step: 0 }, LIMIT)?;
-    let done = servant.ask(&job, LIMIT)?;
-    let empty = servant.ask(&Job::Pread { at: 0, length: 0, times: calls, step: 0 }, LIMIT)?;
+    worker.execute(&request, LIMIT)?;
+    worker.execute(&Request::Pread { at: 0, length: 0, times: calls / 10, step: 0 }, LIMIT)?;
+    let done = worker.execute(&request, LIMIT)?;
+    let empty = worker.execute(&Request::Pread { at: 0, length: 0, times: calls, step: 0 }, LIMIT)?;
     // The processor's time: a turn of somebody else is not in it.
-    let each = |done: Done| (done.user.as_secs_f64() + done.system.as_secs_f64()) / (done.calls.max(1) as f64);
+    let each = |done: Response| (done.user.as_secs_f64() + done.system.as_secs_f64()) / (done.calls.max(1) as f64);
     let mut add = |name: &str, value| record.figures.push(Figure::new(name, value, "s", Better::Lower));
     add("look-up: CPU time, less an empty call", (each(done) - each(empty)).max(0.0));
     add("look-up: CPU time of a read of one byte", each(done));
@@ -98,9 +95,9 @@ pub fn lookup(all: All<'_>, size: Bytes, record: &mut RunRecord, bench: &mut Ben
     Ok(())
 }
 
-fn in_memory(servant: &mut Servant, path: &Path, size: Bytes, record: &mut RunRecord) -> Result<()> {
-    servant.ask(&Job::Read { path: path.to_owned(), how: How::Plain }, LIMIT)?;
-    let (cached, pages) = (own_fs::cached(path)?, size.0.div_ceil(process::page_size()));
+fn in_memory(worker: &mut Worker, path: &Path, size: Bytes, record: &mut RunRecord) -> Result<()> {
+    worker.execute(&Request::Read { path: path.to_owned(), how: ReadMethod::Plain }, LIMIT)?;
+    let (cached, pages) = (scratch::cached(path)?, size.0.div_ceil(process::page_size()));
     record.verified.insert("pages of the file in memory".to_owned(), format!("{cached} of {pages}"));
     if cached == pages {
         return Ok(());
@@ -114,22 +111,22 @@ fn in_memory(servant: &mut Servant, path: &Path, size: Bytes, record: &mut RunRe
 /// The group cannot be made or read.
 pub fn twice(all: All<'_>, on: On, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
     let path = bench.run.make_file(&all.dir(on).join("ramline-twice"), |_| Ok(()))?;
-    let group = bench.run.make_cgroup(&all.found.hierarchy, record.order)?;
+    let group = all.found.make_group(record.order, bench.run)?;
     // Far more than is needed, so that nothing is taken back meanwhile.
     for change in group.set_memory_limit(Limit::At(Bytes(TWICE_FILE.0 * 4)))? {
         record.verified.insert("limit of the group".to_owned(), change.after.unwrap_or_default());
     }
-    let mut servant = Servant::start(bench.run, Some(&group))?;
-    servant.ask(&Job::Open { path: path.clone(), write: true }, LIMIT)?;
+    let mut worker = Worker::start(bench.run, Some(&group))?;
+    worker.execute(&Request::Open { path: path.clone(), write: true }, LIMIT)?;
     let start = usage(&group)?;
     let whole = 1 << 20;
-    let write = Job::Pwrite { at: 0, length: whole, times: TWICE_FILE.0 >> 20, step: 1 << 20 };
-    servant.ask(&write, LIMIT)?;
-    servant.ask(&Job::Fsync, LIMIT)?;
+    let write = Request::Pwrite { at: 0, length: whole, times: TWICE_FILE.0 >> 20, step: 1 << 20 };
+    worker.execute(&write, LIMIT)?;
+    worker.execute(&Request::Fsync, LIMIT)?;
     let written = usage(&group)?;
-    servant.ask(&Job::Read { path: path.clone(), how: How::Plain }, LIMIT)?;
+    worker.execute(&Request::Read { path: path.clone(), how: ReadMethod::Plain }, LIMIT)?;
     let read = usage(&group)?;
-    servant.ask(&Job::Map { path: path.clone() }, LIMIT)?;
+    worker.execute(&Request::Map { path: path.clone() }, LIMIT)?;
     let mapped = usage(&group)?;
     let stat = group.stat()?;
     let each = |now: Bytes| now.saturating_sub(start).as_f64() / TWICE_FILE.as_f64();
@@ -142,7 +139,7 @@ pub fn twice(all: All<'_>, on: On, record: &mut RunRecord, bench: &mut Bench<'_>
         add("memory: of it counted as shared", share, "per byte");
     }
     let pages = TWICE_FILE.0 / process::page_size();
-    record.verified.insert("pages of the file in memory".to_owned(), format!("{} of {pages}", own_fs::cached(&path)?));
+    record.verified.insert("pages of the file in memory".to_owned(), format!("{} of {pages}", scratch::cached(&path)?));
     Ok(())
 }
 

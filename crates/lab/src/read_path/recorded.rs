@@ -10,10 +10,10 @@ use ramline_units::Nanos;
 use super::All;
 use super::arms::{Call, On};
 use super::recorder::{Recorder, Wanted};
+use crate::child::{Request, Response, Worker};
 use crate::error::{LabError, Result};
 use crate::experiment::Bench;
-use crate::own_fs;
-use crate::servant::{Done, Job, Servant};
+use crate::scratch;
 
 /// Bytes of a call.
 const LENGTH: usize = 4096;
@@ -35,21 +35,21 @@ pub fn run(all: All<'_>, call: Call, on: On, record: &mut RunRecord, bench: &mut
     let path = fresh.as_deref().unwrap_or(&path);
     let (fs_type, number) = all.file_system(bench.root, path)?;
     record.verified.insert("file system".to_owned(), fs_type.clone());
-    let mut servant = Servant::start(bench.run, None)?;
+    let mut worker = Worker::start(bench.run, None)?;
     let write = !matches!(call, Call::ReadCold | Call::ReadWarm);
-    servant.ask(&Job::Open { path: path.to_owned(), write }, LIMIT)?;
-    let took = timed(&mut servant, call, path)?;
+    worker.execute(&Request::Open { path: path.to_owned(), write }, LIMIT)?;
+    let took = timed(&mut worker, call, path)?;
     let wanted = Wanted {
-        pid: servant.pid(),
+        pid: worker.pid(),
         fs_type: &fs_type,
         file: number,
         disk: all.found.place.disk_number(bench.root).filter(|_| on == On::Disk),
         tracer: all.made.tracer,
     };
     let recorder = Recorder::make(tracefs, record.order, wanted, bench.run)?;
-    let (before, job) = prepare(&mut servant, call, path, u64::from(SINGLE) + MANY)?;
+    let (before, request) = prepare(&mut worker, call, path, u64::from(SINGLE) + MANY)?;
     record.verified.insert("pages of the file in the cache before".to_owned(), before.to_string());
-    let mut seen = recorder.one(call.name(), || servant.ask(&job, LIMIT).map(drop))?;
+    let mut seen = recorder.one(call.name(), || worker.execute(&request, LIMIT).map(drop))?;
     seen.what = format!("{} ({fs_type})", call.words());
     record.verified.insert("tracer".to_owned(), seen.tracer.clone());
     record.figures = figures(took, &seen);
@@ -66,33 +66,36 @@ fn new_file(dir: &Path, call: Call, bench: &mut Bench<'_>) -> Result<Option<Path
 }
 
 /// Makes the state for one call and returns the pages that are cached, proven to be what they should, and the call.
-fn prepare(servant: &mut Servant, call: Call, path: &Path, index: u64) -> Result<(u64, Job)> {
+fn prepare(worker: &mut Worker, call: Call, path: &Path, index: u64) -> Result<(u64, Request)> {
     let one = |at| {
-        (Job::Pread { at, length: LENGTH, times: 1, step: 0 }, Job::Pwrite { at, length: LENGTH, times: 1, step: 0 })
+        (
+            Request::Pread { at, length: LENGTH, times: 1, step: 0 },
+            Request::Pwrite { at, length: LENGTH, times: 1, step: 0 },
+        )
     };
     let (read, write) = one(0);
-    let job = match call {
+    let request = match call {
         Call::ReadCold => {
-            own_fs::evict(path)?;
+            scratch::evict(path)?;
             read
         }
         Call::ReadWarm => {
-            servant.ask(&read, LIMIT)?;
+            worker.execute(&read, LIMIT)?;
             read
         }
         Call::WriteAgain => {
-            servant.ask(&write, LIMIT)?;
+            worker.execute(&write, LIMIT)?;
             write
         }
         // Beyond the end: that page cannot be there.
         Call::WriteNew => one(index * u64::try_from(LENGTH).unwrap_or(0)).1,
         Call::Fsync => {
-            servant.ask(&Job::Fsync, LIMIT)?;
-            servant.ask(&write, LIMIT)?;
-            Job::Fsync
+            worker.execute(&Request::Fsync, LIMIT)?;
+            worker.execute(&write, LIMIT)?;
+            Request::Fsync
         }
     };
-    let cached = own_fs::cached(path)?;
+    let cached = scratch::cached(path)?;
     let cold = call == Call::ReadCold;
     if cold != (cached == 0) && call != Call::WriteNew {
         return Err(LabError::Workload(format!(
@@ -100,28 +103,28 @@ fn prepare(servant: &mut Servant, call: Call, path: &Path, index: u64) -> Result
             path.display()
         )));
     }
-    Ok((cached, job))
+    Ok((cached, request))
 }
 
 /// Without a recorder: the median of single calls, or the mean of many.
-fn timed(servant: &mut Servant, call: Call, path: &Path) -> Result<Nanos> {
+fn timed(worker: &mut Worker, call: Call, path: &Path) -> Result<Nanos> {
     let step = u64::try_from(LENGTH).unwrap_or(0);
     let many = match call {
-        Call::ReadWarm => Job::Pread { at: 0, length: LENGTH, times: MANY, step: 0 },
-        Call::WriteAgain => Job::Pwrite { at: 0, length: LENGTH, times: MANY, step: 0 },
-        Call::WriteNew => Job::Pwrite { at: 0, length: LENGTH, times: MANY, step },
+        Call::ReadWarm => Request::Pread { at: 0, length: LENGTH, times: MANY, step: 0 },
+        Call::WriteAgain => Request::Pwrite { at: 0, length: LENGTH, times: MANY, step: 0 },
+        Call::WriteNew => Request::Pwrite { at: 0, length: LENGTH, times: MANY, step },
         Call::ReadCold | Call::Fsync => {
             let mut times = Vec::new();
             for index in 0..SINGLE {
-                let (_, job) = prepare(servant, call, path, u64::from(index))?;
-                times.push(servant.ask(&job, LIMIT)?.took);
+                let (_, request) = prepare(worker, call, path, u64::from(index))?;
+                times.push(worker.execute(&request, LIMIT)?.took);
             }
             times.sort_unstable();
             return Ok(times.get(times.len() / 2).copied().unwrap_or_default());
         }
     };
-    prepare(servant, call, path, 0)?;
-    let Done { took, calls, .. } = servant.ask(&many, LIMIT)?;
+    prepare(worker, call, path, 0)?;
+    let Response { took, calls, .. } = worker.execute(&many, LIMIT)?;
     Ok(Nanos(took.0 / calls.max(1)))
 }
 

@@ -7,8 +7,10 @@ use ramline_act::Run;
 use ramline_evidence::path::CallPath;
 use ramline_kernel::process;
 use ramline_kernel::tracing::{self, Instance};
+use ramline_trace::device_number;
+use ramline_trace::text::{self, Clock};
+use ramline_units::Nanos;
 
-use super::parse::{self, Clock};
 use crate::error::{LabError, Result};
 
 /// Groups of tracepoints of a process, beside those of its file system.
@@ -61,7 +63,7 @@ impl Tracer {
             run.undo_to(mark)?;
             match tried {
                 Ok(()) => return Ok(tracer),
-                Err(error) => why = crate::preflight::first_line(&error.to_string()),
+                Err(error) => why = crate::error::first_line(&error.to_string()),
             }
         }
         let text = format!("this kernel cannot record with {wanted}: {why}");
@@ -120,11 +122,6 @@ fn with_stacks(instance: &Instance) {
     drop(instance.set("options/stacktrace", "1"));
 }
 
-/// As the kernel counts devices inside (linux/kdev_t.h).
-fn kernel_number((major, minor): (u32, u32)) -> u64 {
-    u64::from(major) << 20 | u64::from(minor)
-}
-
 impl Recorder {
     /// Makes the instance, through the journal, and sets it up.
     ///
@@ -151,11 +148,12 @@ impl Recorder {
         }
         enable("sched/sched_switch", &format!("prev_pid == {pid} || next_pid == {pid}"));
         if let Some(disk) = wanted.disk {
-            let of_disk = format!("dev == {}", kernel_number(disk));
+            let of_disk = format!("dev == {}", device_number(disk.0, disk.1));
             BLOCK.iter().for_each(|event| enable(&format!("block/{event}"), &of_disk));
         }
+        let of_file = format!("dev == {}", device_number(wanted.file.0, wanted.file.1));
         for event in ["jbd2_start_commit", "jbd2_commit_logging", "jbd2_end_commit"] {
-            enable(&format!("jbd2/{event}"), &format!("dev == {}", kernel_number(wanted.file)));
+            enable(&format!("jbd2/{event}"), &of_file);
         }
         if wanted.tracer == Tracer::Events {
             GROUPS.iter().for_each(|group| enable(group, &of_pid));
@@ -211,20 +209,12 @@ impl Recorder {
         let end = self.mark()?;
         let text = self.instance.stop()?;
         worked?;
-        let nanos = u32::try_from(end.saturating_sub(begin)).map_or(f64::from(u32::MAX), f64::from);
-        let tick_ns = match parse::marks(&text).filter(|_| self.ticks) {
-            Some((first, second)) => {
-                nanos
-                    / u32::try_from(second.saturating_sub(first).max(1) >> 8).map_or(f64::from(u32::MAX), f64::from)
-                    / 256.0
-            }
-            None => 1.0,
-        };
-        Ok((text, Clock { tick_ns }))
+        let clock = if self.ticks { Clock::by_marks(&text, Nanos(end.saturating_sub(begin))) } else { Clock::NANOS };
+        Ok((text, clock))
     }
 
     fn mark(&self) -> Result<u64> {
-        self.instance.mark("ramline mark")?;
+        self.instance.mark(text::MARK)?;
         Ok(process::monotonic().0)
     }
 
@@ -233,10 +223,10 @@ impl Recorder {
     /// # Errors
     /// As [`Recorder::during`]; also when the call is not in what was recorded.
     pub fn one(&self, call: &str, work: impl FnOnce() -> Result<()>) -> Result<CallPath> {
-        let (text, clock) = self.during(work)?;
+        let (trace, clock) = self.during(work)?;
         let path = match self.tracer {
-            Tracer::Graph => parse::graph(&text, call),
-            Tracer::Function | Tracer::Events => parse::call(&text, self.pid, call, clock),
+            Tracer::Graph => text::graph(&trace, call),
+            Tracer::Function | Tracer::Events => text::call(&trace, self.pid, call, clock),
         };
         path.ok_or_else(|| LabError::Workload(format!("the kernel recorded no {call} of process {}", self.pid)))
     }
@@ -254,10 +244,5 @@ mod tests {
         assert_eq!(of("auto", "function_graph function nop"), [Tracer::Graph, Tracer::Function, Tracer::Events]);
         assert_eq!(of("function_graph", "function nop"), []);
         assert_eq!(of("tracepoints", "function nop"), [Tracer::Events]);
-    }
-
-    #[test]
-    fn devices_have_the_number_the_kernel_prints_in_tracepoints() {
-        assert_eq!(kernel_number((254, 1)), 266_338_305);
     }
 }

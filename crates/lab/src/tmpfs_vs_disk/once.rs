@@ -4,27 +4,25 @@
 
 use ramline_evidence::{RunRecord, Verdict};
 use ramline_gather::gather;
-use ramline_kernel::cgroup::{Group, Version};
-use ramline_kernel::swap;
+use ramline_kernel::cgroup::Group;
 use ramline_snapshot::Wanted;
 use ramline_units::{Bytes, Limit};
 use serde_json::json;
 
 use super::settings::Settings;
-use crate::error::{LabError, Result};
+use crate::error::Result;
 use crate::experiment::Bench;
-use crate::fileops::child::{self, Blind, Ended};
+use crate::fileops::child::{self, Performed};
 use crate::fileops::ground::{Ground, Grounds, Kind, Place};
-use crate::fileops::preflight::Found;
 use crate::fileops::pressure::{self, Look};
-use crate::fileops::{Op, Task, figures};
-use crate::observe;
-use crate::preflight::PRIORITY;
+use crate::fileops::{FileTask, Op, figures};
+use crate::requirements::{PRIORITY, Resources};
+use crate::{group, observe};
 
 /// One run in one place.
 pub struct Once<'a, 'b> {
     pub settings: &'a Settings,
-    pub found: &'a Found,
+    pub found: &'a Resources,
     pub place: &'a Place,
     pub grounds: &'a Grounds,
     pub record: &'a mut RunRecord,
@@ -45,7 +43,7 @@ impl Once<'_, '_> {
             let file = self.bench.run.make_swap_file(&file, self.settings.swap_file())?;
             self.bench.run.swap_on(&file, Some(PRIORITY))?;
         }
-        let ground = self.grounds.lay(self.place, self.bench.root, self.bench.run)?;
+        let ground = self.grounds.prepare(self.place, self.bench.root, self.bench.run)?;
         self.record.verified.extend(ground.verified.clone());
         let group = self.group(0, self.settings.generous())?;
         self.record.before = observe::counters(self.bench.root, &group.stat()?);
@@ -68,13 +66,8 @@ impl Once<'_, '_> {
     }
 
     fn describe(&mut self) {
-        let version = self.found.hierarchy.as_ref().map(ramline_kernel::cgroup::Hierarchy::version);
-        let v1 = version == Some(Version::V1);
-        self.record.machine.cgroup_version = if v1 { 1 } else { 2 };
-        self.record.machine.scratch_fs.clone_from(&self.found.place.fs_type);
-        self.record.machine.scratch_disk.clone_from(&self.found.place.device);
-        self.record.sandbox = (if v1 { "cgroup-v1" } else { "cgroup-v2" }).to_owned();
-        if let Some(size) = self.found.read_ahead {
+        self.found.describe(self.record);
+        if let Some(size) = self.found.place.read_ahead(self.bench.root) {
             self.record.verified.insert("read-ahead of the disk".to_owned(), size.to_string());
         }
         if self.place.kind.is_memory() {
@@ -89,27 +82,17 @@ impl Once<'_, '_> {
     }
 
     fn group(&mut self, number: u32, limit: Bytes) -> Result<Group> {
-        let none = || LabError::Workload("there is no hierarchy of groups".to_owned());
-        let hierarchy = self.found.hierarchy.as_ref().ok_or_else(none)?;
-        let group = self.bench.run.make_cgroup(hierarchy, self.record.order * 2 + number)?;
+        let group = self.found.make_group(self.record.order * 2 + number, self.bench.run)?;
         let mut changes = group.set_memory_limit(Limit::At(limit))?;
         if self.place.no_swap {
-            match group.set_swap_limit(Limit::At(Bytes::ZERO)) {
-                Ok(more) => changes.extend(more),
-                // Without swap accounting, but also without swap.
-                Err(error) if error.is_unsupported() && swap::areas(self.bench.root)?.is_empty() => {}
-                Err(error) => return Err(error.into()),
-            }
+            changes.extend(group::forbid_swap(self.bench.root, &group)?);
         }
-        for change in changes {
-            let name = change.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-            let name = if number == 0 { name } else { format!("{name} under pressure") };
-            self.record.verified.insert(name, change.after.unwrap_or_default());
-        }
+        let when = if number == 0 { "" } else { " under pressure" };
+        self.record.verified.extend(group::verified(changes).map(|(name, value)| (format!("{name}{when}"), value)));
         Ok(group)
     }
 
-    fn task(&self, op: Op, ground: &Ground) -> Task {
+    fn task(&self, op: Op, ground: &Ground) -> FileTask {
         let s = self.settings;
         let count = match op {
             Op::Files | Op::FilesSynced | Op::DeleteFiles => s.files,
@@ -117,25 +100,15 @@ impl Once<'_, '_> {
             _ => s.passes,
         };
         let (size, anonymous) = if op == Op::Pressure { (s.pressure, s.pressure) } else { (s.size, Bytes::ZERO) };
-        Task {
-            op,
-            dir: ground.dir.clone(),
-            size,
-            block: s.block,
-            count,
-            anonymous,
-            fill: s.fill,
-            seed: s.seed,
-            observer: std::process::id(),
-        }
+        FileTask { op, dir: ground.dir.clone(), size, block: s.block, count, anonymous, fill: s.fill, seed: s.seed }
     }
 
-    fn perform(&mut self, op: Op, ground: &Ground, group: &Group) -> Result<Ended> {
+    fn perform(&mut self, op: Op, ground: &Ground, group: &Group) -> Result<Performed> {
         let task = self.task(op, ground);
-        child::perform(self.bench, Some(group), &task, self.settings.timeout, &mut Blind)
+        child::perform(self.bench, Some(group), &task, self.settings.timeout, None)
     }
 
-    fn press(&mut self, ground: &Ground) -> Result<(Ended, Option<pressure::Seen>)> {
+    fn press(&mut self, ground: &Ground) -> Result<(Performed, Option<pressure::Seen>)> {
         let limit = self.settings.tight();
         let group = self.group(1, limit)?;
         let task = self.task(Op::Pressure, ground);
@@ -148,7 +121,7 @@ impl Once<'_, '_> {
             seen: None,
             samples: Vec::new(),
         };
-        let ended = child::perform(self.bench, Some(&group), &task, self.settings.timeout, &mut look)?;
+        let ended = child::perform(self.bench, Some(&group), &task, self.settings.timeout, Some(&mut look))?;
         self.record.samples = look.samples;
         Ok((ended, look.seen))
     }
@@ -164,39 +137,34 @@ impl Once<'_, '_> {
         }
     }
 
-    fn take(&mut self, op: Op, ended: &Ended, seen: Option<&pressure::Seen>) {
-        let verdict = match ended {
-            Ended::Done(said) => {
-                let memory_only = self.place.kind.is_page_cache_only();
-                match seen {
-                    Some(seen) => self.record.figures.extend(pressure::figures(seen, said, memory_only)),
-                    None => self.record.figures.extend(figures::of(op, said)),
-                }
-                if let Some((pages, before, after)) = said.pages {
-                    let text = format!("{before} of {pages} pages before, {after} after");
-                    self.record.verified.insert(format!("{}: in memory", op.name()), text);
-                    if before == pages && after < pages {
-                        self.note(&format!("{}: pages of the file were taken away while it was read", op.name()));
-                    }
-                }
+    fn take(&mut self, op: Op, ended: &Performed, seen: Option<&pressure::Seen>) {
+        let report = match ended {
+            Ok(report) => report,
+            Err(verdict) => {
+                let verdict = child::named(op, verdict);
+                self.note(verdict.reason().unwrap_or_default());
+                self.record.verdict = verdict;
                 return;
             }
-            Ended::Killed(why) => Verdict::Killed(format!("{}: {why}", op.name())),
-            Ended::Ended(why) => Verdict::Thrashing(format!("{}: {why}", op.name())),
-            Ended::Failed(why) => Verdict::Failed(format!("{}: {why}", op.name())),
         };
-        let told = match &verdict {
-            Verdict::Killed(why) | Verdict::Thrashing(why) | Verdict::Failed(why) => why.clone(),
-            Verdict::Completed | Verdict::Unfinished => String::new(),
-        };
-        self.note(&told);
-        self.record.verdict = verdict;
+        let memory_only = self.place.kind.is_page_cache_only();
+        self.record.figures.extend(match seen {
+            Some(seen) => pressure::figures(seen, report, memory_only),
+            None => figures::of(op, report),
+        });
+        if let Some((pages, before, after)) = report.pages {
+            let text = format!("{before} of {pages} pages before, {after} after");
+            self.record.verified.insert(format!("{}: in memory", op.name()), text);
+            if before == pages && after < pages {
+                self.note(&format!("{}: pages of the file were taken away while it was read", op.name()));
+            }
+        }
     }
 }
 
-fn raw_of(ended: &Ended, seen: Option<&pressure::Seen>) -> serde_json::Value {
+fn raw_of(ended: &Performed, seen: Option<&pressure::Seen>) -> serde_json::Value {
     match ended {
-        Ended::Done(said) => json!({ "said": said, "seen": seen }),
-        Ended::Killed(why) | Ended::Ended(why) | Ended::Failed(why) => json!({ "error": why, "seen": seen }),
+        Ok(report) => json!({ "said": report, "seen": seen }),
+        Err(verdict) => json!({ "error": verdict.reason(), "seen": seen }),
     }
 }

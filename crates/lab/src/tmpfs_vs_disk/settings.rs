@@ -1,6 +1,6 @@
 //! What a series of tmpfs-vs-disk was asked for, and what it needs of disk and memory.
 //!
-//! What it is not: checked against the machine; that is [`crate::fileops::preflight`].
+//! What it is not: checked against the machine; that is [`crate::requirements`].
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use super::{PARAMETERS, PLAIN};
 use crate::error::{LabError, Result};
 use crate::fileops::Op;
 use crate::fileops::ground::{self, Kind, Place};
-use crate::fill::Fill;
 use crate::params::Params;
+use ramline_sandbox::fill::Fill;
 
 /// What was asked for.
 #[derive(Debug, Clone)]
@@ -180,7 +180,10 @@ mod tests {
     fn pressure_comes_last_and_together_the_two_do_not_fit() {
         let settings = with("operations", &["pressure,write"]).unwrap();
         assert_eq!(settings.ops, [Op::Write, Op::Pressure]);
-        assert_eq!(settings.pressure + settings.pressure - settings.tight(), Bytes(settings.pressure.0 / 2));
+        assert_eq!(
+            (settings.pressure + settings.pressure).saturating_sub(settings.tight()),
+            Bytes(settings.pressure.0 / 2)
+        );
         assert!(settings.scratch() > settings.swap_file());
     }
 }

@@ -1,31 +1,31 @@
-//! The first process of a guest: this very binary as /init. It sets the machine up as ordered, runs the workload of
-//! code-plus-data on the whole of it, looks at it every 100 ms, says what it sees, and switches the machine off.
+//! The first process of a guest: this very binary as /init. It sets the machine up as ordered, runs one child on the whole of
+//! it, looks at it every 100 ms, says what it sees, and switches the machine off.
 //!
 //! What it is not: of any use on a host: it refuses unless it has pid 1.
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::BufReader;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, ExitCode};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use ramline_evidence::{Phase, SwapKind};
+use ramline_evidence::{Phase, Sample, SwapKind};
 use ramline_gather::gather;
 use ramline_kernel::cgroup::GroupStat;
 use ramline_kernel::write::write_knob;
 use ramline_kernel::{Root, guest, meminfo, process, residency, swap, zram, zswap};
 use ramline_snapshot::Wanted;
 use ramline_units::Bytes;
+use serde_json::Value;
 
-use super::message::{FIRST_LINE, Hello, Message, Orders, TROUBLE};
+use super::message::{FIRST_LINE, GuestWork, Hello, Message, Orders, TROUBLE};
 use crate::arm;
+use crate::child::lines::{self, LONGEST};
+use crate::child::{self, Event, Supervisor};
 use crate::error::{LabError, Result};
-use crate::observe::{self, Observer, SAMPLE_EVERY};
-use crate::protocol::{Line, Task};
-use crate::workload;
+use crate::observe::{self, Observer};
 
 /// The hidden word by which the kernel's command line starts it.
 pub const ARGUMENT: &str = "__guest";
@@ -61,22 +61,18 @@ pub fn main() -> ExitCode {
     let outcome = begin().and_then(|mut host| {
         let done = serve(&mut host);
         if let Err(error) = &done {
-            drop(say(&mut host, &Message::Failed(one_line(&error.to_string()))));
+            drop(say(&mut host, &Message::Failed(lines::short(error))));
         }
         done
     });
     if let Err(error) = outcome {
-        println!("{TROUBLE}{}", one_line(&error.to_string()));
+        println!("{TROUBLE}{}", lines::short(&error));
     }
     // What was said must leave the port before the machine does.
     std::thread::sleep(Duration::from_millis(200));
     drop(guest::power_off());
     // The kernel panics when its first process ends, which the host understands too.
     ExitCode::FAILURE
-}
-
-fn one_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().chars().take(300).collect()
 }
 
 /// File systems, modules, the port.
@@ -112,25 +108,24 @@ fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> Result<T> {
 }
 
 fn say(host: &mut File, message: &Message) -> Result<()> {
-    host.write_all(message.render().as_bytes()).map_err(|error| LabError::Workload(error.to_string()))
+    lines::write(host, message)
 }
 
 fn serve(host: &mut File) -> Result<()> {
     let root = Root::live();
     say(host, &Message::Hello(hello(&root)))?;
-    let mut line = String::new();
     let reader = host.try_clone().map_err(|error| LabError::Workload(error.to_string()))?;
-    BufReader::new(reader).read_line(&mut line).map_err(|error| LabError::Workload(error.to_string()))?;
+    let line = lines::next(&mut BufReader::new(reader), LONGEST).unwrap_or_default();
     let orders: Orders = serde_json::from_str(&line).map_err(|error| LabError::Workload(error.to_string()))?;
     guest::stay_resident()?;
     let (mut verified, disks) = set_up(&root, &orders)?;
-    if orders.task.is_some() {
+    if orders.work.is_some() {
         verified.insert("code cached at the start".to_owned(), cold_code()?.to_string());
     }
     let available = meminfo::available(&root)?;
     say(host, &Message::Ready { verified, available })?;
-    match &orders.task {
-        Some(task) => run(&root, task, &disks, host),
+    match &orders.work {
+        Some(work) => run(&root, work, &disks, host),
         None => Ok(()),
     }
 }
@@ -155,7 +150,7 @@ fn set_up(root: &Root, orders: &Orders) -> Result<(BTreeMap<String, String>, Dis
     let mut note = |name: &str, value: Option<String>| {
         verified.insert(name.to_owned(), value.unwrap_or_else(|| "not readable".to_owned()));
     };
-    if orders.task.is_some() {
+    if orders.work.is_some() {
         let code = wait_for("the code disk", || guest::disk(root, CODE_DISK))?;
         let knob = guest::read_ahead_knob(root, &code);
         // Before the mount: a file takes the read-ahead of its device when it is opened.
@@ -227,56 +222,43 @@ fn cold_code() -> Result<Bytes> {
 }
 
 /// Runs the workload and tells all about it.
-fn run(root: &Root, task: &Task, disks: &Disks, host: &mut File) -> Result<()> {
+fn run(root: &Root, work: &GuestWork, disks: &Disks, host: &mut File) -> Result<()> {
     say(host, &Message::Before(counters(root, disks)))?;
-    let mut child = process::spawn_tied(&mut workload::command(workload::KIND, task)?, None)?;
-    let lines = listen(&mut child)?;
-    let observer = Observer::new(root, None, task.shared);
+    let started = process::spawn_tied(&mut child::command(&work.kind, &work.task)?, None)?;
+    let mut child: Supervisor<Value> = Supervisor::of_child(started);
+    let observer = Observer::new(root, None, work.shared);
     let limit = gather(root, Wanted { meminfo: true, ..Wanted::NOTHING }).mem_total().unwrap_or_default();
-    let (mut last, mut told, mut next) = (Line::default(), false, Instant::now());
+    let (mut last, mut told) = (Sample::default(), false);
     loop {
-        match lines.recv_timeout(next.saturating_duration_since(Instant::now())) {
-            Ok(line) => {
-                told |= hear(root, &line, disks, &mut child, host)?;
-                last = line;
+        let (report, waits) = match child.next_event()? {
+            Event::Report(report) => (report, false),
+            Event::Waiting(report) => (report, true),
+            Event::Tick => {
+                let known = Sample { limit, pool: pool(root), ..last.clone() };
+                say(host, &Message::Sample(Box::new(observer.sample(child.pid(), known))))?;
+                continue;
             }
-            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(2)),
-            Err(RecvTimeoutError::Timeout) => {
-                next = Instant::now() + SAMPLE_EVERY;
-                let pool = pool(root);
-                say(host, &Message::Sample(Box::new(observer.sample(child.id(), &last, limit, pool))))?;
+            Event::Ended(end) => {
+                if !told {
+                    say(host, &Message::After(counters(root, disks)))?;
+                }
+                let (user, system, major_faults) = (end.usage.user, end.usage.system, end.usage.majflt);
+                let (status, failed) = (end.status.into_raw(), end.failed);
+                return say(host, &Message::Ended { status, failed, user, system, major_faults });
             }
-        }
-        let Some((status, usage)) = process::poll_with_usage(&child)? else { continue };
-        while let Ok(line) = lines.recv_timeout(Duration::from_millis(200)) {
-            told |= hear(root, &line, disks, &mut child, host)?;
-        }
-        if !told {
+        };
+        // What of it a sample shows.
+        last = serde_json::from_value(report.clone()).unwrap_or_default();
+        if waits && last.phase == Phase::Done {
+            // While its memory is still there.
             say(host, &Message::After(counters(root, disks)))?;
+            told = true;
         }
-        let (status, signal) = (status.code(), status.signal());
-        let (user, system, major_faults) = (usage.user, usage.system, usage.majflt);
-        return say(host, &Message::Ended { status, signal, user, system, major_faults });
+        say(host, &Message::Report(report))?;
+        if waits {
+            child.resume();
+        }
     }
-}
-
-/// Passes a line on, and answers it. True when the counters after the run have been told.
-fn hear(root: &Root, line: &Line, disks: &Disks, child: &mut Child, host: &mut File) -> Result<bool> {
-    let word = match line.phase {
-        Phase::Start => Some("go\n"),
-        Phase::Done if line.error.is_none() => Some("end\n"),
-        _ => None,
-    };
-    let last = word == Some("end\n");
-    if last {
-        // While its memory is still there.
-        say(host, &Message::After(counters(root, disks)))?;
-    }
-    say(host, &Message::Line(line.clone()))?;
-    if let (Some(word), Some(input)) = (word, child.stdin.as_mut()) {
-        input.write_all(word.as_bytes()).map_err(|error| LabError::Workload(error.to_string()))?;
-    }
-    Ok(last)
 }
 
 fn pool(root: &Root) -> Option<Bytes> {
@@ -298,18 +280,4 @@ fn counters(root: &Root, disks: &Disks) -> BTreeMap<String, u64> {
         out.insert("zram.pool_bytes".to_owned(), bytes.0);
     }
     out
-}
-
-fn listen(child: &mut Child) -> Result<Receiver<Line>> {
-    let output = child.stdout.take().ok_or_else(|| LabError::Workload("it has no standard output".to_owned()))?;
-    let (sender, receiver) = channel();
-    ramline_kernel::worker::spawn("progress", move || {
-        let lines = BufReader::new(output).lines().map_while(std::result::Result::ok);
-        for line in lines.filter_map(|text| Line::parse(&text)) {
-            if sender.send(line).is_err() {
-                break;
-            }
-        }
-    });
-    Ok(receiver)
 }

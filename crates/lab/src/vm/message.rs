@@ -4,9 +4,13 @@
 //! not: trusted. A line that is too long or not one of these is passed over; what the guest does not say in time is a result.
 //!
 //! ```
+//! use ramline_lab::child::lines;
 //! use ramline_lab::vm::message::Message;
-//! let line = Message::Failed("no disk".to_owned()).render();
-//! assert!(matches!(Message::parse(&line), Some(Message::Failed(why)) if why == "no disk"));
+//! let mut line = Vec::new();
+//! lines::write(&mut line, &Message::Failed("no disk".to_owned()))?;
+//! let read = lines::parse(&String::from_utf8(line)?);
+//! assert!(matches!(read, Some(Message::Failed(why)) if why == "no disk"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 use std::collections::BTreeMap;
@@ -14,11 +18,8 @@ use std::collections::BTreeMap;
 use ramline_evidence::{Sample, SwapKind};
 use ramline_units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::protocol::{Line, Task};
-
-/// Longest line in bytes: the counters of a machine are the longest.
-pub const LONGEST: usize = 64 << 10;
 /// What the guest prints on its console as soon as it runs.
 pub const FIRST_LINE: &str = "ramline guest: here";
 /// What begins a line on the console about what keeps the guest from working.
@@ -40,7 +41,19 @@ pub struct Orders {
     /// Read-ahead of the code disk.
     pub read_ahead: Bytes,
     /// What to run; `None` only measures what memory is available.
-    pub task: Option<Task>,
+    pub work: Option<GuestWork>,
+}
+
+/// A child to be run in the guest: it reports as a workload whose phases are those of a sample, and waits before it begins and
+/// with all its memory still there.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GuestWork {
+    /// Its kind.
+    pub kind: String,
+    /// Its task.
+    pub task: Value,
+    /// Its data is shmem.
+    pub shared: bool,
 }
 
 /// What a guest says.
@@ -60,16 +73,16 @@ pub enum Message {
     Before(BTreeMap<String, u64>),
     /// The picture of now.
     Sample(Box<Sample>),
-    /// A line of the workload.
-    Line(Line),
+    /// A report of the workload.
+    Report(Value),
     /// Counters after it, while its memory is still there where that was possible.
     After(BTreeMap<String, u64>),
     /// The workload is gone.
     Ended {
-        /// Its exit status; `None` when a signal ended it.
-        status: Option<i32>,
-        /// The signal.
-        signal: Option<i32>,
+        /// Its status, as wait(2) has it.
+        status: i32,
+        /// It could not go on; why.
+        failed: Option<String>,
         /// User time.
         user: Nanos,
         /// System time.
@@ -77,7 +90,7 @@ pub enum Message {
         /// Major faults.
         major_faults: u64,
     },
-    /// It could not do as it was told.
+    /// It could not do as it was ordered.
     Failed(String),
 }
 
@@ -96,29 +109,15 @@ pub struct Hello {
     pub boot_id: String,
 }
 
-impl Message {
-    /// As sent, with the newline.
-    #[must_use]
-    pub fn render(&self) -> String {
-        serde_json::to_string(self).map_or_else(|_| "\n".to_owned(), |text| text + "\n")
-    }
-
-    /// Reads a line; `None` for anything else.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Message> {
-        (text.len() <= LONGEST).then(|| serde_json::from_str(text).ok()).flatten()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::child::lines::{LONGEST, parse};
 
     #[test]
     fn what_no_guest_of_ours_says_is_passed_over() {
-        for text in ["", "{}", "[1]", "{\"hello\":3}", "\u{1b}[2J", &"{".repeat(LONGEST)] {
-            assert_eq!(Message::parse(text), None);
+        for text in ["", "{}", "[1]", "{\"hello\":3}", "\u{1b}[2J", &"{".repeat(LONGEST), &" ".repeat(LONGEST + 1)] {
+            assert_eq!(parse::<Message>(text), None);
         }
-        assert_eq!(Message::parse(&" ".repeat(LONGEST + 1)), None);
     }
 }

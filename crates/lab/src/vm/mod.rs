@@ -16,8 +16,20 @@ pub mod image;
 pub mod message;
 pub mod modules;
 pub mod options;
-pub mod preflight;
+pub mod plan;
 pub mod qemu;
 pub mod series;
 
-pub use preflight::open;
+use ramline_kernel::Root;
+
+use crate::error::Result;
+use crate::experiment::Series;
+use crate::params::Params;
+
+/// Checks the values against the machine; nothing is touched.
+///
+/// # Errors
+/// Every reason why it cannot begin, with the numbers and what would make it possible.
+pub fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
+    Ok(Box::new(series::VmSeries::new(plan::VmPlan::checked(root, params)?)))
+}

@@ -3,7 +3,6 @@
 //! What it is not: checked against the machine; that is [`super::open`].
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use ramline_evidence::{Arm, SwapKind};
 use ramline_units::Bytes;
@@ -11,24 +10,20 @@ use ramline_units::Bytes;
 use super::qemu::Accel;
 use crate::arm;
 use crate::error::{LabError, Result};
-use crate::params::{Kind, Parameter, Params};
+use crate::params::{Kind, Parameter, Params, row};
 use crate::settings::Settings;
-
-const fn row(name: &'static str, kind: Kind, help: &'static str) -> Parameter {
-    Parameter { name, kind, default: None, help }
-}
 
 /// The options; none has a default, so that one given without `--sandbox vm` is noticed.
 pub const PARAMETERS: &[Parameter] = &[
-    row("kernel", Kind::Text, "Virtual machine: the kernel, a vmlinuz or a name such as 6.12"),
-    row("modules", Kind::Path, "Virtual machine: folder with the kernel's modules, when it is not beside it"),
-    row("guest-binary", Kind::Path, "Virtual machine: a static ramline to run inside, when this one is not"),
-    row("memory", Kind::Size, "Virtual machine: memory (512MiB)"),
-    row("cpus", Kind::Count(1, 16), "Virtual machine: processors (1)"),
-    row("swap-disk", Kind::Size, "Virtual machine: size of the swap disk (16 units, more with ballast)"),
-    row("lru", Kind::List, "Virtual machine: settings also by page lists, comma-separated: classic, mglru"),
-    row("sysctl", Kind::List, "Virtual machine: settings, comma-separated: vm.page-cluster=0"),
-    row("accel", Kind::Word(&["auto", "kvm", "tcg"]), "Virtual machine: how the processor is made (auto)"),
+    row("kernel", Kind::Text, None, "Virtual machine: the kernel, a vmlinuz or a name such as 6.12"),
+    row("modules", Kind::Path, None, "Virtual machine: folder with the kernel's modules, when it is not beside it"),
+    row("guest-binary", Kind::Path, None, "Virtual machine: a static ramline to run inside, when this one is not"),
+    row("memory", Kind::Size, None, "Virtual machine: memory (512MiB)"),
+    row("cpus", Kind::Count(1, 16), None, "Virtual machine: processors (1)"),
+    row("swap-disk", Kind::Size, None, "Virtual machine: size of the swap disk (16 units, more with ballast)"),
+    row("lru", Kind::List, None, "Virtual machine: settings also by page lists, comma-separated: classic, mglru"),
+    row("sysctl", Kind::List, None, "Virtual machine: settings, comma-separated: vm.page-cluster=0"),
+    row("accel", Kind::Word(&["auto", "kvm", "tcg"]), None, "Virtual machine: how the processor is made (auto)"),
 ];
 
 /// What runs when nobody names arms: a fresh guest has no swap that could be taken as it is.
@@ -170,39 +165,6 @@ fn sysctl(text: &str) -> Result<(String, String)> {
     match text.split_once('=') {
         Some((name, value)) if name_ok(name) && !value.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => wrong(format!("'{}' is no setting and its value", text.escape_debug()), "--sysctl vm.page-cluster=0"),
-    }
-}
-
-/// The time a guest has for each part of its life. Emulation on a busy machine is what these are made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
-    /// From the start to its first line.
-    pub first_line: Duration,
-    /// From there until it is set up.
-    pub set_up: Duration,
-    /// The fill.
-    pub fill: Duration,
-    /// The rounds; the workload ends those itself before.
-    pub rounds: Duration,
-    /// From the last word to the end.
-    pub ending: Duration,
-    /// Without a word in between.
-    pub silence: Duration,
-}
-
-impl Patience {
-    /// For a run whose rounds may take `timeout`.
-    #[must_use]
-    pub fn of(timeout: Duration) -> Patience {
-        let seconds = Duration::from_secs;
-        Patience {
-            first_line: seconds(120),
-            set_up: seconds(90),
-            fill: seconds(60).max(timeout.saturating_mul(3)),
-            rounds: timeout.saturating_add(seconds(20)),
-            ending: seconds(30),
-            silence: seconds(30),
-        }
     }
 }
 

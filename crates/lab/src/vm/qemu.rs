@@ -3,20 +3,22 @@
 //! What it is not: a shell around all QEMU can do. A guest has a console, one port, at most two disks, no network, no
 //! display and no monitor. The console and the port are sockets of ours, handed over as standard input and output.
 
-use std::io::{BufRead, BufReader, Read};
-use std::net::Shutdown;
+use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
 
 use ramline_act::Run;
 use ramline_kernel::process;
 use ramline_units::Bytes;
 
 use super::guest::{ARGUMENT, CODE_DISK, PORT, SWAP_DISK};
-use super::message::{LONGEST, Message};
+use super::message::Message;
+use crate::child::Supervisor;
+use crate::child::lines::{self, LONGEST, Line};
 use crate::error::{LabError, Result};
 
 /// The emulator for this machine's architecture.
@@ -121,116 +123,48 @@ impl Guest {
 
 /// What comes from a running guest.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Heard {
+pub enum FromGuest {
     /// A line on its console.
     Console(String),
     /// A message over the port.
     Message(Box<Message>),
 }
 
-/// A guest that runs. Dropping it ends it.
-#[derive(Debug)]
-pub struct Running {
-    /// QEMU.
-    pub child: Child,
-    /// What it says.
-    pub heard: Receiver<Heard>,
-    port: UnixStream,
-    complaints: Option<std::thread::JoinHandle<String>>,
-    ended: bool,
-}
-
-impl Running {
-    /// Starts QEMU: in a session of its own, dying with the calling thread, in the journal of `run`.
+impl Guest {
+    /// Starts QEMU: in a session of its own, dying with the calling thread, in the journal of `run`. The thread has its
+    /// complaints in the end.
     ///
     /// # Errors
     /// It cannot be started.
-    pub fn start(guest: &Guest, run: &mut Run) -> Result<Running> {
+    pub fn start(&self, run: &mut Run) -> Result<(Supervisor<FromGuest>, Option<JoinHandle<String>>)> {
         let failed = |error: std::io::Error| LabError::Workload(format!("no socket for the guest: {error}"));
         let (console, far_console) = UnixStream::pair().map_err(failed)?;
         let (port, far_port) = UnixStream::pair().map_err(failed)?;
         let mut command = Command::new(PROGRAM);
-        command.args(guest.arguments()).stdin(Stdio::from(OwnedFd::from(far_console)));
+        command.args(self.arguments()).stdin(Stdio::from(OwnedFd::from(far_console)));
         command.stdout(Stdio::from(OwnedFd::from(far_port))).stderr(Stdio::piped());
-        process::in_own_session(&mut command, guest.memory + ADDRESSES);
-        let mut child = run.spawn_into(None, &mut command)?;
+        process::in_own_session(&mut command, self.memory + ADDRESSES);
+        let child = run.spawn_into(None, &mut command)?;
         // With it go our copies of the far ends: from now on the end of QEMU is the end of both.
         drop(command);
         let (sender, heard) = channel();
         let messages = port.try_clone().map_err(failed)?;
-        let to = sender.clone();
-        ramline_kernel::worker::spawn("guest-messages", move || {
-            pass_on(messages, LONGEST, &to, |text| Message::parse(text).map(Box::new).map(Heard::Message))
+        let message = |message: Message| Line::Report(FromGuest::Message(Box::new(message)));
+        lines::pass_on("guest-messages", messages, LONGEST, sender.clone(), move |text| {
+            lines::parse(text).map(message)
         });
-        ramline_kernel::worker::spawn("guest-console", move || {
-            pass_on(console, 4096, &sender, |text| Some(Heard::Console(text.to_owned())))
+        lines::pass_on("guest-console", console, 4096, sender, |text| {
+            Some(Line::Report(FromGuest::Console(text.to_owned())))
         });
-        let complaints = child.stderr.take().map(|stderr| {
+        let mut running = Supervisor::new(child, Some(OwnedFd::from(port)), heard);
+        let complaints = running.take_stderr().map(|stderr| {
             ramline_kernel::worker::spawn("guest-complaints", move || {
                 let mut text = String::new();
                 drop(stderr.take(16 << 10).read_to_string(&mut text));
                 text
             })
         });
-        Ok(Running { child, heard, port, complaints, ended: false })
-    }
-
-    /// Says a line to the guest.
-    ///
-    /// # Errors
-    /// It is gone.
-    pub fn say(&mut self, text: &str) -> Result<()> {
-        use std::io::Write;
-        self.port
-            .write_all(text.as_bytes())
-            .and_then(|()| self.port.write_all(b"\n"))
-            .map_err(|error| LabError::Workload(format!("the guest does not listen: {error}")))
-    }
-
-    /// True once QEMU has ended by itself.
-    ///
-    /// # Errors
-    /// It cannot be waited for.
-    pub fn has_ended(&mut self) -> Result<bool> {
-        if !self.ended {
-            self.ended = process::poll_with_usage(&self.child)?.is_some();
-        }
-        Ok(self.ended)
-    }
-
-    /// Ends it at once and says what QEMU had to complain about.
-    pub fn end(&mut self) -> String {
-        if !self.ended {
-            drop(self.child.kill());
-            drop(process::wait_with_usage(&self.child));
-            self.ended = true;
-        }
-        drop(self.port.shutdown(Shutdown::Both));
-        self.complaints.take().and_then(|thread| thread.join().ok()).unwrap_or_default().trim().to_owned()
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.end();
-    }
-}
-
-/// Bounded lines until the other side is gone. A longer one is cut, and each part taken for itself.
-fn pass_on(stream: UnixStream, longest: usize, to: &Sender<Heard>, read: impl Fn(&str) -> Option<Heard>) {
-    let limit = u64::try_from(longest).unwrap_or(u64::MAX) + 1;
-    let mut reader = BufReader::new(stream);
-    loop {
-        let mut bytes = Vec::new();
-        match reader.by_ref().take(limit).read_until(b'\n', &mut bytes) {
-            Ok(0) | Err(_) => return,
-            Ok(_) => {}
-        }
-        if let Some(heard) = read(String::from_utf8_lossy(&bytes).trim_end())
-            && to.send(heard).is_err()
-        {
-            return;
-        }
+        Ok((running, complaints))
     }
 }
 
@@ -253,19 +187,5 @@ mod tests {
         assert!(text.contains("-nic none") && text.contains("-m 262144k") && text.contains("-no-reboot"), "{text}");
         assert!(text.contains("read-only=on,file=/a,,b/code") && !text.contains(SWAP_DISK), "{text}");
         assert!(text.contains("rdinit=/init -- __guest"), "{text}");
-    }
-
-    #[test]
-    fn a_line_without_end_is_cut_and_the_next_one_is_read() {
-        let (ours, mut theirs) = UnixStream::pair().unwrap();
-        let (sender, heard) = channel();
-        let thread =
-            std::thread::spawn(move || pass_on(ours, 10, &sender, |text| Some(Heard::Console(text.to_owned()))));
-        std::io::Write::write_all(&mut theirs, format!("{}\nend\n", "x".repeat(15)).as_bytes()).unwrap();
-        drop(theirs);
-        thread.join().unwrap();
-        let lines: Vec<Heard> = heard.iter().collect();
-        assert_eq!(lines.len(), 3);
-        assert_eq!(lines[2], Heard::Console("end".to_owned()));
     }
 }

@@ -3,36 +3,38 @@
 //! What it is not: a benchmark of seconds. The unit is a sixteenth of the memory the guest had available when it was measured,
 //! so 17 units of code and data are one too many, in every arm alike.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ramline_evidence::{Arm, Better, Figure, Reclaim, RunRecord};
+use ramline_evidence::{Arm, Better, Figure, Phase, Reclaim, RunRecord};
 use ramline_kernel::Root;
 use ramline_units::Bytes;
 
 use super::guest::CODE_FILE;
-use super::host::{self, Measured};
-use super::message::Orders;
-use super::options::{Lru, Patience};
-use super::preflight::Plan;
+use super::host::Patience;
+use super::host::{self, GuestLog, Measured, Part};
+use super::message::{GuestWork, Orders};
+use super::options::Lru;
+use super::plan::VmPlan;
 use super::qemu::{Accel, Guest};
-use crate::error::{LabError, Result};
+use crate::child::End;
+use crate::code_plus_data::log::WorkLog;
+use crate::code_plus_data::report::{WorkReport, WorkTask};
+use crate::error::{LabError, Result, first_line};
 use crate::experiment::{Bench, Series};
+use crate::own_fs::image_size;
 use crate::settings::{CODE_UNITS, Settings};
-use crate::{arm, observe, preflight, scratch};
+use crate::{arm, observe, scratch};
 
 /// A guest made by the processor itself must say its first line within this time, or it is emulated.
 const KVM_PATIENCE: Duration = Duration::from_secs(5);
 /// Units are whole multiples of this.
 const GRAIN: u64 = 64 << 10;
-/// The guest's first process, among others.
-const INIT: u32 = 1;
 
 /// One series.
 #[derive(Debug)]
 pub struct VmSeries {
-    plan: Plan,
+    plan: VmPlan,
     made: Option<Made>,
 }
 
@@ -51,7 +53,7 @@ struct Made {
 impl VmSeries {
     /// From a plan.
     #[must_use]
-    pub const fn new(plan: Plan) -> VmSeries {
+    pub const fn new(plan: VmPlan) -> VmSeries {
         VmSeries { plan, made: None }
     }
 
@@ -72,7 +74,7 @@ impl VmSeries {
     fn measure(&self, initrd: &std::path::Path, bench: &mut Bench<'_>) -> Result<(Accel, Measured, Vec<String>)> {
         let mut notes = Vec::new();
         let asked = self.plan.options.accel;
-        let patience = Patience::of(Duration::ZERO).first_line;
+        let patience = Patience::for_rounds(Duration::ZERO).first_line;
         if asked == Some(Accel::Kvm) || (asked.is_none() && has_kvm()) {
             bench.progress.step("booting the guest on this machine's processor (KVM)");
             let wait = if asked.is_some() { patience } else { KVM_PATIENCE };
@@ -85,7 +87,7 @@ impl VmSeries {
                     "KVM: no first line of the guest within {} s, so the processor is emulated",
                     KVM_PATIENCE.as_secs()
                 )),
-                Err(error) => notes.push(format!("KVM: {}", preflight::first_line(&error.to_string()))),
+                Err(error) => notes.push(format!("KVM: {}", first_line(&error.to_string()))),
             }
         }
         bench.progress.step("booting the guest on an emulated processor");
@@ -124,7 +126,7 @@ impl Series for VmSeries {
     }
 
     fn lines(&self) -> Vec<String> {
-        let Plan { options, settings, arms, kernel, place, .. } = &self.plan;
+        let VmPlan { options, settings, arms, kernel, place, .. } = &self.plan;
         let runs = arms.len().saturating_mul(usize::try_from(settings.runs).unwrap_or(usize::MAX));
         let unit = options
             .unit
@@ -174,8 +176,8 @@ impl Series for VmSeries {
         ));
         let content = bench.run.make_dir(&dir.join("ramline-content"))?;
         let size = settings.units(CODE_UNITS);
-        bench.run.make_file(&content.join("code"), |file| scratch::code_bytes(file, size))?;
-        let code = bench.run.make_image_file(&dir.join("code.img"), preflight::image_size(&settings))?;
+        bench.run.make_file(&content.join("code"), |file| scratch::fill(file, size))?;
+        let code = bench.run.make_image_file(&dir.join("code.img"), image_size(size))?;
         bench.run.mkfs_ext4_holding(&code, Some(&content))?;
         self.made = Some(Made { dir, initrd, code, accel, settings, measured, notes });
         Ok(())
@@ -199,10 +201,10 @@ impl Series for VmSeries {
             mglru: arm.settings.get("lru").map(|word| word == Lru::Mglru.word()),
             sysctls: options.sysctls.clone(),
             read_ahead: made.settings.read_ahead(arm),
-            task: Some(made.settings.task(arm, PathBuf::from(CODE_FILE), INIT)?),
+            work: Some(work(&made.settings.task(arm, PathBuf::from(CODE_FILE))?)?),
         };
-        let patience = Patience::of(made.settings.timeout);
-        host::follow(&guest, &orders, patience, record, bench.run, bench.progress)?;
+        let patience = Patience::for_rounds(made.settings.timeout);
+        host::follow(&guest, &orders, patience, &mut WorkLog::default(), record, bench.run, bench.progress)?;
         // A signal from the terminal ends QEMU too in the end: what the guest did then is no result.
         bench.run.check_interrupted()?;
         conclude(record);
@@ -210,7 +212,30 @@ impl Series for VmSeries {
     }
 }
 
-fn describe(record: &mut RunRecord, plan: &Plan, made: &Made, root: &Root) {
+fn work(task: &WorkTask) -> Result<GuestWork> {
+    let shared = task.shared;
+    let task = serde_json::to_value(task).map_err(|error| LabError::Workload(error.to_string()))?;
+    Ok(GuestWork { kind: crate::code_plus_data::NAME.to_owned(), task, shared })
+}
+
+impl GuestLog for WorkLog {
+    fn take(&mut self, report: serde_json::Value, record: &mut RunRecord) -> Option<Part> {
+        let report: WorkReport = serde_json::from_value(report).ok()?;
+        let part = match (report.phase, report.took) {
+            (Phase::Fill, Some(_)) => Some(Part::Rounds),
+            (Phase::Done, _) => Some(Part::Ending),
+            _ => None,
+        };
+        self.take(report, record);
+        part
+    }
+
+    fn conclude(&self, end: &End, record: &mut RunRecord) {
+        self.conclude(end, "the machine", record);
+    }
+}
+
+fn describe(record: &mut RunRecord, plan: &VmPlan, made: &Made, root: &Root) {
     let host = ramline_gather::gather(root, ramline_snapshot::Wanted::NOTHING).machine.kernel;
     record.sandbox = "vm".to_owned();
     record.emulated = made.accel == Accel::Tcg;
@@ -239,9 +264,9 @@ fn conclude(record: &mut RunRecord) {
         return;
     }
     let faults = record.reclaim.major_faults;
-    record.reclaim = reclaim(&record.before, &record.after, faults);
+    record.reclaim = reclaim(record, faults);
     record.figures = ramline_evidence::work::figures(record);
-    let delta = |name: &str| record.after.get(name)?.checked_sub(*record.before.get(name)?);
+    let delta = |name: &str| record.growth(name);
     let who = [
         ("taken by kswapd", delta("vm.pgsteal_kswapd")),
         ("taken directly", delta("vm.pgsteal_direct")),
@@ -259,19 +284,21 @@ fn conclude(record: &mut RunRecord) {
 }
 
 /// The whole machine is the sandbox: its counters are the run's, and what was read is what its disks say.
-fn reclaim(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>, faults: u64) -> Reclaim {
-    let delta = |name: &str| after.get(name)?.checked_sub(*before.get(name)?);
+fn reclaim(record: &RunRecord, faults: u64) -> Reclaim {
+    let delta = |name: &str| record.growth(name);
     let sectors = [delta("disk.code.read_sectors"), delta("disk.swap.read_sectors")];
     Reclaim {
         refault_file: delta("vm.workingset_refault_file").or_else(|| delta("vm.workingset_refault")),
         refault_anon: delta("vm.workingset_refault_anon"),
         read_bytes: sectors.into_iter().flatten().reduce(|a, b| a + b).map(|sum| Bytes(sum.saturating_mul(512))),
-        ..observe::reclaim(before, after, faults)
+        ..observe::reclaim(record, faults)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[test]
@@ -281,7 +308,7 @@ mod tests {
         };
         let before = table(&[("vm.workingset_refault_file", 1), ("disk.code.read_sectors", 10), ("vm.pswpin", 0)]);
         let after = table(&[("vm.workingset_refault_file", 8), ("disk.code.read_sectors", 18), ("vm.pswpin", 4)]);
-        let found = reclaim(&before, &after, 3);
+        let found = reclaim(&RunRecord { before, after, ..RunRecord::default() }, 3);
         assert_eq!((found.refault_file, found.refault_anon, found.swap_in), (Some(7), None, Some(4)));
         assert_eq!((found.read_bytes, found.major_faults), (Some(Bytes(8 * 512)), 3));
     }

@@ -7,9 +7,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use ramline_gather::mappers::{self, Mapper};
-use ramline_kernel::Root;
-use ramline_kernel::opened::FileKey;
 use ramline_kernel::residency;
+use ramline_kernel::{FileKey, Root};
 use ramline_snapshot::cache::{EvictedFile, EvictedFiles, Holder, Stay, Why};
 use ramline_units::Bytes;
 

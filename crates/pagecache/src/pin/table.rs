@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use ramline_kernel::KernelError;
-use ramline_kernel::opened::FileKey;
 use ramline_kernel::pin::Locked;
 use ramline_kernel::signals;
+use ramline_kernel::{FileKey, KernelError};
 use ramline_snapshot::cache::{Pinned, WarmedFile};
 use ramline_units::Bytes;
 

@@ -7,8 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ramline_kernel::input::Looked;
-use ramline_kernel::opened::FileKey;
-use ramline_kernel::{KernelError, process, residency};
+use ramline_kernel::{FileKey, KernelError, process, residency};
 use ramline_units::Bytes;
 use rustix::fs::{Advice, FileType, fadvise};
 use rustix::io::Errno;
@@ -139,7 +138,7 @@ impl<'a> Looking<'a> {
             Err(error) if error.is_denied() => (0, true),
             Err(error) => return Err(self.failed(&error)),
         };
-        let key = FileKey { device: stat.st_dev, inode: stat.st_ino };
+        let key = FileKey::from(&stat);
         Ok((Same { key, wanted, before, untold, after: None }, file))
     }
 

@@ -12,8 +12,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use ramline_gather::mappers;
-use ramline_kernel::Root;
-use ramline_kernel::opened::FileKey;
+use ramline_kernel::{FileKey, Root};
 
 use crate::hotset::Entry;
 

@@ -2,15 +2,14 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ramline_gather::{hardware, naming};
 use ramline_kernel::mount::{self, Mounted};
 use ramline_kernel::{Root, process};
-use std::os::unix::fs::MetadataExt;
-
-use super::count::{Process, Role, World};
-use super::event::FileId;
+use ramline_trace::count::{Process, Role, World};
+use ramline_trace::{FileId, device_number};
 
 /// What was found of a file.
 #[derive(Debug, Clone, Default)]
@@ -78,6 +77,11 @@ fn by_name(path: &Path, inode: u64) -> Option<naming::Found> {
     Some(naming::Found { path: Some(path.to_owned()), length: meta.len() })
 }
 
+/// The name the kernel's records have for a file of which stat(2) gives these numbers.
+pub fn id(device: u64, inode: u64) -> FileId {
+    FileId { device: device_number(rustix::fs::major(device), rustix::fs::minor(device)), inode }
+}
+
 /// A directory on the file system of the file, where files can be opened by their inodes.
 fn directory(root: &Root, mounts: &[Mounted], file: FileId) -> Option<File> {
     let (major, minor) = file.numbers();
@@ -89,7 +93,7 @@ fn directory(root: &Root, mounts: &[Mounted], file: FileId) -> Option<File> {
         let open = File::open(root.path(&mounted.at)).ok()?;
         // Another one may be mounted above it.
         let meta = open.metadata().ok()?;
-        (meta.is_dir() && FileId::of(meta.dev(), 0).device == file.device).then_some(open)
+        (meta.is_dir() && id(meta.dev(), 0).device == file.device).then_some(open)
     })
 }
 

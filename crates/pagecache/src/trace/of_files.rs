@@ -7,9 +7,10 @@ use std::sync::Mutex;
 
 use ramline_act::Result;
 use ramline_kernel::{KernelError, mount, residency};
+use ramline_trace::{Event, FileId, What};
 
 use super::Given;
-use super::event::{Event, FileId, What};
+use super::names::id;
 use crate::Context;
 use crate::shared::{lock, owned};
 use crate::walk::{self, Found, Visit};
@@ -99,7 +100,7 @@ impl Visit for Ids<'_> {
             seen.in_memory = Some(path);
             return;
         }
-        let plain = FileId::of(found.stat.st_dev, found.stat.st_ino);
+        let plain = id(found.stat.st_dev, found.stat.st_ino);
         let real = layer(self.context, &path).unwrap_or(plain);
         seen.files.insert(real, path);
     }
@@ -114,5 +115,5 @@ fn layer(context: Context<'_>, path: &Path) -> Option<FileId> {
         |key: &str| mounted.super_options.split(',').find_map(|option| option.strip_prefix(key)?.strip_prefix('='));
     let (upper, lower) = (option("upperdir"), option("lowerdir").unwrap_or_default());
     let meta = upper.into_iter().chain(lower.split(':')).find_map(|dir| Path::new(dir).join(below).metadata().ok())?;
-    Some(FileId::of(meta.dev(), meta.ino()))
+    Some(id(meta.dev(), meta.ino()))
 }

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use ramline_act::{Result, Run};
 use ramline_kernel::{process, signals};
 use ramline_snapshot::cache::{Look, Watched};
+use ramline_trace::count::Counter;
 use ramline_units::{Bytes, Nanos};
 
-use super::count::Counter;
 use super::names::Names;
 use super::recording::{Recording, Wanted};
 use super::{ROUND, of_files};

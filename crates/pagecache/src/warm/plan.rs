@@ -5,9 +5,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use ramline_kernel::opened::FileKey;
 use ramline_kernel::residency::{self, Method};
-use ramline_kernel::{KernelError, process};
+use ramline_kernel::{FileKey, KernelError, process};
 use ramline_snapshot::cache::{Remark, Tally};
 use ramline_units::Bytes;
 use rustix::fs::{Advice, SeekFrom, fadvise, seek};
@@ -195,7 +194,7 @@ impl Visit for Planning {
         if let Some(text) = text {
             self.unknown.add(&text, 1, Some(&found.path()));
         }
-        let key = FileKey { device: found.stat.st_dev, inode: found.stat.st_ino };
+        let key = FileKey::from(found.stat);
         let (empty, method) = (before == 0, found.fs.method);
         let forgets = ramline_kernel::fs::forgets_when_opened(&found.fs.name);
         worker.files.push(Planned {

@@ -203,7 +203,7 @@ fn go(experiment: &Experiment, params: &Params, resume: Option<&RunFolder>, how:
     signals::install();
     let env = Env { root: &root, lock: &lock, deadline: None, crash_after: state::crash_after() };
     let consent = if agreed { Consent::Given } else { Consent::NotGiven };
-    let order = Order { experiment: experiment.name, params, resume };
+    let order = Order { experiment, params, resume };
     let rounds = params.count("rounds").and_then(|n| u32::try_from(n).ok()).unwrap_or_default();
     let done = series::run(&env, &order, &mut *series, consent, &mut Terminal::series(rounds))?;
     let folder = done.folder.ok_or_else(|| Failure::new(exit::FAILED, "no run was made"))?;

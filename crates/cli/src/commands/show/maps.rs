@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use clap::Args;
 use ramline_gather::maps::{self, Request, Target};
 use ramline_kernel::Root;
-use ramline_lab::reread;
+use ramline_measure::reread;
 use ramline_model::maps::{Mapped, Options, Sort, readable};
 use ramline_view::ShowMaps;
 

@@ -52,8 +52,8 @@ impl Asker {
                 let Some(seen) = seen else { return Amount { either: allocated, ..none } };
                 let bytes = |pages: u64| Bytes(pages.saturating_mul(self.page));
                 let resident = bytes(seen.cached);
-                let swapped = seen.evicted.map_or(allocated - resident, bytes);
-                Amount { resident, swapped, either: allocated - resident - swapped, ..none }
+                let swapped = seen.evicted.map_or(allocated.saturating_sub(resident), bytes);
+                Amount { resident, swapped, either: allocated.saturating_sub(resident + swapped), ..none }
             }
         }
     }
