@@ -253,7 +253,7 @@ fn a_group_limits_counts_kills_and_is_removed() {
     // The child is inside from its first instruction: what the shell and dd touch is charged there.
     let mut fill = Command::new("sh");
     fill.args(["-c", "dd if=/dev/zero of=/dev/null bs=16M count=1 2>/dev/null; exec sleep 60"]);
-    let mut child = process::spawn_tied(&mut fill, Some(&group)).unwrap();
+    let mut child = process::spawn_tied(&mut fill, Some(&group.procs_file())).unwrap();
     assert_eq!(group.pids().unwrap().first(), Some(&child.id()));
     while group.stat().unwrap().peak.is_none_or(|peak| peak < Bytes::from_mib(16)) {
         assert!(child.try_wait().unwrap().is_none(), "the child ended early");
@@ -290,7 +290,8 @@ fn in_version_two_everything_in_a_group_is_killed_at_once() {
     });
     assert_eq!(group.version(), Version::V2);
     let mut shell = Command::new("sh");
-    let child = process::spawn_tied(shell.args(["-c", "sleep 60 & sleep 60 & wait"]), Some(&group)).unwrap();
+    let child =
+        process::spawn_tied(shell.args(["-c", "sleep 60 & sleep 60 & wait"]), Some(&group.procs_file())).unwrap();
     while group.pids().unwrap().len() < 3 {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use ramline_act::{RunLock, StateDir};
-use ramline_kernel::{Root, mount, place, process, swap, zram};
+use ramline_kernel::{Root, meminfo, mount, place, process, swap, zram};
 use ramline_measure::tiers::{self, Measured, PageSample, TierOptions};
 use ramline_sandbox::fill::Fill;
 use ramline_sandbox::progress::Silent;
@@ -36,7 +36,7 @@ fn p50(measured: &Measured, tier: &str) -> u64 {
 fn zram_possible() -> bool {
     process::uid() == 0
         && zram::has_control(&Root::live())
-        && swap::mem_available(&Root::live()).unwrap() > Bytes::from_gib(1)
+        && meminfo::available(&Root::live()).unwrap() > Bytes::from_gib(1)
 }
 
 fn state(dir: &Path) -> RunLock {

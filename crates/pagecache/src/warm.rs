@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use ramline_gather::mappers;
 use ramline_kernel::residency::{self, Method};
-use ramline_kernel::{FileKey, KernelError, Room, cache_room, process};
+use ramline_kernel::{FileKey, KernelError, Room, cache_room, process, worker};
 use ramline_snapshot::cache::{Doing, Stop, Warmed, WarmedFile};
 use ramline_units::{Bytes, Nanos};
 
@@ -167,7 +167,7 @@ pub(crate) fn in_pieces<T: Send>(pieces: Vec<T>, work: impl Fn(T) + Sync) {
     };
     std::thread::scope(|scope| {
         for _ in 0..threads {
-            if !process::spawn_with_own_descriptors(scope, "asking-again", all) {
+            if !worker::with_own_descriptors(scope, "asking-again", all) {
                 break;
             }
         }

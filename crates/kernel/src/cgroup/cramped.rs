@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 use ramline_units::Bytes;
 
-use super::hierarchy::{Hierarchy, Version};
+use super::hierarchy::Hierarchy;
+use super::path::Version;
 use super::stat::{Table, table};
 use super::v1::UNLIMITED_FROM;
 use crate::Root;

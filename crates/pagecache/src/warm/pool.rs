@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use ramline_kernel::{KernelError, limits, process, residency, signals};
+use ramline_kernel::{KernelError, limits, process, residency, signals, worker};
 use ramline_snapshot::cache::Stop;
 use ramline_units::Bytes;
 use rustix::fs::{Advice, fadvise};
@@ -123,7 +123,7 @@ pub fn read(context: Context<'_>, files: &impl Wanted, guard: &Guard<'_>, option
         let (done, finished) = channel::<()>();
         let begin = || {
             let (pool, done) = (&pool, done.clone());
-            process::spawn_with_own_descriptors(scope, "reader", move || pool.work(done))
+            worker::with_own_descriptors(scope, "reader", move || pool.work(done))
         };
         let begun = (0..threads).filter(|_| begin()).count();
         if begun < threads {

@@ -15,7 +15,7 @@ use ramline_evidence::{Phase, Sample, SwapKind};
 use ramline_gather::gather;
 use ramline_kernel::cgroup::GroupStat;
 use ramline_kernel::write::write_knob;
-use ramline_kernel::{Root, guest, process, residency, swap, zram, zswap};
+use ramline_kernel::{Root, guest, meminfo, process, residency, swap, zram, zswap};
 use ramline_snapshot::Wanted;
 use ramline_units::Bytes;
 use serde_json::Value;
@@ -122,7 +122,7 @@ fn serve(host: &mut File) -> Result<()> {
     if orders.work.is_some() {
         verified.insert("code cached at the start".to_owned(), cold_code()?.to_string());
     }
-    let available = swap::mem_available(&root)?;
+    let available = meminfo::available(&root)?;
     say(host, &Message::Ready { verified, available })?;
     match &orders.work {
         Some(work) => run(&root, work, &disks, host),
