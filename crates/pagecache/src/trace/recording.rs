@@ -86,7 +86,11 @@ impl Recording {
 
     /// How much this kernel tells.
     pub fn level(&self) -> Level {
-        super::level(self.decoder.has_marks(), self.decoder.has_requests())
+        match (self.decoder.has_requests(), self.decoder.has_marks()) {
+            (true, true) => Level::Full,
+            (true, false) => Level::NoMarks,
+            (false, _) => Level::ChangesOnly,
+        }
     }
 
     /// Only these threads, and what they start.
@@ -129,14 +133,14 @@ impl Recording {
     }
 
     /// What it cost and missed. The instances can be removed after this.
-    pub fn end(self) -> Result<Recorded> {
-        Ok(Recorded {
+    pub fn end(self) -> Recorded {
+        Recorded {
             lasted: Nanos(0),
             events: self.events,
             lost: self.doing.1.lost() + self.removing.1.lost(),
             own_cpu: Nanos(own_cpu().saturating_sub(self.cpu_before)),
             level: self.level(),
-        })
+        }
     }
 }
 

@@ -8,7 +8,8 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use clap::Args;
 use ramline_kernel::Root;
-use ramline_pagecache::trace::{self, Options, Whom};
+use ramline_pagecache::trace::{self, TraceOptions, Whom};
+use ramline_pagecache::walk::WalkOptions;
 use ramline_pagecache::{Context, walk};
 use ramline_view::CacheTrace;
 
@@ -67,9 +68,9 @@ impl Trace {
             }
             None => (self.others(root)?, Some(self.time.unwrap_or(Duration::from_secs(10)))),
         };
-        let options = Options { whom, paths: self.path.clone(), lasts };
+        let options = TraceOptions { whom, paths: self.path.clone(), lasts };
         let context = Context { root, tell: &tell };
-        let traced = journalled(root, "trace", |run| trace::trace(context, run, &walk::Options::default(), options))?;
+        let traced = journalled(root, "trace", |run| trace::trace(context, run, &WalkOptions::default(), options))?;
         let lost = traced.recorded.lost > 0;
         self.format.print(&CacheTrace::new(traced, self.top), CacheTrace::text)?;
         Ok(code(lost))
