@@ -21,7 +21,7 @@ impl FileKey {
     ///
     /// # Errors
     /// When it cannot be looked at.
-    pub fn of(file: impl AsFd) -> io::Result<FileKey> {
+    pub fn of(file: &impl AsFd) -> io::Result<FileKey> {
         Ok(FileKey::from(&rustix::fs::fstat(file)?))
     }
 

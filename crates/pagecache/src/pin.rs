@@ -17,12 +17,10 @@ use std::time::{Duration, Instant};
 use ramline_kernel::{FileKey, KernelError, memory_room, process, signals};
 use ramline_snapshot::cache::Pinned;
 use ramline_units::Bytes;
-use rustix::fs::FileType;
 
 use crate::Context;
 use crate::shared::{lock, owned};
-use crate::walk::{self, Found, Place, Visit};
-
+use crate::walk::{self, FoundFile, Place, Visit, WalkOptions};
 use table::Table;
 use watch::Watch;
 
@@ -41,7 +39,7 @@ const QUIET: &(dyn Fn(&KernelError) + Sync) = &|_| {};
 pub fn pin(
     context: Context<'_>,
     names: &[PathBuf],
-    walking: &walk::Options,
+    walking: &WalkOptions,
     budget: Option<Bytes>,
     told: &mut dyn FnMut(&Pinned),
 ) -> Result<(), KernelError> {
@@ -126,13 +124,12 @@ impl Visit for Seeing {
         }
     }
 
-    fn file(&self, worker: &mut Vec<Seen>, found: &Found<'_>) {
+    fn file(&self, worker: &mut Vec<Seen>, found: &FoundFile<'_>) {
         let length = found.length();
-        if found.fs.dax || length == 0 || FileType::from_raw_mode(found.stat.st_mode) != FileType::RegularFile {
+        if found.fs.dax || length == 0 || !found.is_regular() {
             return;
         }
-        let key = FileKey::from(found.stat);
-        worker.push(Seen { path: found.path(), key, length: length.div_ceil(self.page) * self.page });
+        worker.push(Seen { path: found.path(), key: found.key(), length: length.div_ceil(self.page) * self.page });
     }
 
     fn leave(&self, worker: &mut Vec<Seen>, _: &Place) {

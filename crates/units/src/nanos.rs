@@ -1,4 +1,5 @@
 use std::fmt;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,13 @@ impl Nanos {
     #[must_use]
     pub const fn saturating_sub(self, other: Nanos) -> Nanos {
         Nanos(self.0.saturating_sub(other.0))
+    }
+}
+
+impl From<Duration> for Nanos {
+    /// At most 584 years.
+    fn from(span: Duration) -> Nanos {
+        Nanos(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
     }
 }
 

@@ -19,8 +19,9 @@ use std::sync::Arc;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use ramline_kernel::{KernelError, Root};
+use ramline_pagecache::walk::WalkOptions;
 use ramline_pagecache::warm::Progress;
-use ramline_pagecache::{Glob, SoFar, walk};
+use ramline_pagecache::{Glob, SoFar};
 use ramline_view::cache;
 
 use crate::exit;
@@ -107,20 +108,20 @@ impl Walking {
         self.exclude.is_empty() && !self.follow && !self.one_file_system && !self.remote && self.threads.is_none()
     }
 
-    fn options(&self) -> walk::Options {
-        walk::Options {
+    fn options(&self) -> WalkOptions {
+        WalkOptions {
             exclude: self.exclude.clone(),
             follow: self.follow,
             one_file_system: self.one_file_system,
             remote: self.remote,
             threads: self.threads.map_or(0, usize::from),
-            ..walk::Options::default()
+            ..WalkOptions::default()
         }
     }
 
     /// The same, and what is asked is counted while it goes on.
-    fn counted(&self, so_far: &Arc<SoFar>) -> walk::Options {
-        walk::Options { so_far: Some(Arc::clone(so_far)), ..self.options() }
+    fn counted(&self, so_far: &Arc<SoFar>) -> WalkOptions {
+        WalkOptions { so_far: Some(Arc::clone(so_far)), ..self.options() }
     }
 }
 

@@ -8,7 +8,7 @@ use ramline_snapshot::cache::{Tally, Tree};
 use ramline_units::Bytes;
 
 use crate::remarks::name;
-use crate::shared::{lock, owned};
+use crate::shared::lock;
 use crate::walk::Place;
 
 #[derive(Debug, Default)]
@@ -71,8 +71,8 @@ impl Trees {
     }
 
     /// What was named, in that order; directories down to a depth, the most resident first; and the sum of all.
-    pub fn finish(self, depth: Option<u32>) -> (Vec<Tree>, Vec<Tree>, Tally) {
-        let nodes = owned(self.0);
+    pub fn finish(&self, depth: Option<u32>) -> (Vec<Tree>, Vec<Tree>, Tally) {
+        let nodes = lock(&self.0);
         let sums = rolled_up(&nodes, |_| false);
         let (mut named, mut directories, mut total) = (Vec::new(), Vec::new(), Tally::default());
         for (index, node) in nodes.iter().enumerate() {

@@ -11,6 +11,9 @@ use ramline_kernel::{Root, process};
 use ramline_trace::count::{Process, Role, World};
 use ramline_trace::{FileId, device_number};
 
+/// Names of files that were given, by what the kernel calls them.
+pub type Given = HashMap<FileId, PathBuf>;
+
 /// What was found of a file.
 #[derive(Debug, Clone, Default)]
 struct Known {
@@ -36,7 +39,7 @@ const MAPS_FOLIOS: (u32, u32) = (6, 18);
 
 impl Names {
     /// Files that were given are known by the names they were given by.
-    pub fn new(root: &Root, given: &HashMap<FileId, PathBuf>) -> Names {
+    pub fn new(root: &Root, given: &Given) -> Names {
         let known = given.iter().map(|(id, path)| (*id, Known { path: Some(path.clone()), length: None })).collect();
         let mounts = mount::list(root).unwrap_or_default();
         let maps_folios = hardware::kernel_version(root).is_some_and(|version| version >= MAPS_FOLIOS);

@@ -9,11 +9,10 @@ use ramline_act::Result;
 use ramline_kernel::{KernelError, mount, residency};
 use ramline_trace::{Event, FileId, What};
 
-use super::Given;
-use super::names::id;
+use super::names::{Given, id};
 use crate::Context;
 use crate::shared::{lock, owned};
-use crate::walk::{self, Found, Visit};
+use crate::walk::{self, FoundFile, Visit, WalkOptions};
 
 /// A filter in the kernel names at most so many inodes; of more files all records are taken, and passed over here.
 const FILTERED: usize = 32;
@@ -58,7 +57,7 @@ struct Seen {
 ///
 /// # Errors
 /// None of what was named is a file the kernel tells of.
-pub fn of(context: Context<'_>, paths: &[PathBuf], walking: &walk::Options) -> Result<Files> {
+pub fn of(context: Context<'_>, paths: &[PathBuf], walking: &WalkOptions) -> Result<Files> {
     if paths.is_empty() {
         return Ok(Files { any: true, ..Files::default() });
     }
@@ -93,7 +92,7 @@ impl Visit for Ids<'_> {
 
     fn worker(&self) {}
 
-    fn file(&self, (): &mut (), found: &Found<'_>) {
+    fn file(&self, (): &mut (), found: &FoundFile<'_>) {
         let path = found.path();
         let mut seen = lock(&self.seen);
         if residency::lives_in_memory(&found.file).unwrap_or(false) {

@@ -87,7 +87,11 @@ impl Recording {
 
     /// How much this kernel tells.
     pub fn level(&self) -> Level {
-        super::level(self.decoder.has_marks(), self.decoder.has_requests())
+        match (self.decoder.has_requests(), self.decoder.has_marks()) {
+            (true, true) => Level::Full,
+            (true, false) => Level::NoMarks,
+            (false, _) => Level::ChangesOnly,
+        }
     }
 
     /// Only these threads, and what they start.

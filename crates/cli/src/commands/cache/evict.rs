@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use ramline_kernel::Root;
+use ramline_pagecache::evict::EvictOptions;
 use ramline_pagecache::{Context, evict};
 
 use super::{CacheVerb, Walking, code, named, range, tell};
@@ -46,7 +47,7 @@ impl CacheVerb for Evict {
         let names = named(&self.paths, self.from.as_ref())?;
         // Who asks later who took these pages out finds this process gone: its name stays in what was recorded.
         ramline_kernel::process::name_thread(ramline_pagecache::trace::EVICTS);
-        let options = evict::Options { dry: self.dry_run, sync: self.sync, range: self.range, top: self.top };
+        let options = EvictOptions { dry: self.dry_run, sync: self.sync, range: self.range, top: self.top };
         let done = evict::evict(Context { root, tell: &tell }, &names, &self.walking.options(), &options);
         let partly = done.failed > 0 || done.after.0 > 0 || !done.unproven.is_empty();
         self.format.versioned(&done)?;

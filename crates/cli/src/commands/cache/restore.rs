@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use ramline_kernel::{Root, signals};
+use ramline_pagecache::restore::RestoreOptions;
 use ramline_pagecache::{Context, restore};
 use ramline_units::Bytes;
 
@@ -43,7 +44,7 @@ impl CacheVerb for Restore {
         signals::install();
         let terminal = Terminal::new();
         let told = |error: &_| tell_beside(Some(&terminal), error);
-        let options = restore::Options {
+        let options = RestoreOptions {
             dry: self.dry_run,
             other_machine: self.other_machine,
             rate: self.rate,

@@ -8,6 +8,7 @@ use clap::Args;
 use ramline_act::{ActError, RunLock};
 use ramline_kernel::{Cause, Root};
 use ramline_pagecache::run;
+use ramline_pagecache::run::RunOptions;
 use ramline_snapshot::cache::Ran;
 use ramline_units::Bytes;
 use ramline_view::text::Style;
@@ -48,7 +49,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 
 impl CacheVerb for Run {
     fn run(&self, root: &Root) -> Result<u8> {
-        let options = run::Options { limit: self.limit, keep: self.keep, crash_after: state::crash_after() };
+        let options = RunOptions { limit: self.limit, keep: self.keep, crash_after: state::crash_after() };
         let ran = match run::run(root, lock(root)?, &self.command, options) {
             Err(ActError::Kernel(error)) if error.operation == "start" => return Ok(not_started(&error)),
             other => other?,

@@ -7,6 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use ramline_kernel::output::Output;
 use ramline_kernel::{Root, signals};
+use ramline_pagecache::save::SaveOptions;
 use ramline_pagecache::{Context, SoFar, hotset, install, save};
 
 use super::service::{self, Service};
@@ -65,7 +66,7 @@ impl CacheVerb for Save {
             return self.units(root, &file);
         }
         signals::install();
-        let options = save::Options { force: self.force, if_warm: self.if_warm };
+        let options = SaveOptions { force: self.force, if_warm: self.if_warm };
         let open = || place::open(&file, hotset::FORMAT, "ramline cache save FILE");
         let output = (!self.dry_run).then(open).transpose()?;
         let to_stdout = output.as_ref().is_some_and(Output::is_stdout);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use clap::Args;
 use ramline_kernel::Root;
+use ramline_pagecache::stat::StatOptions;
 use ramline_pagecache::{Context, SoFar, stat};
 use ramline_view::cache::Rows;
 use ramline_view::{Screen, Versioned};
@@ -68,7 +69,7 @@ impl CacheVerb for Stat {
                 Ok(()) => {}
             }
         };
-        let options = stat::Options {
+        let options = StatOptions {
             top: if self.ndjson { 0 } else { self.top },
             depth: self.du.then_some(self.depth),
             map: self.map.then_some(PARTS),

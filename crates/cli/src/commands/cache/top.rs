@@ -7,7 +7,9 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Args;
 use ramline_kernel::Root;
-use ramline_pagecache::{Context, SoFar, top, walk};
+use ramline_pagecache::top::TopOptions;
+use ramline_pagecache::walk::WalkOptions;
+use ramline_pagecache::{Context, SoFar, top};
 use ramline_snapshot::cache::Top as Seen;
 use ramline_view::{Screen, Versioned};
 
@@ -66,13 +68,13 @@ impl Top {
     fn look(&self, root: &Root, waited: bool) -> Seen {
         let on_terminal = std::io::stdout().is_terminal() && !self.format.is_json();
         let so_far = Arc::new(SoFar::default());
-        let walking = walk::Options {
+        let walking = WalkOptions {
             threads: self.threads.map_or(0, usize::from),
             so_far: Some(Arc::clone(&so_far)),
-            ..walk::Options::default()
+            ..WalkOptions::default()
         };
         let first = (waited && on_terminal).then_some(FIRST);
-        let options = top::Options { rows: self.top, walking, within: self.within, first };
+        let options = TopOptions { rows: self.top, walking, within: self.within, first };
         let terminal = waited.then(|| Terminal::look(&so_far));
         let told = |error: &_| tell_beside(terminal.as_ref(), error);
         top::top(Context { root, tell: &told }, &options, &|seen| {

@@ -8,8 +8,9 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use clap::Args;
 use ramline_kernel::Root;
-use ramline_pagecache::trace::{self, Options, Whom};
-use ramline_pagecache::{Context, walk};
+use ramline_pagecache::Context;
+use ramline_pagecache::trace::{self, TraceOptions, Whom};
+use ramline_pagecache::walk::WalkOptions;
 use ramline_view::cache::Rows;
 use ramline_view::{Screen, Versioned};
 
@@ -64,9 +65,9 @@ impl CacheVerb for Trace {
             }
             None => (self.others(root)?, Some(self.time.unwrap_or(Duration::from_secs(10)))),
         };
-        let options = Options { whom, paths: self.path.clone(), lasts };
+        let options = TraceOptions { whom, paths: self.path.clone(), lasts };
         let context = Context { root, tell: &tell };
-        let traced = journalled(root, "trace", |run| trace::trace(context, run, &walk::Options::default(), options))?;
+        let traced = journalled(root, "trace", |run| trace::trace(context, run, &WalkOptions::default(), options))?;
         let lost = traced.recorded.lost > 0;
         self.format.print(&Versioned::new(&traced), |style| Rows(&traced, self.top).text(style))?;
         Ok(code(lost))

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use ramline_kernel::{Root, signals};
+use ramline_pagecache::warm::WarmOptions;
 use ramline_pagecache::{Context, warm};
 use ramline_units::Bytes;
 
@@ -47,7 +48,7 @@ impl CacheVerb for Warm {
         let names = named(&self.paths, self.from.as_ref())?;
         signals::install();
         let terminal = Terminal::new();
-        let options = warm::Options {
+        let options = WarmOptions {
             dry: self.dry_run,
             range: self.range,
             rate: self.rate,

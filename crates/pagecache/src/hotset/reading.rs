@@ -1,112 +1,23 @@
-//! The file of a hot set: written whole or not at all, read whole or not at all.
+//! Reading a hot set: all of it or nothing.
 //!
-//! Writing is that of every result ([`ramline_kernel::output`]). Reading is done twice: once to check length, checksum, counts and every
+//! It is read twice: once to check length, checksum, counts and every
 //! line before anything is done with any of it, keeping nothing; then piece by piece, so that what it costs in memory does not grow with
 //! what somebody may have put into it. Nothing in it is trusted: it may come from anywhere.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, Write};
-use std::os::unix::ffi::OsStrExt;
+use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
-use ramline_kernel::output::{Format, Output};
 use ramline_kernel::{Cause, KernelError, input};
 use ramline_units::Bytes;
-use serde::{Deserialize, Serialize};
 
-use super::parts::Numbers;
+use super::line::{Line, MAGIC};
 use super::{Entry, Header, MOST_FILES, VERSION};
 
-const MAGIC: &str = "ramline hot set ";
-/// How the file begins, and who may read it.
-pub const FORMAT: Format = Format { begins: MAGIC.as_bytes(), mode: 0o600 };
 /// A line with the longest name and [`super::MOST_NUMBERS`] of the largest numbers is shorter.
 const LONGEST: u64 = 32 << 20;
-/// linux/limits.h: PATH_MAX, the NUL counted. The kernel opens nothing longer.
-const PATH_MAX: usize = 4096;
 /// Lines of ours take a thousandth of their length at the least, and a small file may be as regular as it likes.
 const MOST_TEXT: (u64, u64) = (256 << 20, 1000);
-/// No file is longer: off_t.
-const MOST_LENGTH: u64 = i64::MAX.unsigned_abs();
-/// More gains little here and costs time.
-const LEVEL: i32 = 3;
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Line {
-    HotSet(Header),
-    File(Record),
-    End { files: u64, hot: u64 },
-}
-
-#[derive(Serialize, Deserialize)]
-struct Record {
-    path: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    path_bytes: Option<Vec<u8>>,
-    length: u64,
-    mtime_ns: i64,
-    inode: u64,
-    device: u64,
-    /// Gap and length in pages by turns; left out where all of the file was hot.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    parts: Option<Numbers>,
-}
-
-impl Record {
-    fn new(entry: &Entry) -> Record {
-        let name = crate::remarks::name(&entry.path);
-        let parts = entry.parts.clone().map(Numbers);
-        let Entry { length, mtime_ns, inode, device, .. } = *entry;
-        Record { path: name.path, path_bytes: name.path_bytes, length, mtime_ns, inode, device, parts }
-    }
-
-    /// `None` where it makes no sense.
-    fn entry(self, page: u64) -> Option<Entry> {
-        let Record { length, mtime_ns, inode, device, .. } = self;
-        let path = match self.path_bytes {
-            Some(bytes) => PathBuf::from(std::ffi::OsStr::from_bytes(&bytes)),
-            None => PathBuf::from(self.path),
-        };
-        let entry = Entry { path, length, mtime_ns, inode, device, parts: self.parts.map(|Numbers(parts)| parts) };
-        // Pages are of the file, and a page that is only begun counts.
-        let within = entry.parts.as_ref().is_none_or(|parts| parts.end() <= length.div_ceil(page));
-        (entry.path.is_absolute() && is_name(&entry.path) && length <= MOST_LENGTH && within).then_some(entry)
-    }
-}
-
-/// The kernel could open it.
-pub fn is_name(path: &Path) -> bool {
-    let bytes = path.as_os_str().as_bytes();
-    bytes.len() < PATH_MAX && !bytes.contains(&0)
-}
-
-/// Writes a hot set to its place; its size.
-///
-/// # Errors
-/// When it cannot be written whole; what was there stays.
-pub fn write(output: Output, header: &Header, entries: &[Entry]) -> Result<Bytes, KernelError> {
-    output.write_with(|out| fill(out, header, entries)).map(Bytes)
-}
-
-fn fill(mut out: &mut dyn Write, header: &Header, entries: &[Entry]) -> io::Result<()> {
-    writeln!(out, "{MAGIC}{VERSION}")?;
-    let mut frame = zstd::Encoder::new(&mut out, LEVEL)?;
-    frame.include_checksum(true)?;
-    let mut text = Vec::new();
-    let mut put = |line: &Line| {
-        text.clear();
-        serde_json::to_writer(&mut text, line)?;
-        text.push(b'\n');
-        frame.write_all(&text)
-    };
-    put(&Line::HotSet(header.clone()))?;
-    for entry in entries {
-        put(&Line::File(Record::new(entry)))?;
-    }
-    put(&Line::End { files: header.files, hot: header.hot })?;
-    frame.finish()?.flush()
-}
 
 type Lines = BufReader<zstd::Decoder<'static, BufReader<File>>>;
 
@@ -194,7 +105,7 @@ impl Reading {
         lines.next()?;
         while let Some(entry) = self.entry(&mut lines, (files, hot))? {
             files = files.saturating_add(1);
-            hot = hot.saturating_add(entry.pages(self.header.page).saturating_mul(self.header.page));
+            hot = hot.saturating_add(entry.hot(self.header.page));
             if files > self.header.files {
                 return Err(damaged(&self.path, "its counts are wrong"));
             }
@@ -258,7 +169,7 @@ impl Iterator for Pieces<'_> {
             match self.reading.entry(&mut self.lines, self.read) {
                 Ok(Some(entry)) => {
                     self.read.0 = self.read.0.saturating_add(1);
-                    self.read.1 = self.read.1.saturating_add(entry.pages(page).saturating_mul(page));
+                    self.read.1 = self.read.1.saturating_add(entry.hot(page));
                     size += entry.size();
                     entries.push(entry);
                 }
@@ -311,139 +222,5 @@ impl Header {
         let page = self.page.is_power_of_two() && (4 << 10..=256 << 10).contains(&self.page);
         // Every line differs from the one before in name and inode: it takes more than a quarter of a byte.
         page && self.files <= MOST_FILES && self.files <= size.saturating_mul(4) && self.hot <= 1 << 52
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::hotset::Parts;
-
-    fn set() -> (Header, Vec<Entry>) {
-        let entry = |name: &[u8], parts| Entry {
-            path: PathBuf::from(std::ffi::OsStr::from_bytes(name)),
-            length: 6 * 4096,
-            mtime_ns: -7,
-            inode: 3,
-            device: 9,
-            parts,
-        };
-        let entries = vec![entry(b"/a b\n", None), entry(b"/c\xff", Parts::from_numbers(&[1, 2, 2, 1]))];
-        (Header { page: 4096, files: 2, hot: 9 * 4096, boot: "b".to_owned(), ..Header::default() }, entries)
-    }
-
-    fn save(path: &Path, header: &Header, entries: &[Entry]) {
-        write(Output::open(path, FORMAT, "").unwrap(), header, entries).unwrap();
-    }
-
-    fn all(path: &Path) -> Result<Vec<Entry>, KernelError> {
-        let reading = read(path)?;
-        reading.check()?;
-        let mut entries = Vec::new();
-        for piece in reading.pieces()? {
-            entries.extend(piece?);
-        }
-        Ok(entries)
-    }
-
-    #[test]
-    fn what_is_written_is_read_again_and_nothing_stays_beside_it() {
-        let dir = tempfile::tempdir().unwrap();
-        let (path, (header, entries)) = (dir.path().join("hot"), set());
-        save(&path, &header, &entries);
-        assert_eq!(read(&path).unwrap().header, header);
-        assert_eq!(all(&path).unwrap(), entries);
-        assert_eq!(entries[1].ranges(4096), [(4096, 8192), (5 * 4096, 4096)]);
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn a_file_cut_anywhere_or_with_any_byte_changed_is_refused() {
-        let dir = tempfile::tempdir().unwrap();
-        let (path, (header, entries)) = (dir.path().join("hot"), set());
-        save(&path, &header, &entries);
-        let whole = std::fs::read(&path).unwrap();
-        for cut in 0..whole.len() {
-            std::fs::write(&path, &whole[..cut]).unwrap();
-            let error = all(&path).unwrap_err();
-            assert!(error.is_refused(), "{cut}: {error}");
-        }
-        for at in 0..whole.len() {
-            let mut bytes = whole.clone();
-            bytes[at] ^= 0x20;
-            std::fs::write(&path, &bytes).unwrap();
-            // A bit of the frame's own header may mean nothing; then all that is read must be as it was.
-            if let Ok(read) = all(&path) {
-                assert_eq!(read, entries, "byte {at}");
-            }
-        }
-    }
-
-    #[test]
-    fn another_version_and_what_is_no_hot_set_are_named() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("hot");
-        for (text, want) in [
-            ("ramline hot set 2\n", "version 2"),
-            ("ramline hot set +1\n", "no hot set"),
-            ("ramline hot set 01\n", "no hot set"),
-            ("hello\n", "no hot set"),
-            ("", "no hot set"),
-        ] {
-            std::fs::write(&path, text).unwrap();
-            let error = read(&path).err().unwrap().to_string();
-            assert!(error.contains(want), "{error}");
-        }
-        assert!(read(dir.path()).err().unwrap().is_refused());
-    }
-
-    #[test]
-    fn what_cannot_be_true_is_refused_before_anything_is_done() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("hot");
-        let refused = |header: &Header, entries: &[Entry]| {
-            save(&path, header, entries);
-            all(&path).unwrap_err().to_string()
-        };
-        let (header, entries) = set();
-        for bad in [
-            Header { page: 2, ..header.clone() },
-            Header { page: 1 << 40, ..header.clone() },
-            Header { files: 15_000_000, ..header.clone() },
-            Header { hot: u64::MAX, ..header.clone() },
-        ] {
-            let error = refused(&bad, &entries);
-            assert!(error.contains("its header cannot be true"), "{error}");
-        }
-        let error = refused(&Header { files: 1, ..header.clone() }, &entries);
-        assert!(error.contains("its counts are wrong"), "{error}");
-        let long = PathBuf::from(format!("/{}", "x".repeat(4096)));
-        for entry in [
-            Entry { length: u64::MAX, ..entries[0].clone() },
-            Entry { length: 100, ..entries[1].clone() },
-            Entry { path: long, ..entries[0].clone() },
-            Entry { path: "relative".into(), ..entries[0].clone() },
-        ] {
-            let hot = entry.pages(4096).saturating_mul(4096).min(1 << 52);
-            let error = refused(&Header { files: 1, hot, ..header.clone() }, &[entry]);
-            assert!(error.contains("makes no sense"), "{error}");
-        }
-    }
-
-    #[test]
-    fn a_line_that_never_ends_is_refused_within_its_bound() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("hot");
-        let mut bytes = format!("{MAGIC}{VERSION}\n").into_bytes();
-        let header = serde_json::to_string(&Line::HotSet(set().0)).unwrap();
-        let mut frame = zstd::Encoder::new(&mut bytes, LEVEL).unwrap();
-        writeln!(frame, "{header}").unwrap();
-        for _ in 0..64 {
-            frame.write_all(&[b' '; 1 << 20]).unwrap();
-        }
-        frame.finish().unwrap();
-        std::fs::write(&path, bytes).unwrap();
-        let error = all(&path).unwrap_err().to_string();
-        assert!(error.contains("longer than any"), "{error}");
     }
 }
