@@ -306,12 +306,7 @@ fn a_capture_is_offered_and_taken_only_where_it_makes_sense() {
 
 #[test]
 fn sudo_is_not_proposed_to_root() {
-    use std::os::unix::fs::MetadataExt;
-    if ramline_testkit::skip_if(
-        std::fs::metadata("/proc/self").unwrap().uid() != 0,
-        "sudo_is_not_proposed",
-        "needs root",
-    ) {
+    if ramline_testkit::not_root("sudo_is_not_proposed") {
         return;
     }
     for args in [

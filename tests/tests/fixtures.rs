@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use ramline_testkit::{Run, binary, names, ramline, skip_if, tree};
+use ramline_testkit::{Run, binary, names, not_root, ramline, tree};
 use serde_json::Value;
 
 fn healthy() -> Vec<String> {
@@ -39,8 +39,7 @@ fn the_ledger_of_every_capture_closes_within_a_hundredth() {
 
 #[test]
 fn anyone_reads_the_same_from_the_same_capture() {
-    let root = fs::metadata("/proc/self").is_ok_and(|m| std::os::unix::fs::MetadataExt::uid(&m) == 0);
-    if skip_if(!root, "anyone_reads_the_same_from_the_same_capture", "needs root to become nobody") {
+    if not_root("anyone_reads_the_same_from_the_same_capture") {
         return;
     }
     // The checkout may be private to root: nobody gets copies.

@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn our_own_program_is_mapped_by_at_least_us() {
         let path = std::env::current_exe().unwrap();
-        let key = FileKey::of(File::open(&path).unwrap()).unwrap();
+        let key = FileKey::of(&File::open(&path).unwrap()).unwrap();
         let found = of(&Root::live(), &[(key, &path)]);
         assert!(found[&key].iter().any(|mapper| mapper.pid == std::process::id() && !mapper.locked), "{found:?}");
     }

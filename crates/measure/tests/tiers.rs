@@ -12,6 +12,7 @@ use ramline_kernel::{Root, meminfo, mount, place, process, swap, zram};
 use ramline_measure::tiers::{self, Measured, PageSample, TierOptions};
 use ramline_sandbox::fill::Fill;
 use ramline_sandbox::progress::Silent;
+use ramline_testkit::skip_if;
 use ramline_units::Bytes;
 
 const STATE: &str = "RAMLINE_TEST_TIERS_STATE";
@@ -37,6 +38,10 @@ fn zram_possible() -> bool {
     process::uid() == 0
         && zram::has_control(&Root::live())
         && meminfo::available(&Root::live()).unwrap() > Bytes::from_gib(1)
+}
+
+fn no_zram(test: &str) -> bool {
+    skip_if(!zram_possible(), test, "a scratch zram device needs root, the zram driver and 1 GiB available")
 }
 
 fn state(dir: &Path) -> RunLock {
@@ -88,8 +93,8 @@ fn a_full_run_with_consent_measures_every_algorithm_and_leaves_nothing_behind() 
     let measured = tiers::measure(&options, &mut Silent).unwrap();
     assert_eq!(residue(&scratch), before);
     assert!(measured.report.tier("page-cache-read").is_some() || !place::describe(&scratch).unwrap().is_disk());
-    if !zram_possible() {
-        return eprintln!("skipped: a scratch zram device needs root and the zram driver");
+    if no_zram("a full run") {
+        return;
     }
     let first = devices.first().copied();
     let algorithms = zram::Device::open(&Root::live(), first.unwrap_or(0))
@@ -134,8 +139,9 @@ fn real_pages_can_be_passed_and_get_rows_of_their_own() {
 
 #[test]
 fn swap_areas_that_cannot_be_read_cost_what_the_tier_they_are_on_costs() {
-    if !zram_possible() || !place::describe(".".as_ref()).unwrap().is_disk() {
-        return eprintln!("skipped: swap areas need root, the zram driver and a disk");
+    let (test, place) = ("swap areas that cannot be read", place::describe(".".as_ref()).unwrap());
+    if no_zram(test) || skip_if(!place.is_disk(), test, &format!("{} is {}", place.dir.display(), place.fs_type)) {
+        return;
     }
     let dir = tempfile::tempdir_in(".").unwrap();
     let lock = state(dir.path());
@@ -179,8 +185,8 @@ fn interrupted_child() {
 
 #[test]
 fn a_run_interrupted_while_its_zram_device_exists_removes_it() {
-    if !zram_possible() {
-        return eprintln!("skipped: a scratch zram device needs root and the zram driver");
+    if no_zram("a run interrupted") {
+        return;
     }
     let dir = tempfile::tempdir_in(".").unwrap();
     std::fs::create_dir(dir.path().join("scratch")).unwrap();

@@ -1,27 +1,13 @@
-//! For tests only: the binary under test, captured trees built in place, and honest skips.
-//!
-//! A skip says why and how to force it; with `RAMLINE_FORCE=1` it is a failure. `make test` counts the
-//! lines that start with `SKIP:` and prints them at the end.
+//! For tests only: the binary under test, captured machines, and honest skips.
 
+pub mod able;
 mod trees;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+pub use able::{not_root, skip_if};
 pub use trees::{Files, files, names, tree, write};
-
-/// Skips a test: prints why and returns true, or panics when skips are forced to run.
-///
-/// # Panics
-/// When `RAMLINE_FORCE=1`.
-#[must_use]
-pub fn skip_if(condition: bool, test: &str, why: &str) -> bool {
-    if condition {
-        assert!(std::env::var("RAMLINE_FORCE").as_deref() != Ok("1"), "{test} must run here: {why}");
-        println!("SKIP: {test}: {why} (force: RAMLINE_FORCE=1)");
-    }
-    condition
-}
 
 /// The top of the checkout.
 #[must_use]
