@@ -218,7 +218,7 @@ impl Snapshot {
 
 fn section<T: DeserializeOwned>(name: &str, value: Option<Value>) -> Seen<T> {
     let Some(value) = value else { return Seen::Absent { path: name.to_owned() } };
-    serde_json::from_value(value).unwrap_or_else(|e| {
+    Seen::from_value(value).unwrap_or_else(|e| {
         Seen::Malformed(Malformed { path: name.to_owned(), line: 0, text: e.to_string().chars().take(120).collect() })
     })
 }

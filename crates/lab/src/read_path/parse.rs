@@ -197,7 +197,7 @@ pub fn sleeps(text: &str, pid: u32, clock: Clock) -> Vec<(String, u64, Nanos)> {
     }
     let mut out: Vec<(String, u64, Nanos)> =
         sums.into_iter().map(|(name, (times, ns))| (name, times, Nanos(ns))).collect();
-    out.sort_by_key(|(name, _, time)| (std::cmp::Reverse(*time), name.clone()));
+    ramline_units::sort_by_key(&mut out, |(name, _, time)| (std::cmp::Reverse(*time), name.clone()));
     out
 }
 
