@@ -157,10 +157,10 @@ fn sorted(rows: &mut [Row], sort: SortBy) {
         SortBy::Name => 0,
     };
     if sort == SortBy::Name {
-        rows.sort_by(|a, b| a.name.cmp(&b.name));
+        ramline_units::sort_by(rows, |a, b| a.name.cmp(&b.name));
     } else {
         // Stable: equals stay in the order of what they hold.
-        rows.sort_by_key(|row| std::cmp::Reverse(key(row)));
+        ramline_units::sort_by_key(rows, |row| std::cmp::Reverse(key(row)));
     }
 }
 

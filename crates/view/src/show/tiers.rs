@@ -94,7 +94,7 @@ pub(crate) fn order(sheet: &mut Sheet, tiers: &[Tier]) {
     sheet.table(&table(tiers));
     sheet.more("How each is reclaimed", |more| {
         let mut order: Vec<&Tier> = tiers.iter().filter(|t| t.gives_way.is_some()).collect();
-        order.sort_by_key(|t| t.gives_way);
+        ramline_units::sort_by_key(&mut order, |t| t.gives_way);
         for tier in order {
             more.point(&format!("  {}. ", tier.gives_way.unwrap_or_default()), &format!("{}: {}", tier.name, tier.how));
         }
