@@ -9,7 +9,7 @@ use ramline_pagecache::restore::RestoreOptions;
 use ramline_pagecache::{Context, restore};
 use ramline_units::Bytes;
 
-use super::{CacheVerb, code, show, tell_beside};
+use super::verb::{CacheVerb, code, show, tell_beside};
 use crate::output::Format;
 use crate::progress::Terminal;
 
