@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use super::ShowSwap;
 use crate::measured::priced;
 use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::sheet::Sheet;
-use crate::text::{Column, Paint, Screen, Table, number};
+use crate::shown::Screen;
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Column, Paint, Table, number};
 
 /// The tiers, fastest first.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

@@ -3,8 +3,8 @@
 use ramline_snapshot::shmem::{Amount, File, Holder, Object, ObjectKind, Segment, Shmem};
 use ramline_units::{Bytes, Nanos};
 
-use crate::sheet::Sheet;
-use crate::text::{Column, Table, number};
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Column, Table, number};
 
 /// A line of the list of the largest: whatever kind it is.
 struct Large {
