@@ -7,6 +7,7 @@ pub mod direct;
 pub mod drop_caches;
 pub mod error;
 mod file_key;
+pub mod fork;
 pub mod fs;
 pub mod guest;
 pub mod handle;

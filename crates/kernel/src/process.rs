@@ -28,6 +28,7 @@ use ramline_units::Bytes;
 
 pub use crate::clock::{monotonic, sync_dir, sync_file_system};
 pub use crate::sys::page_size;
+pub(crate) use usage::wait_for;
 pub use usage::{Usage, own_usage, poll_with_usage, preemptions, wait_at_most, wait_with_usage};
 
 use crate::Root;

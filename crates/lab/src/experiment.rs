@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use ramline_act::Run;
 use ramline_evidence::{Arm, RunRecord};
 use ramline_kernel::Root;
+use serde_json::Value;
 
 use crate::params::{Kind, Parameter, Params, row};
 use ramline_sandbox::error::Result;
@@ -32,6 +33,8 @@ pub struct Experiment {
     pub parameters: &'static [Parameter],
     /// The figures its table leads with.
     pub figures: &'static [&'static str],
+    /// What the process it starts of this binary does with its task, where it has one of its own.
+    pub child: Option<fn(Value) -> Result<()>>,
     /// Checks the values against the machine; nothing is touched.
     pub open: fn(&Root, &Params) -> Result<Box<dyn Series>>,
 }

@@ -18,6 +18,8 @@ pub struct GroupStat {
     pub peak: Option<Bytes>,
     /// Anonymous memory, huge pages included (v1 `rss`).
     pub anon: Option<Bytes>,
+    /// Transparent huge pages, inside `anon` (v1 `rss_huge`, v2 `anon_thp`).
+    pub anon_huge: Option<Bytes>,
     /// Page cache, shmem included (v1 `cache`).
     pub file: Option<Bytes>,
     /// tmpfs and shared anonymous memory, inside `file`.
@@ -37,6 +39,8 @@ pub struct GroupStat {
     /// Waiting to be written.
     pub dirty: Option<Bytes>,
     pub writeback: Option<Bytes>,
+    /// Tables of pages; version 2 only.
+    pub page_tables: Option<Bytes>,
     /// Kernel memory of the group (v2 `kernel`, v1 memory.kmem.usage_in_bytes).
     pub kernel: Option<Bytes>,
     /// Faults, and those that needed I/O.
@@ -115,6 +119,7 @@ fn from_table(stat: &Table, version: Version) -> GroupStat {
     let by_version = |v1: &str, v2: &str| bytes(if version == Version::V1 { v1 } else { v2 });
     GroupStat {
         anon: by_version("rss", "anon"),
+        anon_huge: by_version("rss_huge", "anon_thp"),
         file: by_version("cache", "file"),
         mapped_file: by_version("mapped_file", "file_mapped"),
         dirty: by_version("dirty", "file_dirty"),
@@ -127,6 +132,7 @@ fn from_table(stat: &Table, version: Version) -> GroupStat {
         inactive_file: bytes("inactive_file"),
         active_file: bytes("active_file"),
         unevictable: bytes("unevictable"),
+        page_tables: bytes("pagetables"),
         kernel: bytes("kernel"),
         pgfault: count("pgfault"),
         pgmajfault: count("pgmajfault"),

@@ -64,8 +64,13 @@ impl Usage {
 /// # Errors
 /// When it is not our child.
 pub fn wait_with_usage(child: &Child) -> Result<(ExitStatus, Usage)> {
-    wait4(child.id(), 0)?.ok_or_else(|| {
-        KernelError::io("wait for", format!("process {}", child.id()), io::Error::from_raw_os_error(libc::ECHILD))
+    wait_for(child.id())
+}
+
+/// The same of a child that is known by its number.
+pub(crate) fn wait_for(pid: u32) -> Result<(ExitStatus, Usage)> {
+    wait4(pid, 0)?.ok_or_else(|| {
+        KernelError::io("wait for", format!("process {pid}"), io::Error::from_raw_os_error(libc::ECHILD))
     })
 }
 

@@ -63,6 +63,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         row("timeout", Kind::Time, Some("5min"), "The most time a run without a limit gets"),
     ],
     figures: &["wall", "major faults", "read from disks"],
+    child: None,
     open,
 };
 

@@ -10,6 +10,7 @@ pub mod code_plus_data;
 pub mod cold_warm;
 pub mod drop_caches;
 pub mod eat_memory;
+pub mod fork_storm;
 pub mod knee;
 pub mod page_cache_vs_tmpfs;
 pub mod read_path;
@@ -34,22 +35,18 @@ pub const EXPERIMENTS: &[Experiment] = &[
     self_check::EXPERIMENT,
     big_reader::EXPERIMENT,
     read_path::EXPERIMENT,
+    fork_storm::EXPERIMENT,
 ];
 
-/// The kinds of child, and what does the task of each: those of experiments, and those that many share.
-const CHILDREN: &[ChildKind] = &[
-    (code_plus_data::NAME, code_plus_data::work),
-    (eat_memory::NAME, eat_memory::allocate),
-    (drop_caches::NAME, drop_caches::hold),
-    (work::KIND, work::main),
-    (worker::KIND, worker::main),
-    (command::KIND, command::main),
-];
+/// Kinds of child that many experiments share.
+const CHILDREN: &[ChildKind] =
+    &[(work::KIND, work::main), (worker::KIND, worker::main), (command::KIND, command::main)];
 
 /// This binary as a child: what stands after [`child::ARGUMENT`].
 #[must_use]
 pub fn child_main(args: &[String]) -> ExitCode {
-    child::main(CHILDREN, args)
+    let own = EXPERIMENTS.iter().filter_map(|experiment| Some((experiment.name, experiment.child?)));
+    child::main(&own.chain(CHILDREN.iter().copied()).collect::<Vec<_>>(), args)
 }
 
 /// The experiment of that name.

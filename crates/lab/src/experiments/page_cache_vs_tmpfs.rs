@@ -36,6 +36,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     page: include_str!("../../../../docs/experiments/page-cache-vs-tmpfs.md"),
     parameters: PARAMETERS,
     figures: &["read: per CPU second", "rewrite: per CPU second", "in-place: per CPU second"],
+    child: None,
     open,
 };
 

@@ -37,6 +37,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         row("slowed", Kind::Count(1, 1000), Some("20"), "Extra work of the third setting, in per cent"),
     ],
     figures: &["time", "CPU time"],
+    child: None,
     open,
 };
 

@@ -59,6 +59,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         row("timeout", Kind::Time, Some("60s"), "When a reader that does not come to an end is given up"),
     ],
     figures: &["hot set kept", "refaults", "time to use it again"],
+    child: None,
     open,
 };
 

@@ -54,6 +54,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         "file refaults per round",
         "anonymous refaults per round",
     ],
+    child: Some(work),
     open,
 };
 

@@ -49,6 +49,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         row("timeout", Kind::Time, Some("60s"), "The most time a run gets"),
     ],
     figures: &["wall", "user", "system", "CPU time"],
+    child: None,
     open,
 };
 

@@ -57,6 +57,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         row("runs", Kind::Count(1, 100), Some("1"), "Runs of each level, in alternating order; each drops twice"),
     ],
     figures: &["clean kept", "mapped kept", "free gained"],
+    child: Some(hold),
     open,
 };
 

@@ -74,6 +74,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         row("timeout", Kind::Time, Some("60s"), "When a run is given up"),
     ],
     figures: &["obtained", "free said"],
+    child: Some(allocate),
     open,
 };
 

@@ -59,6 +59,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         row("flood", params::Kind::Size, Some("128MiB"), "How much is written in disk-flood"),
     ],
     figures: &["call: time", "call: time asleep"],
+    child: None,
     open,
 };
 

@@ -37,6 +37,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     page: include_str!("../../../../../docs/experiments/tmpfs-vs-disk.md"),
     parameters: PARAMETERS,
     figures: &["write", "write-synced", "read-warm"],
+    child: None,
     open,
 };
 
