@@ -21,7 +21,7 @@ use clap::{Args, Subcommand};
 use ramline_kernel::KernelError;
 use ramline_pagecache::walk::WalkOptions;
 use ramline_pagecache::warm::Progress;
-use ramline_pagecache::{Glob, SoFar, walk};
+use ramline_pagecache::{Glob, SoFar};
 use ramline_view::cache;
 
 use crate::exit;

@@ -9,7 +9,7 @@ use clap::Args;
 use ramline_kernel::Root;
 use ramline_pagecache::top::TopOptions;
 use ramline_pagecache::walk::WalkOptions;
-use ramline_pagecache::{Context, SoFar, top, walk};
+use ramline_pagecache::{Context, SoFar, top};
 use ramline_snapshot::cache::Top as Seen;
 use ramline_view::CacheTop;
 

@@ -10,7 +10,7 @@ use clap::Args;
 use ramline_kernel::Root;
 use ramline_pagecache::trace::{self, TraceOptions, Whom};
 use ramline_pagecache::walk::WalkOptions;
-use ramline_pagecache::{Context, walk};
+use ramline_pagecache::Context;
 use ramline_view::CacheTrace;
 
 use super::recording::journalled;
