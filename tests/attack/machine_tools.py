@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import trees  # noqa: E402
 from labtest import RAMLINE, TOP, check, skip, traces  # noqa: E402, F401  (handed on)
 
 MIB, PAGE = 1 << 20, os.sysconf("SC_PAGESIZE")
-FIXTURE = TOP / "fixtures/healthy/debian-13"
+FIXTURE = trees.directory("healthy/debian-13")
 MEMORY = Path("/sys/fs/cgroup/memory")
 ZRAM = Path("/sys/class/zram-control")
 LIBC = ctypes.CDLL(None, use_errno=True)

@@ -8,7 +8,8 @@ import signal
 import subprocess
 import time
 
-from makers import MIB, TOP, Group, Skip, beside, each, fill, meminfo, own_tmp, provocations, scratch, swap_file, swapped_out, zram
+import trees
+from makers import MIB, Group, Skip, beside, each, fill, meminfo, own_tmp, provocations, scratch, swap_file, swapped_out, zram
 from readings import RATES, State
 
 PROVOKED = provocations()
@@ -247,7 +248,7 @@ SICK = [
           causes=(*SHORT, "nearly_used_up", "low"), words=r"memory is short|memory is low|nearly used up|thrashing|out of memory"),
     # A kernel without quotas on tmpfs cannot make it, and neither this one nor any of Debian's has them: read from a captured tree.
     State("/tmp at 97 % by quota", "A captured tree with a quota of one user on /tmp.", contextlib.nullcontext, sick=True, causes=("tmpfs-quota-near-limit",),
-          words=r"quota", shapes=("instant", "checkup"), args=("--root", str(TOP / "fixtures/findings/tmpfs-quota-near-limit/fires")), quick=True),
+          words=r"quota", shapes=("instant", "checkup"), args=("--root", str(trees.directory("findings/tmpfs-quota-near-limit/fires"))), quick=True),
     # The second list.
     State("swap in the order of making", "A swap file and then zram, both without a priority.", in_order_of_making, sick=True, second=True,
           causes=("swap-outranked",), words=r"only after the slower swap"),

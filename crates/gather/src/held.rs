@@ -13,9 +13,10 @@ use std::path::{Path, PathBuf};
 
 use ramline_kernel::kernel_file::read_text;
 use ramline_kernel::{FileKey, Root, loopdev, mount};
+use ramline_snapshot::processes::cgroup_path;
 
 use crate::mappers::{key_of, name_of};
-use crate::maps::pids;
+use crate::proc_dir::pids;
 
 /// Who holds files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,13 +162,7 @@ impl One<'_> {
 
 fn group(dir: &Path) -> Option<String> {
     let text = read_text(&dir.join("cgroup")).ok()?;
-    let path = |wanted: fn(&str) -> bool| {
-        text.lines().find_map(|line| {
-            let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
-            wanted(controllers).then(|| path.to_owned())
-        })
-    };
-    path(|controllers| controllers.split(',').any(|name| name == "memory")).or_else(|| path(str::is_empty))
+    cgroup_path(text.as_bytes()).map(|path| String::from_utf8_lossy(path).into_owned())
 }
 
 #[cfg(test)]

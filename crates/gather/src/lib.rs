@@ -24,6 +24,7 @@ pub mod held;
 pub mod mappers;
 pub mod maps;
 pub mod naming;
+mod proc_dir;
 pub mod processes;
 pub mod quiet;
 pub mod requests;

@@ -10,7 +10,7 @@ use ramline_kernel::kernel_file::read_text;
 use ramline_kernel::{FileKey, Root};
 use rustix::fs::{OFlags, major, makedev};
 
-use crate::maps::pids;
+use crate::proc_dir::pids;
 
 /// A process that maps a file, or has it open.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,18 +16,21 @@
 //! ```
 
 mod alike;
+mod clock;
 mod files;
+mod pieces;
 mod scan;
 mod tables;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ramline_kernel::{Cause, KernelError, Result, Root};
-use ramline_snapshot::maps::{MappedProcess, Maps, Missed};
-use ramline_units::Nanos;
+use ramline_snapshot::maps::{Maps, Missed};
 
-pub(crate) use scan::pids;
+use clock::{Clock, nanos};
 use scan::{NotSeen, Scan};
+
+use crate::proc_dir::pids;
 
 /// Whose mappings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,7 +104,7 @@ pub fn read(root: &Root, request: &Request) -> Result<Maps> {
         }
     }
     (out.reading.walked, out.reading.capture) = (request.walk, !root.is_live());
-    out.reading.ranges = out.processes.iter().map(|p| count(p.mappings.len())).sum();
+    out.reading.ranges = out.processes.iter().map(|p| p.mappings.len() as u64).sum();
     out.reading.budget = request.budget.map(nanos);
     out.reading.lists = nanos(clock.start.elapsed());
     let (files, unknown) = scan.finish();
@@ -115,7 +118,7 @@ pub fn read(root: &Root, request: &Request) -> Result<Maps> {
 /// All processes but this one: who asks for many does not ask for the asker.
 fn others(root: &Root) -> impl Iterator<Item = u32> {
     let own = root.is_live().then(std::process::id);
-    scan::pids(root).into_iter().filter(move |pid| own != Some(*pid))
+    pids(root).into_iter().filter(move |pid| own != Some(*pid))
 }
 
 fn many(scan: &mut Scan<'_>, pids: Vec<u32>, clock: &Clock, out: &mut Maps) {
@@ -159,62 +162,6 @@ fn refusal(root: &Root, pid: u32, why: NotSeen) -> KernelError {
         ),
     };
     KernelError::new("show the mapped files of process", pid.to_string(), cause).hint(hint)
-}
-
-/// When to stop beginning something new.
-struct Clock {
-    start: Instant,
-    budget: Option<Duration>,
-}
-
-impl Clock {
-    fn new(budget: Option<Duration>) -> Clock {
-        Clock { start: Instant::now(), budget }
-    }
-
-    fn is_over(&self) -> bool {
-        self.budget.is_some_and(|budget| self.start.elapsed() >= budget)
-    }
-}
-
-fn nanos(time: Duration) -> Nanos {
-    Nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
-}
-
-fn count(n: usize) -> u64 {
-    u64::try_from(n).unwrap_or(u64::MAX)
-}
-
-/// What a file gets: offset, length and whether it is code, for every range of every process, in order of offset.
-type Pieces = Vec<(u64, u64, bool)>;
-
-/// All ranges of each file.
-fn pieces(processes: &[MappedProcess], files: usize) -> Vec<Pieces> {
-    let mut out = vec![Pieces::new(); files];
-    for mapping in processes.iter().flat_map(|p| &p.mappings) {
-        if let Some(list) = mapping.file.and_then(|f| out.get_mut(usize::try_from(f).ok()?)) {
-            list.push((mapping.offset, mapping.size().0, mapping.execute));
-        }
-    }
-    for list in &mut out {
-        list.sort_unstable();
-        list.dedup();
-    }
-    out
-}
-
-/// The union of pieces, as `(offset, length)`, in order.
-fn union(pieces: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
-    let mut out: Vec<(u64, u64)> = Vec::new();
-    for (start, length) in pieces {
-        match out.last_mut() {
-            Some((from, len)) if start <= from.saturating_add(*len) => {
-                *len = (*len).max(start.saturating_add(length).saturating_sub(*from));
-            }
-            _ => out.push((start, length)),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

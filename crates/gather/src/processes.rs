@@ -10,33 +10,23 @@
 //! assert!(found.list.iter().any(|p| p.pid == std::process::id() && p.rss_anon.is_some()));
 //! ```
 
-mod files;
 mod named;
 mod one;
 mod plan;
 mod swapped;
 mod walk;
 
-use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::proc_dir::ProcDir;
+pub use named::{Named, command_line, named};
+use one::Names;
+pub use one::{Captured, Depth};
+pub use plan::LARGEST_WALK;
 use ramline_kernel::Root;
 use ramline_snapshot::processes::{Missed, Process, Processes, Walks};
-use ramline_units::PageSize;
-
-use files::ProcDir;
-pub use named::{Named, command_line, named};
 pub use swapped::place_swapped;
-pub use walk::{LARGEST_WALK, deep, within};
-
-/// How deep to look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Depth {
-    /// The cheap files only.
-    Cheap,
-    /// Also the page tables of every process, in parallel and without bound. Each walk holds the process's mmap lock.
-    Walk,
-}
+pub use walk::{deep, within};
 
 /// Threads of the cheap pass: more of them only wait for the same locks of the process list.
 const CHEAP_THREADS: usize = 2;
@@ -48,17 +38,6 @@ pub struct Pass {
     pub found: Processes,
     /// Path below the root and text; `None` where the kernel refused.
     pub texts: Vec<(String, Option<String>)>,
-}
-
-/// What a captured tree knows that its files do not say.
-#[derive(Debug, Clone, Default)]
-pub struct Captured {
-    /// Program of each process.
-    pub programs: BTreeMap<u32, String>,
-    /// Files the kernel refused.
-    pub denied: Vec<String>,
-    /// Page size of the captured machine.
-    pub page: Option<PageSize>,
 }
 
 /// All processes below a root; see [`pass`].
@@ -129,25 +108,6 @@ fn add(missed: &mut Missed, walks: &mut Walks, more: Missed, walked: Walks) {
     walks.done += walked.done;
     walks.denied += walked.denied;
     walks.cost.0 += walked.cost.0;
-}
-
-/// Names by number, each once.
-#[derive(Debug, Default)]
-pub(crate) struct Names {
-    list: Vec<String>,
-    index: HashMap<String, u32>,
-}
-
-impl Names {
-    fn index(&mut self, name: &str) -> u32 {
-        if let Some(index) = self.index.get(name) {
-            return *index;
-        }
-        let index = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
-        self.list.push(name.to_owned());
-        self.index.insert(name.to_owned(), index);
-        index
-    }
 }
 
 /// The first process namespace has a fixed number (PROC_PID_INIT_INO of linux/proc_ns.h).

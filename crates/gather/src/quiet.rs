@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use ramline_kernel::kernel_file::read_text;
 use ramline_kernel::{KernelError, Result, Root};
 use ramline_snapshot::Wanted;
+use ramline_units::growth;
 
 use crate::sections::gather;
 
@@ -28,8 +29,8 @@ pub struct Quiet {
     pub cpus: u32,
     /// Share of CPU time that was neither idle nor waiting for I/O, 0 to 1.
     pub cpu_busy: f64,
-    /// Share taken by the hypervisor, 0 to 1.
-    pub cpu_stolen: f64,
+    /// Share taken by the hypervisor, 0 to 1; `None` where its counter went back.
+    pub cpu_stolen: Option<f64>,
     /// Share of the look in which a task waited for memory (PSI some), in percent; `None` where PSI is off. The kernel's own average
     /// over 10 s would still tell of a run of ours that is over.
     pub psi_memory: Option<f64>,
@@ -56,7 +57,7 @@ pub fn look(root: &Root, time: Duration) -> Result<Quiet> {
     std::thread::sleep(time);
     let (after, then, span) = (ticks(root)?, waited(root), begin.elapsed());
     let pressure = |before: Option<u64>, after: Option<u64>| {
-        let waited = Duration::from_micros(after?.saturating_sub(before?));
+        let waited = Duration::from_micros(growth(before?, after?)?);
         Some(waited.as_secs_f64() / span.as_secs_f64().max(1e-6) * 100.0)
     };
     let path = root.path("/proc/loadavg");
@@ -66,14 +67,14 @@ pub fn look(root: &Root, time: Duration) -> Result<Quiet> {
         .next()
         .and_then(|word| word.parse().ok())
         .ok_or_else(|| KernelError::malformed("read", &path, &text))?;
-    let total = after.total.saturating_sub(before.total);
-    let idle = after.idle.saturating_sub(before.idle);
-    let stolen = after.stolen.saturating_sub(before.stolen);
+    let stolen = growth(before.stolen, after.stolen);
+    // The time of waiting for I/O is an estimate that may fall (proc_stat(5)): then no time was idle, or none passed.
+    let (total, idle) = (after.total.saturating_sub(before.total), after.idle.saturating_sub(before.idle));
     Ok(Quiet {
         load1,
         cpus: after.cpus,
-        cpu_busy: share(total.saturating_sub(idle + stolen), total),
-        cpu_stolen: share(stolen, total),
+        cpu_busy: share(total.saturating_sub(idle.saturating_add(stolen.unwrap_or(0))), total),
+        cpu_stolen: stolen.map(|stolen| share(stolen, total)),
         psi_memory: pressure(so_far[0], then[0]),
         psi_io: pressure(so_far[1], then[1]),
         lasted: span,
@@ -121,8 +122,14 @@ impl Quiet {
         if self.cpu_busy > busy_limit {
             return Some(format!("the CPUs are {:.0} % busy", self.cpu_busy * 100.0));
         }
-        if self.cpu_stolen > 0.02 {
-            return Some(format!("the hypervisor takes {:.0} % of the CPU time", self.cpu_stolen * 100.0));
+        match self.cpu_stolen {
+            None => {
+                return Some("what the hypervisor takes of the CPU time is not known: its counter went back".into());
+            }
+            Some(stolen) if stolen > 0.02 => {
+                return Some(format!("the hypervisor takes {:.0} % of the CPU time", stolen * 100.0));
+            }
+            Some(_) => {}
         }
         let pressure = |name: &str, value: Option<f64>| {
             value
@@ -164,13 +171,15 @@ mod tests {
             load1: 0.1,
             cpus: 2,
             cpu_busy: 0.5,
-            cpu_stolen: 0.0,
+            cpu_stolen: Some(0.0),
             psi_memory: None,
             psi_io: None,
             lasted: Duration::from_millis(200),
         };
         assert_eq!(quiet.disturbance(0.25).as_deref(), Some("the CPUs are 50 % busy"));
         assert_eq!(Quiet { cpu_busy: 0.1, ..quiet }.disturbance(0.25), None);
+        let reset = Quiet { cpu_busy: 0.1, cpu_stolen: None, ..quiet }.disturbance(0.25);
+        assert!(reset.is_some_and(|why| why.contains("went back")), "not known is not none");
         let waits = |percent| Quiet { cpu_busy: 0.1, psi_io: Some(percent), ..quiet }.disturbance(0.25);
         assert_eq!((waits(3.0), waits(30.0).as_deref()), (None, Some("tasks wait for I/O 30 % of the time")));
     }

@@ -4,6 +4,7 @@
 //! `ramline-snapshot`. Only the sections a command wants are read.
 
 mod blocks;
+mod capture;
 mod cgroups;
 mod configured;
 mod dirs;
@@ -13,6 +14,7 @@ mod hugepages;
 mod killers;
 mod machine;
 mod meta;
+mod mountinfo;
 mod mounts;
 mod processes;
 mod reader;
@@ -34,8 +36,9 @@ use ramline_snapshot::zoneinfo::Zoneinfo;
 use ramline_snapshot::zswap::Zswap;
 use ramline_snapshot::{Seen, Snapshot, Wanted, swaps};
 
+pub use capture::TOP;
 pub use dirs::walk;
-pub use meta::{Meta, TOP};
+pub use meta::Meta;
 pub use processes::Walking;
 use reader::Reader;
 
@@ -64,7 +67,7 @@ pub fn evictors(root: &Root) -> Seen<Evictors> {
 pub fn capture(root: &Root, tree: Tree) -> Result<Snapshot> {
     let reader = Reader::recording(root);
     let snapshot = fill(&reader, Wanted::ALL, Walking::Never);
-    meta::write_tree(&reader, &snapshot, tree)?;
+    capture::write_tree(&reader, &snapshot, tree)?;
     Ok(snapshot)
 }
 

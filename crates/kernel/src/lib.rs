@@ -1,6 +1,7 @@
 //! How the machine is touched.
 
 pub mod cgroup;
+mod clock;
 pub mod code;
 pub mod direct;
 pub mod drop_caches;
@@ -14,7 +15,7 @@ pub mod kernel_file;
 pub mod limits;
 pub mod loopdev;
 pub mod map;
-mod meminfo;
+pub mod meminfo;
 pub mod mount;
 pub mod opened;
 pub mod output;
@@ -36,7 +37,7 @@ pub mod write;
 pub mod zram;
 pub mod zswap;
 
-pub use cgroup::{Room, cache_room, memory_room, panic_on_oom};
+pub use cgroup::{Room, cache_room, memory_room, memory_total, panic_on_oom};
 pub use error::{Cause, KernelError, Result};
 pub use file_key::FileKey;
 pub use root::Root;

@@ -178,10 +178,15 @@ mod tests {
 
     #[test]
     fn a_command_and_its_short_lived_children_are_seen_and_nobody_else() {
-        let mut opened = match Opened::new(&Root::live()) {
-            Ok(opened) => opened,
-            Err(error) => return eprintln!("SKIP: {error}"),
-        };
+        // Without CAP_SYS_ADMIN, or without fanotify, this refuses too.
+        // SAFETY: integers only.
+        let able = check(unsafe { libc::fanotify_init(libc::FAN_CLASS_NOTIF | libc::FAN_CLOEXEC, 0) });
+        // SAFETY: a descriptor the kernel just gave us, owned by nobody else.
+        let able = able.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
+        if ramline_testkit::skip_if(able.is_err(), "files that a command opens", "needs root, and fanotify") {
+            return;
+        }
+        let mut opened = Opened::new(&Root::live()).unwrap();
         let dir = tempfile::tempdir_in(".").unwrap();
         let name = |name: &str| {
             let path = dir.path().canonicalize().unwrap().join(name);

@@ -15,7 +15,7 @@ use ramline_kernel::{FileKey, Root, input, process};
 use ramline_units::Bytes;
 use serde::Serialize;
 
-use crate::error::{LabError, Result};
+use ramline_sandbox::error::{LabError, Result};
 
 pub use find::Trace;
 

@@ -186,7 +186,7 @@ pub fn slots(area: &SwapArea, snapshot: &Snapshot) -> Option<Slots> {
 /// Free swap: SwapFree, or without it what the areas have left. `None` where neither file was seen.
 #[must_use]
 pub fn free(snapshot: &Snapshot) -> Option<Bytes> {
-    let areas = || Some(snapshot.swaps.data()?.iter().map(|a| a.size - a.used).sum());
+    let areas = || Some(snapshot.swaps.data()?.iter().map(SwapArea::free).sum());
     snapshot.meminfo.data().and_then(|m| m.swap_free).or_else(areas)
 }
 

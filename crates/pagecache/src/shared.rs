@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ramline_kernel::{process, signals};
+use ramline_kernel::{process, signals, worker};
 use ramline_units::Bytes;
 
 /// Pages of this machine in bytes.
@@ -59,7 +59,7 @@ pub fn parallel_map<T: Sync, R: Send>(items: &[T], threads: usize, work: impl Fn
     };
     std::thread::scope(|scope| {
         for _ in 0..others {
-            if !process::spawn_with_own_descriptors(scope, "asking-again", all) {
+            if !worker::with_own_descriptors(scope, "asking-again", all) {
                 break;
             }
         }

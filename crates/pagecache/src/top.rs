@@ -102,7 +102,7 @@ fn counted(context: Context<'_>) -> (Bytes, Bytes) {
     let of = || {
         let meminfo = seen.meminfo.data()?;
         let devices = meminfo.buffers?;
-        Some((meminfo.cached? + devices - meminfo.shmem?, devices))
+        Some(((meminfo.cached? + devices).checked_sub(meminfo.shmem?)?, devices))
     };
     of().unwrap_or_default()
 }

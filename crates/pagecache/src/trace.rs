@@ -85,7 +85,7 @@ pub fn trace(context: Context<'_>, run: &mut Run, walking: &WalkOptions, options
     recording.stop(wants)?;
     // A command that was interrupted with us ends by itself; its end is not waited for.
     let ended = ended.or_else(|| child.as_mut().and_then(|child| child.try_wait().ok().flatten()));
-    let (recorded, counted) = recording.end();
+    let (recorded, counted) = recording.end()?;
     Ok(Traced {
         page: bytes(1),
         whom,

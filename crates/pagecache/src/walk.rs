@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ramline_kernel::limits::{self, Limited};
-use ramline_kernel::{FileKey, KernelError, process, residency, signals};
+use ramline_kernel::{FileKey, KernelError, residency, signals, worker};
 use ramline_snapshot::cache::Remark;
 use rustix::fs::{FileType, Stat};
 
@@ -231,7 +231,7 @@ pub fn walk<V: Visit>(context: Context<'_>, names: &[PathBuf], options: &WalkOpt
     std::thread::scope(|scope| {
         // Files that were named were visited by now.
         let wanted = if waits { threads } else { 0 };
-        let begun = (0..wanted).filter(|_| process::spawn_with_own_descriptors(scope, "walk", || walk.work())).count();
+        let begun = (0..wanted).filter(|_| worker::with_own_descriptors(scope, "walk", || walk.work())).count();
         if begun < wanted {
             // Without any of them this one does it.
             walk.queue.without(wanted - begun.max(1));

@@ -13,6 +13,7 @@
 //! ```
 
 mod bytes;
+mod counter;
 mod escape;
 mod limit;
 mod nanos;
@@ -22,6 +23,7 @@ mod saturating;
 mod signed;
 
 pub use bytes::Bytes;
+pub use counter::{Counter, growth};
 pub use escape::{escape, escape_json, is_hostile, printable};
 pub use limit::Limit;
 pub use nanos::Nanos;

@@ -16,6 +16,12 @@ impl Nanos {
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
+
+    /// `self - other`, or zero: the time since `other` on a clock that never goes back.
+    #[must_use]
+    pub const fn saturating_sub(self, other: Nanos) -> Nanos {
+        Nanos(self.0.saturating_sub(other.0))
+    }
 }
 
 impl From<Duration> for Nanos {

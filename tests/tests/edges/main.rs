@@ -21,10 +21,26 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("gather", &["units", "snapshot", "kernel"]),
     ("act", &["units", "kernel"]),
     ("pagecache", &["units", "snapshot", "trace", "kernel", "gather", "act"]),
-    ("lab", &["units", "snapshot", "evidence", "trace", "model", "kernel", "gather", "act"]),
+    ("sandbox", &["units", "snapshot", "evidence", "model", "kernel", "gather", "act"]),
+    ("measure", &["units", "snapshot", "evidence", "model", "kernel", "gather", "act", "sandbox"]),
+    ("lab", &["units", "snapshot", "evidence", "trace", "model", "kernel", "gather", "act", "sandbox", "measure"]),
     (
         "cli",
-        &["units", "snapshot", "evidence", "model", "advice", "view", "kernel", "gather", "act", "pagecache", "lab"],
+        &[
+            "units",
+            "snapshot",
+            "evidence",
+            "model",
+            "advice",
+            "view",
+            "kernel",
+            "gather",
+            "act",
+            "sandbox",
+            "measure",
+            "pagecache",
+            "lab",
+        ],
     ),
     ("testkit", &[]),
 ];
@@ -73,7 +89,7 @@ fn unsafe_stands_only_in_the_kernel_crate() {
 
 #[test]
 fn kernel_paths_stand_only_in_kernel_and_gather() {
-    for name in ["act", "pagecache", "lab", "cli"] {
+    for name in ["act", "sandbox", "measure", "pagecache", "lab", "cli"] {
         for source::Source { path, code, .. } in source::of_crate(name) {
             for named in ["\"/proc/", "\"/sys/", "\"/sys\"", "\"/proc\""] {
                 assert!(!code.contains(named), "{path} names a kernel file: {named}");
@@ -106,8 +122,7 @@ fn what_comes_from_outside_is_read_by_the_one_reader_with_its_bounds() {
         "gather/src/sections/shmem/spaces.rs",
         "gather/src/sections/zram.rs",
         "gather/src/held.rs",
-        "lab/src/scratch.rs",
-        "lab/src/vm/guest.rs",
+        "sandbox/src/vm/guest.rs",
     ];
     let found = elsewhere(&["fs::read(", "fs::read_to_string(", "io::read_to_string"], &may);
     assert!(found.is_empty(), "read through ramline_kernel::input:\n{}", found.join("\n"));
@@ -117,16 +132,46 @@ fn what_comes_from_outside_is_read_by_the_one_reader_with_its_bounds() {
 
 #[test]
 fn what_is_printed_passes_the_printer_that_escapes() {
-    let may = ["kernel/src/stdio.rs", "lab/src/vm/guest.rs"];
+    let may = ["kernel/src/stdio.rs", "sandbox/src/vm/guest.rs"];
     let found = elsewhere(&["println!(", "eprint!(", "print!("], &may);
     assert!(found.is_empty(), "print through ramline_kernel::stdio::tell or cli's output:\n{}", found.join("\n"));
 }
 
 #[test]
 fn threads_are_watched_for_panics() {
-    let may = ["kernel/src/worker.rs", "kernel/src/signals.rs", "kernel/src/process.rs"];
+    let may = ["kernel/src/worker.rs", "kernel/src/signals.rs"];
     let found = elsewhere(&["thread::spawn(", "thread::Builder"], &may);
     assert!(found.is_empty(), "begin threads through ramline_kernel::worker:\n{}", found.join("\n"));
+}
+
+#[test]
+fn only_growth_subtracts_counters_so_that_a_reset_is_never_a_clean_zero() {
+    let subtracts = ["saturating_sub(", "checked_sub(", "wrapping_sub(", "abs_diff(", " - "];
+    let counters = [
+        "majflt",
+        "minflt",
+        "_faults",
+        "refault",
+        "pgscan",
+        "pgsteal",
+        "pgpgin",
+        "pswp",
+        "oom_kill",
+        "total_us",
+        "stalled_us",
+        "sectors",
+        "_completed",
+        "usage.user",
+        "usage.system",
+        "usage.read",
+        "before.get(",
+        "after.get(",
+    ];
+    // What `growth` gave is a size, no longer a counter.
+    let counted = |line: &String| counters.iter().any(|word| line.contains(word)) && !line.contains("growth(");
+    let found = elsewhere(&subtracts, &[]).into_iter().filter(counted);
+    let found: Vec<String> = found.collect();
+    assert!(found.is_empty(), "use ramline_units::growth:\n{}", found.join("\n"));
 }
 
 /// Code without what stands in quotes, all white space as one blank: what spans lines is found too.

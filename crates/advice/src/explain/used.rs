@@ -22,10 +22,10 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let meminfo = inputs.snapshot.meminfo.data();
     let mut numbers = Numbers::default();
     let total = meminfo.and_then(|m| m.mem_total);
-    let by_available = meminfo.and_then(|m| Some(m.mem_total? - m.mem_available?));
+    let by_available = meminfo.and_then(|m| m.mem_total?.checked_sub(m.mem_available?));
     let by_cache = meminfo.and_then(|m| {
         let cache = m.buffers? + m.cached? + m.s_reclaimable.unwrap_or_default();
-        Some(m.mem_total? - m.mem_free? - cache)
+        m.mem_total?.checked_sub(m.mem_free? + cache)
     });
     numbers.add("used, as free of procps 4 counts it", by_available, "/proc/meminfo MemTotal - MemAvailable");
     numbers.add(

@@ -35,6 +35,7 @@ pub fn of(arg: &Arg) -> Lines {
         "CMD" | "COMMAND" => shell(COMMANDS),
         "TOPIC|NUMBER" => topics(),
         "EXPERIMENT" => experiments(),
+        "DOCUMENT" => ramline_view::schema::names().map(|name| (name.to_owned(), String::new())).collect(),
         "FOLDER" | "FIRST" | "SECOND" | "SERIES" => series().into_iter().chain(shell(DIRS)).collect(),
         "GROUP" => groups(),
         "PID|NAME" | "TEXT" => processes(),

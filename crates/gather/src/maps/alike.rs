@@ -11,7 +11,8 @@ use std::path::Path;
 use ramline_kernel::stream::{self, Hint};
 use ramline_snapshot::maps::{Contents, MappedFile, Store};
 
-use super::{Clock, files::open};
+use super::clock::Clock;
+use super::files::open;
 
 /// Shorter ones are not worth a line.
 const LEAST: u64 = 4096;
@@ -158,6 +159,7 @@ impl Elf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ramline_testkit::skip_if;
     use std::io::Write;
 
     fn file(bytes: &[u8]) -> File {
@@ -167,12 +169,26 @@ mod tests {
     }
 
     #[test]
-    fn the_build_id_of_this_program_is_found_and_a_damaged_one_is_none() {
-        let exe = std::fs::read("/proc/self/exe").unwrap();
-        let id = build_id(&file(&exe));
-        if let Some(id) = &id {
-            assert!(id.len() >= 16 && id.bytes().all(|b| b.is_ascii_hexdigit()), "{id}");
+    fn the_build_id_of_a_program_is_the_one_that_readelf_finds() {
+        let test = "the build id of a program";
+        let told = |path: &Path| {
+            let done = std::process::Command::new("readelf").arg("-n").arg(path).output().ok()?;
+            let text = String::from_utf8_lossy(&done.stdout).into_owned();
+            text.lines().find_map(|line| Some(line.trim().strip_prefix("Build ID: ")?.to_owned()))
+        };
+        let programs = [std::env::current_exe().unwrap(), "/bin/sh".into(), "/bin/ls".into()];
+        let programs = programs.map(|path| (told(&path), path));
+        if skip_if(programs.iter().all(|(id, _)| id.is_none()), test, "needs readelf, and a program with a build id") {
+            return;
         }
+        for (id, path) in programs {
+            assert_eq!(build_id(&File::open(&path).unwrap()), id, "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn a_program_that_is_damaged_has_another_build_id_or_none() {
+        let exe = std::fs::read("/proc/self/exe").unwrap();
         assert_eq!(build_id(&file(b"not ELF")), None);
         // Every byte of the header turned round: another answer or none, never a panic.
         for at in 0..64 {

@@ -15,7 +15,9 @@ use ramline_snapshot::maps::{MappedFile, Maps, NameState, Residency, Source, Sto
 use ramline_units::Bytes;
 use rustix::fs::{Mode, OFlags};
 
-use super::{Clock, Pieces, count, pieces, tables, union};
+use super::clock::Clock;
+use super::pieces::{Pieces, pieces, union};
+use super::tables;
 
 /// A process that maps the file, and where.
 #[derive(Debug, Clone, Copy)]
@@ -186,9 +188,4 @@ pub fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let open = |more| rustix::fs::open(path, flags | more, Mode::empty()).map(File::from);
     Ok(open(OFlags::NOATIME).or_else(|_| open(OFlags::empty()))?)
-}
-
-/// Pages in bytes.
-pub fn pages(n: usize, page: u64) -> Bytes {
-    Bytes(count(n).saturating_mul(page))
 }

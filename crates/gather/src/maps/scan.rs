@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
-use std::path::Path;
 
+use ramline_kernel::kernel_file::read_text;
 use ramline_kernel::{Root, process};
 use ramline_snapshot::maps::{Kind, MappedFile, MappedProcess, NameState, Parser, Range, Store, Totals};
+use ramline_snapshot::processes::cgroup_path;
 use ramline_snapshot::{Malformed, mounts};
 
 /// Why a process was not seen.
@@ -61,10 +62,10 @@ impl<'a> Scan<'a> {
             Err(why) => return Err(why),
         };
         let status = format!("/proc/{pid}/status");
-        let totals = read_small(&self.root.path(&status)).ok().and_then(|t| Totals::parse(&status, &t).ok().flatten());
+        let totals = read_text(&self.root.path(&status)).ok().and_then(|t| Totals::parse(&status, &t).ok().flatten());
         let mut out = MappedProcess {
             pid,
-            name: read_small(&self.root.path(format!("/proc/{pid}/comm")))
+            name: read_text(&self.root.path(format!("/proc/{pid}/comm")))
                 .unwrap_or_default()
                 .trim_end_matches('\n')
                 .to_owned(),
@@ -142,7 +143,7 @@ impl<'a> Scan<'a> {
 
     fn mounts(&mut self, path: &str) {
         let mut list = Vec::new();
-        if let Ok(text) = read_small(&self.root.path(path)) {
+        if let Ok(text) = read_text(&self.root.path(path)) {
             list = mounts::parse(path, &text).unwrap_or_default();
         }
         for mount in list {
@@ -171,7 +172,7 @@ impl<'a> Scan<'a> {
     }
 
     fn has_memory(&self, pid: u32) -> bool {
-        read_small(&self.root.path(format!("/proc/{pid}/status"))).is_ok_and(|t| t.contains("\nVmSize:"))
+        read_text(&self.root.path(format!("/proc/{pid}/status"))).is_ok_and(|t| t.contains("\nVmSize:"))
     }
 }
 
@@ -185,37 +186,15 @@ fn why(error: &std::io::Error) -> NotSeen {
     }
 }
 
-/// Text of a file of at most 4 MiB; bytes that are no UTF-8 are replaced.
-pub fn read_small(path: &Path) -> std::io::Result<String> {
-    let mut bytes = Vec::new();
-    ramline_kernel::kernel_file::open(path)?.take(4 << 20).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// All process ids, in order.
-pub fn pids(root: &Root) -> Vec<u32> {
-    let Ok(entries) = std::fs::read_dir(root.path("/proc")) else { return Vec::new() };
-    let mut out: Vec<u32> = entries.flatten().filter_map(|e| e.file_name().to_str()?.parse().ok()).collect();
-    out.sort_unstable();
-    out
-}
-
 /// True where other users' processes are not even listed: process 1 always exists.
 pub fn is_hidden(root: &Root) -> bool {
     root.is_live() && !root.path("/proc/1").exists()
 }
 
-/// The control group of a process for memory: version 1's where there is one, else version 2's.
+/// The control group of a process for memory.
 pub fn group_of(root: &Root, pid: u32) -> Option<String> {
-    let text = read_small(&root.path(format!("/proc/{pid}/cgroup"))).ok()?;
-    let of = |wanted: fn(&str) -> bool| {
-        text.lines().find_map(|line| {
-            let mut fields = line.splitn(3, ':').skip(1);
-            let (controllers, path) = (fields.next()?, fields.next()?);
-            wanted(controllers).then(|| path.to_owned())
-        })
-    };
-    of(|list| list.split(',').any(|c| c == "memory")).or_else(|| of(str::is_empty))
+    let text = read_text(&root.path(format!("/proc/{pid}/cgroup"))).ok()?;
+    cgroup_path(text.as_bytes()).map(|path| String::from_utf8_lossy(path).into_owned())
 }
 
 /// A group as processes name it: `/a/b`, from that, `a/b`, or its directory below the usual mount points.

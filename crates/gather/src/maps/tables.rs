@@ -10,8 +10,9 @@ use std::os::unix::fs::FileExt;
 
 use ramline_kernel::Root;
 use ramline_snapshot::maps::{Mapping, Maps, Source};
+use ramline_units::Bytes;
 
-use super::{Clock, files::pages};
+use super::clock::Clock;
 
 const PRESENT: u64 = 1 << 63;
 const FILE: u64 = 1 << 61;
@@ -59,19 +60,19 @@ pub fn present(root: &Root, out: &mut Maps, wanted: &HashSet<u32>, clock: &Clock
     let counts = counts(&seen);
     for index in reached {
         let Some(file) = usize::try_from(index).ok().and_then(|i| out.files.get_mut(i)) else { continue };
-        let of = |code| counts.get(&(index, code)).copied().unwrap_or(0);
-        file.residency.present = Some(pages(of(false), out.page));
-        file.residency.present_code = Some(pages(of(true), out.page));
+        let of = |code| Bytes(counts.get(&(index, code)).copied().unwrap_or(0).saturating_mul(out.page));
+        file.residency.present = Some(of(false));
+        file.residency.present_code = Some(of(true));
         if file.residency.source == Source::Unknown {
             file.residency.source = Source::PageTables;
         }
     }
 }
 
-fn counts(seen: &Seen) -> HashMap<(u32, bool), usize> {
+fn counts(seen: &Seen) -> HashMap<(u32, bool), u64> {
     let mut out = HashMap::new();
     for ((file, code, _), piece) in &seen.0 {
-        let ones: usize = piece.iter().map(|word| usize::try_from(word.count_ones()).unwrap_or(0)).sum();
+        let ones: u64 = piece.iter().map(|word| u64::from(word.count_ones())).sum();
         *out.entry((*file, *code)).or_default() += ones;
     }
     out

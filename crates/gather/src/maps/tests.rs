@@ -2,12 +2,6 @@ use super::*;
 use ramline_testkit::Tree;
 
 #[test]
-fn pieces_that_touch_or_overlap_become_one() {
-    assert_eq!(union([(0, 4), (2, 4), (6, 2), (10, 1), (10, 1)].into_iter()), [(0, 8), (10, 1)]);
-    assert_eq!(union([(5, u64::MAX), (6, 1)].into_iter()), [(5, u64::MAX)]);
-}
-
-#[test]
 fn a_group_is_named_as_processes_name_it() {
     for (given, name) in [
         ("a/b/", "/a/b"),
@@ -45,7 +39,9 @@ fn what_has_no_mappings_is_told_apart() {
 }
 
 fn process_name(pid: u32) -> Option<String> {
-    scan::read_small(&Root::live().path(format!("/proc/{pid}/comm"))).ok().map(|t| t.trim().to_owned())
+    ramline_kernel::kernel_file::read_text(&Root::live().path(format!("/proc/{pid}/comm")))
+        .ok()
+        .map(|t| t.trim().to_owned())
 }
 
 #[test]

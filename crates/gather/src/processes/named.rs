@@ -4,7 +4,7 @@
 
 use ramline_kernel::Root;
 
-use crate::maps::pids;
+use crate::proc_dir::pids;
 
 /// A process that goes by a name.
 #[derive(Debug, Clone, PartialEq, Eq)]

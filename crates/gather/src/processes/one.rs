@@ -1,12 +1,51 @@
 //! One process after the other: the work of one thread.
 
+use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
 use ramline_snapshot::processes::{Missed, Process, Walked, Walks, cgroup_path};
 use ramline_units::{Nanos, PageSize};
 
-use super::files::{NotRead, PidDir, ProcDir};
-use super::{Captured, Depth, Names};
+use crate::proc_dir::{NotRead, PidDir, ProcDir};
+
+/// How deep to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// The cheap files only.
+    Cheap,
+    /// Also the page tables of every process, in parallel and without bound. Each walk holds the process's mmap lock.
+    Walk,
+}
+
+/// What a captured tree knows that its files do not say.
+#[derive(Debug, Clone, Default)]
+pub struct Captured {
+    /// Program of each process.
+    pub programs: BTreeMap<u32, String>,
+    /// Files the kernel refused.
+    pub denied: Vec<String>,
+    /// Page size of the captured machine.
+    pub page: Option<PageSize>,
+}
+
+/// Names by number, each once.
+#[derive(Debug, Default)]
+pub struct Names {
+    pub list: Vec<String>,
+    index: HashMap<String, u32>,
+}
+
+impl Names {
+    pub fn index(&mut self, name: &str) -> u32 {
+        if let Some(index) = self.index.get(name) {
+            return *index;
+        }
+        let index = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
+        self.list.push(name.to_owned());
+        self.index.insert(name.to_owned(), index);
+        index
+    }
+}
 
 /// Processes a thread takes at a time.
 pub const PORTION: usize = 16;

@@ -21,8 +21,8 @@ use std::collections::HashMap;
 use ramline_snapshot::processes::{Around, Process, Processes, Program, Walked};
 use ramline_units::{Bytes, Nanos};
 
-use super::walk::LARGEST_WALK;
-
+/// Processes that map more than this are walked only when all are: it takes about half a second.
+pub const LARGEST_WALK: Bytes = Bytes::from_gib(16);
 /// Nanoseconds a walk takes per byte before any was timed: 30 ms per GiB of 4 KiB pages, in the middle of what others measured.
 const FIRST_RATE: f64 = 30e6 / (1024.0 * 1024.0 * 1024.0);
 /// Nanoseconds a walk takes that finds nothing: opening, mappings, printing.

@@ -12,9 +12,9 @@ use ramline_kernel::Root;
 use ramline_snapshot::processes::{Process, Processes, SwappedTo};
 use ramline_units::{Bytes, Nanos, PageSize};
 
-use super::files::{NotRead, PidDir, ProcDir};
 use super::one::nanos;
-use super::walk::LARGEST_WALK;
+use super::plan::LARGEST_WALK;
+use crate::proc_dir::{NotRead, PidDir, ProcDir};
 
 /// Numbers from here on are no areas but marks of the kernel (migration, poison, device memory): MAX_SWAPFILES is 32 less
 /// up to nine such marks.

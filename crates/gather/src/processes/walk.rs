@@ -9,14 +9,11 @@ use std::time::Instant;
 
 use ramline_kernel::Root;
 use ramline_snapshot::processes::{Process, Processes, Walked};
-use ramline_units::{Bytes, Nanos};
+use ramline_units::Nanos;
 
-use super::files::{NotRead, PidDir, ProcDir};
 use super::one::{nanos, walk};
 use super::plan::Plan;
-
-/// Processes that map more than this are walked only when all are: it takes about half a second.
-pub const LARGEST_WALK: Bytes = Bytes::from_gib(16);
+use crate::proc_dir::{NotRead, PidDir, ProcDir};
 
 /// Threads that walk within a budget, which is of time added up over them.
 const THREADS: usize = 2;
@@ -133,6 +130,8 @@ fn one(proc: &ProcDir, listed: &Process, buffer: &mut Vec<u8>) -> Result<Walked,
 
 #[cfg(test)]
 mod tests {
+    use ramline_units::Bytes;
+
     use super::*;
 
     #[test]

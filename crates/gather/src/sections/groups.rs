@@ -44,7 +44,7 @@ fn walk(reader: &Reader<'_>, version: Version, mount: &Path, out: &mut Groups) {
     // Paths below the mount; the root is the empty one.
     let mut waiting = VecDeque::from([PathBuf::new()]);
     while let Some(below) = waiting.pop_front() {
-        let late = reader.root().is_live() && boottime().0.saturating_sub(begin.0) > LONGEST.0;
+        let late = reader.root().is_live() && boottime().saturating_sub(begin) > LONGEST;
         if out.list.len() >= MOST || late {
             out.complete = false;
             return;

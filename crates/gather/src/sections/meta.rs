@@ -1,13 +1,8 @@
 //! `meta.json` of a captured tree: what the files of /proc and /sys do not hold by themselves.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::{self, Write};
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Component, Path};
 
-use ramline_kernel::output::Tree;
-use ramline_kernel::{KernelError, Result, Root, input};
+use ramline_kernel::{Root, input};
 use ramline_snapshot::dirs::DirUse;
 use ramline_snapshot::machine::Machine;
 use ramline_snapshot::mounts::{Capacity, Quota};
@@ -16,8 +11,6 @@ use ramline_snapshot::shmem::Shmem;
 use ramline_snapshot::zram::ZramSupport;
 use ramline_snapshot::{Snapshot, Unseen};
 use serde::{Deserialize, Serialize};
-
-use super::reader::Reader;
 
 /// What goes with a captured tree.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -65,7 +58,8 @@ impl Meta {
         })
     }
 
-    fn of(snapshot: &Snapshot, denied: Vec<String>) -> Meta {
+    /// What goes with a tree of this snapshot.
+    pub fn from_snapshot(snapshot: &Snapshot, denied: Vec<String>) -> Meta {
         let zram = snapshot.zram.data();
         let devices = zram.map(|z| z.devices.as_slice()).unwrap_or_default();
         let mounts = snapshot.mounts.data().map(Vec::as_slice).unwrap_or_default();
@@ -89,41 +83,4 @@ impl Meta {
             denied,
         }
     }
-}
-
-const TRY: &str = "ramline snapshot --tree NEW_DIR";
-/// What stands at the top of a captured tree.
-pub const TOP: &[&str] = &["dev", "etc", "lib", "meta.json", "proc", "run", "sys", "usr", "var"];
-
-/// Writes everything a reader has recorded as a tree, which then takes its place.
-pub fn write_tree(reader: &Reader<'_>, snapshot: &Snapshot, tree: Tree) -> Result<()> {
-    // Named as the reader knows it, not as it is called while it is filled.
-    let place = tree.path().to_owned();
-    let failed = |e: io::Error| KernelError::io("write the captured tree", &place, e).or_hint(TRY);
-    let make = |path: &Path| fs::DirBuilder::new().recursive(true).mode(0o755).create(path).map_err(failed);
-    let staged = tree.dir();
-    let mut denied = Vec::new();
-    for (path, text) in reader.recorded() {
-        let Some(text) = text else {
-            denied.push(path);
-            continue;
-        };
-        let below = Path::new(path.trim_start_matches('/'));
-        // A tree that is captured again may name what it likes; nothing is written beside it.
-        if !below.components().all(|part| matches!(part, Component::Normal(_))) {
-            continue;
-        }
-        let full = staged.join(below);
-        if let Some(parent) = full.parent() {
-            make(parent)?;
-        }
-        write_new(&full, text.as_bytes()).map_err(failed)?;
-    }
-    let text = serde_json::to_string_pretty(&Meta::of(snapshot, denied)).map_err(|e| failed(e.into()))?;
-    write_new(&staged.join("meta.json"), (text + "\n").as_bytes()).map_err(failed)?;
-    tree.place().map_err(|error| error.or_hint(TRY))
-}
-
-fn write_new(path: &Path, text: &[u8]) -> io::Result<()> {
-    fs::OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text)
 }

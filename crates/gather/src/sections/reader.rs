@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
     }
 
     fn seen<T>(&self, data: T, start: Option<Nanos>) -> Seen<T> {
-        let cost = self.clock().zip(start).map(|(end, start)| Nanos(end.0.saturating_sub(start.0)));
+        let cost = self.clock().zip(start).map(|(end, start)| end.saturating_sub(start));
         Seen::Seen { data, at: start, cost }
     }
 

@@ -14,8 +14,6 @@ mod spaces;
 mod tree;
 
 use std::collections::HashMap;
-#[cfg(test)]
-use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use ramline_snapshot::meminfo::Meminfo;
@@ -28,17 +26,12 @@ use ask::Asker;
 use holders::Held;
 use ramline_kernel::process;
 use spaces::Spaces;
-use tree::Forest;
+use tree::{Forest, LISTED, USERS};
 
 /// All of it may take this long; what is not reached by then is not complete, and says so.
 const TIME: Duration = Duration::from_secs(5);
 /// Of it, at most this much for the processes.
 const TIME_OF_PROCESSES: Duration = Duration::from_secs(3);
-/// Entries of each list.
-const LISTED: usize = 100;
-/// Users told apart.
-const USERS: usize = 1000;
-
 const SEGMENTS: &str = "/proc/sysvipc/shm";
 
 pub fn shmem(reader: &Reader<'_>) -> Seen<Shmem> {
@@ -75,8 +68,8 @@ fn look(reader: &Reader<'_>, segments: Vec<Segment>, start: Instant, now: Durati
     let before = counted(reader);
     let proc = reader.root().path("/proc");
     let asker = Asker::new(now);
-    let spaces = Spaces::look(&proc, start + TIME_OF_PROCESSES);
-    let held = Held::look(&proc, &spaces, &asker, start + TIME_OF_PROCESSES);
+    let spaces = Spaces::look(reader.root(), start + TIME_OF_PROCESSES);
+    let held = Held::look(reader.root(), &spaces, &asker, start + TIME_OF_PROCESSES);
     // A process or two may refuse even root; who says "nobody holds it" says how many refused.
     let all_asked = held.walk.processes_complete && (held.walk.denied == 0 || process::uid() == 0);
     let mut forest = Forest::new(&asker, all_asked.then_some(&held.named), loops(reader), start + TIME);
@@ -172,9 +165,9 @@ mod tests {
         let page = ramline_kernel::process::page_size();
         file.write_all(&vec![1; usize::try_from(3 * page).unwrap()]).unwrap();
         let ino = rustix::fs::fstat(&file).unwrap().st_ino;
-        let proc = Path::new("/proc");
+        let root = Root::live();
         let end = Instant::now() + Duration::from_secs(60);
-        let held = Held::look(proc, &Spaces::look(proc, end), &Asker::new(Duration::ZERO), end);
+        let held = Held::look(&root, &Spaces::look(&root, end), &Asker::new(Duration::ZERO), end);
         let ours = held.objects.iter().find(|o| o.ino == ino && o.kind == ObjectKind::Memfd).unwrap();
         assert_eq!(ours.amount.all(), Bytes(3 * page));
         assert!(ours.holders.iter().any(|h| h.pid == std::process::id() && h.open && !h.mapped));

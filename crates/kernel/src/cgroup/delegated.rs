@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::hierarchy::ancestors;
+use super::path::ancestors;
 use super::v2::{Parent, SUBTREE, gives_memory, lists_memory};
 use crate::Root;
 use crate::error::{KernelError, Result};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ramline_units::Bytes;
 
-use super::Version;
+use super::path::Version;
 use crate::error::Result;
 use crate::kernel_file::{read_text, read_u64};
 

@@ -12,8 +12,8 @@ use ramline_kernel::{FileKey, Root};
 use ramline_kernel::{input, residency};
 
 use super::{FileSet, Member};
-use crate::command::{self, Order, Ran};
-use crate::error::{LabError, Result};
+use ramline_sandbox::child::command::{self, CommandRun, Ran};
+use ramline_sandbox::error::{LabError, Result};
 
 /// No experiment with more files than this: evicting them before each run would take longer than the runs.
 const MOST: usize = 100_000;
@@ -116,8 +116,8 @@ impl FileSet {
 }
 
 impl Trace<'_> {
-    fn order<'a>(&'a self, watch: Option<&'a mut Opened>) -> Order<'a> {
-        Order { argv: self.argv, group: self.group, timeout: self.timeout, watch }
+    fn order<'a>(&'a self, watch: Option<&'a mut Opened>) -> CommandRun<'a> {
+        CommandRun { argv: self.argv, group: self.group, timeout: self.timeout, watch }
     }
 }
 

@@ -215,7 +215,11 @@ pub fn of(group: &Group, version: Version) -> Vec<Part> {
                     "vmalloc",
                     "zswap",
                 ];
-                push(PartId::KernelOther, kernel - inside.iter().filter_map(|name| get(name)).sum(), true);
+                push(
+                    PartId::KernelOther,
+                    kernel.saturating_sub(inside.iter().filter_map(|name| get(name)).sum()),
+                    true,
+                );
             }
         }
     }
@@ -225,7 +229,7 @@ pub fn of(group: &Group, version: Version) -> Vec<Part> {
 
 fn file_other(get: impl Fn(&str) -> Option<Bytes>) -> Option<Bytes> {
     let known = ["shmem", "swapcached", "active_file", "inactive_file"].iter().filter_map(|name| get(name)).sum();
-    get("file").map(|file| file - known)
+    get("file").map(|file| file.saturating_sub(known))
 }
 
 /// What the group itself has of a part, where the kernel says so (version 1); otherwise the groups below are taken off.

@@ -171,7 +171,7 @@ pub fn closure(maps: &Maps) -> Option<Closure> {
         for mapping in &process.mappings {
             let Some(usage) = mapping.usage else { continue };
             any = true;
-            let pages = usage.rss - usage.anonymous;
+            let pages = usage.rss.saturating_sub(usage.anonymous);
             let is_memory = class(mapping, behind(maps, mapping)) == Class::SharedMemory;
             let parts = [
                 usage.rss,

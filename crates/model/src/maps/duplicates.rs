@@ -126,8 +126,8 @@ fn group((name, length, likeness, id, _): Identity<'_>, mut copies: Vec<Copy>, p
         length,
         likeness,
         build_id: (!id.is_empty()).then(|| id.to_owned()),
-        saves_at_least: if overlay { Bytes::ZERO } else { sum - whole.max(most) },
-        saves_at_most: sum - most,
+        saves_at_least: if overlay { Bytes::ZERO } else { sum.saturating_sub(whole.max(most)) },
+        saves_at_most: sum.saturating_sub(most),
         overlay,
         copies,
     }

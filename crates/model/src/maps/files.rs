@@ -196,7 +196,7 @@ fn one(file: &MappedFile, sum: Sum, code_only: bool, page: u64) -> FileUse {
         clean: (file.store == Store::FileSystem)
             .then_some(resident)
             .flatten()
-            .map(|resident| resident - dirty.unwrap_or_default()),
+            .and_then(|resident| resident.checked_sub(dirty.unwrap_or_default())),
         source: seen.source,
         why: seen.why.clone(),
     }

@@ -100,7 +100,7 @@ fn default_of(mount: &Mount, group: bool) -> Option<DefaultQuota> {
 /// The least room any user or group has left; what a new one gets where nobody has used any of it yet.
 pub fn room(quotas: &Quotas) -> Room {
     let of_uses = Room {
-        bytes: quotas.uses.iter().filter_map(|u| Some(u.quota.limit? - u.quota.used)).min(),
+        bytes: quotas.uses.iter().filter_map(|u| Some(u.quota.limit?.saturating_sub(u.quota.used))).min(),
         inodes: quotas.uses.iter().filter_map(|u| Some(u.quota.inode_limit?.saturating_sub(u.quota.inodes_used))).min(),
     };
     Room {

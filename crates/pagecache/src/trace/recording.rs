@@ -4,12 +4,13 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use ramline_act::{Result, Run};
+use ramline_kernel::KernelError;
+use ramline_kernel::process::{self, Usage};
 use ramline_kernel::tracing::{Instance, RawPages, follow};
-use ramline_kernel::{KernelError, process};
 use ramline_snapshot::cache::{Level, Recorded};
 use ramline_trace::count::{Counted, Counter};
 use ramline_trace::{Decoder, Event, Events, InOrder, PageLayout};
-use ramline_units::{Bytes, Nanos};
+use ramline_units::Bytes;
 
 use super::names::Names;
 use super::of_files::Files;
@@ -48,7 +49,7 @@ pub struct Recording {
     began: Instant,
     lasted: Duration,
     events: u64,
-    cpu_before: u64,
+    used_before: Usage,
 }
 
 impl Recording {
@@ -57,7 +58,7 @@ impl Recording {
     /// # Errors
     /// More privilege is needed, or this kernel has no tracing.
     pub fn make(context: Context<'_>, run: &mut Run, wanted: &Wanted<'_>) -> Result<Recording> {
-        let cpu_before = own_cpu();
+        let used_before = process::own_usage()?;
         let tracefs = run.tracefs()?;
         let (doing, removing) = (run.make_trace(&tracefs, 0)?, run.make_trace(&tracefs, 1)?);
         for instance in [&doing, &removing] {
@@ -100,7 +101,7 @@ impl Recording {
             began: Instant::now(),
             lasted: Duration::ZERO,
             events: 0,
-            cpu_before,
+            used_before,
         })
     }
 
@@ -164,19 +165,19 @@ impl Recording {
     }
 
     /// What it cost and missed, and the lists. The instances can be removed after this.
-    pub fn end(self) -> (Recorded, Counted) {
+    pub fn end(self) -> Result<(Recorded, Counted)> {
         let recorded = Recorded {
             lasted: self.lasted.into(),
             events: self.events,
             lost: self.doing.1.lost() + self.removing.1.lost(),
-            own_cpu: Nanos(own_cpu().saturating_sub(self.cpu_before)),
+            own_cpu: process::own_usage()?.since(&self.used_before)?.cpu(),
             level: self.counter.level(),
         };
         let counted = self.counter.finish(|names, file| {
             let (path, length) = names.of(file);
             (name(&path), length.map(Bytes))
         });
-        (recorded, counted)
+        Ok((recorded, counted))
     }
 }
 
@@ -186,8 +187,4 @@ fn enable(instance: &Instance, event: &str, filter: &str) -> Result<()> {
         return Ok(());
     }
     Ok(instance.enable(event, filter)?)
-}
-
-fn own_cpu() -> u64 {
-    process::own_usage().map_or(0, |usage| usage.user.0 + usage.system.0)
 }

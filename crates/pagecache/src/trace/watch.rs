@@ -61,7 +61,7 @@ pub fn watch(
     if !signals::interrupted() {
         look(&mut looks, &recording);
     }
-    let (recorded, counted) = recording.end();
+    let (recorded, counted) = recording.end()?;
     let mut out = Watched {
         page: bytes(1),
         named: paths.iter().map(|path| name(path)).collect(),

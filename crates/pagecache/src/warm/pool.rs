@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use ramline_kernel::{KernelError, limits, process, residency, signals};
+use ramline_kernel::{KernelError, limits, process, residency, signals, worker};
 use ramline_snapshot::cache::Stop;
 use ramline_units::Bytes;
 use rustix::fs::{Advice, fadvise};
@@ -108,7 +108,7 @@ pub fn read(
         let (done, finished) = channel::<()>();
         let begin = || {
             let (pool, done) = (&pool, done.clone());
-            process::spawn_with_own_descriptors(scope, "reader", move || pool.work(done))
+            worker::with_own_descriptors(scope, "reader", move || pool.work(done))
         };
         let begun = (0..threads).filter(|_| begin()).count();
         if begun < threads {

@@ -80,7 +80,7 @@ fn place<'a>(above: &mut Vec<&'a str>, name: &'a str, caller: Option<&'a str>) -
 fn own_times(steps: &mut [Step], took: Nanos) {
     let mut next = took;
     for step in steps.iter_mut().rev().filter(|step| step.by.is_none()) {
-        step.own = Nanos(next.0.saturating_sub(step.at.0));
+        step.own = next.saturating_sub(step.at);
         next = step.at;
     }
 }

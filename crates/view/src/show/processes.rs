@@ -3,14 +3,14 @@
 mod words;
 
 use ramline_model::processes::{By, Filter, Row, Who};
-use ramline_snapshot::{Snapshot, Window};
+use ramline_snapshot::{Snapshot, Wanted, Window};
 use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::{SCHEMA_VERSION, UnseenSection};
 use crate::sheet::{Depth, Sheet};
-use crate::text::{Cell, Column, Paint, Style, Table, number};
+use crate::text::{Cell, Column, Paint, Screen, Style, Table, number};
 
 /// `show processes`: who holds memory.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -59,6 +59,9 @@ const NAME: usize = 28;
 const COMMAND: usize = 30;
 
 impl ShowProcesses {
+    /// What it looks at.
+    pub const WANTED: Wanted = Wanted { meminfo: true, processes: true, swaps: true, zram: true, ..Wanted::NOTHING };
+
     /// From a snapshot; the window supplies growth, and the filter leaves rows out.
     #[must_use]
     pub fn new(snapshot: &Snapshot, window: Option<&Window<'_>>, by: By, sort: SortBy, filter: &Filter) -> Self {
@@ -98,30 +101,6 @@ impl ShowProcesses {
         matched.is_some_and(|matched| matched.processes == 0)
     }
 
-    /// The sheet.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
-        let mut sheet = Sheet::new();
-        match &self.who {
-            Some(who) => self.answer(&mut sheet, who),
-            None => sheet.answer(Paint::Bold, "Nothing is known about processes here."),
-        }
-        super::unseen(&mut sheet, &self.unseen);
-        sheet
-    }
-
-    /// The screen.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.text_with(style, false)
-    }
-
-    /// The screen; `verbose`, with what the columns mean, whether the sums agree, and what was read.
-    #[must_use]
-    pub fn text_with(&self, style: &Style, verbose: bool) -> String {
-        self.sheet().text(style, if verbose { Depth::All } else { Depth::Brief })
-    }
-
     /// What bounds the answer is said unasked; how it is known, on request.
     fn answer(&self, sheet: &mut Sheet, who: &Who) {
         sheet.answer(Paint::Bold, &words::first(who));
@@ -145,6 +124,23 @@ impl ShowProcesses {
             });
         }
         sheet.ask("--verbose shows how it is known.");
+    }
+}
+
+impl Screen for ShowProcesses {
+    fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new();
+        match &self.who {
+            Some(who) => self.answer(&mut sheet, who),
+            None => sheet.answer(Paint::Bold, "Nothing is known about processes here."),
+        }
+        super::unseen(&mut sheet, &self.unseen);
+        sheet
+    }
+
+    /// What the columns mean, whether the sums agree, and what was read is for those who ask.
+    fn text(&self, style: &Style) -> String {
+        self.sheet().text(style, Depth::Brief)
     }
 }
 
@@ -274,7 +270,7 @@ mod tests {
         let model = show(By::Program, SortBy::Holds, &Filter::default()).top(Some(15));
         let text = model.text(&Style { colour: false, width: 80 });
         assert!(!text.contains("Does it add up") && text.lines().count() <= 24, "{text}");
-        assert!(model.text_with(&Style::default(), true).contains("Does it add up"));
+        assert!(model.sheet().text(&Style::default(), Depth::All).contains("Does it add up"));
         assert!(width(&words::first(model.who.as_ref().unwrap())) < 100);
     }
 

@@ -22,6 +22,7 @@ mod table;
 
 pub use crate::sheet::{Cell, Column, Paint, Table};
 pub use bar::{Segment, bar, beside, chart, segments};
+pub use page::Screen;
 pub use plain::plain;
 
 use unicode_width::UnicodeWidthStr;

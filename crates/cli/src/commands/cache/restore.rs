@@ -9,9 +9,8 @@ use ramline_pagecache::restore::RestoreOptions;
 use ramline_pagecache::warm::WarmOptions;
 use ramline_pagecache::{Context, restore};
 use ramline_units::Bytes;
-use ramline_view::CacheRestore;
 
-use super::{code, show, tell_beside};
+use super::{CacheVerb, code, show, tell_beside};
 use crate::output::Format;
 use crate::progress::Terminal;
 
@@ -41,12 +40,8 @@ pub struct Restore {
     format: Format,
 }
 
-impl Restore {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// FILE is no hot set, is damaged, or is of another version or machine.
-    pub fn run(&self, root: &Root) -> Result<u8> {
+impl CacheVerb for Restore {
+    fn run(&self, root: &Root) -> Result<u8> {
         signals::install();
         let terminal = Terminal::new();
         let told = |error: &_| tell_beside(Some(&terminal), error);
@@ -58,7 +53,7 @@ impl Restore {
         drop(terminal);
         let done = done?;
         let partly = done.failed > 0 || done.stopped.is_some() || done.lost > 0;
-        self.format.print(&CacheRestore::new(done), CacheRestore::text)?;
+        self.format.versioned(&done)?;
         Ok(code(partly))
     }
 }

@@ -52,8 +52,8 @@ impl Asker {
                 let Some(seen) = seen else { return Amount { either: allocated, ..none } };
                 let bytes = |pages: u64| Bytes(pages.saturating_mul(self.page));
                 let resident = bytes(seen.cached);
-                let swapped = seen.evicted.map_or(allocated - resident, bytes);
-                Amount { resident, swapped, either: allocated - resident - swapped, ..none }
+                let swapped = seen.evicted.map_or(allocated.saturating_sub(resident), bytes);
+                Amount { resident, swapped, either: allocated.saturating_sub(resident + swapped), ..none }
             }
         }
     }
@@ -63,4 +63,14 @@ impl Asker {
         let touched = u64::try_from(read.max(written)).unwrap_or(0);
         Nanos(self.now.as_secs().saturating_sub(touched).saturating_mul(1_000_000_000))
     }
+}
+
+/// `major:minor`, as in mountinfo.
+pub fn dev_text(dev: u64) -> String {
+    format!("{}:{}", rustix::fs::major(dev), rustix::fs::minor(dev))
+}
+
+/// Seconds of a time stamp, whatever its width here.
+pub fn seconds(time: impl TryInto<i64>) -> i64 {
+    time.try_into().unwrap_or(0)
 }

@@ -14,23 +14,22 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::time::Instant;
 
+use ramline_kernel::Root;
 use ramline_snapshot::shmem::{GraphicsClient, Holder, Object, ObjectKind, Walk, drm_fdinfo};
 use ramline_units::Bytes;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use self::candidate::{Candidate, internal_kind};
+use self::candidate::{Candidate, DELETED, internal_kind};
 use self::mapping::Mapping;
-use super::ask::Asker;
-use super::spaces::{Space, Spaces, number_in_link, pids};
+use super::ask::{Asker, dev_text, seconds};
+use super::spaces::{Space, Spaces, number_in_link};
+use crate::proc_dir::pids;
 
 /// Objects told apart; more are counted as not asked.
 const OBJECTS: usize = 50_000;
 /// Holders named for each.
 const NAMED: usize = 4;
-/// What the kernel puts behind the name of a file without one.
-const DELETED: &[u8] = b" (deleted)";
-
 /// Who has a System V segment of our name space attached.
 #[derive(Debug, Default)]
 pub struct Attached {
@@ -58,12 +57,12 @@ pub struct Held {
 type Key = (ObjectKind, u64, u64, u64);
 
 impl Held {
-    pub fn look(proc: &Path, spaces: &Spaces, asker: &Asker, end: Instant) -> Held {
-        let mut held = Held::default();
+    pub fn look(root: &Root, spaces: &Spaces, asker: &Asker, end: Instant) -> Held {
+        let (mut held, proc) = (Held::default(), root.path("/proc"));
         held.walk.processes_complete = true;
         let own_ipc = fs::read_link(proc.join("self/ns/ipc")).ok().and_then(|link| number_in_link(&link));
         let mut text = Vec::new();
-        for pid in pids(proc) {
+        for pid in pids(root) {
             if Instant::now() > end {
                 held.walk.processes_complete = false;
                 break;
@@ -331,7 +330,7 @@ fn open(dir: impl AsFd, link: &str) -> Option<OwnedFd> {
 
 fn object(key: Key, path: &[u8], stat: Option<Stat>, asker: &Asker, open: impl FnOnce() -> Option<OwnedFd>) -> Object {
     let name = String::from_utf8_lossy(path.strip_suffix(DELETED).unwrap_or(path)).into_owned();
-    let mut out = Object { kind: key.0, name, dev: super::tree::dev_text(key.1), ino: key.2, ..Object::default() };
+    let mut out = Object { kind: key.0, name, dev: dev_text(key.1), ino: key.2, ..Object::default() };
     out.amount.count = 1;
     if let Some(stat) = stat {
         let number = |n: i64| u64::try_from(n).unwrap_or(0);
@@ -340,7 +339,7 @@ fn object(key: Key, path: &[u8], stat: Option<Stat>, asker: &Asker, open: impl F
         out.amount = asker.amount(Bytes(number(stat.st_blocks).saturating_mul(512)), open);
         // Pages of a mapping are touched without a trace.
         let traced = !matches!(key.0, ObjectKind::SharedAnonymous | ObjectKind::Segment);
-        out.age = traced.then(|| asker.age(super::tree::seconds(stat.st_atime), super::tree::seconds(stat.st_mtime)));
+        out.age = traced.then(|| asker.age(seconds(stat.st_atime), seconds(stat.st_mtime)));
     }
     out
 }

@@ -6,9 +6,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use ramline_snapshot::swaps::unescape_octal;
+use ramline_kernel::Root;
 
-use crate::sections::mounts::is_local;
+use super::super::mountinfo::{Line, Table};
+use super::super::mounts::is_local;
+use crate::proc_dir::pids;
 
 /// One way to a file system in RAM.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,14 +64,14 @@ pub struct Spaces {
 }
 
 impl Spaces {
-    pub fn look(proc: &Path, end: Instant) -> Spaces {
-        let mut out = Spaces::default();
+    pub fn look(root: &Root, end: Instant) -> Spaces {
+        let (mut out, proc) = (Spaces::default(), root.path("/proc"));
         let own = space_of(&proc.join("self"));
         if let Ok(text) = fs::read(proc.join("self/mountinfo")) {
             let space = out.add(&String::from_utf8_lossy(&text), None);
             out.spaces.insert(own.unwrap_or(0), space);
         }
-        for pid in pids(proc) {
+        for pid in pids(root) {
             if Instant::now() > end {
                 break;
             }
@@ -102,30 +104,29 @@ impl Spaces {
 
     /// Adds the mounts of one name space.
     fn add(&mut self, text: &str, via: Option<u32>) -> Space {
-        let lines: Vec<Line<'_>> = text.lines().filter_map(Line::parse).collect();
-        let by_id: HashMap<u64, usize> = lines.iter().enumerate().map(|(index, line)| (line.id, index)).collect();
+        let table = Table::parse(text);
         let mut space = Space::default();
-        for line in &lines {
+        for line in &table.lines {
             let ram = in_ram(line.fs);
             space.ids.insert(line.id, ram.then_some(line.dev));
             space.points.insert(line.at.as_os_str().as_bytes().to_vec(), ram);
             if !ram {
                 continue;
             }
-            if line.root != Path::new("/") {
+            let whole = line.is_whole();
+            if !whole {
                 let inside = line.root.strip_prefix("/").unwrap_or(&line.root);
                 self.parts.insert((line.dev, inside.to_owned()));
             }
-            let whole = line.root == Path::new("/");
             if self.ways.get(&line.dev).is_some_and(|known| known.whole || !whole) {
                 continue;
             }
-            if !reachable(line, &lines, &by_id) {
+            if !reachable(line, &table) {
                 self.unreached.insert(line.dev);
                 continue;
             }
             let below = |other: &Line<'_>| other.at.strip_prefix(&line.at).ok().map(Path::to_owned);
-            let covered = lines.iter().filter(|other| other.id != line.id).filter_map(below);
+            let covered = table.lines.iter().filter(|other| other.id != line.id).filter_map(below);
             self.ways.insert(
                 line.dev,
                 Way {
@@ -142,57 +143,21 @@ impl Spaces {
     }
 }
 
-/// As `ramline_model::tmpfs::in_ram`; `kernel` does not depend on the model.
+/// As `ramline_model::tmpfs::in_ram`; `gather` does not depend on the model.
 fn in_ram(fs: &str) -> bool {
     matches!(fs, "tmpfs" | "devtmpfs" | "ramfs" | "rootfs")
-}
-
-struct Line<'a> {
-    id: u64,
-    parent: u64,
-    dev: u64,
-    root: PathBuf,
-    at: PathBuf,
-    fs: &'a str,
-    options: &'a str,
-}
-
-impl<'a> Line<'a> {
-    fn parse(line: &'a str) -> Option<Line<'a>> {
-        let (left, right) = line.split_once(" - ")?;
-        let mut left = left.split(' ');
-        let (id, parent) = (left.next()?.parse().ok()?, left.next()?.parse().ok()?);
-        let (major, minor) = left.next()?.split_once(':')?;
-        let dev = rustix::fs::makedev(major.parse().ok()?, minor.parse().ok()?);
-        let (root, at) = (unescape_octal(left.next()?).into(), unescape_octal(left.next()?).into());
-        let mut right = right.split(' ');
-        let fs = right.next()?;
-        Some(Line { id, parent, dev, root, at, fs, options: right.nth(1).unwrap_or_default() })
-    }
 }
 
 /// File systems that the kernel answers from its own tables: a tmpfs is often mounted below one (/sys/fs/cgroup).
 const OF_THE_KERNEL: &[&str] =
     &["rootfs", "sysfs", "proc", "cgroup", "cgroup2", "devpts", "mqueue", "hugetlbfs", "securityfs"];
 
-/// The path to `line` crosses only mounts that cannot hang, and ends at it: no mount lies on top of it, or of a directory
-/// on the way that is not the way itself. The root of the name space has answered already.
-fn reachable(line: &Line<'_>, lines: &[Line<'_>], by_id: &HashMap<u64, usize>) -> bool {
-    let mut chain: Vec<&Line<'_>> = vec![line];
-    while let Some(next) = chain.last().and_then(|last| by_id.get(&last.parent)).and_then(|index| lines.get(*index)) {
-        if chain.iter().any(|known| known.id == next.id) {
-            break;
-        }
-        chain.push(next);
-    }
+/// The path to `line` crosses only mounts that cannot hang, and ends at it. The root of the name space has answered already.
+fn reachable(line: &Line<'_>, table: &Table<'_>) -> bool {
+    let way = table.way(line);
     let safe =
         |mount: &&Line<'_>| mount.at == Path::new("/") || is_local(mount.fs) || OF_THE_KERNEL.contains(&mount.fs);
-    let covers = |other: &Line<'_>| {
-        let below = chain.iter().position(|known| known.id == other.parent).map(|at| at.saturating_sub(1));
-        below.and_then(|at| chain.get(at)).is_some_and(|below| below.at.starts_with(&other.at))
-    };
-    chain.iter().all(safe)
-        && !lines.iter().any(|other| !chain.iter().any(|known| known.id == other.id) && covers(other))
+    way.iter().all(safe) && !table.is_covered(&way)
 }
 
 /// The number of a process's mount name space.
@@ -203,14 +168,6 @@ fn space_of(dir: &Path) -> Option<u64> {
 /// `mnt:[4026531832]`
 pub fn number_in_link(link: &Path) -> Option<u64> {
     link.to_str()?.split_once('[')?.1.trim_end_matches(']').parse().ok()
-}
-
-/// Process ids, in order.
-pub fn pids(proc: &Path) -> Vec<u32> {
-    let names = fs::read_dir(proc).into_iter().flatten().flatten();
-    let mut out: Vec<u32> = names.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    out.sort_unstable();
-    out
 }
 
 #[cfg(test)]

@@ -12,11 +12,14 @@ use ramline_units::{Bytes, Nanos};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
-use super::ask::Asker;
+use super::ask::{Asker, dev_text, seconds};
 use super::largest::Largest;
 use super::spaces::{Spaces, Way};
-use super::{LISTED, USERS};
 
+/// Entries of each list.
+pub const LISTED: usize = 100;
+/// Users told apart.
+pub const USERS: usize = 1000;
 /// Inodes looked at, all file systems together.
 const INODES: u64 = 2_000_000;
 /// Directories waiting to be read: their names are kept.
@@ -265,14 +268,4 @@ fn open_below(top: BorrowedFd<'_>, inside: &Path, flags: OFlags, resolve: Resolv
 fn open_file(dir: impl AsFd, name: &std::ffi::CStr) -> Option<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     rustix::fs::openat(dir, name, flags, Mode::empty()).ok()
-}
-
-/// `major:minor`, as in mountinfo.
-pub fn dev_text(dev: u64) -> String {
-    format!("{}:{}", rustix::fs::major(dev), rustix::fs::minor(dev))
-}
-
-/// Seconds of a time stamp, whatever its width here.
-pub fn seconds(time: impl TryInto<i64>) -> i64 {
-    time.try_into().unwrap_or(0)
 }

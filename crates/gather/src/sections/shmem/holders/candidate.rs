@@ -3,7 +3,9 @@
 use ramline_snapshot::shmem::ObjectKind;
 
 use super::super::spaces::Space;
-use super::DELETED;
+
+/// What the kernel puts behind the name of a file without one.
+pub const DELETED: &[u8] = b" (deleted)";
 
 /// Why a descriptor is worth a look.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
