@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ramline_testkit::{binary, project, ramline, skip_if};
+use ramline_testkit::{binary, project, ramline, skip_if, tree};
 use serde_json::Value;
 
 fn generated(what: &str) -> tempfile::TempDir {
@@ -96,7 +96,7 @@ fn the_schema_of_all_documents_is_the_tracked_one_and_each_is_had_by_itself() {
 
 #[test]
 fn every_key_that_a_screen_prints_stands_in_its_schema() {
-    let tree = project().join("fixtures/healthy/debian-13").display().to_string();
+    let tree = tree("healthy/debian-13").display().to_string();
     for screen in ["memory", "tiers", "zram", "swap", "tmpfs", "pressure"] {
         let name = format!("show-{screen}");
         let schema: Value = serde_json::from_str(&ramline(&["generate", "schema", &name]).stdout).unwrap();

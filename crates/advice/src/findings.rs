@@ -76,7 +76,7 @@ pub fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
             .filter(|finding| finding.change.is_some())
             .for_each(|finding| not_from_here(finding, container));
     }
-    found.sort_by_key(|finding| Reverse((finding.weight, finding.confidence)));
+    ramline_units::sort_by_key(&mut found, |finding| Reverse((finding.weight, finding.confidence)));
     found
 }
 

@@ -5,11 +5,8 @@ use clap::{Parser, Subcommand};
 use crate::commands;
 use crate::exit;
 use crate::output::Format;
-use crate::source::Source;
+use crate::source::{ANYWHERE, Source};
 use crate::terminal::Colour;
-
-/// Options that are the same for all commands stand last in their help.
-pub const ANYWHERE: &str = "For every command";
 
 /// Shows where memory is, measures what every tier costs, proves what another setting would do
 #[derive(Debug, Parser)]

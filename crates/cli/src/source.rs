@@ -9,8 +9,10 @@ use ramline_gather::{Walking, gather_walking};
 use ramline_kernel::{Root, input};
 use ramline_snapshot::{Snapshot, Wanted};
 
-use crate::args::ANYWHERE;
 use crate::exit::{Failure, USAGE};
+
+/// Options that are the same for all commands stand last in their help.
+pub const ANYWHERE: &str = "For every command";
 
 /// The options that choose the source.
 #[derive(Debug, Clone, Default, Args)]

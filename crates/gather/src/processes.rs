@@ -94,7 +94,7 @@ fn merge(workers: Vec<one::Worker<'_>>) -> Pass {
         add(&mut pass.found.missed, &mut pass.found.walks, missed, walks);
         pass.texts.extend(texts);
     }
-    pass.found.list.sort_unstable_by_key(|p| p.pid);
+    ramline_units::sort_by_key(&mut pass.found.list, |p| p.pid);
     pass.found.list.shrink_to_fit();
     pass.found.groups = groups.list;
     pass.found.programs = programs.list;

@@ -133,7 +133,7 @@ fn fill(reader: &Reader<'_>, want: Wanted, walking: Walking) -> Snapshot {
             let names = reader.names(dir);
             let mut sizes: Vec<ThpSize> =
                 names.iter().filter(|n| n.starts_with("hugepages-")).filter_map(size).collect();
-            sizes.sort_by_key(|size| size.page);
+            ramline_units::sort_by_key(&mut sizes, |size| size.page);
             Ok(Thp {
                 enabled: bracketed(enabled).0,
                 defrag: other("defrag"),

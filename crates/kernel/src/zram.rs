@@ -187,7 +187,7 @@ impl Device {
     pub fn algorithms(&self) -> Result<Vec<String>> {
         let text = read_text(&self.dir.join("comp_algorithm"))?;
         let mut words: Vec<&str> = text.split_whitespace().collect();
-        words.sort_by_key(|word| !word.starts_with('['));
+        ramline_units::sort_by_key(&mut words, |word| !word.starts_with('['));
         Ok(words.iter().map(|word| word.trim_matches(['[', ']']).to_owned()).collect())
     }
 

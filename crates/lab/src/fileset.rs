@@ -147,7 +147,7 @@ impl FileSet {
             Stays { path: member.path.clone(), bytes, mapped_by }
         });
         self.stays = stays.collect();
-        self.stays.sort_by_key(|stays| std::cmp::Reverse(stays.bytes));
+        ramline_units::sort_by_key(&mut self.stays, |stays| std::cmp::Reverse(stays.bytes));
         Ok(())
     }
 
@@ -259,7 +259,7 @@ impl FileSet {
     pub fn detail(&self) -> serde_json::Value {
         let mut files: Vec<(&PathBuf, u64)> =
             self.members.iter().map(|member| (&member.path, member.length())).collect();
-        files.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+        ramline_units::sort_by_key(&mut files, |(_, bytes)| std::cmp::Reverse(*bytes));
         let largest: Vec<_> =
             files.iter().take(200).map(|(path, bytes)| serde_json::json!({ "path": path, "needed": bytes })).collect();
         serde_json::json!({

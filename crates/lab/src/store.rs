@@ -194,7 +194,7 @@ impl RunFolder {
                 Err(why) => contents.unreadable.push(format!("{}: {why}", path.display())),
             }
         }
-        contents.records.sort_by_key(|record| record.order);
+        ramline_units::sort_by_key(&mut contents.records, |record| record.order);
         Ok(contents)
     }
 }

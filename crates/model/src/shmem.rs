@@ -247,7 +247,7 @@ fn shares(groups: &Groups) -> Vec<GroupShare> {
         })
         .filter(|share| share.resident.0 > 0)
         .collect();
-    out.sort_by(|a, b| b.resident.cmp(&a.resident).then_with(|| a.path.cmp(&b.path)));
+    ramline_units::sort_by(&mut out, |a, b| b.resident.cmp(&a.resident).then_with(|| a.path.cmp(&b.path)));
     out
 }
 

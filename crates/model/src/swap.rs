@@ -141,7 +141,7 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<SwapState> 
     let seen = snapshot.swaps.data()?;
     let mut areas: Vec<Area> = seen.iter().map(|a| area(a, snapshot)).collect();
     // Stable: the kernel lists equal priorities in the order it takes them.
-    areas.sort_by_key(|a| std::cmp::Reverse(a.priority));
+    ramline_units::sort_by_key(&mut areas, |a| std::cmp::Reverse(a.priority));
     let order: Vec<(String, i32, AreaKind)> = areas.iter().map(|a| (a.path.clone(), a.priority, a.kind)).collect();
     for (at, area) in areas.iter_mut().enumerate() {
         area.turn = 1 + order.iter().filter(|(_, p, _)| *p > area.priority).count();

@@ -295,7 +295,7 @@ pub fn support_rung(support: &ZramSupport) -> Rung {
 /// The first area that outranks a zram area, those with room before full ones.
 fn outranked_by(own: &SwapArea, swaps: &[SwapArea]) -> Option<OutrankedBy> {
     let mut over: Vec<&SwapArea> = swaps.iter().filter(|a| swap::outranks(a, own)).collect();
-    over.sort_by_key(|a| (swap::is_full(a), std::cmp::Reverse(a.priority)));
+    ramline_units::sort_by_key(&mut over, |a| (swap::is_full(a), std::cmp::Reverse(a.priority)));
     over.first().map(|a| OutrankedBy {
         path: a.path.clone(),
         priority: a.priority,

@@ -36,7 +36,7 @@ impl Remarks {
         let all = std::mem::take(&mut *lock(&self.0));
         let mut out: Vec<Remark> =
             all.into_iter().map(|(text, (files, example))| Remark { text, files, example }).collect();
-        out.sort_by_key(|remark| std::cmp::Reverse(remark.files));
+        ramline_units::sort_by_key(&mut out, |remark| std::cmp::Reverse(remark.files));
         out
     }
 }

@@ -185,7 +185,7 @@ impl<'a> Whole<'a> {
     fn seen(&self) -> Seen {
         let (walked, named) = self.sums.trees.roots();
         let mut device_files = lock(&self.devices).clone();
-        device_files.sort_by_key(|row| std::cmp::Reverse(row.resident));
+        ramline_units::sort_by_key(&mut device_files, |row| std::cmp::Reverse(row.resident));
         let holders = self.held.holders.iter().zip(&self.processes);
         let groups = self.groups.iter().filter(|(path, _)| *path != LOOPS);
         Seen {
@@ -205,7 +205,7 @@ impl<'a> Whole<'a> {
 
     fn most(&self, users: impl Iterator<Item = CacheUser>) -> Vec<CacheUser> {
         let mut users: Vec<CacheUser> = users.filter(|user| user.resident > Bytes::ZERO).collect();
-        users.sort_by(|a, b| b.resident.cmp(&a.resident).then_with(|| a.pid.cmp(&b.pid)));
+        ramline_units::sort_by(&mut users, |a, b| b.resident.cmp(&a.resident).then_with(|| a.pid.cmp(&b.pid)));
         users.truncate(self.rows);
         users
     }
@@ -247,7 +247,7 @@ impl<'a> Whole<'a> {
             };
             seen.nameless_files.push(self.hot(row, Some(file.key)));
         }
-        seen.nameless_files.sort_by_key(|file| std::cmp::Reverse(file.row.resident));
+        ramline_units::sort_by_key(&mut seen.nameless_files, |file| std::cmp::Reverse(file.row.resident));
         seen.nameless_files.truncate(self.rows);
     }
 }

@@ -22,8 +22,8 @@ pub use watch::look;
 
 use ramline_snapshot::cache::Remark;
 
-use crate::sheet::Sheet;
-use crate::text::{Paint, number};
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Paint, number};
 
 /// What was seen, with so many rows of each table on its screen.
 #[derive(Debug, Clone, Copy)]
@@ -60,8 +60,8 @@ const TOP: &str = "(--top; --json prints all)";
 mod tests {
     use super::*;
     use crate::report::Versioned;
-    use crate::text::Screen;
-    use crate::text::Style;
+    use crate::shown::Screen;
+    use ramline_sheet::text::Style;
     use ramline_snapshot::cache::{EvictedFiles, Restored, Saved, Stat, Top, Warmed, Watched};
 
     #[test]

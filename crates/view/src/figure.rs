@@ -19,8 +19,9 @@ mod value;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::sheet::Sheet;
-use crate::text::{Column, Paint, Screen, Table};
+use crate::shown::Screen;
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Column, Paint, Table};
 
 pub use documents::{Document, schemas};
 pub use find::{Found, UnknownName, all, find};

@@ -13,21 +13,17 @@
 //! assert!(page.contains("&lt;/title&gt;&lt;script&gt;") && !page.contains("<script"));
 //! ```
 
-mod charts;
-mod draw;
-mod parts;
-mod render;
 mod series;
-mod shell;
 
 use maud::{Markup, html};
 use ramline_model::verdict::Status;
 
-use crate::format::{date, digits, percent, size, times};
 use crate::report::CheckupReport;
 use crate::screen;
+use ramline_sheet::format::{date, digits, percent, size, times};
+use ramline_sheet::html::shell::{self, Section, Shell};
+use ramline_sheet::html::{draw, parts, render};
 pub use series::{Reading, SeriesPage, series};
-use shell::{Section, Shell};
 
 /// The page of a checkup.
 #[must_use]
@@ -69,8 +65,8 @@ fn head(report: &CheckupReport) -> Markup {
             @if let Some(container) = &machine.container { span { "in " (container) } }
             @if let Some(taken) = report.taken_unix_ns { span { (date(taken)) } }
         }
-        h1 class=(verdict_class(report)) { @if report.sentence.is_empty() { "Nothing can be said: /proc/meminfo was not seen." } @else { (crate::format::sentence(&report.sentence)) } }
-        @for detail in report.verdict.iter().flat_map(|verdict| &verdict.details) { p.detail { (crate::format::sentence(detail)) } }
+        h1 class=(verdict_class(report)) { @if report.sentence.is_empty() { "Nothing can be said: /proc/meminfo was not seen." } @else { (ramline_sheet::format::sentence(&report.sentence)) } }
+        @for detail in report.verdict.iter().flat_map(|verdict| &verdict.details) { p.detail { (ramline_sheet::format::sentence(detail)) } }
     }
 }
 

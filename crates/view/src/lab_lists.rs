@@ -5,9 +5,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::format::date_ms;
-use crate::sheet::Sheet;
-use crate::text::{Column, Paint, Screen, Table, number};
+use crate::shown::Screen;
+use ramline_sheet::Sheet;
+use ramline_sheet::format::date_ms;
+use ramline_sheet::text::{Column, Paint, Table, number};
 
 /// `lab list`: the experiments there are.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -174,7 +175,7 @@ impl Screen for Cleaned {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Style;
+    use ramline_sheet::text::Style;
 
     #[test]
     fn past_series_stand_by_number_below_the_experiments() {
@@ -228,7 +229,7 @@ mod tests {
         assert!(text.starts_with("drop\n\nWhat does it take?\n\na word"), "{text}");
         assert!(text.contains("\n\nNeeds: root\nPage:  docs/experiments/drop.md\n\nOptions\n  --levels  A sentence"));
         assert!(text.contains("terminal [1,2,3]\n  --dir     A sentence"), "{text}");
-        assert!(text.lines().all(|line| crate::text::width(line) <= 60), "{text}");
+        assert!(text.lines().all(|line| ramline_sheet::text::width(line) <= 60), "{text}");
     }
 
     #[test]

@@ -8,22 +8,21 @@
 
 pub mod cache;
 pub mod figure;
-mod format;
 pub mod html;
 mod lab_lists;
 pub mod measured;
 mod report;
 pub mod schema;
 pub mod screen;
-pub mod sheet;
 mod show;
-pub mod text;
+mod shown;
 mod who;
 
 pub use lab_lists::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption, PastSeries};
 pub use ramline_evidence::proof::{self, Outcome, Point, ProofArm, ProofTable, Versus};
 pub use ramline_model::costs::CostRatio;
 pub use ramline_model::ledger::{Drift, Moved};
+pub use ramline_sheet::{sheet, text};
 pub use ramline_units::{escape, is_hostile};
 pub use report::{CheckupReport, Cost, Mode, SCHEMA_VERSION, Skipped, UnseenSection, Versioned};
 pub use screen::{Comparison, Topic, topics};
@@ -31,5 +30,5 @@ pub use show::{
     ShowCgroups, ShowMaps, ShowMemory, ShowPressure, ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs, ShowTranslate,
     ShowZram, SortBy, TmpfsBy, TmpfsOptions,
 };
-pub use text::Screen;
+pub use shown::Screen;
 pub use who::{GroupUse, ProgramUse, WhoUses};

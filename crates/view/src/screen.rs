@@ -41,7 +41,7 @@ pub use measure::{tiers, tiers_sheet};
 pub(crate) use over_time::over_time;
 pub use path::{ArmPath, ReadPaths};
 pub(crate) use record::record;
-pub(crate) use series::{all_figures, charts, is_sandbox, value};
+pub(crate) use series::{all_figures, charts, is_sandbox};
 pub use series::{series_csv, series_sheet};
 pub(crate) use settings::{read_back, runs, settings};
 pub use timing::timing_sheet;

@@ -45,7 +45,7 @@ pub(crate) use zram::state_text as zram;
 use ramline_snapshot::Wanted;
 
 use crate::UnseenSection;
-use crate::sheet::Sheet;
+use ramline_sheet::Sheet;
 
 /// What nearly every screen looks at.
 const MEMORY: Wanted = Wanted {

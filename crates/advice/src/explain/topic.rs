@@ -110,7 +110,7 @@ impl Numbers {
     /// Those whose names begin so come first, in this order: they decide.
     pub(super) fn first(&mut self, names: &[&str]) {
         let place = |number: &Evidence| names.iter().position(|name| number.what.starts_with(name));
-        self.0.sort_by_key(|number| place(number).unwrap_or(names.len()));
+        ramline_units::sort_by_key(&mut self.0, |number| place(number).unwrap_or(names.len()));
     }
 }
 

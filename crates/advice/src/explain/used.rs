@@ -38,7 +38,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     if let Some(ledger) = &ledger {
         let held_for_good = |l: &&Line| matches!(l.freeable, Freeable::AtCost | Freeable::No) && l.bytes.0 > 0;
         let mut lines: Vec<_> = ledger.lines.iter().filter(held_for_good).collect();
-        lines.sort_by_key(|line| std::cmp::Reverse(line.bytes));
+        ramline_units::sort_by_key(&mut lines, |line| std::cmp::Reverse(line.bytes));
         held = lines.iter().map(|line| line.bytes).sum();
         for line in lines.iter().take(MOST) {
             numbers.0.push(evidence(

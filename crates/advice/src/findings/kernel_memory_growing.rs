@@ -118,7 +118,7 @@ fn caches(window: &Window<'_>) -> Vec<(String, Bytes)> {
         (cache.name.clone(), cache.held.saturating_sub(held))
     };
     let mut out: Vec<(String, Bytes)> = after.caches.iter().map(grown).filter(|(_, by)| by.0 > 0).collect();
-    out.sort_by_key(|(_, by)| std::cmp::Reverse(*by));
+    ramline_units::sort_by_key(&mut out, |(_, by)| std::cmp::Reverse(*by));
     out.truncate(3);
     out
 }

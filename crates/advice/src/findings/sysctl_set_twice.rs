@@ -51,7 +51,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     keys.dedup();
     let mut found: Vec<(Setting, Wrong)> = keys.into_iter().filter_map(|key| wrong(seen, key)).collect();
     // What is lost weighs more than what is said twice.
-    found.sort_by_key(|(_, wrong)| match wrong {
+    ramline_units::sort_by_key(&mut found, |(_, wrong)| match wrong {
         Wrong::Loses { .. } => 0,
         Wrong::NotInForce { .. } => 1,
         Wrong::Twice { .. } => 2,

@@ -146,7 +146,7 @@ fn made() -> Result<Vec<(&'static str, RunFolder)>> {
     let state = state::path()?;
     let of = |e: &'static Experiment| RunFolder::all(&state, e.name).into_iter().map(move |folder| (e.name, folder));
     let mut all: Vec<_> = EXPERIMENTS.iter().flat_map(of).collect();
-    all.sort_by_key(|(_, folder)| folder.began());
+    ramline_units::sort_by_key(&mut all, |(_, folder)| folder.began());
     Ok(all)
 }
 

@@ -1,26 +1,24 @@
 //! `ramline show`: the answer on one screen, and what lies behind it.
 
 mod cgroups;
+mod common;
 mod maps;
 mod processes;
 mod tmpfs;
 mod translate;
 
-use std::time::Duration;
-
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
 use ramline_gather::Walking;
-use ramline_snapshot::{Snapshot, Window};
-use ramline_view::sheet::Depth;
-use ramline_view::{Screen, ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowZram};
-use serde::Serialize;
+use ramline_snapshot::Window;
+use ramline_view::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowZram};
 
+pub use self::common::{Common, code};
 use crate::exit::Failure;
 use crate::looks::Looks;
 use crate::output::{Format, Shown};
 use crate::source::Source;
-use crate::{duration, exit, output, remembered, state, watch};
+use crate::{exit, output, remembered, state, watch};
 
 /// Show where memory is: every byte of MemTotal, what could be freed and at what cost
 #[derive(Debug, Clone, Args)]
@@ -30,39 +28,6 @@ pub struct Show {
     topic: Option<Topic>,
     #[command(flatten)]
     common: Common,
-}
-
-/// What every screen takes.
-#[derive(Debug, Clone, Copy, Args)]
-pub struct Common {
-    /// Look twice, so long apart, for rates; a bare number is seconds (2, 500ms)
-    #[arg(long = "for", value_name = "TIME", value_parser = duration::parse, global = true)]
-    pub span: Option<Duration>,
-    /// Look again and again until Ctrl-C, every 2 s or as often as said; rates are those between two looks
-    #[arg(long, value_name = "SECONDS", value_parser = duration::parse, num_args = 0..=1, default_missing_value = "2", global = true)]
-    pub watch: Option<Duration>,
-    /// Print one JSON document, sizes in bytes
-    #[arg(long, global = true)]
-    pub json: bool,
-    /// Everything: every line of the ledger, how it is known, full tables
-    #[arg(long, global = true)]
-    pub all: bool,
-}
-
-impl Common {
-    /// Text or JSON.
-    pub const fn format(self) -> Format {
-        Format { json: self.json }
-    }
-
-    /// A screen of what was seen, as much of it as is wanted.
-    ///
-    /// # Errors
-    /// It cannot be written as JSON.
-    fn shown(self, model: &(impl Serialize + Screen), seen: &Snapshot) -> Result<Shown> {
-        let depth = if self.all { Depth::All } else { Depth::Brief };
-        self.format().shown(model, code(seen), |style| model.sheet().text(style, depth))
-    }
 }
 
 /// The screens of `show`.
@@ -156,9 +121,4 @@ fn tell_left_behind(source: &Source) {
     if let Some(line) = state::left_behind(source) {
         output::tell(&line);
     }
-}
-
-/// Part of the answer is missing when a file made no sense, or when there is no /proc/meminfo at all.
-pub fn code(seen: &Snapshot) -> u8 {
-    if seen.is_malformed() || seen.mem_total().is_none() { exit::PARTLY } else { exit::DONE }
 }

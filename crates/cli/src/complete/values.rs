@@ -62,7 +62,7 @@ fn series() -> Lines {
     let Ok(state) = state::path() else { return Lines::new() };
     let mut all: Vec<(RunFolder, &str)> =
         EXPERIMENTS.iter().flat_map(|e| RunFolder::all(&state, e.name).into_iter().map(|f| (f, e.name))).collect();
-    all.sort_by_key(|(folder, _)| std::cmp::Reverse(folder.began()));
+    ramline_units::sort_by_key(&mut all, |(folder, _)| std::cmp::Reverse(folder.began()));
     all.into_iter().map(|(folder, name)| (folder.dir().display().to_string(), name.to_owned())).collect()
 }
 

@@ -39,7 +39,7 @@ pub fn ask(root: &Root, out: &mut Maps, walk: bool, clock: &Clock) -> u64 {
     let mappers = mappers(out);
     // Where time runs out, the files that could matter most have been asked.
     let mut order: Vec<usize> = (0..out.files.len()).collect();
-    order.sort_by_key(|i| std::cmp::Reverse(all[*i].iter().map(|piece| piece.1).sum::<u64>()));
+    ramline_units::sort_by_key(&mut order, |i| std::cmp::Reverse(all[*i].iter().map(|piece| piece.1).sum::<u64>()));
     let mut left_out = 0;
     for index in order {
         let (file, pieces) = (&mut out.files[index], &all[index]);

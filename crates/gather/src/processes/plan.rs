@@ -100,7 +100,7 @@ impl<'a> Plan<'a> {
             }
         }
         for group in &mut kin {
-            group.open.sort_by_key(|at| list[*at].rss());
+            ramline_units::sort_by_key(&mut group.open, |at| list[*at].rss());
         }
         let sum = |part: fn(&Kin) -> f64| kin.iter().map(part).sum::<f64>();
         let (anon, shared) = (sum(|k| k.anon), sum(|k| k.shared));

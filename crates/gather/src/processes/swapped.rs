@@ -27,7 +27,7 @@ pub fn place_swapped(root: &Root, all: &mut Processes, budget: Option<Nanos>) {
     let Ok(proc) = ProcDir::open(root) else { return };
     let start = Instant::now();
     let mut order: Vec<usize> = (0..all.list.len()).filter(|at| all.list[*at].swap.is_some_and(|s| s.0 > 0)).collect();
-    order.sort_by_key(|at| std::cmp::Reverse(all.list[*at].swap));
+    ramline_units::sort_by_key(&mut order, |at| std::cmp::Reverse(all.list[*at].swap));
     let (mut text, mut entries) = (Vec::new(), vec![0; 64 << 10]);
     for at in order {
         if budget.is_some_and(|budget| nanos(start) >= budget || all.list[at].rss() > LARGEST_WALK) {

@@ -61,11 +61,11 @@ fn chosen(all: &Processes) -> Vec<usize> {
     }
     let mut chosen = Vec::new();
     for mut members in kin {
-        members.sort_by_key(|at| all.list[*at].rss());
+        ramline_units::sort_by_key(&mut members, |at| all.list[*at].rss());
         let take = members.len().min(OF_ALIKE);
         chosen.extend((0..take).map(|i| members[i * (members.len() - 1) / (take - 1).max(1)]));
     }
-    chosen.sort_by_key(|at| std::cmp::Reverse(all.list[*at].rss()));
+    ramline_units::sort_by_key(&mut chosen, |at| std::cmp::Reverse(all.list[*at].rss()));
     chosen
 }
 

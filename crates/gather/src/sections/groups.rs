@@ -34,7 +34,7 @@ pub fn groups(reader: &Reader<'_>) -> Seen<Groups> {
         walk(reader, version, Path::new(&mount.at), &mut out);
         out.mount = mount.at;
         // A parent before its children, names in order: the separator comes before every character of a name.
-        out.list.sort_by(|a, b| a.path.split('/').cmp(b.path.split('/')));
+        ramline_units::sort_by(&mut out.list, |a, b| a.path.split('/').cmp(b.path.split('/')));
         out
     })
 }

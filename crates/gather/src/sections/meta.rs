@@ -11,6 +11,7 @@ use ramline_snapshot::shmem::Shmem;
 use ramline_snapshot::zram::ZramSupport;
 use ramline_snapshot::{Snapshot, Unseen};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// What goes with a captured tree.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -50,7 +51,9 @@ impl Meta {
             Err(error) if error.is_absent() => return Meta::default(),
             read => read.map_err(|error| error.cause.to_string()),
         };
-        let meta = bytes.and_then(|bytes| serde_json::from_slice(&bytes).map_err(|e| e.to_string()));
+        // By way of a value, as sections of a snapshot: one reader for both.
+        let value = bytes.and_then(|bytes| serde_json::from_slice(&bytes).map_err(|e| e.to_string()));
+        let meta = value.and_then(|value: Value| serde_json::from_value(value).map_err(|e| e.to_string()));
         meta.unwrap_or_else(|why| {
             let reason = format!("{why}; page size, file system sizes and what was denied are not known");
             let unseen = Some(Unseen { garbage: true, ..Unseen::new("/meta.json", reason) });

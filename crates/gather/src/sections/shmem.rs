@@ -100,13 +100,13 @@ fn look(reader: &Reader<'_>, segments: Vec<Segment>, start: Instant, now: Durati
         deleted.for_each(|object| filesystem.deleted.add(object.amount));
     }
     out.objects = held.objects;
-    out.objects.sort_by_key(|o| (std::cmp::Reverse(o.amount.all()), o.kind, o.ino));
+    ramline_units::sort_by_key(&mut out.objects, |o| (std::cmp::Reverse(o.amount.all()), o.kind, o.ino));
     out.objects.truncate(LISTED);
     out.graphics = held.graphics;
     out.users = users.into_iter().map(|(uid, amount)| UserTotal { uid, amount }).collect();
-    out.users.sort_by_key(|u| (std::cmp::Reverse(u.amount.all()), u.uid));
+    ramline_units::sort_by_key(&mut out.users, |u| (std::cmp::Reverse(u.amount.all()), u.uid));
     out.users.truncate(USERS);
-    out.segments.sort_by_key(|s| (std::cmp::Reverse(s.resident + s.swapped), s.id));
+    ramline_units::sort_by_key(&mut out.segments, |s| (std::cmp::Reverse(s.resident + s.swapped), s.id));
     forest.finish(&mut out);
     out.after = counted(reader);
     let nanos = |d: Duration| Nanos(u64::try_from(d.as_nanos()).unwrap_or(u64::MAX));
@@ -120,7 +120,7 @@ fn totals(objects: &[Object]) -> Vec<ObjectTotal> {
         sums.entry(object.kind).or_default().add(object.amount);
     }
     let mut out: Vec<ObjectTotal> = sums.into_iter().map(|(kind, amount)| ObjectTotal { kind, amount }).collect();
-    out.sort_by_key(|total| total.kind);
+    ramline_units::sort_by_key(&mut out, |total| total.kind);
     out
 }
 

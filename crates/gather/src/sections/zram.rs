@@ -15,7 +15,7 @@ const FILES: &[&str] =
 pub fn zram(reader: &Reader<'_>) -> Zram {
     let mut out = Zram { support: support(reader), ..Zram::default() };
     let mut names: Vec<_> = reader.names("/sys/block").into_iter().filter(|n| n.starts_with("zram")).collect();
-    names.sort_by_key(|n| n.trim_start_matches("zram").parse::<u64>().unwrap_or(u64::MAX));
+    ramline_units::sort_by_key(&mut names, |n| n.trim_start_matches("zram").parse::<u64>().unwrap_or(u64::MAX));
     for name in names {
         let mut files = BTreeMap::new();
         for file in FILES {

@@ -88,7 +88,7 @@ pub fn measure(options: &TierOptions, progress: &mut dyn Progress) -> Result<Mea
     let after = conditions::look(&options.root);
     let trust = conditions::trust(&before, &after, &run.report.tiers);
     let mut report = run.report;
-    report.tiers.sort_by_key(|tier| rung(&tier.tier));
+    ramline_units::sort_by_key(&mut report.tiers, |tier| rung(&tier.tier));
     report.conditions = conditions::describe(options, &run.clock, &trust);
     report.took_s = start.elapsed().as_secs_f64();
     let cost = cost::cost_ratio(&report);

@@ -95,6 +95,6 @@ impl GroupMemory {
 pub fn most<T: PartialOrd>(groups: &[GroupMemory], pick: impl Fn(&GroupMemory) -> Option<T>) -> Vec<(&GroupMemory, T)> {
     let mut out: Vec<(&GroupMemory, T)> =
         groups.iter().filter(|group| group.depth > 0).filter_map(|group| Some((group, pick(group)?))).collect();
-    out.sort_by(|a, b| b.1.partial_cmp(&a.1).unwrap_or(std::cmp::Ordering::Equal));
+    ramline_units::sort_by(&mut out, |a, b| b.1.partial_cmp(&a.1).unwrap_or(std::cmp::Ordering::Equal));
     out
 }

@@ -223,7 +223,7 @@ pub fn of(group: &Group, version: Version) -> Vec<Part> {
             }
         }
     }
-    out.sort_by_key(|part| part.id);
+    ramline_units::sort_by_key(&mut out, |part| part.id);
     out
 }
 

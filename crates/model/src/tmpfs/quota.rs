@@ -84,7 +84,9 @@ pub fn of(mount: &Mount) -> Option<Quotas> {
             inode_share: q.inode_limit.and_then(|limit| Bytes(q.inodes_used).share_of(Bytes(limit))),
         })
         .collect();
-    uses.sort_by(|a, b| b.fullest().total_cmp(&a.fullest()).then_with(|| a.quota.id.cmp(&b.quota.id)));
+    ramline_units::sort_by(&mut uses, |a, b| {
+        b.fullest().total_cmp(&a.fullest()).then_with(|| a.quota.id.cmp(&b.quota.id))
+    });
     Some(Quotas { defaults: kinds.into_iter().filter_map(|group| default_of(mount, group)).collect(), uses })
 }
 

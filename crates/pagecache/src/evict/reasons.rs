@@ -34,11 +34,11 @@ pub fn explain(root: &Root, left: Vec<Left>, options: &EvictOptions, out: &mut E
         }
         out.stays.push(EvictedFile { name: name(&file.path), before: bytes(file.before), after: bytes(after), stay });
     }
-    out.stays.sort_by(|a, b| b.after.cmp(&a.after).then_with(|| a.name.cmp(&b.name)));
+    ramline_units::sort_by(&mut out.stays, |a, b| b.after.cmp(&a.after).then_with(|| a.name.cmp(&b.name)));
     out.more = u64::try_from(out.stays.len().saturating_sub(options.top)).unwrap_or(0);
     out.stays.truncate(options.top);
     out.reasons = sums.into_iter().collect();
-    out.reasons.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    ramline_units::sort_by(&mut out.reasons, |a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
 }
 
 /// Pages that were in use for a moment go at the second attempt. `None` when all went, or the file is gone. What was written before it

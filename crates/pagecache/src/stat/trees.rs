@@ -65,7 +65,7 @@ impl Trees {
         let is_heavy = |sum: &Tally| sum.resident >= least && sum.resident > Bytes::ZERO;
         let sums = rolled_up(&nodes, is_heavy);
         let mut heavy: Vec<usize> = (0..nodes.len()).filter(|index| is_heavy(&sums[*index])).collect();
-        heavy.sort_by_key(|index| std::cmp::Reverse(sums[*index].resident));
+        ramline_units::sort_by_key(&mut heavy, |index| std::cmp::Reverse(sums[*index].resident));
         heavy.truncate(rows);
         heavy.into_iter().map(|index| tree(&nodes, index, sums[index])).collect()
     }
@@ -84,7 +84,9 @@ impl Trees {
                 directories.push(tree(&nodes, index, sums[index]));
             }
         }
-        directories.sort_by(|a, b| b.tally.resident.cmp(&a.tally.resident).then_with(|| a.name.cmp(&b.name)));
+        ramline_units::sort_by(&mut directories, |a, b| {
+            b.tally.resident.cmp(&a.tally.resident).then_with(|| a.name.cmp(&b.name))
+        });
         (named, directories, total)
     }
 }

@@ -74,7 +74,7 @@ pub fn watch(
     out.files = counted.files.into_iter().filter(|file| given.contains(&file.name)).collect();
     out.files.iter().for_each(|file| out.total.add(&file.touched));
     out.files.retain(|file| file.touched.evicted + file.touched.dropped + file.touched.refaulted > 0);
-    out.files.sort_by_key(|file| std::cmp::Reverse(file.touched.evicted + file.touched.dropped));
+    ramline_units::sort_by_key(&mut out.files, |file| std::cmp::Reverse(file.touched.evicted + file.touched.dropped));
     out.pushed = counted.pushed;
     Ok(out)
 }

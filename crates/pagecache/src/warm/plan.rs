@@ -149,7 +149,7 @@ pub fn plan(
     };
     let walked = walk::walk(context, names, walking, &planning);
     let mut files = owned(planning.files);
-    files.sort_unstable_by_key(|file| file.key);
+    ramline_units::sort_by_key(&mut files, |file| file.key);
     let tally = owned(planning.tally);
     WarmPlan { files, tally, unknown: planning.unknown.take(), walked }
 }

@@ -60,7 +60,9 @@ impl<W: World> Counter<W> {
                 if touched.taken_out() > 0 { self.pushes(|push| push.lost == index, &name) } else { Vec::new() };
             out.files.push(TracedFile { name: path, device, inode: file.id.inode, length, touched, by, pushed });
         }
-        out.files.sort_by_key(|file| (Reverse(weight(&file.touched)), file.device.clone(), file.inode));
+        ramline_units::sort_by_key(&mut out.files, |file| {
+            (Reverse(weight(&file.touched)), file.device.clone(), file.inode)
+        });
         for (process, mut touched) in self.processes.iter().zip(of_process) {
             touched.add(&process.taken);
             if touched != Touched::default() {
@@ -82,7 +84,7 @@ impl<W: World> Counter<W> {
             *sums.entry(Push { lost: 0, ..*push }).or_default() += pages;
         }
         let mut all: Vec<(Push, u64)> = sums.into_iter().collect();
-        all.sort_by_key(|(push, pages)| (Reverse(*pages), push.process, push.of, push.why));
+        ramline_units::sort_by_key(&mut all, |(push, pages)| (Reverse(*pages), push.process, push.of, push.why));
         all.truncate(NAMED);
         let row = |(push, pages): (Push, u64)| {
             let process = &self.processes[push.process];
@@ -105,5 +107,5 @@ const fn weight(touched: &Touched) -> u64 {
 }
 
 fn order(rows: &mut [TracedProcess]) {
-    rows.sort_by_key(|row| (Reverse(weight(&row.touched)), row.pid));
+    ramline_units::sort_by_key(rows, |row| (Reverse(weight(&row.touched)), row.pid));
 }

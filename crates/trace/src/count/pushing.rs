@@ -61,7 +61,7 @@ impl Pushing {
                 *self.before.entry(*pair).or_default() += pages;
             }
             let mut most: Vec<((usize, usize), u64)> = self.before.drain().collect();
-            most.sort_by_key(|(pair, pages)| (std::cmp::Reverse(*pages), *pair));
+            ramline_units::sort_by_key(&mut most, |(pair, pages)| (std::cmp::Reverse(*pages), *pair));
             most.truncate(SHARERS);
             let all: u64 = most.iter().map(|(_, pages)| pages).sum();
             for ((thread, lost), pages) in std::mem::take(&mut self.by_kernel) {

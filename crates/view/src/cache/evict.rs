@@ -3,8 +3,9 @@
 use ramline_snapshot::cache::{Doing, EvictedFile, EvictedFiles, Stay, Why};
 use ramline_units::Bytes;
 
-use crate::sheet::Sheet;
-use crate::text::{Column, Paint, Screen, Table, number};
+use crate::shown::Screen;
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Column, Paint, Table, number};
 
 /// Processes named for one file.
 const NAMED: usize = 3;
@@ -115,7 +116,7 @@ fn holders(stay: &Stay, locked: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Style;
+    use ramline_sheet::text::Style;
     use ramline_snapshot::cache::{Holder, Name, Remark};
 
     #[test]

@@ -2,8 +2,8 @@
 
 use ramline_snapshot::cache::Pinned;
 
-use crate::sheet::Sheet;
-use crate::text::{Paint, number};
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Paint, number};
 
 /// What is said at first, and, in one line, after a change.
 #[must_use]
@@ -35,8 +35,8 @@ pub fn pin(now: &Pinned, first: bool) -> Sheet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sheet::Depth;
-    use crate::text::Style;
+    use ramline_sheet::Depth;
+    use ramline_sheet::text::Style;
     use ramline_units::Bytes;
 
     #[test]

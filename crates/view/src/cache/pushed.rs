@@ -3,8 +3,8 @@
 use ramline_snapshot::cache::{Level, Pushed, Recorded, Taken};
 use ramline_units::{Bytes, PageSize, Pages};
 
-use crate::sheet::Sheet;
-use crate::text::{Column, Paint, Table, number};
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Column, Paint, Table, number};
 
 /// Rows of the table.
 const ROWS: usize = 8;

@@ -3,8 +3,9 @@
 use ramline_snapshot::cache::{Doing, Restored, WarmedFile};
 use ramline_units::Bytes;
 
-use crate::sheet::Sheet;
-use crate::text::{Paint, Screen, number};
+use crate::shown::Screen;
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Paint, number};
 
 impl Screen for Restored {
     fn sheet(&self) -> Sheet {
@@ -77,7 +78,7 @@ fn some(sheet: &mut Sheet, what: &str, count: u64, named: &[WarmedFile]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Style;
+    use ramline_sheet::text::Style;
     use ramline_snapshot::cache::Name;
     use ramline_units::Nanos;
 

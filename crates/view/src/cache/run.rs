@@ -3,8 +3,9 @@
 use ramline_snapshot::cache::{Apart, Ran};
 use ramline_units::Bytes;
 
-use crate::sheet::Sheet;
-use crate::text::{Paint, Screen, number};
+use crate::shown::Screen;
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Paint, number};
 
 impl Screen for Ran {
     fn sheet(&self) -> Sheet {
@@ -68,7 +69,7 @@ fn bound(done: &Ran) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Style;
+    use ramline_sheet::text::Style;
     use ramline_units::Nanos;
 
     #[test]

@@ -2,8 +2,9 @@
 
 use ramline_snapshot::cache::{Doing, Saved};
 
-use crate::sheet::Sheet;
-use crate::text::{Paint, Screen, number};
+use crate::shown::Screen;
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Paint, number};
 
 impl Screen for Saved {
     fn sheet(&self) -> Sheet {
@@ -35,7 +36,7 @@ impl Screen for Saved {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Style;
+    use ramline_sheet::text::Style;
     use ramline_snapshot::cache::Name;
     use ramline_units::Bytes;
 

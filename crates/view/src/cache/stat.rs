@@ -4,8 +4,9 @@ use ramline_snapshot::cache::{FileRow, Part, Stat, Tally, Tree};
 use ramline_units::Bytes;
 
 use super::Rows;
-use crate::sheet::{Block, Sheet, Strip};
-use crate::text::{Cell, Column, Paint, Screen, Table, number};
+use crate::shown::Screen;
+use ramline_sheet::text::{Cell, Column, Paint, Table, number};
+use ramline_sheet::{Block, Sheet, Strip};
 
 /// Names keep so many columns while others can be spared.
 const NAME: usize = 32;
@@ -153,7 +154,7 @@ fn maps(sheet: &mut Sheet, files: &[FileRow]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Style;
+    use ramline_sheet::text::Style;
     use ramline_snapshot::cache::{Name, Remark};
 
     fn seen() -> Stat {

@@ -3,8 +3,9 @@
 use ramline_snapshot::cache::{CacheHolder, CacheUser, HotFile, Top, Tree};
 use ramline_units::Bytes;
 
-use crate::sheet::Sheet;
-use crate::text::{Cell, Column, Paint, Screen, Table, number};
+use crate::shown::Screen;
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Cell, Column, Paint, Table, number};
 
 /// Names keep so many columns before bars are drawn,
 const NAME: usize = 24;
@@ -240,7 +241,7 @@ fn device_table(seen: &Top) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Style;
+    use ramline_sheet::text::Style;
     use ramline_snapshot::cache::{FileRow, Name, Tally};
     use ramline_units::SignedBytes;
 

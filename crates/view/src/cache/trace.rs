@@ -3,8 +3,9 @@
 use ramline_snapshot::cache::{Level, Touched, Traced};
 
 use super::{Rows, pushed};
-use crate::sheet::Sheet;
-use crate::text::{Cell, Column, Paint, Screen, Table, number};
+use crate::shown::Screen;
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Cell, Column, Paint, Table, number};
 
 /// Files of which it is told who took their pages out.
 const PUSHED: usize = 3;
@@ -97,7 +98,7 @@ fn table<'a>(sheet: &mut Sheet, top: usize, what: &str, rows: impl ExactSizeIter
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Style;
+    use ramline_sheet::text::Style;
     use ramline_snapshot::cache::{Name, Pushed, Recorded, TracedFile};
     use ramline_units::{Bytes, Nanos};
 

@@ -3,8 +3,9 @@
 use ramline_snapshot::cache::{Doing, Stop, Warmed, WarmedFile};
 use ramline_units::Bytes;
 
-use crate::sheet::Sheet;
-use crate::text::{Paint, Screen, number};
+use crate::shown::Screen;
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Paint, number};
 
 /// One line while it works: done, total, rate and time left in seconds.
 #[must_use]
@@ -85,7 +86,7 @@ fn files(sheet: &mut Sheet, head: &str, files: &[WarmedFile]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Style;
+    use ramline_sheet::text::Style;
     use ramline_snapshot::cache::Tally;
     use ramline_units::Nanos;
 

@@ -3,8 +3,9 @@
 use ramline_snapshot::cache::{Look, Watched};
 
 use super::{Rows, pushed};
-use crate::sheet::Sheet;
-use crate::text::{Column, Paint, Screen, Table, number};
+use crate::shown::Screen;
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Column, Paint, Table, number};
 
 /// One look, as it is taken.
 #[must_use]
@@ -74,7 +75,7 @@ fn answer(watched: &Watched) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Style;
+    use ramline_sheet::text::Style;
     use ramline_snapshot::cache::{Name, Pushed, Taken, Tally, Touched};
     use ramline_units::{Bytes, Nanos};
 

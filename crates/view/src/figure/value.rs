@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Here;
 use super::leaves::Kind;
-use crate::text::number;
+use ramline_sheet::text::number;
 
 /// More values than this are counted, not listed.
 const LISTED: usize = 12;

@@ -9,12 +9,12 @@
 use maud::{Markup, html};
 use ramline_evidence::{RunRecord, SeriesTable};
 
-use super::shell::{self, Section, Shell};
-use super::{parts, render};
-use crate::format::{count, date, size};
 use crate::screen;
-use crate::sheet::{Block, Sheet};
-use crate::text::{Column, Paint, Table, number};
+use ramline_sheet::format::{count, date, size};
+use ramline_sheet::html::shell::{self, Section, Shell};
+use ramline_sheet::html::{parts, render};
+use ramline_sheet::text::{Column, Paint, Table, number};
+use ramline_sheet::{Block, Sheet};
 
 /// What the page is made of.
 #[derive(Debug, Clone, Copy)]

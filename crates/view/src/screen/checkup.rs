@@ -5,14 +5,14 @@
 use super::findings::{confidence, weight};
 use super::lab::arms;
 use crate::report::{CheckupReport, Mode, Skipped};
-use crate::sheet::{Block, Depth, Sheet};
 use crate::show::{fit_sentence, verdict_paint};
-use crate::text::{Column, Paint, Style, Table, number};
 use ramline_advice::Finding;
 use ramline_evidence::TierReport;
 use ramline_model::pressure::{PressureModel, PsiGap};
 use ramline_model::tiers::Tier;
 use ramline_model::watermarks::{Distance, Watermarks};
+use ramline_sheet::text::{Column, Paint, Style, Table, number};
+use ramline_sheet::{Block, Depth, Sheet};
 
 /// The verdict where there is none.
 pub(crate) const NO_VERDICT: &str = "Nothing can be said: /proc/meminfo was not seen.";
@@ -307,7 +307,7 @@ Report: report.html
         for n in [0, 5, 9, 20, 60, 200] {
             let text = checkup(&report(n), &[], &Style::default());
             assert!(text.lines().count() <= LINES, "{n}: {}", text.lines().count());
-            assert!(text.lines().all(|l| crate::text::width(l) <= 100), "{n}");
+            assert!(text.lines().all(|l| ramline_sheet::text::width(l) <= 100), "{n}");
         }
         assert!(checkup(&report(200), &[], &Style::default()).contains(" more, in the report."));
         let nine = checkup(&report(9), &[], &Style::default());

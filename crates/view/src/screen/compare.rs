@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::checkup::NO_VERDICT;
 use crate::report::{CheckupReport, SCHEMA_VERSION};
-use crate::sheet::{Depth, Sheet};
-use crate::text::{Cell, Column, Paint, Style, Table, number};
+use ramline_sheet::text::{Cell, Column, Paint, Style, Table, number};
+use ramline_sheet::{Depth, Sheet};
 
 /// Movements of the ledger that are shown.
 const MOVES: usize = 10;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use ramline_evidence::{Machine, RunRecord, SeriesTable};
 
-use crate::format::date;
-use crate::sheet::Sheet;
-use crate::text::{Column, Table, number};
+use ramline_sheet::Sheet;
+use ramline_sheet::format::date;
+use ramline_sheet::text::{Column, Table, number};
 
 /// The sheet; `how` is how the experiment is done.
 #[must_use]

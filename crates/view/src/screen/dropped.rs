@@ -5,8 +5,8 @@
 use ramline_evidence::{ArmDetail, Balance, DropKind, DropRun, DropStage};
 use ramline_units::SignedBytes;
 
-use crate::sheet::Sheet;
-use crate::text::{Cell, Column, Table, number};
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Cell, Column, Table, number};
 
 /// All levels, one after the other.
 pub fn dropped(sheet: &mut Sheet, details: &[ArmDetail]) {
@@ -96,9 +96,9 @@ fn sentence(balance: Balance) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sheet::Depth;
-    use crate::text::{Style, width};
     use ramline_evidence::{DropLook, FreeGauges, KindCount};
+    use ramline_sheet::Depth;
+    use ramline_sheet::text::{Style, width};
     use ramline_units::Bytes;
 
     fn look(stage: DropStage, counts: [u64; 5], free: u64, cached: u64) -> DropLook {

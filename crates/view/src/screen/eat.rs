@@ -5,8 +5,8 @@
 use ramline_evidence::{ArmDetail, EatPoint, EatRun, FreeColumn, FreeGauges, SwapStart, Verdict, swap_starts};
 use ramline_units::Bytes;
 
-use crate::sheet::Sheet;
-use crate::text::{Cell, Column, Table};
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Cell, Column, Table};
 
 /// Rows of the table over time.
 const ROWS: usize = 8;
@@ -159,9 +159,9 @@ fn columns(sheet: &mut Sheet, arm: &str, run: &EatRun) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sheet::Depth;
-    use crate::text::{Style, width};
     use ramline_evidence::EatStage;
+    use ramline_sheet::Depth;
+    use ramline_sheet::text::{Style, width};
 
     fn gauges(free: u64, cached: u64, swap: u64) -> FreeGauges {
         let mib = Bytes::from_mib;

@@ -8,8 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::SCHEMA_VERSION;
-use crate::sheet::{Depth, Sheet};
-use crate::text::{Column, Paint, Screen, Style, Table};
+use crate::shown::Screen;
+use ramline_sheet::text::{Column, Paint, Style, Table};
+use ramline_sheet::{Depth, Sheet};
 
 /// The topics that can be explained.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -4,8 +4,8 @@
 
 use ramline_advice::{Confidence, Finding, Weight};
 
-use crate::sheet::Depth;
-use crate::text::{Paint, Style};
+use ramline_sheet::Depth;
+use ramline_sheet::text::{Paint, Style};
 
 /// All findings in full, in the order given.
 #[must_use]

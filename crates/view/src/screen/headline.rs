@@ -6,8 +6,8 @@
 
 use ramline_evidence::{ArmResult, Better, Difference, FigureResult, Measurement, SeriesTable};
 
-use super::series::value;
-use crate::text::number;
+use ramline_sheet::text::number;
+use ramline_sheet::text::number::value;
 
 /// A first line is shorter.
 const MOST: usize = 99;
@@ -30,7 +30,7 @@ pub fn headline(table: &SeriesTable, lead: &[&str]) -> String {
     heads.extend([full, short]);
     let tries: Vec<String> =
         heads.iter().flat_map(|head| grounds.iter().map(move |ground| format!("{head} ({ground})."))).collect();
-    let fits = |text: &&String| crate::text::width(text) <= MOST;
+    let fits = |text: &&String| ramline_sheet::text::width(text) <= MOST;
     tries.iter().find(fits).or(tries.last()).cloned().unwrap_or_default()
 }
 

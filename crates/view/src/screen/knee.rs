@@ -6,8 +6,8 @@ use ramline_evidence::SeriesTable;
 use ramline_evidence::knee::{Judged, Knee, Probe};
 
 use super::series::head;
-use crate::sheet::Sheet;
-use crate::text::{Cell, Column, Paint, Table, number};
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Cell, Column, Paint, Table, number};
 
 /// The sheet; `table` is the study of the same records.
 #[must_use]
@@ -93,10 +93,10 @@ fn ended(probe: &Probe) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sheet::Depth;
-    use crate::text::{Style, width};
     use ramline_evidence::Measurement;
     use ramline_evidence::knee::Asked;
+    use ramline_sheet::Depth;
+    use ramline_sheet::text::{Style, width};
     use ramline_units::Bytes;
 
     #[test]

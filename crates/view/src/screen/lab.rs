@@ -6,8 +6,8 @@ use ramline_evidence::{Measurement, work};
 
 use super::headline::{factor_of, headline};
 use crate::proof::{Outcome, ProofArm, ProofTable};
-use crate::sheet::{Along, Bar, Bars, Line, Panel, Panels, Sheet};
-use crate::text::{Cell, Column, Paint, Table, number};
+use ramline_sheet::text::{Cell, Column, Paint, Table, number};
+use ramline_sheet::{Along, Bar, Bars, Line, Panel, Panels, Sheet};
 
 /// The answer where the runs are no longer at hand: the headline of the times in the table.
 #[must_use]
@@ -247,9 +247,9 @@ fn run(table: &ProofTable) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sheet::Depth;
-    use crate::text::Style;
     use ramline_evidence::{Arm, Phase, Reclaim, RoundTime, RunRecord, Sample, Verdict, Workload};
+    use ramline_sheet::Depth;
+    use ramline_sheet::text::Style;
     use ramline_units::{Bytes, Nanos};
 
     fn run(name: &str, seconds: u64, verdict: Verdict) -> RunRecord {

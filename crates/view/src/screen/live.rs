@@ -14,7 +14,7 @@ use ramline_evidence::{Phase, RunRecord, Sample, Verdict, verdict_word};
 use ramline_units::Bytes;
 
 use crate::escape;
-use crate::text::{Segment, Style, beside, number, wrap};
+use ramline_sheet::text::{Segment, Style, beside, number, wrap};
 
 /// A run that goes on.
 #[derive(Debug, Clone, Copy, Default)]
@@ -173,7 +173,7 @@ mod tests {
         for width in [40, 60, 80, 100] {
             let text = live(&now, &Style { colour: false, width });
             assert_eq!(text.lines().count(), 3);
-            assert!(text.lines().all(|line| crate::text::width(line) <= width), "{text}");
+            assert!(text.lines().all(|line| ramline_sheet::text::width(line) <= width), "{text}");
         }
     }
 

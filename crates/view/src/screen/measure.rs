@@ -5,8 +5,8 @@
 use ramline_evidence::{LatencyStats, Measurement, RAM, TierReport};
 use ramline_model::costs::CostRatio;
 
-use crate::sheet::{Depth, Sheet};
-use crate::text::{Column, Paint, Style, Table, number};
+use ramline_sheet::text::{Column, Paint, Style, Table, number};
+use ramline_sheet::{Depth, Sheet};
 
 /// The screen. `verbose` adds how each was measured and under what conditions.
 #[must_use]
@@ -272,7 +272,7 @@ How each was measured, and under what conditions: ramline measure tiers --verbos
         );
         for width in [60, 80] {
             let narrow = tiers(&report, Some(&ratio), true, &Style { colour: false, width });
-            assert!(narrow.lines().all(|line| crate::text::width(line) <= width), "{narrow}");
+            assert!(narrow.lines().all(|line| ramline_sheet::text::width(line) <= width), "{narrow}");
         }
         let none = CostRatio { hypothetical: true, ..ratio };
         let text = tiers(&report, Some(&none), false, &Style::default());

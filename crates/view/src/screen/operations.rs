@@ -6,8 +6,8 @@
 use ramline_evidence::{ArmResult, Better, FigureResult, Lead, SeriesTable};
 
 use super::series::{median, spread, spread_head};
-use crate::sheet::Sheet;
-use crate::text::{Cell, Column, Table, number};
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Cell, Column, Table, number};
 
 /// Places that are memory: with them the others are compared, not they with each other.
 const MEMORY: [&str; 2] = ["tmpfs", "ramfs"];
@@ -166,9 +166,9 @@ fn notes(sheet: &mut Sheet, table: &SeriesTable) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sheet::Depth;
-    use crate::text::Style;
     use ramline_evidence::{Arm, Figure, RunRecord, Verdict};
+    use ramline_sheet::Depth;
+    use ramline_sheet::text::Style;
 
     fn table(runs: u32) -> SeriesTable {
         let run = |arm: &str, i: u32, write: f64, warm: f64| RunRecord {

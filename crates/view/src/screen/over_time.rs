@@ -7,9 +7,10 @@ use ramline_evidence::over_time::{Held, MemoryPart, limit, stacked};
 use ramline_evidence::proof::timeline;
 use ramline_evidence::{ArmResult, RunRecord, SeriesTable};
 
-use super::series::{leading, value};
-use crate::sheet::{Along, Key, Line, Panel, Panels, Points, Sheet, Tint};
-use crate::text::number;
+use super::series::leading;
+use ramline_sheet::text::number;
+use ramline_sheet::text::number::value;
+use ramline_sheet::{Along, Key, Line, Panel, Panels, Points, Sheet, Tint};
 
 /// A setting and the run of it that is shown.
 struct Shown<'a> {

@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::series::series_sheet;
-use crate::sheet::Sheet;
-use crate::text::{Column, Table, number};
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Column, Table, number};
 
 /// A step that took less of the whole, with all it called, is not drawn.
 const LEAST: f64 = 0.02;
@@ -114,9 +114,9 @@ fn label(step: &Step) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sheet::Depth;
-    use crate::text::Style;
     use ramline_evidence::{Arm, Verdict};
+    use ramline_sheet::Depth;
+    use ramline_sheet::text::Style;
     use ramline_units::Nanos;
 
     fn record(arm: &str, took: u64) -> RunRecord {
@@ -173,7 +173,7 @@ mod tests {
         assert!(draw(200).contains(&format!("file system      {name}\n")), "{}", draw(200));
         for width in [60, 80] {
             let text = draw(width);
-            assert!(text.lines().all(|line| crate::text::width(line) <= width), "{text}");
+            assert!(text.lines().all(|line| ramline_sheet::text::width(line) <= width), "{text}");
             assert!(text.contains("file system      ext4_a_very") && text.contains("..\n"), "{text}");
         }
     }

@@ -2,10 +2,10 @@
 //!
 //! What it is not: what was found; those are the other topics of the report.
 
-use crate::format::{date, long};
 use crate::report::CheckupReport;
-use crate::sheet::Sheet;
-use crate::text::{Column, Paint, Table};
+use ramline_sheet::Sheet;
+use ramline_sheet::format::{date, long};
+use ramline_sheet::text::{Column, Paint, Table};
 
 /// The sheet; all but its first sentence is shown on request.
 #[must_use]
@@ -87,8 +87,8 @@ fn conditions(report: &CheckupReport) -> Table {
 mod tests {
     use super::*;
     use crate::report::Skipped;
-    use crate::sheet::Depth;
-    use crate::text::Style;
+    use ramline_sheet::Depth;
+    use ramline_sheet::text::Style;
 
     #[test]
     fn what_is_missing_is_counted_first_and_told_on_request() {

@@ -7,8 +7,8 @@ use ramline_evidence::{ArmResult, Better, FigureResult, Interval, Measurement, R
 
 use super::headline::headline;
 use super::operations;
-use crate::sheet::{Bar, Bars, Sheet};
-use crate::text::{Cell, Column, Paint, Table, number};
+use ramline_sheet::text::{Cell, Column, Paint, Table, number};
+use ramline_sheet::{Bar, Bars, Sheet};
 
 /// How many figures stand beside the setting's name; the others follow one by one.
 const LEAD: usize = 3;
@@ -89,7 +89,7 @@ pub(super) fn chart(table: &SeriesTable, name: &str, in_table: bool) -> Bars {
         let interval = measured.interval().0;
         Bar {
             name: arm.name.clone(),
-            value: value(measured.median, &measured.unit, arm.emulated),
+            value: number::value(measured.median, &measured.unit, arm.emulated),
             at: Some(measured.median),
             interval: (measured.n > 1).then_some((interval.low, interval.high)),
             runs: figure.values.clone(),
@@ -159,20 +159,9 @@ pub(super) fn ended(arm: &ArmResult) -> String {
     arm.verdicts.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// A value in words. Emulated seconds say so: nothing may take them for a machine's.
-pub(crate) fn value(value: f64, unit: &str, emulated: bool) -> String {
-    match unit {
-        "bytes" => number::bytes(value).to_string(),
-        "bytes/s" => number::per_second(number::bytes(value)),
-        "s" if emulated => format!("{} emulated", number::seconds(value)),
-        "s" => number::seconds(value),
-        _ => format!("{} {unit}", number::figure(value)),
-    }
-}
-
 /// The median of a figure of a setting, with its unit.
 pub(super) fn median(arm: &ArmResult, figure: &FigureResult) -> String {
-    value(figure.measurement.median, &figure.measurement.unit, arm.emulated)
+    number::value(figure.measurement.median, &figure.measurement.unit, arm.emulated)
 }
 
 pub(super) fn spread(figure: &FigureResult) -> String {
@@ -283,9 +272,9 @@ fn quoted(field: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sheet::Depth;
-    use crate::text::Style;
     use ramline_evidence::{Arm, Figure, Verdict};
+    use ramline_sheet::Depth;
+    use ramline_sheet::text::Style;
     use ramline_units::Bytes;
 
     fn shown(records: &[RunRecord]) -> String {

@@ -5,10 +5,11 @@
 
 use ramline_evidence::{ArmResult, Figure, RunRecord, SeriesTable, SwapKind, Verdict, even, verdict_word};
 
-use super::series::{figures, leading, value};
-use crate::format::date;
-use crate::sheet::Sheet;
-use crate::text::{Cell, Column, Paint, Table, number};
+use super::series::{figures, leading};
+use ramline_sheet::Sheet;
+use ramline_sheet::format::date;
+use ramline_sheet::text::number::value;
+use ramline_sheet::text::{Cell, Column, Paint, Table, number};
 
 /// Runs listed: the raw records have the others.
 const MOST_RUNS: usize = 150;

@@ -8,9 +8,10 @@ use ramline_evidence::SeriesTable;
 use ramline_evidence::even::CPU_TIME;
 
 use super::headline::headline;
-use super::series::{chart, claims, ended, head, spread_head, spread_of, unproven, value};
-use crate::sheet::Sheet;
-use crate::text::{Column, Paint, Table, number};
+use super::series::{chart, claims, ended, head, spread_head, spread_of, unproven};
+use ramline_sheet::Sheet;
+use ramline_sheet::text::number::value;
+use ramline_sheet::text::{Column, Paint, Table, number};
 
 const WALL: &str = "wall";
 /// Beside the time: what took it, and what it was read from. User and system time, or where the ticks are too few the sum.
@@ -89,9 +90,9 @@ fn short(median: f64, unit: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sheet::Depth;
-    use crate::text::Style;
     use ramline_evidence::{Arm, Better, Figure, RunRecord, Verdict};
+    use ramline_sheet::Depth;
+    use ramline_sheet::text::Style;
 
     fn text(records: &[RunRecord], width: usize) -> String {
         let table = SeriesTable::of(records).unwrap();

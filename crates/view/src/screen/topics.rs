@@ -11,10 +11,10 @@ use ramline_units::Limit;
 use super::findings::{confidence, weight};
 use super::{batches, implied};
 use crate::report::CheckupReport;
-use crate::sheet::{Block, Sheet, Timed};
 use crate::show;
-use crate::text::{Cell, Column, Paint, Table, number};
 use crate::who::WhoUses;
+use ramline_sheet::text::{Cell, Column, Paint, Table, number};
+use ramline_sheet::{Block, Sheet, Timed};
 
 /// One topic.
 #[derive(Debug, Clone, PartialEq)]

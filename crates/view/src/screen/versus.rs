@@ -2,9 +2,10 @@
 
 use ramline_evidence::{FigureVersus, Versus};
 
-use super::series::{spread_of, value};
-use crate::sheet::Sheet;
-use crate::text::{Column, Paint, Table, number};
+use super::series::spread_of;
+use ramline_sheet::Sheet;
+use ramline_sheet::text::number::value;
+use ramline_sheet::text::{Column, Paint, Table, number};
 
 /// The sheet. It has no answer: the difference that matters most is the headline of both series in one table.
 #[must_use]
@@ -77,7 +78,7 @@ fn words(ended: &[(String, u64)]) -> String {
     ended.iter().map(|(word, count)| format!("{word} {count}")).collect::<Vec<_>>().join(", ")
 }
 
-fn row(arm: &str, figure: &FigureVersus) -> [crate::text::Cell; 7] {
+fn row(arm: &str, figure: &FigureVersus) -> [ramline_sheet::text::Cell; 7] {
     let times = match &figure.versus {
         None => "not compared".to_owned(),
         Some(comparison) => comparison.ratio_of_medians.map(|ratio| format!("{ratio:.2}")).unwrap_or_default(),
@@ -97,9 +98,9 @@ fn row(arm: &str, figure: &FigureVersus) -> [crate::text::Cell; 7] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sheet::Depth;
-    use crate::text::Style;
     use ramline_evidence::{Arm, Better, Figure, RunRecord, SeriesTable};
+    use ramline_sheet::Depth;
+    use ramline_sheet::text::Style;
 
     #[test]
     fn claims_come_first_and_what_cannot_be_compared_says_so() {

@@ -9,8 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::SCHEMA_VERSION;
-use crate::sheet::Sheet;
-use crate::text::{Paint, Screen, number};
+use crate::shown::Screen;
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Paint, number};
 
 /// `show maps`: mapped files, by address range.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -209,8 +210,8 @@ mod tests {
     use ramline_snapshot::maps::{NameState, Usage};
 
     use super::*;
-    use crate::text::Style;
-    use crate::text::width;
+    use ramline_sheet::text::Style;
+    use ramline_sheet::text::width;
 
     const LONG: &str = "/usr/lib/x86_64-linux-gnu/perl/5.36/auto/Encode/Encode.so";
 

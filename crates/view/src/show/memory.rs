@@ -11,8 +11,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::sheet::{Block, Piece, Sheet, Stack, Tint};
-use crate::text::{Cell, Column, Paint, Screen, Table, number};
+use crate::shown::Screen;
+use ramline_sheet::text::{Cell, Column, Paint, Table, number};
+use ramline_sheet::{Block, Piece, Sheet, Stack, Tint};
 
 /// A part of a line smaller than this share of RAM is in the JSON only.
 const WORTH_A_LINE: f64 = 0.001;

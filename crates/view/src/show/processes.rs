@@ -9,8 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::sheet::{Depth, Sheet};
-use crate::text::{Cell, Column, Paint, Screen, Style, Table, number};
+use crate::shown::Screen;
+use ramline_sheet::text::{Cell, Column, Paint, Style, Table, number};
+use ramline_sheet::{Depth, Sheet};
 
 /// `show processes`: who holds memory.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -157,10 +158,10 @@ fn sorted(rows: &mut [Row], sort: SortBy) {
         SortBy::Name => 0,
     };
     if sort == SortBy::Name {
-        rows.sort_by(|a, b| a.name.cmp(&b.name));
+        ramline_units::sort_by(rows, |a, b| a.name.cmp(&b.name));
     } else {
         // Stable: equals stay in the order of what they hold.
-        rows.sort_by_key(|row| std::cmp::Reverse(key(row)));
+        ramline_units::sort_by_key(rows, |row| std::cmp::Reverse(key(row)));
     }
 }
 
@@ -227,7 +228,7 @@ mod tests {
     use ramline_snapshot::{Seen, machine::Machine};
 
     use super::*;
-    use crate::text::width;
+    use ramline_sheet::text::width;
 
     fn seen(count: u32) -> Snapshot {
         let one = |n: u32| Process {

@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use super::ShowSwap;
 use crate::measured::priced;
 use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::sheet::Sheet;
-use crate::text::{Column, Paint, Screen, Table, number};
+use crate::shown::Screen;
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Column, Paint, Table, number};
 
 /// The tiers, fastest first.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -94,7 +95,7 @@ pub(crate) fn order(sheet: &mut Sheet, tiers: &[Tier]) {
     sheet.table(&table(tiers));
     sheet.more("How each is reclaimed", |more| {
         let mut order: Vec<&Tier> = tiers.iter().filter(|t| t.gives_way.is_some()).collect();
-        order.sort_by_key(|t| t.gives_way);
+        ramline_units::sort_by_key(&mut order, |t| t.gives_way);
         for tier in order {
             more.point(&format!("  {}. ", tier.gives_way.unwrap_or_default()), &format!("{}: {}", tier.name, tier.how));
         }

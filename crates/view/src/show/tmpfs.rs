@@ -15,8 +15,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::sheet::Sheet;
-use crate::text::{Cell, Column, Paint, Screen, Table, number};
+use crate::shown::Screen;
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Cell, Column, Paint, Table, number};
 
 pub use shared::{By, TmpfsOptions};
 

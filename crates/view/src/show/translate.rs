@@ -11,8 +11,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::sheet::Sheet;
-use crate::text::{Cell, Column, Paint, Screen, Table, number};
+use crate::shown::Screen;
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Cell, Column, Paint, Table, number};
 
 /// `show translate`: what other tools would call used here.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -233,7 +234,7 @@ mod tests {
     use ramline_snapshot::meminfo::Meminfo;
 
     use super::*;
-    use crate::text::Style;
+    use ramline_sheet::text::Style;
 
     fn screen(meminfo: &str, width: usize) -> String {
         let mut seen = Snapshot::new(Machine::default());
@@ -262,7 +263,7 @@ mod tests {
     #[test]
     fn a_narrow_screen_keeps_every_tool_and_stays_narrow() {
         let text = screen(SAMPLE, 60);
-        assert!(text.lines().all(|line| crate::text::width(line) <= 60), "{text}");
+        assert!(text.lines().all(|line| ramline_sheet::text::width(line) <= 60), "{text}");
         assert!(text.contains("htop") && text.contains("Netdata"), "{text}");
     }
 
@@ -275,7 +276,7 @@ mod tests {
         let text = shown.text(&Style { colour: false, width: 160 });
         assert!(text.contains(" 4.0.2 ") && text.contains("no: 4.0.2"), "{text}");
         let text = shown.text(&Style { colour: false, width: 60 });
-        assert!(text.lines().all(|line| crate::text::width(line) <= 60), "{text}");
+        assert!(text.lines().all(|line| ramline_sheet::text::width(line) <= 60), "{text}");
         assert!(text.contains(" 4.0.2 ") && text.contains("no: 4.0.2"), "{text}");
     }
 

@@ -8,7 +8,7 @@ use ramline_kernel::Root;
 use ramline_pagecache::evict::EvictOptions;
 use ramline_pagecache::{Context, evict};
 
-use super::{CacheVerb, Walking, code, named, range, tell};
+use super::verb::{CacheVerb, Walking, code, named, range, tell};
 use crate::output::Format;
 
 /// Take files out of the page cache, and say why what stays does: dirty, mapped by whom, locked, in memory

@@ -11,7 +11,7 @@ use ramline_view::sheet::Depth;
 use ramline_view::{Versioned, cache};
 
 use super::service::{self, Service};
-use super::{CacheVerb, Walking, code, named, tell};
+use super::verb::{CacheVerb, Walking, code, named, tell};
 use crate::output::{self, Format};
 
 /// Keep files in memory for as long as this runs: locked, whatever becomes of them

@@ -10,7 +10,7 @@ use ramline_pagecache::warm::WarmOptions;
 use ramline_pagecache::{Context, restore};
 use ramline_units::Bytes;
 
-use super::{CacheVerb, code, show, tell_beside};
+use super::verb::{CacheVerb, code, show, tell_beside};
 use crate::output::Format;
 use crate::progress::Terminal;
 

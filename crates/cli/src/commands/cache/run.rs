@@ -14,7 +14,7 @@ use ramline_units::Bytes;
 use ramline_view::text::Style;
 use ramline_view::{Screen, Versioned};
 
-use super::CacheVerb;
+use super::verb::CacheVerb;
 
 use crate::output::Format;
 use crate::state;

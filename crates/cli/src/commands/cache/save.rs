@@ -11,7 +11,7 @@ use ramline_pagecache::save::SaveOptions;
 use ramline_pagecache::{Context, SoFar, hotset, install, save};
 
 use super::service::{self, Service};
-use super::{CacheVerb, Walking, code, tell_beside};
+use super::verb::{CacheVerb, Walking, code, tell_beside};
 use crate::output::Format;
 use crate::place;
 use crate::progress::Terminal;

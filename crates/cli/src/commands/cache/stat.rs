@@ -12,7 +12,7 @@ use ramline_pagecache::{Context, SoFar, stat};
 use ramline_view::cache::Rows;
 use ramline_view::{Screen, Versioned};
 
-use super::{CacheVerb, Walking, code, named, tell_beside};
+use super::verb::{CacheVerb, Walking, code, named, tell_beside};
 use crate::exit;
 use crate::output::Format;
 use crate::progress::Terminal;

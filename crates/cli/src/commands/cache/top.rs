@@ -13,7 +13,7 @@ use ramline_pagecache::{Context, SoFar, top};
 use ramline_snapshot::cache::Top as Seen;
 use ramline_view::{Screen, Versioned};
 
-use super::{CacheVerb, code, tell_beside};
+use super::verb::{CacheVerb, code, tell_beside};
 use crate::duration;
 use crate::exit;
 use crate::output::Format;

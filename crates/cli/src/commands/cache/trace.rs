@@ -15,7 +15,7 @@ use ramline_view::cache::Rows;
 use ramline_view::{Screen, Versioned};
 
 use super::recording::journalled;
-use super::{CacheVerb, code, tell};
+use super::verb::{CacheVerb, code, tell};
 use crate::duration;
 use crate::exit::{Failure, USAGE};
 use crate::output::Format;

@@ -9,7 +9,7 @@ use ramline_pagecache::warm::WarmOptions;
 use ramline_pagecache::{Context, warm};
 use ramline_units::Bytes;
 
-use super::{CacheVerb, Walking, code, named, range, show, tell_beside};
+use super::verb::{CacheVerb, Walking, code, named, range, show, tell_beside};
 use crate::output::Format;
 use crate::progress::Terminal;
 

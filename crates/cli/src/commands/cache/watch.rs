@@ -12,7 +12,7 @@ use ramline_view::cache::{self, Rows};
 use ramline_view::{Screen, Versioned};
 
 use super::recording::journalled;
-use super::{CacheVerb, Walking, code, tell};
+use super::verb::{CacheVerb, Walking, code, tell};
 use crate::duration;
 use crate::output::Format;
 

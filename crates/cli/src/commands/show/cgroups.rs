@@ -7,7 +7,7 @@ use ramline_model::groups::{Selection, Sort};
 use ramline_snapshot::Window;
 use ramline_view::{Screen, ShowCgroups};
 
-use super::{Common, code};
+use super::common::{Common, code};
 use crate::choice::{Choice, choices};
 use crate::exit;
 use crate::looks::Looks;

@@ -10,7 +10,7 @@ use ramline_measure::reread;
 use ramline_model::maps::{Mapped, Options, Sort, readable};
 use ramline_view::{Screen, ShowMaps};
 
-use super::Common;
+use super::common::Common;
 use crate::choice::{Choice, choices};
 use crate::looks::Looks;
 use crate::output::Shown;

@@ -12,7 +12,7 @@ use ramline_units::Nanos;
 use ramline_view::sheet::Depth;
 use ramline_view::{Screen, ShowProcesses, SortBy};
 
-use super::{Common, code};
+use super::common::{Common, code};
 use crate::choice::{Choice, choices};
 use crate::looks::Looks;
 use crate::output::Shown;

@@ -5,7 +5,7 @@ use clap::Args;
 use ramline_snapshot::Wanted;
 use ramline_view::{Screen, ShowTmpfs, TmpfsBy, TmpfsOptions};
 
-use super::{Common, code};
+use super::common::{Common, code};
 use crate::choice::{Choice, choices};
 use crate::looks::Looks;
 use crate::output::Shown;

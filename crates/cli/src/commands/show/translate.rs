@@ -5,7 +5,7 @@ use clap::Args;
 use ramline_snapshot::Wanted;
 use ramline_view::{Screen, ShowTranslate};
 
-use super::{Common, code};
+use super::common::{Common, code};
 use crate::exit;
 use crate::installed;
 use crate::looks::Looks;

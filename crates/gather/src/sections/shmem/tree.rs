@@ -75,7 +75,7 @@ impl<'a> Forest<'a> {
             }
         }
         let size = |f: &Filesystem| f.used.unwrap_or_default().max(f.found.all());
-        out.sort_by(|a, b| size(b).cmp(&size(a)).then_with(|| a.at.cmp(&b.at)));
+        ramline_units::sort_by(&mut out, |a, b| size(b).cmp(&size(a)).then_with(|| a.at.cmp(&b.at)));
         out
     }
 

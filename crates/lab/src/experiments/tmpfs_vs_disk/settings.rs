@@ -132,7 +132,7 @@ fn operations(names: &[String]) -> Result<Vec<Op>> {
         }
     }
     // Last: it empties the place.
-    ops.sort_by_key(|op| *op == Op::Pressure);
+    ramline_units::sort_by_key(&mut ops, |op| *op == Op::Pressure);
     Ok(ops)
 }
 

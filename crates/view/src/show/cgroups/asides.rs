@@ -3,9 +3,9 @@
 use ramline_model::groups::{GroupMemory, most};
 
 use super::ShowCgroups;
-use crate::sheet::Sheet;
-use crate::text::name::short_ids;
-use crate::text::{Paint, number};
+use ramline_sheet::Sheet;
+use ramline_sheet::text::name::short_ids;
+use ramline_sheet::text::{Paint, number};
 
 /// Removed groups that still hold memory are said from this many on.
 const MANY_DYING: u64 = 100;

@@ -5,8 +5,8 @@ use ramline_snapshot::cgroup::Version;
 use ramline_units::{Bytes, Limit};
 
 use super::{OneGroup, ShowCgroups};
-use crate::sheet::Sheet;
-use crate::text::{Cell, Column, Paint, Table, name, number};
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Cell, Column, Paint, Table, name, number};
 
 /// The screen's part for one group.
 pub(super) fn group(sheet: &mut Sheet, show: &ShowCgroups, one: &OneGroup) {

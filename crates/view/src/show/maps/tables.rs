@@ -4,8 +4,8 @@ use ramline_model::maps::{Basis, Class, Duplicate, FileUse, Likeness, Mapped, Pr
 use ramline_snapshot::maps::{NameState, Store};
 use ramline_units::Bytes;
 
-use crate::sheet::Sheet;
-use crate::text::{Cell, Column, Paint, Table, number};
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Cell, Column, Paint, Table, number};
 
 /// Programs named beside an old file.
 const PROGRAMS: usize = 5;

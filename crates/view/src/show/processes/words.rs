@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ramline_model::processes::{By, Matched, Spread, Who};
 
-use crate::text::{Paint, name, number};
+use ramline_sheet::text::{Paint, name, number};
 
 /// What the columns mean.
 pub const LEGEND: &str = "All columns are (now). uses: in RAM, a page that k processes map counts for a k-th in each (PSS), so rows add up; \

@@ -7,8 +7,8 @@ use ramline_snapshot::shmem::{Amount, GraphicsClient, Method, Shmem};
 use ramline_units::{Bytes, Nanos};
 
 use self::large::{files, largest, owner};
-use crate::sheet::Sheet;
-use crate::text::{Cell, Column, Paint, Table, number};
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Cell, Column, Paint, Table, number};
 
 /// What the rows of the first table are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -138,7 +138,7 @@ fn initramfs(kernel: &Kernel, found: &Dependencies, arms: &[Arm], program: &[u8]
         names.extend(modules::ZSWAP);
     }
     // What ext4 asks for by name must be there before it.
-    names.sort_by_key(|name| modules::ESSENTIAL.contains(name));
+    ramline_units::sort_by_key(&mut names, |name| modules::ESSENTIAL.contains(name));
     let mut archive = Archive::default();
     for folder in ["dev", "proc", "sys", "tmp", "code"] {
         archive.folder(folder);

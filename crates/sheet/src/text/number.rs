@@ -3,7 +3,7 @@
 //! What it is not: arithmetic of the model.
 //!
 //! ```
-//! use ramline_view::text::number;
+//! use ramline_sheet::text::number;
 //! assert_eq!(number::percent(0.0612), "6.1 %");
 //! assert_eq!(number::count(1234567), "1,234,567");
 //! assert_eq!(number::minutes(130.0), "2 h 10 min");
@@ -225,6 +225,18 @@ pub fn nanos(value: f64) -> Nanos {
 #[must_use]
 pub fn over(span: Option<Nanos>) -> String {
     span.map_or_else(|| "since boot, no rate".to_owned(), |span| format!("over {span}"))
+}
+
+/// A value in words. Emulated seconds say so: nothing may take them for a machine's.
+#[must_use]
+pub fn value(value: f64, unit: &str, emulated: bool) -> String {
+    match unit {
+        "bytes" => bytes(value).to_string(),
+        "bytes/s" => per_second(bytes(value)),
+        "s" if emulated => format!("{} emulated", seconds(value)),
+        "s" => seconds(value),
+        _ => format!("{} {unit}", figure(value)),
+    }
 }
 
 #[cfg(test)]

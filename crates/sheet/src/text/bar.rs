@@ -3,7 +3,7 @@
 //! What it is not: the charts of the HTML report, which are SVG.
 //!
 //! ```
-//! use ramline_view::text::{Segment, bar, segments};
+//! use ramline_sheet::text::{Segment, bar, segments};
 //! assert_eq!(bar(0.5, 8), "####....");
 //! let parts = [Segment { letter: 'p', share: 0.5 }, Segment { letter: 'c', share: 0.25 }];
 //! assert_eq!(segments(&parts, 8), "ppppcc..");

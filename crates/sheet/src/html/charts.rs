@@ -9,8 +9,8 @@ use maud::{Markup, html};
 use super::draw::{self, Axes, Axis, Drawing};
 use super::parts::figure;
 use crate::format::{digits, keep, measured_size, percent, sentence};
-use crate::screen;
 use crate::sheet::{Along, Bars, Key, Panel, Panels};
+use crate::text::number;
 
 /// Values beside each other.
 pub fn bars(id: &str, bars: &Bars) -> Markup {
@@ -95,7 +95,7 @@ fn shown(value: f64, unit: &str, emulated: bool) -> String {
     if value == 0.0 && unit == "s" {
         return "0\u{a0}s".to_owned();
     }
-    screen::value(value, unit, emulated).replace(' ', "\u{a0}")
+    number::value(value, unit, emulated).replace(' ', "\u{a0}")
 }
 
 /// The height of a chart.

@@ -48,14 +48,14 @@ impl Layout {
                 None => kept.push(shown),
             }
         }
-        spare.sort_by_key(|(rank, shown)| (*rank, shown.at));
+        ramline_units::sort_by_key(&mut spare, |(rank, shown)| (*rank, shown.at));
         for (_, shown) in spare {
             let least: usize = kept.iter().chain([&shown]).map(|it| it.least(table, usize::MAX) + GAP).sum();
             if least.saturating_sub(GAP) <= available {
                 kept.push(shown);
             }
         }
-        kept.sort_by_key(|shown| shown.at);
+        ramline_units::sort_by_key(&mut kept, |shown| shown.at);
         let mut layout = Layout { columns: kept };
         layout.squeeze(table, available, usize::MAX);
         layout.squeeze(table, available, NARROWEST);

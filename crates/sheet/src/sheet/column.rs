@@ -6,11 +6,11 @@
 //! `/usr/lib/.../libc.so.6` in 24 columns.
 
 /// A column is not made narrower than this, unless it says so itself.
-pub(crate) const NARROWEST: usize = 12;
+pub const NARROWEST: usize = 12;
 
 /// What becomes of a text that is wider than its column may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Flow {
+pub enum Flow {
     /// The column is as wide as its widest text.
     Whole,
     /// It goes on on the next line.
@@ -26,14 +26,14 @@ pub(crate) enum Flow {
 /// A column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    pub(crate) head: String,
-    pub(crate) right: bool,
-    pub(crate) flow: Flow,
-    pub(crate) least: usize,
-    pub(crate) most: usize,
-    pub(crate) lines: usize,
-    pub(crate) rank: Option<u8>,
-    pub(crate) folds: bool,
+    pub head: String,
+    pub right: bool,
+    pub flow: Flow,
+    pub least: usize,
+    pub most: usize,
+    pub lines: usize,
+    pub rank: Option<u8>,
+    pub folds: bool,
 }
 
 impl Column {

@@ -4,8 +4,8 @@
 //! What it is not: the words; those are in `show` and `screen`.
 //!
 //! ```
-//! use ramline_view::sheet::{Depth, Sheet};
-//! use ramline_view::text::Style;
+//! use ramline_sheet::{Depth, Sheet};
+//! use ramline_sheet::text::Style;
 //! let mut sheet = Sheet::new();
 //! sheet.line("one two three four five");
 //! assert_eq!(sheet.text(&Style { colour: false, width: 20 }, Depth::All), "one two three four\nfive\n");
@@ -22,7 +22,6 @@ mod table;
 
 pub use crate::sheet::{Cell, Column, Paint, Table};
 pub use bar::{Segment, bar, beside, chart, segments};
-pub use page::Screen;
 pub use plain::plain;
 
 use unicode_width::UnicodeWidthStr;

@@ -4,7 +4,7 @@
 //! columns as before wherever that is possible, so that tables stay straight. What it is not: for data; JSON stays as it is.
 //!
 //! ```
-//! use ramline_view::text::plain;
+//! use ramline_sheet::text::plain;
 //! assert_eq!(plain("zram · −3.0 MiB ███░"), "zram - -3.0 MiB ###.");
 //! ```
 

@@ -30,11 +30,11 @@ pub enum Paint {
 /// One cell.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cell {
-    pub(crate) text: String,
-    pub(crate) short: String,
-    pub(crate) paint: Paint,
-    pub(crate) share: Option<f64>,
-    pub(crate) depth: usize,
+    pub text: String,
+    pub short: String,
+    pub paint: Paint,
+    pub share: Option<f64>,
+    pub depth: usize,
 }
 
 impl Cell {
@@ -103,9 +103,9 @@ impl<T: AsRef<str>> From<T> for Cell {
 /// A table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    pub(crate) columns: Vec<Column>,
-    pub(crate) rows: Vec<Vec<Cell>>,
-    pub(crate) indent: usize,
+    pub columns: Vec<Column>,
+    pub rows: Vec<Vec<Cell>>,
+    pub indent: usize,
     shrinks: bool,
 }
 
@@ -131,7 +131,7 @@ impl Table {
     }
 
     /// Leaves the last row out, where rows may be left out and there is one.
-    pub(crate) fn shrink(&mut self) -> bool {
+    pub fn shrink(&mut self) -> bool {
         self.shrinks && self.rows.pop().is_some()
     }
 

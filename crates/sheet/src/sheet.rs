@@ -4,8 +4,8 @@
 //! set apart as [`Block::More`]. What it is not: words (those are in the topics), nor layout (that is `text` and `html`).
 //!
 //! ```
-//! use ramline_view::sheet::{Depth, Sheet};
-//! use ramline_view::text::{Paint, Style};
+//! use ramline_sheet::{Depth, Sheet};
+//! use ramline_sheet::text::{Paint, Style};
 //! let mut sheet = Sheet::new();
 //! sheet.answer(Paint::Good, "Memory is fine.");
 //! sheet.more("How it is known", |more| more.line("MemAvailable of /proc/meminfo"));
@@ -20,7 +20,7 @@ mod table;
 
 pub use chart::{Along, Bar, Bars, Key, Line, Panel, Panels, Points};
 pub use column::Column;
-pub(crate) use column::{Flow, NARROWEST};
+pub use column::{Flow, NARROWEST};
 pub use picture::{Piece, Stack, Strip, Timed, Tint};
 pub use table::{Cell, Paint, Table};
 
@@ -267,7 +267,7 @@ impl Sheet {
     }
 
     /// Its blocks, to leave some out.
-    pub(crate) const fn blocks_mut(&mut self) -> &mut Vec<Block> {
+    pub const fn blocks_mut(&mut self) -> &mut Vec<Block> {
         &mut self.blocks
     }
 }
