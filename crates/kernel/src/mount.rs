@@ -48,6 +48,14 @@ pub struct Mounted {
     pub super_options: String,
 }
 
+impl Mounted {
+    /// The value of an option of its file system, as `upperdir`.
+    #[must_use]
+    pub fn option(&self, key: &str) -> Option<&str> {
+        self.super_options.split(',').find_map(|option| option.strip_prefix(key)?.strip_prefix('='))
+    }
+}
+
 /// Everything mounted in our namespace, in the order of mounting.
 ///
 /// # Errors

@@ -101,10 +101,6 @@ struct Evicting<'a> {
 impl Visit for Evicting<'_> {
     type Worker = Tally;
 
-    fn worker(&self) -> Tally {
-        Tally::default()
-    }
-
     fn changes_anyway(&self) -> bool {
         !self.options.dry
     }

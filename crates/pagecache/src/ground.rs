@@ -75,8 +75,13 @@ impl Ground {
 
     /// The type of what a path is on, by the mount table alone.
     pub fn name_at(&self, real: &Path) -> Option<&str> {
+        self.mounted_at(real).map(|mounted| mounted.fs_type.as_str())
+    }
+
+    /// The last of the longest: the topmost.
+    fn mounted_at(&self, real: &Path) -> Option<&Mounted> {
         let on = self.mounts.iter().filter(|mounted| real.starts_with(&mounted.at));
-        on.max_by_key(|mounted| mounted.at.components().count()).map(|mounted| mounted.fs_type.as_str())
+        on.max_by_key(|mounted| mounted.at.components().count())
     }
 
     /// The file system of an open file or directory on this device.
@@ -86,9 +91,7 @@ impl Ground {
     }
 
     fn look(&self, file: BorrowedFd<'_>, real: &Path) -> FileSystem {
-        let on = self.mounts.iter().filter(|mounted| real.starts_with(&mounted.at));
-        // The last of the longest: the topmost.
-        let on = on.max_by_key(|mounted| mounted.at.components().count());
+        let on = self.mounted_at(real);
         FileSystem {
             name: on.map_or_else(|| "unknown".to_owned(), |mounted| mounted.fs_type.clone()),
             method: residency::method_for(file).unwrap_or(Method::Mincore),

@@ -18,7 +18,6 @@ mod ground;
 pub mod hotset;
 pub mod install;
 pub mod list;
-mod parallel;
 pub mod pin;
 mod queue;
 mod remarks;

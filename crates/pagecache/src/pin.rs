@@ -111,10 +111,6 @@ struct Seeing {
 impl Visit for Seeing {
     type Worker = Vec<Seen>;
 
-    fn worker(&self) -> Vec<Seen> {
-        Vec::new()
-    }
-
     fn enter(&self, place: &Place, _: Option<u32>) {
         let directory = if place.path.is_dir() { Some(place.path.as_path()) } else { place.path.parent() };
         // A bare name lies here.

@@ -26,16 +26,10 @@ use looking::{Found, Looking, Same};
 /// How it is restored.
 #[derive(Clone, Copy, Default)]
 pub struct RestoreOptions<'a> {
-    /// Only find out what is missing.
-    pub dry: bool,
     /// Also the hot set of another machine: then inodes are not compared, only names, lengths and times.
     pub other_machine: bool,
-    /// At most so many bytes a second.
-    pub rate: Option<Bytes>,
-    /// So many readers at a time; found out by measuring when left out.
-    pub depth: Option<u64>,
-    /// Told now and then how far it is.
-    pub progress: Option<&'a (dyn Fn(&warm::Progress) + Sync)>,
+    /// How it is read; whole files, whatever its range.
+    pub reading: WarmOptions<'a>,
 }
 
 /// Files are named up to so many.
@@ -54,19 +48,19 @@ pub fn restore(context: Context<'_>, file: &Path, options: &RestoreOptions<'_>) 
     let room = cache_room(context.root)?;
     let guard = Guard::new(context.root, &room, Bytes(header.hot));
     let mut out = Restored {
-        doing: if options.dry { Doing::Dry } else { Doing::Done },
+        doing: if options.reading.dry { Doing::Dry } else { Doing::Done },
         file: name(file),
         age: now_ms().checked_sub(header.saved_ms).map(|age| Nanos(age.saturating_mul(1_000_000))),
         same_boot: process::boot_id(context.root).is_ok_and(|boot| boot == header.boot),
         files: header.files,
         hot: Bytes(header.hot),
-        after: (!options.dry).then_some(Bytes::ZERO),
+        after: (!options.reading.dry).then_some(Bytes::ZERO),
         room: room.bytes,
         bound: room.bound.clone(),
         evictors: evictors::evictors(context.root),
         ..Restored::default()
     };
-    let mut going = Going { seen: HashSet::new(), depth: options.depth, done: 0, hot: Bytes::ZERO, last: None };
+    let mut going = Going { seen: HashSet::new(), depth: options.reading.depth, done: 0, hot: Bytes::ZERO, last: None };
     for piece in reading.pieces()? {
         if out.stopped == Some(Stop::Interrupted) {
             break;
@@ -75,7 +69,7 @@ pub fn restore(context: Context<'_>, file: &Path, options: &RestoreOptions<'_>) 
     }
     out.not_looked_at += header.files - going.done.min(header.files);
     // Short of memory it is as done as it can be; interrupted it is not.
-    if !options.dry && out.stopped != Some(Stop::Interrupted) {
+    if !options.reading.dry && out.stopped != Some(Stop::Interrupted) {
         // Also the note of an earlier one, which was killed.
         Restoring::forget(file);
     }
@@ -121,25 +115,23 @@ impl Going {
         let looking = Looking::new(context, file, entries, page, options);
         let (before, total) = (self.hot, out.hot);
         let told = |at: &warm::Progress| {
-            if let Some(tell) = options.progress {
+            if let Some(tell) = options.reading.progress {
                 let done = at.done + before;
                 let left = total.0.saturating_sub(done.0).checked_div(at.rate.0).map(Duration::from_secs);
                 tell(&warm::Progress { done, total, left, ..*at });
             }
         };
         let reading = WarmOptions {
-            dry: options.dry,
-            range: None,
-            rate: options.rate,
             depth: self.depth,
-            progress: options.progress.is_some().then_some(&told as &(dyn Fn(&warm::Progress) + Sync)),
+            progress: options.reading.progress.is_some().then_some(&told as &(dyn Fn(&warm::Progress) + Sync)),
+            ..options.reading
         };
         let hot = entries.iter().fold(Bytes::ZERO, |sum, entry| sum + Bytes(entry.hot(page)));
         let read = pool::read(context, &looking, guard, &reading, hot);
         let found = looking.end();
         self.done += u64::try_from(entries.len()).unwrap_or(0);
         self.hot += hot;
-        if !options.dry {
+        if !options.reading.dry {
             out.depth = read.depth;
             self.depth = Some(read.depth);
             out.took = Nanos(out.took.0.saturating_add(Nanos::from(read.took).0));

@@ -139,10 +139,6 @@ struct Saving {
 impl Visit for Saving {
     type Worker = Vec<Entry>;
 
-    fn worker(&self) -> Vec<Entry> {
-        Vec::new()
-    }
-
     fn file(&self, worker: &mut Vec<Entry>, found: &FoundFile<'_>) {
         if found.fs.in_memory || !found.is_regular() {
             let text = "in memory, or a device: nothing that could be read again after a boot";

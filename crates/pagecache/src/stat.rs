@@ -70,6 +70,7 @@ struct Asking<'a> {
     remarks: Remarks,
 }
 
+#[derive(Default)]
 struct Worker {
     sums: PlaceSums,
     text: Vec<u8>,
@@ -81,10 +82,6 @@ const TEXT: usize = 32 << 10;
 impl Visit for Asking<'_> {
     type Worker = Worker;
 
-    fn worker(&self) -> Worker {
-        Worker { sums: self.sums.of_place(), text: Vec::new() }
-    }
-
     fn enter(&self, place: &Place, parent: Option<u32>) {
         self.sums.trees.begin(place, parent);
     }
@@ -92,7 +89,7 @@ impl Visit for Asking<'_> {
     fn file(&self, worker: &mut Worker, found: &FoundFile<'_>) {
         let (asked, length, named) = (ask(found), Bytes(found.length()), found.name.is_none());
         self.sums.add(&mut worker.sums, &asked, length, || found.path());
-        if named || worker.sums.top.wants(bytes(asked.pages()).0) || self.options.lines.is_some() {
+        if named || self.sums.wants(&worker.sums, asked.pages()) || self.options.lines.is_some() {
             self.row(worker, named, asked.row(name(&found.path()), length));
         }
     }
@@ -123,7 +120,7 @@ impl Asking<'_> {
             worker.text.push(b'\n');
             self.hand_over(worker, TEXT);
         }
-        worker.sums.top.add(row, named);
+        self.sums.keep(&mut worker.sums, row, named);
     }
 
     /// Hands over the lines that wait, if they are more than so many bytes.

@@ -255,10 +255,6 @@ impl<'a> Whole<'a> {
 impl Visit for Whole<'_> {
     type Worker = PlaceSums;
 
-    fn worker(&self) -> PlaceSums {
-        self.sums.of_place()
-    }
-
     fn enter(&self, place: &Place, parent: Option<u32>) {
         self.sums.trees.begin(place, parent);
     }
@@ -275,8 +271,8 @@ impl Visit for Whole<'_> {
             return;
         }
         self.credit(found.key(), pages);
-        if worker.top.wants(bytes(pages).0) {
-            worker.top.add(row(), false);
+        if self.sums.wants(worker, pages) {
+            self.sums.keep(worker, row(), false);
         }
     }
 

@@ -8,7 +8,6 @@
 mod names;
 mod of_files;
 mod recording;
-mod session;
 mod watch;
 
 use std::os::unix::process::ExitStatusExt;
@@ -25,8 +24,7 @@ use ramline_trace::Event;
 
 use crate::Context;
 use crate::shared::bytes;
-use recording::{Recording, Wanted};
-use session::{ROUND, Session};
+use recording::{ROUND, Recording, Wanted};
 
 pub use names::EVICTS;
 pub use watch::{Watching, watch};
@@ -63,15 +61,15 @@ pub fn trace(context: Context<'_>, run: &mut Run, walking: &WalkOptions, options
     let whom = words(&options.whom);
     let threads = threads(context, &options.whom)?;
     let wanted = Wanted { requests: true, files: &files, everybody: threads.is_none() && !is_command(&options.whom) };
-    let mut session = Session::make(context, run, &wanted)?;
+    let mut recording = Recording::make(context, run, &wanted)?;
     if let Some(threads) = &threads {
-        session.recording.only(threads)?;
+        recording.only(threads)?;
     }
-    session.start()?;
+    recording.start()?;
     let mut child = match options.whom {
         Whom::Command(mut command) => {
-            let child = start(&session.recording, &mut command)?;
-            session.counter.starts_as_copy(child.id());
+            let child = start(&recording, &mut command)?;
+            recording.counter.starts_as_copy(child.id());
             Some(child)
         }
         _ => None,
@@ -80,14 +78,14 @@ pub fn trace(context: Context<'_>, run: &mut Run, walking: &WalkOptions, options
     let ours = if child.is_some() { naming::threads(context.root, std::process::id()) } else { Vec::new() };
     let wants = |event: &Event| files.wants(event) && !ours.contains(&event.task);
     let mut ended = None;
-    while ended.is_none() && !signals::interrupted() && options.lasts.is_none_or(|lasts| session.elapsed() < lasts) {
-        session.round(wants)?;
+    while ended.is_none() && !signals::interrupted() && options.lasts.is_none_or(|lasts| recording.elapsed() < lasts) {
+        recording.round(wants)?;
         ended = pause(child.as_mut())?;
     }
-    session.stop(wants)?;
+    recording.stop(wants)?;
     // A command that was interrupted with us ends by itself; its end is not waited for.
     let ended = ended.or_else(|| child.as_mut().and_then(|child| child.try_wait().ok().flatten()));
-    let (recorded, counted) = session.end()?;
+    let (recorded, counted) = recording.end()?;
     Ok(Traced {
         page: bytes(1),
         whom,

@@ -61,11 +61,8 @@ pub struct WalkOptions {
 
 /// What is done with each file.
 pub trait Visit: Sync {
-    /// What a thread keeps to itself.
-    type Worker: Send;
-
-    /// For a new thread.
-    fn worker(&self) -> Self::Worker;
+    /// What a thread keeps to itself; it begins with the default.
+    type Worker: Default + Send;
 
     /// A directory, or something that was named, is begun. Its parent was begun before.
     fn enter(&self, _place: &Place, _parent: Option<u32>) {}

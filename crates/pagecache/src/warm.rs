@@ -26,9 +26,9 @@ use ramline_snapshot::cache::{Doing, Warmed, WarmedFile};
 use ramline_units::{Bytes, Nanos};
 
 use crate::remarks::name;
-use crate::shared::bytes;
+use crate::shared::{bytes, parallel_map};
 use crate::walk::WalkOptions;
-use crate::{Context, evict, evictors, parallel, walk};
+use crate::{Context, evict, evictors, walk};
 use guard::Guard;
 use plan::Planned;
 
@@ -97,7 +97,7 @@ fn direct(context: Context<'_>, files: &[Planned]) -> Vec<WarmedFile> {
 /// Asks again about every file that was read, by as many threads as a walk has.
 fn check(files: &[Planned], range: Option<(u64, u64)>, walking: &WalkOptions, out: &mut Warmed) {
     let asked: Vec<_> = files.iter().filter(|file| !file.untold).collect();
-    let found = parallel::map(&asked, walk::threads(walking), |file| now(file, range));
+    let found = parallel_map(&asked, walk::threads(walking), |file| now(file, range));
     let mut after = out.before.resident;
     let early = out.stopped.is_some();
     for (file, now) in asked.into_iter().zip(found) {

@@ -147,6 +147,11 @@ impl<W: World> Counter<W> {
         }
     }
 
+    /// How much the kernel records.
+    pub const fn level(&self) -> Level {
+        self.level
+    }
+
     /// This task is a copy of the recorder until it runs a program of its own.
     pub fn starts_as_copy(&mut self, task: u32) {
         self.starting = Some((task, Vec::new()));

@@ -81,49 +81,42 @@ enum Kind {
     Rename,
 }
 
-/// The events, as the kernel names them.
-const EVENTS: [(&str, Kind); 13] = [
-    (GET, Kind::Get),
-    ("filemap/mm_filemap_map_pages", Kind::Map),
-    ("filemap/mm_filemap_fault", Kind::Fault),
-    (ADD, Kind::Add),
-    (DELETE, Kind::Delete),
-    (MARK, Kind::ReadAhead),
-    ("readahead/page_cache_async_ra", Kind::ReadAhead),
-    ("vmscan/mm_vmscan_direct_reclaim_begin", Kind::ReclaimBegins),
-    ("vmscan/mm_vmscan_direct_reclaim_end", Kind::ReclaimEnds),
-    ("vmscan/mm_vmscan_memcg_reclaim_begin", Kind::ReclaimBegins),
-    ("vmscan/mm_vmscan_memcg_reclaim_end", Kind::ReclaimEnds),
-    ("task/task_newtask", Kind::New),
-    ("task/task_rename", Kind::Rename),
+/// What is to be recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Events {
+    /// What a process does to files.
+    OfProcesses,
+    /// What adds pages to the page cache, and for whom.
+    Adding,
+    /// What takes pages out of the page cache, and reclaim that does.
+    Removing,
+}
+
+impl Events {
+    /// Their names, as `GROUP/EVENT`.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        EVENTS.iter().filter(move |event| event.2.contains(&self)).map(|event| event.0)
+    }
+}
+
+/// The events, as the kernel names them, and for whom they are recorded.
+const EVENTS: [(&str, Kind, &[Events]); 13] = [
+    (GET, Kind::Get, &[Events::OfProcesses]),
+    ("filemap/mm_filemap_map_pages", Kind::Map, &[Events::OfProcesses]),
+    ("filemap/mm_filemap_fault", Kind::Fault, &[Events::OfProcesses]),
+    ("filemap/mm_filemap_add_to_page_cache", Kind::Add, &[Events::OfProcesses, Events::Adding]),
+    (MARK, Kind::ReadAhead, &[Events::OfProcesses, Events::Adding]),
+    ("readahead/page_cache_async_ra", Kind::ReadAhead, &[Events::OfProcesses, Events::Adding]),
+    ("task/task_newtask", Kind::New, &[Events::OfProcesses, Events::Adding]),
+    ("task/task_rename", Kind::Rename, &[Events::OfProcesses, Events::Adding]),
+    ("filemap/mm_filemap_delete_from_page_cache", Kind::Delete, &[Events::Removing]),
+    ("vmscan/mm_vmscan_direct_reclaim_begin", Kind::ReclaimBegins, &[Events::Removing]),
+    ("vmscan/mm_vmscan_direct_reclaim_end", Kind::ReclaimEnds, &[Events::Removing]),
+    ("vmscan/mm_vmscan_memcg_reclaim_begin", Kind::ReclaimBegins, &[Events::Removing]),
+    ("vmscan/mm_vmscan_memcg_reclaim_end", Kind::ReclaimEnds, &[Events::Removing]),
 ];
 const GET: &str = "filemap/mm_filemap_get_pages";
-const ADD: &str = "filemap/mm_filemap_add_to_page_cache";
-const DELETE: &str = "filemap/mm_filemap_delete_from_page_cache";
 const MARK: &str = "readahead/page_cache_sync_ra";
-
-/// What a process does to files, as `GROUP/EVENT`.
-pub const PROCESS_EVENTS: [&str; 8] = [
-    GET,
-    "filemap/mm_filemap_map_pages",
-    "filemap/mm_filemap_fault",
-    ADD,
-    MARK,
-    "readahead/page_cache_async_ra",
-    "task/task_newtask",
-    "task/task_rename",
-];
-/// What takes pages out of the page cache, and reclaim that does.
-pub const REMOVING_EVENTS: [&str; 5] = [
-    DELETE,
-    "vmscan/mm_vmscan_direct_reclaim_begin",
-    "vmscan/mm_vmscan_direct_reclaim_end",
-    "vmscan/mm_vmscan_memcg_reclaim_begin",
-    "vmscan/mm_vmscan_memcg_reclaim_end",
-];
-/// What adds pages to it, and for whom.
-pub const ADDING_EVENTS: [&str; 5] =
-    [ADD, MARK, "readahead/page_cache_async_ra", "task/task_newtask", "task/task_rename"];
 
 /// Records to events, by the formats of the kernel that wrote them.
 #[derive(Debug, Default)]
@@ -158,7 +151,7 @@ impl Decoder {
     #[must_use]
     pub fn new(format: impl Fn(&str) -> Option<String>) -> Decoder {
         let mut decoder = Decoder::default();
-        for (event, kind) in EVENTS {
+        for (event, kind, _) in EVENTS {
             if let Some(text) = format(event) {
                 decoder.learn(event, kind, &Format::parse(&text));
             }
@@ -262,7 +255,7 @@ mod tests {
     fn a_record_is_read_by_the_places_this_kernel_names() {
         let fields = "ID: 3\n\tfield:unsigned long i_ino;\toffset:16;\tsize:8;\tsigned:0;\n\tfield:dev_t s_dev;\toffset:8;\tsize:4;\tsigned:0;\n\
             \tfield:unsigned long index;\toffset:24;\tsize:8;\tsigned:0;\n\tfield:unsigned char order;\toffset:32;\tsize:1;\tsigned:0;\n";
-        let decoder = Decoder::new(|event| (event == ADD).then(|| format!("{COMMON}{fields}")));
+        let decoder = Decoder::new(|event| event.contains("_add_to_").then(|| format!("{COMMON}{fields}")));
         let file = FileId { device: device_number(254, 1), inode: 7 };
         assert_eq!(file.device, 266_338_305, "as tracepoints print it");
         let found = decoder.event(&record(3, &[u64::from(file.device), 7, 40, 2]));

@@ -32,9 +32,7 @@ mod order;
 mod page;
 pub mod text;
 
-pub use event::{
-    ADDING_EVENTS, Decoder, Event, FileId, PROCESS_EVENTS, REMOVING_EVENTS, TaskName, What, device_number,
-};
+pub use event::{Decoder, Event, Events, FileId, TaskName, What, device_number};
 pub use format::{Field, Format};
 pub use order::InOrder;
 pub use page::PageLayout;

@@ -13,10 +13,10 @@ use rustix::io::Errno;
 
 use crate::hotset::{self, Entry};
 use crate::save::Restoring;
-use crate::shared::Count;
+use crate::shared::{Count, parallel_map};
 use crate::warm::plan::missing_of;
 use crate::warm::wanted::Wanted;
-use crate::{Context, evict, parallel};
+use crate::{Context, evict};
 
 /// So many threads ask again afterwards.
 const AT_ONCE: usize = 4;
@@ -71,7 +71,7 @@ impl<'a> Looking<'a> {
             entries,
             page,
             inodes: !options.other_machine,
-            dry: options.dry,
+            dry: options.reading.dry,
             found,
             settled: Count::default(),
             noted: OnceLock::new(),
@@ -82,7 +82,7 @@ impl<'a> Looking<'a> {
     pub fn end(self) -> Vec<Option<Found>> {
         let entries: Vec<(&Entry, Option<&Found>)> =
             self.entries.iter().zip(&self.found).map(|(entry, found)| (entry, found.get())).collect();
-        let after = parallel::map(&entries, AT_ONCE, |(entry, found)| match found {
+        let after = parallel_map(&entries, AT_ONCE, |(entry, found)| match found {
             Some(Found::Same(same)) if !self.dry => same.asked_again(entry, &self.ranges(entry)),
             _ => None,
         });

@@ -3,33 +3,19 @@
 use ramline_snapshot::cache::FileRow;
 use ramline_units::Bytes;
 
-#[derive(Debug, Clone)]
+/// How many are kept is said each time, so that a thread's own begins as nothing.
+#[derive(Debug, Clone, Default)]
 pub struct Most {
-    most: usize,
     rows: Vec<FileRow>,
     named: Vec<FileRow>,
-    // Rows with no more than this are not among the most.
-    least: u64,
+    /// Rows with no more than this are not among the most; 0 while there is room.
+    pub least: u64,
 }
 
 impl Most {
-    pub const fn new(most: usize) -> Most {
-        Most { most, rows: Vec::new(), named: Vec::new(), least: 0 }
-    }
-
     /// Whether a file with so many resident bytes could be among the most; one with none is not.
-    pub const fn wants(&self, bytes: u64) -> bool {
-        self.most > 0 && bytes > self.least
-    }
-
-    /// Known from elsewhere to be reached by enough others.
-    pub const fn begin_at(&mut self, least: u64) {
-        self.least = least;
-    }
-
-    /// What a file must exceed, in bytes; 0 while there is room.
-    pub const fn least(&self) -> u64 {
-        self.least
+    pub const fn wants(&self, most: usize, bytes: u64) -> bool {
+        most > 0 && bytes > self.least
     }
 
     pub fn is_empty(&self) -> bool {
@@ -37,35 +23,35 @@ impl Most {
     }
 
     /// Files that were named are kept in any case.
-    pub fn add(&mut self, row: FileRow, named: bool) {
+    pub fn add(&mut self, most: usize, row: FileRow, named: bool) {
         if named {
             self.named.push(row);
-        } else if self.wants(resident(&row)) {
+        } else if self.wants(most, resident(&row)) {
             self.rows.push(row);
             // Sorting is paid by many files at once.
-            if self.rows.len() >= 2 * self.most {
-                self.cut();
+            if self.rows.len() >= 2 * most {
+                self.cut(most);
             }
         }
     }
 
-    fn cut(&mut self) {
+    fn cut(&mut self, most: usize) {
         sort(&mut self.rows);
-        self.rows.truncate(self.most);
-        if self.rows.len() == self.most {
+        self.rows.truncate(most);
+        if self.rows.len() == most {
             self.least = self.rows.last().map_or(0, resident);
         }
     }
 
-    pub fn join(&mut self, mut other: Most) {
+    pub fn join(&mut self, most: usize, mut other: Most) {
         self.rows.append(&mut other.rows);
         self.named.append(&mut other.named);
-        self.cut();
+        self.cut(most);
     }
 
     /// The most first; those that were named among them.
-    pub fn finish(mut self) -> Vec<FileRow> {
-        self.cut();
+    pub fn finish(mut self, most: usize) -> Vec<FileRow> {
+        self.cut(most);
         self.rows.append(&mut self.named);
         sort(&mut self.rows);
         self.rows
@@ -91,16 +77,16 @@ mod tests {
 
     #[test]
     fn the_most_are_kept_and_what_was_named_besides() {
-        let mut top = Most::new(2);
+        let mut top = Most::default();
         for (name, bytes) in [("a", 1), ("b", 5), ("c", 3), ("d", 0), ("e", 4), ("f", 2)] {
-            top.add(row(name, bytes), false);
+            top.add(2, row(name, bytes), false);
         }
-        let mut other = Most::new(2);
-        other.add(row("g", 9), false);
-        other.add(row("named", 0), true);
-        top.join(other);
-        assert!(!top.wants(5) && top.wants(6));
-        let names: Vec<String> = top.finish().into_iter().map(|row| row.name.path).collect();
+        let mut other = Most::default();
+        other.add(2, row("g", 9), false);
+        other.add(2, row("named", 0), true);
+        top.join(2, other);
+        assert!(!top.wants(2, 5) && top.wants(2, 6));
+        let names: Vec<String> = top.finish(2).into_iter().map(|row| row.name.path).collect();
         assert_eq!(names, ["g", "b", "named"]);
     }
 }

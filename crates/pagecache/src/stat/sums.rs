@@ -10,7 +10,7 @@ use super::ask::Asked;
 use super::most::Most;
 use super::trees::Trees;
 use crate::remarks::Remarks;
-use crate::shared::lock;
+use crate::shared::{bytes, lock};
 use crate::walk::Place;
 
 /// Of all threads.
@@ -23,19 +23,16 @@ pub struct Sums {
 }
 
 /// Of one thread, for the place it is at.
+#[derive(Default)]
 pub struct PlaceSums {
     pub tally: Tally,
-    pub top: Most,
+    top: Most,
 }
 
 impl Sums {
     /// Keeps so many of the files with the most.
     pub fn new(rows: usize) -> Sums {
-        Sums { trees: Trees::default(), unknown: Remarks::default(), top: Mutex::new(Most::new(rows)), rows }
-    }
-
-    pub fn of_place(&self) -> PlaceSums {
-        PlaceSums { tally: Tally::default(), top: Most::new(self.rows) }
+        Sums { trees: Trees::default(), unknown: Remarks::default(), top: Mutex::default(), rows }
     }
 
     /// Counts a file that was asked.
@@ -46,19 +43,29 @@ impl Sums {
         }
     }
 
+    /// Whether a file with so many pages could be among those with the most.
+    pub fn wants(&self, own: &PlaceSums, pages: u64) -> bool {
+        own.top.wants(self.rows, bytes(pages).0)
+    }
+
+    /// Keeps it if it is, and in any case if it was named.
+    pub fn keep(&self, own: &mut PlaceSums, row: FileRow, named: bool) {
+        own.top.add(self.rows, row, named);
+    }
+
     /// Takes over what a thread has counted at a place.
     pub fn leave(&self, own: &mut PlaceSums, place: &Place) {
         self.trees.add(place, &std::mem::take(&mut own.tally));
         if !own.top.is_empty() {
-            let top = std::mem::replace(&mut own.top, Most::new(self.rows));
             let mut shared = lock(&self.top);
-            shared.join(top);
-            own.top.begin_at(shared.least());
+            shared.join(self.rows, std::mem::take(&mut own.top));
+            // Reached by enough others.
+            own.top.least = shared.least;
         }
     }
 
     /// The files with the most by now, the most first, and those that were named.
     pub fn files(&self) -> Vec<FileRow> {
-        lock(&self.top).clone().finish()
+        lock(&self.top).clone().finish(self.rows)
     }
 }

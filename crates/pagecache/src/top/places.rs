@@ -90,11 +90,8 @@ fn in_memory(kind: &str) -> bool {
 
 /// The layers of an overlay are directories of this namespace: then its pages are counted there.
 fn is_seen_below(mounted: &Mounted, exists: impl Fn(&Path) -> bool) -> bool {
-    let option = |key: &str| mounted.super_options.split(',').find_map(|o| o.strip_prefix(key)?.strip_prefix('='));
-    mounted.fs_type == "overlay"
-        && option("upperdir")
-            .or_else(|| option("lowerdir")?.split(':').next())
-            .is_some_and(|dir| exists(Path::new(dir)))
+    let layer = || mounted.option("upperdir").or_else(|| mounted.option("lowerdir")?.split(':').next());
+    mounted.fs_type == "overlay" && layer().is_some_and(|dir| exists(Path::new(dir)))
 }
 
 #[cfg(test)]

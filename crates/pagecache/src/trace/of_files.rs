@@ -90,8 +90,6 @@ struct Ids<'a> {
 impl Visit for Ids<'_> {
     type Worker = ();
 
-    fn worker(&self) {}
-
     fn file(&self, (): &mut (), found: &FoundFile<'_>) {
         let path = found.path();
         let mut seen = lock(&self.seen);
@@ -110,9 +108,7 @@ fn layer(context: Context<'_>, path: &Path) -> Option<FileId> {
     let full = path.canonicalize().ok()?;
     let mounted = mount::containing(context.root, &full).filter(|mounted| mounted.fs_type == "overlay")?;
     let below = full.strip_prefix(&mounted.at).ok()?;
-    let option =
-        |key: &str| mounted.super_options.split(',').find_map(|option| option.strip_prefix(key)?.strip_prefix('='));
-    let (upper, lower) = (option("upperdir"), option("lowerdir").unwrap_or_default());
+    let (upper, lower) = (mounted.option("upperdir"), mounted.option("lowerdir").unwrap_or_default());
     let meta = upper.into_iter().chain(lower.split(':')).find_map(|dir| Path::new(dir).join(below).metadata().ok())?;
     Some(id(meta.dev(), meta.ino()))
 }

@@ -1,21 +1,29 @@
-//! The two trace instances of a recording: made through the journal, drained while they record.
+//! A recording: two trace instances, made through the journal and drained while they record, and the counts of what they gave.
 
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use ramline_act::{Result, Run};
 use ramline_kernel::KernelError;
 use ramline_kernel::process::{self, Usage};
 use ramline_kernel::tracing::{Instance, RawPages, follow};
 use ramline_snapshot::cache::{Level, Recorded};
-use ramline_trace::{ADDING_EVENTS, Decoder, Event, InOrder, PROCESS_EVENTS, PageLayout, REMOVING_EVENTS};
-use ramline_units::{Bytes, Nanos};
+use ramline_trace::count::{Counted, Counter};
+use ramline_trace::{Decoder, Event, Events, InOrder, PageLayout};
+use ramline_units::Bytes;
 
+use super::names::Names;
 use super::of_files::Files;
+use crate::Context;
+use crate::remarks::name;
 
 /// Of a processor: room for 0.3 s of a process that does nothing but read pages that are there.
 const BUFFER: Bytes = Bytes::from_mib(16);
 /// Of all processors together.
 const BUFFERS: Bytes = Bytes::from_mib(256);
+
+/// Between two rounds of taking in what was recorded.
+pub const ROUND: Duration = Duration::from_millis(10);
 
 /// What is to be recorded.
 #[derive(Debug)]
@@ -37,6 +45,9 @@ pub struct Recording {
     layout: PageLayout,
     decoder: Decoder,
     order: InOrder<Event>,
+    pub counter: Counter<Names>,
+    began: Instant,
+    lasted: Duration,
     events: u64,
     used_before: Usage,
 }
@@ -46,7 +57,7 @@ impl Recording {
     ///
     /// # Errors
     /// More privilege is needed, or this kernel has no tracing.
-    pub fn make(run: &mut Run, wanted: &Wanted<'_>) -> Result<Recording> {
+    pub fn make(context: Context<'_>, run: &mut Run, wanted: &Wanted<'_>) -> Result<Recording> {
         let used_before = process::own_usage()?;
         let tracefs = run.tracefs()?;
         let (doing, removing) = (run.make_trace(&tracefs, 0)?, run.make_trace(&tracefs, 1)?);
@@ -61,37 +72,37 @@ impl Recording {
             drop(doing.set("set_event_notrace_pid", &std::process::id().to_string()));
         }
         let decoder = Decoder::new(|event| doing.format(event).ok());
-        for event in if wanted.requests { PROCESS_EVENTS.as_slice() } else { ADDING_EVENTS.as_slice() } {
+        let events = if wanted.requests { Events::OfProcesses } else { Events::Adding };
+        for event in events.names() {
             let of_file = event.starts_with("filemap/") || event.starts_with("readahead/");
             // Who pushes files out is seen by what it adds, of whatever file.
             let filter = if of_file && wanted.requests { wanted.files.filter() } else { "" };
             enable(&doing, event, filter)?;
         }
-        for event in REMOVING_EVENTS {
+        for event in Events::Removing.names() {
             enable(&removing, event, if event.starts_with("filemap/") { wanted.files.filter() } else { "" })?;
         }
         let (header, text) = doing.header_page()?;
         let layout = PageLayout::parse(&text).ok_or_else(|| KernelError::malformed("read", header, &text))?;
         let (of_doing, of_removing) =
             (RawPages::open(&doing, layout.size())?, RawPages::open(&removing, layout.size())?);
+        let level = match (decoder.has_requests(), decoder.has_marks()) {
+            (true, true) => Level::Full,
+            (true, false) => Level::NoMarks,
+            (false, _) => Level::ChangesOnly,
+        };
         Ok(Recording {
             doing: (doing, of_doing),
             removing: (removing, of_removing),
             layout,
             decoder,
             order: InOrder::default(),
+            counter: Counter::new(Names::new(context.root, &wanted.files.names), level),
+            began: Instant::now(),
+            lasted: Duration::ZERO,
             events: 0,
             used_before,
         })
-    }
-
-    /// How much this kernel tells.
-    pub fn level(&self) -> Level {
-        match (self.decoder.has_requests(), self.decoder.has_marks()) {
-            (true, true) => Level::Full,
-            (true, false) => Level::NoMarks,
-            (false, _) => Level::ChangesOnly,
-        }
     }
 
     /// Only these threads, and what they start.
@@ -105,19 +116,34 @@ impl Recording {
     }
 
     /// Records from now on.
-    pub fn start(&self) -> Result<()> {
+    pub fn start(&mut self) -> Result<()> {
         self.removing.0.start()?;
-        Ok(self.doing.0.start()?)
+        self.doing.0.start()?;
+        self.began = Instant::now();
+        Ok(())
     }
 
-    /// Records no longer; what was recorded can still be taken.
-    pub fn stop(&self) -> Result<()> {
+    /// How long it has been recording.
+    pub fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Takes in what was recorded meanwhile, of it what is wanted.
+    pub fn round(&mut self, wants: impl Fn(&Event) -> bool) -> Result<()> {
+        self.take(false, wants)?;
+        self.counter.end_round();
+        Ok(())
+    }
+
+    /// Records no longer, and takes in the rest.
+    pub fn stop(&mut self, wants: impl Fn(&Event) -> bool) -> Result<()> {
         self.doing.0.set("tracing_on", "0")?;
-        Ok(self.removing.0.set("tracing_on", "0")?)
+        self.removing.0.set("tracing_on", "0")?;
+        self.lasted = self.elapsed();
+        self.take(true, wants)
     }
 
-    /// A round: what was recorded, in order; with `all`, to the end.
-    pub fn take(&mut self, all: bool, mut each: impl FnMut(Event)) -> Result<()> {
+    fn take(&mut self, all: bool, wants: impl Fn(&Event) -> bool) -> Result<()> {
         let (layout, decoder, order, events) = (self.layout, &self.decoder, &mut self.order, &mut self.events);
         for (_, pages) in [&mut self.doing, &mut self.removing] {
             pages.drain(|page| {
@@ -129,19 +155,29 @@ impl Recording {
                 });
             })?;
         }
-        order.round(all, |_, event| each(event));
+        let counter = &mut self.counter;
+        order.round(all, |_, event| {
+            if wants(&event) {
+                counter.take(event);
+            }
+        });
         Ok(())
     }
 
-    /// What it cost and missed. The instances can be removed after this.
-    pub fn end(self) -> Result<Recorded> {
-        Ok(Recorded {
-            lasted: Nanos(0),
+    /// What it cost and missed, and the lists. The instances can be removed after this.
+    pub fn end(self) -> Result<(Recorded, Counted)> {
+        let recorded = Recorded {
+            lasted: self.lasted.into(),
             events: self.events,
             lost: self.doing.1.lost() + self.removing.1.lost(),
             own_cpu: process::own_usage()?.since(&self.used_before)?.cpu(),
-            level: self.level(),
-        })
+            level: self.counter.level(),
+        };
+        let counted = self.counter.finish(|names, file| {
+            let (path, length) = names.of(file);
+            (name(&path), length.map(Bytes))
+        });
+        Ok((recorded, counted))
     }
 }
 

@@ -9,8 +9,7 @@ use ramline_kernel::signals;
 use ramline_snapshot::cache::{Look, Watched};
 
 use super::of_files;
-use super::recording::Wanted;
-use super::session::{ROUND, Session};
+use super::recording::{ROUND, Recording, Wanted};
 use crate::remarks::name;
 use crate::shared::bytes;
 use crate::stat::StatOptions;
@@ -40,29 +39,29 @@ pub fn watch(
 ) -> Result<Watched> {
     let files = of_files::of(context, paths, walking)?;
     let wanted = Wanted { requests: false, files: &files, everybody: true };
-    let mut session = Session::make(context, run, &wanted)?;
-    files.names.keys().for_each(|file| session.counter.watch(*file));
-    session.start()?;
+    let mut recording = Recording::make(context, run, &wanted)?;
+    files.names.keys().for_each(|file| recording.counter.watch(*file));
+    recording.start()?;
     let mut looks: Vec<Look> = Vec::new();
-    let look = |looks: &mut Vec<Look>, session: &Session| {
+    let look = |looks: &mut Vec<Look>, recording: &Recording| {
         let seen = stat::stat(context, paths, walking, &StatOptions::default());
-        let look = Look { at: session.elapsed().into(), tally: seen.total };
+        let look = Look { at: recording.elapsed().into(), tally: seen.total };
         (how.looked)(&look);
         looks.push(look);
     };
-    while !signals::interrupted() && how.lasts.is_none_or(|lasts| session.elapsed() < lasts) {
+    while !signals::interrupted() && how.lasts.is_none_or(|lasts| recording.elapsed() < lasts) {
         let next = how.every.saturating_mul(u32::try_from(looks.len()).unwrap_or(u32::MAX));
-        if session.elapsed() >= next {
-            look(&mut looks, &session);
+        if recording.elapsed() >= next {
+            look(&mut looks, &recording);
         }
-        session.round(|_| true)?;
+        recording.round(|_| true)?;
         std::thread::sleep(ROUND);
     }
-    session.stop(|_| true)?;
+    recording.stop(|_| true)?;
     if !signals::interrupted() {
-        look(&mut looks, &session);
+        look(&mut looks, &recording);
     }
-    let (recorded, counted) = session.end()?;
+    let (recorded, counted) = recording.end()?;
     let mut out = Watched {
         page: bytes(1),
         named: paths.iter().map(|path| name(path)).collect(),

@@ -33,7 +33,7 @@ impl<V: Visit> Walk<'_, V> {
                 Err(error) => self.tell(&error),
             }
         }
-        let (mut worker, mut waits) = (self.visit.worker(), false);
+        let (mut worker, mut waits) = (V::Worker::default(), false);
         for start in starts {
             match start {
                 Start::Directory(place) => {

@@ -62,7 +62,7 @@ impl Open {
 
 impl<V: Visit> Walk<'_, V> {
     pub(super) fn work(&self) {
-        let mut local = Local::new(self.visit.worker());
+        let mut local = Local::new(V::Worker::default());
         while let Some(share) = self.queue.take() {
             if self.is_cut() {
                 continue;

@@ -13,8 +13,6 @@ struct Seen(Mutex<Vec<(String, u64)>>);
 impl Visit for Seen {
     type Worker = ();
 
-    fn worker(&self) {}
-
     fn file(&self, (): &mut (), found: &FoundFile<'_>) {
         let path = found.path().to_string_lossy().into_owned();
         lock(&self.0).push((path, found.length()));

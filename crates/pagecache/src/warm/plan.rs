@@ -164,10 +164,6 @@ impl Planning {
 impl Visit for Planning {
     type Worker = Worker;
 
-    fn worker(&self) -> Worker {
-        Worker::default()
-    }
-
     fn file(&self, worker: &mut Worker, found: &FoundFile<'_>) {
         let (length, asked) = (found.length(), ask_range(found, self.range.unwrap_or((0, 0))));
         worker.tally.add(&asked.tally(Bytes(self.wanted(length))));

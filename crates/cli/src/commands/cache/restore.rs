@@ -6,6 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use ramline_kernel::{Root, signals};
 use ramline_pagecache::restore::RestoreOptions;
+use ramline_pagecache::warm::WarmOptions;
 use ramline_pagecache::{Context, restore};
 use ramline_units::Bytes;
 
@@ -44,13 +45,10 @@ impl CacheVerb for Restore {
         signals::install();
         let terminal = Terminal::new();
         let told = |error: &_| tell_beside(Some(&terminal), error);
-        let options = RestoreOptions {
-            dry: self.dry_run,
-            other_machine: self.other_machine,
-            rate: self.rate,
-            depth: self.depth,
-            progress: Some(&|at| show(&terminal, at)),
-        };
+        let progress = |at: &_| show(&terminal, at);
+        let (rate, depth) = (self.rate, self.depth);
+        let reading = WarmOptions { dry: self.dry_run, range: None, rate, depth, progress: Some(&progress) };
+        let options = RestoreOptions { other_machine: self.other_machine, reading };
         let done = restore::restore(Context { root, tell: &told }, &self.file, &options);
         drop(terminal);
         let done = done?;
