@@ -1,4 +1,4 @@
-//! This binary started again: the hidden argument, the kinds of child, and the child's side of the talk with its supervisor.
+//! This binary started again: the hidden argument, the kinds of child, and how a child speaks to its supervisor.
 //!
 //! The table of kinds is made by the caller of [`main`]; nothing here knows an experiment.
 

@@ -306,3 +306,85 @@ impl<T> Drop for Supervisor<T> {
 fn oom_kills(group: &Group) -> Result<u64> {
     Ok(group.stat()?.oom_kills.unwrap_or(0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Stdio;
+
+    /// A shell that speaks as a child of ours does.
+    fn shell(script: &str) -> Supervisor<u32> {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        Supervisor::of_child(process::spawn_tied(&mut command, None).unwrap())
+    }
+
+    fn end(child: &mut Supervisor<u32>) -> End {
+        loop {
+            if let Event::Ended(end) = child.next_event().unwrap() {
+                return end;
+            }
+        }
+    }
+
+    #[test]
+    fn all_reports_are_taken_in_before_the_end_and_what_is_none_is_passed_over() {
+        let mut child =
+            shell("echo '{\"Report\":1}'; echo hello; echo '{\"Report\":2}'; echo '{\"Failed\":\"no\"}'; exit 3");
+        let mut reports = Vec::new();
+        let end = loop {
+            match child.next_event().unwrap() {
+                Event::Report(report) => reports.push(report),
+                Event::Ended(end) => break end,
+                _ => {}
+            }
+        };
+        assert_eq!((reports, end.status.code(), end.failed.as_deref()), (vec![1, 2], Some(3), Some("no")));
+    }
+
+    #[test]
+    fn a_child_that_waits_goes_on_when_it_is_resumed() {
+        let mut child = shell("echo '{\"Waiting\":7}'; read word; [ $word = go ]");
+        loop {
+            match child.next_event().unwrap() {
+                Event::Waiting(report) => break assert_eq!(report, 7),
+                Event::Ended(end) => panic!("{end:?}"),
+                _ => {}
+            }
+        }
+        child.resume();
+        assert!(end(&mut child).status.success());
+    }
+
+    #[test]
+    fn ticks_come_while_reports_come_and_reports_while_looking_takes_long() {
+        let mut child = shell("while echo '{\"Report\":1}'; do :; done").ticking(Duration::from_millis(1));
+        let (mut ticks, mut reports) = (0, 0);
+        while ticks < 5 || reports < 5 {
+            match child.next_event().unwrap() {
+                Event::Tick => {
+                    ticks += 1;
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+                _ => reports += 1,
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_verdict_by_which_it_was_stopped_counts() {
+        let mut child = shell("exec sleep 60");
+        child.stop(Verdict::Thrashing("late".to_owned())).unwrap();
+        child.stop(Verdict::Failed("later".to_owned())).unwrap();
+        assert_eq!(end(&mut child).verdict(None, ""), Verdict::Thrashing("late".to_owned()));
+    }
+
+    #[test]
+    fn a_child_that_is_no_longer_followed_is_killed_and_reaped() {
+        let child = shell("exec sleep 60");
+        let (root, pid) = (ramline_kernel::Root::live(), child.pid());
+        assert!(process::stat(&root, pid).is_ok());
+        drop(child);
+        assert!(process::stat(&root, pid).is_err());
+    }
+}
