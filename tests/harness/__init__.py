@@ -28,9 +28,9 @@ What is made is undone by `undo`, the last first, when the test ends: by itself,
 tests/left removes by the number of the process in its name (Group, scratch).
 """
 
-from .checks import Skip, aloud, check, equal, finish, near, passed, repeated, skip
+from .checks import Skip, aloud, check, equal, finish, near, note, passed, repeated, skip
 from .program import NOBODY, RAMLINE, STATIC, TOP, ask, as_nobody, calls, environment, ramline, start
 from .undo import Undo, needs_root, part, run, scratch, undo
 
 __all__ = ["NOBODY", "RAMLINE", "STATIC", "TOP", "Skip", "Undo", "aloud", "as_nobody", "ask", "calls", "check", "environment", "equal", "finish",
-           "near", "needs_root", "part", "passed", "ramline", "repeated", "run", "scratch", "skip", "start", "undo"]
+           "near", "needs_root", "note", "part", "passed", "ramline", "repeated", "run", "scratch", "skip", "start", "undo"]

@@ -15,7 +15,7 @@ class Tally:
     def __init__(self):
         self.passed = self.failed = self.skipped = self.repeats = 0
         self.lock = threading.RLock()
-        self.aloud = False
+        self.aloud, self.within = False, ""
         # Failures that are said when it is known that they stand (harness/steady.py), and who else wants to know of one at once.
         self.unsaid, self.noticed = None, None
 
@@ -37,7 +37,7 @@ def check(what, ok, details=""):
         if not ok:
             if TALLY.noticed:
                 TALLY.noticed()
-            said = f"{what}\n{textwrap.indent(str(details).strip()[-2000:], '  ')}".rstrip()
+            said = f"{TALLY.within}{what}\n{textwrap.indent(str(details).strip()[-2000:], '  ')}".rstrip()
             if TALLY.unsaid is None:
                 print(f"FAILED: {said}", flush=True)
             else:
@@ -61,6 +61,11 @@ def near(what, found, expected, share=0.0, within=0, because=""):
     if room * 10 >= abs(expected) and not because:
         raise ValueError(f"{what}: a tolerance of {room} for {expected} needs a reason")
     return check(what, abs(found - expected) <= room, f"{found}, not {expected} within {room:g}")
+
+
+def note(text):
+    """A number or a fact that a reader wants to see also when all is well."""
+    print(f"  {text}", flush=True)
 
 
 def skip(reason):

@@ -16,7 +16,7 @@ import tempfile
 import traceback
 from pathlib import Path
 
-from .checks import Skip, check, finish, skip
+from .checks import TALLY, Skip, check, finish, skip
 
 OWNER = os.getpid()
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
@@ -60,18 +60,22 @@ for _number in SIGNALS:
 
 
 def part(function, *words, name=""):
-    """Runs a part of a test. That it comes to its end is a check; `Skip` is a skip; what `undo` got within it is undone."""
+    """Runs a part of a test. That it comes to its end is a check; `Skip` is a skip; what `undo` got within it is undone.
+
+    A name that is given stands before each check of it that fails."""
+    kept, TALLY.within = undo.pop_all(), f"{name}: " if name else ""
     name = name or (function.__doc__ or function.__name__).splitlines()[0].rstrip(".")
-    kept = undo.pop_all()
     try:
         function(*words)
     except Skip as why:
         skip(f"{name}: {why}")
     except Exception:  # noqa: BLE001
+        TALLY.within = ""
         check(f"{name}: it comes to its end", False, traceback.format_exc())
     else:
         check(f"{name}: it comes to its end", True)
     finally:
+        TALLY.within = ""
         undo.close()
         undo.push(kept)
 
