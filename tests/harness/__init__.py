@@ -29,8 +29,8 @@ tests/left removes by the number of the process in its name (Group, scratch).
 """
 
 from .checks import Skip, aloud, check, equal, finish, near, note, passed, repeated, skip
-from .program import NOBODY, RAMLINE, STATIC, TOP, ask, as_nobody, calls, environment, ramline, start
+from .program import NOBODY, RAMLINE, STATIC, TOP, ask, as_nobody, calls, document, environment, ramline, start
 from .undo import Undo, needs_root, part, run, scratch, undo
 
-__all__ = ["NOBODY", "RAMLINE", "STATIC", "TOP", "Skip", "Undo", "aloud", "as_nobody", "ask", "calls", "check", "environment", "equal", "finish",
+__all__ = ["NOBODY", "RAMLINE", "STATIC", "TOP", "Skip", "Undo", "aloud", "as_nobody", "ask", "calls", "check", "document", "environment", "equal", "finish",
            "near", "needs_root", "note", "part", "passed", "ramline", "repeated", "run", "scratch", "skip", "start", "undo"]

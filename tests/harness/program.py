@@ -40,13 +40,18 @@ def start(*words, state=None, env=None, before=(), binary=RAMLINE, **more):
     return subprocess.Popen([*map(str, before), binary, *map(str, words)], env=environment(state, env), **more)
 
 
-def ask(*words, **more):
-    """The document of a run with --json."""
-    done = ramline(*words, "--json", **more)
+def document(*words, **more):
+    """The JSON document that a run prints."""
+    done = ramline(*words, **more)
     try:
         return json.loads(done.stdout)
     except ValueError:
-        raise RuntimeError(f"`ramline {' '.join(map(str, words))} --json` ends with {done.returncode} and no document: {done.stderr}{done.stdout[:500]}") from None
+        raise RuntimeError(f"`ramline {' '.join(map(str, words))}` ends with {done.returncode} and no document: {done.stderr}{done.stdout[:500]}") from None
+
+
+def ask(*words, **more):
+    """The document of a run with --json."""
+    return document(*words, "--json", **more)
 
 
 def calls(*words, **more):
