@@ -118,8 +118,9 @@ def unmount(at):
 
 @contextlib.contextmanager
 def mounted(at, *words):
-    """A mount on a folder that is made where it is missing."""
-    Path(at).mkdir(parents=True, exist_ok=True)
+    """A mount on a file, or on a folder that is made where it is missing."""
+    if not Path(at).exists():
+        Path(at).mkdir(parents=True)
     must("mount", *words, at)
     try:
         yield Path(at)
