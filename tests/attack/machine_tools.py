@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from harness import RAMLINE, TOP, Skip, environment, ramline  # noqa: E402
+import trees  # noqa: E402
+from harness import RAMLINE, Skip, environment, ramline  # noqa: E402
 from harness.machine import LIBC, mounted, pages_of  # noqa: E402
 
-FIXTURE = TOP / "fixtures/healthy/debian-13"
+FIXTURE = trees.directory("healthy/debian-13")
 # A refusal that is one: usage, privilege, kernel, refused before anything was started.
 REFUSALS = (2, 3, 4, 5)
 BROKEN = re.compile(r"internal error|panicked at|RUST_BACKTRACE")

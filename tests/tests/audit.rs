@@ -2,13 +2,12 @@
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
 
-use ramline_testkit::{project, ramline, skip_if};
+use ramline_testkit::{not_root, ramline, skip_if, tree};
 
 #[test]
 fn b2_a_captured_machine_whose_next_zram_writes_fail_is_not_opened_in_green() {
-    let tree = project().join("fixtures/findings/zram-limit-fails-writes/fires").display().to_string();
+    let tree = tree("findings/zram-limit-fails-writes/fires").display().to_string();
     for words in [&["checkup", "--quick"][..], &["show"], &["show", "memory"]] {
         let run = ramline(&[&["--root", &tree], words, &["--color=always"]].concat());
         let first = run.stdout.lines().next().unwrap_or_default();
@@ -38,10 +37,12 @@ fn a26_a_device_that_is_refused_to_root_says_who_refuses_it() {
         let devices = fs::read_dir("/sys/block").ok()?.flatten().map(|e| format!("/dev/{}", e.file_name().display()));
         devices.into_iter().find(|path| File::open(path).is_err_and(|e| e.kind() == ErrorKind::PermissionDenied))
     };
-    let root = fs::metadata("/proc/self").unwrap().uid() == 0;
-    let device = refused().filter(|_| root);
-    if skip_if(device.is_none(), "a26_a_device_that_is_refused", "needs root, and a block device that is refused to it")
-    {
+    let test = "a26_a_device_that_is_refused";
+    if not_root(test) {
+        return;
+    }
+    let device = refused();
+    if skip_if(device.is_none(), test, "needs a block device that is refused to root") {
         return;
     }
     let run = ramline(&["cache", "stat", &device.unwrap()]);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use ramline_testkit::{Tree, project, ramline};
+use ramline_testkit::{Tree, ramline, tree};
 
 const BASE: &str = "healthy/linux-6.12-zram";
 
@@ -29,7 +29,7 @@ fn a_missing_meminfo_is_said_by_name_and_told_by_the_exit_status() {
 
 #[test]
 fn a_file_cut_off_in_the_middle_loses_its_section_only() {
-    let whole = fs::read(project().join("fixtures").join(BASE).join("proc/zoneinfo")).unwrap();
+    let whole = fs::read(tree(BASE).join("proc/zoneinfo")).unwrap();
     let tree = Tree::of(BASE).file("/proc/zoneinfo", [&whole[..whole.len() / 2], b"  cut off he"].concat());
     let run = ramline(&["show", "--root", tree.path()]);
     assert_eq!(run.code, 7);
@@ -38,7 +38,7 @@ fn a_file_cut_off_in_the_middle_loses_its_section_only() {
 
 #[test]
 fn what_the_kernel_refused_to_the_capturing_user_is_said_to_be_refused() {
-    let meta = fs::read_to_string(project().join("fixtures").join(BASE).join("meta.json")).unwrap();
+    let meta = fs::read_to_string(tree(BASE).join("meta.json")).unwrap();
     let meta = meta.replace("\"denied\": []", "\"denied\": [\"/proc/vmstat\"]");
     let tree = Tree::of(BASE).file("/meta.json", meta);
     let run = ramline(&["show", "--root", tree.path()]);
@@ -120,7 +120,7 @@ fn a_snapshot_answers_like_the_tree_it_came_from() {
 
 #[test]
 fn hostile_names_are_shown_escaped() {
-    let mountinfo = fs::read_to_string(project().join("fixtures").join(BASE).join("proc/self/mountinfo")).unwrap();
+    let mountinfo = fs::read_to_string(tree(BASE).join("proc/self/mountinfo")).unwrap();
     let evil = "99 1 0:99 / /mnt/\x1b]0;owned\x07<script>alert(1)</script> rw - tmpfs evil\u{202e}name rw,size=4k\n";
     let swaps = "Filename Type Size Used Priority\n/swap\x1b[2J<img/src=x/onerror=alert(2)> file 1048572 8 -2\n";
     let tree = Tree::of(BASE).file("/proc/self/mountinfo", mountinfo + evil).file("/proc/swaps", swaps);
@@ -139,7 +139,7 @@ fn hostile_names_are_shown_escaped() {
 
 #[test]
 fn redaction_keeps_numbers_and_drops_names() {
-    let mountinfo = fs::read_to_string(project().join("fixtures").join(BASE).join("proc/self/mountinfo")).unwrap();
+    let mountinfo = fs::read_to_string(tree(BASE).join("proc/self/mountinfo")).unwrap();
     let private = "99 1 0:99 / /home/alice/clients rw - tmpfs alice rw,size=4k\n";
     let tree = Tree::of(BASE).file("/proc/self/mountinfo", mountinfo + private);
     let text = ramline(&["snapshot", "--redact", "--root", tree.path()]).stdout;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use ramline_testkit::{project, ramline};
+use ramline_testkit::{names, project, ramline, tree};
 use serde_json::Value;
 
 fn topics() -> Vec<String> {
@@ -12,16 +12,12 @@ fn topics() -> Vec<String> {
 }
 
 fn trees() -> Vec<String> {
-    let below = |dir: &str| fs::read_dir(project().join("fixtures").join(dir)).unwrap().flatten().collect::<Vec<_>>();
-    let mut trees: Vec<String> =
-        ["healthy", "explain"].iter().flat_map(|dir| below(dir)).map(|e| e.path().display().to_string()).collect();
-    trees.sort();
-    trees
+    ["explain", "healthy"].iter().flat_map(|dir| names(dir)).map(|name| tree(&name).display().to_string()).collect()
 }
 
 fn short(topic: &str, tree: &str) -> String {
-    let tree = project().join("fixtures").join(tree).display().to_string();
-    let run = ramline(&["explain", topic, "--root", &tree, "--json"]);
+    let root = ramline_testkit::tree(tree).display().to_string();
+    let run = ramline(&["explain", topic, "--root", &root, "--json"]);
     assert_eq!(run.code, 0, "{topic} {tree}: {}", run.stderr);
     let answer: Value = serde_json::from_str(&run.stdout).unwrap();
     answer["answer_short"].as_str().unwrap().to_owned()
@@ -76,35 +72,35 @@ fn every_next_command_is_one_that_this_program_has() {
 }
 
 #[test]
-fn every_topic_has_a_page_every_page_a_topic_and_its_transcript_is_what_the_program_prints() {
-    let dir = project().join("docs/explain");
-    let pages: BTreeSet<String> = fs::read_dir(&dir)
-        .unwrap()
-        .flatten()
-        .map(|e| e.file_name().into_string().unwrap().trim_end_matches(".md").to_owned())
-        .collect();
-    assert_eq!(pages, topics().into_iter().collect());
-    for page in pages {
-        let path = dir.join(format!("{page}.md"));
-        let text = fs::read_to_string(&path).unwrap();
-        let (before, rest) = text.split_once("```text\n$ ramline ").unwrap_or_else(|| panic!("{page}: no transcript"));
-        let (command, rest) = rest.split_once('\n').unwrap();
-        let (shown, after) = rest.split_once("```").unwrap();
-        let (words, tree) = command.split_once(" --root ").unwrap_or_else(|| panic!("{page}: {command}"));
-        let tree = project().join(tree).display().to_string();
-        let arguments: Vec<&str> = words.split(' ').chain(["--root", &tree]).collect();
-        let run = ramline(&arguments);
-        if std::env::var_os("RAMLINE_BLESS").is_some() {
-            let new = format!("{before}```text\n$ ramline {command}\n{}```{after}", run.stdout);
-            fs::write(&path, new).unwrap();
-            continue;
-        }
-        assert_eq!(
-            shown, run.stdout,
-            "{page}: refresh with RAMLINE_BLESS=1 cargo test -p ramline-tests --test explain"
-        );
-        assert!(text.contains("Sources: "), "{page} names no sources");
+fn every_topic_has_a_section_with_sources_and_a_transcript_that_is_what_the_program_prints() {
+    let docs = project().join("docs");
+    let guide = fs::read_to_string(docs.join("explain.md")).unwrap();
+    let sections: Vec<_> = guide.split("\n### ").skip(1).map(|text| text.split_once('\n').unwrap()).collect();
+    assert_eq!(sections.iter().map(|(topic, _)| (*topic).to_owned()).collect::<Vec<_>>(), topics());
+    for (topic, text) in sections {
+        assert!(text.contains("Sources: "), "{topic} names no sources");
     }
+    let path = docs.join("explain-transcripts.md");
+    let text = fs::read_to_string(&path).unwrap();
+    let mut parts = text.split("```text\n$ ramline ");
+    let (mut made, mut shown) = (parts.next().unwrap().to_owned(), Vec::new());
+    for part in parts {
+        let (command, rest) = part.split_once('\n').unwrap();
+        // Where `tests/trees.py unpack --all target/trees` puts it.
+        let (words, name) = command.split_once(" --root target/trees/").unwrap_or_else(|| panic!("{command}"));
+        let root = tree(name).display().to_string();
+        let run = ramline(&words.split(' ').chain(["--root", &root]).collect::<Vec<_>>());
+        made += &format!("```text\n$ ramline {command}\n{}```{}", run.stdout, rest.split_once("```").unwrap().1);
+        shown.push(words.strip_prefix("explain ").unwrap().to_owned());
+    }
+    assert_eq!(shown, topics());
+    if std::env::var_os("RAMLINE_BLESS").is_some() {
+        fs::write(&path, &made).unwrap();
+    }
+    for (line, now) in text.lines().zip(made.lines()) {
+        assert_eq!(line, now, "refresh with RAMLINE_BLESS=1 cargo test -p ramline-tests --test explain");
+    }
+    assert_eq!(text, made);
 }
 
 #[test]
@@ -150,7 +146,7 @@ fn a_swap_in_reads_one_page_from_zram_and_a_window_from_a_disk() {
 
 #[test]
 fn a_word_that_people_type_finds_its_topic_and_nonsense_gets_the_list() {
-    let root = project().join("fixtures/healthy/debian-13").display().to_string();
+    let root = tree("healthy/debian-13").display().to_string();
     let topic = |word: &str| {
         let run = ramline(&["explain", word, "--root", &root, "--json"]);
         let answer: Value = serde_json::from_str(&run.stdout).unwrap_or_default();
@@ -167,7 +163,7 @@ fn a_word_that_people_type_finds_its_topic_and_nonsense_gets_the_list() {
 
 #[test]
 fn a_number_is_explained_by_its_name_or_path_with_its_value_here() {
-    let tree = project().join("fixtures/healthy/debian-13").display().to_string();
+    let tree = tree("healthy/debian-13").display().to_string();
     for name in ["page tables", "memory.ledger.page_tables"] {
         let run = ramline(&["explain", name, "--root", &tree, "--json"]);
         let told: Value = serde_json::from_str(&run.stdout).unwrap();

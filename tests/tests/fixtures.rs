@@ -4,16 +4,11 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use ramline_testkit::{Run, binary, project, ramline, skip_if};
+use ramline_testkit::{Run, binary, names, not_root, ramline, tree};
 use serde_json::Value;
 
 fn healthy() -> Vec<String> {
-    let mut trees: Vec<String> = fs::read_dir(project().join("fixtures/healthy"))
-        .unwrap()
-        .flatten()
-        .map(|e| e.path().display().to_string())
-        .collect();
-    trees.sort();
+    let trees: Vec<String> = names("healthy").iter().map(|name| tree(name).display().to_string()).collect();
     assert!(trees.len() >= 10, "{trees:?}");
     trees
 }
@@ -44,8 +39,7 @@ fn the_ledger_of_every_capture_closes_within_a_hundredth() {
 
 #[test]
 fn anyone_reads_the_same_from_the_same_capture() {
-    let root = fs::metadata("/proc/self").is_ok_and(|m| std::os::unix::fs::MetadataExt::uid(&m) == 0);
-    if skip_if(!root, "anyone_reads_the_same_from_the_same_capture", "needs root to become nobody") {
+    if not_root("anyone_reads_the_same_from_the_same_capture") {
         return;
     }
     // The checkout may be private to root: nobody gets copies.
@@ -71,7 +65,7 @@ fn anyone_reads_the_same_from_the_same_capture() {
 #[test]
 fn a_capture_of_a_capture_is_the_same_machine() {
     let dir = tempfile::tempdir().unwrap();
-    let tree = project().join("fixtures/healthy/linux-6.1-64k-pages").display().to_string();
+    let tree = tree("healthy/linux-6.1-64k-pages").display().to_string();
     let again = dir.path().join("again").display().to_string();
     assert_eq!(ramline(&["snapshot", "--root", &tree, "--tree", &again]).code, 0);
     assert_eq!(ramline(&["snapshot", "--root", &tree]).stdout, ramline(&["snapshot", "--root", &again]).stdout);
@@ -81,7 +75,7 @@ fn a_capture_of_a_capture_is_the_same_machine() {
 
 #[test]
 fn a_container_is_found_by_the_beginning_of_its_id_and_its_figures_add_up() {
-    let tree = project().join("fixtures/healthy/linux-6.18-groups").display().to_string();
+    let tree = tree("healthy/linux-6.18-groups").display().to_string();
     let shown = |name: &str| -> Value {
         let run = ramline(&["show", "cgroups", name, "--json", "--root", &tree]);
         assert_eq!(run.code, 0, "{}", run.stderr);
@@ -104,7 +98,7 @@ fn a_container_is_found_by_the_beginning_of_its_id_and_its_figures_add_up() {
 
 #[test]
 fn unknown_fields_are_kept_in_the_snapshot() {
-    let tree = project().join("fixtures/healthy/future-fields").display().to_string();
+    let tree = tree("healthy/future-fields").display().to_string();
     let seen: Value = serde_json::from_str(&ramline(&["snapshot", "--root", &tree]).stdout).unwrap();
     assert_eq!(seen["meminfo"]["data"]["unknown"]["QuantumPages"], "123 kB");
     assert_eq!(seen["vmstat"]["data"]["unknown"]["teleported_pages"], "42");

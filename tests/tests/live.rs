@@ -5,12 +5,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use ramline_testkit::{Run, binary, ramline, skip_if};
+use ramline_testkit::{Run, binary, not_root, ramline};
 use serde_json::Value;
-
-fn is_root() -> bool {
-    fs::metadata("/proc/self").is_ok_and(|m| std::os::unix::fs::MetadataExt::uid(&m) == 0)
-}
 
 /// A lab run that would take half a minute.
 fn long_run(state: &str, dir: &str) -> Child {
@@ -34,7 +30,7 @@ fn wait_for(what: &str, mut ready: impl FnMut() -> bool) {
 
 #[test]
 fn nobody_gets_the_whole_ledger_and_the_same_lines_within_the_printed_drift() {
-    if skip_if(!is_root(), "nobody_gets_the_whole_ledger", "needs root to become nobody") {
+    if not_root("nobody_gets_the_whole_ledger") {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -79,7 +75,7 @@ fn nobody_gets_the_whole_ledger_and_the_same_lines_within_the_printed_drift() {
 
 #[test]
 fn without_root_the_lab_says_what_it_needs_before_it_starts_anything() {
-    if skip_if(!is_root(), "without_root_the_lab_says_what_it_needs", "needs root to become nobody") {
+    if not_root("without_root_the_lab_says_what_it_needs") {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -96,7 +92,7 @@ fn without_root_the_lab_says_what_it_needs_before_it_starts_anything() {
 
 #[test]
 fn a_second_ramline_is_refused_by_the_first_ones_pid_and_an_interrupted_one_puts_everything_back() {
-    if skip_if(!is_root(), "a_second_ramline_is_refused", "needs root for a memory cgroup") {
+    if not_root("a_second_ramline_is_refused") {
         return;
     }
     let dir = tempfile::Builder::new().prefix("ramline-live-").tempdir_in("/var/tmp").unwrap();

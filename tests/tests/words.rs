@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ramline_testkit::{project, ramline};
+use ramline_testkit::{project, ramline, tree};
 use serde_json::Value;
 
 /// The page that lists them.
@@ -81,11 +81,11 @@ fn the_answers_of_explain_use_the_words_of_the_glossary() {
     let list: Value = serde_json::from_str(&ramline(&["explain", "--list", "--json"]).stdout).unwrap();
     for topic in list["topics"].as_array().unwrap() {
         let topic = topic["topic"].as_str().unwrap();
-        for tree in ["debian-13", "linux-6.18-cgroup-v1", "container", "no-zram", "linux-6.12-zram"] {
-            let root = project().join("fixtures/healthy").join(tree).display().to_string();
+        for name in ["debian-13", "linux-6.18-cgroup-v1", "container", "no-zram", "linux-6.12-zram"] {
+            let root = tree(&format!("healthy/{name}")).display().to_string();
             for more in [&[][..], &["--more"]] {
                 let run = ramline(&[&["explain", topic, "--root", &root], more].concat());
-                assert_eq!(found(&run.stdout, &words), None, "explain {topic} on {tree}");
+                assert_eq!(found(&run.stdout, &words), None, "explain {topic} on {name}");
             }
         }
     }
@@ -102,8 +102,8 @@ fn the_screens_use_the_words_of_the_glossary() {
         "healthy/container",
         "healthy/no-zram",
     ];
-    for tree in trees {
-        let root = project().join("fixtures").join(tree).display().to_string();
+    for name in trees {
+        let root = tree(name).display().to_string();
         let shows = topics.iter().map(|topic| vec!["show", topic, "--all", "--root", &root]);
         for words_of in shows.chain([vec!["checkup", "--quick", "--root", &root], vec!["show", "--root", &root]]) {
             let run = ramline(&words_of);

@@ -8,7 +8,8 @@ import signal
 import time
 
 import provocations
-from harness import TOP, Skip
+import trees
+from harness import Skip
 from harness.areas import swap_file, zram
 from harness.groups import Group
 from harness.machine import MIB, beside, meminfo, tmpfs, written
@@ -241,7 +242,7 @@ SICK = [
           causes=(*SHORT, "nearly_used_up", "low"), words=r"memory is short|memory is low|nearly used up|thrashing|out of memory"),
     # A kernel without quotas on tmpfs cannot make it, and neither this one nor any of Debian's has them: read from a captured tree.
     State("/tmp at 97 % by quota", "A captured tree with a quota of one user on /tmp.", contextlib.nullcontext, sick=True, causes=("tmpfs-quota-near-limit",),
-          words=r"quota", shapes=("instant", "checkup"), args=("--root", str(TOP / "fixtures/findings/tmpfs-quota-near-limit/fires")), quick=True),
+          words=r"quota", shapes=("instant", "checkup"), args=("--root", str(trees.directory("findings/tmpfs-quota-near-limit/fires"))), quick=True),
     # The second list.
     State("swap in the order of making", "A swap file and then zram, both without a priority.", in_order_of_making, sick=True, second=True,
           causes=("swap-outranked",), words=r"only after the slower swap"),

@@ -2,17 +2,17 @@
 //! Those with groups and processes are in [`crate::groups`].
 
 use std::fs::{File, OpenOptions};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use ramline_kernel::loopdev::LoopDevice;
 use ramline_kernel::mount::Journalled;
 use ramline_kernel::write::{Change, is_knob, read_knob, write_knob};
-use ramline_kernel::{KernelError, loopdev, mount, process, scratch, swap, tracing, zram};
+use ramline_kernel::{FileKey, KernelError, loopdev, mount, process, scratch, swap, tracing, zram};
 use ramline_units::Bytes;
 
 use crate::undo::has_our_name;
-use crate::{FileId, Result, Run, Step};
+use crate::{Result, Run, Step};
 
 impl Run {
     /// Makes a directory, 0700. Its name, or that of the directory it is in, begins with `ramline`. Returns the real path.
@@ -25,7 +25,7 @@ impl Run {
         self.perform_learning(step(None), || {
             let failed = |error| KernelError::io("make the directory", &path, error);
             std::fs::DirBuilder::new().mode(0o700).create(&path).map_err(failed)?;
-            let id = FileId::of(&path).map_err(failed)?;
+            let id = FileKey::at(&path).map_err(failed)?;
             Ok((path.clone(), step(Some(id))))
         })
     }
@@ -40,7 +40,7 @@ impl Run {
         self.perform_learning(step(None), || {
             let failed = |error| KernelError::io("make the directory", &path, error);
             std::fs::DirBuilder::new().mode(0o700).create(&path).map_err(failed)?;
-            let id = FileId::of(&path).map_err(failed)?;
+            let id = FileKey::at(&path).map_err(failed)?;
             Ok((path.clone(), step(Some(id))))
         })
     }
@@ -84,7 +84,7 @@ impl Run {
         let step = |id| Step::MakeFile { path: path.clone(), id };
         self.perform_learning(step(None), || {
             make(&path)?;
-            let id = FileId::of(&path).map_err(|error| KernelError::io("look at", &path, error))?;
+            let id = FileKey::at(&path).map_err(|error| KernelError::io("look at", &path, error))?;
             Ok((path.clone(), step(Some(id))))
         })
     }
@@ -108,7 +108,7 @@ impl Run {
         let failed = |error| KernelError::io(tried, &path, error);
         let file = OpenOptions::new().read(true).write(true).open(&path).map_err(failed)?;
         let meta = file.metadata().map_err(failed)?;
-        let now = FileId { device: meta.dev(), inode: meta.ino() };
+        let now = FileKey::from(&meta);
         if !self.has(|step| matches!(step, Step::MakeFile { path: made, id } if *made == path && *id == Some(now))) {
             return Err(KernelError::refused(tried, &path, "another file has its name now", "").into());
         }
@@ -206,20 +206,21 @@ impl Run {
         self.perform(step, || mount::tracefs(&at))
     }
 
-    /// Where tracefs is mounted, or, where it is not, `at`, which is made and has it mounted.
+    /// Where tracefs is mounted; where it is not, it is mounted in the state directory.
     ///
     /// # Errors
     /// `Unsupported` on a kernel without it; those of [`Run::mount_tracefs`].
-    pub fn tracefs(&mut self, at: &Path) -> Result<PathBuf> {
+    pub fn tracefs(&mut self) -> Result<PathBuf> {
         if let Some(mounted) = tracing::mounted(self.root()) {
             return Ok(mounted);
         }
+        let at = self.state().path().join(format!("ramline-tracing-{}", self.id()));
         if !tracing::supported(self.root()) {
             return Err(
                 KernelError::unsupported("mount tracefs at", at, "this kernel was built without tracing").into()
             );
         }
-        let at = self.make_dir(at)?;
+        let at = self.make_dir(&at)?;
         self.mount_tracefs(&at)?;
         Ok(at)
     }
@@ -296,7 +297,7 @@ impl Run {
         let root = self.root().clone();
         let made = self.has(|step| match step {
             Step::MakeFile { path: made, id } | Step::MakeDir { path: made, id } => {
-                made == path && id.is_some() && FileId::of(path).ok() == *id
+                made == path && id.is_some() && FileKey::at(path).ok() == *id
             }
             Step::HotAddZram { id: Some(id), .. } => zram::Device::open(&root, *id).node() == path,
             Step::AttachLoop { number: Some(number), .. } => LoopDevice::open(&root, *number).node() == path,

@@ -67,7 +67,7 @@ impl Run {
         let root = self.root().clone();
         let step = |pid, start| Step::SpawnInto { group: group.map(|group| group.dir().to_owned()), pid, start };
         self.perform_learning(step(None, None), || {
-            let child = process::spawn_tied(command, group)?;
+            let child = process::spawn_tied(command, group.map(Group::procs_file).as_deref())?;
             // Not waited for, so it can be looked at even when it has ended.
             let start = process::start_time(&root, child.id())?;
             let done = step(Some(child.id()), Some(start));

@@ -7,10 +7,10 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use ramline_kernel::{KernelError, process};
+use ramline_kernel::{FileKey, KernelError, process};
 
 use crate::effects::new_path;
-use crate::{FileId, Result, Run, Step};
+use crate::{Result, Run, Step};
 
 impl Run {
     /// Puts a file in place, readable by all. Named as one of [`Run::make_file`].
@@ -27,7 +27,7 @@ impl Run {
             file.sync_all()
         })?;
         let failed = |error| KernelError::io("install", &path, error);
-        let id = Some(FileId::of(&staged).map_err(failed)?);
+        let id = Some(FileKey::at(&staged).map_err(failed)?);
         self.perform(Step::MakeFile { path: path.clone(), id }, || {
             // A link fails where the name is taken by now; a rename would replace what has it.
             std::fs::hard_link(&staged, &path).and_then(|()| std::fs::remove_file(&staged)).map_err(failed)?;

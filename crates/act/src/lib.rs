@@ -41,4 +41,4 @@ pub use owner::Owner;
 pub use recover::{Report, RunReport, recover};
 pub use run::{Mark, Run};
 pub use state::StateDir;
-pub use step::{FileId, Step};
+pub use step::Step;

@@ -6,13 +6,14 @@ use ramline_kernel::{KernelError, Root, signals};
 
 use crate::journal::{self, Journal, Pending, Phase};
 use crate::undo::{Context, Outcome, undo};
-use crate::{ActError, Result, RunLock, Step};
+use crate::{ActError, Result, RunLock, StateDir, Step};
 
 /// A run in progress. Dropping it undoes everything, as [`Run::finish`] does; what cannot be undone is then named on
 /// stderr and stays in the journal.
 #[derive(Debug)]
 pub struct Run {
     root: Root,
+    state: StateDir,
     journal: Journal,
     pending: Vec<Pending>,
     next: u64,
@@ -36,14 +37,20 @@ impl Run {
         signals::install();
         journal::prune(lock.state())?;
         let journal = Journal::create(lock.state(), lock.owner(), crash_after)?;
-        let (lock, to_put_back) = (Some(lock.clone()), signals::ToPutBack::begins());
-        Ok(Run { root: root.clone(), journal, pending: Vec::new(), next: 0, lock, _to_put_back: to_put_back })
+        let (root, state, lock) = (root.clone(), lock.state().clone(), Some(lock.clone()));
+        let to_put_back = signals::ToPutBack::begins();
+        Ok(Run { root, state, journal, pending: Vec::new(), next: 0, lock, _to_put_back: to_put_back })
     }
 
     /// The root the run works on.
     #[must_use]
     pub fn root(&self) -> &Root {
         &self.root
+    }
+
+    /// The state directory: ours alone, so that names in it need not be random.
+    pub(crate) const fn state(&self) -> &StateDir {
+        &self.state
     }
 
     /// Lets other runs begin while this one goes on: for one that lasts and disturbs no measurement. Its steps stay its own, as its

@@ -1,41 +1,20 @@
 //! The steps a run can take. A step holds what is needed to undo it, and to recognise that what is undone is ours.
 
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use ramline_kernel::zram;
+use ramline_kernel::{FileKey, zram};
 use serde::{Deserialize, Serialize};
-
-/// A file or directory by device and inode: a name can come to mean another file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileId {
-    /// Number of the device; may differ after a reboot.
-    pub device: u64,
-    /// Number of the inode.
-    pub inode: u64,
-}
-
-impl FileId {
-    /// Of the file at `path` itself, a link not followed.
-    ///
-    /// # Errors
-    /// When it cannot be looked at.
-    pub fn of(path: &Path) -> std::io::Result<FileId> {
-        let meta = std::fs::symlink_metadata(path)?;
-        Ok(FileId { device: meta.dev(), inode: meta.ino() })
-    }
-}
 
 /// One change to the machine. What is known only afterwards is `None` in the record written before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Step {
     /// A directory of ours.
-    MakeDir { path: PathBuf, id: Option<FileId> },
+    MakeDir { path: PathBuf, id: Option<FileKey> },
     /// A directory of ours with all that is put into it: a workload's files are too many to announce each.
-    MakeTree { path: PathBuf, id: Option<FileId> },
+    MakeTree { path: PathBuf, id: Option<FileKey> },
     /// A file of ours.
-    MakeFile { path: PathBuf, id: Option<FileId> },
+    MakeFile { path: PathBuf, id: Option<FileKey> },
     /// `/dev/loop<number>` over `file`; `existing` were there before, `None` where an older version did not say.
     AttachLoop {
         file: PathBuf,

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use ramline_kernel::cgroup::{Group, Hierarchy, move_process};
 use ramline_kernel::write::{is_knob, read_knob, write_knob};
-use ramline_kernel::{KernelError, Result, Root, loopdev, mount, process, swap, tracing, zram};
+use ramline_kernel::{FileKey, KernelError, Result, Root, loopdev, mount, process, swap, tracing, zram};
 
-use crate::step::{FileId, Step};
+use crate::step::Step;
 
 /// How an undo ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,7 +87,7 @@ fn is_direct(path: &Path) -> bool {
 /// Checks that what is at `path` is what we made: `None` when nothing is there, else whether it is ours and why not.
 fn ours(
     path: &Path,
-    id: Option<FileId>,
+    id: Option<FileKey>,
     dir: bool,
     context: Context<'_>,
 ) -> Result<Option<std::result::Result<(), String>>> {
@@ -96,7 +96,7 @@ fn ours(
         other => other.map_err(|error| KernelError::io("look at", path, error))?,
     };
     // Device numbers are given out anew at every boot; inode numbers stay with the file system.
-    let same = |id: FileId| meta.ino() == id.inode && (meta.dev() == id.device || !context.same_boot);
+    let same = |id: FileKey| meta.ino() == id.inode && (meta.dev() == id.device || !context.same_boot);
     let verdict = if meta.is_dir() != dir || meta.is_symlink() {
         Err("something of another kind has its name now")
     } else if meta.uid() != process::uid() {
@@ -113,7 +113,7 @@ fn ours(
     Ok(Some(verdict.map_err(str::to_owned)))
 }
 
-fn remove_dir(path: &Path, id: Option<FileId>, context: Context<'_>) -> Result<Outcome> {
+fn remove_dir(path: &Path, id: Option<FileKey>, context: Context<'_>) -> Result<Outcome> {
     // A mount that could not be taken away covers the directory, which would look like somebody else's: it stays pending.
     if has_our_name(path) && context.same_boot && mount::at(context.root, path).is_some() {
         return Err(KernelError::refused("remove the directory", path, "something is still mounted there", "")
@@ -131,7 +131,7 @@ fn remove_dir(path: &Path, id: Option<FileId>, context: Context<'_>) -> Result<O
 
 /// With what is in it: nobody else could put anything there, it is 0700. Only files of its own file system go: with
 /// something mounted below, nothing does.
-fn remove_tree(path: &Path, id: Option<FileId>, context: Context<'_>) -> Result<Outcome> {
+fn remove_tree(path: &Path, id: Option<FileKey>, context: Context<'_>) -> Result<Outcome> {
     let tried = "remove the directory";
     match ours(path, id, true, context)? {
         None => return Ok(Outcome::AlreadyGone),
@@ -146,7 +146,7 @@ fn remove_tree(path: &Path, id: Option<FileId>, context: Context<'_>) -> Result<
     std::fs::remove_dir_all(path).map(|()| Outcome::Removed).map_err(|error| KernelError::io(tried, path, error))
 }
 
-fn remove_file(path: &Path, id: Option<FileId>, context: Context<'_>) -> Result<Outcome> {
+fn remove_file(path: &Path, id: Option<FileKey>, context: Context<'_>) -> Result<Outcome> {
     match ours(path, id, false, context)? {
         None => return Ok(Outcome::AlreadyGone),
         Some(Err(reason)) => return Ok(Outcome::LeftAlone(reason)),

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use ramline_act::{Run, RunLock, StateDir, leftovers, one_line, recover};
 use ramline_kernel::cgroup::{Hierarchy, PREFIX};
 use ramline_kernel::{Root, loopdev, mount, place, process, swap, zram};
-use ramline_testkit::skip_if;
+use ramline_testkit::{not_root, skip_if};
 use ramline_units::{Bytes, Limit};
 
 const WORKER: &str = "RAMLINE_TEST_WORKER_DIR";
@@ -183,7 +183,7 @@ fn scratch() -> tempfile::TempDir {
 
 fn skipped(test: &str, dir: &Path) -> bool {
     let place = place::describe(dir).unwrap();
-    skip_if(process::uid() != 0, test, "needs root")
+    not_root(test)
         || skip_if(!Path::new("/dev/loop-control").exists(), test, "no loop driver")
         || skip_if(!place.is_disk(), test, &format!("{} is {}", dir.display(), place.fs_type))
 }

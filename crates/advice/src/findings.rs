@@ -5,6 +5,7 @@
 //! was looked at and what could not be seen.
 
 mod dirty_limits_in_seconds;
+mod draft;
 mod group_at_limit_loses_cache;
 mod huge_pages_unused;
 mod kernel_memory_growing;
@@ -35,7 +36,7 @@ use std::cmp::Reverse;
 pub use needs::{NotLooked, not_looked};
 
 use crate::text;
-use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
+use crate::{Finding, Inputs, Rule};
 
 /// Every rule. [`findings`] asks them in this order.
 pub const RULES: &[Rule] = &[
@@ -75,7 +76,7 @@ pub fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
             .filter(|finding| finding.change.is_some())
             .for_each(|finding| not_from_here(finding, container));
     }
-    found.sort_by_key(|finding| Reverse((finding.weight, finding.confidence)));
+    ramline_units::sort_by_key(&mut found, |finding| Reverse((finding.weight, finding.confidence)));
     found
 }
 
@@ -89,42 +90,4 @@ fn not_from_here(finding: &mut Finding, container: &str) {
     finding.change = None;
     let value = format!("this is a container ({container}); settings of memory and swap belong to its host");
     finding.evidence.push(text::evidence("no change offered", value, "container marker"));
-}
-
-/// A finding without what its rule already says.
-struct Draft {
-    title: String,
-    weight: Weight,
-    group: Option<String>,
-    effect: String,
-    evidence: Vec<Evidence>,
-    confidence: Confidence,
-    already: Vec<String>,
-    cost_if_wrong: String,
-    change: Option<Change>,
-}
-
-impl Draft {
-    fn of(self, rule: &Rule) -> Finding {
-        let Draft { title, weight, group, effect, evidence, confidence, already, cost_if_wrong, change } = self;
-        Finding {
-            id: rule.id.to_owned(),
-            title,
-            weight,
-            group,
-            effect,
-            evidence,
-            confidence,
-            already,
-            cost_if_wrong,
-            change,
-            explain: rule.explain.to_owned(),
-            docs: format!("docs/findings/{}.md", rule.id),
-        }
-    }
-}
-
-/// Commands from anything that is text.
-fn commands<const N: usize>(lines: [String; N]) -> Vec<String> {
-    lines.into()
 }

@@ -22,7 +22,7 @@ use crate::{Evidence, Inputs};
 /// The swap areas, the one used first in front; `None` when /proc/swaps was not seen.
 pub(crate) fn areas(snapshot: &Snapshot) -> Option<Vec<&SwapArea>> {
     let mut areas: Vec<&SwapArea> = snapshot.swaps.data()?.iter().collect();
-    areas.sort_by_key(|area| std::cmp::Reverse(area.priority));
+    ramline_units::sort_by_key(&mut areas, |area| std::cmp::Reverse(area.priority));
     Some(areas)
 }
 
@@ -208,7 +208,7 @@ pub(crate) fn prove(
     present: impl Fn(&RunRecord) -> bool,
 ) -> Option<Proof> {
     let mut fills: Vec<&str> = runs.iter().map(|run| run.arm.fill.as_str()).collect();
-    fills.sort_by_key(|fill| (*fill == "zeros", *fill));
+    ramline_units::sort_by_key(&mut fills, |fill| (*fill == "zeros", *fill));
     fills.dedup();
     let (candidate, present) =
         fills.into_iter().find_map(|fill| best_arm(runs, fill, &candidate).zip(best_arm(runs, fill, &present)))?;

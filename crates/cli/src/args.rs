@@ -36,4 +36,5 @@ pub enum Command {
     Cache(commands::cache::Cache),
     Lab(commands::lab::Lab),
     Snapshot(commands::snapshot::Snapshot),
+    Generate(commands::generate::Generate),
 }

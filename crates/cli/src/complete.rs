@@ -18,11 +18,11 @@ use clap::{Arg, Command};
 /// The word that asks.
 pub const ARGUMENT: &str = "complete";
 
-/// The scripts, each under the name its shell looks for.
+/// The scripts, each under the name below /usr/share where its shell looks for it.
 pub const SCRIPTS: [(&str, &str); 3] = [
-    ("ramline.bash", include_str!("complete/ramline.bash")),
-    ("_ramline", include_str!("complete/_ramline")),
-    ("ramline.fish", include_str!("complete/ramline.fish")),
+    ("bash-completion/completions/ramline", include_str!("complete/ramline.bash")),
+    ("zsh/site-functions/_ramline", include_str!("complete/_ramline")),
+    ("fish/vendor_completions.d/ramline.fish", include_str!("complete/ramline.fish")),
 ];
 
 /// The candidates, a line each.

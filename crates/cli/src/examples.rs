@@ -168,6 +168,16 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
             ("sudo ramline snapshot --tree /tmp/tree", "as files, for --root"),
         ],
     ),
+    ("generate", &[("ramline generate schema show-memory", "what `ramline show memory --json` prints, for a script")]),
+    ("generate man", &[("sudo ramline generate man /usr/local/share/man/man1", "as make install does")]),
+    ("generate completions", &[("sudo ramline generate completions /usr/local/share", "as make install does")]),
+    (
+        "generate schema",
+        &[
+            ("ramline generate schema > ramline.schema.json", "all documents, with shared definitions"),
+            ("ramline generate schema snapshot", "one by itself"),
+        ],
+    ),
 ];
 
 /// Of an experiment without examples of its own.

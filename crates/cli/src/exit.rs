@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use ramline_act::ActError;
 use ramline_kernel::{Cause, KernelError};
-use ramline_lab::LabError;
-use ramline_lab::tiers::TiersError;
+use ramline_measure::tiers::TiersError;
+use ramline_sandbox::LabError;
 
 /// Done. Findings do not change it, unless `--exit-code` was given.
 pub const DONE: u8 = 0;

@@ -1,19 +1,18 @@
 //! The command line of ramline: arguments, wiring, exit codes. No logic of its own.
 //!
-//! What it is: one file a subcommand. What it is not: a library for others; it is one only so that man
-//! pages and completions can be generated from the same table as the help.
+//! One file a subcommand; help, man pages and completions follow from one table.
 
 mod args;
 mod choice;
 mod commands;
-pub mod complete;
+mod complete;
 mod consent;
 mod duration;
-pub mod examples;
+mod examples;
 mod exit;
 mod installed;
 mod looks;
-pub mod manual;
+mod manual;
 mod output;
 mod place;
 mod progress;
@@ -32,13 +31,12 @@ use clap::{CommandFactory, FromArgMatches};
 use ramline_kernel::{signals, stdio};
 
 /// The table help, man pages and completions are made from.
-#[must_use]
-pub fn command() -> clap::Command {
+fn command() -> clap::Command {
     examples::attach(live_only(Cli::command()))
 }
 
 /// What only a running machine has: there the options that name a capture are refused with the reason, and not offered.
-const LIVE: &[&str] = &["measure", "cache", "lab"];
+const LIVE: &[&str] = &["measure", "cache", "lab", "generate"];
 
 fn live_only(command: clap::Command) -> clap::Command {
     LIVE.iter().fold(command, |command, name| command.mut_subcommand(*name, hide_source))
@@ -57,14 +55,14 @@ fn hide_source(command: clap::Command) -> clap::Command {
 pub fn run() -> ExitCode {
     stdio::survive_file_size_limit();
     stdio::tell_panics();
-    // The workload of the lab is this binary again; its arguments are its own and are no part of the command line.
+    // A child of the lab is this binary again; its arguments are its own and are no part of the command line.
     let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    if words.first().is_some_and(|word| word == ramline_lab::workload::ARGUMENT) {
-        return ramline_lab::workload::main(words.get(1..).unwrap_or_default());
+    if words.first().is_some_and(|word| word == ramline_sandbox::child::ARGUMENT) {
+        return ramline_lab::experiments::child_main(words.get(1..).unwrap_or_default());
     }
     // And so is the first process of the lab's virtual machines.
-    if words.first().is_some_and(|word| word == ramline_lab::vm::guest::ARGUMENT) {
-        return ramline_lab::vm::guest::main();
+    if words.first().is_some_and(|word| word == ramline_sandbox::vm::guest::ARGUMENT) {
+        return ramline_sandbox::vm::guest::main();
     }
     // A panic has said by itself what it was.
     let bare = words.is_empty() || words == ["show"];
@@ -135,6 +133,7 @@ fn run_command(cli: &Cli) -> anyhow::Result<u8> {
         Some(Command::Cache(command)) => command.run(source),
         Some(Command::Lab(command)) => command.run(source),
         Some(Command::Snapshot(command)) => command.run(source),
+        Some(Command::Generate(command)) => command.run(source),
     }
 }
 

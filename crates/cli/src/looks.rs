@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use ramline_kernel::gather::Walking;
+use ramline_gather::Walking;
 use ramline_snapshot::{Snapshot, Wanted};
 
 use crate::exit::{Failure, USAGE};

@@ -8,6 +8,7 @@ use clap::Args;
 use ramline_kernel::{KernelError, stdio};
 use ramline_units::{escape_json, printable};
 use ramline_view::text::{Style, plain};
+use ramline_view::{Screen, Versioned};
 use serde::Serialize;
 
 use crate::terminal;
@@ -51,17 +52,33 @@ impl Format {
     ///
     /// # Errors
     /// It cannot be written as JSON.
-    pub fn shown<T: Serialize>(self, model: &T, code: u8, render: impl FnOnce(&T, &Style) -> String) -> Result<Shown> {
+    pub fn shown(self, model: &impl Serialize, code: u8, render: impl FnOnce(&Style) -> String) -> Result<Shown> {
         let json = self.is_json();
-        Ok(Shown { text: if json { document(model)? } else { render(model, &style()) }, json, code })
+        Ok(Shown { text: if json { document(model)? } else { render(&style()) }, json, code })
     }
 
     /// Prints a view-model as text or as JSON.
     ///
     /// # Errors
     /// stdout cannot be written.
-    pub fn print<T: Serialize>(self, model: &T, render: impl FnOnce(&T, &Style) -> String) -> Result<()> {
+    pub fn print(self, model: &impl Serialize, render: impl FnOnce(&Style) -> String) -> Result<()> {
         self.shown(model, 0, render)?.print()
+    }
+
+    /// The same of data without a version of their own.
+    ///
+    /// # Errors
+    /// As [`Format::print`].
+    pub fn versioned(self, data: &(impl Serialize + Screen)) -> Result<()> {
+        self.print(&Versioned::new(data), |style| data.text(style))
+    }
+
+    /// The same of what is a screen.
+    ///
+    /// # Errors
+    /// As [`Format::print`].
+    pub fn screen(self, model: &(impl Serialize + Screen)) -> Result<()> {
+        self.print(model, |style| model.text(style))
     }
 }
 
@@ -72,26 +89,6 @@ impl Shown {
     /// stdout cannot be written.
     pub fn print(&self) -> Result<()> {
         if self.json { put(&self.text) } else { text(&self.text) }
-    }
-}
-
-/// A document whose data carry no version of their own.
-#[derive(Debug, Serialize)]
-pub struct Versioned<'a, T> {
-    schema_version: u64,
-    #[serde(flatten)]
-    data: &'a T,
-}
-
-impl<'a, T> Versioned<'a, T> {
-    /// The data as a document of the current version.
-    pub const fn new(data: &'a T) -> Self {
-        Versioned { schema_version: ramline_view::SCHEMA_VERSION, data }
-    }
-
-    /// The data.
-    pub const fn data(&self) -> &'a T {
-        self.data
     }
 }
 
@@ -156,6 +153,14 @@ fn put_bytes(bytes: &[u8]) -> Result<()> {
 /// As [`text`].
 pub fn json(value: &impl Serialize) -> Result<()> {
     put(&document(value)?)
+}
+
+/// Writes text that is JSON already.
+///
+/// # Errors
+/// As [`text`].
+pub fn json_text(text: &str) -> Result<()> {
+    put(&escape_json(text))
 }
 
 /// A value as JSON on one line, for a file or a stream.

@@ -44,8 +44,8 @@ pub fn tiers(source: &Source) -> Option<TierReport> {
         return None;
     }
     let state = StateDir::open_existing(&state::path().ok()?).ok()??;
-    let kept: Remembered =
-        serde_json::from_slice(&input::read("read", &state.path().join(FILE), input::DOCUMENT).ok()?).ok()?;
+    let text = input::read_text("read", &state.path().join(FILE), input::DOCUMENT).ok()?;
+    let kept: Remembered = serde_json::from_str(&text).ok()?;
     let age = now()?.checked_sub(kept.taken_unix_s).filter(|_| Some(&kept.boot_id) == boot_id().as_ref())?;
     let minutes = Duration::from_secs(age).as_secs_f64() / 60.0;
     let mut report = kept.report;

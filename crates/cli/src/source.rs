@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use ramline_kernel::gather::{self, Walking};
+use ramline_gather::{Walking, gather_walking};
 use ramline_kernel::{Root, input};
 use ramline_snapshot::{Snapshot, Wanted};
 
@@ -75,7 +75,7 @@ impl Source {
                 let text = read.map_err(|error| error.or_hint("ramline snapshot > FILE"))?;
                 Ok(Snapshot::from_json(&path.display().to_string(), &text)?)
             }
-            None => Ok(gather::gather_walking(&self.kernel_root()?, want, walking)),
+            None => Ok(gather_walking(&self.kernel_root()?, want, walking)),
         }
     }
 

@@ -3,8 +3,8 @@
 //! What it is not: a filter. Of several processes with one name none is guessed: they are listed.
 
 use anyhow::Result;
+use ramline_gather::processes::{self, Named};
 use ramline_kernel::Root;
-use ramline_kernel::processes::{self, Named};
 
 use crate::exit::{Failure, USAGE};
 

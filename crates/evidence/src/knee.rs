@@ -210,7 +210,7 @@ impl Knee {
         if let Some((low, high)) = gaps.filter(wide).max_by(|a, b| ratio(a).total_cmp(&ratio(b))) {
             let middle = rounded((low.as_f64() * high.as_f64()).sqrt());
             // Limits of records from elsewhere may be less than two steps apart.
-            return Next::Try(middle.min(*high - STEP).max(*low + STEP));
+            return Next::Try(middle.min(high.saturating_sub(STEP)).max(*low + STEP));
         }
         // The answer rests on all runs, not on the one that showed the way.
         if let Some(bound) = self.probes.iter().find(|probe| self.is_bound(probe) && !self.is_sure(probe)) {

@@ -84,9 +84,7 @@ pub fn no_pressure(records: &[RunRecord]) -> Option<Bytes> {
     let runs: Vec<&RunRecord> = records.iter().filter(of_pressure).collect();
     let quiet = |run: &&RunRecord| {
         let reclaim = &run.reclaim;
-        let hits = |at: &std::collections::BTreeMap<String, u64>| at.get("group.limit_hits").copied();
-        let hit = hits(&run.after).zip(hits(&run.before)).map(|(after, before)| after.saturating_sub(before));
-        let counted = [reclaim.refault_file, reclaim.refault_anon, reclaim.swap_out, hit];
+        let counted = [reclaim.refault_file, reclaim.refault_anon, reclaim.swap_out, run.growth("group.limit_hits")];
         // Where the kernel does not count what comes back, nothing can be told.
         reclaim.refault_file.is_some() && counted.iter().flatten().all(|n| *n == 0)
     };

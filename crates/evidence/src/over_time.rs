@@ -15,7 +15,7 @@ mod memory;
 
 pub use memory::{Held, MemoryPart, limit, stacked};
 
-use ramline_units::Nanos;
+use ramline_units::{Nanos, growth};
 
 use crate::record::RunRecord;
 use crate::sample::Sample;
@@ -75,8 +75,9 @@ impl RunRecord {
 
     /// How fast a counter grew between two looks (per second), at the later one.
     #[must_use]
-    pub fn rate(&self, counter: impl Fn(&Sample) -> u64) -> Points {
-        let counted = self.looks().map(|sample| (sample.at.as_secs_f64(), counter(sample))).collect::<Vec<_>>();
+    pub fn rate<C: Into<Option<u64>>>(&self, counter: impl Fn(&Sample) -> C) -> Points {
+        let counted = self.looks().filter_map(|sample| Some((sample.at.as_secs_f64(), counter(sample).into()?)));
+        let counted = counted.collect::<Vec<_>>();
         between(&counted).map(|(at, span, more)| (at, more as f64 / span)).collect()
     }
 
@@ -113,10 +114,11 @@ impl RunRecord {
     }
 }
 
-/// Of a counter at its times: the later time, the span and the growth of each two neighbours between which time passed.
+/// Of a counter at its times: the later time, the span and the growth of each two neighbours between which time passed and the
+/// counter did not go back.
 fn between(counted: &[(f64, u64)]) -> impl Iterator<Item = (f64, f64, u64)> {
     counted.windows(2).filter_map(|pair| match pair {
-        [(from, before), (to, after)] if to > from => Some((*to, to - from, after.saturating_sub(*before))),
+        [(from, before), (to, after)] if to > from => growth(*before, *after).map(|more| (*to, to - from, more)),
         _ => None,
     })
 }
@@ -146,11 +148,11 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_of_the_time_that_passed_and_a_counter_that_fell_says_nothing_happened() {
+    fn a_rate_is_of_the_time_that_passed_and_a_counter_that_fell_has_none() {
         let at = |seconds, faults| Sample { major_faults: faults, ..sample(seconds, None) };
         let samples = vec![at(0.0, 10), at(0.5, 20), at(0.5, 30), at(1.0, 5)];
         let run = RunRecord { samples, ..RunRecord::default() };
-        assert_eq!(run.rate(|sample| sample.major_faults), [(0.5, 20.0), (1.0, 0.0)]);
+        assert_eq!(run.rate(|sample| sample.major_faults), [(0.5, 20.0)]);
     }
 
     #[test]

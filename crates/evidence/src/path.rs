@@ -67,7 +67,7 @@ impl CallPath {
     /// Of several recordings of one call the one of median length, the longer of the middle two; `None` without any.
     #[must_use]
     pub fn median(mut paths: Vec<CallPath>) -> Option<CallPath> {
-        paths.sort_by_key(|path| path.took);
+        ramline_units::sort_by_key(&mut paths, |path| path.took);
         let middle = paths.len() / 2;
         paths.into_iter().nth(middle)
     }
@@ -128,7 +128,7 @@ impl CallPath {
         }
         let mut out: Vec<(String, Nanos)> =
             sums.into_iter().map(|(name, time)| (name.to_owned(), Nanos(time))).collect();
-        out.sort_by_key(|(name, time)| (std::cmp::Reverse(*time), name.clone()));
+        ramline_units::sort_by_key(&mut out, |(name, time)| (std::cmp::Reverse(*time), name.clone()));
         out.retain(|(_, time)| time.0 > 0);
         out
     }

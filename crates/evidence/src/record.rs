@@ -14,7 +14,7 @@
 
 use std::collections::BTreeMap;
 
-use ramline_units::{Bytes, Nanos};
+use ramline_units::{Bytes, Nanos, growth};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,17 @@ pub enum Verdict {
     /// No verdict was recorded: the run was cut short.
     #[default]
     Unfinished,
+}
+
+impl Verdict {
+    /// Why it did not complete, where that is known.
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Verdict::Thrashing(why) | Verdict::Killed(why) | Verdict::Failed(why) => Some(why),
+            Verdict::Completed | Verdict::Unfinished => None,
+        }
+    }
 }
 
 /// What swap an arm has.
@@ -329,6 +340,12 @@ impl RunRecord {
             return Err(format!("the name of its experiment or setting is longer than {LONGEST} bytes"));
         }
         Ok(record)
+    }
+
+    /// How much a counter of the group or of the machine grew during the run; `None` where it was not read twice or went back.
+    #[must_use]
+    pub fn growth(&self, counter: &str) -> Option<u64> {
+        growth(*self.before.get(counter)?, *self.after.get(counter)?)
     }
 
     /// Rounds done, with the fraction of the one that was cut short.

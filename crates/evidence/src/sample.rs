@@ -75,10 +75,10 @@ pub struct Sample {
     pub user: Nanos,
     /// System time of the workload (direct reclaim is in here). Counter.
     pub system: Nanos,
-    /// Refaults of file pages on the machine since the run began. Counter.
-    pub refault_file: u64,
+    /// Refaults of file pages on the machine since the run began; absent where the kernel does not count them. Counter.
+    pub refault_file: Option<u64>,
     /// Refaults of anonymous pages on the machine since the run began. Counter.
-    pub refault_anon: u64,
+    pub refault_anon: Option<u64>,
     /// Time all tasks stalled on memory since the run began (PSI full, difference of `total`, microseconds): of the group where it
     /// has PSI (cgroup v2), otherwise of the machine. Counter; absent where PSI is off.
     pub psi_full_us: Option<u64>,
@@ -123,10 +123,10 @@ impl Sample {
         f64::from(self.rounds) + self.fraction
     }
 
-    /// Refaults on the machine since the run began, of files and of anonymous pages. Counter.
+    /// Refaults on the machine since the run began, of files and of anonymous pages, as far as they are counted. Counter.
     #[must_use]
-    pub const fn refaults(&self) -> u64 {
-        self.refault_file.saturating_add(self.refault_anon)
+    pub fn refaults(&self) -> Option<u64> {
+        self.refault_file.into_iter().chain(self.refault_anon).reduce(u64::saturating_add)
     }
 }
 
@@ -149,7 +149,15 @@ mod tests {
 
     #[test]
     fn a_round_that_goes_on_counts_by_its_part() {
-        let sample = Sample { rounds: 3, fraction: 0.25, refault_file: u64::MAX, refault_anon: 1, ..Sample::default() };
-        assert_eq!((sample.rounds_so_far(), sample.refaults()), (3.25, u64::MAX));
+        let refaults = (Some(u64::MAX), Some(1));
+        let sample = Sample {
+            rounds: 3,
+            fraction: 0.25,
+            refault_file: refaults.0,
+            refault_anon: refaults.1,
+            ..Sample::default()
+        };
+        assert_eq!((sample.rounds_so_far(), sample.refaults()), (3.25, Some(u64::MAX)));
+        assert_eq!(Sample::default().refaults(), None, "not counted is not none");
     }
 }

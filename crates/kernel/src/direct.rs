@@ -158,10 +158,11 @@ mod tests {
         let dir = tempfile::tempdir_in(".").unwrap();
         let path = dir.path().join("ramline-direct");
         std::fs::write(&path, vec![0u8; 16384]).unwrap();
-        let direct = match Direct::open_writable(&path) {
-            Err(error) if error.is_unsupported() => return eprintln!("skipped: {error}"),
-            other => other.unwrap(),
-        };
+        let able = ramline_testkit::able::opens_directly(&path);
+        if ramline_testkit::skip_if(!able, "direct reads and writes", "no direct I/O on this file system") {
+            return;
+        }
+        let direct = Direct::open_writable(&path).unwrap();
         let mut page = Buffer::new(4096).unwrap();
         page.bytes_mut().fill(9);
         direct.write_at(&page, 8192).unwrap();

@@ -64,7 +64,7 @@ pub struct KernelError {
 /// A command that helps, for this user: to root `sudo` is not proposed, and the same command again with more privilege is no advice.
 #[must_use]
 pub fn for_this_user(hint: &str) -> Option<String> {
-    if crate::process::uid() == 0 { for_root(hint) } else { Some(hint.to_owned()) }
+    if rustix::process::geteuid().is_root() { for_root(hint) } else { Some(hint.to_owned()) }
 }
 
 fn for_root(hint: &str) -> Option<String> {

@@ -15,8 +15,9 @@ use std::path::{Path, PathBuf};
 
 use crate::Root;
 use crate::error::{KernelError, Result};
+use crate::kernel_file::read_text;
 use crate::mount;
-use crate::sys::{check, read_text};
+use crate::sys::check;
 use crate::write::{Change, read_knob, write_knob};
 
 /// True when this is the first process of the machine (or of a pid namespace).

@@ -2,7 +2,7 @@
 //! bound, never waited for without one.
 //!
 //! A file is opened without being opened first (O_PATH): so its kind is known before a pipe's writer is let go, a watchdog is armed or a
-//! tape is wound, and what is then opened is what was looked at. What it is not: for the kernel's own files ([`crate::gather`]).
+//! tape is wound, and what is then opened is what was looked at. What it is not: for the kernel's own files ([`crate::kernel_file`]).
 //!
 //! ```
 //! use ramline_kernel::input;
@@ -85,7 +85,9 @@ impl Looked {
     #[must_use]
     pub fn is_own_file(&self) -> bool {
         let stat = &self.stat;
-        self.kind() == FileType::RegularFile && stat.st_uid == crate::process::uid() && stat.st_mode & 0o022 == 0
+        self.kind() == FileType::RegularFile
+            && stat.st_uid == rustix::process::geteuid().as_raw()
+            && stat.st_mode & 0o022 == 0
     }
 
     /// Opens it for reading, without waiting for what is at its other end.
@@ -136,15 +138,6 @@ pub fn open(tried: &str, path: &Path) -> Result<File> {
         FileType::RegularFile => looked.open().map_err(failed),
         kind => Err(KernelError::refused(tried, path, format!("it is {}, and a file is wanted", kind_name(kind)), "")),
     }
-}
-
-/// A file of the kernel's, live or captured: regular there too, and never waited for.
-pub(crate) fn kernel_file(path: &Path) -> io::Result<File> {
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-    }
-    let how = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    Ok(File::from(openat(CWD, path, how, Mode::empty())?))
 }
 
 /// Reads a regular file of at most `most` bytes.

@@ -1,33 +1,28 @@
 //! How the machine is touched.
 
 pub mod cgroup;
+mod clock;
 pub mod code;
 pub mod direct;
 pub mod drop_caches;
 pub mod error;
+mod file_key;
 pub mod fs;
-pub mod gather;
 pub mod guest;
-pub mod hardware;
-pub mod held;
+pub mod handle;
 pub mod input;
+pub mod kernel_file;
 pub mod limits;
 pub mod loopdev;
 pub mod map;
-pub mod mappers;
-pub mod maps;
-mod meminfo;
+pub mod meminfo;
 pub mod mount;
-pub mod naming;
 pub mod opened;
 pub mod output;
 pub mod pin;
 pub mod place;
 pub mod process;
-pub mod processes;
-pub mod quiet;
 pub mod quota;
-pub mod requests;
 pub mod residency;
 pub mod root;
 pub mod scratch;
@@ -42,6 +37,7 @@ pub mod write;
 pub mod zram;
 pub mod zswap;
 
-pub use cgroup::{Room, cache_room, memory_room, panic_on_oom};
+pub use cgroup::{Room, cache_room, memory_room, memory_total, panic_on_oom};
 pub use error::{Cause, KernelError, Result};
+pub use file_key::FileKey;
 pub use root::Root;

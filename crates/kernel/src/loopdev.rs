@@ -22,7 +22,8 @@ use std::time::Duration;
 
 use crate::Root;
 use crate::error::{KernelError, Result};
-use crate::sys::{ioctl_int, ioctl_with, read_text, read_u64, retry_busy};
+use crate::kernel_file::{read_text, read_u64};
+use crate::sys::{ioctl_int, ioctl_with, retry_busy};
 use crate::write::{Change, write_knob};
 use ramline_snapshot::swaps::unescape_octal;
 

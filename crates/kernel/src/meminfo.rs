@@ -4,7 +4,15 @@ use ramline_units::Bytes;
 
 use crate::Root;
 use crate::error::{KernelError, Result};
-use crate::sys::read_text;
+use crate::kernel_file::read_text;
+
+/// MemAvailable.
+///
+/// # Errors
+/// When the file cannot be read or lacks the line.
+pub fn available(root: &Root) -> Result<Bytes> {
+    line(root, "MemAvailable")
+}
 
 /// One line by its name, without the colon.
 ///

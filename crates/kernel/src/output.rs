@@ -24,6 +24,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod place;
 mod staged;
 mod stream;
 mod tree;
@@ -34,23 +35,15 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat, statat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, readlinkat, statat};
 use rustix::io::Errno;
 
 use crate::error::{KernelError, Result};
-use crate::input::by_descriptor;
 use crate::process;
+pub use place::Format;
+use place::{Counted, failed, is_shared, open_dir, refused, split};
 use staged::Staged;
 pub use tree::{Tree, is_in_use};
-
-/// What is going to be written: how a file of ours is told from others, and who may read a new one.
-#[derive(Debug, Clone, Copy)]
-pub struct Format {
-    /// The bytes every such document begins with.
-    pub begins: &'static [u8],
-    /// Mode of a new file, less the umask.
-    pub mode: u32,
-}
 
 /// A place that has been checked and can be written.
 #[derive(Debug)]
@@ -124,14 +117,6 @@ impl Output {
         };
         written.map_err(|error| error.or_hint(&hint))
     }
-}
-
-fn failed(path: &Path, error: impl Into<io::Error>) -> KernelError {
-    KernelError::io("write", path, error.into())
-}
-
-fn refused(path: &Path, rule: &str) -> KernelError {
-    KernelError::refused("write", path, rule, "")
 }
 
 impl To {
@@ -208,39 +193,6 @@ fn behind_links(path: &Path) -> Result<PathBuf> {
         at = to;
     }
     Err(refused(path, "its links lead in a circle"))
-}
-
-/// Sticky, and writable for everybody: /tmp and the like.
-fn is_shared(dir: &Stat) -> bool {
-    dir.st_mode & 0o1002 == 0o1002
-}
-
-/// The directory of a name and the name in it.
-fn split(path: &Path) -> (&Path, &OsStr) {
-    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    (dir, path.file_name().unwrap_or_default())
-}
-
-fn open_dir(dir: &Path) -> rustix::io::Result<OwnedFd> {
-    openat(CWD, dir, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
-}
-
-/// Counts what goes through.
-struct Counted<W> {
-    out: W,
-    bytes: u64,
-}
-
-impl<W: Write> Write for Counted<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.bytes = self.bytes.saturating_add(u64::try_from(written).unwrap_or(0));
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
 }
 
 #[cfg(test)]

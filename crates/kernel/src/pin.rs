@@ -112,6 +112,7 @@ impl Drop for Locked {
 mod tests {
     use super::*;
     use crate::residency;
+    use ramline_testkit::able::{CAP_IPC_LOCK, has_capability, skip_if};
     use std::io::Write;
 
     #[test]
@@ -121,10 +122,12 @@ mod tests {
         let bytes = vec![1; usize::try_from(16 * page).unwrap()];
         file.write_all(&bytes).unwrap();
         let path = file.path().to_owned();
-        let mut locked = match Locked::new(file.as_file(), &path, 16 * page) {
-            Ok(locked) => locked,
-            Err(error) => return println!("SKIP: {error}"),
-        };
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Memlock).current;
+        let able = has_capability(CAP_IPC_LOCK) || limit.is_none_or(|bytes| bytes >= 32 * page);
+        if skip_if(!able, "a locked file", "needs 32 pages that may be locked (RLIMIT_MEMLOCK), or root") {
+            return;
+        }
+        let mut locked = Locked::new(file.as_file(), &path, 16 * page).unwrap();
         locked.read_in(&path, 0, 16 * page).unwrap();
         assert_eq!(residency::evict(file.as_file(), &path).unwrap().after.cached, 16);
         file.write_all(&bytes).unwrap();

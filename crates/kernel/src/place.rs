@@ -17,8 +17,9 @@ use ramline_units::Bytes;
 
 use crate::Root;
 use crate::error::{KernelError, Result};
+use crate::kernel_file::read_u64;
 use crate::mount;
-use crate::sys::{c_path, check, is_writable, read_u64};
+use crate::sys::{c_path, check, is_writable};
 
 /// File systems that keep ordinary files on a disk of this machine. All others are in memory, behind another layer or on
 /// the network, where a measurement would be of something else, or write in ways of their own (zfs: past the page cache).
@@ -109,7 +110,7 @@ pub fn refuse_unless_private(operation: &str, dir: &Path) -> Result<()> {
         let meta = std::fs::symlink_metadata(part).map_err(failed)?;
         if let Some(why) = not_private(meta.uid(), meta.mode()) {
             return Err(KernelError::refused(operation, dir, format!("{} {why}", part.display()), "")
-                .hint("ramline lab run code-plus-data --dir /var/tmp"));
+                .hint(format!("namei -l {}", full.display())));
         }
     }
     Ok(())
@@ -130,7 +131,7 @@ impl Place {
     #[must_use]
     pub fn disk_number(&self, root: &Root) -> Option<(u32, u32)> {
         let name = self.device.as_ref()?;
-        let text = crate::sys::read_text(&root.path(format!("/sys/block/{name}/dev"))).ok()?;
+        let text = crate::kernel_file::read_text(&root.path(format!("/sys/block/{name}/dev"))).ok()?;
         let (major, minor) = text.trim().split_once(':')?;
         Some((major.parse().ok()?, minor.parse().ok()?))
     }
@@ -150,8 +151,7 @@ impl Place {
         if is_writable(&self.dir) {
             return Ok(());
         }
-        Err(KernelError::new(operation, &self.dir, crate::Cause::Denied)
-            .hint("ramline lab run code-plus-data --dir \"$HOME\""))
+        Err(KernelError::new(operation, &self.dir, crate::Cause::Denied).hint(format!("ls -ld {}", self.dir.display())))
     }
 
     /// True for a file system known to be on a disk of this machine.
@@ -175,7 +175,7 @@ impl Place {
             "scratch files need a file system on a disk of this machine",
             numbers,
         )
-        .hint("ramline lab run code-plus-data --dir /var/tmp"))
+        .hint(format!("findmnt -T {}; name a place on a disk", self.dir.display())))
     }
 }
 
@@ -205,7 +205,7 @@ mod tests {
         for fs_type in ["nfs4", "fuse.sshfs", "fuseblk", "ceph", "lustre", "vboxsf", "unknown", "ext4x"] {
             let error = on(fs_type).refuse_unless_disk("place scratch files in").unwrap_err().to_string();
             assert!(error.contains(&format!("is {fs_type})")), "{error}");
-            assert!(error.ends_with("try: ramline lab run code-plus-data --dir /var/tmp"), "{error}");
+            assert!(error.ends_with("try: findmnt -T /; name a place on a disk"), "{error}");
         }
     }
 

@@ -14,7 +14,6 @@
 
 #![expect(unsafe_code, reason = "prctl, kill, pidfd, pre_exec")]
 
-mod clock;
 mod usage;
 
 use std::fs::OpenOptions;
@@ -27,25 +26,19 @@ use std::time::{Duration, Instant};
 
 use ramline_units::Bytes;
 
-pub use clock::{monotonic, sync_dir, sync_file_system};
+pub use crate::clock::{monotonic, sync_dir, sync_file_system};
+pub use crate::sys::page_size;
 pub use usage::{Usage, own_usage, poll_with_usage, preemptions, wait_at_most, wait_with_usage};
 
 use crate::Root;
-use crate::cgroup::Group;
 use crate::error::{KernelError, Result};
-use crate::sys::{check, read_text};
-
-/// The size of a page of this machine in bytes.
-#[must_use]
-pub fn page_size() -> u64 {
-    crate::sys::page_size()
-}
+use crate::kernel_file::read_text;
+use crate::sys::check;
 
 /// The effective user.
 #[must_use]
 pub fn uid() -> u32 {
-    // SAFETY: always succeeds.
-    unsafe { libc::geteuid() }
+    rustix::process::geteuid().as_raw()
 }
 
 /// The user whose number stands for all that a user namespace does not know (/proc/sys/kernel/overflowuid, as it is unless changed).
@@ -54,7 +47,7 @@ pub const UNKNOWN_USER: u32 = 65534;
 /// False in a user namespace that knows some users only: files of the others look like [`UNKNOWN_USER`]'s.
 #[must_use]
 pub fn knows_all_users() -> bool {
-    let map = crate::sys::read_text(Path::new("/proc/self/uid_map")).unwrap_or_default();
+    let map = crate::kernel_file::read_text(Path::new("/proc/self/uid_map")).unwrap_or_default();
     map.split_whitespace().eq(["0", "0", "4294967295"])
 }
 
@@ -197,28 +190,6 @@ pub fn kill_pid(root: &Root, pid: u32, start: u64) -> Result<bool> {
     }
 }
 
-/// A thread with a table of descriptors of its own, which begins as a copy: opening and closing in it waits for no other thread. Where that is
-/// forbidden (a container's filter), the table is shared. `kind` names it, as in [`crate::worker`].
-///
-/// # What must not be
-/// A descriptor that goes from one table to another: what is opened in this thread must be closed in it, and what others open while it
-/// lives must not be used here, since the same number would be that of something else. `work` must not own anything that is open.
-///
-/// False where no more threads are allowed (`ulimit -u`, a container): then the work is not done, and the caller does it itself.
-#[must_use]
-pub fn spawn_with_own_descriptors<'scope>(
-    scope: &'scope std::thread::Scope<'scope, '_>,
-    kind: &'static str,
-    work: impl FnOnce() + Send + 'scope,
-) -> bool {
-    let begun = std::thread::Builder::new().spawn_scoped(scope, || {
-        // SAFETY: unshare touches no memory of ours; nothing open comes back from the thread.
-        unsafe { libc::unshare(libc::CLONE_FILES) };
-        crate::worker::run(kind, work);
-    });
-    begun.is_ok()
-}
-
 /// A handle on a process; `None` when it is gone or the kernel has none.
 pub(crate) fn pidfd(pid: u32) -> Option<OwnedFd> {
     let pid = libc::pid_t::try_from(pid).ok()?;
@@ -303,17 +274,17 @@ fn set_death_signal(parent: u32) -> io::Result<()> {
 }
 
 /// Starts a child that dies with the calling **thread** (keep it alive) and is inside `group` before its first
-/// instruction of its own, so that all it touches is charged there.
+/// instruction of its own, so that all it touches is charged there. `group` is the file its number is written to
+/// ([`crate::cgroup::Group::procs_file`]).
 ///
 /// # Errors
 /// When the program cannot be started or the group cannot be entered.
-pub fn spawn_tied(command: &mut Command, group: Option<&Group>) -> Result<Child> {
+pub fn spawn_tied(command: &mut Command, group: Option<&Path>) -> Result<Child> {
     let program = command.get_program().to_owned();
     let entry = match group {
         None => None,
-        Some(group) => {
-            let path = group.procs_file();
-            Some(OpenOptions::new().write(true).open(&path).map_err(|error| KernelError::io("open", path, error))?)
+        Some(path) => {
+            Some(OpenOptions::new().write(true).open(path).map_err(|error| KernelError::io("open", path, error))?)
         }
     };
     let parent = std::process::id();

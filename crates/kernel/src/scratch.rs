@@ -131,13 +131,14 @@ fn allocate(mut file: &File, size: Bytes) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ramline_testkit::able::{opens_directly, skip_if};
 
     #[test]
     fn an_image_file_has_all_its_blocks_and_never_replaces_a_file() {
         use std::os::unix::fs::MetadataExt;
         let dir = tempfile::tempdir_in(".").unwrap();
-        if !place::describe(dir.path()).unwrap().is_disk() {
-            return eprintln!("skipped: not on a disk");
+        if skip_if(!place::describe(dir.path()).unwrap().is_disk(), "an image file", "not on a disk") {
+            return;
         }
         let path = dir.path().join("ramline-image");
         image_file(&path, Bytes::from_mib(2)).unwrap();
@@ -161,10 +162,11 @@ mod tests {
         use crate::direct::Buffer;
         use std::os::unix::fs::FileExt;
         let file = unnamed_file(".".as_ref()).unwrap();
-        match set_direct(&file, ".".as_ref(), true) {
-            Err(error) if error.is_unsupported() => return eprintln!("skipped: {error}"),
-            other => other.unwrap(),
+        let probe = tempfile::NamedTempFile::new_in(".").unwrap();
+        if skip_if(!opens_directly(probe.path()), "direct I/O switched on", "no direct I/O on this file system") {
+            return;
         }
+        set_direct(&file, ".".as_ref(), true).unwrap();
         let mut page = Buffer::new(4096).unwrap();
         page.bytes_mut().fill(5);
         file.write_all_at(page.bytes(), 0).unwrap();

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Mutex, Once};
 use std::time::Duration;
 
+use crate::clock::monotonic;
 use crate::limits::Limited;
 
 static RECEIVED: AtomicI32 = AtomicI32::new(0);
@@ -34,7 +35,7 @@ const A_MOMENT: Duration = Duration::from_millis(200);
 
 extern "C" fn remember(signal: libc::c_int) {
     // Only atomics and clock_gettime, which are async-signal-safe.
-    let now = crate::process::monotonic().0;
+    let now = monotonic().0;
     if RECEIVED.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
         SINCE.store(now, Ordering::SeqCst);
     } else if is_over(SINCE.load(Ordering::SeqCst), now, TO_PUT_BACK.load(Ordering::SeqCst) > 0) {

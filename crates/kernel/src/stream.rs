@@ -29,6 +29,8 @@ const RWF_DONTCACHE: libc::c_int = 0x80;
 pub enum Hint {
     /// These pages are not wanted any more: clean ones that nobody maps are dropped at once.
     DontNeed,
+    /// No read-ahead: only what is asked for is read.
+    Random,
     /// Accesses through this open file shall not count as use (Linux 6.3, for mapped pages only).
     NoReuse,
 }
@@ -40,6 +42,7 @@ pub enum Hint {
 pub fn advise(file: &File, path: &Path, start: u64, length: u64, hint: Hint) -> Result<()> {
     let number = match hint {
         Hint::DontNeed => libc::POSIX_FADV_DONTNEED,
+        Hint::Random => libc::POSIX_FADV_RANDOM,
         Hint::NoReuse => libc::POSIX_FADV_NOREUSE,
     };
     fadvise(file.as_raw_fd(), start, length, number)

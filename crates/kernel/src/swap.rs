@@ -29,9 +29,10 @@ use ramline_units::Bytes;
 use crate::Root;
 use crate::cgroup;
 use crate::error::{KernelError, Result};
+use crate::kernel_file::read_text;
 use crate::meminfo;
 use crate::place;
-use crate::sys::{c_path, check, read_text, size_of_target};
+use crate::sys::{c_path, check, size_of_target};
 
 /// The label of every area we make.
 pub const LABEL: &str = "ramline";
@@ -216,7 +217,7 @@ pub fn swapoff_preflight(root: &Root, path: &Path) -> Result<Preflight> {
     let areas = areas(root)?;
     let (on, others): (Vec<Area>, Vec<Area>) = areas.into_iter().partition(|area| area.path == path);
     let area = on.first().ok_or_else(|| KernelError::new("swap off", path, crate::Cause::Absent))?;
-    let preflight = Preflight { used: area.used, available: mem_available(root)? };
+    let preflight = Preflight { used: area.used, available: meminfo::available(root)? };
     if preflight.used.0 > preflight.available.0 / 2 {
         let numbers = format!("{} in use, {} available", preflight.used, preflight.available);
         return Err(KernelError::refused(
@@ -227,7 +228,7 @@ pub fn swapoff_preflight(root: &Root, path: &Path) -> Result<Preflight> {
         )
         .hint("ramline show swap"));
     }
-    let elsewhere = others.iter().fold(Bytes::ZERO, |free, other| free + (other.size - other.used));
+    let elsewhere = others.iter().fold(Bytes::ZERO, |free, other| free + other.size.saturating_sub(other.used));
     if area.used > Bytes::ZERO
         && let Some(group) = cgroup::cramped(root, area.used, elsewhere)
     {
@@ -249,14 +250,6 @@ pub fn swapoff_preflight(root: &Root, path: &Path) -> Result<Preflight> {
         .hint("ramline lab clean"));
     }
     Ok(preflight)
-}
-
-/// MemAvailable of /proc/meminfo.
-///
-/// # Errors
-/// When the file cannot be read or lacks the line.
-pub fn mem_available(root: &Root) -> Result<Bytes> {
-    meminfo::line(root, "MemAvailable")
 }
 
 /// The areas that are on, in the order of /proc/swaps.

@@ -4,14 +4,13 @@
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::error::{KernelError, Result};
-use crate::input;
 
 /// The path as C wants it; a NUL byte inside is an error of ours, not undefined behaviour.
 pub fn c_path(operation: &str, path: &Path) -> Result<CString> {
@@ -22,9 +21,7 @@ pub fn c_path(operation: &str, path: &Path) -> Result<CString> {
 /// The size of a page of this machine in bytes.
 #[must_use]
 pub fn page_size() -> u64 {
-    // SAFETY: sysconf reads no memory of ours.
-    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    u64::try_from(size).unwrap_or(4096)
+    u64::try_from(rustix::param::page_size()).unwrap_or(4096)
 }
 
 /// ioctl with an integer argument.
@@ -45,23 +42,6 @@ pub unsafe fn ioctl_with<T>(file: &File, request: libc::Ioctl, argument: &mut T)
 /// -1 to the error of the last call.
 pub fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     if result == -1 { Err(io::Error::last_os_error()) } else { Ok(result) }
-}
-
-/// No file of the kernel that is read whole is larger.
-const LARGEST: u64 = 32 << 20;
-
-/// Whole text of a file of the kernel.
-pub fn read_text(path: &Path) -> Result<String> {
-    let failed = |error| KernelError::io("read", path, error);
-    let mut bytes = Vec::new();
-    input::kernel_file(path).map_err(failed)?.take(LARGEST).read_to_end(&mut bytes).map_err(failed)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// The one number in a small file.
-pub fn read_u64(path: &Path) -> Result<u64> {
-    let text = read_text(path)?;
-    text.trim().parse().map_err(|_| KernelError::malformed("read", path, &text))
 }
 
 /// Calls `attempt` until it is not busy any more or `limit` has passed; the last error is returned.

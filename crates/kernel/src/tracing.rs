@@ -1,7 +1,7 @@
 //! What the kernel itself says of a system call: ftrace in an instance of our own.
 //!
-//! What it is not: a parser (the lab's), and no change of the machine's own tracing: everything is set in an instance, which takes all
-//! of it away when it is removed. Where tracefs is not mounted, the lab mounts it in a directory of its own.
+//! The machine's own tracing is not changed: everything is set in an instance, which takes all of it away when it is removed. Where
+//! tracefs is not mounted, the caller mounts it in a directory of its own. What the bytes and the text mean, `ramline-trace` decodes.
 //!
 //! ```no_run
 //! use ramline_kernel::{Root, tracing::{self, Instance}};
@@ -15,25 +15,22 @@
 //! ```
 
 pub mod follow;
-mod format;
-mod page;
-mod records;
+mod raw;
 
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub use format::{Field, Format};
-pub use page::Layout;
-pub use records::{InOrder, Records};
+pub use raw::RawPages;
 
 use ramline_units::Bytes;
 
 use crate::Root;
 use crate::error::{KernelError, Result};
+use crate::kernel_file::read_text;
 use crate::mount;
-use crate::sys::{read_text, retry_busy};
+use crate::sys::retry_busy;
 
 /// The names of our instances begin with this; nothing else is ever removed.
 pub const PREFIX: &str = "ramline-";
@@ -128,12 +125,22 @@ impl Instance {
         open.write_all(value.as_bytes()).map_err(failed)
     }
 
-    /// How the records of an event are laid out, as `filemap/mm_filemap_fault`.
+    /// The text that says how the records of an event are laid out, as `filemap/mm_filemap_fault`.
     ///
     /// # Errors
     /// `Absent` when this kernel does not have it.
-    pub fn format(&self, event: &str) -> Result<Format> {
-        Ok(Format::parse(&read_text(&self.dir.join("events").join(event).join("format"))?))
+    pub fn format(&self, event: &str) -> Result<String> {
+        read_text(&self.dir.join("events").join(event).join("format"))
+    }
+
+    /// The file that says how pages of the buffer are laid out, and its text.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn header_page(&self) -> Result<(PathBuf, String)> {
+        let path = self.dir.join("../../events/header_page");
+        let text = raw::at_once(&path).map_err(|error| KernelError::io("read", &path, error))?;
+        Ok((path, text))
     }
 
     /// Switches an event on, for records that satisfy `filter` (all when it is empty).

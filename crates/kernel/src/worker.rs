@@ -3,6 +3,8 @@
 //!
 //! What it is not: a pool. It wraps what a thread does.
 
+#![expect(unsafe_code, reason = "unshare")]
+
 use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 
 use crate::signals;
@@ -41,6 +43,28 @@ pub fn beside<'scope, T: Send + 'scope>(
     work: impl FnOnce() -> T + Send + 'scope,
 ) -> Option<ScopedJoinHandle<'scope, T>> {
     Builder::new().spawn_scoped(scope, move || run(kind, work)).ok()
+}
+
+/// A thread with a table of descriptors of its own, which begins as a copy: opening and closing in it waits for no other thread. Where that is
+/// forbidden (a container's filter), the table is shared. `kind` names it, as in [`run`].
+///
+/// # What must not be
+/// A descriptor that goes from one table to another: what is opened in this thread must be closed in it, and what others open while it
+/// lives must not be used here, since the same number would be that of something else. `work` must not own anything that is open.
+///
+/// False where no more threads are allowed (`ulimit -u`, a container): then the work is not done, and the caller does it itself.
+#[must_use]
+pub fn with_own_descriptors<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    kind: &'static str,
+    work: impl FnOnce() + Send + 'scope,
+) -> bool {
+    let begun = Builder::new().spawn_scoped(scope, || {
+        // SAFETY: unshare touches no memory of ours; nothing open comes back from the thread.
+        unsafe { libc::unshare(libc::CLONE_FILES) };
+        run(kind, work);
+    });
+    begun.is_ok()
 }
 
 /// Threads can be begun here at all.

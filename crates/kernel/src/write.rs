@@ -117,12 +117,6 @@ pub fn vm_setting(root: &Root, name: &str) -> PathBuf {
     root.path("/proc/sys/vm").join(name)
 }
 
-/// The switch of the multi-generational LRU. Global; absent on a kernel built without it.
-#[must_use]
-pub fn lru_gen(root: &Root) -> PathBuf {
-    root.path("/sys/kernel/mm/lru_gen/enabled")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -25,7 +25,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Root;
 use crate::error::{KernelError, Result};
-use crate::sys::{read_text, read_u64, retry_busy};
+use crate::kernel_file::{read_text, read_u64};
+use crate::sys::retry_busy;
 use crate::write::{Change, write_knob};
 
 const CONTROL: &str = "/sys/class/zram-control";
@@ -186,7 +187,7 @@ impl Device {
     pub fn algorithms(&self) -> Result<Vec<String>> {
         let text = read_text(&self.dir.join("comp_algorithm"))?;
         let mut words: Vec<&str> = text.split_whitespace().collect();
-        words.sort_by_key(|word| !word.starts_with('['));
+        ramline_units::sort_by_key(&mut words, |word| !word.starts_with('['));
         Ok(words.iter().map(|word| word.trim_matches(['[', ']']).to_owned()).collect())
     }
 

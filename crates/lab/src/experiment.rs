@@ -9,9 +9,9 @@ use ramline_act::Run;
 use ramline_evidence::{Arm, RunRecord};
 use ramline_kernel::Root;
 
-use crate::error::Result;
-use crate::params::{Kind, Parameter, Params};
-use crate::progress::Progress;
+use crate::params::{Kind, Parameter, Params, row};
+use ramline_sandbox::error::Result;
+use ramline_sandbox::progress::Progress;
 
 /// One experiment.
 #[derive(Debug, Clone, Copy)]
@@ -38,20 +38,15 @@ pub struct Experiment {
 
 /// What every experiment takes.
 pub const COMMON: &[Parameter] = &[
-    Parameter {
-        name: "runs",
-        kind: Kind::Count(1, 100),
-        default: Some("7"),
-        help: "Runs of each setting, in alternating order; below 6 no difference is claimed",
-    },
-    Parameter { name: "seed", kind: Kind::Count(0, u64::MAX), default: Some("256"), help: "Seed of what is random" },
-    Parameter { name: "dir", kind: Kind::Path, default: None, help: "Scratch place: a directory on a disk" },
-    Parameter {
-        name: "allow-busy",
-        kind: Kind::Switch,
-        default: Some("false"),
-        help: "Run although the machine is busy; the records say so",
-    },
+    row(
+        "runs",
+        Kind::Count(1, 100),
+        Some("7"),
+        "Runs of each setting, in alternating order; below 6 no difference is claimed",
+    ),
+    row("seed", Kind::Count(0, u64::MAX), Some("256"), "Seed of what is random"),
+    row("dir", Kind::Path, None, "Scratch place: a directory on a disk"),
+    row("allow-busy", Kind::Switch, Some("false"), "Run although the machine is busy; the records say so"),
 ];
 
 impl Experiment {

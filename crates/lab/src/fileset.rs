@@ -9,14 +9,13 @@ mod find;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use ramline_kernel::mappers;
-use ramline_kernel::opened::FileKey;
+use ramline_gather::mappers;
 use ramline_kernel::residency::{self, ReadIn};
-use ramline_kernel::{Root, input, process};
+use ramline_kernel::{FileKey, Root, input, process};
 use ramline_units::Bytes;
 use serde::Serialize;
 
-use crate::error::{LabError, Result};
+use ramline_sandbox::error::{LabError, Result};
 
 pub use find::Trace;
 
@@ -148,7 +147,7 @@ impl FileSet {
             Stays { path: member.path.clone(), bytes, mapped_by }
         });
         self.stays = stays.collect();
-        self.stays.sort_by_key(|stays| std::cmp::Reverse(stays.bytes));
+        ramline_units::sort_by_key(&mut self.stays, |stays| std::cmp::Reverse(stays.bytes));
         Ok(())
     }
 
@@ -260,7 +259,7 @@ impl FileSet {
     pub fn detail(&self) -> serde_json::Value {
         let mut files: Vec<(&PathBuf, u64)> =
             self.members.iter().map(|member| (&member.path, member.length())).collect();
-        files.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+        ramline_units::sort_by_key(&mut files, |(_, bytes)| std::cmp::Reverse(*bytes));
         let largest: Vec<_> =
             files.iter().take(200).map(|(path, bytes)| serde_json::json!({ "path": path, "needed": bytes })).collect();
         serde_json::json!({

@@ -1,66 +1,32 @@
-//! Prove it: experiments in a sandbox that cannot hurt the machine, and measurements of its tiers.
+//! Prove it: experiments in a sandbox that cannot hurt the machine.
 //!
-//! What it is: requirements, sandbox, workload, observer, raw records, results. What it is not: advice; and it changes
-//! nothing outside its sandbox without consent. Everything made goes through the journal of `ramline-act`.
+//! The engine ([`series`]) opens an experiment for checked values ([`params`]), orders its runs, writes each raw record before anything is
+//! concluded ([`store`]), and puts everything back. Each experiment is a folder of [`experiments`]; what several share of work on
+//! files stands in [`fileops`]. Nothing outside the sandbox is changed without consent.
 //!
 //! ```no_run
 //! use ramline_act::{RunLock, StateDir};
 //! use ramline_kernel::Root;
-//! use ramline_lab::{code_plus_data, preflight, progress::Silent, report, series, settings::Settings};
+//! use ramline_lab::experiments::code_plus_data::{self, plan::CodePlusDataPlan, settings::Settings};
+//! use ramline_lab::{report, series};
 //! let root = Root::live();
 //! let lock = RunLock::take(&StateDir::open("/var/lib/ramline".as_ref())?, &root)?;
-//! let plan = preflight::plan(&root, &Settings::default())?;
+//! let plan = CodePlusDataPlan::checked(&root, &Settings::default())?;
 //! let env = series::Env { root: &root, lock: &lock, deadline: None, crash_after: None };
-//! let done = code_plus_data::run(&env, &plan, series::Consent::NotGiven, &mut Silent)?;
+//! let done = code_plus_data::run(&env, &plan, series::Consent::NotGiven, &mut ramline_sandbox::progress::Silent)?;
 //! if let Some(folder) = done.folder {
 //!     report::doubts(&folder.read()?.records).iter().for_each(|doubt| eprintln!("{doubt}"));
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod arm;
-pub mod bed;
-pub mod big_reader;
-pub mod code_plus_data;
-pub mod cold_warm;
-mod command;
-pub mod drop_caches;
-pub mod eat_memory;
-mod error;
 pub mod experiment;
 pub mod experiments;
 pub mod fileops;
 mod fileset;
-pub mod fill;
-pub mod knee;
-mod need;
-mod neighbours;
-pub mod observe;
-mod own_fs;
-pub mod page_cache_vs_tmpfs;
 pub mod params;
-pub mod pool;
-pub mod preflight;
-pub mod progress;
-pub mod protocol;
-pub mod read_path;
 pub mod report;
-pub mod reread;
-mod room;
-mod runner;
-mod sandbox;
-mod scratch;
-mod self_check;
 pub mod series;
-pub mod servant;
-pub mod settings;
 pub mod store;
-mod talk;
-pub mod tiers;
-pub mod tmpfs_vs_disk;
-pub mod vm;
-mod watch;
-pub mod watchdog;
-pub mod workload;
 
-pub use error::{LabError, Result};
+pub use ramline_sandbox::error::{self, LabError, Result};

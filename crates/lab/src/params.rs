@@ -18,7 +18,7 @@ use std::time::Duration;
 use ramline_units::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{LabError, Result};
+use ramline_sandbox::error::{LabError, Result};
 
 /// What a value may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +54,20 @@ pub struct Parameter {
     pub default: Option<&'static str>,
     /// One line.
     pub help: &'static str,
+}
+
+/// The command of an experiment, as all of them take it.
+pub const COMMAND: Parameter = row(
+    "command",
+    Kind::Command,
+    None,
+    "The command, after --; it runs as the user who runs ramline, without input and with its output thrown away",
+);
+
+/// A row of such a table.
+#[must_use]
+pub const fn row(name: &'static str, kind: Kind, default: Option<&'static str>, help: &'static str) -> Parameter {
+    Parameter { name, kind, default, help }
 }
 
 /// Reads a duration: a number and `ms`, `s` or `min`, up to an hour.

@@ -8,18 +8,16 @@ use std::time::Instant;
 
 use ramline_act::{ActError, Run, RunLock, recover};
 use ramline_evidence::{Machine, RunRecord};
-use ramline_kernel::gather::gather;
+use ramline_gather::gather;
 use ramline_kernel::{Root, process, signals};
 use ramline_snapshot::Wanted;
 
-use crate::arm;
-use crate::error::{LabError, Result};
 use crate::experiment::{Bench, Experiment, Series};
-use crate::experiments::find;
 use crate::params::{Kind, Parameter, Params};
-use crate::preflight;
-use crate::progress::Progress;
 use crate::store::{Header, RunFolder};
+use ramline_sandbox::arm;
+use ramline_sandbox::error::{LabError, Result, first_line};
+use ramline_sandbox::progress::Progress;
 
 /// Whether the reader agreed to what [`Series::global`] lists: by answering, or with `--prove`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +45,7 @@ pub struct Env<'a> {
 #[derive(Debug, Clone)]
 pub struct Order<'a> {
     /// The experiment.
-    pub experiment: &'a str,
+    pub experiment: &'a Experiment,
     /// Its parameters, for the records and for resuming.
     pub params: &'a Params,
     /// The folder of an interrupted series that is gone on with.
@@ -72,7 +70,7 @@ pub fn clean_up(lock: &RunLock, root: &Root) -> Result<Vec<String>> {
     let reasons: Vec<String> = report
         .runs
         .iter()
-        .flat_map(|left| left.errors.iter().map(|error| (left.pid, preflight::first_line(&error.to_string()))))
+        .flat_map(|left| left.errors.iter().map(|error| (left.pid, first_line(&error.to_string()))))
         .map(|(pid, error)| format!("what process {pid} had left cannot be removed: {error}"))
         .collect();
     if !reasons.is_empty() {
@@ -98,7 +96,7 @@ pub fn run(
     if !global.is_empty() && consent == Consent::NotGiven {
         return Err(LabError::Refused {
             reasons: global.iter().map(|what| format!("not agreed to: {what}")).collect(),
-            hint: format!("ramline lab run {}{} --prove", order.experiment, chosen(order)),
+            hint: format!("ramline lab run {}{} --prove", order.experiment.name, chosen(order)),
             privilege: false,
         });
     }
@@ -113,7 +111,7 @@ pub fn run(
 
 /// What was chosen, as options: the arms, and whatever is not as it would be by default.
 fn chosen(order: &Order<'_>) -> String {
-    let table = find(order.experiment).map(Experiment::table).unwrap_or_default();
+    let table = order.experiment.table();
     let defaults = Params::defaults(&table);
     let option = |row: &Parameter| {
         let values = order.params.list(row.name);
@@ -173,7 +171,7 @@ fn all(
         let mark = run.mark();
         let mut record = RunRecord {
             format: ramline_evidence::FORMAT,
-            experiment: order.experiment.to_owned(),
+            experiment: order.experiment.name.to_owned(),
             repetition,
             order: number,
             started_unix_ms: unix_ms(),
@@ -205,8 +203,8 @@ fn keep(env: &Env<'_>, order: &Order<'_>, folder: &mut Option<RunFolder>, record
     let folder = match folder {
         Some(folder) => folder,
         None => {
-            let made = RunFolder::create(env.lock.state().path(), order.experiment, unix_ms())?;
-            made.write_header(&Header::of(order.experiment, order.params))?;
+            let made = RunFolder::create(env.lock.state().path(), order.experiment.name, unix_ms())?;
+            made.write_header(&Header::of(order.experiment.name, order.params))?;
             folder.insert(made)
         }
     };
@@ -252,11 +250,12 @@ mod tests {
 
     #[test]
     fn the_command_that_is_proposed_asks_for_what_was_asked() {
-        let table = find("eat-memory").unwrap().table();
+        let experiment = crate::experiments::find("eat-memory").unwrap();
+        let table = experiment.table();
         let mut params = Params::defaults(&table);
         params.set(&table, "limit", vec!["64MiB".to_owned()]).unwrap();
         params.set(&table, "allow-busy", vec!["true".to_owned()]).unwrap();
-        let order = Order { experiment: "eat-memory", params: &params, resume: None };
+        let order = Order { experiment, params: &params, resume: None };
         assert_eq!(chosen(&order), " --limit 64MiB --arms no-swap,cache+no-swap --allow-busy");
     }
 

@@ -22,8 +22,8 @@ use ramline_evidence::RunRecord;
 use ramline_kernel::{input, process};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{LabError, Result};
 use crate::params::Params;
+use ramline_sandbox::error::{LabError, Result};
 
 /// One folder: everything one `lab run` recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -194,7 +194,7 @@ impl RunFolder {
                 Err(why) => contents.unreadable.push(format!("{}: {why}", path.display())),
             }
         }
-        contents.records.sort_by_key(|record| record.order);
+        ramline_units::sort_by_key(&mut contents.records, |record| record.order);
         Ok(contents)
     }
 }

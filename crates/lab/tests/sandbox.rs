@@ -12,21 +12,23 @@ use std::time::{Duration, Instant};
 
 use ramline_act::{RunLock, StateDir, leftovers, one_line, recover};
 use ramline_evidence::Verdict;
+use ramline_gather::gather;
 use ramline_kernel::cgroup::Hierarchy;
-use ramline_kernel::gather::gather;
 use ramline_kernel::{Root, mount, process, swap};
-use ramline_lab::progress::Silent;
+use ramline_lab::experiments::code_plus_data::plan::CodePlusDataPlan;
+use ramline_lab::experiments::code_plus_data::settings::Settings;
 use ramline_lab::series::{Consent, Env};
-use ramline_lab::settings::Settings;
 use ramline_lab::store::RunFolder;
-use ramline_lab::{arm, code_plus_data, preflight, report, workload};
+use ramline_lab::{experiments, experiments::code_plus_data, report};
+use ramline_sandbox::progress::Silent;
+use ramline_sandbox::{arm, child};
 use ramline_snapshot::Wanted;
 use ramline_units::Bytes;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.first().map(String::as_str) {
-        Some(workload::ARGUMENT) => return workload::main(&args[1..]),
+        Some(child::ARGUMENT) => return experiments::child_main(&args[1..]),
         Some("__observer") => return observer(&args[1..]),
         Some("--list") => return ExitCode::SUCCESS,
         _ => {}
@@ -66,7 +68,7 @@ fn settings(base: &Path, arms: &[&str]) -> Settings {
 fn run(base: &Path, settings: &Settings, crash_after: Option<u64>) -> ramline_lab::Result<RunFolder> {
     let root = Root::live();
     let lock = RunLock::take(&StateDir::open(&base.join("state"))?, &root)?;
-    let plan = preflight::plan(&root, settings)?;
+    let plan = CodePlusDataPlan::checked(&root, settings)?;
     let env = Env { root: &root, lock: &lock, deadline: None, crash_after };
     let done = code_plus_data::run(&env, &plan, Consent::Given, &mut Silent)?;
     Ok(done.folder.unwrap())
@@ -142,11 +144,10 @@ impl Drop for Zswap {
 
 fn arms_of_swap_run_without_zswap_and_it_is_put_back(base: &Path) {
     let path = PathBuf::from("/sys/module/zswap/parameters/enabled");
-    let Ok(before) = std::fs::read_to_string(&path) else {
-        println!("SKIP: settings of swap run without zswap: this kernel has no zswap");
+    if ramline_testkit::skip_if(!path.exists(), "settings of swap run without zswap", "this kernel has no zswap") {
         return;
-    };
-    let _before = Zswap(path.clone(), before);
+    }
+    let _before = Zswap(path.clone(), std::fs::read_to_string(&path).unwrap());
     std::fs::write(&path, "Y").unwrap();
     let folder = run(base, &settings(base, &["swap:60", "no-swap"]), None).unwrap();
     for record in folder.read().unwrap().records {
@@ -159,11 +160,11 @@ fn arms_of_swap_run_without_zswap_and_it_is_put_back(base: &Path) {
 fn without_consent_nothing_outside_the_sandbox_is_touched(base: &Path) {
     let root = Root::live();
     let lock = RunLock::take(&StateDir::open(&base.join("state")).unwrap(), &root).unwrap();
-    let plan = preflight::plan(&root, &settings(base, &["swap:60"])).unwrap();
+    let plan = CodePlusDataPlan::checked(&root, &settings(base, &["swap:60"])).unwrap();
     let env = Env { root: &root, lock: &lock, deadline: None, crash_after: None };
     let refused = code_plus_data::run(&env, &plan, Consent::NotGiven, &mut Silent).unwrap_err();
     assert!(refused.is_refused() && refused.to_string().contains("a swap file of 64.0 MiB"), "{refused}");
-    assert!(!preflight::plan(&root, &settings(base, &["as-configured", "no-swap"])).unwrap().needs_consent());
+    assert!(!CodePlusDataPlan::checked(&root, &settings(base, &["as-configured", "no-swap"])).unwrap().needs_consent());
 }
 
 fn what_cannot_end_in_time_is_not_begun_and_named(base: &Path) {
@@ -171,7 +172,7 @@ fn what_cannot_end_in_time_is_not_begun_and_named(base: &Path) {
     let state = StateDir::open(&base.join("state")).unwrap();
     let folders = RunFolder::all(state.path(), code_plus_data::NAME).len();
     let lock = RunLock::take(&state, &root).unwrap();
-    let plan = preflight::plan(&root, &settings(base, &["as-configured", "no-swap"])).unwrap();
+    let plan = CodePlusDataPlan::checked(&root, &settings(base, &["as-configured", "no-swap"])).unwrap();
     let deadline = Some(Instant::now() + Duration::from_secs(2));
     let env = Env { root: &root, lock: &lock, deadline, crash_after: None };
     let done = code_plus_data::run(&env, &plan, Consent::NotGiven, &mut Silent).unwrap();

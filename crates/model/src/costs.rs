@@ -119,7 +119,7 @@ pub fn cost_ratio(report: &TierReport) -> Option<CostRatio> {
     let of = |choose: fn(&TierMeasurement) -> bool| {
         let chosen = report.tiers.iter().filter(move |tier| choose(tier));
         let mut found: Vec<(&str, f64)> = chosen.filter_map(|tier| Some((tier.tier.as_str(), mean(tier)?))).collect();
-        found.sort_by(|a, b| a.1.total_cmp(&b.1));
+        ramline_units::sort_by(&mut found, |a, b| a.1.total_cmp(&b.1));
         found
     };
     let areas = of(|tier| tier.tier.starts_with("swap:"));

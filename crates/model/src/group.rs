@@ -54,7 +54,7 @@ pub fn of(snapshot: &Snapshot) -> Option<GroupRoom> {
     let group = groups.own.as_ref().unwrap_or(&groups.root);
     let limit = groups.effective_max.bytes().filter(|limit| snapshot.mem_total().is_none_or(|ram| *limit < ram))?;
     let inactive_file = inactive_file(group);
-    let room = group.current.map_or(limit, |current| (limit - current + inactive_file).min(limit));
+    let room = group.current.map_or(limit, |current| (limit.saturating_sub(current) + inactive_file).min(limit));
     let own_limit = group.max.is_some_and(|own| own == Limit::At(limit));
     Some(GroupRoom { path: group.path.clone(), limit, current: group.current, inactive_file, room, own_limit })
 }

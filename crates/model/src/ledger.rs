@@ -167,12 +167,13 @@ impl Ledger {
         for (part, term) in owned.iter_mut().zip([Term::Anon, Term::Shmem]) {
             let Some(line) = self.line(term).filter(|line| line.freeable != Freeable::No) else { continue };
             let of_it = locked.min(line.bytes);
-            locked = locked - of_it;
+            locked = locked.saturating_sub(of_it);
             if line.freeable == freeable || freeable == Freeable::No {
                 *part = of_it;
             }
         }
-        if freeable == Freeable::No { whole + owned[0] + owned[1] } else { whole - owned[0] - owned[1] }
+        let owned = owned[0] + owned[1];
+        if freeable == Freeable::No { whole + owned } else { whole.saturating_sub(owned) }
     }
 }
 
@@ -242,8 +243,8 @@ impl Book<'_> {
         let locked = anon_lists.map(|lists| Locked::of(m, lists)).unwrap_or_default();
         let both = anon_lists.map(|lists| lists + locked.both);
         let shmem = both.zip(m.shmem).map(|(both, shmem)| shmem.min(both));
-        let anon = both.map(|both| both - shmem.unwrap_or_default());
-        let unevictable = m.unevictable.map(|all| all - locked.both);
+        let anon = both.map(|both| both.saturating_sub(shmem.unwrap_or_default()));
+        let unevictable = m.unevictable.map(|all| all.saturating_sub(locked.both));
         self.locked = locked;
         let parts = [
             (Term::AnonLocked, between(locked.anon_least(), locked.anon_most)),
@@ -257,7 +258,7 @@ impl Book<'_> {
         let file_lists = m.active_file.zip(m.inactive_file).map(|(a, i)| a + i);
         let dirty = m.dirty.zip(m.writeback).map(|(d, w)| d + w);
         let dirty = file_lists.zip(dirty).map(|(lists, dirty)| dirty.min(lists));
-        let clean = file_lists.map(|lists| lists - dirty.unwrap_or_default());
+        let clean = file_lists.map(|lists| lists.saturating_sub(dirty.unwrap_or_default()));
         let parts = [
             (Term::FileActive, known(m.active_file)),
             (Term::FileMapped, self.mapped(unevictable.unwrap_or_default())),
@@ -287,7 +288,7 @@ impl Book<'_> {
         let m = self.meminfo;
         self.add(Term::SlabReclaimable, m.s_reclaimable, 1, "SReclaimable", &[]);
         self.add(Term::SlabUnreclaimable, m.s_unreclaim, 1, "SUnreclaim", &[]);
-        let other = m.k_reclaimable.zip(m.s_reclaimable).map(|(k, s)| k - s);
+        let other = m.k_reclaimable.zip(m.s_reclaimable).and_then(|(k, s)| k.checked_sub(s));
         let other = other.or_else(|| self.vmstat(|v| v.nr_kernel_misc_reclaimable));
         self.add(Term::KernelReclaimable, other, 1, "KReclaimable - SReclaimable", &[]);
         // Stacks come from vmalloc on nearly every kernel; larger than it, they cannot be part of it.

@@ -14,6 +14,7 @@ mod classes;
 mod duplicates;
 mod files;
 mod reread;
+mod totals;
 
 use ramline_snapshot::maps::{Maps, Missed, Reading, Usage};
 use ramline_units::Bytes;
@@ -24,17 +25,8 @@ pub use classes::{Class, ClassUse, Closure, ClosureLine};
 pub use duplicates::{Copy, Duplicate, Likeness};
 pub use files::{Basis, FileUse, Program, Sort};
 pub use reread::{Cost, Readable, Reread, Speed, readable};
-
-/// What is wanted of a reading.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Options {
-    /// Order of the files.
-    pub sort: Sort,
-    /// Executable ranges alone.
-    pub code_only: bool,
-    /// List every range.
-    pub ranges: bool,
-}
+use totals::count;
+pub use totals::{Options, Totals};
 
 /// Everything about the mapped files of a set of processes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -64,36 +56,6 @@ pub struct Mapped {
     pub missed: Missed,
     /// How it was read.
     pub reading: Reading,
-}
-
-/// Sums over files. Gauges; each page of a file counts once.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Totals {
-    /// Files of file systems: what eviction drops and reads again.
-    pub files: u64,
-    /// Of these, with a known residency.
-    pub known: u64,
-    /// Resident, of those.
-    pub resident: Bytes,
-    /// Of it, in executable ranges.
-    pub code: Bytes,
-    /// Address space of files whose residency is not known, each part of a file once.
-    pub unknown_size: Bytes,
-    /// Files without a name, or whose name leads to another file.
-    pub gone: u64,
-    /// Resident of those.
-    pub gone_resident: Bytes,
-    /// Shared memory and files in RAM: resident, each page once.
-    pub memory: Bytes,
-}
-
-impl Totals {
-    /// Resident of file systems, without what is in executable ranges.
-    #[must_use]
-    pub const fn data(&self) -> Bytes {
-        self.resident.saturating_sub(self.code)
-    }
 }
 
 /// One range.
@@ -217,26 +179,6 @@ fn ranges(maps: &Maps, options: &Options) -> Vec<RangeUse> {
         }
     }
     out
-}
-
-fn count(n: usize) -> u64 {
-    u64::try_from(n).unwrap_or(u64::MAX)
-}
-
-/// Adds up what walks said.
-fn add(sum: &mut Option<Usage>, more: Option<Usage>) {
-    let Some(more) = more else { return };
-    let sum = sum.get_or_insert_default();
-    sum.rss += more.rss;
-    sum.pss += more.pss;
-    sum.shared_clean += more.shared_clean;
-    sum.shared_dirty += more.shared_dirty;
-    sum.private_clean += more.private_clean;
-    sum.private_dirty += more.private_dirty;
-    sum.anonymous += more.anonymous;
-    sum.locked += more.locked;
-    sum.swap += more.swap;
-    sum.huge += more.huge;
 }
 
 #[cfg(test)]

@@ -189,7 +189,7 @@ fn amounts(shmem: &Shmem) -> Vec<(Kind, Amount)> {
 /// What file systems count beyond the files that were found and the deleted ones that were seen held: in RAM or in swap. Where no
 /// byte of swap is in use it is in RAM.
 fn unreached(shmem: &Shmem) -> Amount {
-    let gap = |f: &Filesystem| Some(f.used? - (f.found.all() + f.deleted.all())).filter(|gap| gap.0 > 0);
+    let gap = |f: &Filesystem| f.used?.checked_sub(f.found.all() + f.deleted.all()).filter(|gap| gap.0 > 0);
     let gaps: Vec<Bytes> = shmem.filesystems.iter().filter(|f| f.in_shmem).filter_map(gap).collect();
     let mut out = Amount { count: u64::try_from(gaps.len()).unwrap_or(u64::MAX), ..Amount::default() };
     let all: Bytes = gaps.into_iter().sum();
@@ -209,7 +209,7 @@ fn graphics(mapped: Amount, clients: &[GraphicsClient]) -> Amount {
     let (mut own, mut shared) = (Bytes::ZERO, Bytes::ZERO);
     for region in regions.filter(|region| !of_device(&region.name)) {
         let both = region.shared.unwrap_or_default().min(region.resident.unwrap_or_default());
-        own += region.resident.unwrap_or_default() - both;
+        own += region.resident.unwrap_or_default().saturating_sub(both);
         shared += both;
     }
     if own + shared <= mapped.all() {
@@ -220,7 +220,7 @@ fn graphics(mapped: Amount, clients: &[GraphicsClient]) -> Amount {
         count: mapped.count.max(u64::try_from(clients.len()).unwrap_or(u64::MAX)),
         resident,
         swapped: mapped.swapped,
-        either: own + shared - resident,
+        either: (own + shared).saturating_sub(resident),
     }
 }
 
@@ -247,7 +247,7 @@ fn shares(groups: &Groups) -> Vec<GroupShare> {
         })
         .filter(|share| share.resident.0 > 0)
         .collect();
-    out.sort_by(|a, b| b.resident.cmp(&a.resident).then_with(|| a.path.cmp(&b.path)));
+    ramline_units::sort_by(&mut out, |a, b| b.resident.cmp(&a.resident).then_with(|| a.path.cmp(&b.path)));
     out
 }
 

@@ -141,7 +141,7 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<SwapState> 
     let seen = snapshot.swaps.data()?;
     let mut areas: Vec<Area> = seen.iter().map(|a| area(a, snapshot)).collect();
     // Stable: the kernel lists equal priorities in the order it takes them.
-    areas.sort_by_key(|a| std::cmp::Reverse(a.priority));
+    ramline_units::sort_by_key(&mut areas, |a| std::cmp::Reverse(a.priority));
     let order: Vec<(String, i32, AreaKind)> = areas.iter().map(|a| (a.path.clone(), a.priority, a.kind)).collect();
     for (at, area) in areas.iter_mut().enumerate() {
         area.turn = 1 + order.iter().filter(|(_, p, _)| *p > area.priority).count();
@@ -186,7 +186,7 @@ pub fn slots(area: &SwapArea, snapshot: &Snapshot) -> Option<Slots> {
 /// Free swap: SwapFree, or without it what the areas have left. `None` where neither file was seen.
 #[must_use]
 pub fn free(snapshot: &Snapshot) -> Option<Bytes> {
-    let areas = || Some(snapshot.swaps.data()?.iter().map(|a| a.size - a.used).sum());
+    let areas = || Some(snapshot.swaps.data()?.iter().map(SwapArea::free).sum());
     snapshot.meminfo.data().and_then(|m| m.swap_free).or_else(areas)
 }
 

@@ -168,7 +168,7 @@ fn disk(snapshot: &Snapshot) -> Option<Tier> {
         kind: TierKind::Disk,
         name: root.map_or("files on disk", |m| m.source.as_str()).to_owned(),
         capacity: capacity.map(|c| c.size),
-        used: capacity.map(|c| c.size - c.free),
+        used: capacity.and_then(|c| c.used()),
         ram: Some(Bytes::ZERO),
         cost: None,
         gives_way: None,

@@ -127,9 +127,9 @@ fn line(mount: &Mount, ram: Option<Bytes>) -> TmpfsMount {
     // A tmpfs without limit reports a size of 0.
     let size = capacity.map(|c| if c.size.0 == 0 { Limit::Max } else { Limit::At(c.size) });
     let limit = size.and_then(Limit::bytes);
-    let used = limit.and(capacity).map(|c| c.size - c.free);
+    let used = limit.and(capacity).and_then(|c| c.used());
     let inodes = capacity.map(|c| c.inodes).filter(|n| *n > 0);
-    let inodes_used = inodes.and(capacity).map(|c| c.inodes.saturating_sub(c.inodes_free));
+    let inodes_used = inodes.and(capacity).and_then(|c| c.inodes_used());
     TmpfsMount {
         at: mount.at.clone(),
         also_at: Vec::new(),
@@ -300,10 +300,11 @@ pub fn would_fit(dir: &DirUse, snapshot: &Snapshot) -> Option<Fit> {
 fn pushed_out(need: Bytes, cached: Bytes, free: Bytes, snapshot: &Snapshot) -> PushedOut {
     let clean = Ledger::of(snapshot).map_or(Bytes::ZERO, |l| l.bytes(Term::FileClean));
     let swap_free = swap::free(snapshot).unwrap_or_default();
-    let beyond = need - cached - free;
-    let cache = beyond.min(clean - cached);
-    let swap = (beyond - cache).min(swap_free);
-    PushedOut { cache, swap, nowhere: beyond - cache - swap }
+    let beyond = need.saturating_sub(cached + free);
+    let cache = beyond.min(clean.saturating_sub(cached));
+    let left = beyond.saturating_sub(cache);
+    let swap = left.min(swap_free);
+    PushedOut { cache, swap, nowhere: left.saturating_sub(swap) }
 }
 
 #[cfg(test)]

@@ -255,7 +255,7 @@ impl Inputs<'_> {
             }
         }
         let mut out: Vec<(Part, i128)> = parts.into_iter().filter(|(_, amount)| *amount != 0).collect();
-        out.sort_by_key(|(part, amount)| (std::cmp::Reverse(amount.unsigned_abs()), *part));
+        ramline_units::sort_by_key(&mut out, |(part, amount)| (std::cmp::Reverse(amount.unsigned_abs()), *part));
         out.into_iter()
             .map(|(part, amount)| Difference { what: part.words().to_owned(), bytes: SignedBytes::saturating(amount) })
             .collect()

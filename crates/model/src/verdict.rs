@@ -189,7 +189,7 @@ fn available(snapshot: &Snapshot, ledger: &Ledger, marks: Option<&Watermarks>) -
     told.unwrap_or_else(|| {
         let reserve: Bytes = marks.map(|m| m.nodes.iter().map(|n| n.low).sum()).unwrap_or_default();
         let clean = ledger.line(Term::FileClean).map_or(Bytes::ZERO, |line| line.bytes);
-        ledger.bytes(Term::Free) + ledger.bytes(Term::CpuLists) + clean - reserve
+        (ledger.bytes(Term::Free) + ledger.bytes(Term::CpuLists) + clean).saturating_sub(reserve)
     })
 }
 

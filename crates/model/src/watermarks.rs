@@ -198,7 +198,8 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Watermarks>
     let settings = snapshot.settings.data();
     let threshold = settings.and_then(|s| s.extfrag_threshold);
     let managed: Bytes = zoneinfo.zones.iter().map(|z| z.managed.bytes(page)).sum();
-    let not_handed_out = snapshot.mem_total().map_or(Bytes::ZERO, |total| total - managed);
+    // Memory that is added between the two files is handed out.
+    let not_handed_out = snapshot.mem_total().map_or(Bytes::ZERO, |total| total.saturating_sub(managed));
     // Two seconds of a copy are no trend.
     let window = window.filter(|w| w.span >= LEAST_SPAN);
     // Until all RAM is handed out, free pages of a zone fall and rise without memory getting short or plenty.
@@ -288,8 +289,11 @@ fn empty_node(first: ZoneMarks) -> NodeMarks {
 
 fn total(node: &mut NodeMarks, page: PageSize, slope: Option<f64>, spare: Bytes) {
     let sum = |part: fn(&ZoneMarks) -> Bytes| node.zones.iter().map(part).sum::<Bytes>();
-    let above = |mark: fn(&ZoneMarks) -> Bytes| node.zones.iter().map(|z| z.free - mark(z) - z.reserve).sum::<Bytes>();
-    let below = |mark: fn(&ZoneMarks) -> Bytes| node.zones.iter().map(|z| mark(z) - z.free).sum::<Bytes>();
+    let above = |mark: fn(&ZoneMarks) -> Bytes| {
+        node.zones.iter().map(|z| z.free.saturating_sub(mark(z) + z.reserve)).sum::<Bytes>()
+    };
+    let below =
+        |mark: fn(&ZoneMarks) -> Bytes| node.zones.iter().map(|z| mark(z).saturating_sub(z.free)).sum::<Bytes>();
     let net = |mark: fn(&ZoneMarks) -> Bytes| {
         let above = above(mark);
         let above = above + spare;
@@ -301,7 +305,7 @@ fn total(node: &mut NodeMarks, page: PageSize, slope: Option<f64>, spare: Bytes)
         };
         distance(bytes, page, slope, Bytes::ZERO)
     };
-    let usable = |z: &ZoneMarks| Pages((z.free - z.reserve).0);
+    let usable = |z: &ZoneMarks| Pages(z.free.saturating_sub(z.reserve).0);
     let band = |z: &ZoneMarks| Band::of(usable(z), Pages(z.min.0), Pages(z.low.0), Pages(z.high.0));
     let (to_low, to_min) = (net(|z| z.low), Distance { minutes: None, ..net(|z| z.min) });
     let band = node.zones.iter().map(band).max().unwrap_or(Band::BelowMin);

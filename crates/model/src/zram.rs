@@ -217,10 +217,11 @@ pub struct ZramState {
     pub pool_starved: bool,
 }
 
-/// `RAM − zram/ratio + zram`: what fits when a device of this size is full. `None` for a ratio that is not positive.
+/// `RAM − zram/ratio + zram`: what fits when a device of this size is full. `None` for a ratio that is not positive, and where RAM
+/// cannot hold the pool of a full one.
 #[must_use]
 pub fn capacity(ram: Bytes, disksize: Bytes, ratio: Ratio) -> Option<Bytes> {
-    Some(ram - compressed(disksize, ratio)? + disksize)
+    Some(ram.checked_sub(compressed(disksize, ratio)?)? + disksize)
 }
 
 /// `size / ratio`, rounded.
@@ -240,7 +241,8 @@ pub fn slot_table(disksize: Bytes, page: PageSize) -> Bytes {
 pub fn gain(device: &ZramDevice, page: PageSize, ram: Option<Bytes>) -> Option<Gain> {
     let mm = device.mm.as_ref()?;
     let (stored, mem_used) = (mm.orig_data_size, mm.mem_used_total);
-    let resident = stored - mm.same_pages.bytes(page) - device.bd.map_or(Bytes::ZERO, |b| b.count);
+    // What is written out between the readings of the two files no longer lies here.
+    let resident = stored.saturating_sub(mm.same_pages.bytes(page) + device.bd.map_or(Bytes::ZERO, |b| b.count));
     let effective_ratio = Ratio::of(resident, mem_used);
     let slot_table = slot_table(device.disksize, page);
     let limit = mm.mem_limit.and_then(Limit::bytes);
@@ -255,8 +257,8 @@ pub fn gain(device: &ZramDevice, page: PageSize, ram: Option<Bytes>) -> Option<G
         efficiency: mm.compr_data_size.share_of(mem_used),
         net_saved: SignedBytes::difference(stored, mem_used + slot_table),
         incompressible: mm.huge_pages.and_then(|huge| huge.bytes(page).share_of(resident)),
-        headroom: device.disksize - stored,
-        limit_headroom: limit.map(|l| l - mem_used),
+        headroom: device.disksize.saturating_sub(stored),
+        limit_headroom: limit.map(|l| l.saturating_sub(mem_used)),
         limit_use: limit.and_then(|l| mem_used.share_of(l)),
         full_cost: effective_ratio.and_then(|r| Some(compressed(device.disksize, r)? + slot_table)),
         capacity: ram.zip(effective_ratio).and_then(|(ram, ratio)| capacity(ram, device.disksize, ratio)),
@@ -293,7 +295,7 @@ pub fn support_rung(support: &ZramSupport) -> Rung {
 /// The first area that outranks a zram area, those with room before full ones.
 fn outranked_by(own: &SwapArea, swaps: &[SwapArea]) -> Option<OutrankedBy> {
     let mut over: Vec<&SwapArea> = swaps.iter().filter(|a| swap::outranks(a, own)).collect();
-    over.sort_by_key(|a| (swap::is_full(a), std::cmp::Reverse(a.priority)));
+    ramline_units::sort_by_key(&mut over, |a| (swap::is_full(a), std::cmp::Reverse(a.priority)));
     over.first().map(|a| OutrankedBy {
         path: a.path.clone(),
         priority: a.priority,

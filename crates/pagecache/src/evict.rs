@@ -13,21 +13,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use ramline_kernel::input::Looked;
-use ramline_kernel::opened::FileKey;
 use ramline_kernel::residency::{self, Residency};
-use ramline_kernel::{KernelError, process};
+use ramline_kernel::{FileKey, KernelError};
 use ramline_snapshot::cache::{Doing, EvictedFiles, Tally};
 use ramline_units::Bytes;
 
 use crate::remarks::Remarks;
-use crate::shared::{lock, owned};
+use crate::shared::{bytes, lock, owned};
 use crate::stat::{Asked, ask_range};
-use crate::walk::{self, Found, Place, Visit};
+use crate::walk::{self, FoundFile, Place, Visit, WalkOptions};
 use crate::{Context, evictors};
 
 /// What is to go, and how.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct EvictOptions {
     /// Only find out what would go.
     pub dry: bool,
     /// Write dirty pages first.
@@ -39,11 +38,9 @@ pub struct Options {
 }
 
 /// Evicts everything that was named; failures are told as they happen and counted.
-pub fn evict(context: Context<'_>, names: &[PathBuf], walking: &walk::Options, options: &Options) -> EvictedFiles {
-    let page = process::page_size();
+pub fn evict(context: Context<'_>, names: &[PathBuf], walking: &WalkOptions, options: &EvictOptions) -> EvictedFiles {
     let evicting = Evicting {
         options,
-        page,
         sums: Mutex::default(),
         left: Mutex::default(),
         unproven: Remarks::default(),
@@ -65,7 +62,7 @@ pub fn evict(context: Context<'_>, names: &[PathBuf], walking: &walk::Options, o
         evictors: evictors::evictors(context.root),
         ..EvictedFiles::default()
     };
-    reasons::explain(context.root, left, options, page, &mut out);
+    reasons::explain(context.root, left, options, &mut out);
     out
 }
 
@@ -93,8 +90,7 @@ fn unwritten(seen: &Residency) -> u64 {
 }
 
 struct Evicting<'a> {
-    options: &'a Options,
-    page: u64,
+    options: &'a EvictOptions,
     sums: Mutex<Sums>,
     left: Mutex<Vec<Left>>,
     unproven: Remarks,
@@ -113,7 +109,7 @@ impl Visit for Evicting<'_> {
         !self.options.dry
     }
 
-    fn file(&self, worker: &mut Tally, found: &Found<'_>) {
+    fn file(&self, worker: &mut Tally, found: &FoundFile<'_>) {
         let range = self.options.range.unwrap_or((0, 0));
         let before = match ask_range(found, range) {
             Asked::Known(seen) => seen,
@@ -124,7 +120,7 @@ impl Visit for Evicting<'_> {
             return self.unproven(found, &format!("{}: opening a file empties what is cached of it", found.fs.name));
         }
         worker.files += 1;
-        worker.resident += Bytes(before.cached.saturating_mul(self.page));
+        worker.resident += bytes(before.cached);
         if before.cached == 0 {
             return;
         }
@@ -138,14 +134,18 @@ impl Visit for Evicting<'_> {
         }
         let unwritten = unwritten(&before);
         if after.cached == 0 {
-            worker.dirty += Bytes(unwritten.saturating_mul(self.page));
+            worker.dirty += bytes(unwritten);
             return;
         }
-        let key = FileKey { device: found.stat.st_dev, inode: found.stat.st_ino };
-        let left =
-            Left { path: found.path(), key, in_memory: found.fs.in_memory, before: before.cached, unwritten, after };
         // Of what only would be evicted, what stays is what is dirty or held; who holds it is found out for all at once.
-        lock(&self.left).push(left);
+        lock(&self.left).push(Left {
+            path: found.path(),
+            key: found.key(),
+            in_memory: found.fs.in_memory,
+            before: before.cached,
+            unwritten,
+            after,
+        });
     }
 
     fn closed(&self, _: &mut Tally, _: &Place, path: &Path, _: u64, why: Option<&str>) -> bool {
@@ -165,7 +165,7 @@ impl Visit for Evicting<'_> {
 
 impl Evicting<'_> {
     /// Nothing can be proven, but it can be asked for: the kernel lets every reader say that pages are not wanted.
-    fn unproven(&self, found: &Found<'_>, why: &str) {
+    fn unproven(&self, found: &FoundFile<'_>, why: &str) {
         if !self.options.dry
             && let Err(error) = self.drop_pages(found)
         {
@@ -174,7 +174,7 @@ impl Evicting<'_> {
         self.unproven.add(why, 1, Some(&found.path()));
     }
 
-    fn go(&self, found: &Found<'_>, before: &Residency) -> Result<(), KernelError> {
+    fn go(&self, found: &FoundFile<'_>, before: &Residency) -> Result<(), KernelError> {
         let clean = before.dirty == Some(0) && before.writeback == Some(0);
         if self.options.sync && !clean {
             let synced = rustix::fs::fdatasync(found.file);
@@ -183,7 +183,7 @@ impl Evicting<'_> {
         self.drop_pages(found)
     }
 
-    fn drop_pages(&self, found: &Found<'_>) -> Result<(), KernelError> {
+    fn drop_pages(&self, found: &FoundFile<'_>) -> Result<(), KernelError> {
         residency::drop_range(&found.file, self.options.range.unwrap_or((0, 0)))
             .map_err(|error| KernelError::io("evict", found.path(), error))
     }
@@ -197,6 +197,5 @@ impl Evicting<'_> {
 /// Opens a file again by its name, if it still is that file: looked at first, since a pipe or a device may have the name by now.
 pub(crate) fn reopen(path: &Path, key: FileKey) -> Option<File> {
     let looked = Looked::at(path, true).ok()?;
-    let same = FileKey { device: looked.stat.st_dev, inode: looked.stat.st_ino } == key;
-    same.then(|| looked.open().ok()).flatten()
+    if FileKey::from(&looked.stat) == key { looked.open().ok() } else { None }
 }

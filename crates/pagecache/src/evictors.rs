@@ -1,10 +1,10 @@
 //! Who else evicts here: then what is counted falls by itself, and what was warmed goes again.
 
-use ramline_kernel::{Root, gather};
+use ramline_kernel::Root;
 
 /// Named, as far as they can be seen (root sees more).
 pub fn evictors(root: &Root) -> Vec<String> {
-    let seen = gather::evictors(root);
+    let seen = ramline_gather::evictors(root);
     let Some(found) = seen.data() else { return Vec::new() };
     let mut out = Vec::new();
     for scheme in found.schemes.iter().filter(|scheme| scheme.state == "on" && scheme.action == "pageout") {

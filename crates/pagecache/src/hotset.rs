@@ -13,15 +13,17 @@
 //! assert_eq!(parts.finish().iter().collect::<Vec<_>>(), [(2, 5), (100, 2)]);
 //! ```
 
-mod file;
+mod line;
 mod parts;
+mod reading;
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use file::{FORMAT, Pieces, Reading, is_damaged, is_name, read, write};
+pub use line::{FORMAT, is_name, write};
 pub use parts::{Building, Parts};
+pub use reading::{Pieces, Reading, is_damaged, read};
 
 /// The version of the file that is written and read.
 pub const VERSION: u32 = 1;
@@ -72,6 +74,12 @@ impl Entry {
     #[must_use]
     pub fn pages(&self, page: u64) -> u64 {
         self.parts.as_ref().map_or_else(|| self.length.div_ceil(page.max(1)), Parts::pages)
+    }
+
+    /// The same in bytes, in whole pages.
+    #[must_use]
+    pub fn hot(&self, page: u64) -> u64 {
+        self.pages(page).saturating_mul(page)
     }
 
     /// About what it takes in memory.
@@ -131,13 +139,4 @@ pub fn mtime_ns(stat: &rustix::fs::Stat) -> i64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::in_pages;
-
-    #[test]
-    fn parts_of_small_pages_are_counted_in_the_larger_ones_they_lie_in() {
-        let ranges = vec![(4096, 4096), (12288, 4096), (131_072, 8192)];
-        assert_eq!(in_pages(ranges.clone(), 4096, 65536, 135_000), [(0, 65536), (131_072, 3928)]);
-        assert_eq!(in_pages(ranges.clone(), 65536, 4096, 1 << 20), ranges);
-    }
-}
+mod tests;

@@ -7,7 +7,7 @@
 //! ```no_run
 //! use ramline_pagecache::{Context, stat, walk};
 //! let context = Context { root: &ramline_kernel::Root::live(), tell: &|error| eprintln!("{error}") };
-//! let seen = stat::stat(context, &["/usr/lib".into()], &walk::Options::default(), &stat::Options::default());
+//! let seen = stat::stat(context, &["/usr/lib".into()], &walk::WalkOptions::default(), &stat::StatOptions::default());
 //! println!("{} of {}", seen.total.resident, seen.total.span);
 //! ```
 
@@ -18,6 +18,7 @@ mod ground;
 pub mod hotset;
 pub mod install;
 pub mod list;
+mod parallel;
 pub mod pin;
 mod queue;
 mod remarks;

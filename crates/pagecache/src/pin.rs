@@ -14,16 +14,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use ramline_kernel::opened::FileKey;
-use ramline_kernel::{KernelError, memory_room, process, signals};
+use ramline_kernel::{FileKey, KernelError, memory_room, process, signals};
 use ramline_snapshot::cache::Pinned;
 use ramline_units::Bytes;
-use rustix::fs::FileType;
 
 use crate::Context;
 use crate::shared::{lock, owned};
-use crate::walk::{self, Found, Place, Visit};
-
+use crate::walk::{self, FoundFile, Place, Visit, WalkOptions};
 use table::Table;
 use watch::Watch;
 
@@ -42,7 +39,7 @@ const QUIET: &(dyn Fn(&KernelError) + Sync) = &|_| {};
 pub fn pin(
     context: Context<'_>,
     names: &[PathBuf],
-    walking: &walk::Options,
+    walking: &WalkOptions,
     budget: Option<Bytes>,
     told: &mut dyn FnMut(&Pinned),
 ) -> Result<(), KernelError> {
@@ -127,13 +124,12 @@ impl Visit for Seeing {
         }
     }
 
-    fn file(&self, worker: &mut Vec<Seen>, found: &Found<'_>) {
+    fn file(&self, worker: &mut Vec<Seen>, found: &FoundFile<'_>) {
         let length = found.length();
-        if found.fs.dax || length == 0 || FileType::from_raw_mode(found.stat.st_mode) != FileType::RegularFile {
+        if found.fs.dax || length == 0 || !found.is_regular() {
             return;
         }
-        let key = FileKey { device: found.stat.st_dev, inode: found.stat.st_ino };
-        worker.push(Seen { path: found.path(), key, length: length.div_ceil(self.page) * self.page });
+        worker.push(Seen { path: found.path(), key: found.key(), length: length.div_ceil(self.page) * self.page });
     }
 
     fn leave(&self, worker: &mut Vec<Seen>, _: &Place) {

@@ -11,7 +11,7 @@ pub struct Queue<T> {
     state: Mutex<State<T>>,
     wake: Condvar,
     threads: usize,
-    hungry: AtomicBool,
+    idle: AtomicBool,
 }
 
 struct State<T> {
@@ -34,7 +34,7 @@ impl<T> Queue<T> {
             state: Mutex::new(State { items, idle: 0, missing: 0 }),
             wake: Condvar::new(),
             threads,
-            hungry: AtomicBool::new(false),
+            idle: AtomicBool::new(false),
         }
     }
 
@@ -45,7 +45,7 @@ impl<T> Queue<T> {
     pub fn push(&self, item: T) {
         let mut state = self.lock();
         state.items.push(item);
-        self.hungry.store(state.idle > state.items.len(), Ordering::Relaxed);
+        self.idle.store(state.idle > state.items.len(), Ordering::Relaxed);
         drop(state);
         self.wake.notify_one();
     }
@@ -55,7 +55,7 @@ impl<T> Queue<T> {
         let mut state = self.lock();
         loop {
             if let Some(item) = state.items.pop() {
-                self.hungry.store(state.idle > state.items.len(), Ordering::Relaxed);
+                self.idle.store(state.idle > state.items.len(), Ordering::Relaxed);
                 return Some(item);
             }
             state.idle += 1;
@@ -63,7 +63,7 @@ impl<T> Queue<T> {
                 self.wake.notify_all();
                 return None;
             }
-            self.hungry.store(true, Ordering::Relaxed);
+            self.idle.store(true, Ordering::Relaxed);
             // Woken for no reason it waits on, idle all the while.
             while state.items.is_empty() && !state.are_all_idle(self.threads) && !is_broken() {
                 state = wait(&self.wake, state);
@@ -84,8 +84,8 @@ impl<T> Queue<T> {
     }
 
     /// True while a thread waits: work worth sharing should be shared.
-    pub fn is_hungry(&self) -> bool {
-        self.hungry.load(Ordering::Relaxed)
+    pub fn has_idle_thread(&self) -> bool {
+        self.idle.load(Ordering::Relaxed)
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use ramline_snapshot::cache::{Name, Remark};
 
-use crate::shared::{lock, owned};
+use crate::shared::lock;
 
 /// The name of a path in a document.
 pub fn name(path: &Path) -> Name {
@@ -32,11 +32,11 @@ impl Remarks {
     }
 
     /// All of them, those true of most files first.
-    pub fn take(self) -> Vec<Remark> {
-        let all = owned(self.0);
+    pub fn take(&self) -> Vec<Remark> {
+        let all = std::mem::take(&mut *lock(&self.0));
         let mut out: Vec<Remark> =
             all.into_iter().map(|(text, (files, example))| Remark { text, files, example }).collect();
-        out.sort_by_key(|remark| std::cmp::Reverse(remark.files));
+        ramline_units::sort_by_key(&mut out, |remark| std::cmp::Reverse(remark.files));
         out
     }
 }

@@ -10,23 +10,22 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use ramline_kernel::opened::FileKey;
-use ramline_kernel::{KernelError, cache_room, process};
+use ramline_kernel::{FileKey, KernelError, cache_room, process};
 use ramline_snapshot::cache::{Doing, Restored, Stop, WarmedFile};
 use ramline_units::{Bytes, Nanos};
 
 use crate::hotset::{self, Entry, Header, Parts};
 use crate::remarks::name;
 use crate::save::Restoring;
+use crate::shared::bytes;
 use crate::warm::guard::Guard;
-use crate::warm::{self, pool};
+use crate::warm::{self, WarmOptions, pool};
 use crate::{Context, evictors};
-
 use looking::{Found, Looking, Same};
 
 /// How it is restored.
 #[derive(Clone, Copy, Default)]
-pub struct Options<'a> {
+pub struct RestoreOptions<'a> {
     /// Only find out what is missing.
     pub dry: bool,
     /// Also the hot set of another machine: then inodes are not compared, only names, lengths and times.
@@ -47,7 +46,7 @@ const NAMED: usize = 20;
 /// # Errors
 /// `Refused` for a file that is no hot set, is damaged, of another version or of another machine; when it cannot be found out how
 /// much memory there is.
-pub fn restore(context: Context<'_>, file: &Path, options: &Options<'_>) -> Result<Restored, KernelError> {
+pub fn restore(context: Context<'_>, file: &Path, options: &RestoreOptions<'_>) -> Result<Restored, KernelError> {
     let reading = hotset::read(file)?;
     let header = reading.header.clone();
     refuse_foreign(context, file, &header, options.other_machine)?;
@@ -115,7 +114,7 @@ impl Going {
         file: &Path,
         entries: &[Entry],
         page: u64,
-        options: &Options<'_>,
+        options: &RestoreOptions<'_>,
         guard: &Guard<'_>,
         out: &mut Restored,
     ) {
@@ -128,14 +127,14 @@ impl Going {
                 tell(&warm::Progress { done, total, left, ..*at });
             }
         };
-        let reading = warm::Options {
+        let reading = WarmOptions {
             dry: options.dry,
             range: None,
             rate: options.rate,
             depth: self.depth,
             progress: options.progress.is_some().then_some(&told as &(dyn Fn(&warm::Progress) + Sync)),
         };
-        let hot = entries.iter().fold(Bytes::ZERO, |sum, entry| sum + Bytes(entry.pages(page).saturating_mul(page)));
+        let hot = entries.iter().fold(Bytes::ZERO, |sum, entry| sum + Bytes(entry.hot(page)));
         let read = pool::read(context, &looking, guard, &reading, hot);
         let found = looking.end();
         self.done += u64::try_from(entries.len()).unwrap_or(0);
@@ -143,7 +142,7 @@ impl Going {
         if !options.dry {
             out.depth = read.depth;
             self.depth = Some(read.depth);
-            out.took = Nanos(out.took.0.saturating_add(u64::try_from(read.took.as_nanos()).unwrap_or(u64::MAX)));
+            out.took = Nanos(out.took.0.saturating_add(Nanos::from(read.took).0));
         }
         out.read += Bytes(read.bytes);
         out.failed += read.failed;
@@ -183,7 +182,6 @@ fn add(out: &mut Restored, entry: &Entry, found: Option<&Found>) {
             keep(&mut out.changed_files, || row(how));
         }
         Some(Found::Same(same)) => {
-            let bytes = |pages: u64| Bytes(pages.saturating_mul(process::page_size()));
             let Same { wanted, before, after, .. } = same;
             out.wanted += bytes(*wanted);
             out.before += bytes(*before);

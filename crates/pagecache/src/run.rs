@@ -20,12 +20,12 @@ use ramline_act::{ActError, RunLock};
 use ramline_kernel::process::{self, Usage};
 use ramline_kernel::{KernelError, Root, memory_room, signals};
 use ramline_snapshot::cache::Ran;
-use ramline_units::{Bytes, Nanos};
+use ramline_units::Bytes;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// How it is run.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Options {
+pub struct RunOptions {
     /// Limit on its memory, page cache included; it follows the command's own memory when left out.
     pub limit: Option<Bytes>,
     /// Leave what it read in the page cache.
@@ -41,7 +41,7 @@ const LEAST: u64 = 4 << 20;
 ///
 /// # Errors
 /// `Refused` where it cannot be kept apart, with the reasons; when it cannot be started.
-pub fn run(root: &Root, lock: RunLock, argv: &[OsString], options: Options) -> Result<Ran, ActError> {
+pub fn run(root: &Root, lock: RunLock, argv: &[OsString], options: RunOptions) -> Result<Ran, ActError> {
     if let Some(limit) = options.limit.filter(|limit| limit.0 < LEAST) {
         let numbers = format!("{limit}, at least {}", Bytes(LEAST));
         return Err(
@@ -111,12 +111,12 @@ fn pass_on(child: &Child, signal: i32) {
 }
 
 /// What both ways know.
-fn ran(argv: &[OsString], begin: Instant, (status, usage): (ExitStatus, Usage), options: Options) -> Ran {
+fn ran(argv: &[OsString], begin: Instant, (status, usage): (ExitStatus, Usage), options: RunOptions) -> Ran {
     Ran {
         command: argv.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         status: status.code(),
         signal: status.signal(),
-        wall: Nanos(u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX)),
+        wall: begin.elapsed().into(),
         read: usage.read,
         written: usage.written,
         kept: options.keep,

@@ -1,10 +1,31 @@
-//! What several threads add to. A thread that panicked while it held a lock left whole what is behind it: every change is one push
+//! What several threads add to, and pages in bytes. A thread that panicked while it held a lock left whole what is behind it: every change is one push
 //! or one sum, and the panic itself ends the command when its thread is joined.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ramline_kernel::signals;
+use ramline_kernel::{process, signals};
+use ramline_units::Bytes;
+
+/// Pages of this machine in bytes.
+pub fn bytes(pages: u64) -> Bytes {
+    Bytes(pages.saturating_mul(process::page_size()))
+}
+
+/// A sum.
+#[derive(Debug, Default)]
+pub struct Count(AtomicU64);
+
+impl Count {
+    pub fn add(&self, more: u64) {
+        self.0.fetch_add(more, Ordering::Relaxed);
+    }
+
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

@@ -8,35 +8,34 @@
 //! assert_eq!((SoFar::default().files(), SoFar::default().resident()), (0, Bytes::ZERO));
 //! ```
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use ramline_kernel::process;
 use ramline_units::Bytes;
+
+use crate::shared::{Count, bytes};
 
 /// What was asked by now.
 #[derive(Debug, Default)]
 pub struct SoFar {
-    files: AtomicU64,
-    pages: AtomicU64,
+    files: Count,
+    pages: Count,
 }
 
 impl SoFar {
     /// One more file, with so many pages.
     pub(crate) fn add(&self, pages: u64) {
-        self.files.fetch_add(1, Ordering::Relaxed);
-        self.pages.fetch_add(pages, Ordering::Relaxed);
+        self.files.add(1);
+        self.pages.add(pages);
     }
 
     /// Files.
     #[must_use]
     pub fn files(&self) -> u64 {
-        self.files.load(Ordering::Relaxed)
+        self.files.get()
     }
 
     /// Of them in the page cache.
     #[must_use]
     pub fn resident(&self) -> Bytes {
-        Bytes(self.pages.load(Ordering::Relaxed).saturating_mul(process::page_size()))
+        bytes(self.pages.get())
     }
 }
 
@@ -45,7 +44,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{Context, stat, walk};
+    use crate::stat::StatOptions;
+    use crate::walk::WalkOptions;
+    use crate::{Context, stat};
     use ramline_kernel::Root;
 
     #[test]
@@ -57,8 +58,8 @@ mod tests {
         let root = Root::live();
         let context = Context { root: &root, tell: &|error| panic!("{error}") };
         let so_far = Arc::new(SoFar::default());
-        let walking = walk::Options { so_far: Some(Arc::clone(&so_far)), ..walk::Options::default() };
-        let seen = stat::stat(context, &[dir.path().to_owned()], &walking, &stat::Options::default());
+        let walking = WalkOptions { so_far: Some(Arc::clone(&so_far)), ..WalkOptions::default() };
+        let seen = stat::stat(context, &[dir.path().to_owned()], &walking, &StatOptions::default());
         assert_eq!((so_far.files(), so_far.resident()), (3, seen.total.resident));
     }
 }

@@ -9,30 +9,29 @@ pub(crate) mod places;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use ramline_kernel::held::{Held, held};
-use ramline_kernel::opened::FileKey;
-use ramline_kernel::{gather, process, residency, worker};
+use ramline_gather::gather;
+use ramline_gather::held::{Held, held};
+use ramline_kernel::{FileKey, residency, worker};
 use ramline_snapshot::Wanted;
 use ramline_snapshot::cache::{CacheHolder, CacheUser, FileRow, HotFile, Source, Tally, Top as Seen};
 use ramline_units::{Bytes, SignedBytes};
 use rustix::fs::FileType;
 
-use crate::remarks::{Remarks, name};
-use crate::shared::lock;
-use crate::stat::{Asked, Most, Trees, ask};
-use crate::walk::{self, Found, Place, Visit};
+use crate::remarks::name;
+use crate::shared::{Count, bytes, lock};
+use crate::stat::{PlaceSums, Sums, ask};
+use crate::walk::{self, FoundFile, Place, Visit, WalkOptions};
 use crate::{Context, evictors};
 
 /// What is to be told.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct TopOptions {
     /// Rows of every list.
     pub rows: usize,
     /// How to walk; the places are chosen here.
-    pub walking: walk::Options,
+    pub walking: WalkOptions,
     /// End after so long with what was seen by then.
     pub within: Option<Duration>,
     /// Tell what was seen after so long, and go on.
@@ -49,8 +48,8 @@ const PARTS: u64 = 50;
 /// Between two looks whether it is over.
 const ROUND: Duration = Duration::from_millis(20);
 
-/// Looks at the whole machine; `tell` gets a first answer when that takes longer than [`Options::first`].
-pub fn top(context: Context<'_>, options: &Options, tell: &dyn Fn(&Seen)) -> Seen {
+/// Looks at the whole machine; `tell` gets a first answer when that takes longer than [`TopOptions::first`].
+pub fn top(context: Context<'_>, options: &TopOptions, tell: &dyn Fn(&Seen)) -> Seen {
     let begin = Instant::now();
     let (counted_before, _) = counted(context);
     let held = held(context.root);
@@ -85,7 +84,7 @@ pub fn top(context: Context<'_>, options: &Options, tell: &dyn Fn(&Seen)) -> See
     seen.skipped.extend(walked.skipped);
     (seen.failed, seen.directories_read) = (walked.failed, walked.directories);
     seen.evictors = evictors::evictors(context.root);
-    seen.unknown = whole.unknown.take();
+    seen.unknown = whole.sums.unknown.take();
     reconcile(context, &mut seen);
     seen
 }
@@ -99,11 +98,11 @@ fn reconcile(context: Context<'_>, seen: &mut Seen) {
 
 /// Pages of files and block devices as the kernel counts them, without shared memory; and of it those of block devices.
 fn counted(context: Context<'_>) -> (Bytes, Bytes) {
-    let seen = gather::gather(context.root, Wanted { meminfo: true, ..Wanted::NOTHING });
+    let seen = gather(context.root, Wanted { meminfo: true, ..Wanted::NOTHING });
     let of = || {
         let meminfo = seen.meminfo.data()?;
         let devices = meminfo.buffers?;
-        Some((meminfo.cached? + devices - meminfo.shmem?, devices))
+        Some(((meminfo.cached? + devices).checked_sub(meminfo.shmem?)?, devices))
     };
     of().unwrap_or_default()
 }
@@ -111,41 +110,32 @@ fn counted(context: Context<'_>) -> (Bytes, Bytes) {
 /// What one process, or one group, holds.
 #[derive(Default)]
 struct Sum {
-    pages: AtomicU64,
-    files: AtomicU64,
+    pages: Count,
+    files: Count,
 }
 
 impl Sum {
     fn add(&self, pages: u64) {
-        self.pages.fetch_add(pages, Ordering::Relaxed);
-        self.files.fetch_add(1, Ordering::Relaxed);
+        self.pages.add(pages);
+        self.files.add(1);
     }
 
-    fn user(&self, name: &str, pid: Option<u32>, page: u64) -> CacheUser {
-        let resident = Bytes(self.pages.load(Ordering::Relaxed).saturating_mul(page));
-        let pid = pid.filter(|pid| *pid > 0);
-        CacheUser { name: name.to_owned(), pid, resident, files: self.files.load(Ordering::Relaxed) }
+    fn user(&self, name: &str, pid: Option<u32>) -> CacheUser {
+        let (resident, pid) = (bytes(self.pages.get()), pid.filter(|pid| *pid > 0));
+        CacheUser { name: name.to_owned(), pid, resident, files: self.files.get() }
     }
 }
 
 struct Whole<'a> {
-    page: u64,
     rows: usize,
     held: &'a Held,
     // By place in the list of holders.
     processes: Vec<Sum>,
     group_of: Vec<usize>,
     groups: Vec<(&'a str, Sum)>,
-    held_pages: AtomicU64,
-    trees: Trees,
-    top: Mutex<Most>,
+    held_pages: Count,
+    sums: Sums,
     devices: Mutex<Vec<FileRow>>,
-    unknown: Remarks,
-}
-
-struct Worker {
-    tally: Tally,
-    top: Most,
 }
 
 impl<'a> Whole<'a> {
@@ -162,24 +152,21 @@ impl<'a> Whole<'a> {
         });
         let group_of = group_of.collect();
         Whole {
-            page: process::page_size(),
             rows,
             held,
             processes: held.holders.iter().map(|_| Sum::default()).collect(),
             group_of,
             groups,
-            held_pages: AtomicU64::new(0),
-            trees: Trees::default(),
-            top: Mutex::new(Most::new(rows)),
+            held_pages: Count::default(),
+            sums: Sums::new(rows),
             devices: Mutex::default(),
-            unknown: Remarks::default(),
         }
     }
 
     /// Adds to everybody who holds the file; a group once.
     fn credit(&self, key: FileKey, pages: u64) {
         let Some(holders) = self.held.files.get(&key) else { return };
-        self.held_pages.fetch_add(pages, Ordering::Relaxed);
+        self.held_pages.add(pages);
         let mut groups: Vec<usize> = Vec::new();
         for place in holders.iter().filter_map(|place| usize::try_from(*place).ok()) {
             if let Some(sum) = self.processes.get(place) {
@@ -196,24 +183,19 @@ impl<'a> Whole<'a> {
 
     /// What was seen so far.
     fn seen(&self) -> Seen {
-        let (walked, named) = self.trees.roots();
-        let rows = lock(&self.top).clone().finish();
+        let (walked, named) = self.sums.trees.roots();
         let mut device_files = lock(&self.devices).clone();
-        device_files.sort_by_key(|row| std::cmp::Reverse(row.resident));
+        ramline_units::sort_by_key(&mut device_files, |row| std::cmp::Reverse(row.resident));
         let holders = self.held.holders.iter().zip(&self.processes);
+        let groups = self.groups.iter().filter(|(path, _)| *path != LOOPS);
         Seen {
-            page: Bytes(self.page),
+            page: bytes(1),
             named,
-            held: Bytes(self.held_pages.load(Ordering::Relaxed).saturating_mul(self.page)),
-            directories: self.trees.heavy(Bytes(named.resident.0 / PARTS), self.rows),
-            files: rows.into_iter().map(|row| self.hot(row, None)).collect(),
-            processes: self.most(holders.map(|(h, sum)| sum.user(&h.name, Some(h.pid), self.page))),
-            groups: self.most(
-                self.groups
-                    .iter()
-                    .filter(|(path, _)| *path != LOOPS)
-                    .map(|(path, sum)| sum.user(path, None, self.page)),
-            ),
+            held: bytes(self.held_pages.get()),
+            directories: self.sums.trees.heavy(Bytes(named.resident.0 / PARTS), self.rows),
+            files: self.sums.files().into_iter().map(|row| self.hot(row, None)).collect(),
+            processes: self.most(holders.map(|(h, sum)| sum.user(&h.name, Some(h.pid)))),
+            groups: self.most(groups.map(|(path, sum)| sum.user(path, None))),
             device_files,
             walked,
             processes_denied: self.held.denied,
@@ -223,7 +205,7 @@ impl<'a> Whole<'a> {
 
     fn most(&self, users: impl Iterator<Item = CacheUser>) -> Vec<CacheUser> {
         let mut users: Vec<CacheUser> = users.filter(|user| user.resident > Bytes::ZERO).collect();
-        users.sort_by(|a, b| b.resident.cmp(&a.resident).then_with(|| a.pid.cmp(&b.pid)));
+        ramline_units::sort_by(&mut users, |a, b| b.resident.cmp(&a.resident).then_with(|| a.pid.cmp(&b.pid)));
         users.truncate(self.rows);
         users
     }
@@ -232,7 +214,7 @@ impl<'a> Whole<'a> {
     fn hot(&self, row: FileRow, key: Option<FileKey>) -> HotFile {
         let key = key.or_else(|| {
             let stat = rustix::fs::lstat(row.name.bytes()).ok()?;
-            Some(FileKey { device: stat.st_dev, inode: stat.st_ino })
+            Some(FileKey::from(&stat))
         });
         let none = Vec::new();
         let holders = key.and_then(|key| self.held.files.get(&key)).unwrap_or(&none);
@@ -253,7 +235,7 @@ impl<'a> Whole<'a> {
             }
             let Ok(of) = residency::of(&open, &file.was) else { continue };
             let length = Bytes(open.metadata().map_or(0, |meta| meta.len()));
-            let resident = Bytes(of.cached.saturating_mul(self.page));
+            let resident = bytes(of.cached);
             seen.nameless += resident;
             self.credit(file.key, of.cached);
             let row = FileRow {
@@ -265,56 +247,45 @@ impl<'a> Whole<'a> {
             };
             seen.nameless_files.push(self.hot(row, Some(file.key)));
         }
-        seen.nameless_files.sort_by_key(|file| std::cmp::Reverse(file.row.resident));
+        ramline_units::sort_by_key(&mut seen.nameless_files, |file| std::cmp::Reverse(file.row.resident));
         seen.nameless_files.truncate(self.rows);
     }
 }
 
 impl Visit for Whole<'_> {
-    type Worker = Worker;
+    type Worker = PlaceSums;
 
-    fn worker(&self) -> Worker {
-        Worker { tally: Tally::default(), top: Most::new(self.rows) }
+    fn worker(&self) -> PlaceSums {
+        self.sums.of_place()
     }
 
     fn enter(&self, place: &Place, parent: Option<u32>) {
-        self.trees.begin(place, parent);
+        self.sums.trees.begin(place, parent);
     }
 
-    fn file(&self, worker: &mut Worker, found: &Found<'_>) {
-        let asked = ask(found);
-        let length = Bytes(found.length());
-        let row = |asked: &Asked| asked.row(name(&found.path()), length, self.page);
+    fn file(&self, worker: &mut PlaceSums, found: &FoundFile<'_>) {
+        let (asked, length) = (ask(found), Bytes(found.length()));
+        let row = || asked.row(name(&found.path()), length);
         if FileType::from_raw_mode(found.stat.st_mode) == FileType::BlockDevice {
-            lock(&self.devices).push(row(&asked));
-            return;
+            return lock(&self.devices).push(row());
         }
-        worker.tally.add(&asked.tally(length, self.page));
-        if let Asked::Unknown(why) = &asked {
-            self.unknown.add(why, 1, Some(&found.path()));
-        }
+        self.sums.add(worker, &asked, length, || found.path());
         let pages = asked.pages();
         if pages == 0 {
             return;
         }
-        self.credit(FileKey { device: found.stat.st_dev, inode: found.stat.st_ino }, pages);
-        if worker.top.wants(pages.saturating_mul(self.page)) {
-            worker.top.add(row(&asked), false);
+        self.credit(found.key(), pages);
+        if worker.top.wants(bytes(pages).0) {
+            worker.top.add(row(), false);
         }
     }
 
-    fn closed(&self, worker: &mut Worker, _: &Place, _: &Path, length: u64, _: Option<&str>) -> bool {
+    fn closed(&self, worker: &mut PlaceSums, _: &Place, _: &Path, length: u64, _: Option<&str>) -> bool {
         worker.tally.add(&Tally { unknown: 1, unknown_length: Bytes(length), ..Tally::default() });
         true
     }
 
-    fn leave(&self, worker: &mut Worker, place: &Place) {
-        self.trees.add(place, &std::mem::take(&mut worker.tally));
-        if !worker.top.is_empty() {
-            let own = std::mem::replace(&mut worker.top, Most::new(self.rows));
-            let mut shared = lock(&self.top);
-            shared.join(own);
-            worker.top.begin_at(shared.least());
-        }
+    fn leave(&self, worker: &mut PlaceSums, place: &Place) {
+        self.sums.leave(worker, place);
     }
 }

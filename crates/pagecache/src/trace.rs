@@ -5,32 +5,30 @@
 //! What it is not: able to see a touch of a page that is mapped already, a read of a file in memory (tmpfs), or a write over pages
 //! that are there: the kernel tells nothing of them.
 
-mod count;
-mod event;
 mod names;
 mod of_files;
-mod ranges;
 mod recording;
+mod session;
 mod watch;
 
-use std::collections::HashMap;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use crate::walk::WalkOptions;
 use ramline_act::{Result, Run};
-use ramline_kernel::{KernelError, naming, process, signals};
-use ramline_snapshot::cache::{Level, Traced};
-use ramline_units::{Bytes, Nanos};
+use ramline_gather::naming;
+use ramline_kernel::{KernelError, process, signals};
+use ramline_snapshot::cache::Traced;
+use ramline_trace::Event;
 
-use crate::remarks::name;
-use crate::{Context, walk};
-use count::Counter;
-pub use names::EVICTS;
-use names::Names;
+use crate::Context;
+use crate::shared::bytes;
 use recording::{Recording, Wanted};
+use session::{ROUND, Session};
 
+pub use names::EVICTS;
 pub use watch::{Watching, watch};
 
 /// Whose doings are recorded.
@@ -48,7 +46,7 @@ pub enum Whom {
 
 /// What is recorded.
 #[derive(Debug)]
-pub struct Options {
+pub struct TraceOptions {
     pub whom: Whom,
     /// Only these files, or those below these directories.
     pub paths: Vec<PathBuf>,
@@ -56,63 +54,42 @@ pub struct Options {
     pub lasts: Option<Duration>,
 }
 
-/// Between two rounds of taking in what was recorded.
-const ROUND: Duration = Duration::from_millis(10);
-
 /// Records, and counts.
 ///
 /// # Errors
 /// More privilege is needed, or this kernel has no tracing; a process or group does not exist; the command cannot be started.
-pub fn trace(context: Context<'_>, run: &mut Run, walking: &walk::Options, options: Options) -> Result<Traced> {
+pub fn trace(context: Context<'_>, run: &mut Run, walking: &WalkOptions, options: TraceOptions) -> Result<Traced> {
     let files = of_files::of(context, &options.paths, walking)?;
     let whom = words(&options.whom);
     let threads = threads(context, &options.whom)?;
     let wanted = Wanted { requests: true, files: &files, everybody: threads.is_none() && !is_command(&options.whom) };
-    let mut recording = Recording::make(run, &wanted)?;
-    let mut counter = Counter::new(Names::new(context.root, &files.names), recording.level());
+    let mut session = Session::make(context, run, &wanted)?;
     if let Some(threads) = &threads {
-        recording.only(threads)?;
+        session.recording.only(threads)?;
     }
-    recording.start()?;
-    let began = Instant::now();
+    session.start()?;
     let mut child = match options.whom {
         Whom::Command(mut command) => {
-            let child = start(&recording, &mut command)?;
-            counter.starts_as_copy(child.id());
+            let child = start(&session.recording, &mut command)?;
+            session.counter.starts_as_copy(child.id());
             Some(child)
         }
         _ => None,
     };
     // Of a command only what it does itself is recorded; at a change of task the kernel may let an event of ours slip in.
     let ours = if child.is_some() { naming::threads(context.root, std::process::id()) } else { Vec::new() };
-    let wants = |event: &event::Event| files.wants(event) && !ours.contains(&event.task);
+    let wants = |event: &Event| files.wants(event) && !ours.contains(&event.task);
     let mut ended = None;
-    while ended.is_none() && !signals::interrupted() && options.lasts.is_none_or(|lasts| began.elapsed() < lasts) {
-        recording.take(false, |event| {
-            if wants(&event) {
-                counter.take(event);
-            }
-        })?;
-        counter.end_round();
+    while ended.is_none() && !signals::interrupted() && options.lasts.is_none_or(|lasts| session.elapsed() < lasts) {
+        session.round(wants)?;
         ended = pause(child.as_mut())?;
     }
-    recording.stop()?;
-    let lasted = began.elapsed();
-    recording.take(true, |event| {
-        if wants(&event) {
-            counter.take(event);
-        }
-    })?;
+    session.stop(wants)?;
     // A command that was interrupted with us ends by itself; its end is not waited for.
     let ended = ended.or_else(|| child.as_mut().and_then(|child| child.try_wait().ok().flatten()));
-    let mut recorded = recording.end()?;
-    recorded.lasted = Nanos(u64::try_from(lasted.as_nanos()).unwrap_or(u64::MAX));
-    let counted = counter.finish(|names, file| {
-        let (path, length) = names.of(file);
-        (name(&path), length.map(Bytes))
-    });
+    let (recorded, counted) = session.end()?;
     Ok(Traced {
-        page: Bytes(process::page_size()),
+        page: bytes(1),
         whom,
         recorded,
         total: counted.total,
@@ -176,14 +153,3 @@ fn pause(child: Option<&mut Child>) -> Result<Option<ExitStatus>> {
 fn code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
 }
-
-fn level(marks: bool, requests: bool) -> Level {
-    match (requests, marks) {
-        (true, true) => Level::Full,
-        (true, false) => Level::NoMarks,
-        (false, _) => Level::ChangesOnly,
-    }
-}
-
-/// Names of files that were given, by what the kernel calls them.
-type Given = HashMap<event::FileId, PathBuf>;

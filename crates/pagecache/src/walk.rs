@@ -14,6 +14,7 @@
 
 mod named;
 mod one;
+mod open;
 mod share;
 
 use std::collections::HashSet;
@@ -22,24 +23,24 @@ use std::fs;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ramline_kernel::limits::{self, Limited};
-use ramline_kernel::{KernelError, process, residency, signals};
+use ramline_kernel::{FileKey, KernelError, residency, signals, worker};
 use ramline_snapshot::cache::Remark;
-use rustix::fs::Stat;
+use rustix::fs::{FileType, Stat};
 
 use crate::ground::{Closed, FileSystem, Ground};
 use crate::queue::Queue;
 use crate::remarks::Remarks;
-use crate::shared::lock;
+use crate::shared::{Count, lock};
 use crate::{Context, Glob, SoFar};
 use share::Share;
 
 /// What is walked, and how.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct WalkOptions {
     /// Names that are passed over.
     pub exclude: Vec<Glob>,
     /// Follow symbolic links. Then every file is remembered, not only those with several names.
@@ -70,7 +71,7 @@ pub trait Visit: Sync {
     fn enter(&self, _place: &Place, _parent: Option<u32>) {}
 
     /// An open file.
-    fn file(&self, worker: &mut Self::Worker, found: &Found<'_>);
+    fn file(&self, worker: &mut Self::Worker, found: &FoundFile<'_>);
 
     /// A file that cannot be opened, the failure was told already; or that was not opened, for a reason. True when it is counted here.
     fn closed(
@@ -104,8 +105,7 @@ pub struct Place {
     pub path: PathBuf,
     // As the kernel knows it, for the mount table.
     real: PathBuf,
-    device: u64,
-    inode: u64,
+    key: FileKey,
     fs: Arc<FileSystem>,
 }
 
@@ -118,7 +118,7 @@ impl Place {
 }
 
 /// An open file that was found.
-pub struct Found<'a> {
+pub struct FoundFile<'a> {
     /// Where.
     pub place: &'a Place,
     /// Its name there; `None` for the place itself.
@@ -133,7 +133,7 @@ pub struct Found<'a> {
     pub(crate) so_far: Option<&'a SoFar>,
 }
 
-impl Found<'_> {
+impl FoundFile<'_> {
     /// Its length; of a block device, which fstat calls empty, its size.
     #[must_use]
     pub fn length(&self) -> u64 {
@@ -141,6 +141,18 @@ impl Found<'_> {
             Ok(length) if length > 0 || self.name.is_some() => length,
             _ => residency::size(&self.file).unwrap_or(0),
         }
+    }
+
+    /// Which file it is.
+    #[must_use]
+    pub fn key(&self) -> FileKey {
+        FileKey::from(self.stat)
+    }
+
+    /// A regular file, and no block device that was named.
+    #[must_use]
+    pub fn is_regular(&self) -> bool {
+        FileType::from_raw_mode(self.stat.st_mode) == FileType::RegularFile
     }
 
     /// Its path.
@@ -179,16 +191,16 @@ struct Open {
 
 struct Walk<'a, V: Visit> {
     context: Context<'a>,
-    options: &'a Options,
+    options: &'a WalkOptions,
     visit: &'a V,
     ground: Ground,
     queue: Queue<Share>,
     next: AtomicU32,
-    directories: Mutex<HashSet<(u64, u64)>>,
+    directories: Mutex<HashSet<FileKey>>,
     // Files with several names, or all when links are followed.
-    linked: Mutex<HashSet<(u64, u64)>>,
+    linked: Mutex<HashSet<FileKey>>,
     // Files that were named: nobody else counts them.
-    named: HashSet<(u64, u64)>,
+    named: HashSet<FileKey>,
     skipped: Remarks,
     counts: Counts,
     // A signal came, or the time was up.
@@ -197,15 +209,15 @@ struct Walk<'a, V: Visit> {
 
 #[derive(Default)]
 struct Counts {
-    directories: AtomicU64,
-    failed: AtomicU64,
-    denied: AtomicU64,
-    vanished: AtomicU64,
+    directories: Count,
+    failed: Count,
+    denied: Count,
+    vanished: Count,
 }
 
 /// How many threads a walk uses.
 #[must_use]
-pub fn threads(options: &Options) -> usize {
+pub fn threads(options: &WalkOptions) -> usize {
     if options.threads > 0 {
         return options.threads;
     }
@@ -213,7 +225,7 @@ pub fn threads(options: &Options) -> usize {
 }
 
 /// Walks everything that was named. Ends early when a signal came, if those are caught.
-pub fn walk<V: Visit>(context: Context<'_>, names: &[PathBuf], options: &Options, visit: &V) -> Walked {
+pub fn walk<V: Visit>(context: Context<'_>, names: &[PathBuf], options: &WalkOptions, visit: &V) -> Walked {
     raise_open_files();
     let threads = threads(options);
     let mut walk = Walk::new(context, options, visit, threads);
@@ -222,7 +234,7 @@ pub fn walk<V: Visit>(context: Context<'_>, names: &[PathBuf], options: &Options
     std::thread::scope(|scope| {
         // Files that were named were visited by now.
         let wanted = if waits { threads } else { 0 };
-        let begun = (0..wanted).filter(|_| process::spawn_with_own_descriptors(scope, "walk", || walk.work())).count();
+        let begun = (0..wanted).filter(|_| worker::with_own_descriptors(scope, "walk", || walk.work())).count();
         if begun < wanted {
             // Without any of them this one does it.
             walk.queue.without(wanted - begun.max(1));
@@ -231,12 +243,11 @@ pub fn walk<V: Visit>(context: Context<'_>, names: &[PathBuf], options: &Options
             }
         }
     });
-    let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
     Walked {
-        directories: of(&walk.counts.directories),
-        failed: of(&walk.counts.failed),
-        denied: of(&walk.counts.denied),
-        vanished: of(&walk.counts.vanished),
+        directories: walk.counts.directories.get(),
+        failed: walk.counts.failed.get(),
+        denied: walk.counts.denied.get(),
+        vanished: walk.counts.vanished.get(),
         complete: !walk.cut.load(Ordering::Relaxed),
         skipped: walk.skipped.take(),
     }
@@ -248,7 +259,7 @@ pub(crate) fn raise_open_files() {
 }
 
 impl<'a, V: Visit> Walk<'a, V> {
-    fn new(context: Context<'a>, options: &'a Options, visit: &'a V, threads: usize) -> Walk<'a, V> {
+    fn new(context: Context<'a>, options: &'a WalkOptions, visit: &'a V, threads: usize) -> Walk<'a, V> {
         Walk {
             context,
             options,
@@ -273,8 +284,9 @@ impl<'a, V: Visit> Walk<'a, V> {
         cut
     }
 
-    fn number(&self) -> u32 {
-        self.next.fetch_add(1, Ordering::Relaxed)
+    fn place(&self, depth: u32, path: PathBuf, real: PathBuf, stat: &Stat, fs: Arc<FileSystem>) -> Place {
+        let index = self.next.fetch_add(1, Ordering::Relaxed);
+        Place { index, depth, path, real, key: FileKey::from(stat), fs }
     }
 
     fn failed(&self, tried: &str, path: &Path, error: impl Into<std::io::Error>) {
@@ -282,16 +294,16 @@ impl<'a, V: Visit> Walk<'a, V> {
     }
 
     fn tell(&self, error: &KernelError) {
-        self.counts.failed.fetch_add(1, Ordering::Relaxed);
+        self.counts.failed.add(1);
         if error.is_denied() {
-            self.counts.denied.fetch_add(1, Ordering::Relaxed);
+            self.counts.denied.add(1);
         }
         (self.context.tell)(error);
     }
 
     /// True the first time a directory is met.
     fn is_new(&self, stat: &Stat, path: &Path) -> bool {
-        let new = lock(&self.directories).insert((stat.st_dev, stat.st_ino));
+        let new = lock(&self.directories).insert(FileKey::from(stat));
         if !new {
             let text = "directories met a second time (named twice, mounted twice, or reached by a link): counted once";
             self.skipped.add(text, 1, Some(path));
@@ -337,10 +349,6 @@ impl<'a, V: Visit> Walk<'a, V> {
             return real;
         }
         parent.real.join(std::ffi::OsStr::from_bytes(name.to_bytes()))
-    }
-
-    fn file_system(&self, fd: BorrowedFd<'_>, stat: &Stat, real: &Path) -> Arc<FileSystem> {
-        self.ground.of(fd, stat.st_dev, real)
     }
 }
 

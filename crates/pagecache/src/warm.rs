@@ -9,59 +9,30 @@
 mod cut;
 mod depth;
 pub(crate) mod guard;
+mod options;
 mod permits;
 pub(crate) mod plan;
 pub(crate) mod pool;
 mod reader;
+pub(crate) mod wanted;
 
 use std::os::fd::AsFd;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::time::Duration;
 
-use ramline_kernel::mappers;
-use ramline_kernel::opened::FileKey;
+use ramline_gather::mappers;
 use ramline_kernel::residency::{self, Method};
-use ramline_kernel::{KernelError, Room, cache_room, process};
-use ramline_snapshot::cache::{Doing, Stop, Warmed, WarmedFile};
+use ramline_kernel::{FileKey, KernelError, cache_room, process};
+use ramline_snapshot::cache::{Doing, Warmed, WarmedFile};
 use ramline_units::{Bytes, Nanos};
 
 use crate::remarks::name;
-use crate::shared::lock;
-use crate::{Context, evict, evictors, walk};
-
+use crate::shared::bytes;
+use crate::walk::WalkOptions;
+use crate::{Context, evict, evictors, parallel, walk};
 use guard::Guard;
 use plan::Planned;
 
-/// What is to be read, and how.
-#[derive(Clone, Copy, Default)]
-pub struct Options<'a> {
-    /// Only find out what is missing.
-    pub dry: bool,
-    /// Only this part of each file, as offset and length.
-    pub range: Option<(u64, u64)>,
-    /// At most so many bytes a second.
-    pub rate: Option<Bytes>,
-    /// So many readers at a time; found out by measuring when left out.
-    pub depth: Option<u64>,
-    /// Told now and then how far it is.
-    pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
-}
-
-/// How far it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Progress {
-    /// Read so far.
-    pub done: Bytes,
-    /// To be read.
-    pub total: Bytes,
-    /// Bytes a second, over the last moments.
-    pub rate: Bytes,
-    /// At that rate; `None` while nothing moves.
-    pub left: Option<Duration>,
-    /// Readers at a time.
-    pub depth: u64,
-}
+pub use options::{Progress, WarmOptions};
 
 /// Files that were not warmed as wanted are named up to so many.
 const NAMED: usize = 20;
@@ -73,10 +44,9 @@ const NAMED: usize = 20;
 pub fn warm(
     context: Context<'_>,
     names: &[PathBuf],
-    walking: &walk::Options,
-    options: &Options<'_>,
+    walking: &WalkOptions,
+    options: &WarmOptions<'_>,
 ) -> Result<Warmed, KernelError> {
-    let page = process::page_size();
     let plan = plan::plan(context, names, walking, options.range, options.dry);
     let room = cache_room(context.root)?;
     let missing = Bytes(plan.files.iter().map(|file| file.missing).sum());
@@ -86,7 +56,7 @@ pub fn warm(
         missing,
         room: room.bytes,
         bound: room.bound.clone(),
-        direct: direct(context, &plan.files, page),
+        direct: direct(context, &plan.files),
         unknown: plan.unknown,
         skipped: plan.walked.skipped,
         failed: plan.walked.failed,
@@ -100,24 +70,24 @@ pub fn warm(
     let wanted = plan::Missing { files: &plan.files, range: options.range };
     let read = pool::read(context, &wanted, &guard, options, missing);
     out.read = Bytes(read.bytes);
-    out.took = Nanos(u64::try_from(read.took.as_nanos()).unwrap_or(u64::MAX));
+    out.took = Nanos::from(read.took);
     out.depth = read.depth;
     out.tried = read.tried;
     out.failed += read.failed;
     out.stopped = read.stopped;
-    check(&plan.files, options.range, page, walking, &mut out);
+    check(&plan.files, options.range, walking, &mut out);
     Ok(out)
 }
 
 /// Files somebody reads past the page cache.
-fn direct(context: Context<'_>, files: &[Planned], page: u64) -> Vec<WarmedFile> {
+fn direct(context: Context<'_>, files: &[Planned]) -> Vec<WarmedFile> {
     let keys: Vec<FileKey> = files.iter().map(|file| file.key).collect();
     let users = if keys.is_empty() { Default::default() } else { mappers::direct(context.root, &keys) };
     let told = |file: &Planned| {
         let users = users.get(&file.key)?;
         let who: Vec<String> =
             users.iter().take(3).map(|user| format!("{} (process {})", user.name, user.pid)).collect();
-        let before = Bytes(file.before.saturating_mul(page));
+        let before = bytes(file.before);
         let text = format!("opened with direct I/O by {}: such readers pass the page cache by", who.join(", "));
         Some(WarmedFile { name: name(&file.path), before, after: before, text })
     };
@@ -125,55 +95,33 @@ fn direct(context: Context<'_>, files: &[Planned], page: u64) -> Vec<WarmedFile>
 }
 
 /// Asks again about every file that was read, by as many threads as a walk has.
-fn check(files: &[Planned], range: Option<(u64, u64)>, page: u64, walking: &walk::Options, out: &mut Warmed) {
+fn check(files: &[Planned], range: Option<(u64, u64)>, walking: &WalkOptions, out: &mut Warmed) {
     let asked: Vec<_> = files.iter().filter(|file| !file.untold).collect();
-    let mut found: Vec<Option<Now>> = Vec::new();
-    found.resize_with(asked.len(), || None);
-    let piece = asked.len().div_ceil(walk::threads(walking)).max(1);
-    let pieces: Vec<_> = found.chunks_mut(piece).zip(asked.chunks(piece)).collect();
-    in_pieces(pieces, |(found, asked)| {
-        found.iter_mut().zip(asked).for_each(|(found, file)| *found = now(file, range));
-    });
-    let bytes = |pages: u64| Bytes(pages.saturating_mul(page));
+    let found = parallel::map(&asked, walk::threads(walking), |file| now(file, range));
     let mut after = out.before.resident;
     let early = out.stopped.is_some();
     for (file, now) in asked.into_iter().zip(found) {
         let Some(now) = now else { continue };
         let (before, there) = (bytes(file.before), bytes(now.pages));
-        if now.gone {
-            note(out, file, before, there, "it is gone, or another file has its name");
-            continue;
+        if !now.gone {
+            after = (after + there).saturating_sub(before);
         }
-        after = Bytes((after + there).0.saturating_sub(before.0));
-        if now.shrunk {
-            note(out, file, before, there, "it became shorter meanwhile");
+        let text = if now.gone {
+            "it is gone, or another file has its name"
+        } else if now.shrunk {
+            "it became shorter meanwhile"
         } else if now.pages == 0 && file.forgets {
-            note(out, file, before, there, "opening it empties what is cached of it, also for the next program");
-        } else if now.pages < file.before + file.missing / page && !early {
-            note(out, file, before, there, "pages of it left again, or could not be read");
+            "opening it empties what is cached of it, also for the next program"
+        } else if now.pages < file.before + file.missing / process::page_size() && !early {
+            "pages of it left again, or could not be read"
+        } else {
+            continue;
+        };
+        if out.lost.len() < NAMED {
+            out.lost.push(WarmedFile { name: name(&file.path), before, after: there, text: text.to_owned() });
         }
     }
     out.after = Some(after);
-}
-
-/// Does work that has been cut into pieces, a thread each and this one too: where no thread is allowed, it does all of it.
-pub(crate) fn in_pieces<T: Send>(pieces: Vec<T>, work: impl Fn(T) + Sync) {
-    let threads = pieces.len().saturating_sub(1);
-    let pieces = Mutex::new(pieces);
-    let next = || lock(&pieces).pop();
-    let all = || {
-        while let Some(piece) = next() {
-            work(piece);
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            if !process::spawn_with_own_descriptors(scope, "asking-again", all) {
-                break;
-            }
-        }
-        all();
-    });
 }
 
 /// A file after it was read.
@@ -196,15 +144,4 @@ fn now(file: &Planned, range: Option<(u64, u64)>) -> Option<Now> {
         Method::Mincore => residency::of_ranges(&open, &file.path, &[(offset, length)]).ok()?.cached,
     };
     Some(Now { pages, gone: false, shrunk: residency::size(&open).is_ok_and(|length| length < file.length) })
-}
-
-fn note(out: &mut Warmed, file: &Planned, before: Bytes, after: Bytes, text: &str) {
-    if out.lost.len() < NAMED {
-        out.lost.push(WarmedFile { name: name(&file.path), before, after, text: text.to_owned() });
-    }
-}
-
-/// In words, for whoever waits.
-pub(crate) fn stop(room: &Room, margin: u64) -> Stop {
-    Stop::Room { bound: room.bound.clone(), room: room.bytes, margin: Bytes(margin) }
 }

@@ -139,9 +139,10 @@ impl Group {
                 group.current = texts.bytes("memory.usage_in_bytes");
                 group.max = texts.limit("memory.limit_in_bytes");
                 let both = texts.bytes("memory.memsw.usage_in_bytes");
-                group.swap_current = both.zip(group.current).map(|(both, memory)| both - memory);
+                // Two files: what is read between two moments may not fit together.
+                group.swap_current = both.zip(group.current).and_then(|(both, memory)| both.checked_sub(memory));
                 group.swap_max = match (texts.limit("memory.memsw.limit_in_bytes"), group.max) {
-                    (Some(Limit::At(both)), Some(Limit::At(memory))) => Some(Limit::At(both - memory)),
+                    (Some(Limit::At(both)), Some(Limit::At(memory))) => both.checked_sub(memory).map(Limit::At),
                     (Some(_), _) => Some(Limit::Max),
                     (None, _) => None,
                 };

@@ -60,7 +60,7 @@ impl Meminfo {
     /// Swap in use; `None` where either size is missing.
     #[must_use]
     pub fn swap_used(&self) -> Option<Bytes> {
-        Some(self.swap_total? - self.swap_free?)
+        self.swap_total?.checked_sub(self.swap_free?)
     }
 
     /// Parses the file. Lines without a unit (`HugePages_Total: 0`) are kept in `unknown`.

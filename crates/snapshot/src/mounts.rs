@@ -22,6 +22,20 @@ pub struct Capacity {
     pub inodes_free: u64,
 }
 
+impl Capacity {
+    /// In use; `None` where the file system says that more is free than there is.
+    #[must_use]
+    pub fn used(&self) -> Option<Bytes> {
+        self.size.checked_sub(self.free)
+    }
+
+    /// Inodes in use.
+    #[must_use]
+    pub const fn inodes_used(&self) -> Option<u64> {
+        self.inodes.checked_sub(self.inodes_free)
+    }
+}
+
 /// What one user or group has used of a file system, and what it may use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Quota {

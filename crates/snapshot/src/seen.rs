@@ -2,7 +2,9 @@
 
 use ramline_units::Nanos;
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// A line that does not have the form the kernel documents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
@@ -99,6 +101,33 @@ impl<T> Seen<T> {
     /// A seen section without a clock, for tests and captured trees.
     pub const fn of(data: T) -> Self {
         Seen::Seen { data, at: None, cost: None }
+    }
+
+    /// From its JSON form. The same as what is derived, which would take in the data twice: first as anything at all, as a variant that
+    /// is named inside is read, and then as what they are.
+    ///
+    /// # Errors
+    /// It is not that form.
+    pub fn from_value(value: Value) -> Result<Self, serde_json::Error>
+    where
+        T: DeserializeOwned,
+    {
+        let mut value = value;
+        if value["state"] == "seen" {
+            let mut part = |name: &str| value.get_mut(name).map(Value::take).unwrap_or_default();
+            let (data, at, cost) = (part("data"), part("at"), part("cost"));
+            return Ok(Seen::Seen {
+                data: serde_json::from_value(data)?,
+                at: serde_json::from_value(at)?,
+                cost: serde_json::from_value(cost)?,
+            });
+        }
+        Ok(match serde_json::from_value::<Seen<()>>(value)? {
+            Seen::Denied { path } => Seen::Denied { path },
+            Seen::Absent { path } => Seen::Absent { path },
+            Seen::Malformed(why) => Seen::Malformed(why),
+            Seen::Seen { .. } | Seen::Unread => Seen::Unread,
+        })
     }
 
     /// Why it was not seen: `None` when it was, or was not asked for.

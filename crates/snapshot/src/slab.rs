@@ -51,7 +51,7 @@ impl Slab {
             return Err(Malformed { path: path.to_owned(), line: 0, text: String::new() });
         }
         caches.retain(|cache| cache.held.0 > 0);
-        caches.sort_by(|a, b| b.held.cmp(&a.held).then_with(|| a.name.cmp(&b.name)));
+        ramline_units::sort_by(&mut caches, |a, b| b.held.cmp(&a.held).then_with(|| a.name.cmp(&b.name)));
         Ok(Slab { caches })
     }
 

@@ -45,6 +45,9 @@ macro_rules! sections {
             /// Page size, boot, circumstances.
             pub machine: Machine,
             $($(#[$doc])* pub $field: Seen<$ty>,)*
+            /// Sections that the document it was read from does not have: an older version wrote it.
+            #[serde(skip)]
+            pub lacking: Vec<&'static str>,
         }
 
         /// Which sections a command needs; it reads only those.
@@ -67,6 +70,7 @@ macro_rules! sections {
             pub fn unseen(&self) -> Vec<(&'static str, Unseen)> {
                 let mut out = Vec::new();
                 $(if let Some(why) = self.$field.unseen() { out.push((stringify!($field), why)); })*
+                out.extend(self.lacking.iter().map(|section| (*section, Unseen::new(*section, "not in this file"))));
                 out.extend(self.unseen_files().map(|(section, why)| (section, why.clone())));
                 out
             }
@@ -87,7 +91,10 @@ macro_rules! sections {
             }
 
             fn fill(&mut self, document: &mut Map<String, Value>) {
-                $(self.$field = section(stringify!($field), document.remove(stringify!($field)));)*
+                $(match document.remove(stringify!($field)) {
+                    Some(value) => self.$field = section(stringify!($field), value),
+                    None => self.lacking.push(stringify!($field)),
+                })*
             }
         }
     };
@@ -176,7 +183,8 @@ impl Snapshot {
         Snapshot { schema_version: SCHEMA_VERSION, machine, ..Snapshot::default() }
     }
 
-    /// Reads the JSON document. A section that does not fit is malformed by itself; the others work.
+    /// Reads the JSON document. A section that does not fit is malformed by itself; the others work. One that is not there was not read:
+    /// that the machine has no such thing would be a fact.
     ///
     /// # Errors
     /// The document is no JSON object with a `schema_version` this version knows.
@@ -216,9 +224,8 @@ impl Snapshot {
     }
 }
 
-fn section<T: DeserializeOwned>(name: &str, value: Option<Value>) -> Seen<T> {
-    let Some(value) = value else { return Seen::Absent { path: name.to_owned() } };
-    serde_json::from_value(value).unwrap_or_else(|e| {
+fn section<T: DeserializeOwned>(name: &str, value: Value) -> Seen<T> {
+    Seen::from_value(value).unwrap_or_else(|e| {
         Seen::Malformed(Malformed { path: name.to_owned(), line: 0, text: e.to_string().chars().take(120).collect() })
     })
 }
@@ -247,13 +254,14 @@ mod tests {
     }
 
     #[test]
-    fn a_garbage_section_is_malformed_alone_and_a_missing_one_absent() {
+    fn a_garbage_section_is_malformed_alone_and_a_missing_one_was_not_read() {
         let mut value = serde_json::to_value(sample()).unwrap();
         value["meminfo"] = serde_json::json!({"state": "seen", "data": 7});
         value.as_object_mut().unwrap().remove("swaps");
         let snapshot = Snapshot::from_json("f", &value.to_string()).unwrap();
         assert!(snapshot.is_malformed());
-        assert!(matches!(snapshot.swaps, Seen::Absent { .. }));
+        assert_eq!(snapshot.swaps, Seen::Unread, "not a fact about the machine");
+        assert!(snapshot.unseen().iter().any(|(name, why)| *name == "swaps" && why.reason == "not in this file"));
         assert_eq!(snapshot.vmstat, sample().vmstat);
         assert_eq!(snapshot.unseen().len(), 3);
     }

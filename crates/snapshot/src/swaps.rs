@@ -37,6 +37,12 @@ impl SwapArea {
         })
     }
 
+    /// Not in use.
+    #[must_use]
+    pub const fn free(&self) -> Bytes {
+        self.size.saturating_sub(self.used)
+    }
+
     /// The zram device's name (`zram0`) when the area is one.
     #[must_use]
     pub fn zram(&self) -> Option<&str> {

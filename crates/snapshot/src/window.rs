@@ -1,6 +1,6 @@
 //! Two snapshots of one boot: the only place that subtracts counters.
 
-use ramline_units::Nanos;
+use ramline_units::{Nanos, growth};
 
 use crate::Snapshot;
 
@@ -37,13 +37,13 @@ impl<'a> Window<'a> {
             return Err(NotAWindow::OtherBoot);
         }
         let times = before.machine.uptime.zip(after.machine.uptime);
-        let span = times.and_then(|(a, b)| b.0.checked_sub(a.0)).filter(|d| *d > 0).ok_or(NotAWindow::NoTime)?;
-        Ok(Window { before, after, span: Nanos(span) })
+        let span = times.and_then(|(a, b)| growth(a, b)).filter(|span| span.0 > 0).ok_or(NotAWindow::NoTime)?;
+        Ok(Window { before, after, span })
     }
 
     /// How much a counter grew; `None` when it is missing on either side or went backwards (a reset).
     pub fn delta(&self, counter: impl Fn(&Snapshot) -> Option<u64>) -> Option<u64> {
-        counter(self.after)?.checked_sub(counter(self.before)?)
+        growth(counter(self.before)?, counter(self.after)?)
     }
 
     /// Growth of a counter per second.

@@ -1,11 +1,10 @@
 //! No text makes a parser panic: real files of captured machines, damaged in seeded ways.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use ramline_snapshot::parsers::PARSERS;
+use ramline_testkit::{names, tree};
 
 /// xorshift64*: enough to choose where to damage, and the same every time.
 struct Damage(u64);
@@ -48,8 +47,7 @@ impl Damage {
 }
 
 fn fixtures() -> Vec<PathBuf> {
-    let healthy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/healthy");
-    fs::read_dir(healthy).unwrap().flatten().map(|e| e.path()).collect()
+    names("healthy").iter().map(|name| tree(name)).collect()
 }
 
 #[test]

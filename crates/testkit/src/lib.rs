@@ -1,28 +1,31 @@
-//! For tests only: the binary under test, captured trees built in place, and honest skips.
-//!
-//! A skip says why and how to force it; with `RAMLINE_FORCE=1` it is a failure. `make test` counts the
-//! lines that start with `SKIP:` and prints them at the end.
+//! For tests only: the binary under test, captured machines, and honest skips.
+
+pub mod able;
+mod trees;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Skips a test: prints why and returns true, or panics when skips are forced to run.
-///
-/// # Panics
-/// When `RAMLINE_FORCE=1`.
-#[must_use]
-pub fn skip_if(condition: bool, test: &str, why: &str) -> bool {
-    if condition {
-        assert!(std::env::var("RAMLINE_FORCE").as_deref() != Ok("1"), "{test} must run here: {why}");
-        println!("SKIP: {test}: {why} (force: RAMLINE_FORCE=1)");
-    }
-    condition
-}
+pub use able::{not_root, skip_if};
+pub use trees::{Files, files, names, tree, write};
 
 /// The top of the checkout.
 #[must_use]
 pub fn project() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).map(Path::to_owned).unwrap_or_default()
+}
+
+/// The directory of the build that the running test is of: `target/debug`.
+fn beside_tests() -> PathBuf {
+    let test = std::env::current_exe().unwrap_or_default();
+    test.ancestors().nth(2).map(Path::to_owned).unwrap_or_default()
+}
+
+/// A name that no other call gets, of this test or another.
+fn unique() -> String {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// The binary under test: `RAMLINE_BIN`, or the one built beside the test.
@@ -31,11 +34,7 @@ pub fn project() -> PathBuf {
 /// When it has not been built.
 #[must_use]
 pub fn binary() -> PathBuf {
-    let beside = || {
-        let test = std::env::current_exe().ok()?;
-        Some(test.parent()?.parent()?.join("ramline"))
-    };
-    let path = std::env::var_os("RAMLINE_BIN").map(PathBuf::from).or_else(beside).unwrap_or_default();
+    let path = std::env::var_os("RAMLINE_BIN").map_or_else(|| beside_tests().join("ramline"), PathBuf::from);
     assert!(path.is_file(), "{} is not built; try: cargo build", path.display());
     path
 }
@@ -90,11 +89,10 @@ impl Tree {
     /// When the fixture does not exist or cannot be copied.
     #[must_use]
     pub fn of(fixture: &str) -> Tree {
-        use std::sync::atomic::{AtomicU64, Ordering};
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let name = format!("ramline-tree-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let dir = std::env::temp_dir().join(name);
-        copy(&project().join("fixtures").join(fixture), &dir, fixture.is_empty());
+        let dir = std::env::temp_dir().join(format!("ramline-tree-{}", unique()));
+        let held = if fixture.is_empty() { Ok(Files::new()) } else { files(&project().join("fixtures"), fixture) };
+        let laid = held.and_then(|files| write(&files, &dir).map_err(|e| format!("{}: {e}", dir.display())));
+        laid.unwrap_or_else(|why| panic!("{why}"));
         Tree { dir }
     }
 
@@ -134,21 +132,5 @@ impl Tree {
 impl Drop for Tree {
     fn drop(&mut self) {
         drop(std::fs::remove_dir_all(&self.dir));
-    }
-}
-
-fn copy(from: &Path, to: &Path, only_top: bool) {
-    std::fs::create_dir_all(to).unwrap_or_else(|e| panic!("{}: {e}", to.display()));
-    if only_top {
-        return;
-    }
-    let entries = std::fs::read_dir(from).unwrap_or_else(|e| panic!("{}: {e}", from.display()));
-    for entry in entries.flatten() {
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target, false);
-        } else {
-            std::fs::copy(entry.path(), &target).unwrap_or_else(|e| panic!("{}: {e}", target.display()));
-        }
     }
 }

@@ -1,5 +1,5 @@
 use std::fmt;
-use std::ops::{Add, AddAssign, Sub};
+use std::ops::{Add, AddAssign};
 use std::str::FromStr;
 
 use schemars::JsonSchema;
@@ -49,7 +49,13 @@ impl Bytes {
         self.as_f64() / (1024.0 * 1024.0)
     }
 
-    /// `self - other`, or zero.
+    /// `self - other`; `None` where that would be negative: of two readings that were torn apart, or of what is no part of it.
+    #[must_use]
+    pub fn checked_sub(self, other: Bytes) -> Option<Bytes> {
+        self.0.checked_sub(other.0).map(Bytes)
+    }
+
+    /// `self - other`, or zero: what is left where more than all was taken, a lower bound, or a part that cannot be the larger one.
     #[must_use]
     pub const fn saturating_sub(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_sub(other.0))
@@ -75,6 +81,8 @@ impl Bytes {
     }
 }
 
+/// Ends at 16 EiB. There is no `-`: a difference is [checked](Bytes::checked_sub), [saturating](Bytes::saturating_sub) or
+/// [signed](crate::SignedBytes::difference), and says so.
 impl Add for Bytes {
     type Output = Bytes;
     fn add(self, other: Bytes) -> Bytes {
@@ -85,14 +93,6 @@ impl Add for Bytes {
 impl AddAssign for Bytes {
     fn add_assign(&mut self, other: Bytes) {
         *self = *self + other;
-    }
-}
-
-/// Saturates at zero; where the sign matters use [`i128`] arithmetic on the numbers.
-impl Sub for Bytes {
-    type Output = Bytes;
-    fn sub(self, other: Bytes) -> Bytes {
-        self.saturating_sub(other)
     }
 }
 
@@ -177,6 +177,12 @@ mod tests {
         assert_eq!(Bytes(5).share_of(Bytes(10)), Some(0.5));
         assert_eq!(Bytes(7).scale(1, 0), None);
         assert_eq!(Bytes(u64::MAX).scale(1, 2), Some(Bytes(u64::MAX / 2)));
+    }
+
+    #[test]
+    fn a_difference_that_would_be_negative_is_unknown_or_zero_by_name() {
+        assert_eq!((Bytes(5).checked_sub(Bytes(3)), Bytes(3).checked_sub(Bytes(5))), (Some(Bytes(2)), None));
+        assert_eq!(Bytes(3).saturating_sub(Bytes(5)), Bytes::ZERO);
     }
 
     #[test]

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,19 @@ impl Nanos {
     #[expect(clippy::cast_precision_loss, reason = "durations here are far below 2^53 ns")]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
+    }
+
+    /// `self - other`, or zero: the time since `other` on a clock that never goes back.
+    #[must_use]
+    pub const fn saturating_sub(self, other: Nanos) -> Nanos {
+        Nanos(self.0.saturating_sub(other.0))
+    }
+}
+
+impl From<Duration> for Nanos {
+    /// At most 584 years.
+    fn from(span: Duration) -> Nanos {
+        Nanos(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
     }
 }
 

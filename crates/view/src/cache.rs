@@ -15,21 +15,19 @@ mod trace;
 mod warm;
 mod watch;
 
-pub use evict::CacheEvict;
-pub use pin::CachePin;
-pub use restore::CacheRestore;
-pub use run::CacheRun;
-pub use save::CacheSave;
-pub use stat::{CacheStat, Shown};
-pub use top::{CacheTop, looking};
-pub use trace::CacheTrace;
-pub use warm::{CacheWarm, moving};
-pub use watch::{CacheWatch, look};
+pub use pin::pin;
+pub use top::looking;
+pub use warm::moving;
+pub use watch::look;
 
 use ramline_snapshot::cache::Remark;
 
 use crate::sheet::Sheet;
 use crate::text::{Paint, number};
+
+/// What was seen, with so many rows of each table on its screen.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows<'a, T>(pub &'a T, pub usize);
 
 /// Remarks below a heading of one word: how many files, what, and one of them.
 fn remarks(sheet: &mut Sheet, paint: Paint, head: &str, one: &str, remarks: &[Remark]) {
@@ -61,6 +59,8 @@ const TOP: &str = "(--top; --json prints all)";
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Versioned;
+    use crate::text::Screen;
     use crate::text::Style;
     use ramline_snapshot::cache::{EvictedFiles, Restored, Saved, Stat, Top, Warmed, Watched};
 
@@ -68,25 +68,20 @@ mod tests {
     fn what_else_evicts_is_named_on_one_screen_and_in_every_document() {
         let evictors = vec!["a DAMON pageout scheme (kdamond 0)".to_owned()];
         let (style, who) = (Style::default(), evictors.clone());
-        let top = CacheTop::new(Top { evictors: evictors.clone(), ..Top::default() });
+        let top = Top { evictors: evictors.clone(), ..Top::default() };
         assert_eq!(top.text(&style).matches("pageout scheme").count(), 1);
-        let stat = CacheStat::new(Stat { evictors: evictors.clone(), ..Stat::default() }, Shown { top: 5 });
-        let watch = CacheWatch::new(Watched { evictors: evictors.clone(), ..Watched::default() }, 5);
-        let warm = CacheWarm::new(Warmed { evictors: evictors.clone(), ..Warmed::default() });
-        let evict = CacheEvict::new(EvictedFiles { evictors: evictors.clone(), ..EvictedFiles::default() });
-        let save = CacheSave::new(Saved { evictors: evictors.clone(), ..Saved::default() });
-        let restore = CacheRestore::new(Restored { evictors, ..Restored::default() });
+        let stat = Stat { evictors: evictors.clone(), ..Stat::default() };
         let screens = [
-            stat.text(&style),
-            watch.text(&style),
-            warm.text(&style),
-            evict.text(&style),
-            save.text(&style),
-            restore.text(&style),
+            Rows(&stat, 5).text(&style),
+            Rows(&Watched { evictors: evictors.clone(), ..Watched::default() }, 5).text(&style),
+            Warmed { evictors: evictors.clone(), ..Warmed::default() }.text(&style),
+            EvictedFiles { evictors: evictors.clone(), ..EvictedFiles::default() }.text(&style),
+            Saved { evictors: evictors.clone(), ..Saved::default() }.text(&style),
+            Restored { evictors, ..Restored::default() }.text(&style),
         ];
         for screen in screens {
             assert!(!screen.contains("pageout scheme"), "{screen}");
         }
-        assert_eq!(serde_json::to_value(&stat).unwrap()["evictors"], serde_json::json!(who));
+        assert_eq!(serde_json::to_value(Versioned::new(&stat)).unwrap()["evictors"], serde_json::json!(who));
     }
 }

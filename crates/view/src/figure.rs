@@ -19,10 +19,10 @@ mod value;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::sheet::{Depth, Sheet};
-use crate::text::{Column, Paint, Style, Table};
+use crate::sheet::Sheet;
+use crate::text::{Column, Paint, Screen, Table};
 
-pub use documents::Document;
+pub use documents::{Document, schemas};
 pub use find::{Found, UnknownName, all, find};
 pub use leaves::{Leaf, leaves};
 
@@ -113,10 +113,8 @@ pub struct Here {
     pub raw: f64,
 }
 
-impl Figure {
-    /// The sheet.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
+impl Screen for Figure {
+    fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
         sheet.answer(Paint::Bold, &self.name);
         sheet.blank();
@@ -150,11 +148,5 @@ impl Figure {
         sheet.table(&table);
         sheet.next(&self.next_command);
         sheet
-    }
-
-    /// The screen.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.sheet().text(style, Depth::All)
     }
 }

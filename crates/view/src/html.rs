@@ -15,7 +15,6 @@
 
 mod charts;
 mod draw;
-mod format;
 mod parts;
 mod render;
 mod series;
@@ -24,10 +23,9 @@ mod shell;
 use maud::{Markup, html};
 use ramline_model::verdict::Status;
 
+use crate::format::{date, digits, percent, size, times};
 use crate::report::CheckupReport;
 use crate::screen;
-pub(crate) use format::{date, date_ms, long};
-use format::{digits, percent, size, times};
 pub use series::{Reading, SeriesPage, series};
 use shell::{Section, Shell};
 
@@ -50,7 +48,7 @@ pub fn page(report: &CheckupReport) -> String {
 /// The sections the report has something for: its topics, the proof, and what it all rests on. Each is a sheet.
 fn sections(report: &CheckupReport) -> Vec<Section> {
     let section = |id, name, heading, sheet| Section { id, name, body: render::topic(id, heading, &sheet) };
-    let topics = crate::report::topics(report).into_iter().map(|t| section(t.id, t.name, t.heading, t.sheet));
+    let topics = screen::topics(report).into_iter().map(|t| section(t.id, t.name, t.heading, t.sheet));
     let proof = report
         .proof
         .as_ref()
@@ -71,8 +69,8 @@ fn head(report: &CheckupReport) -> Markup {
             @if let Some(container) = &machine.container { span { "in " (container) } }
             @if let Some(taken) = report.taken_unix_ns { span { (date(taken)) } }
         }
-        h1 class=(verdict_class(report)) { @if report.sentence.is_empty() { "Nothing can be said: /proc/meminfo was not seen." } @else { (format::sentence(&report.sentence)) } }
-        @for detail in report.verdict.iter().flat_map(|verdict| &verdict.details) { p.detail { (format::sentence(detail)) } }
+        h1 class=(verdict_class(report)) { @if report.sentence.is_empty() { "Nothing can be said: /proc/meminfo was not seen." } @else { (crate::format::sentence(&report.sentence)) } }
+        @for detail in report.verdict.iter().flat_map(|verdict| &verdict.details) { p.detail { (crate::format::sentence(detail)) } }
     }
 }
 

@@ -5,9 +5,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::html::date_ms;
-use crate::sheet::{Depth, Sheet};
-use crate::text::{Column, Paint, Style, Table, number};
+use crate::format::date_ms;
+use crate::sheet::Sheet;
+use crate::text::{Column, Paint, Screen, Table, number};
 
 /// `lab list`: the experiments there are.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -87,19 +87,6 @@ pub struct Cleaned {
 const NEWEST: usize = 20;
 
 impl ExperimentList {
-    /// The experiments, and what was made.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
-        let mut sheet = Sheet::new();
-        let mut experiments = Table::new(vec![Column::left(""), Column::wrapped("")]);
-        for e in &self.experiments {
-            experiments.row([e.name.as_str().into(), e.question.as_str().into()]);
-        }
-        sheet.table(&experiments);
-        self.made(&mut sheet);
-        sheet
-    }
-
     fn made(&self, sheet: &mut Sheet) {
         let Some(last) = self.series.last() else { return };
         sheet.heading("Series made here");
@@ -135,18 +122,23 @@ impl ExperimentList {
             None => show,
         });
     }
+}
 
-    /// The screen.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.sheet().text(style, Depth::All)
+impl Screen for ExperimentList {
+    fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new();
+        let mut experiments = Table::new(vec![Column::left(""), Column::wrapped("")]);
+        for e in &self.experiments {
+            experiments.row([e.name.as_str().into(), e.question.as_str().into()]);
+        }
+        sheet.table(&experiments);
+        self.made(&mut sheet);
+        sheet
     }
 }
 
-impl ExperimentInfo {
-    /// The page in short.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
+impl Screen for ExperimentInfo {
+    fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
         sheet.answer(Paint::Bold, &self.name);
         sheet.blank();
@@ -165,18 +157,10 @@ impl ExperimentInfo {
         sheet.table(&options);
         sheet
     }
-
-    /// The screen.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.sheet().text(style, Depth::All)
-    }
 }
 
-impl Cleaned {
-    /// A line each; errors are messages and go elsewhere.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
+impl Screen for Cleaned {
+    fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
         if self.removed.is_empty() && self.left_alone.is_empty() && self.errors.is_empty() {
             sheet.answer(Paint::Plain, "Nothing was left behind.");
@@ -185,17 +169,12 @@ impl Cleaned {
         self.left_alone.iter().for_each(|what| sheet.line(&format!("left alone: {what}")));
         sheet
     }
-
-    /// The screen.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.sheet().text(style, Depth::All)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Style;
 
     #[test]
     fn past_series_stand_by_number_below_the_experiments() {

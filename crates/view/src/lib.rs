@@ -8,6 +8,7 @@
 
 pub mod cache;
 pub mod figure;
+mod format;
 pub mod html;
 mod lab_lists;
 pub mod measured;
@@ -19,18 +20,16 @@ mod show;
 pub mod text;
 mod who;
 
-pub use cache::{
-    CacheEvict, CachePin, CacheRestore, CacheRun, CacheSave, CacheStat, CacheTop, CacheTrace, CacheWarm, CacheWatch,
-};
 pub use lab_lists::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption, PastSeries};
 pub use ramline_evidence::proof::{self, Outcome, Point, ProofArm, ProofTable, Versus};
 pub use ramline_model::costs::CostRatio;
 pub use ramline_model::ledger::{Drift, Moved};
 pub use ramline_units::{escape, is_hostile};
-pub use report::{CheckupReport, Cost, Mode, SCHEMA_VERSION, Skipped, Topic, UnseenSection, topics};
-pub use screen::Comparison;
+pub use report::{CheckupReport, Cost, Mode, SCHEMA_VERSION, Skipped, UnseenSection, Versioned};
+pub use screen::{Comparison, Topic, topics};
 pub use show::{
     ShowCgroups, ShowMaps, ShowMemory, ShowPressure, ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs, ShowTranslate,
     ShowZram, SortBy, TmpfsBy, TmpfsOptions,
 };
+pub use text::Screen;
 pub use who::{GroupUse, ProgramUse, WhoUses};

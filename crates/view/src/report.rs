@@ -12,11 +12,6 @@
 //! # Ok::<(), serde_json::Error>(())
 //! ```
 
-mod sheets;
-
-pub(crate) use sheets::findings;
-pub use sheets::{Topic, topics};
-
 use ramline_advice::Finding;
 use ramline_evidence::TierReport;
 use ramline_model::ledger::{Drift, Ledger};
@@ -39,6 +34,24 @@ use ramline_model::costs::CostRatio;
 
 /// Version of the JSON documents of this crate.
 pub const SCHEMA_VERSION: u64 = 2;
+
+/// What a command did or saw, as a document.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[schemars(rename = "{T}Document")]
+pub struct Versioned<'a, T> {
+    /// Version of this document.
+    pub schema_version: u64,
+    /// What it holds.
+    #[serde(flatten)]
+    pub data: &'a T,
+}
+
+impl<'a, T> Versioned<'a, T> {
+    /// The data as a document of the current version.
+    pub const fn new(data: &'a T) -> Self {
+        Versioned { schema_version: SCHEMA_VERSION, data }
+    }
+}
 
 /// How thorough a checkup was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

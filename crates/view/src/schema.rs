@@ -1,73 +1,62 @@
 //! The JSON documents this project promises, as JSON schemas: the contract with anyone's scripts.
 //!
-//! What it is: one row a document. What it is not: files; those are under `schema/`, and a test holds them against this.
+//! They stand in one file, `schema/ramline.schema.json`, with shared definitions and one entry a document. The binary holds that file and
+//! none of the code that derives schemas from types; a test holds the file against the types ([`crate::figure::schemas`]).
 //!
 //! ```
-//! let names: Vec<&str> = ramline_view::schema::schemas().into_iter().map(|(name, _)| name).collect();
-//! assert!(names.contains(&"snapshot") && names.contains(&"checkup"));
+//! use ramline_view::schema;
+//! assert!(schema::names().any(|name| name == "checkup"));
+//! assert_eq!(schema::document("show-memory").unwrap()["title"], "ShowMemory");
 //! ```
 
-use ramline_advice::{Explanation, Finding};
-use ramline_evidence::knee::Knee;
-use ramline_evidence::{RunRecord, SeriesTable, TierReport, Versus};
-use ramline_snapshot::Snapshot;
-use schemars::{JsonSchema, schema_for};
-use serde_json::Value;
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
-use crate::figure::Figure;
-use crate::screen::TopicList;
-use crate::{
-    CacheEvict, CachePin, CacheRestore, CacheRun, CacheSave, CacheStat, CacheTop, CacheWarm, CheckupReport, Cleaned,
-    Comparison, ExperimentInfo, ExperimentList, ProofTable,
-};
-use crate::{ShowCgroups, ShowMaps, ShowProcesses, ShowTranslate};
-use crate::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
+use serde_json::{Map, Value};
 
-fn schema<T: JsonSchema>() -> Value {
-    schema_for!(T).to_value()
+/// All documents: `properties` has one entry each, `$defs` what they are made of.
+pub const BUNDLE: &str = include_str!("../../../schema/ramline.schema.json");
+
+/// Where a `$ref` of the bundle points.
+const DEFINITIONS: &str = "#/$defs/";
+
+/// That the file is JSON is tested; what is missing in it would be missing here.
+fn bundle() -> &'static Value {
+    static PARSED: OnceLock<Value> = OnceLock::new();
+    PARSED.get_or_init(|| serde_json::from_str(BUNDLE).unwrap_or_default())
 }
 
-/// Name and schema of every document; the file is `schema/NAME.json`.
+/// Names of all documents.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    bundle()["properties"].as_object().into_iter().flat_map(Map::keys).map(String::as_str)
+}
+
+/// The schema of one document by itself, with the definitions it needs; `None` where no document has this name.
 #[must_use]
-pub fn schemas() -> Vec<(&'static str, Value)> {
-    vec![
-        ("snapshot", schema::<Snapshot>()),
-        ("show-memory", schema::<ShowMemory>()),
-        ("show-tiers", schema::<ShowTiers>()),
-        ("show-zram", schema::<ShowZram>()),
-        ("show-swap", schema::<ShowSwap>()),
-        ("show-tmpfs", schema::<ShowTmpfs>()),
-        ("show-pressure", schema::<ShowPressure>()),
-        ("show-processes", schema::<ShowProcesses>()),
-        ("show-cgroups", schema::<ShowCgroups>()),
-        ("show-maps", schema::<ShowMaps>()),
-        ("show-translate", schema::<ShowTranslate>()),
-        ("explanation", schema::<Explanation>()),
-        ("explain-number", schema::<Figure>()),
-        ("explain-topics", schema::<TopicList>()),
-        ("finding", schema::<Finding>()),
-        ("tier-report", schema::<TierReport>()),
-        ("run-record", schema::<RunRecord>()),
-        ("series", schema::<SeriesTable>()),
-        ("read-path", schema::<crate::screen::ReadPaths>()),
-        ("series-comparison", schema::<Versus>()),
-        ("knee", schema::<Knee>()),
-        ("proof-table", schema::<ProofTable>()),
-        ("lab-list", schema::<ExperimentList>()),
-        ("lab-describe", schema::<ExperimentInfo>()),
-        ("lab-clean", schema::<Cleaned>()),
-        ("cache-stat", schema::<CacheStat>()),
-        ("cache-stat-line", schema::<ramline_snapshot::cache::FileRow>()),
-        ("cache-top", schema::<CacheTop>()),
-        ("cache-evict", schema::<CacheEvict>()),
-        ("cache-warm", schema::<CacheWarm>()),
-        ("cache-save", schema::<CacheSave>()),
-        ("cache-restore", schema::<CacheRestore>()),
-        ("cache-run", schema::<CacheRun>()),
-        ("cache-pin", schema::<CachePin>()),
-        ("cache-trace", schema::<crate::CacheTrace>()),
-        ("cache-watch", schema::<crate::CacheWatch>()),
-        ("checkup", schema::<CheckupReport>()),
-        ("checkup-comparison", schema::<Comparison>()),
-    ]
+pub fn document(name: &str) -> Option<Value> {
+    let all = bundle();
+    let title = all["properties"].get(name)?["$ref"].as_str()?.strip_prefix(DEFINITIONS)?;
+    let mut root = all["$defs"][title].as_object()?.clone();
+    let mut needed = BTreeSet::new();
+    root.values().for_each(|value| definitions(value, &mut needed));
+    let needed = needed.into_iter().map(|name| (name.to_owned(), all["$defs"][name].clone()));
+    root.insert("$defs".to_owned(), needed.collect::<Map<_, _>>().into());
+    root.insert("$schema".to_owned(), all["$schema"].clone());
+    root.insert("title".to_owned(), title.into());
+    Some(root.into())
+}
+
+/// The definitions a schema refers to, directly or through others.
+fn definitions<'a>(schema: &'a Value, out: &mut BTreeSet<&'a str>) {
+    match schema {
+        Value::Array(items) => items.iter().for_each(|item| definitions(item, out)),
+        Value::Object(fields) => {
+            let name = fields.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix(DEFINITIONS));
+            if let Some(name) = name.filter(|name| out.insert(name)) {
+                definitions(&bundle()["$defs"][name], out);
+            }
+            fields.values().for_each(|value| definitions(value, out));
+        }
+        _ => {}
+    }
 }

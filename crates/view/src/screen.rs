@@ -24,6 +24,7 @@ mod record;
 mod series;
 mod settings;
 mod timing;
+mod topics;
 mod versus;
 
 pub use checkup::{checkup, summary};
@@ -44,4 +45,5 @@ pub(crate) use series::{all_figures, charts, is_sandbox, value};
 pub use series::{series_csv, series_sheet};
 pub(crate) use settings::{read_back, runs, settings};
 pub use timing::timing_sheet;
+pub use topics::{Topic, topics};
 pub use versus::versus_sheet;

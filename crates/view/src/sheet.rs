@@ -14,12 +14,15 @@
 //! ```
 
 mod chart;
+mod column;
 mod picture;
+mod table;
 
 pub use chart::{Along, Bar, Bars, Key, Line, Panel, Panels, Points};
+pub use column::Column;
+pub(crate) use column::{Flow, NARROWEST};
 pub use picture::{Piece, Stack, Strip, Timed, Tint};
-
-use crate::text::{Paint, Table};
+pub use table::{Cell, Paint, Table};
 
 /// How much of a sheet is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

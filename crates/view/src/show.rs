@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use ramline_snapshot::{Seen, Snapshot, machine::Machine, meminfo::Meminfo};
-//! use ramline_view::{ShowMemory, text::Style};
+//! use ramline_view::{Screen, ShowMemory, text::Style};
 //! let mut seen = Snapshot::new(Machine::default());
 //! seen.meminfo = Seen::of(Meminfo::parse("meminfo", "MemTotal: 4096 kB\nMemFree: 1024 kB\n")?);
 //! let text = ShowMemory::new(&seen, None).text(&Style::default());
@@ -42,8 +42,21 @@ pub(crate) use tiers::{nth, order};
 pub(crate) use tmpfs::{fit_sentence, fits, mounts};
 pub(crate) use zram::state_text as zram;
 
+use ramline_snapshot::Wanted;
+
 use crate::UnseenSection;
 use crate::sheet::Sheet;
+
+/// What nearly every screen looks at.
+const MEMORY: Wanted = Wanted {
+    meminfo: true,
+    zoneinfo: true,
+    vmstat: true,
+    zram: true,
+    pressure_memory: true,
+    cgroups: true,
+    ..Wanted::NOTHING
+};
 
 /// Names what could not be seen, and why; nothing when all was.
 pub(crate) fn unseen(page: &mut Sheet, sections: &[UnseenSection]) {

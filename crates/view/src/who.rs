@@ -62,7 +62,7 @@ impl WhoUses {
             return None;
         }
         let mut rows = who.as_ref().map(|who| who.rows.clone()).unwrap_or_default();
-        rows.sort_by_key(|row| std::cmp::Reverse(row.holds.value));
+        ramline_units::sort_by_key(&mut rows, |row| std::cmp::Reverse(row.holds.value));
         let programs = rows.into_iter().take(ROWS).map(|row| ProgramUse {
             name: row.name,
             processes: row.processes,
@@ -101,7 +101,7 @@ fn largest(tree: &groups::GroupTree) -> Vec<GroupUse> {
         (group.path != "/").then(|| GroupUse { path: group.path.clone(), own: Bytes(own), limit: group.bound.max })
     };
     let mut out: Vec<GroupUse> = tree.groups.iter().filter_map(own).collect();
-    out.sort_by_key(|group| std::cmp::Reverse(group.own));
+    ramline_units::sort_by_key(&mut out, |group| std::cmp::Reverse(group.own));
     out.truncate(ROWS);
     out
 }

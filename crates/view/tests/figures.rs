@@ -2,22 +2,20 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use ramline_kernel::{Root, gather::gather};
+use ramline_gather::gather;
+use ramline_kernel::Root;
 use ramline_snapshot::machine::Machine;
 use ramline_snapshot::{Snapshot, Wanted};
+use ramline_testkit::{names, tree};
 use ramline_view::figure::{self, Scope, find};
 use ramline_view::text::Style;
-use ramline_view::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
+use ramline_view::{Screen, ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
 use serde_json::Value;
 
 fn trees() -> Vec<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/healthy");
-    let mut trees: Vec<PathBuf> = fs::read_dir(dir).unwrap().flatten().map(|e| e.path()).collect();
-    trees.sort();
-    trees
+    names("healthy").iter().map(|name| tree(name)).collect()
 }
 
 #[test]
@@ -46,8 +44,7 @@ fn every_number_of_every_document_has_a_meaning_a_unit_a_scope_a_source_and_a_to
 
 #[test]
 fn every_number_that_a_screen_prints_is_found_by_its_path() {
-    let tree = trees().into_iter().find(|t| t.ends_with("linux-6.12-zram")).unwrap();
-    let seen = gather(&Root::new(tree), Wanted::ALL);
+    let seen = gather(&Root::new(tree("healthy/linux-6.12-zram")), Wanted::ALL);
     let documents = [
         ("memory", serde_json::to_value(ShowMemory::new(&seen, None)).unwrap()),
         ("zram", serde_json::to_value(ShowZram::new(&seen)).unwrap()),

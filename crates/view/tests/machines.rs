@@ -2,11 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use ramline_advice::{Inputs, TOPICS, explain, findings, headline};
-use ramline_kernel::{Root, gather::gather};
+use ramline_gather::gather;
+use ramline_kernel::Root;
 use ramline_model::groups::Selection;
 use ramline_model::ledger::Ledger;
 use ramline_model::{pressure, swap, tiers, tmpfs, watermarks, zram};
@@ -15,22 +15,19 @@ use ramline_snapshot::mounts::{Capacity, Mount};
 use ramline_snapshot::shmem::{Amount, File, GraphicsClient, GraphicsRegion, Holder, Object, Shmem};
 use ramline_snapshot::swaps::SwapArea;
 use ramline_snapshot::{Seen, Snapshot, Unseen, Wanted, Window};
+use ramline_testkit::{names, tree};
 use ramline_units::{Bytes, Nanos};
 use ramline_view::sheet::{Block, Depth, Sheet};
 use ramline_view::text::{Style, width};
 use ramline_view::{
-    CheckupReport, ShowCgroups, ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram, UnseenSection,
-    html, screen, topics,
+    CheckupReport, Screen, ShowCgroups, ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram,
+    UnseenSection, html, screen, topics,
 };
 
 const STYLE: Style = Style { colour: false, width: 100 };
 
 fn trees() -> Vec<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/healthy");
-    let mut trees: Vec<PathBuf> =
-        fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()).collect();
-    trees.sort();
-    trees
+    names("healthy").iter().map(|name| tree(name)).collect()
 }
 
 fn machine(tree: &Path) -> Snapshot {
@@ -142,7 +139,7 @@ fn show_fits_a_small_terminal_and_its_first_line_is_short() {
             let first = text.lines().next().unwrap_or_default();
             assert!(!first.is_empty() && width(first) < 100, "{name} on {}: {first}", tree.display());
         }
-        let show = ShowMemory::new(&seen, None).brief(&Style { colour: false, width: 80 });
+        let show = ShowMemory::new(&seen, None).sheet().text(&Style { colour: false, width: 80 }, Depth::Brief);
         assert!(show.lines().count() <= 14, "{}:\n{show}", tree.display());
         let verdict = ShowMemory::new(&seen, None).verdict;
         assert!(verdict.is_none_or(|verdict| width(&verdict.text) < 100), "{}", tree.display());
@@ -278,17 +275,7 @@ fn a_window_gives_rates_and_its_length_and_none_says_so() {
 
 /// Those of healthy machines, and those on which a finding fires, or an explanation has much to say.
 fn every_tree() -> Vec<PathBuf> {
-    let mut out = Vec::new();
-    let mut left = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")];
-    while let Some(dir) = left.pop() {
-        if dir.join("proc").is_dir() {
-            out.push(dir);
-        } else {
-            left.extend(fs::read_dir(dir).unwrap().flatten().map(|e| e.path()).filter(|path| path.is_dir()));
-        }
-    }
-    out.sort();
-    out
+    names("").iter().map(|name| tree(name)).collect()
 }
 
 /// Every sentence of a sheet, folded ones too.

@@ -1,16 +1,15 @@
 //! `show tmpfs` where users have a quota, on the captured machine of the finding.
 
-use std::path::Path;
-
-use ramline_kernel::{Root, gather::gather};
+use ramline_gather::gather;
+use ramline_kernel::Root;
 use ramline_snapshot::Wanted;
-use ramline_view::ShowTmpfs;
+use ramline_testkit::tree;
 use ramline_view::text::Style;
+use ramline_view::{Screen, ShowTmpfs};
 
 #[test]
 fn a_user_near_its_quota_stands_below_the_mounts_with_what_others_get() {
-    let tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/findings/tmpfs-quota-near-limit/fires");
-    let seen = gather(&Root::new(tree), Wanted::ALL);
+    let seen = gather(&Root::new(tree("findings/tmpfs-quota-near-limit/fires")), Wanted::ALL);
     let shown = ShowTmpfs::new(&seen).text(&Style { colour: false, width: 100 });
     let rows: Vec<String> = shown
         .lines()

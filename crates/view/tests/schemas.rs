@@ -1,49 +1,58 @@
-//! The schemas under `schema/` are those of the code. After a deliberate change: `RAMLINE_BLESS=1 cargo test -p ramline-view`.
+//! The schema file is that of the types. After a deliberate change: `RAMLINE_BLESS=1 cargo test -p ramline-view`, and build again.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{env, fs};
 
-use ramline_view::schema::schemas;
+use ramline_view::{figure, schema};
+use serde_json::Value;
 
-fn dir() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema")
-}
+/// Arrays and objects up to this width stand on one line, so that a field of a document is a line of a diff.
+const WIDTH: usize = 140;
 
-#[test]
-fn the_schema_files_say_what_the_programs_print() {
-    let bless = env::var_os("RAMLINE_BLESS").is_some();
-    for (name, value) in schemas() {
-        let path = dir().join(format!("{name}.json"));
-        let text = serde_json::to_string_pretty(&value).unwrap() + "\n";
-        if bless {
-            fs::create_dir_all(dir()).unwrap();
-            fs::write(&path, &text).unwrap();
+fn pretty(value: &Value, indent: usize) -> String {
+    let whole = value.to_string();
+    let (open, close, parts): (_, _, Vec<String>) = match value {
+        _ if whole.chars().count() + indent <= WIDTH => return whole,
+        Value::Array(items) => ('[', ']', items.iter().map(|item| pretty(item, indent + 1)).collect()),
+        Value::Object(fields) => {
+            let field = |(key, value): (&String, &Value)| {
+                format!("{}: {}", Value::from(key.as_str()), pretty(value, indent + 1))
+            };
+            ('{', '}', fields.iter().map(field).collect())
         }
-        let stored = fs::read_to_string(&path).unwrap_or_default();
-        assert!(
-            stored == text,
-            "schema/{name}.json is not what the code says; try: RAMLINE_BLESS=1 cargo test -p ramline-view"
-        );
-    }
+        _ => return whole,
+    };
+    let (end, pad) = ("\n".to_owned() + &" ".repeat(indent), " ".repeat(indent + 1));
+    let parts: Vec<String> = parts.into_iter().map(|part| format!("\n{pad}{part}")).collect();
+    format!("{open}{}{end}{close}", parts.join(","))
 }
 
 #[test]
-fn no_schema_file_is_left_over() {
-    let known: Vec<String> = schemas().iter().map(|(name, _)| format!("{name}.json")).collect();
-    fs::create_dir_all(dir()).unwrap();
-    for entry in fs::read_dir(dir()).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        assert!(!name.ends_with(".json") || known.contains(&name), "schema/{name} belongs to no document");
+fn the_schema_file_is_that_of_the_types() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema");
+    let (file, made) = (dir.join("ramline.schema.json"), pretty(&figure::schemas(), 0) + "\n");
+    if env::var_os("RAMLINE_BLESS").is_some() {
+        fs::write(&file, &made).unwrap();
     }
+    let hint = "schema/ramline.schema.json is not what the types say; try: RAMLINE_BLESS=1 cargo test -p ramline-view";
+    assert!(fs::read_to_string(&file).unwrap() == made, "{hint}");
+    assert_eq!(fs::read_dir(dir).unwrap().count(), 1, "one file holds all documents");
 }
 
 #[test]
-fn every_document_names_its_fields_with_their_meaning() {
-    for (name, value) in schemas() {
+fn every_document_names_its_fields_with_their_meaning_and_stands_by_itself() {
+    assert!(schema::names().count() > 30);
+    for name in schema::names() {
+        let value = schema::document(name).unwrap();
         let properties = value["properties"].as_object().unwrap_or_else(|| panic!("{name} has no fields"));
         for (field, schema) in properties {
             let described = schema.get("description").is_some() || schema.get("$ref").is_some();
             assert!(described, "{name}.{field} has no description");
         }
+        for target in value.to_string().split("\"$ref\":\"#/$defs/").skip(1) {
+            let target = target.split('"').next().unwrap();
+            assert!(value["$defs"].get(target).is_some(), "{name} refers to {target}, which it does not hold");
+        }
     }
+    assert_eq!(schema::document("nothing"), None);
 }

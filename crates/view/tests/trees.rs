@@ -1,8 +1,7 @@
 //! Trees of groups and of processes on terminals of any width: a row is a line, at its depth, and no name is cut where there is room.
 
-use std::path::Path;
-
-use ramline_kernel::{Root, gather::gather};
+use ramline_gather::gather;
+use ramline_kernel::Root;
 use ramline_model::groups::{Selection, Sort};
 use ramline_model::processes::{By, Filter};
 use ramline_snapshot::machine::Machine;
@@ -10,13 +9,12 @@ use ramline_snapshot::processes::{Process, Processes};
 use ramline_snapshot::{Seen, Snapshot, Wanted};
 use ramline_units::Bytes;
 use ramline_view::text::{Style, width};
-use ramline_view::{ShowCgroups, ShowProcesses, SortBy};
+use ramline_view::{Screen, ShowCgroups, ShowProcesses, SortBy};
 
 const WIDTHS: [usize; 5] = [60, 80, 100, 120, 200];
 
 fn groups(tree: &str) -> Snapshot {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/healthy").join(tree);
-    gather(&Root::new(&dir), Wanted::ALL)
+    gather(&Root::new(ramline_testkit::tree(&format!("healthy/{tree}"))), Wanted::ALL)
 }
 
 /// Six generations, and on each a program with a long name.

@@ -56,8 +56,8 @@ fn a_tree_goes_with_its_files_and_one_that_has_only_its_name_stays() {
     let outside = base.path().join("outside");
     std::fs::write(&outside, "mine").unwrap();
     std::os::unix::fs::symlink(&outside, path.join("link")).unwrap();
-    let id = FileId::of(&path).unwrap();
-    let other = Step::MakeTree { path: path.clone(), id: Some(FileId { inode: id.inode + 1, ..id }) };
+    let id = FileKey::at(&path).unwrap();
+    let other = Step::MakeTree { path: path.clone(), id: Some(FileKey { inode: id.inode + 1, ..id }) };
     assert!(matches!(undo(&other, context).unwrap(), Outcome::LeftAlone(_)));
     assert!(path.join("many/deep/file").exists());
     let step = Step::MakeTree { path: path.clone(), id: Some(id) };

@@ -1,6 +1,6 @@
 //! `available`: what MemAvailable promises, and what it does not.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::look;
 use crate::text::rate;

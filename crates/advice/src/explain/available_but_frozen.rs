@@ -1,6 +1,6 @@
 //! `available-but-frozen`: how a machine stands still while memory is available.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::look;
 use crate::text::{percent, rate};
@@ -19,7 +19,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let snapshot = inputs.snapshot;
     let meminfo = snapshot.meminfo.data();
     let available = meminfo.and_then(|m| m.mem_available);
-    let mapped = meminfo.and_then(|m| Some(m.mapped? - m.shmem.unwrap_or_default()));
+    let mapped = meminfo.and_then(|m| Some(m.mapped?.saturating_sub(m.shmem.unwrap_or_default())));
     let swap = meminfo.and_then(|m| m.swap_free);
     let mut numbers = Numbers::default();
     let share = available.zip(snapshot.mem_total()).and_then(|(a, total)| a.share_of(total));

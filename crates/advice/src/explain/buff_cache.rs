@@ -1,6 +1,6 @@
 //! `buff-cache`: what the column holds, which part of it is spare, and which part is not cache at all.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::look;
 use crate::text::rate;

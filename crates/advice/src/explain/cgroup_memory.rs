@@ -1,6 +1,6 @@
 //! `cgroup-memory`: what a group's (container's) memory limit counts, and what happens at it.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::{evidence, percent};
 use ramline_model::group;

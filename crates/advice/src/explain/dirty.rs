@@ -1,6 +1,6 @@
 //! `dirty`: written data that waits in RAM, when it is written, and when writers are slowed down.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::{bytes_of, nanos_of};
 use ramline_model::costs::file_tier;

@@ -1,6 +1,6 @@
 //! `evictors`: what else evicts pages.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::{evidence, rate};
 use ramline_snapshot::Wanted;

@@ -1,6 +1,6 @@
 //! `hugepages`: memory set aside as huge pages, and how much of it is unused.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::{evidence, percent};
 use ramline_snapshot::Snapshot;

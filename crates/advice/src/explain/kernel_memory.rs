@@ -1,6 +1,6 @@
 //! `kernel-memory`: what the kernel uses for itself, and which part can shrink.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::{evidence, percent};
 use ramline_model::ledger::{Ledger, Term};

@@ -1,6 +1,6 @@
 //! `mglru`: whether reclaim goes by two lists or by generations, and what that changes.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use ramline_snapshot::Seen;
 

@@ -2,7 +2,7 @@
 
 use ramline_units::{Bytes, Nanos};
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::look;
 use crate::text::{nanos_of, rate};
@@ -90,7 +90,7 @@ fn taking_away(
 ) -> String {
     let freed: Bytes =
         areas.iter().filter_map(|area| Some(look::zram_of(inputs.snapshot, area)?.mm.as_ref()?.mem_used_total)).sum();
-    let back = swapped - freed;
+    let back = swapped.saturating_sub(freed);
     let Some(available) = inputs.snapshot.meminfo.data().and_then(|m| m.mem_available) else {
         return format!(
             "Taking swap away would bring {swapped} back into RAM. After that the kernel could only drop file pages, and then kill."
@@ -104,7 +104,7 @@ fn taking_away(
     }
     format!(
         "Taking swap away would bring {swapped} back into RAM{pool}. It would leave {} of {available} available; to make room after that the kernel could only drop from {} of file pages, and then kill.",
-        available - back,
+        available.saturating_sub(back),
         cache.map_or_else(|| "an unknown amount".to_owned(), |cache| cache.to_string())
     )
 }

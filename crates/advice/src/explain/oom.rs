@@ -1,6 +1,6 @@
 //! `oom`: when something is killed for memory, and what would be.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use ramline_model::group;
 use ramline_snapshot::processes::Process;

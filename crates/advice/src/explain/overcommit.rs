@@ -1,6 +1,6 @@
 //! `overcommit`: how much memory programs may ask for, apart from what they use.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::percent;
 use ramline_snapshot::sysctl::VmSettings;
@@ -41,7 +41,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         ),
         (Some(2), Some(promised), Some(limit)) => format!(
             "{} more: {promised} of {limit} is promised (strict mode). Beyond that programs are refused memory, however much is free.",
-            limit - promised
+            limit.saturating_sub(promised)
         ),
         (Some(1), Some(promised), _) => {
             format!("Any amount: nothing is refused (vm.overcommit_memory is 1). {promised} is promised now.")

@@ -1,6 +1,6 @@
 //! `page-cache`: what it is made of, what leaves first, and how to tell whether it is large enough.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, unseen};
 use crate::Inputs;
 use crate::look;
 use crate::text::{percent, rate};

@@ -1,6 +1,6 @@
 //! `page-cluster`: how many pages one swap-in reads, and where the setting does nothing.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::look;
 use crate::text::{evidence, percent};

@@ -1,6 +1,6 @@
 //! `pressure`: whether anything waits for memory.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences};
 use crate::Inputs;
 use crate::findings::group_at_its_limit;
 use ramline_model::pressure::{self, PressureState};

@@ -1,6 +1,6 @@
 //! `psi`: what the kernel's pressure numbers mean.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::evidence;
 use ramline_model::pressure;

@@ -1,6 +1,6 @@
 //! `read-ahead`: what one fault reads.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, unseen};
 use crate::Inputs;
 use crate::look;
 use crate::text::{bytes_of, evidence, rate};

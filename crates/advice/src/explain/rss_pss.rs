@@ -1,6 +1,6 @@
 //! `rss-pss`: why the processes' sizes do not add up to what is used.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::percent;
 use ramline_snapshot::Wanted;

@@ -1,6 +1,6 @@
 //! `shmem`: what shared memory is made of, and what keeps it in RAM.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::percent;
 use ramline_model::tmpfs;

@@ -1,6 +1,6 @@
 //! `swap-in-use`: stock apart from flow.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::look;
 use crate::text::{evidence, rate};

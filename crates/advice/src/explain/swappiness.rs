@@ -1,6 +1,6 @@
 //! `swappiness`: what the value does here, and what the measured costs would imply.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::look;
 use crate::text::percent;

@@ -1,6 +1,6 @@
 //! `thp`: transparent huge pages, when they are made and how much uses them.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::{list, percent, rate};
 use ramline_snapshot::{Snapshot, Wanted};

@@ -1,6 +1,6 @@
 //! `tmpfs`: what lies in RAM as files, and whether /tmp would fit.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::evidence;
 use ramline_model::tmpfs::{self, Fit, Model, TmpfsMount, would_fit};

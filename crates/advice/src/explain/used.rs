@@ -3,7 +3,7 @@
 use ramline_model::ledger::{Freeable, Ledger, Line};
 use ramline_units::Bytes;
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::{evidence, list, percent};
 
@@ -22,10 +22,10 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let meminfo = inputs.snapshot.meminfo.data();
     let mut numbers = Numbers::default();
     let total = meminfo.and_then(|m| m.mem_total);
-    let by_available = meminfo.and_then(|m| Some(m.mem_total? - m.mem_available?));
+    let by_available = meminfo.and_then(|m| m.mem_total?.checked_sub(m.mem_available?));
     let by_cache = meminfo.and_then(|m| {
         let cache = m.buffers? + m.cached? + m.s_reclaimable.unwrap_or_default();
-        Some(m.mem_total? - m.mem_free? - cache)
+        m.mem_total?.checked_sub(m.mem_free? + cache)
     });
     numbers.add("used, as free of procps 4 counts it", by_available, "/proc/meminfo MemTotal - MemAvailable");
     numbers.add(
@@ -38,7 +38,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     if let Some(ledger) = &ledger {
         let held_for_good = |l: &&Line| matches!(l.freeable, Freeable::AtCost | Freeable::No) && l.bytes.0 > 0;
         let mut lines: Vec<_> = ledger.lines.iter().filter(held_for_good).collect();
-        lines.sort_by_key(|line| std::cmp::Reverse(line.bytes));
+        ramline_units::sort_by_key(&mut lines, |line| std::cmp::Reverse(line.bytes));
         held = lines.iter().map(|line| line.bytes).sum();
         for line in lines.iter().take(MOST) {
             numbers.0.push(evidence(

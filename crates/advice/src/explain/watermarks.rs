@@ -1,6 +1,6 @@
 //! `watermarks`: when the kernel begins to reclaim, per zone, in MiB and minutes.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::evidence;
 use ramline_model::watermarks::{self, Distance, ZoneMarks};

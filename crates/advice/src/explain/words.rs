@@ -84,7 +84,7 @@ pub fn closest_topics(name: &str) -> Vec<&'static str> {
         |word: &str| name.chars().count() > 3 && (word.contains(&name) || word.len() > 3 && name.contains(word));
     let mut all: Vec<(usize, &'static str)> = names
         .filter_map(|(word, id)| {
-            let far = Some(distance(word, &name)).filter(|far| *far <= near);
+            let far = Some(strsim::levenshtein(word, &name)).filter(|far| *far <= near);
             let part = inside(word).then_some(2);
             Some((far.into_iter().chain(part).min()?, id))
         })
@@ -100,26 +100,6 @@ pub fn closest_topics(name: &str) -> Vec<&'static str> {
     out
 }
 
-/// Insertions, deletions and replacements between two names (Levenshtein), of the first 60 characters.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().take(60).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = i;
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-        let mut left = i + 1;
-        for (cell, y) in row.iter_mut().skip(1).zip(&b) {
-            let here = (diagonal + usize::from(x != *y)).min(left + 1).min(*cell + 1);
-            diagonal = *cell;
-            *cell = here;
-            left = here;
-        }
-    }
-    row.last().copied().unwrap_or(0)
-}
-
 /// The distance of a name from what was typed, where that is near enough to be a slip; short words are near to anything, so of up
 /// to five letters one may differ, of more half of them.
 #[must_use]
@@ -128,21 +108,12 @@ pub fn slip(typed: &str, name: &str) -> Option<usize> {
         0..=5 => 1,
         letters => letters / 2,
     };
-    Some(distance(name, typed)).filter(|far| *far <= near)
+    Some(strsim::levenshtein(name, typed)).filter(|far| *far <= near)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_compared_by_the_letters_that_differ() {
-        assert_eq!(distance("swappiness", "swapiness"), 1);
-        assert_eq!(distance("used", "used"), 0);
-        assert_eq!(distance("used", ""), 4);
-        assert_eq!(distance("", "ab"), 2);
-        assert_eq!(distance("kitten", "sitting"), 3);
-    }
 
     #[test]
     fn a_slip_of_a_short_word_is_one_letter() {

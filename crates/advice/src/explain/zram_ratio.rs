@@ -1,6 +1,6 @@
 //! `zram-ratio`: what zram gains here.
 
-use super::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
 use crate::Inputs;
 use crate::text::{evidence, percent};
 use ramline_model::zram;

@@ -1,7 +1,7 @@
 //! `zram-unused`: why zram, or swap at all, is not used; every step from the device to the balance.
 
+use super::topic::{Answer, Area, LIGHT, Numbers, Topic, unseen};
 use super::watermarks::{line, minutes};
-use super::{Answer, Area, LIGHT, Numbers, Topic, unseen};
 use crate::Inputs;
 use crate::look;
 use crate::text::{evidence, percent};
@@ -81,7 +81,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
 }
 
 fn mechanism() -> Vec<String> {
-    super::sentences([
+    super::topic::sentences([
         "A page goes to zram only if all of this holds: the device is set up as swap; no area of higher priority has room; reclaim runs at all; and it picks anonymous pages rather than file pages.",
         "Reclaim runs when free pages of a zone fall to low: kswapd wakes. Above high it sleeps, and nothing is swapped, whatever is configured. At min, allocations stall and reclaim by themselves; then they compact, and in the end something is killed.",
         "Which pages go is decided by vm.swappiness and by what the kernel saw lately: while there are file pages that were used once and are not missed, they are reclaimed first.",

@@ -18,7 +18,7 @@ use ramline_snapshot::sysctl::VmSettings;
 use ramline_snapshot::{Snapshot, Window};
 use ramline_units::{Bytes, Pages};
 
-use super::{Draft, commands};
+use super::draft::{Draft, commands};
 use crate::look;
 use crate::text::{bytes_of, evidence};
 use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};

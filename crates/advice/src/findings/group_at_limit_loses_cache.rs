@@ -17,7 +17,7 @@ use ramline_snapshot::cgroup::{Group, Version};
 use ramline_snapshot::{Snapshot, Window};
 use ramline_units::{Bytes, Limit, Pages};
 
-use super::{Draft, commands};
+use super::draft::{Draft, commands};
 use crate::text::{evidence, rate, word};
 use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};
 

@@ -6,7 +6,7 @@
 use ramline_snapshot::hugepages::HugePool;
 use ramline_units::{Bytes, Nanos};
 
-use super::{Draft, commands};
+use super::draft::{Draft, commands};
 use crate::text::{evidence, percent};
 use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};
 

@@ -8,7 +8,7 @@ use ramline_model::ledger::Ledger;
 use ramline_snapshot::Window;
 use ramline_units::{Bytes, Nanos};
 
-use super::Draft;
+use super::draft::Draft;
 use crate::text::{evidence, list};
 use crate::{Confidence, Evidence, Finding, Inputs, Rule, Weight};
 
@@ -38,7 +38,7 @@ struct Growth {
 
 impl Growth {
     fn by(&self) -> Bytes {
-        self.to - self.from
+        self.to.saturating_sub(self.from)
     }
 }
 
@@ -115,10 +115,10 @@ fn caches(window: &Window<'_>) -> Vec<(String, Bytes)> {
     let Some((before, after)) = window.before.slab.data().zip(window.after.slab.data()) else { return vec![] };
     let grown = |cache: &ramline_snapshot::slab::Cache| {
         let held = before.cache(&cache.name).map_or(Bytes::ZERO, |cache| cache.held);
-        (cache.name.clone(), cache.held - held)
+        (cache.name.clone(), cache.held.saturating_sub(held))
     };
     let mut out: Vec<(String, Bytes)> = after.caches.iter().map(grown).filter(|(_, by)| by.0 > 0).collect();
-    out.sort_by_key(|(_, by)| std::cmp::Reverse(*by));
+    ramline_units::sort_by_key(&mut out, |(_, by)| std::cmp::Reverse(*by));
     out.truncate(3);
     out
 }

@@ -11,7 +11,7 @@ use ramline_snapshot::killers::{EARLYOOM_PERCENT, Earlyoom, OOMD_SWAP_PERCENT, O
 use ramline_snapshot::{Seen, Snapshot};
 use ramline_units::Bytes;
 
-use super::Draft;
+use super::draft::Draft;
 use crate::look;
 use crate::text::{evidence, percent};
 use crate::{Confidence, Evidence, Finding, Inputs, Rule, Weight};

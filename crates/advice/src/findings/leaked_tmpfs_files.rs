@@ -7,7 +7,7 @@
 use ramline_snapshot::shmem::{File, Object, ObjectKind, Shmem};
 use ramline_units::{Bytes, Nanos};
 
-use super::Draft;
+use super::draft::Draft;
 use crate::text::evidence;
 use crate::{Confidence, Evidence, Finding, Inputs, Rule, Weight};
 

@@ -9,7 +9,7 @@
 use ramline_model::pressure::{REFAULTS_PER_S, reclaimed_in_groups_only};
 use ramline_units::{Bytes, Pages};
 
-use super::{Draft, commands};
+use super::draft::{Draft, commands};
 use crate::look::{self, Proof, Refaults};
 use crate::text::{evidence, percent, rate};
 use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};

@@ -7,7 +7,8 @@ use ramline_model::group::{self, GroupRoom};
 use ramline_model::pressure::{self, PressureState};
 use ramline_snapshot::Snapshot;
 
-use super::{Draft, RULES, not_looked};
+use super::draft::Draft;
+use super::{RULES, not_looked};
 use crate::look::{areas, refaults, swap_ins};
 use crate::text::{evidence, list, rate};
 use crate::{Confidence, Evidence, Finding, Inputs, Rule, Weight};

@@ -6,7 +6,7 @@
 use ramline_snapshot::evictors::Evictors;
 use ramline_units::{Bytes, Pages};
 
-use super::{Draft, commands};
+use super::draft::{Draft, commands};
 use crate::text::{evidence, list, rate};
 use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
 

@@ -11,7 +11,7 @@ use ramline_snapshot::Window;
 use ramline_snapshot::swaps::SwapArea;
 use ramline_units::{Nanos, Pages};
 
-use super::{Draft, commands};
+use super::draft::{Draft, commands};
 use crate::look;
 use crate::text::{evidence, percent, rate};
 use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};

@@ -10,7 +10,7 @@ use ramline_snapshot::Snapshot;
 use ramline_snapshot::processes::Process;
 use ramline_units::Bytes;
 
-use super::Draft;
+use super::draft::Draft;
 use crate::text::{evidence, percent};
 use crate::{Confidence, Finding, Inputs, Rule, Weight};
 

@@ -13,7 +13,7 @@ use ramline_snapshot::processes::Process;
 use ramline_snapshot::{Snapshot, Window};
 use ramline_units::{Bytes, checked_sum};
 
-use super::Draft;
+use super::draft::Draft;
 use crate::look::{self, Cost};
 use crate::text::{evidence, percent, rate};
 use crate::{Confidence, Evidence, Finding, Inputs, Rule, Weight};

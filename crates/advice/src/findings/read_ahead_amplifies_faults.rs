@@ -10,7 +10,7 @@ use ramline_snapshot::blocks::BlockDevice;
 use ramline_snapshot::{Snapshot, Window};
 use ramline_units::Bytes;
 
-use super::{Draft, commands};
+use super::draft::{Draft, commands};
 use crate::look;
 use crate::text::{bytes_of, evidence, rate, word};
 use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};

@@ -7,7 +7,7 @@
 use ramline_model::swap;
 use ramline_snapshot::swaps::SwapArea;
 
-use super::{Draft, commands};
+use super::draft::{Draft, commands};
 use crate::look;
 use crate::text::{evidence, word};
 use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
@@ -103,7 +103,7 @@ fn slower(inputs: &Inputs<'_>, fast: &SwapArea, slow: &SwapArea) -> Option<Becau
 }
 
 fn effect(fast: &SwapArea, slow: &SwapArea, equal: bool) -> String {
-    let free = fast.size - fast.used;
+    let free = fast.free();
     if swap::is_full(slow) {
         return format!(
             "until now: {} is full, so pages go to {} for the moment; its {} stay where they are until they are read back",

@@ -4,7 +4,7 @@
 //! what differs between them is noise. Needs the measured tiers. It is a formula over costs, so the confidence is low;
 //! where the sandbox ran arms near both values it decides: faster makes this certain, not faster makes it silent.
 
-use super::{Draft, commands};
+use super::draft::{Draft, commands};
 use crate::look::{self, Proof};
 use crate::text::{evidence, rate};
 use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};

@@ -10,7 +10,7 @@ use ramline_evidence::RunRecord;
 use ramline_model::balance;
 use ramline_units::Nanos;
 
-use super::{Draft, commands};
+use super::draft::{Draft, commands};
 use crate::look::{self, Cost, Proof};
 use crate::text::{evidence, percent};
 use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};

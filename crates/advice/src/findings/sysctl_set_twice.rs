@@ -8,7 +8,7 @@
 use ramline_snapshot::Snapshot;
 use ramline_snapshot::configured::{Configured, Setting};
 
-use super::{Draft, commands};
+use super::draft::{Draft, commands};
 use crate::text::{evidence, word};
 use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
 
@@ -51,7 +51,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     keys.dedup();
     let mut found: Vec<(Setting, Wrong)> = keys.into_iter().filter_map(|key| wrong(seen, key)).collect();
     // What is lost weighs more than what is said twice.
-    found.sort_by_key(|(_, wrong)| match wrong {
+    ramline_units::sort_by_key(&mut found, |(_, wrong)| match wrong {
         Wrong::Loses { .. } => 0,
         Wrong::NotInForce { .. } => 1,
         Wrong::Twice { .. } => 2,

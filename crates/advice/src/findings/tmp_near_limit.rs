@@ -8,8 +8,8 @@ use ramline_snapshot::Snapshot;
 use ramline_snapshot::mounts::{self, Mount};
 use ramline_units::Bytes;
 
+use super::draft::{Draft, commands};
 use super::tmpfs_near_limit::{self as tmpfs_rule, NEAR};
-use super::{Draft, commands};
 use crate::text::{evidence, percent};
 use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
 
@@ -48,9 +48,9 @@ fn full_tmpfs(snapshot: &Snapshot) -> Option<Finding> {
 
 fn full_disk(mount: &Mount) -> Option<Finding> {
     let capacity = mount.capacity.filter(|c| c.size.0 > 0)?;
-    let usable = capacity.size - capacity.free + capacity.available;
-    let used = (usable - capacity.available).share_of(usable)?;
-    let inodes = Bytes(capacity.inodes.saturating_sub(capacity.inodes_free)).share_of(Bytes(capacity.inodes));
+    let used = capacity.used()?;
+    let used = used.share_of(used + capacity.available)?;
+    let inodes = capacity.inodes_used().and_then(|used| Bytes(used).share_of(Bytes(capacity.inodes)));
     let own = mount.at == "/tmp";
     let (what, share) = if used >= NEAR && (own || capacity.available < LITTLE) {
         ("space", used)

@@ -8,7 +8,7 @@ use ramline_model::tmpfs::{self, TmpfsMount};
 use ramline_snapshot::Snapshot;
 use ramline_units::{Bytes, Limit};
 
-use super::{Draft, commands};
+use super::draft::{Draft, commands};
 use crate::text::{evidence, percent, word};
 use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
 

@@ -6,8 +6,8 @@
 use ramline_model::tmpfs::{self, QuotaUse, TmpfsMount};
 use ramline_units::{Bytes, Limit};
 
+use super::draft::{Draft, commands};
 use super::tmpfs_near_limit::{NEAR, grounds};
-use super::{Draft, commands};
 use crate::text::{evidence, percent, word};
 use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
 
@@ -27,7 +27,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         .flat_map(|mount| mount.quotas.iter().flat_map(|q| &q.uses).map(move |it| (mount, it)))
         .filter(|(_, it)| it.fullest() >= NEAR)
         .collect();
-    near.sort_by(|a, b| b.1.fullest().total_cmp(&a.1.fullest()));
+    ramline_units::sort_by(&mut near, |a, b| b.1.fullest().total_cmp(&a.1.fullest()));
     let (mount, first) = *near.first()?;
     let (what, share) = reached(first);
     let at = &mount.at;

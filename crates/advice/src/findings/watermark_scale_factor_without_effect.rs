@@ -6,7 +6,7 @@
 use ramline_model::watermarks;
 use ramline_units::Bytes;
 
-use super::{Draft, commands};
+use super::draft::{Draft, commands};
 use crate::text::{bytes_of, evidence};
 use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};
 

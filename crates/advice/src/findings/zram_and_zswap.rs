@@ -5,7 +5,7 @@
 
 use ramline_snapshot::swaps::SwapArea;
 
-use super::{Draft, commands};
+use super::draft::{Draft, commands};
 use crate::look;
 use crate::text::{evidence, list};
 use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};

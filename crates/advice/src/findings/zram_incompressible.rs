@@ -7,7 +7,7 @@ use ramline_model::zram::gain;
 use ramline_snapshot::zram::ZramDevice;
 use ramline_units::{Bytes, PageSize};
 
-use super::{Draft, commands};
+use super::draft::{Draft, commands};
 use crate::look;
 use crate::text::{evidence, percent};
 use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};

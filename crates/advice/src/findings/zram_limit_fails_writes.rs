@@ -7,7 +7,7 @@ use ramline_snapshot::Window;
 use ramline_snapshot::zram::{MmStat, ZramDevice};
 use ramline_units::{Bytes, Limit};
 
-use super::{Draft, commands};
+use super::draft::{Draft, commands};
 use crate::look;
 use crate::text::{evidence, percent};
 use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};
@@ -75,7 +75,7 @@ fn failed_writes(window: &Window<'_>, name: &str) -> Option<u64> {
 fn effect(device: &ZramDevice, mm: &MmStat, limit: Bytes) -> String {
     // At the ratio so far the limit holds orig · limit / used; the rest of disksize is out of reach.
     let reachable = mm.orig_data_size.scale(limit.0, mm.mem_used_total.0).unwrap_or(device.disksize);
-    let unusable = device.disksize - reachable;
+    let unusable = device.disksize.saturating_sub(reachable);
     format!("{unusable} of swap that /proc/swaps shows as free cannot be filled within {limit} at this ratio")
 }
 

@@ -3,11 +3,10 @@
 //! For every rule there is a case on which it fires, and its nearest misses on which it does not.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
-use std::path::PathBuf;
-
 use ramline_advice::{Finding, Inputs, RULES, findings};
 use ramline_evidence::{Arm, LatencyStats, RoundTime, RunRecord, SwapKind, TierMeasurement, TierReport, Verdict};
-use ramline_kernel::{Root, gather::gather};
+use ramline_gather::gather;
+use ramline_kernel::Root;
 use ramline_snapshot::vmstat::Vmstat;
 use ramline_snapshot::{Seen, Snapshot, Wanted, Window, swaps};
 use ramline_units::Nanos;
@@ -26,9 +25,12 @@ pub struct Case {
 impl Case {
     /// A captured tree below `fixtures/`.
     pub fn tree(path: &str) -> Case {
-        let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(path);
-        assert!(dir.join("meta.json").is_file(), "no captured tree at {}", dir.display());
-        Case { now: gather(&Root::new(dir), Wanted::ALL), before: None, tiers: None, runs: vec![] }
+        Case {
+            now: gather(&Root::new(ramline_testkit::tree(path)), Wanted::ALL),
+            before: None,
+            tiers: None,
+            runs: vec![],
+        }
     }
 
     /// The same machine two seconds earlier; `counters` are lines of /proc/vmstat then and now.

@@ -1,7 +1,5 @@
 //! The table of rules: each fires where it should, is silent where it should be, and says what a finding must say.
 
-use std::path::Path;
-
 use crate::cases::{Case, THRASHING, fires, silent, with_idle_anonymous, with_zram, without_swap};
 use ramline_advice::{Confidence, RULES, TOPICS, Weight};
 
@@ -19,7 +17,7 @@ fn every_rule_fires_on_its_fixture_and_is_silent_on_the_nearest_misses() {
 
 #[test]
 fn every_rule_has_a_docs_page_and_a_topic_and_a_name_of_its_own() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = ramline_testkit::project();
     for (index, rule) in RULES.iter().enumerate() {
         let page = std::fs::read_to_string(root.join(format!("docs/findings/{}.md", rule.id)));
         let page = page.unwrap_or_else(|e| panic!("docs/findings/{}.md: {e}", rule.id));
@@ -59,11 +57,9 @@ fn every_finding_has_numbers_with_sources_and_a_way_back() {
 
 #[test]
 fn every_healthy_machine_yields_only_nothing_to_change() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/healthy");
     let mut seen = 0;
-    for entry in std::fs::read_dir(dir).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        let case = Case::tree(&format!("healthy/{name}"));
+    for name in ramline_testkit::names("healthy") {
+        let case = Case::tree(&name);
         for case in [case.clone(), still(case)] {
             let ids: Vec<String> = case.findings().into_iter().map(|f| format!("{}: {}", f.id, f.title)).collect();
             assert!(ids.len() == 1 && ids.iter().all(|id| id.starts_with("nothing-to-change")), "{name}: {ids:#?}");
@@ -162,7 +158,7 @@ fn no_rule_firing_is_no_all_clear_where_memory_is_short() {
 
 #[test]
 fn findings_use_the_words_of_the_glossary() {
-    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/glossary.md");
+    let page = ramline_testkit::project().join("docs/glossary.md");
     let page = std::fs::read_to_string(page).unwrap();
     let rows = page.lines().take_while(|line| !line.starts_with("## ")).filter_map(|row| row.split('|').nth(2));
     let words: Vec<&str> = rows.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();

@@ -137,7 +137,7 @@ pub fn slab_grows(mib: u64) -> Case {
         let Seen::Seen { data, .. } = &mut snapshot.meminfo else { panic!("no meminfo") };
         data.s_unreclaim = Some(Bytes::from_mib(100 + mib));
         // What the cache took is not free any more.
-        data.mem_free = data.mem_free.map(|free| free - Bytes::from_mib(mib));
+        data.mem_free = data.mem_free.map(|free| free.saturating_sub(Bytes::from_mib(mib)));
     };
     set(case.before.as_mut().unwrap(), 10);
     set(&mut case.now, 10 + mib);
@@ -169,7 +169,7 @@ pub fn group(refaults: u64, percent: u64) -> Case {
 pub fn leftover_grows(mib: u64) -> Case {
     let mut case = without_swap().window(&[]);
     let Seen::Seen { data, .. } = &mut case.now.meminfo else { panic!("no meminfo") };
-    data.mem_free = data.mem_free.map(|free| free - Bytes::from_mib(mib));
+    data.mem_free = data.mem_free.map(|free| free.saturating_sub(Bytes::from_mib(mib)));
     case
 }
 

@@ -1,7 +1,7 @@
 //! Rules over processes, groups, shared memory, kernel caches and configured files: what they say, and their bounds.
 
-use ramline_advice::{Confidence, Inputs, Weight, headline};
-use ramline_snapshot::{Seen, Window, configured::Configured};
+use ramline_advice::{Confidence, Inputs, Weight, explain, headline};
+use ramline_snapshot::{Seen, Snapshot, Window, configured::Configured};
 use ramline_units::Nanos;
 
 use crate::cases::{Case, fires};
@@ -292,6 +292,33 @@ fn a_killer_without_anything_to_act_on_is_named() {
     };
     assert_eq!(early("earlyoom\0-m\x001\0"), None, "1 % of 24 GiB is above the watermarks");
     assert!(early("earlyoom\0-m\x005\0-M\x001024\0").is_some(), "the lower of the two counts");
+}
+
+/// As written before the section came, or without it.
+#[expect(clippy::unwrap_used, reason = "tests")]
+fn without(case: &Case, section: &str) -> Case {
+    let mut document = serde_json::to_value(&case.now).unwrap();
+    document.as_object_mut().unwrap().remove(section).unwrap();
+    Case { now: Snapshot::from_json("old.json", &document.to_string()).unwrap(), ..case.clone() }
+}
+
+#[test]
+fn what_an_old_snapshot_does_not_hold_is_no_fact_about_the_machine() {
+    use ramline_snapshot::killers::{Killers, Oomd, Watched};
+    let id = "killer-cannot-trigger";
+    let watched = Some(vec![Watched { unit: "-.slice".into(), swap: false, pressure: true }]);
+    let mut case = fires(id);
+    case.now.killers = Seen::of(Killers { oomd: Some(Oomd { watched, ..Oomd::default() }), ..Killers::default() });
+    case.now.pressure_memory = Seen::Absent { path: "/proc/pressure/memory".into() };
+    assert!(case.finding(id).is_some_and(|found| found.title.contains("this kernel does not measure it")));
+    assert_eq!(without(&case, "pressure_memory").finding(id), None, "whether it measures is not known");
+    case.now.lru_gen = Seen::Absent { path: "/sys/kernel/mm/lru_gen".into() };
+    let answer = |case: &Case| format!("{:?}", case.inputs(|inputs| explain("mglru", inputs)).unwrap().numbers);
+    assert!(answer(&case).contains("not there: two lists"));
+    assert!(!answer(&without(&case, "lru_gen")).contains("not there: two lists"));
+    let quiet = without(&Case::tree("healthy/linux-6.12-zram"), "groups");
+    let judged = quiet.finding("nothing-to-change").unwrap();
+    assert!(judged.evidence.iter().any(|known| known.value.contains("groups (not in this file)")), "{judged:?}");
 }
 
 #[test]

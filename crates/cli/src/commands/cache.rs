@@ -18,9 +18,10 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use ramline_kernel::KernelError;
+use ramline_kernel::{KernelError, Root};
+use ramline_pagecache::walk::WalkOptions;
 use ramline_pagecache::warm::Progress;
-use ramline_pagecache::{Glob, SoFar, walk};
+use ramline_pagecache::{Glob, SoFar};
 use ramline_view::cache;
 
 use crate::exit;
@@ -48,54 +49,35 @@ enum Verb {
     Watch(watch::Watch),
 }
 
+/// What a verb does.
+trait CacheVerb {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// Nothing of what was named could be looked at, stdout cannot be written, or as the verb says.
+    fn run(&self, root: &Root) -> Result<u8>;
+}
+
 impl Cache {
     /// Runs the command.
     ///
     /// # Errors
-    /// The source is no running machine; nothing of what was named could be looked at.
+    /// The source is no running machine; those of the verb.
     pub fn run(&self, source: &Source) -> Result<u8> {
-        match &self.verb {
-            Verb::Stat(verb) => {
-                source.must_be_live("cache stat")?;
-                verb.run(&source.kernel_root()?)
-            }
-            Verb::Top(verb) => {
-                source.must_be_live("cache top")?;
-                verb.run(&source.kernel_root()?)
-            }
-            Verb::Evict(verb) => {
-                source.must_be_live("cache evict")?;
-                verb.run(&source.kernel_root()?)
-            }
-            Verb::Warm(verb) => {
-                source.must_be_live("cache warm")?;
-                verb.run(&source.kernel_root()?)
-            }
-            Verb::Save(verb) => {
-                source.must_be_live("cache save")?;
-                verb.run(&source.kernel_root()?)
-            }
-            Verb::Pin(verb) => {
-                source.must_be_live("cache pin")?;
-                verb.run(&source.kernel_root()?)
-            }
-            Verb::Run(verb) => {
-                source.must_be_live("cache run")?;
-                verb.run(&source.kernel_root()?)
-            }
-            Verb::Restore(verb) => {
-                source.must_be_live("cache restore")?;
-                verb.run(&source.kernel_root()?)
-            }
-            Verb::Trace(verb) => {
-                source.must_be_live("cache trace")?;
-                verb.run(&source.kernel_root()?)
-            }
-            Verb::Watch(verb) => {
-                source.must_be_live("cache watch")?;
-                verb.run(&source.kernel_root()?)
-            }
-        }
+        let (name, verb): (_, &dyn CacheVerb) = match &self.verb {
+            Verb::Stat(verb) => ("stat", verb),
+            Verb::Top(verb) => ("top", verb),
+            Verb::Evict(verb) => ("evict", verb),
+            Verb::Warm(verb) => ("warm", verb),
+            Verb::Save(verb) => ("save", verb),
+            Verb::Restore(verb) => ("restore", verb),
+            Verb::Run(verb) => ("run", verb),
+            Verb::Pin(verb) => ("pin", verb),
+            Verb::Trace(verb) => ("trace", verb),
+            Verb::Watch(verb) => ("watch", verb),
+        };
+        source.must_be_live(&format!("cache {name}"))?;
+        verb.run(&source.kernel_root()?)
     }
 }
 
@@ -126,20 +108,20 @@ impl Walking {
         self.exclude.is_empty() && !self.follow && !self.one_file_system && !self.remote && self.threads.is_none()
     }
 
-    fn options(&self) -> walk::Options {
-        walk::Options {
+    fn options(&self) -> WalkOptions {
+        WalkOptions {
             exclude: self.exclude.clone(),
             follow: self.follow,
             one_file_system: self.one_file_system,
             remote: self.remote,
             threads: self.threads.map_or(0, usize::from),
-            ..walk::Options::default()
+            ..WalkOptions::default()
         }
     }
 
     /// The same, and what is asked is counted while it goes on.
-    fn counted(&self, so_far: &Arc<SoFar>) -> walk::Options {
-        walk::Options { so_far: Some(Arc::clone(so_far)), ..self.options() }
+    fn counted(&self, so_far: &Arc<SoFar>) -> WalkOptions {
+        WalkOptions { so_far: Some(Arc::clone(so_far)), ..self.options() }
     }
 }
 

@@ -6,13 +6,14 @@ use anyhow::Result;
 use clap::Args;
 use ramline_advice::{Inputs, Topic, explain, topic_named};
 use ramline_snapshot::Window;
-use ramline_view::figure::{self, Figure};
+use ramline_view::Versioned;
+use ramline_view::figure;
 use ramline_view::screen::TopicList;
 
 use crate::commands::show;
 use crate::duration;
 use crate::exit::{self, Failure};
-use crate::output::{Format, Versioned};
+use crate::output::Format;
 use crate::remembered;
 use crate::source::Source;
 
@@ -43,7 +44,7 @@ impl Explain {
     /// There is no such topic, or the source cannot be used.
     pub fn run(&self, source: &Source) -> Result<u8> {
         let Some(topic) = self.topic.as_deref().filter(|_| !self.list) else {
-            self.format.print(&TopicList::new(), TopicList::text)?;
+            self.format.screen(&TopicList::new())?;
             return Ok(exit::DONE);
         };
         match topic_named(topic) {
@@ -59,7 +60,7 @@ impl Explain {
         let inputs = Inputs { snapshot: &after, window, tiers: tiers.as_ref(), runs: &[] };
         let answer = explain(topic.id, &inputs).map_err(|e| Failure::new(exit::USAGE, e.to_string()))?;
         let screen = if self.more { ramline_view::screen::explain_more } else { ramline_view::screen::explain };
-        self.format.print(&Versioned::new(&answer), |document, style| screen(document.data(), style))?;
+        self.format.print(&Versioned::new(&answer), |style| screen(&answer, style))?;
         Ok(show::code(&after))
     }
 
@@ -67,7 +68,7 @@ impl Explain {
         let found = figure::find(name).map_err(|e| Failure::new(exit::USAGE, e.to_string()))?;
         let (before, after) = source.window(found.wants(), self.span)?;
         let window = before.as_ref().and_then(|before| Window::new(before, &after).ok());
-        self.format.print(&found.figure(&after, window.as_ref()), Figure::text)?;
+        self.format.screen(&found.figure(&after, window.as_ref()))?;
         Ok(show::code(&after))
     }
 }

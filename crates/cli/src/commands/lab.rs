@@ -88,11 +88,11 @@ impl Lab {
             Verb::List { format } => {
                 let experiments = EXPERIMENTS.iter().map(|e| info(e, 0)).collect();
                 let list = ExperimentList { schema_version: SCHEMA_VERSION, experiments, series: past()? };
-                format.print(&list, ExperimentList::text)?;
+                format.screen(&list)?;
                 Ok(exit::DONE)
             }
             Verb::Describe { experiment, format } => {
-                format.print(&info(known(experiment)?, SCHEMA_VERSION), ExperimentInfo::text)?;
+                format.screen(&info(known(experiment)?, SCHEMA_VERSION))?;
                 Ok(exit::DONE)
             }
             Verb::Run(run) => run.run(),
@@ -146,7 +146,7 @@ fn made() -> Result<Vec<(&'static str, RunFolder)>> {
     let state = state::path()?;
     let of = |e: &'static Experiment| RunFolder::all(&state, e.name).into_iter().map(move |folder| (e.name, folder));
     let mut all: Vec<_> = EXPERIMENTS.iter().flat_map(of).collect();
-    all.sort_by_key(|(_, folder)| folder.began());
+    ramline_units::sort_by_key(&mut all, |(_, folder)| folder.began());
     Ok(all)
 }
 
@@ -200,7 +200,7 @@ fn clean(format: Format) -> Result<u8> {
         }
         code = if report.is_clean() { exit::DONE } else { exit::FAILED };
     }
-    format.print(&cleaned, Cleaned::text)?;
+    format.screen(&cleaned)?;
     for error in &cleaned.errors {
         ramline_kernel::stdio::tell(&format!("ramline: {error}"));
     }

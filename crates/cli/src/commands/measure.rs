@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use ramline_kernel::{Root, signals};
-use ramline_lab::tiers::{self, Options};
+use ramline_measure::tiers::{self, TierOptions};
+use ramline_view::Versioned;
 
-use crate::output::{Format, Versioned};
+use crate::output::Format;
 use crate::progress::Terminal;
 use crate::source::Source;
 use crate::{consent, exit, remembered, state};
@@ -59,10 +60,10 @@ impl Tiers {
         source.must_be_live("measure tiers")?;
         let root = Root::live();
         state::alone(&root)?;
-        let mut options = Options {
+        let mut options = TierOptions {
             dir: self.dir.clone(),
             root: root.clone(),
-            ..if self.quick { Options::quick() } else { Options::full() }
+            ..if self.quick { TierOptions::quick() } else { TierOptions::full() }
         };
         let wants_zram = !self.quick && ramline_kernel::process::uid() == 0 && ramline_kernel::zram::has_control(&root);
         if wants_zram
@@ -79,8 +80,7 @@ impl Tiers {
         if !self.quick {
             remembered::keep(&measured.report);
         }
-        self.format.print(&Versioned::new(&measured), |document, style| {
-            let measured = document.data();
+        self.format.print(&Versioned::new(&measured), |style| {
             ramline_view::screen::tiers(&measured.report, measured.cost.as_ref(), self.verbose, style)
         })?;
         Ok(exit::DONE)

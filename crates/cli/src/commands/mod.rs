@@ -3,6 +3,7 @@
 pub mod cache;
 pub mod checkup;
 pub mod explain;
+pub mod generate;
 pub mod lab;
 pub mod measure;
 pub mod show;

@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
-use ramline_kernel::gather::Walking;
-use ramline_snapshot::{Snapshot, Wanted, Window};
+use ramline_gather::Walking;
+use ramline_snapshot::{Snapshot, Window};
 use ramline_view::sheet::Depth;
-use ramline_view::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowZram};
+use ramline_view::{Screen, ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowZram};
+use serde::Serialize;
 
 use crate::exit::Failure;
 use crate::looks::Looks;
@@ -54,9 +55,13 @@ impl Common {
         Format { json: self.json }
     }
 
-    /// How much of a sheet is wanted.
-    pub const fn depth(self) -> Depth {
-        if self.all { Depth::All } else { Depth::Brief }
+    /// A screen of what was seen, as much of it as is wanted.
+    ///
+    /// # Errors
+    /// It cannot be written as JSON.
+    fn shown(self, model: &(impl Serialize + Screen), seen: &Snapshot) -> Result<Shown> {
+        let depth = if self.all { Depth::All } else { Depth::Brief };
+        self.format().shown(model, code(seen), |style| model.sheet().text(style, depth))
     }
 }
 
@@ -78,40 +83,6 @@ pub enum Topic {
     /// Waiting, refaults, zones and watermarks
     Pressure,
     Translate(translate::Translate),
-}
-
-impl Topic {
-    fn wants(&self, windowed: bool) -> Wanted {
-        let memory = Wanted {
-            meminfo: true,
-            zoneinfo: true,
-            vmstat: true,
-            zram: true,
-            pressure_memory: true,
-            cgroups: true,
-            ..Wanted::NOTHING
-        };
-        match self {
-            Topic::Tiers => {
-                Wanted { swaps: true, mounts: true, blocks: true, zswap: true, settings: true, lru_gen: true, ..memory }
-            }
-            Topic::Zram => Wanted { swaps: true, zswap: true, blocks: true, ..memory },
-            Topic::Swap => {
-                Wanted { swaps: true, blocks: true, mounts: true, zswap: true, settings: true, lru_gen: true, ..memory }
-            }
-            Topic::Pressure => Wanted {
-                buddyinfo: true,
-                pressure_io: true,
-                pressure_cpu: true,
-                settings: true,
-                swaps: true,
-                lru_gen: true,
-                ..memory
-            },
-            _ if windowed => ramline_advice::FIRST_LINE_OVER_TIME,
-            _ => ramline_advice::FIRST_LINE,
-        }
-    }
 }
 
 impl Show {
@@ -153,30 +124,29 @@ impl Show {
     }
 
     fn screen(&self, topic: &Topic, looks: &Looks<'_>) -> Result<Shown> {
-        let (before, after) = looks.window(topic.wants(self.common.span.is_some()), Walking::Never)?;
+        let wanted = match topic {
+            Topic::Tiers => ShowTiers::WANTED,
+            Topic::Zram => ShowZram::WANTED,
+            Topic::Swap => ShowSwap::WANTED,
+            Topic::Pressure => ShowPressure::WANTED,
+            _ if self.common.span.is_some() => ramline_advice::FIRST_LINE_OVER_TIME,
+            _ => ShowMemory::WANTED,
+        };
+        let (before, after) = looks.window(wanted, Walking::Never)?;
         if self.common.watch.is_none() {
             ramline_kernel::code::forget();
         }
         let window = before.as_deref().and_then(|before| Window::new(before, &after).ok());
         let (seen, window) = (&*after, window.as_ref());
-        let (format, code, depth) = (self.common.format(), code(seen), self.common.depth());
+        // Who names the first screen wants every line of it.
+        let all = self.common.all || matches!(self.topic, Some(Topic::Memory));
+        let common = Common { all, ..self.common };
         match topic {
-            Topic::Tiers => {
-                let model = ShowTiers::new(seen, remembered::tiers(looks.source).as_ref());
-                format.shown(&model, code, |model, style| model.sheet().text(style, depth))
-            }
-            Topic::Zram => format.shown(&ShowZram::new(seen), code, |model, style| model.sheet().text(style, depth)),
-            Topic::Swap => {
-                format.shown(&ShowSwap::new(seen, window), code, |model, style| model.sheet().text(style, depth))
-            }
-            Topic::Pressure => {
-                format.shown(&ShowPressure::new(seen, window), code, |model, style| model.sheet().text(style, depth))
-            }
-            // Who names the screen wants every line of it.
-            _ => {
-                let depth = if self.topic.is_some() { Depth::All } else { depth };
-                format.shown(&ShowMemory::new(seen, window), code, |model, style| model.sheet().text(style, depth))
-            }
+            Topic::Tiers => common.shown(&ShowTiers::new(seen, remembered::tiers(looks.source).as_ref()), seen),
+            Topic::Zram => common.shown(&ShowZram::new(seen), seen),
+            Topic::Swap => common.shown(&ShowSwap::new(seen, window), seen),
+            Topic::Pressure => common.shown(&ShowPressure::new(seen, window), seen),
+            _ => common.shown(&ShowMemory::new(seen, window), seen),
         }
     }
 }

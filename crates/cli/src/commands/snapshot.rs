@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use ramline_kernel::gather;
+use ramline_gather::{TOP, capture};
 use ramline_kernel::output::{Tree, is_in_use};
 use ramline_snapshot::{Wanted, redact};
 
@@ -39,11 +39,11 @@ impl Snapshot {
                     )
                 );
                 let root = source.kernel_root()?;
-                let tree = Tree::make(dir, gather::TOP).map_err(|error| {
+                let tree = Tree::make(dir, TOP).map_err(|error| {
                     let code = if is_in_use(&error) { exit::REFUSED } else { exit::USAGE };
                     Failure::new(code, error.or_hint("ramline snapshot --tree NEW_DIR").to_string())
                 })?;
-                let seen = gather::capture(&root, tree)?;
+                let seen = capture(&root, tree)?;
                 let sections = ramline_snapshot::Snapshot::SECTIONS.len();
                 ramline_kernel::stdio::tell(&format!("captured {sections} sections into {}", dir.display()));
                 seen

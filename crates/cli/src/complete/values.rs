@@ -3,7 +3,8 @@
 //! What it is not: complete. What takes long to find out is left out.
 
 use clap::Arg;
-use ramline_kernel::{Root, gather};
+use ramline_gather::gather;
+use ramline_kernel::Root;
 use ramline_lab::experiments::EXPERIMENTS;
 use ramline_lab::store::RunFolder;
 use ramline_snapshot::{Snapshot, Wanted};
@@ -34,6 +35,7 @@ pub fn of(arg: &Arg) -> Lines {
         "CMD" | "COMMAND" => shell(COMMANDS),
         "TOPIC|NUMBER" => topics(),
         "EXPERIMENT" => experiments(),
+        "DOCUMENT" => ramline_view::schema::names().map(|name| (name.to_owned(), String::new())).collect(),
         "FOLDER" | "FIRST" | "SECOND" | "SERIES" => series().into_iter().chain(shell(DIRS)).collect(),
         "GROUP" => groups(),
         "PID|NAME" | "TEXT" => processes(),
@@ -60,12 +62,12 @@ fn series() -> Lines {
     let Ok(state) = state::path() else { return Lines::new() };
     let mut all: Vec<(RunFolder, &str)> =
         EXPERIMENTS.iter().flat_map(|e| RunFolder::all(&state, e.name).into_iter().map(|f| (f, e.name))).collect();
-    all.sort_by_key(|(folder, _)| std::cmp::Reverse(folder.began()));
+    ramline_units::sort_by_key(&mut all, |(folder, _)| std::cmp::Reverse(folder.began()));
     all.into_iter().map(|(folder, name)| (folder.dir().display().to_string(), name.to_owned())).collect()
 }
 
 fn look(want: Wanted) -> Snapshot {
-    gather::gather(&Root::live(), want)
+    gather(&Root::live(), want)
 }
 
 fn groups() -> Lines {

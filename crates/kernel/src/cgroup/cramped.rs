@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 
 use ramline_units::Bytes;
 
-use super::hierarchy::{Hierarchy, Version};
+use super::hierarchy::Hierarchy;
+use super::path::Version;
 use super::stat::{Table, table};
 use super::v1::UNLIMITED_FROM;
 use crate::Root;
-use crate::sys::{read_text, read_u64};
+use crate::kernel_file::{read_text, read_u64};
 
 /// With less than this left of its allowance of swap a group is taken to swap nothing more.
 const HEADROOM: Bytes = Bytes::from_mib(1);
@@ -68,17 +69,17 @@ impl Look<'_> {
                 return Ok(Bytes::ZERO);
             }
             let room = if allowance < HEADROOM || !seen.swaps { seen.spare } else { seen.spare + elsewhere };
-            let back = (seen.swapped - seen.cached).min(self.used);
+            let back = seen.swapped.saturating_sub(seen.cached).min(self.used);
             if back > room {
                 return Err(seen.cramped(dir, self.version, back, room));
             }
-            own = back - seen.spare;
+            own = back.saturating_sub(seen.spare);
         }
         let mut all = Bytes::ZERO;
         let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
         for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
             // More than the area holds nobody puts elsewhere.
-            let left = if self.used <= elsewhere { elsewhere } else { elsewhere - all };
+            let left = if self.used <= elsewhere { elsewhere } else { elsewhere.saturating_sub(all) };
             all += self.below(&entry.path(), allowance, left)?;
         }
         Ok(own.max(all).min(self.used))
@@ -96,12 +97,12 @@ impl Look<'_> {
                 let (usage, most) = (number("memory.usage_in_bytes")?, limit("memory.limit_in_bytes"));
                 let (memsw, together) = (number("memory.memsw.usage_in_bytes")?, limit(MEMSW));
                 let files = sum(&stat, &["total_inactive_file", "total_active_file"]);
-                let allowance = together - memsw + files;
+                let allowance = together.saturating_sub(memsw) + files;
                 // Memory and swap together are charged first: with nothing left of them, only files make room.
                 let full = (allowance < HEADROOM).then_some(together);
-                let free = if full.is_some() { Bytes::ZERO } else { most - usage };
+                let free = if full.is_some() { Bytes::ZERO } else { most.saturating_sub(usage) };
                 Seen {
-                    swapped: memsw - usage,
+                    swapped: memsw.saturating_sub(usage),
                     cached: Bytes::ZERO,
                     spare: free + files,
                     limit: most,
@@ -118,10 +119,10 @@ impl Look<'_> {
                 Seen {
                     swapped,
                     cached: sum(&stat, &["swapcached"]),
-                    spare: most - (number("memory.current")? - files),
+                    spare: most.saturating_sub(number("memory.current")?.saturating_sub(files)),
                     limit: most,
                     full: None,
-                    allowance: limit("memory.swap.max") - swapped,
+                    allowance: limit("memory.swap.max").saturating_sub(swapped),
                     swaps: self.swaps,
                     whole: true,
                 }
@@ -151,9 +152,10 @@ struct Seen {
 
 impl Seen {
     fn cramped(&self, dir: &Path, version: Version, back: Bytes, room: Bytes) -> Cramped {
-        let by_memory = self.limit + (back - room);
+        let more = back.saturating_sub(room);
+        let by_memory = self.limit + more;
         let (limit, needs, files): (_, _, &[&str]) = match (version, self.full) {
-            (Version::V1, Some(together)) => (together, together + HEADROOM.max(back - room), &[MEMSW]),
+            (Version::V1, Some(together)) => (together, together + HEADROOM.max(more), &[MEMSW]),
             (Version::V1, None) => (self.limit, by_memory, &[MEMSW, "memory.limit_in_bytes"]),
             (Version::V2, _) => (self.limit, by_memory, &["memory.max"]),
         };

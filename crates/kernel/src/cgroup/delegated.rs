@@ -11,11 +11,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::hierarchy::ancestors;
+use super::path::ancestors;
 use super::v2::{Parent, SUBTREE, gives_memory, lists_memory};
 use crate::Root;
 use crate::error::{KernelError, Result};
-use crate::sys::{attribute, is_writable, read_text};
+use crate::kernel_file::read_text;
+use crate::sys::{attribute, is_writable};
 use crate::write::write_knob;
 
 const TRIED: &str = "make a memory cgroup below";

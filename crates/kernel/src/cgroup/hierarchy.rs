@@ -2,21 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use super::path::{PREFIX, Version};
 use super::{delegated, v1, v2};
 use crate::Root;
 use crate::error::{KernelError, Result};
+use crate::kernel_file::read_text;
 use crate::mount::{self, Mounted};
-use crate::sys::read_text;
 use crate::write::Change;
-
-/// The two interfaces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Version {
-    /// One mount per controller.
-    V1,
-    /// One tree for all.
-    V2,
-}
 
 /// The hierarchy that has the memory controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +75,7 @@ impl Hierarchy {
     /// The name of our n-th group.
     #[must_use]
     pub fn group_name(n: u32) -> String {
-        format!("{}{}-{n}", super::PREFIX, std::process::id())
+        format!("{}{}-{n}", PREFIX, std::process::id())
     }
 
     /// The directory [`super::Group::create`] would make, for a journal that must know before.
@@ -122,7 +114,7 @@ impl Hierarchy {
     /// # Errors
     /// As [`Hierarchy::parent`].
     pub fn leaf_to_enter(&self) -> Result<Option<PathBuf>> {
-        let leaf = |parent: v2::Parent| parent.dir.join(format!("{}{}-self", super::PREFIX, std::process::id()));
+        let leaf = |parent: v2::Parent| parent.dir.join(format!("{}{}-self", PREFIX, std::process::id()));
         match self.version {
             Version::V1 => Ok(None),
             Version::V2 => self.v2_parent().map(|parent| parent.must_leave.then(|| leaf(parent))),
@@ -186,11 +178,6 @@ fn below(at: &Path, subtree: &str, path: &str) -> PathBuf {
     let inside = Path::new(path).strip_prefix(subtree).unwrap_or(Path::new(""));
     let dir = at.join(inside.strip_prefix("/").unwrap_or(inside));
     if dir.exists() { dir } else { at.to_owned() }
-}
-
-/// `own` and its ancestors up to and including `mount`, nearest first.
-pub(super) fn ancestors<'a>(mount: &'a Path, own: &'a Path) -> impl Iterator<Item = &'a Path> {
-    own.ancestors().take_while(move |dir| dir.starts_with(mount))
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Hierarchy;
-use crate::error::{KernelError, Result};
-use crate::sys::read_text;
-use crate::{Cause, Root};
+use super::hierarchy::Hierarchy;
+use crate::Root;
+use crate::error::{Cause, KernelError, Result};
+use crate::kernel_file::read_text;
 
 /// The processes of a group and of all below it; `path` is its directory, or its name in the hierarchy that has the memory controller.
 ///

@@ -12,12 +12,13 @@ use std::path::Path;
 
 use ramline_units::Bytes;
 
-use super::hierarchy::{Hierarchy, Version, ancestors};
+use super::hierarchy::Hierarchy;
+use super::path::{Version, ancestors};
 use super::v1::UNLIMITED_FROM;
 use crate::Root;
 use crate::error::Result;
-use crate::swap;
-use crate::sys::{read_text, read_u64};
+use crate::kernel_file::{read_text, read_u64};
+use crate::meminfo;
 
 /// Bytes that can be taken: the least of MemAvailable and, for our memory cgroup and each of its ancestors, its limit
 /// less what is charged to it, of which inactive file cache can go. In version 2 `memory.high` limits as `memory.max`
@@ -26,7 +27,15 @@ use crate::sys::{read_text, read_u64};
 /// # Errors
 /// When /proc/meminfo cannot be read. A machine without the memory controller has only MemAvailable.
 pub fn memory_room(root: &Root) -> Result<Bytes> {
-    Ok(least(root, swap::mem_available(root)?, false).bytes)
+    Ok(least(root, meminfo::available(root)?, false).bytes)
+}
+
+/// MemTotal of /proc/meminfo.
+///
+/// # Errors
+/// When the file cannot be read or lacks the line.
+pub fn memory_total(root: &Root) -> Result<Bytes> {
+    meminfo::line(root, "MemTotal")
 }
 
 /// Room, and what bounds it.
@@ -52,8 +61,8 @@ pub fn cache_room(root: &Root) -> Result<Room> {
         line.and_then(|line| line.split_whitespace().next()?.parse().ok()).map(Bytes::from_kib)
     };
     let mapped = of("Mapped").unwrap_or_default();
-    let idle = of("MemFree").zip(of("Inactive(file)")).map(|(free, inactive)| free + (inactive - mapped));
-    Ok(least(root, idle.map_or(swap::mem_available(root)?, |idle| idle.min(of("MemAvailable").unwrap_or(idle))), true))
+    let idle = of("MemFree").zip(of("Inactive(file)")).map(|(free, inactive)| free + inactive.saturating_sub(mapped));
+    Ok(least(root, idle.map_or(meminfo::available(root)?, |idle| idle.min(of("MemAvailable").unwrap_or(idle))), true))
 }
 
 fn least(root: &Root, machine: Bytes, spare_mapped: bool) -> Room {

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use ramline_units::Bytes;
 
-use super::Version;
+use super::path::Version;
 use crate::error::Result;
-use crate::sys::{read_text, read_u64};
+use crate::kernel_file::{read_text, read_u64};
 
 /// Gauges in bytes, counters since the group was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

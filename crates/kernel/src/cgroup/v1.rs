@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use ramline_units::{Bytes, Limit};
 
-use super::hierarchy::ancestors;
+use super::path::ancestors;
 use crate::error::{KernelError, Result};
-use crate::sys::read_u64;
+use crate::kernel_file::read_u64;
 use crate::write::{Change, write_knob};
 
 const LIMIT: &str = "memory.limit_in_bytes";

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use ramline_units::Limit;
 
-use super::hierarchy::ancestors;
+use super::path::ancestors;
 use crate::error::{KernelError, Result};
-use crate::sys::read_text;
+use crate::kernel_file::read_text;
 use crate::write::{Change, write_knob};
 
 pub const SUBTREE: &str = "cgroup.subtree_control";

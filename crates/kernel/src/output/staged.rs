@@ -13,8 +13,9 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::{Counted, Format, by_descriptor, failed, is_shared, open_dir, refused, split};
+use super::place::{Counted, Format, failed, is_shared, open_dir, refused, split};
 use crate::error::{KernelError, Result};
+use crate::input::by_descriptor;
 use crate::process;
 
 /// Names tried for what needs one for a moment.

@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FileType, Mode, OFlags, fcntl_getfl, fcntl_setfl, open};
 use rustix::io::Errno;
 
-use super::{Counted, by_descriptor, failed, refused};
+use super::place::{Counted, failed, refused};
 use crate::error::{KernelError, Result};
+use crate::input::by_descriptor;
 
 /// So long a pipe's reader may take to come.
 const READER: Duration = Duration::from_secs(2);

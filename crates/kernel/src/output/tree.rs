@@ -10,9 +10,10 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use super::place::{failed, open_dir, refused, split};
 use super::staged::{is_at, is_locked, is_mounted, slots};
-use super::{by_descriptor, failed, open_dir, refused, split};
 use crate::error::{Cause, KernelError, Result};
+use crate::input::by_descriptor;
 use crate::process;
 
 const IN_USE: &str = "the directory is not empty";

@@ -8,13 +8,13 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
-use ramline_units::{Bytes, Nanos};
+use ramline_units::{Bytes, Nanos, growth};
 
 use crate::error::{KernelError, Result};
 use crate::sys::check;
 
 /// What a child has used, from wait4(2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     /// CPU time in user mode.
     pub user: Nanos,
@@ -30,6 +30,33 @@ pub struct Usage {
     pub read: Bytes,
     /// What it had sent to disks itself; what the kernel wrote back later is not among it.
     pub written: Bytes,
+}
+
+impl Usage {
+    /// CPU time, user and kernel.
+    #[must_use]
+    pub const fn cpu(&self) -> Nanos {
+        Nanos(self.user.0.saturating_add(self.system.0))
+    }
+
+    /// What was used since `before`; the most that was resident stays that of the whole life.
+    ///
+    /// # Errors
+    /// A counter went back, which those of one process do not.
+    pub fn since(&self, before: &Usage) -> Result<Usage> {
+        let grown = || {
+            Some(Usage {
+                user: growth(before.user, self.user)?,
+                system: growth(before.system, self.system)?,
+                majflt: growth(before.majflt, self.majflt)?,
+                minflt: growth(before.minflt, self.minflt)?,
+                max_rss: self.max_rss,
+                read: growth(before.read, self.read)?,
+                written: growth(before.written, self.written)?,
+            })
+        };
+        grown().ok_or_else(|| KernelError::unsupported("compare", "the usage of a process", "counters that only grow"))
+    }
 }
 
 /// Waits for a child to end and returns its status and usage. The child must not be waited for again.
@@ -137,5 +164,19 @@ fn rusage(of: libc::c_int) -> io::Result<libc::rusage> {
         let mut usage: libc::rusage = std::mem::zeroed();
         check(libc::getrusage(of, &raw mut usage))?;
         Ok(usage)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_used_before_is_taken_off_and_a_counter_that_went_back_is_an_error() {
+        let none = Usage { majflt: 0, ..own_usage().unwrap() };
+        let more = Usage { majflt: 3, user: Nanos(none.user.0 + 7), ..none };
+        let since = more.since(&none).unwrap();
+        assert_eq!((since.majflt, since.user, since.system, since.cpu()), (3, Nanos(7), Nanos(0), Nanos(7)));
+        assert!(none.since(&more).is_err());
     }
 }

@@ -1,19 +1,19 @@
-//! From what the workload said to the numbers of a table.
+//! From what a child reported to the numbers of a table.
 //!
 //! What it is: for each operation its rate by the clock under the operation's name, and beside it `NAME: per CPU second`,
 //! `NAME: user` and `NAME: system`; the cost of the harness is taken off. What it is not: a judgement.
 
 use ramline_evidence::{Better, Figure};
 
-use super::task::{Counts, Op, Said};
+use super::task::{Counts, FileReport, Op};
 
 /// The figures of one operation. A rate over no time at all is left out.
 #[must_use]
-pub fn of(op: Op, said: &Said) -> Vec<Figure> {
-    let cost = said.cost.without(said.harness);
+pub fn of(op: Op, report: &FileReport) -> Vec<Figure> {
+    let cost = report.cost.without(report.harness);
     let (amount, unit) = match op.counts() {
-        Counts::Bytes => (said.bytes, "bytes/s"),
-        Counts::Things(unit) => (said.things, unit),
+        Counts::Bytes => (report.bytes, "bytes/s"),
+        Counts::Things(unit) => (report.things, unit),
     };
     let name = op.name();
     let mut out = Vec::new();
@@ -41,11 +41,11 @@ mod tests {
         let ms = |ms: u64| Nanos(ms * 1_000_000);
         let cost = Cost { wall: ms(8_000), user: ms(1_670), system: ms(5_860) };
         let harness = Cost { wall: ms(100), user: ms(100), system: ms(0) };
-        let figures = of(Op::Read, &Said { cost, harness, things: 10_000, bytes: 1, ..Said::default() });
+        let figures = of(Op::Read, &FileReport { cost, harness, things: 10_000, bytes: 1, ..FileReport::default() });
         let value = |name: &str| figures.iter().find(|figure| figure.name == name).map(|figure| figure.value.round());
         assert_eq!(value("read: per CPU second"), Some(1346.0));
         assert_eq!(value("read"), Some(1266.0));
         assert_eq!(figures[0].unit, "reads/s");
-        assert_eq!(of(Op::Write, &Said::default()).len(), 2, "no rate over no time");
+        assert_eq!(of(Op::Write, &FileReport::default()).len(), 2, "no rate over no time");
     }
 }

@@ -12,11 +12,13 @@ use ramline_act::Run;
 use ramline_evidence::Arm;
 use ramline_kernel::loopdev::{self, LoopDevice};
 use ramline_kernel::mount::{self, Journalled, Tmpfs};
-use ramline_kernel::{Root, residency, zram};
+use ramline_kernel::{Root, place, residency, zram};
 use ramline_units::{Bytes, Limit};
 
-use crate::error::{LabError, Result};
-use crate::scratch;
+use crate::experiment::Bench;
+use ramline_sandbox::error::{LabError, Result};
+use ramline_sandbox::requirements::{Reason, Tool, is_unprivileged};
+use ramline_sandbox::{own_fs, scratch};
 
 /// What a place is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,12 +119,49 @@ impl Place {
     }
 }
 
-/// The smallest image XFS takes is 300 MiB.
+/// What needs root, for any of them.
+pub const ROOT_FOR: &str = "mounting file systems needs root";
+
+/// The programs and drivers these places take, each once.
+#[must_use]
+pub fn tools(places: &[Place]) -> Vec<Tool> {
+    let mut tools = Vec::new();
+    for place in places {
+        let its = match place.kind {
+            Kind::Image(kind) => [Tool::Mkfs(kind), Tool::Loop],
+            Kind::Zram => [Tool::Mkfs(Journalled::Ext4), Tool::Zram],
+            Kind::Tmpfs { .. } | Kind::Ramfs | Kind::Disk => continue,
+        };
+        tools.extend(its.into_iter().filter(|tool| !tools.contains(tool)).collect::<Vec<_>>());
+    }
+    tools
+}
+
+/// The places whose mount options this kernel does not have; `otherwise` is a command without them.
+#[must_use]
+pub fn unknown_options(places: &[Place], otherwise: &str) -> Vec<Reason> {
+    let unknown = |place: &Place| {
+        let Kind::Tmpfs { huge, noswap } = place.kind else { return None };
+        let option = if noswap && !mount::tmpfs_knows("noswap", None) {
+            "noswap (Linux 6.4)"
+        } else if huge && !mount::tmpfs_knows("huge", Some("within_size")) {
+            "huge=within_size (huge pages)"
+        } else {
+            return None;
+        };
+        let text = format!("setting {}: the tmpfs of this kernel has no option {option}", place.name);
+        Some(Reason::new(text, otherwise))
+    };
+    // Only root can try them.
+    if is_unprivileged() { Vec::new() } else { places.iter().filter_map(unknown).collect() }
+}
+
+/// As of any image, and a journal; the smallest image XFS takes is 300 MiB.
 #[must_use]
 pub fn image_size(kind: Kind, content: Bytes) -> Bytes {
+    const JOURNAL: Bytes = Bytes::from_mib(48);
     let least = if kind == Kind::Image(Journalled::Xfs) { Bytes::from_mib(320) } else { Bytes::from_mib(64) };
-    // Metadata and journal: an eighth and some.
-    (content + Bytes(content.0 / 8) + Bytes::from_mib(64)).max(least)
+    (own_fs::image_size(content) + JOURNAL).max(least)
 }
 
 /// What all runs share: a private directory on the disk, and in it the images.
@@ -145,19 +184,15 @@ pub struct Ground {
 }
 
 impl Grounds {
-    /// Makes the directory and an image for each place that has one, with all its blocks written once. `content` is what a
-    /// place must hold, `read_ahead` what the disk below has: the images get the same.
+    /// Makes the directory below `scratch` and an image for each place that has one, with all its blocks written once and the
+    /// read-ahead of the disk below. `content` is what a place must hold.
     ///
     /// # Errors
     /// The first step that fails; `run` undoes what was made.
-    pub fn create(
-        dir: &Path,
-        places: &[Place],
-        content: Bytes,
-        read_ahead: Option<Bytes>,
-        run: &mut Run,
-    ) -> Result<Grounds> {
-        let base = scratch::own_dir(dir, run)?;
+    pub fn create(scratch: &place::Place, places: &[Place], content: Bytes, bench: &mut Bench<'_>) -> Result<Grounds> {
+        bench.progress.step(&format!("making scratch files below {}", scratch.dir.display()));
+        let (run, read_ahead) = (&mut *bench.run, scratch.read_ahead(bench.root));
+        let base = scratch::own_dir(&scratch.dir, run)?;
         let mut loops: Vec<(Kind, LoopDevice)> = Vec::new();
         for place in places {
             let Kind::Image(_) = place.kind else { continue };
@@ -183,7 +218,7 @@ impl Grounds {
     ///
     /// # Errors
     /// The first step that fails; what was made is undone with the run.
-    pub fn lay(&self, place: &Place, root: &Root, run: &mut Run) -> Result<Ground> {
+    pub fn prepare(&self, place: &Place, root: &Root, run: &mut Run) -> Result<Ground> {
         let path = self.base.join("at");
         let mut verified = BTreeMap::new();
         let mut device = None;

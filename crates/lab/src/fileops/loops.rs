@@ -11,7 +11,7 @@ use ramline_kernel::process::{self, Usage};
 use ramline_units::Nanos;
 
 use super::task::Cost;
-use crate::error::{LabError, Result};
+use ramline_sandbox::error::{LabError, Result};
 
 /// When what is written is synced.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,11 +39,9 @@ impl Clock {
 
     /// What it took, and the major faults.
     pub fn stop(self) -> Result<(Cost, u64)> {
-        let wall = Nanos(process::monotonic().0.saturating_sub(self.began.0));
-        let now = process::own_usage()?;
-        let since = |now: Nanos, then: Nanos| Nanos(now.0.saturating_sub(then.0));
-        let cost = Cost { wall, user: since(now.user, self.usage.user), system: since(now.system, self.usage.system) };
-        Ok((cost, now.majflt.saturating_sub(self.usage.majflt)))
+        let wall = process::monotonic().saturating_sub(self.began);
+        let used = process::own_usage()?.since(&self.usage)?;
+        Ok((Cost { wall, user: used.user, system: used.system }, used.majflt))
     }
 }
 

@@ -12,9 +12,8 @@ use ramline_kernel::{process, zram};
 use ramline_units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
-use super::child::Watcher;
-use super::task::Said;
-use crate::error::{LabError, Result};
+use super::task::FileReport;
+use ramline_sandbox::error::{LabError, Result};
 
 /// What was seen at the moment memory was full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -36,7 +35,7 @@ pub struct Seen {
     pub pool: Option<Bytes>,
 }
 
-/// Who looks.
+/// Looks at one run.
 #[derive(Debug)]
 pub struct Look<'a> {
     /// The group.
@@ -55,8 +54,12 @@ pub struct Look<'a> {
     pub samples: Vec<Sample>,
 }
 
-impl Watcher for Look<'_> {
-    fn full(&mut self, _said: &Said) -> Result<()> {
+impl Look<'_> {
+    /// Memory is full and the child waits: the time to look.
+    ///
+    /// # Errors
+    /// What is looked at cannot be read.
+    pub fn full(&mut self) -> Result<()> {
         let page = process::page_size();
         let bytes = |pages: u64| Bytes(pages.saturating_mul(page));
         let failed = |error| LabError::file("open", &self.file, error);
@@ -76,19 +79,11 @@ impl Watcher for Look<'_> {
         });
         Ok(())
     }
-
-    fn sampled(&self) -> Option<Bytes> {
-        Some(self.limit)
-    }
-
-    fn sample(&mut self, sample: Sample) {
-        self.samples.push(sample);
-    }
 }
 
 /// The figures of a run under pressure. What the file has in swap is known for a tmpfs; the program has the rest.
 #[must_use]
-pub fn figures(seen: &Seen, said: &Said, tmpfs: bool) -> Vec<Figure> {
+pub fn figures(seen: &Seen, report: &FileReport, tmpfs: bool) -> Vec<Figure> {
     let mut out = Vec::new();
     let mut add = |name: &str, value: Option<f64>, unit: &str, better| {
         out.extend(value.map(|value| Figure::new(name, value, unit, better)));
@@ -101,12 +96,12 @@ pub fn figures(seen: &Seen, said: &Said, tmpfs: bool) -> Vec<Figure> {
     add("pressure: on device only", elsewhere.map(Bytes::as_f64), "bytes", Better::Neither);
     add("pressure: program in swap", of_program.map(Bytes::as_f64), "bytes", Better::Neither);
     add("pressure: zram pool", seen.pool.map(Bytes::as_f64), "bytes", Better::Lower);
-    let rate = |wall: Nanos| (wall.0 > 0).then(|| said.bytes as f64 / wall.as_secs_f64());
-    add("under pressure: file written", rate(said.cost.wall), "bytes/s", Better::Higher);
-    add("under pressure: file read again", said.back.and_then(|back| rate(back.wall)), "bytes/s", Better::Higher);
+    let rate = |wall: Nanos| (wall.0 > 0).then(|| report.bytes as f64 / wall.as_secs_f64());
+    add("under pressure: file written", rate(report.cost.wall), "bytes/s", Better::Higher);
+    add("under pressure: file read again", report.back.and_then(|back| rate(back.wall)), "bytes/s", Better::Higher);
     add(
         "under pressure: program read again",
-        said.touched.map(|touched| touched.wall.as_secs_f64()),
+        report.touched.map(|touched| touched.wall.as_secs_f64()),
         "s",
         Better::Lower,
     );
@@ -128,7 +123,7 @@ mod tests {
             ..Seen::default()
         };
         let value = |tmpfs: bool, name: &str| {
-            let figures = figures(&seen, &Said::default(), tmpfs);
+            let figures = figures(&seen, &FileReport::default(), tmpfs);
             figures.iter().find(|figure| figure.name == format!("pressure: {name}")).map(|figure| figure.value)
         };
         assert_eq!(value(true, "program in swap"), Some(mib(9).as_f64()));

@@ -1,4 +1,4 @@
-//! What the workload is told to do with files, and what it says of it.
+//! What a child is to do with files, and what it reports of it.
 //!
 //! ```
 //! use ramline_lab::fileops::Op;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use ramline_units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
-use crate::fill::Fill;
+use ramline_sandbox::fill::Fill;
 
 /// One operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,7 +131,7 @@ impl Op {
 
 /// One operation with its sizes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Task {
+pub struct FileTask {
     /// What to do.
     pub op: Op,
     /// Where: a directory that is empty or holds what an earlier operation left.
@@ -148,8 +148,6 @@ pub struct Task {
     pub fill: Fill,
     /// Seed of random contents.
     pub seed: u64,
-    /// Pid of the observer: without it the workload ends.
-    pub observer: u32,
 }
 
 /// What a stretch of work took.
@@ -175,19 +173,17 @@ impl Cost {
     #[must_use]
     pub const fn without(self, harness: Cost) -> Cost {
         Cost {
-            wall: Nanos(self.wall.0.saturating_sub(harness.wall.0)),
-            user: Nanos(self.user.0.saturating_sub(harness.user.0)),
-            system: Nanos(self.system.0.saturating_sub(harness.system.0)),
+            wall: self.wall.saturating_sub(harness.wall),
+            user: self.user.saturating_sub(harness.user),
+            system: self.system.saturating_sub(harness.system),
         }
     }
 }
 
-/// What the workload says, as one line of JSON.
+/// What it reports: once when all is done; under pressure also when memory is full, and then it waits.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Said {
-    /// The last line. Before it, under pressure, one when memory is full; the workload then waits for a word.
-    pub done: bool,
+pub struct FileReport {
     /// The operation.
     pub cost: Cost,
     /// The same loop without the calls.
@@ -206,16 +202,6 @@ pub struct Said {
     pub back: Option<Cost>,
     /// Touching every page of the program again after memory was full.
     pub touched: Option<Cost>,
-    /// It could not go on.
-    pub error: Option<String>,
-}
-
-impl Said {
-    /// Reads a line; `None` for anything else.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Said> {
-        serde_json::from_str(text).ok()
-    }
 }
 
 #[cfg(test)]

@@ -1,66 +1,45 @@
-//! The workload that works on files: one operation, timed, and the same loop without its calls.
+//! The child that works on files: one operation, timed, and the same loop without its calls.
 //!
-//! What it is not: a judge; it says what it took and what it found. It works in one directory, and dies with the observer.
+//! It reports what it took and what it found. It works in one directory.
 
 use std::fs::OpenOptions;
 use std::hint::black_box;
-use std::io::{BufRead, Write};
+use std::io::Write;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use ramline_kernel::map::{Advice, Map, Sharing};
-use ramline_kernel::process;
-use ramline_kernel::{Root, residency};
+use ramline_kernel::{process, residency};
+use serde_json::Value;
 
 use super::loops::{Clock, Sync, harness, open, read_all, remove, write_new};
-use super::task::{Op, Said, Task};
-use crate::error::{LabError, Result};
-use crate::fill::Filler;
+use super::task::{FileReport, FileTask, Op};
+use ramline_sandbox::child;
+use ramline_sandbox::error::{LabError, Result};
+use ramline_sandbox::fill::Filler;
 
-/// The first argument after the hidden one that tells this workload from the others.
+/// Its kind of child.
 pub const KIND: &str = "files";
 
 /// Bytes of a small file.
 pub const SMALL: u64 = 1024;
 
-/// Does the operation described by `task` and reports on standard output.
-#[must_use]
-pub fn main(task: &str) -> ExitCode {
-    let outcome = serde_json::from_str(task)
-        .map_err(|error| LabError::Workload(format!("the task is not readable: {error}")))
-        .and_then(|task: Task| {
-            process::die_with_parent(task.observer)?;
-            // As in the other workloads: when a group is out of memory, this one goes.
-            drop(process::prefer_oom_kill(&Root::live(), 1000));
-            let said = perform(&task)?;
-            // What this operation left dirty must not be written during the next one.
-            process::sync_file_system(&task.dir)?;
-            Ok(said)
-        });
-    let (said, code) = match outcome {
-        Ok(said) => (said, ExitCode::SUCCESS),
-        Err(error) => {
-            let text = error.to_string().lines().next().unwrap_or_default().chars().take(300).collect();
-            (Said { error: Some(text), ..Said::default() }, ExitCode::FAILURE)
-        }
-    };
-    // The observer may be gone; then nobody wants to know.
-    drop(send(&Said { done: true, ..said }));
-    code
-}
-
-fn send(said: &Said) -> Result<()> {
-    let failed = |error: std::io::Error| LabError::Workload(error.to_string());
-    let text = serde_json::to_string(said).map_err(|error| LabError::Workload(error.to_string()))? + "\n";
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(failed)
+/// Does the task and reports.
+///
+/// # Errors
+/// As [`perform`]; what was written cannot be synced.
+pub fn main(task: Value) -> Result<()> {
+    let task: FileTask = child::task(task)?;
+    let report = perform(&task)?;
+    // What this operation left dirty must not be written during the next one.
+    process::sync_file_system(&task.dir)?;
+    child::report(&report)
 }
 
 /// Does one operation.
 ///
 /// # Errors
 /// A file could not be made, written, read or removed; its pages are not where they must be.
-pub fn perform(task: &Task) -> Result<Said> {
+pub fn perform(task: &FileTask) -> Result<FileReport> {
     let work = Work { task, large: task.dir.join("large"), small: task.dir.join("small") };
     match task.op {
         Op::Write => work.write(Sync::Never),
@@ -82,7 +61,7 @@ pub fn perform(task: &Task) -> Result<Said> {
 }
 
 struct Work<'a> {
-    task: &'a Task,
+    task: &'a FileTask,
     large: PathBuf,
     small: PathBuf,
 }
@@ -99,7 +78,7 @@ impl Work<'_> {
         self.task.size.0.div_ceil(self.task.block.0.max(1))
     }
 
-    fn write(&self, sync: Sync) -> Result<Said> {
+    fn write(&self, sync: Sync) -> Result<FileReport> {
         let buffer = self.buffer(self.task.block.0)?;
         let bytes = if sync == Sync::Each { self.task.count * self.task.block.0 } else { self.task.size.0 };
         remove(&self.large)?;
@@ -108,7 +87,7 @@ impl Work<'_> {
         let (cost, major_faults) = clock.stop()?;
         let dirty = self.residency()?.dirty;
         let harness = harness(bytes.div_ceil(self.task.block.0), &buffer)?;
-        Ok(Said { cost, harness, bytes, major_faults, dirty, ..Said::default() })
+        Ok(FileReport { cost, harness, bytes, major_faults, dirty, ..FileReport::default() })
     }
 
     fn residency(&self) -> Result<residency::Residency> {
@@ -125,7 +104,7 @@ impl Work<'_> {
         write_new(&self.large, &self.buffer(self.task.block.0)?, self.task.size.0, Sync::Last)
     }
 
-    fn read(&self, cold: bool) -> Result<Said> {
+    fn read(&self, cold: bool) -> Result<FileReport> {
         self.ensure_large()?;
         let passes = if cold { 1 } else { self.task.count.max(1) };
         let mut buffer = self.buffer(self.task.block.0)?;
@@ -154,7 +133,7 @@ impl Work<'_> {
         let after = self.resident(pages)?;
         let harness = harness(passes * self.blocks(), &buffer)?;
         let pages = Some((pages, before, after));
-        Ok(Said { cost, harness, bytes, major_faults, pages, ..Said::default() })
+        Ok(FileReport { cost, harness, bytes, major_faults, pages, ..FileReport::default() })
     }
 
     /// Pages in memory. A ramfs does not tell (cachestat counts them, mincore too), so it is asked all the same.
@@ -162,7 +141,7 @@ impl Work<'_> {
         Ok(self.residency()?.cached.min(pages))
     }
 
-    fn mapped(&self, synced: bool) -> Result<Said> {
+    fn mapped(&self, synced: bool) -> Result<FileReport> {
         let buffer = self.buffer(self.task.block.0)?;
         let blocks = self.blocks();
         remove(&self.large)?;
@@ -182,7 +161,7 @@ impl Work<'_> {
         let (cost, major_faults) = clock.stop()?;
         let dirty = self.residency()?.dirty;
         let harness = harness(blocks, &buffer)?;
-        Ok(Said { cost, harness, bytes: self.task.size.0, major_faults, dirty, ..Said::default() })
+        Ok(FileReport { cost, harness, bytes: self.task.size.0, major_faults, dirty, ..FileReport::default() })
     }
 
     fn names(&self) -> Vec<PathBuf> {
@@ -211,7 +190,7 @@ impl Work<'_> {
         Ok(process::sync_file_system(&self.task.dir)?)
     }
 
-    fn files(&self, synced: bool) -> Result<Said> {
+    fn files(&self, synced: bool) -> Result<FileReport> {
         let (names, buffer) = (self.names(), self.buffer(SMALL)?);
         self.empty_small()?;
         let clock = Clock::start()?;
@@ -219,10 +198,10 @@ impl Work<'_> {
         let (cost, major_faults) = clock.stop()?;
         let harness = harness(self.task.count, &buffer)?;
         let bytes = self.task.count * SMALL;
-        Ok(Said { cost, harness, bytes, things: self.task.count, major_faults, ..Said::default() })
+        Ok(FileReport { cost, harness, bytes, things: self.task.count, major_faults, ..FileReport::default() })
     }
 
-    fn delete_files(&self) -> Result<Said> {
+    fn delete_files(&self) -> Result<FileReport> {
         let (names, buffer) = (self.names(), self.buffer(SMALL)?);
         self.empty_small()?;
         self.make_files(&names, &buffer, false)?;
@@ -234,20 +213,20 @@ impl Work<'_> {
         let (cost, major_faults) = clock.stop()?;
         let harness = harness(self.task.count, &buffer)?;
         let bytes = self.task.count * SMALL;
-        Ok(Said { cost, harness, bytes, things: self.task.count, major_faults, ..Said::default() })
+        Ok(FileReport { cost, harness, bytes, things: self.task.count, major_faults, ..FileReport::default() })
     }
 
     /// All of it in memory and, on a disk, clean.
-    fn delete(&self) -> Result<Said> {
+    fn delete(&self) -> Result<FileReport> {
         self.ensure_large()?;
         read_all(&self.large, &mut self.buffer(self.task.block.0)?)?;
         let clock = Clock::start()?;
         std::fs::remove_file(&self.large).map_err(|error| LabError::file("delete", &self.large, error))?;
         let (cost, major_faults) = clock.stop()?;
-        Ok(Said { cost, bytes: self.task.size.0, things: 1, major_faults, ..Said::default() })
+        Ok(FileReport { cost, bytes: self.task.size.0, things: 1, major_faults, ..FileReport::default() })
     }
 
-    fn open_and_read(&self) -> Result<Said> {
+    fn open_and_read(&self) -> Result<FileReport> {
         self.ensure_large()?;
         let mut buffer = self.buffer(self.task.block.0)?;
         let pages = self.task.size.0.div_ceil(process::page_size());
@@ -267,10 +246,10 @@ impl Work<'_> {
         let turns = self.task.size.0.div_ceil(self.task.block.0) + 1;
         let harness = harness(self.task.count * turns, &buffer)?;
         let (pages, things) = (Some((pages, before, after)), self.task.count);
-        Ok(Said { cost, harness, bytes, things, major_faults, pages, ..Said::default() })
+        Ok(FileReport { cost, harness, bytes, things, major_faults, pages, ..FileReport::default() })
     }
 
-    fn overwrite(&self, truncate: bool) -> Result<Said> {
+    fn overwrite(&self, truncate: bool) -> Result<FileReport> {
         let buffer = self.buffer(self.task.block.0)?;
         let path = self.task.dir.join("one-block");
         remove(&path)?;
@@ -286,11 +265,11 @@ impl Work<'_> {
         let (cost, major_faults) = clock.stop()?;
         let harness = harness(self.task.count, &buffer)?;
         let bytes = self.task.count * self.task.block.0;
-        Ok(Said { cost, harness, bytes, things: self.task.count, major_faults, ..Said::default() })
+        Ok(FileReport { cost, harness, bytes, things: self.task.count, major_faults, ..FileReport::default() })
     }
 
     /// First the file, then the program; then both again.
-    fn pressure(&self) -> Result<Said> {
+    fn pressure(&self) -> Result<FileReport> {
         let mut buffer = self.buffer(self.task.block.0)?;
         for path in [&self.large, &self.task.dir.join("one-block")] {
             remove(path)?;
@@ -309,9 +288,7 @@ impl Work<'_> {
             filler.fill(number, &mut contents);
             map.write_at(offset, &contents[..page.min(map.len() - offset)])?;
         }
-        send(&Said { cost, bytes, ..Said::default() })?;
-        let mut word = String::new();
-        std::io::stdin().lock().read_line(&mut word).map_err(|error| LabError::Workload(error.to_string()))?;
+        child::report_and_wait(&FileReport { cost, bytes, ..FileReport::default() })?;
         let clock = Clock::start()?;
         read_all(&self.large, &mut buffer)?;
         let (back, file_faults) = clock.stop()?;
@@ -321,6 +298,6 @@ impl Work<'_> {
         }
         let (touched, faults) = clock.stop()?;
         let major_faults = file_faults + faults;
-        Ok(Said { cost, bytes, back: Some(back), touched: Some(touched), major_faults, ..Said::default() })
+        Ok(FileReport { cost, bytes, back: Some(back), touched: Some(touched), major_faults, ..FileReport::default() })
     }
 }

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use ramline_act::Run;
-use ramline_kernel::Root;
 use ramline_kernel::cgroup::Group;
-use ramline_kernel::opened::{FileKey, Opened};
+use ramline_kernel::opened::Opened;
+use ramline_kernel::{FileKey, Root};
 use ramline_kernel::{input, residency};
 
 use super::{FileSet, Member};
-use crate::command::{self, Order, Ran};
-use crate::error::{LabError, Result};
+use ramline_sandbox::child::command::{self, CommandRun, Ran};
+use ramline_sandbox::error::{LabError, Result};
 
 /// No experiment with more files than this: evicting them before each run would take longer than the runs.
 const MOST: usize = 100_000;
@@ -116,8 +116,8 @@ impl FileSet {
 }
 
 impl Trace<'_> {
-    fn order<'a>(&'a self, watch: Option<&'a mut Opened>) -> Order<'a> {
-        Order { argv: self.argv, group: self.group, timeout: self.timeout, watch }
+    fn order<'a>(&'a self, watch: Option<&'a mut Opened>) -> CommandRun<'a> {
+        CommandRun { argv: self.argv, group: self.group, timeout: self.timeout, watch }
     }
 }
 

@@ -30,8 +30,9 @@ fn what_stays_is_named_with_who_maps_it() {
 #[test]
 fn a_file_is_made_cold_half_warm_and_warm_and_each_is_proven() {
     let dir = tempfile::tempdir_in(".").unwrap();
-    if !ramline_kernel::place::describe(dir.path()).unwrap().is_disk() {
-        return eprintln!("SKIP: not on a disk, where eviction means swapping");
+    let no_disk = !ramline_kernel::place::describe(dir.path()).unwrap().is_disk();
+    if ramline_testkit::skip_if(no_disk, "a file made cold", "not on a disk, where eviction means swapping") {
+        return;
     }
     let path = dir.path().join("file");
     std::fs::write(&path, vec![7; 4 << 20]).unwrap();

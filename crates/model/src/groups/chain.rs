@@ -87,7 +87,7 @@ pub fn of(seen: &Groups, version: Version, parents: &[Option<usize>], parts: &[V
             bound.swap_room = parent.swap_room;
         }
         if let Some(Limit::At(own)) = group.max {
-            let left = own - usage[at];
+            let left = own.saturating_sub(usage[at]);
             bound.room = Some(bound.room.map_or(left, |room| room.min(left)));
             if bound.effective_max.is_none_or(|above| own < above) {
                 bound.effective_max = Some(own);
@@ -96,7 +96,7 @@ pub fn of(seen: &Groups, version: Version, parents: &[Option<usize>], parts: &[V
         }
         if version == Version::V2 {
             let own = match (group.swap_max, group.swap_current) {
-                (Some(Limit::At(max)), used) => Some(Limit::At(max - used.unwrap_or_default())),
+                (Some(Limit::At(max)), used) => Some(Limit::At(max.saturating_sub(used.unwrap_or_default()))),
                 (other, _) => other,
             };
             bound.swap_room = match (bound.swap_room, own) {
@@ -141,8 +141,9 @@ fn effective(
         return protected.scale(parent.0, siblings.0).unwrap_or_default();
     }
     if recursive && parent > siblings && parent_usage > siblings && usage > protected {
-        let unclaimed = parent - siblings;
-        let share = unclaimed.scale((usage - protected).0, (parent_usage - siblings).0).unwrap_or_default();
+        let unclaimed = parent.saturating_sub(siblings);
+        let [own, all] = [(usage, protected), (parent_usage, siblings)].map(|(of, less)| of.saturating_sub(less).0);
+        let share = unclaimed.scale(own, all).unwrap_or_default();
         return (protected + share).min(usage);
     }
     protected

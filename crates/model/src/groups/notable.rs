@@ -68,10 +68,13 @@ impl GroupMemory {
         let counts_kernel = self.depth > 0 || self.summed;
         let mut stays = Stays {
             protected: taken.protected,
-            kept_from_swap: taken.swappable - swappable,
-            without_swap: swappable - taken.swap_room.unwrap_or_default(),
+            kept_from_swap: taken.swappable.saturating_sub(swappable),
+            without_swap: swappable.saturating_sub(taken.swap_room.unwrap_or_default()),
             locked: self.within.unevictable.unwrap_or_default(),
-            kernel: if counts_kernel { self.kernel() - taken.slab.unwrap_or_default() } else { Bytes::ZERO },
+            kernel: match counts_kernel {
+                true => self.kernel().saturating_sub(taken.slab.unwrap_or_default()),
+                false => Bytes::ZERO,
+            },
             overlap: false,
         };
         let reasons = [stays.protected, stays.kept_from_swap, stays.without_swap, stays.locked, stays.kernel];
@@ -92,6 +95,6 @@ impl GroupMemory {
 pub fn most<T: PartialOrd>(groups: &[GroupMemory], pick: impl Fn(&GroupMemory) -> Option<T>) -> Vec<(&GroupMemory, T)> {
     let mut out: Vec<(&GroupMemory, T)> =
         groups.iter().filter(|group| group.depth > 0).filter_map(|group| Some((group, pick(group)?))).collect();
-    out.sort_by(|a, b| b.1.partial_cmp(&a.1).unwrap_or(std::cmp::Ordering::Equal));
+    ramline_units::sort_by(&mut out, |a, b| b.1.partial_cmp(&a.1).unwrap_or(std::cmp::Ordering::Equal));
     out
 }

@@ -34,12 +34,12 @@ pub fn readings(group: &GroupMemory, snapshot: &Snapshot) -> Vec<Reading> {
     let idle = group.within.inactive_file.unwrap_or_default();
     let meminfo = snapshot.meminfo.data();
     if group.depth == 0 {
-        let used = meminfo.and_then(|m| Some(m.mem_total? - m.mem_available?));
+        let used = meminfo.and_then(|m| m.mem_total?.checked_sub(m.mem_available?));
         let systemd =
             used.map(|used| reading("systemd-cgtop, line /", used, "MemTotal less MemAvailable, of the whole machine"));
         return systemd.into_iter().collect();
     }
-    let docker = if idle < current { current - idle } else { current };
+    let docker = current.checked_sub(idle).filter(|rest| rest.0 > 0).unwrap_or(current);
     vec![
         reading(
             "docker stats",
@@ -47,7 +47,11 @@ pub fn readings(group: &GroupMemory, snapshot: &Snapshot) -> Vec<Reading> {
             "charged, less inactive page cache (all that is charged if that leaves nothing)",
         ),
         reading("podman stats", docker, "as docker since 2025; releases before show all that is charged"),
-        reading("kubectl top, cAdvisor working set", current - idle, "charged, less inactive page cache, at least 0"),
+        reading(
+            "kubectl top, cAdvisor working set",
+            current.saturating_sub(idle),
+            "charged, less inactive page cache, at least 0",
+        ),
         reading("systemd-cgtop, systemctl status", current, "all that is charged, page cache included"),
     ]
 }
@@ -77,12 +81,16 @@ pub fn node_eviction(tree: &GroupTree, snapshot: &Snapshot) -> Option<NodeEvicti
     // Version 1 says the usage of the top; for version 2 it is made of anonymous memory and page cache.
     let made = || top.part(PartId::Anon).map(|anon| anon + top.file() + top.part(PartId::Shmem).unwrap_or_default());
     let said = snapshot.groups.data().and_then(|groups| groups.list.first()?.current);
-    let working_set = said.or_else(made)? - idle;
-    let older = meminfo.mem_free.filter(|_| said.is_none()).map(|free| capacity - (capacity - free - idle));
+    // As the kubelet does: nothing where that would be negative.
+    let working_set = said.or_else(made)?.saturating_sub(idle);
+    let older = meminfo
+        .mem_free
+        .filter(|_| said.is_none())
+        .map(|free| capacity.saturating_sub(capacity.saturating_sub(free + idle)));
     Some(NodeEviction {
         capacity,
         working_set,
-        available: capacity - working_set,
+        available: capacity.saturating_sub(working_set),
         available_older: older,
         kernel_says: meminfo.mem_available,
     })

@@ -215,17 +215,21 @@ pub fn of(group: &Group, version: Version) -> Vec<Part> {
                     "vmalloc",
                     "zswap",
                 ];
-                push(PartId::KernelOther, kernel - inside.iter().filter_map(|name| get(name)).sum(), true);
+                push(
+                    PartId::KernelOther,
+                    kernel.saturating_sub(inside.iter().filter_map(|name| get(name)).sum()),
+                    true,
+                );
             }
         }
     }
-    out.sort_by_key(|part| part.id);
+    ramline_units::sort_by_key(&mut out, |part| part.id);
     out
 }
 
 fn file_other(get: impl Fn(&str) -> Option<Bytes>) -> Option<Bytes> {
     let known = ["shmem", "swapcached", "active_file", "inactive_file"].iter().filter_map(|name| get(name)).sum();
-    get("file").map(|file| file - known)
+    get("file").map(|file| file.saturating_sub(known))
 }
 
 /// What the group itself has of a part, where the kernel says so (version 1); otherwise the groups below are taken off.

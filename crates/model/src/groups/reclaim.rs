@@ -65,13 +65,13 @@ pub fn of(
         _ => free,
     });
     let swappable = within.swappable.unwrap_or_default();
-    let clean_file = on_lists - unwritten;
+    let clean_file = on_lists.saturating_sub(unwritten);
     let slab = part(PartId::SlabReclaimable);
     // What is left to take: never below the protection.
-    let mut room = current - protection.kept();
+    let mut room = current.saturating_sub(protection.kept());
     let mut take = |wanted: Bytes| {
         let taken = wanted.min(room);
-        room = room - taken;
+        room = room.saturating_sub(taken);
         taken
     };
     let now = take(clean_file + slab.unwrap_or_default());
@@ -89,6 +89,6 @@ pub fn of(
         now,
         after_writing,
         with_swap,
-        stays: current - now - after_writing - with_swap,
+        stays: current.saturating_sub(now + after_writing + with_swap),
     }
 }

@@ -106,7 +106,7 @@ pub fn select(tree: &GroupTree, selection: Selection) -> Selected {
     };
     let mut ranked: Vec<usize> =
         (0..all.len()).filter(|at| selection.depth.is_none_or(|deepest| all[*at].depth <= deepest)).collect();
-    ranked.sort_by(larger);
+    ramline_units::sort_by(&mut ranked, larger);
     let cut = selection.top.unwrap_or(usize::MAX).min(ranked.len());
     let order = if selection.flat { ranked[..cut].to_vec() } else { as_tree(all, &ranked[..cut], larger) };
     let mut place = vec![None; all.len()];
@@ -149,12 +149,12 @@ fn as_tree(all: &[GroupMemory], chosen: &[usize], larger: impl Fn(&usize, &usize
             None => waiting.push(at),
         }
     }
-    waiting.sort_by(&larger);
+    ramline_units::sort_by(&mut waiting, &larger);
     waiting.reverse();
     let mut order = Vec::new();
     while let Some(at) = waiting.pop() {
         order.push(at);
-        children[at].sort_by(&larger);
+        ramline_units::sort_by(&mut children[at], &larger);
         waiting.extend(children[at].iter().rev());
     }
     order

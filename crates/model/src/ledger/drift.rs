@@ -41,7 +41,7 @@ impl Drift {
         terms.dedup();
         let moved = |id: Term| Moved { id, bytes: SignedBytes::difference(after.bytes(id), before.bytes(id)) };
         let mut lines: Vec<Moved> = terms.into_iter().map(moved).filter(|m| m.bytes.0 != 0).collect();
-        lines.sort_by_key(|m| std::cmp::Reverse(m.bytes.magnitude()));
+        ramline_units::sort_by_key(&mut lines, |m| std::cmp::Reverse(m.bytes.magnitude()));
         Drift { span, lines, leftover: SignedBytes(after.leftover.0.saturating_sub(before.leftover.0)) }
     }
 
@@ -92,7 +92,7 @@ impl LineMove {
             })
             .filter(|line| line.moved.0 != 0)
             .collect();
-        lines.sort_by_key(|line| std::cmp::Reverse(line.moved.magnitude()));
+        ramline_units::sort_by_key(&mut lines, |line| std::cmp::Reverse(line.moved.magnitude()));
         lines
     }
 }

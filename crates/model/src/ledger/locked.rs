@@ -27,19 +27,19 @@ impl Locked {
     /// From the counters and the length of the lists of anonymous and shared memory.
     pub fn of(meminfo: &Meminfo, lists: Bytes) -> Locked {
         let (anon, shmem) = (meminfo.anon_pages.unwrap_or_default(), meminfo.shmem.unwrap_or_default());
-        let both = ((anon + shmem) - lists).min(meminfo.unevictable.unwrap_or_default());
+        let both = (anon + shmem).saturating_sub(lists).min(meminfo.unevictable.unwrap_or_default());
         let mlocked = meminfo.mlocked.unwrap_or(both);
         Locked { both, anon_most: both.min(anon).min(mlocked), shmem_most: both.min(shmem) }
     }
 
     /// The least that is of processes: what cannot be shared memory.
     pub fn anon_least(&self) -> Bytes {
-        (self.both - self.shmem_most).min(self.anon_most)
+        self.both.saturating_sub(self.shmem_most).min(self.anon_most)
     }
 
     /// The least that is shared memory.
     pub fn shmem_least(&self) -> Bytes {
-        (self.both - self.anon_most).min(self.shmem_most)
+        self.both.saturating_sub(self.anon_most).min(self.shmem_most)
     }
 }
 
@@ -48,7 +48,7 @@ impl Locked {
 /// Mapped shared memory is no more than there is, and no more than processes map where they were looked at; at least what one of them maps.
 pub fn mapped_files(mapped: Bytes, shmem: Bytes, unevictable: Bytes, seen: Option<(Bytes, Bytes)>) -> (Bytes, Bytes) {
     let (largest, sum) = seen.unwrap_or((Bytes::ZERO, shmem));
-    (mapped - shmem.min(sum) - unevictable, mapped - largest.min(shmem))
+    (mapped.saturating_sub(shmem.min(sum) + unevictable), mapped.saturating_sub(largest.min(shmem)))
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{add, files::behind};
+use super::files::behind;
+use super::totals::add;
 use crate::SignedBytes;
 
 /// What a range is. The first six are of files that are read again after an eviction.
@@ -170,7 +171,7 @@ pub fn closure(maps: &Maps) -> Option<Closure> {
         for mapping in &process.mappings {
             let Some(usage) = mapping.usage else { continue };
             any = true;
-            let pages = usage.rss - usage.anonymous;
+            let pages = usage.rss.saturating_sub(usage.anonymous);
             let is_memory = class(mapping, behind(maps, mapping)) == Class::SharedMemory;
             let parts = [
                 usage.rss,

@@ -104,7 +104,7 @@ pub fn duplicates(maps: &Maps, files: &[FileUse]) -> Vec<Duplicate> {
         .filter(|(_, copies)| copies.len() > 1)
         .map(|(identity, copies)| group(identity, copies, maps.page.max(1)))
         .collect();
-    out.sort_by_key(|d| (std::cmp::Reverse((d.saves_at_most, d.length)), d.name.clone()));
+    ramline_units::sort_by_key(&mut out, |d| (std::cmp::Reverse((d.saves_at_most, d.length)), d.name.clone()));
     out
 }
 
@@ -115,7 +115,7 @@ fn is_one_below(a: &Copy, b: &Copy) -> bool {
 }
 
 fn group((name, length, likeness, id, _): Identity<'_>, mut copies: Vec<Copy>, page: u64) -> Duplicate {
-    copies.sort_by_key(|c| std::cmp::Reverse(c.resident));
+    ramline_units::sort_by_key(&mut copies, |c| std::cmp::Reverse(c.resident));
     let resident = || copies.iter().filter_map(|c| c.resident);
     let (sum, most) = (resident().sum::<Bytes>(), resident().max().unwrap_or_default());
     let overlay = copies.iter().filter(|c| c.fs.as_deref() == Some("overlay")).count() > 1;
@@ -126,8 +126,8 @@ fn group((name, length, likeness, id, _): Identity<'_>, mut copies: Vec<Copy>, p
         length,
         likeness,
         build_id: (!id.is_empty()).then(|| id.to_owned()),
-        saves_at_least: if overlay { Bytes::ZERO } else { sum - whole.max(most) },
-        saves_at_most: sum - most,
+        saves_at_least: if overlay { Bytes::ZERO } else { sum.saturating_sub(whole.max(most)) },
+        saves_at_most: sum.saturating_sub(most),
         overlay,
         copies,
     }

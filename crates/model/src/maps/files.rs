@@ -8,7 +8,7 @@ use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Options, Totals, add, count};
+use super::totals::{Options, Totals, add, count};
 
 /// Order of the files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -167,7 +167,7 @@ fn one(file: &MappedFile, sum: Sum, code_only: bool, page: u64) -> FileUse {
     let dirty = seen.dirty.zip(resident).map(|(dirty, resident)| dirty.min(resident));
     let mut programs: Vec<Program> =
         sum.programs.into_iter().map(|(name, program)| Program { name, ..program }).collect();
-    programs.sort_by_key(|p| Reverse(p.processes));
+    ramline_units::sort_by_key(&mut programs, |p| Reverse(p.processes));
     FileUse {
         path: file.path.clone(),
         device: device(file),
@@ -196,7 +196,7 @@ fn one(file: &MappedFile, sum: Sum, code_only: bool, page: u64) -> FileUse {
         clean: (file.store == Store::FileSystem)
             .then_some(resident)
             .flatten()
-            .map(|resident| resident - dirty.unwrap_or_default()),
+            .and_then(|resident| resident.checked_sub(dirty.unwrap_or_default())),
         source: seen.source,
         why: seen.why.clone(),
     }
@@ -218,14 +218,14 @@ fn sort(files: &mut [FileUse], sort: Sort) {
     // Where nothing is known the size decides, after everything that is known.
     let most = |f: &FileUse| Reverse((f.resident, f.size));
     match sort {
-        Sort::Resident => files.sort_by_cached_key(|f| (most(f), f.path.clone())),
-        Sort::Size => files.sort_by_cached_key(|f| (Reverse(f.size), f.path.clone())),
-        Sort::Processes => files.sort_by_cached_key(|f| (Reverse(f.processes), most(f), f.path.clone())),
+        Sort::Resident => ramline_units::sort_by_key(files, |f| (most(f), f.path.clone())),
+        Sort::Size => ramline_units::sort_by_key(files, |f| (Reverse(f.size), f.path.clone())),
+        Sort::Processes => ramline_units::sort_by_key(files, |f| (Reverse(f.processes), most(f), f.path.clone())),
         Sort::Private => {
-            files.sort_by_cached_key(|f| (Reverse(f.usage.map(|u| u.anonymous)), most(f), f.path.clone()));
+            ramline_units::sort_by_key(files, |f| (Reverse(f.usage.map(|u| u.anonymous)), most(f), f.path.clone()));
         }
-        Sort::Reread => files.sort_by_cached_key(|f| (Reverse(f.clean), most(f), f.path.clone())),
-        Sort::Name => files.sort_by_cached_key(|f| (f.path.clone(), f.inode)),
+        Sort::Reread => ramline_units::sort_by_key(files, |f| (Reverse(f.clean), most(f), f.path.clone())),
+        Sort::Name => ramline_units::sort_by_key(files, |f| (f.path.clone(), f.inode)),
     }
 }
 

@@ -86,7 +86,7 @@ pub fn readable(maps: &Maps, mapped: &Mapped) -> Vec<Readable> {
             Some(Readable { via: file.via.clone()?, clean: used.clean?, length: file.length? })
         })
         .collect();
-    out.sort_by_key(|file| std::cmp::Reverse(file.clean));
+    ramline_units::sort_by_key(&mut out, |file| std::cmp::Reverse(file.clean));
     out
 }
 

@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use ramline_snapshot::processes::{Process, Processes, Program, Walked};
 use ramline_units::Bytes;
 
-use super::{Identity, Spread, bytes};
+use super::row::{Identity, Spread, bytes};
 
 /// A counter of the node lags by at most this many pages a CPU (the largest stat_threshold of mm/vmstat.c).
 const LAG_PAGES: f64 = 125.0;

@@ -8,8 +8,8 @@ use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Spread;
 use super::by::{self, By};
+use super::row::Spread;
 
 /// What is asked for; empty, everything is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use ramline_units::Bytes;
 use super::by::{self, By};
 use super::estimate::{Estimate, How, Part};
 use super::filter::{Filter, Matched};
+use super::row::{Row, Spread, bytes};
 use super::swapped::SwapCosts;
-use super::{Row, Spread, bytes};
 use crate::SignedBytes;
 
 /// What rows are made of.
@@ -139,7 +139,7 @@ pub fn grouped(parts: &Parts<'_>, by: By) -> Vec<Row> {
         sums[place].add(parts, at);
     }
     let mut rows: Vec<Row> = sums.into_iter().map(|sum| sum.finish(parts)).collect();
-    rows.sort_by(|a, b| b.holds.value.cmp(&a.holds.value).then_with(|| a.name.cmp(&b.name)));
+    ramline_units::sort_by(&mut rows, |a, b| b.holds.value.cmp(&a.holds.value).then_with(|| a.name.cmp(&b.name)));
     rows
 }
 

@@ -14,8 +14,8 @@ use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Spread;
 use super::estimate::Part;
+use super::row::Spread;
 
 /// One swap area as far as it costs RAM.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

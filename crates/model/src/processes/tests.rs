@@ -2,6 +2,7 @@ use ramline_snapshot::processes::{Around, Processes, Walked};
 use ramline_snapshot::{Seen, machine::Machine};
 
 use super::*;
+use crate::SignedBytes;
 
 const fn mib(n: u64) -> Bytes {
     Bytes::from_mib(n)

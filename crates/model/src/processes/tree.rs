@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::by;
+use super::row::Row;
 use super::rows::{Parts, Sum};
-use super::{Row, by};
 
 /// Rows in the order of the tree, larger subtrees first.
 pub fn rows(parts: &Parts<'_>) -> Vec<Row> {
@@ -63,7 +64,9 @@ fn level(parts: &Parts<'_>, children: &HashMap<usize, Vec<usize>>, here: &[usize
         })
         .filter(|(row, _)| row.processes > 0)
         .collect();
-    nodes.sort_by(|(a, _), (b, _)| b.holds.value.cmp(&a.holds.value).then_with(|| a.name.cmp(&b.name)));
+    ramline_units::sort_by(&mut nodes, |(a, _), (b, _)| {
+        b.holds.value.cmp(&a.holds.value).then_with(|| a.name.cmp(&b.name))
+    });
     for (row, members) in nodes {
         out.push(row);
         let below: Vec<usize> = members.iter().filter_map(|at| children.get(at)).flatten().copied().collect();

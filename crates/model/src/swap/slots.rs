@@ -46,8 +46,8 @@ pub fn of(area: &SwapArea, device: &ZramDevice, snapshot: &Snapshot) -> Option<S
     let page = snapshot.machine.page_size;
     let meminfo = snapshot.meminfo.data();
     let header = Bytes(page.0);
-    let stored = (device.mm.as_ref()?.orig_data_size - header).min(area.used);
-    let besides = area.used - stored;
+    let stored = device.mm.as_ref()?.orig_data_size.saturating_sub(header).min(area.used);
+    let besides = area.used.saturating_sub(stored);
     let also_in_ram = meminfo.and_then(|m| m.swap_cached).unwrap_or_default();
     let in_zswap = meminfo.and_then(|m| m.zswapped).unwrap_or_default();
     let set_aside = Pages(snapshot.machine.cpus.saturating_mul(SET_ASIDE)).bytes(page);
@@ -58,7 +58,7 @@ pub fn of(area: &SwapArea, device: &ZramDevice, snapshot: &Snapshot) -> Option<S
         used: area.used,
         stored,
         besides,
-        zero_at_least: zero_at_most.map(|most| (besides - others).min(most)),
+        zero_at_least: zero_at_most.map(|most| besides.saturating_sub(others).min(most)),
         zero_at_most,
         also_in_ram,
         in_zswap,

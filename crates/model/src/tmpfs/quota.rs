@@ -84,7 +84,9 @@ pub fn of(mount: &Mount) -> Option<Quotas> {
             inode_share: q.inode_limit.and_then(|limit| Bytes(q.inodes_used).share_of(Bytes(limit))),
         })
         .collect();
-    uses.sort_by(|a, b| b.fullest().total_cmp(&a.fullest()).then_with(|| a.quota.id.cmp(&b.quota.id)));
+    ramline_units::sort_by(&mut uses, |a, b| {
+        b.fullest().total_cmp(&a.fullest()).then_with(|| a.quota.id.cmp(&b.quota.id))
+    });
     Some(Quotas { defaults: kinds.into_iter().filter_map(|group| default_of(mount, group)).collect(), uses })
 }
 
@@ -100,7 +102,7 @@ fn default_of(mount: &Mount, group: bool) -> Option<DefaultQuota> {
 /// The least room any user or group has left; what a new one gets where nobody has used any of it yet.
 pub fn room(quotas: &Quotas) -> Room {
     let of_uses = Room {
-        bytes: quotas.uses.iter().filter_map(|u| Some(u.quota.limit? - u.quota.used)).min(),
+        bytes: quotas.uses.iter().filter_map(|u| Some(u.quota.limit?.saturating_sub(u.quota.used))).min(),
         inodes: quotas.uses.iter().filter_map(|u| Some(u.quota.inode_limit?.saturating_sub(u.quota.inodes_used))).min(),
     };
     Room {

@@ -6,25 +6,24 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use ramline_kernel::Root;
-use ramline_kernel::mappers::{self, Mapper};
-use ramline_kernel::opened::FileKey;
-use ramline_kernel::residency;
+use ramline_gather::mappers::{self, Mapper};
+use ramline_kernel::{FileKey, Root};
+use ramline_kernel::{process, residency};
 use ramline_snapshot::cache::{EvictedFile, EvictedFiles, Holder, Stay, Why};
 use ramline_units::Bytes;
 
-use super::{Left, Options, reopen};
+use super::{EvictOptions, Left, reopen};
 use crate::remarks::name;
+use crate::shared::bytes;
 
 /// Fills in what stays, and why.
-pub fn explain(root: &Root, left: Vec<Left>, options: &Options, page: u64, out: &mut EvictedFiles) {
-    let left: Vec<Left> = left.into_iter().filter_map(|file| again(file, options, page, &mut out.written)).collect();
+pub fn explain(root: &Root, left: Vec<Left>, options: &EvictOptions, out: &mut EvictedFiles) {
+    let left: Vec<Left> = left.into_iter().filter_map(|file| again(file, options, &mut out.written)).collect();
     let keys: Vec<(FileKey, &Path)> = left.iter().map(|file| (file.key, file.path.as_path())).collect();
     let holders = if keys.is_empty() { HashMap::new() } else { mappers::of(root, &keys) };
-    let bytes = |pages: u64| Bytes(pages.saturating_mul(page));
     let mut sums: HashMap<Why, Bytes> = HashMap::new();
     for file in &left {
-        let stay = why(file, holders.get(&file.key).map_or(&[], Vec::as_slice), options, page);
+        let stay = why(file, holders.get(&file.key).map_or(&[], Vec::as_slice), options);
         let after = if options.dry { would_stay(file, &stay) } else { file.after.cached };
         if after == 0 {
             continue;
@@ -35,16 +34,16 @@ pub fn explain(root: &Root, left: Vec<Left>, options: &Options, page: u64, out: 
         }
         out.stays.push(EvictedFile { name: name(&file.path), before: bytes(file.before), after: bytes(after), stay });
     }
-    out.stays.sort_by(|a, b| b.after.cmp(&a.after).then_with(|| a.name.cmp(&b.name)));
+    ramline_units::sort_by(&mut out.stays, |a, b| b.after.cmp(&a.after).then_with(|| a.name.cmp(&b.name)));
     out.more = u64::try_from(out.stays.len().saturating_sub(options.top)).unwrap_or(0);
     out.stays.truncate(options.top);
     out.reasons = sums.into_iter().collect();
-    out.reasons.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    ramline_units::sort_by(&mut out.reasons, |a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
 }
 
 /// Pages that were in use for a moment go at the second attempt. `None` when all went, or the file is gone. What was written before it
 /// went is added to `written`.
-fn again(mut file: Left, options: &Options, page: u64, written: &mut Bytes) -> Option<Left> {
+fn again(mut file: Left, options: &EvictOptions, written: &mut Bytes) -> Option<Left> {
     if file.in_memory || options.dry {
         return Some(file);
     }
@@ -56,7 +55,7 @@ fn again(mut file: Left, options: &Options, page: u64, written: &mut Bytes) -> O
     // Each page that is still unwritten stays; of the others no more can have been written than went.
     let went = file.before.saturating_sub(file.after.cached);
     let gone = file.unwritten.saturating_sub(super::unwritten(&file.after)).min(went);
-    *written += Bytes(gone.saturating_mul(page));
+    *written += bytes(gone);
     (file.after.cached > 0).then_some(file)
 }
 
@@ -68,7 +67,7 @@ fn would_stay(file: &Left, stay: &Stay) -> u64 {
     if stay.why.is_empty() { 0 } else { file.after.dirty.unwrap_or(0) + file.after.writeback.unwrap_or(0) }
 }
 
-fn why(file: &Left, mappers: &[Mapper], options: &Options, page: u64) -> Stay {
+fn why(file: &Left, mappers: &[Mapper], options: &EvictOptions) -> Stay {
     let unwritten = file.after.dirty.zip(file.after.writeback).map(|(dirty, writeback)| dirty + writeback);
     let holders: Vec<Holder> = mappers
         .iter()
@@ -88,22 +87,22 @@ fn why(file: &Left, mappers: &[Mapper], options: &Options, page: u64) -> Stay {
             why.push(Why::Mapped);
         }
         let explained = !why.is_empty();
-        if !explained && options.range.is_some_and(|range| ends_inside_a_folio(file, range, page)) {
+        if !explained && options.range.is_some_and(|range| ends_inside_a_folio(file, range)) {
             why.push(Why::LargeFolio);
         }
         if why.is_empty() && !options.dry {
             why.push(Why::Other);
         }
     }
-    Stay { why, dirty: unwritten.map(|pages| Bytes(pages.saturating_mul(page))), holders }
+    Stay { why, dirty: unwritten.map(bytes), holders }
 }
 
 /// What is left inside the range goes on outside of it: clean pages nobody maps stay only with the rest of their folio.
-fn ends_inside_a_folio(file: &Left, (offset, length): (u64, u64), page: u64) -> bool {
+fn ends_inside_a_folio(file: &Left, (offset, length): (u64, u64)) -> bool {
     let Some(runs) = reopen(&file.path, file.key).and_then(|open| residency::present(&open, &file.path).ok()) else {
         return false;
     };
-    let (first, last) = (offset / page * page, offset.saturating_add(length));
+    let (first, last) = (offset / process::page_size() * process::page_size(), offset.saturating_add(length));
     let mut inside = runs.iter().filter(|(at, long)| *at < last && at + long > first).peekable();
     inside.peek().is_some() && inside.all(|(at, long)| *at < first || at + long > last)
 }
@@ -135,25 +134,25 @@ mod tests {
     #[test]
     fn every_reason_that_holds_is_named_and_what_none_explains_is_called_so() {
         let mapper = |locked| Mapper { pid: 7, name: "db".to_owned(), locked };
-        let (done, page) = (Options::default(), 4096);
-        assert_eq!(why(&left(Some(3)), &[], &done, page).why, [Why::Dirty]);
-        assert_eq!(why(&left(Some(3)), &[], &done, page).dirty, Some(Bytes(3 * 4096)));
-        assert_eq!(why(&left(Some(0)), &[mapper(false)], &done, page).why, [Why::Mapped]);
-        assert_eq!(why(&left(None), &[mapper(true), mapper(false)], &done, page).why, [Why::Locked, Why::Mapped]);
-        assert_eq!(why(&left(Some(0)), &[], &done, page).why, [Why::Other]);
-        assert_eq!(why(&Left { in_memory: true, ..left(Some(0)) }, &[], &done, page).why, [Why::InMemory]);
+        let done = EvictOptions::default();
+        assert_eq!(why(&left(Some(3)), &[], &done).why, [Why::Dirty]);
+        assert_eq!(why(&left(Some(3)), &[], &done).dirty, Some(bytes(3)));
+        assert_eq!(why(&left(Some(0)), &[mapper(false)], &done).why, [Why::Mapped]);
+        assert_eq!(why(&left(None), &[mapper(true), mapper(false)], &done).why, [Why::Locked, Why::Mapped]);
+        assert_eq!(why(&left(Some(0)), &[], &done).why, [Why::Other]);
+        assert_eq!(why(&Left { in_memory: true, ..left(Some(0)) }, &[], &done).why, [Why::InMemory]);
     }
 
     #[test]
     fn looking_only_counts_what_is_dirty_and_at_most_all_of_what_is_mapped() {
-        let dry = Options { dry: true, ..Options::default() };
-        let stay = |dirty, mappers: &[Mapper], options: &Options| {
+        let dry = EvictOptions { dry: true, ..EvictOptions::default() };
+        let stay = |dirty, mappers: &[Mapper], options: &EvictOptions| {
             let file = left(dirty);
-            let stay = why(&file, mappers, options, 4096);
+            let stay = why(&file, mappers, options);
             would_stay(&file, &stay)
         };
         assert_eq!(stay(Some(3), &[], &dry), 3);
-        assert_eq!(stay(Some(3), &[], &Options { sync: true, ..dry.clone() }), 0);
+        assert_eq!(stay(Some(3), &[], &EvictOptions { sync: true, ..dry.clone() }), 0);
         assert_eq!(stay(Some(0), &[], &dry), 0);
         assert_eq!(stay(Some(0), &[Mapper { pid: 1, name: String::new(), locked: false }], &dry), 8);
     }

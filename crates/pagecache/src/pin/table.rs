@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use ramline_kernel::KernelError;
-use ramline_kernel::opened::FileKey;
 use ramline_kernel::pin::Locked;
 use ramline_kernel::signals;
+use ramline_kernel::{FileKey, KernelError};
 use ramline_snapshot::cache::{Pinned, WarmedFile};
 use ramline_units::Bytes;
 
@@ -47,7 +46,7 @@ impl<'a> Table<'a> {
     /// Locks what is new or changed, lets go what is gone.
     pub fn follow(&mut self, mut seen: Vec<Seen>) {
         // Small ones first: most files for the budget.
-        seen.sort_by(|a, b| a.length.cmp(&b.length).then_with(|| a.path.cmp(&b.path)));
+        ramline_units::sort_by(&mut seen, |a, b| a.length.cmp(&b.length).then_with(|| a.path.cmp(&b.path)));
         let now: HashMap<&Path, &Seen> = seen.iter().map(|seen| (seen.path.as_path(), seen)).collect();
         let before = self.held.len();
         self.held.retain(|path, _| now.contains_key(path.as_path()));

@@ -4,21 +4,19 @@
 use std::fs::File;
 use std::path::Path;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use ramline_kernel::input::Looked;
-use ramline_kernel::opened::FileKey;
-use ramline_kernel::{KernelError, process, residency};
+use ramline_kernel::{FileKey, KernelError, process, residency};
 use ramline_units::Bytes;
 use rustix::fs::{Advice, FileType, fadvise};
 use rustix::io::Errno;
 
 use crate::hotset::{self, Entry};
 use crate::save::Restoring;
-use crate::warm::in_pieces;
+use crate::shared::Count;
 use crate::warm::plan::missing_of;
-use crate::warm::pool::Wanted;
-use crate::{Context, evict};
+use crate::warm::wanted::Wanted;
+use crate::{Context, evict, parallel};
 
 /// So many threads ask again afterwards.
 const AT_ONCE: usize = 4;
@@ -32,7 +30,7 @@ pub struct Looking<'a> {
     inodes: bool,
     dry: bool,
     found: Vec<OnceLock<Found>>,
-    settled: AtomicU64,
+    settled: Count,
     noted: OnceLock<()>,
 }
 
@@ -64,7 +62,7 @@ impl<'a> Looking<'a> {
         hotset: &'a Path,
         entries: &'a [Entry],
         page: u64,
-        options: &super::Options<'_>,
+        options: &super::RestoreOptions<'_>,
     ) -> Looking<'a> {
         let found = entries.iter().map(|_| OnceLock::new()).collect();
         Looking {
@@ -75,26 +73,27 @@ impl<'a> Looking<'a> {
             inodes: !options.other_machine,
             dry: options.dry,
             found,
-            settled: AtomicU64::new(0),
+            settled: Count::default(),
             noted: OnceLock::new(),
         }
     }
 
     /// What became of each file, in the order of the hot set, asked again where something was read.
     pub fn end(self) -> Vec<Option<Found>> {
-        let (page, dry, own) = (self.page, self.dry, process::page_size());
-        let mut found: Vec<Option<Found>> = self.found.into_iter().map(OnceLock::into_inner).collect();
-        let piece = found.len().div_ceil(AT_ONCE).max(1);
-        let pieces: Vec<_> = found.chunks_mut(piece).zip(self.entries.chunks(piece)).collect();
-        in_pieces(pieces, |(found, entries)| {
-            for (found, entry) in found.iter_mut().zip(entries) {
-                if let Some(Found::Same(same)) = found {
-                    let ranges = || hotset::in_pages(entry.ranges(page), page, own, entry.length);
-                    same.after = if dry { None } else { same.asked_again(entry, &ranges()) };
-                }
-            }
+        let entries: Vec<(&Entry, Option<&Found>)> =
+            self.entries.iter().zip(&self.found).map(|(entry, found)| (entry, found.get())).collect();
+        let after = parallel::map(&entries, AT_ONCE, |(entry, found)| match found {
+            Some(Found::Same(same)) if !self.dry => same.asked_again(entry, &self.ranges(entry)),
+            _ => None,
         });
-        found
+        let found = self.found.into_iter().map(OnceLock::into_inner).zip(after);
+        let with = |(mut found, after): (Option<Found>, Option<u64>)| {
+            if let Some(Found::Same(same)) = &mut found {
+                same.after = after;
+            }
+            found
+        };
+        found.map(with).collect()
     }
 
     fn look(&self, entry: &Entry) -> (Found, Option<File>) {
@@ -139,7 +138,7 @@ impl<'a> Looking<'a> {
             Err(error) if error.is_denied() => (0, true),
             Err(error) => return Err(self.failed(&error)),
         };
-        let key = FileKey { device: stat.st_dev, inode: stat.st_ino };
+        let key = FileKey::from(&stat);
         Ok((Same { key, wanted, before, untold, after: None }, file))
     }
 
@@ -157,9 +156,9 @@ impl<'a> Looking<'a> {
     fn keep(&self, number: usize, entry: &Entry, found: Found) {
         let there = match &found {
             Found::Same(same) if !self.dry => same.before * process::page_size(),
-            _ => entry.pages(self.page).saturating_mul(self.page),
+            _ => entry.hot(self.page),
         };
-        self.settled.fetch_add(there, Ordering::Relaxed);
+        self.settled.add(there);
         if let Some(slot) = self.found.get(number) {
             slot.get_or_init(|| found);
         }
@@ -192,7 +191,7 @@ impl Wanted for Looking<'_> {
     }
 
     fn bytes(&self, number: usize) -> u64 {
-        self.entries.get(number).map_or(0, |entry| entry.pages(self.page).saturating_mul(self.page))
+        self.entries.get(number).map_or(0, |entry| entry.hot(self.page))
     }
 
     fn open(&self, number: usize) -> Option<File> {
@@ -233,6 +232,6 @@ impl Wanted for Looking<'_> {
     }
 
     fn settled(&self) -> u64 {
-        self.settled.load(Ordering::Relaxed)
+        self.settled.get()
     }
 }

@@ -9,12 +9,18 @@ use ramline_kernel::{Root, memory_room};
 use ramline_snapshot::cache::{Apart, Ran};
 use ramline_units::{Bytes, Limit};
 
-use super::{Options, command, ran, wait};
+use super::{RunOptions, command, ran, wait};
 
 /// The limit is written again when it is off by so much.
 const STEP: u64 = 16 << 20;
 
-pub fn run(root: &Root, lock: RunLock, argv: &[OsString], options: Options, allowance: Bytes) -> Result<Ran, ActError> {
+pub fn run(
+    root: &Root,
+    lock: RunLock,
+    argv: &[OsString],
+    options: RunOptions,
+    allowance: Bytes,
+) -> Result<Ran, ActError> {
     let mut steps = Run::begin(&lock, root, options.crash_after)?;
     drop(lock);
     let hierarchy = Hierarchy::detect(root)?;

@@ -9,12 +9,12 @@ use ramline_kernel::{KernelError, Root, memory_room, process, signals};
 use ramline_snapshot::cache::{Apart, Ran};
 use ramline_units::Bytes;
 
-use super::{Options, ran, wait};
+use super::{RunOptions, ran, wait};
 
 pub fn run(
     root: &Root,
     argv: &[OsString],
-    options: Options,
+    options: RunOptions,
     allowance: Bytes,
     no_group: &KernelError,
 ) -> Result<Ran, KernelError> {
@@ -36,7 +36,7 @@ pub fn run(
     let begin = Instant::now();
     let child = process::spawn_tied(&mut command, None)?;
     let ended = wait(&child, || {})?;
-    Ok(Ran { apart: Apart::Scope, limit, ..ran(argv, begin, ended, Options { keep: true, ..options }) })
+    Ok(Ran { apart: Apart::Scope, limit, ..ran(argv, begin, ended, RunOptions { keep: true, ..options }) })
 }
 
 /// Why there is no scope to be had.

@@ -11,8 +11,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use ramline_kernel::opened::FileKey;
-use ramline_kernel::{Root, mappers};
+use ramline_gather::mappers;
+use ramline_kernel::{FileKey, Root};
 
 use crate::hotset::Entry;
 
@@ -28,7 +28,7 @@ pub fn sort(root: &Root, entries: &mut [Entry], page: u64) {
 }
 
 fn by(entries: &mut [Entry], page: u64, mapped: &HashSet<FileKey>) {
-    entries.sort_by_cached_key(|entry| {
+    ramline_units::sort_by_key(entries, |entry| {
         let step = entry.pages(page).max(1).ilog2() / 2;
         (!mapped.contains(&key(entry)), step, entry.device, entry.inode)
     });

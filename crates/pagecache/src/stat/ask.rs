@@ -2,11 +2,13 @@
 
 use std::io;
 
+use ramline_kernel::process;
 use ramline_kernel::residency::{self, Method, Residency};
 use ramline_snapshot::cache::{FileRow, Name, Source, Tally};
 use ramline_units::Bytes;
 
-use crate::walk::Found;
+use crate::shared::bytes;
+use crate::walk::FoundFile;
 
 /// What the kernel told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +23,7 @@ pub enum Asked {
 const NOT_OURS: &str = "the kernel answers only the owner of the file and those who may write it";
 
 /// Asks by the way that tells the truth on this file system, and counts it for whoever waits.
-pub fn ask(found: &Found<'_>) -> Asked {
+pub fn ask(found: &FoundFile<'_>) -> Asked {
     let asked = ask_range(found, (0, 0));
     if let Some(so_far) = found.so_far {
         so_far.add(asked.pages());
@@ -30,7 +32,7 @@ pub fn ask(found: &Found<'_>) -> Asked {
 }
 
 /// The same of a range, as offset and length; length 0 is up to the end.
-pub fn ask_range(found: &Found<'_>, (offset, length): (u64, u64)) -> Asked {
+pub fn ask_range(found: &FoundFile<'_>, (offset, length): (u64, u64)) -> Asked {
     let none = |method| Residency {
         cached: 0,
         dirty: Some(0),
@@ -72,14 +74,13 @@ impl Asked {
     }
 
     /// As a part of a sum.
-    pub fn tally(&self, length: Bytes, page: u64) -> Tally {
-        let bytes = |pages: u64| Bytes(pages.saturating_mul(page));
+    pub fn tally(&self, length: Bytes) -> Tally {
         let sum = |pages: Option<u64>| bytes(pages.unwrap_or(0));
         match self {
             Asked::Known(seen) => Tally {
                 files: 1,
                 length,
-                span: bytes(length.0.div_ceil(page)),
+                span: length.whole_pages(process::page_size()),
                 resident: bytes(seen.cached),
                 dirty: sum(seen.dirty),
                 writeback: sum(seen.writeback),
@@ -93,8 +94,7 @@ impl Asked {
     }
 
     /// As a row.
-    pub fn row(&self, name: Name, length: Bytes, page: u64) -> FileRow {
-        let bytes = |pages: u64| Bytes(pages.saturating_mul(page));
+    pub fn row(&self, name: Name, length: Bytes) -> FileRow {
         match self {
             Asked::Known(seen) => FileRow {
                 name,

@@ -8,21 +8,22 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use ramline_kernel::residency;
+use ramline_kernel::{process, residency};
 use ramline_snapshot::cache::{FileRow, Part};
 use ramline_units::Bytes;
 
+use crate::shared::bytes;
+
 /// Opened again by its name: `None` when it is gone, empty, or its residency is not told.
-pub fn of(row: &FileRow, parts: u64, page: u64) -> Option<Vec<Part>> {
+pub fn of(row: &FileRow, parts: u64) -> Option<Vec<Part>> {
     row.resident?;
-    let bytes = row.name.bytes();
-    let path = Path::new(std::ffi::OsStr::from_bytes(bytes));
+    let path = Path::new(std::ffi::OsStr::from_bytes(row.name.bytes()));
     let flags = i32::try_from((rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY).bits()).ok()?;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
-    let all = ranges(residency::size(&file).ok()?, parts, page);
+    let all = ranges(residency::size(&file).ok()?, parts, process::page_size());
     let counted = all.into_iter().map(|(offset, length)| {
         let seen = residency::of_ranges(&file, path, &[(offset, length)]).ok()?;
-        Some(Part { offset: Bytes(offset), length: Bytes(length), resident: Bytes(seen.cached.saturating_mul(page)) })
+        Some(Part { offset: Bytes(offset), length: Bytes(length), resident: bytes(seen.cached) })
     });
     counted.collect::<Option<Vec<Part>>>().filter(|parts| !parts.is_empty())
 }

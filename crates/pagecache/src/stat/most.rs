@@ -77,7 +77,7 @@ fn resident(row: &FileRow) -> u64 {
 }
 
 fn sort(rows: &mut [FileRow]) {
-    rows.sort_by(|a, b| resident(b).cmp(&resident(a)).then_with(|| a.name.cmp(&b.name)));
+    ramline_units::sort_by(rows, |a, b| resident(b).cmp(&resident(a)).then_with(|| a.name.cmp(&b.name)));
 }
 
 #[cfg(test)]

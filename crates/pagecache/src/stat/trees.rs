@@ -8,7 +8,7 @@ use ramline_snapshot::cache::{Tally, Tree};
 use ramline_units::Bytes;
 
 use crate::remarks::name;
-use crate::shared::{lock, owned};
+use crate::shared::lock;
 use crate::walk::Place;
 
 #[derive(Debug, Default)]
@@ -65,14 +65,14 @@ impl Trees {
         let is_heavy = |sum: &Tally| sum.resident >= least && sum.resident > Bytes::ZERO;
         let sums = rolled_up(&nodes, is_heavy);
         let mut heavy: Vec<usize> = (0..nodes.len()).filter(|index| is_heavy(&sums[*index])).collect();
-        heavy.sort_by_key(|index| std::cmp::Reverse(sums[*index].resident));
+        ramline_units::sort_by_key(&mut heavy, |index| std::cmp::Reverse(sums[*index].resident));
         heavy.truncate(rows);
         heavy.into_iter().map(|index| tree(&nodes, index, sums[index])).collect()
     }
 
     /// What was named, in that order; directories down to a depth, the most resident first; and the sum of all.
-    pub fn finish(self, depth: Option<u32>) -> (Vec<Tree>, Vec<Tree>, Tally) {
-        let nodes = owned(self.0);
+    pub fn finish(&self, depth: Option<u32>) -> (Vec<Tree>, Vec<Tree>, Tally) {
+        let nodes = lock(&self.0);
         let sums = rolled_up(&nodes, |_| false);
         let (mut named, mut directories, mut total) = (Vec::new(), Vec::new(), Tally::default());
         for (index, node) in nodes.iter().enumerate() {
@@ -84,7 +84,9 @@ impl Trees {
                 directories.push(tree(&nodes, index, sums[index]));
             }
         }
-        directories.sort_by(|a, b| b.tally.resident.cmp(&a.tally.resident).then_with(|| a.name.cmp(&b.name)));
+        ramline_units::sort_by(&mut directories, |a, b| {
+            b.tally.resident.cmp(&a.tally.resident).then_with(|| a.name.cmp(&b.name))
+        });
         (named, directories, total)
     }
 }

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+use ramline_gather::gather;
 use ramline_kernel::mount::{self, Mounted};
-use ramline_kernel::{Root, fs, gather};
+use ramline_kernel::{Root, fs};
 use ramline_snapshot::Wanted;
 use ramline_snapshot::cache::Remark;
 use ramline_units::Bytes;
@@ -35,7 +36,7 @@ pub fn places(root: &Root) -> Places {
 
 /// Those without a size are not set up, and have no pages.
 fn devices(root: &Root) -> Vec<PathBuf> {
-    let seen = gather::gather(root, Wanted { blocks: true, ..Wanted::NOTHING });
+    let seen = gather(root, Wanted { blocks: true, ..Wanted::NOTHING });
     let disks = seen.blocks.data().into_iter().flatten().filter(|disk| disk.size > Bytes::ZERO);
     let names = disks.flat_map(|disk| std::iter::once(&disk.name).chain(disk.partitions.iter().map(|part| &part.name)));
     names.map(|name| Path::new("/dev").join(name)).collect()

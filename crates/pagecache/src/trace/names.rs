@@ -2,14 +2,17 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use ramline_gather::{hardware, naming};
 use ramline_kernel::mount::{self, Mounted};
-use ramline_kernel::{Root, hardware, naming, process};
-use std::os::unix::fs::MetadataExt;
+use ramline_kernel::{Root, process};
+use ramline_trace::count::{Process, Role, World};
+use ramline_trace::{FileId, device_number};
 
-use super::count::{Process, Role, World};
-use super::event::FileId;
+/// Names of files that were given, by what the kernel calls them.
+pub type Given = HashMap<FileId, PathBuf>;
 
 /// What was found of a file.
 #[derive(Debug, Clone, Default)]
@@ -36,7 +39,7 @@ const MAPS_FOLIOS: (u32, u32) = (6, 18);
 
 impl Names {
     /// Files that were given are known by the names they were given by.
-    pub fn new(root: &Root, given: &HashMap<FileId, PathBuf>) -> Names {
+    pub fn new(root: &Root, given: &Given) -> Names {
         let known = given.iter().map(|(id, path)| (*id, Known { path: Some(path.clone()), length: None })).collect();
         let mounts = mount::list(root).unwrap_or_default();
         let maps_folios = hardware::kernel_version(root).is_some_and(|version| version >= MAPS_FOLIOS);
@@ -77,6 +80,11 @@ fn by_name(path: &Path, inode: u64) -> Option<naming::Found> {
     Some(naming::Found { path: Some(path.to_owned()), length: meta.len() })
 }
 
+/// The name the kernel's records have for a file of which stat(2) gives these numbers.
+pub fn id(device: u64, inode: u64) -> FileId {
+    FileId { device: device_number(rustix::fs::major(device), rustix::fs::minor(device)), inode }
+}
+
 /// A directory on the file system of the file, where files can be opened by their inodes.
 fn directory(root: &Root, mounts: &[Mounted], file: FileId) -> Option<File> {
     let (major, minor) = file.numbers();
@@ -88,7 +96,7 @@ fn directory(root: &Root, mounts: &[Mounted], file: FileId) -> Option<File> {
         let open = File::open(root.path(&mounted.at)).ok()?;
         // Another one may be mounted above it.
         let meta = open.metadata().ok()?;
-        (meta.is_dir() && FileId::of(meta.dev(), 0).device == file.device).then_some(open)
+        (meta.is_dir() && id(meta.dev(), 0).device == file.device).then_some(open)
     })
 }
 

@@ -7,12 +7,12 @@ use std::sync::Mutex;
 
 use ramline_act::Result;
 use ramline_kernel::{KernelError, mount, residency};
+use ramline_trace::{Event, FileId, What};
 
-use super::Given;
-use super::event::{Event, FileId, What};
+use super::names::{Given, id};
 use crate::Context;
 use crate::shared::{lock, owned};
-use crate::walk::{self, Found, Visit};
+use crate::walk::{self, FoundFile, Visit, WalkOptions};
 
 /// A filter in the kernel names at most so many inodes; of more files all records are taken, and passed over here.
 const FILTERED: usize = 32;
@@ -57,7 +57,7 @@ struct Seen {
 ///
 /// # Errors
 /// None of what was named is a file the kernel tells of.
-pub fn of(context: Context<'_>, paths: &[PathBuf], walking: &walk::Options) -> Result<Files> {
+pub fn of(context: Context<'_>, paths: &[PathBuf], walking: &WalkOptions) -> Result<Files> {
     if paths.is_empty() {
         return Ok(Files { any: true, ..Files::default() });
     }
@@ -92,14 +92,14 @@ impl Visit for Ids<'_> {
 
     fn worker(&self) {}
 
-    fn file(&self, (): &mut (), found: &Found<'_>) {
+    fn file(&self, (): &mut (), found: &FoundFile<'_>) {
         let path = found.path();
         let mut seen = lock(&self.seen);
         if residency::lives_in_memory(&found.file).unwrap_or(false) {
             seen.in_memory = Some(path);
             return;
         }
-        let plain = FileId::of(found.stat.st_dev, found.stat.st_ino);
+        let plain = id(found.stat.st_dev, found.stat.st_ino);
         let real = layer(self.context, &path).unwrap_or(plain);
         seen.files.insert(real, path);
     }
@@ -114,5 +114,5 @@ fn layer(context: Context<'_>, path: &Path) -> Option<FileId> {
         |key: &str| mounted.super_options.split(',').find_map(|option| option.strip_prefix(key)?.strip_prefix('='));
     let (upper, lower) = (option("upperdir"), option("lowerdir").unwrap_or_default());
     let meta = upper.into_iter().chain(lower.split(':')).find_map(|dir| Path::new(dir).join(below).metadata().ok())?;
-    Some(FileId::of(meta.dev(), meta.ino()))
+    Some(id(meta.dev(), meta.ino()))
 }

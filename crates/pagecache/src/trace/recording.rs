@@ -3,12 +3,13 @@
 use std::process::Command;
 
 use ramline_act::{Result, Run};
-use ramline_kernel::process;
-use ramline_kernel::tracing::{InOrder, Instance, Records, follow};
+use ramline_kernel::KernelError;
+use ramline_kernel::process::{self, Usage};
+use ramline_kernel::tracing::{Instance, RawPages, follow};
 use ramline_snapshot::cache::{Level, Recorded};
+use ramline_trace::{ADDING_EVENTS, Decoder, Event, InOrder, PROCESS_EVENTS, PageLayout, REMOVING_EVENTS};
 use ramline_units::{Bytes, Nanos};
 
-use super::event::{Decoder, Event, OF_COMING, OF_PROCESSES, OF_ROOM};
 use super::of_files::Files;
 
 /// Of a processor: room for 0.3 s of a process that does nothing but read pages that are there.
@@ -19,11 +20,11 @@ const BUFFERS: Bytes = Bytes::from_mib(256);
 /// What is to be recorded.
 #[derive(Debug)]
 pub struct Wanted<'a> {
-    /// Requests and faults too, not only what comes and goes.
+    /// Requests and faults too, not only what is added and taken out.
     pub requests: bool,
     /// Only of these, where there are any.
     pub files: &'a Files,
-    /// Whoever it is, and not only those named later.
+    /// By every process, and not only those named later.
     pub everybody: bool,
 }
 
@@ -31,12 +32,13 @@ pub struct Wanted<'a> {
 #[derive(Debug)]
 pub struct Recording {
     // What the processes do, and what anybody takes out.
-    doing: (Instance, Records),
-    room: (Instance, Records),
+    doing: (Instance, RawPages),
+    removing: (Instance, RawPages),
+    layout: PageLayout,
     decoder: Decoder,
     order: InOrder<Event>,
     events: u64,
-    cpu_before: u64,
+    used_before: Usage,
 }
 
 impl Recording {
@@ -45,11 +47,10 @@ impl Recording {
     /// # Errors
     /// More privilege is needed, or this kernel has no tracing.
     pub fn make(run: &mut Run, wanted: &Wanted<'_>) -> Result<Recording> {
-        let cpu_before = own_cpu();
-        let dir = std::env::temp_dir().join(format!("ramline-trace-{}", std::process::id()));
-        let tracefs = run.tracefs(&dir)?;
-        let (doing, room) = (run.make_trace(&tracefs, 0)?, run.make_trace(&tracefs, 1)?);
-        for instance in [&doing, &room] {
+        let used_before = process::own_usage()?;
+        let tracefs = run.tracefs()?;
+        let (doing, removing) = (run.make_trace(&tracefs, 0)?, run.make_trace(&tracefs, 1)?);
+        for instance in [&doing, &removing] {
             instance.set_buffer(BUFFER, BUFFERS)?;
             // The cheapest clock that all processors share.
             let ticks = instance.words("trace_clock")?.iter().any(|clock| clock == "x86-tsc");
@@ -59,30 +60,38 @@ impl Recording {
             // What we do ourselves is not of interest; a kernel that cannot leave us out tells of it too.
             drop(doing.set("set_event_notrace_pid", &std::process::id().to_string()));
         }
-        let decoder = Decoder::of(&doing);
-        for event in if wanted.requests { OF_PROCESSES.as_slice() } else { OF_COMING.as_slice() } {
+        let decoder = Decoder::new(|event| doing.format(event).ok());
+        for event in if wanted.requests { PROCESS_EVENTS.as_slice() } else { ADDING_EVENTS.as_slice() } {
             let of_file = event.starts_with("filemap/") || event.starts_with("readahead/");
             // Who pushes files out is seen by what it adds, of whatever file.
             let filter = if of_file && wanted.requests { wanted.files.filter() } else { "" };
             enable(&doing, event, filter)?;
         }
-        for event in OF_ROOM {
-            enable(&room, event, if event.starts_with("filemap/") { wanted.files.filter() } else { "" })?;
+        for event in REMOVING_EVENTS {
+            enable(&removing, event, if event.starts_with("filemap/") { wanted.files.filter() } else { "" })?;
         }
-        let (of_doing, of_room) = (Records::open(&doing)?, Records::open(&room)?);
+        let (header, text) = doing.header_page()?;
+        let layout = PageLayout::parse(&text).ok_or_else(|| KernelError::malformed("read", header, &text))?;
+        let (of_doing, of_removing) =
+            (RawPages::open(&doing, layout.size())?, RawPages::open(&removing, layout.size())?);
         Ok(Recording {
             doing: (doing, of_doing),
-            room: (room, of_room),
+            removing: (removing, of_removing),
+            layout,
             decoder,
             order: InOrder::default(),
             events: 0,
-            cpu_before,
+            used_before,
         })
     }
 
     /// How much this kernel tells.
     pub fn level(&self) -> Level {
-        super::level(self.decoder.has_marks(), self.decoder.has_requests())
+        match (self.decoder.has_requests(), self.decoder.has_marks()) {
+            (true, true) => Level::Full,
+            (true, false) => Level::NoMarks,
+            (false, _) => Level::ChangesOnly,
+        }
     }
 
     /// Only these threads, and what they start.
@@ -97,25 +106,27 @@ impl Recording {
 
     /// Records from now on.
     pub fn start(&self) -> Result<()> {
-        self.room.0.start()?;
+        self.removing.0.start()?;
         Ok(self.doing.0.start()?)
     }
 
     /// Records no longer; what was recorded can still be taken.
     pub fn stop(&self) -> Result<()> {
         self.doing.0.set("tracing_on", "0")?;
-        Ok(self.room.0.set("tracing_on", "0")?)
+        Ok(self.removing.0.set("tracing_on", "0")?)
     }
 
     /// A round: what was recorded, in order; with `all`, to the end.
     pub fn take(&mut self, all: bool, mut each: impl FnMut(Event)) -> Result<()> {
-        let (decoder, order, events) = (&self.decoder, &mut self.order, &mut self.events);
-        for (_, records) in [&mut self.doing, &mut self.room] {
-            records.drain(|time, record| {
-                *events += 1;
-                if let Some(event) = decoder.event(record) {
-                    order.push(time, event);
-                }
+        let (layout, decoder, order, events) = (self.layout, &self.decoder, &mut self.order, &mut self.events);
+        for (_, pages) in [&mut self.doing, &mut self.removing] {
+            pages.drain(|page| {
+                layout.records(page, |time, record| {
+                    *events += 1;
+                    if let Some(event) = decoder.event(record) {
+                        order.push(time, event);
+                    }
+                });
             })?;
         }
         order.round(all, |_, event| each(event));
@@ -127,8 +138,8 @@ impl Recording {
         Ok(Recorded {
             lasted: Nanos(0),
             events: self.events,
-            lost: self.doing.1.lost() + self.room.1.lost(),
-            own_cpu: Nanos(own_cpu().saturating_sub(self.cpu_before)),
+            lost: self.doing.1.lost() + self.removing.1.lost(),
+            own_cpu: process::own_usage()?.since(&self.used_before)?.cpu(),
             level: self.level(),
         })
     }
@@ -140,8 +151,4 @@ fn enable(instance: &Instance, event: &str, filter: &str) -> Result<()> {
         return Ok(());
     }
     Ok(instance.enable(event, filter)?)
-}
-
-fn own_cpu() -> u64 {
-    process::own_usage().map_or(0, |usage| usage.user.0 + usage.system.0)
 }

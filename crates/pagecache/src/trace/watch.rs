@@ -2,19 +2,20 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ramline_act::{Result, Run};
-use ramline_kernel::{process, signals};
+use ramline_kernel::signals;
 use ramline_snapshot::cache::{Look, Watched};
-use ramline_units::{Bytes, Nanos};
 
-use super::count::Counter;
-use super::names::Names;
-use super::recording::{Recording, Wanted};
-use super::{ROUND, of_files};
+use super::of_files;
+use super::recording::Wanted;
+use super::session::{ROUND, Session};
 use crate::remarks::name;
-use crate::{Context, evictors, stat, walk};
+use crate::shared::bytes;
+use crate::stat::StatOptions;
+use crate::walk::WalkOptions;
+use crate::{Context, evictors, stat};
 
 /// How it is watched.
 pub struct Watching<'a> {
@@ -34,47 +35,36 @@ pub fn watch(
     context: Context<'_>,
     run: &mut Run,
     paths: &[PathBuf],
-    walking: &walk::Options,
+    walking: &WalkOptions,
     how: &Watching<'_>,
 ) -> Result<Watched> {
     let files = of_files::of(context, paths, walking)?;
     let wanted = Wanted { requests: false, files: &files, everybody: true };
-    let mut recording = Recording::make(run, &wanted)?;
-    let mut counter = Counter::new(Names::new(context.root, &files.names), recording.level());
-    files.names.keys().for_each(|file| counter.watch(*file));
-    recording.start()?;
-    let began = Instant::now();
+    let mut session = Session::make(context, run, &wanted)?;
+    files.names.keys().for_each(|file| session.counter.watch(*file));
+    session.start()?;
     let mut looks: Vec<Look> = Vec::new();
-    let is_over = |began: Instant| signals::interrupted() || how.lasts.is_some_and(|lasts| began.elapsed() >= lasts);
-    let look = |looks: &mut Vec<Look>| {
-        let seen = stat::stat(context, paths, walking, &stat::Options::default());
-        let look = Look { at: nanos(began.elapsed()), tally: seen.total };
+    let look = |looks: &mut Vec<Look>, session: &Session| {
+        let seen = stat::stat(context, paths, walking, &StatOptions::default());
+        let look = Look { at: session.elapsed().into(), tally: seen.total };
         (how.looked)(&look);
         looks.push(look);
     };
-    while !is_over(began) {
+    while !signals::interrupted() && how.lasts.is_none_or(|lasts| session.elapsed() < lasts) {
         let next = how.every.saturating_mul(u32::try_from(looks.len()).unwrap_or(u32::MAX));
-        if began.elapsed() >= next {
-            look(&mut looks);
+        if session.elapsed() >= next {
+            look(&mut looks, &session);
         }
-        recording.take(false, |event| counter.take(event))?;
-        counter.end_round();
+        session.round(|_| true)?;
         std::thread::sleep(ROUND);
     }
-    recording.stop()?;
-    let lasted = began.elapsed();
-    recording.take(true, |event| counter.take(event))?;
+    session.stop(|_| true)?;
     if !signals::interrupted() {
-        look(&mut looks);
+        look(&mut looks, &session);
     }
-    let mut recorded = recording.end()?;
-    recorded.lasted = nanos(lasted);
-    let counted = counter.finish(|names, file| {
-        let (path, length) = names.of(file);
-        (name(&path), length.map(Bytes))
-    });
+    let (recorded, counted) = session.end()?;
     let mut out = Watched {
-        page: Bytes(process::page_size()),
+        page: bytes(1),
         named: paths.iter().map(|path| name(path)).collect(),
         recorded,
         looks,
@@ -85,11 +75,7 @@ pub fn watch(
     out.files = counted.files.into_iter().filter(|file| given.contains(&file.name)).collect();
     out.files.iter().for_each(|file| out.total.add(&file.touched));
     out.files.retain(|file| file.touched.evicted + file.touched.dropped + file.touched.refaulted > 0);
-    out.files.sort_by_key(|file| std::cmp::Reverse(file.touched.evicted + file.touched.dropped));
+    ramline_units::sort_by_key(&mut out.files, |file| std::cmp::Reverse(file.touched.evicted + file.touched.dropped));
     out.pushed = counted.pushed;
     Ok(out)
-}
-
-fn nanos(span: Duration) -> Nanos {
-    Nanos(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
 }

@@ -1,18 +1,19 @@
 //! The beginning of a walk: what was named is opened, whatever it is on, in the order in which it was named.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ramline_kernel::KernelError;
 use ramline_kernel::residency::Method;
-use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fstat, openat, stat};
+use ramline_kernel::{FileKey, KernelError};
+use rustix::fs::{CWD, FileType, OFlags, Stat, fstat, stat};
 
+use super::open::open_quietly;
 use super::share::Share;
-use super::{Found, Place, Visit, Walk};
+use super::{FoundFile, Place, Visit, Walk};
 use crate::ground::FileSystem;
 
 enum Start {
@@ -45,7 +46,7 @@ impl<V: Visit> Walk<'_, V> {
                 }
                 Start::File(file) => {
                     let (fd, place, stat) = *file;
-                    let found = Found {
+                    let found = FoundFile {
                         place: &place,
                         name: None,
                         file: fd.as_fd(),
@@ -81,32 +82,30 @@ impl<V: Visit> Walk<'_, V> {
         if let Some(name) = self.ground.name_at(&real).filter(|name| !is_dir && self.is_left_closed(name)) {
             let fs =
                 Arc::new(FileSystem { name: name.to_owned(), method: Method::Mincore, dax: false, in_memory: false });
-            let (index, device, inode) = (self.number(), seen.st_dev, seen.st_ino);
-            if !self.named.insert((device, inode)) {
+            if !self.named.insert(FileKey::from(&seen)) {
                 return Ok(None);
             }
-            let place = Place { index, depth: 0, path: path.to_owned(), real, device, inode, fs };
+            let place = self.place(0, path.to_owned(), real, &seen, fs);
             self.visit.enter(&place, None);
             return Ok(Some(Start::Closed(place)));
         }
         let plain = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let how = if is_dir { plain | OFlags::DIRECTORY } else { plain };
-        let fd = open_quietly(&name, how).map_err(|error| match kind {
+        let fd = open_quietly(CWD, &name, how).map_err(|error| match kind {
             FileType::BlockDevice => device_refused(failed(error), path),
             _ => failed(error),
         })?;
         let stat = fstat(&fd).map_err(failed)?;
-        let fs = self.file_system(fd.as_fd(), &stat, &real);
+        let fs = self.ground.of(fd.as_fd(), stat.st_dev, &real);
         if is_dir && ramline_kernel::fs::has_no_files(&fs.name) && fs.name != "devtmpfs" && fs.name != "hugetlbfs" {
             let rule = format!("{} holds no files of a disk", fs.name);
             return Err(KernelError::refused("look at", path, rule, ""));
         }
-        let new = if is_dir { self.is_new(&stat, path) } else { self.named.insert((stat.st_dev, stat.st_ino)) };
+        let new = if is_dir { self.is_new(&stat, path) } else { self.named.insert(FileKey::from(&stat)) };
         if !new {
             return Ok(None);
         }
-        let (index, device, inode) = (self.number(), stat.st_dev, stat.st_ino);
-        let place = Place { index, depth: 0, path: path.to_owned(), real, device, inode, fs };
+        let place = self.place(0, path.to_owned(), real, &stat, fs);
         self.visit.enter(&place, None);
         Ok(Some(if is_dir { Start::Directory(Arc::new(place)) } else { Start::File(Box::new((fd, place, stat))) }))
     }
@@ -123,9 +122,4 @@ fn device_refused(error: KernelError, path: &Path) -> KernelError {
         );
     }
     error.hint(format!("sudo ramline cache stat {}", path.display()))
-}
-
-/// Without touching the time of the last access, where that is allowed.
-pub(super) fn open_quietly(name: &CStr, how: OFlags) -> rustix::io::Result<OwnedFd> {
-    openat(CWD, name, how | OFlags::NOATIME, Mode::empty()).or_else(|_| openat(CWD, name, how, Mode::empty()))
 }

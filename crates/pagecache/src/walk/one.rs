@@ -6,14 +6,15 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
+use ramline_kernel::FileKey;
 use ramline_kernel::residency::{self, Method};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, Stat, fstat, openat, statat};
 use rustix::io::Errno;
 
-use super::share::{Hand, NAMES, Share};
-use super::{Found, Open, Place, Visit, Walk, path_of};
+use super::open::open_quietly;
+use super::share::{Local, NAMES, Share};
+use super::{FoundFile, Open, Place, Visit, Walk, path_of};
 use crate::ground::FileSystem;
 use crate::shared::lock;
 
@@ -35,15 +36,10 @@ impl<V: Visit> Walk<'_, V> {
         }
         let link = if self.options.follow { OFlags::empty() } else { OFlags::NOFOLLOW };
         let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC | link;
-        let opened = openat(parent, name, how | OFlags::NOATIME, Mode::empty());
-        let opened = opened.or_else(|error| match error {
-            Errno::PERM => openat(parent, name, how, Mode::empty()),
-            other => Err(other),
-        });
-        let fd = match opened {
+        let fd = match open_quietly(parent, name, how) {
             Ok(fd) => fd,
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {
-                self.counts.vanished.fetch_add(1, Ordering::Relaxed);
+                self.counts.vanished.add(1);
                 return None;
             }
             Err(error) => {
@@ -51,35 +47,28 @@ impl<V: Visit> Walk<'_, V> {
                 return None;
             }
         };
-        let stat = match fstat(&fd) {
-            Ok(stat) => stat,
-            Err(error) => {
-                self.failed("look at", &path, error);
-                return None;
-            }
-        };
-        let fs = if stat.st_dev == parent.place.device {
+        let stat = fstat(&fd).map_err(|error| self.failed("look at", &path, error)).ok()?;
+        let fs = if stat.st_dev == parent.place.key.device {
             Arc::clone(&parent.place.fs)
         } else {
             if self.options.one_file_system {
                 self.skipped.add("on another file system (--one-file-system)", 1, Some(&path));
                 return None;
             }
-            self.file_system(fd.as_fd(), &stat, &real)
+            self.ground.of(fd.as_fd(), stat.st_dev, &real)
         };
         if !self.is_new(&stat, &path) {
             return None;
         }
         let depth = parent.place.depth.saturating_add(1);
-        let (index, device, inode) = (self.number(), stat.st_dev, stat.st_ino);
-        let place = Arc::new(Place { index, depth, path, real, device, inode, fs });
+        let place = Arc::new(self.place(depth, path, real, &stat, fs));
         self.visit.enter(&place, Some(parent.place.index));
         Some(Rc::new(Open { fd, place }))
     }
 
-    pub(super) fn directory(&self, hand: &mut Hand<V::Worker>, dir: &Rc<Open>) {
-        self.counts.directories.fetch_add(1, Ordering::Relaxed);
-        let mut buffer = std::mem::take(&mut hand.entries);
+    pub(super) fn directory(&self, local: &mut Local<V::Worker>, dir: &Rc<Open>) {
+        self.counts.directories.add(1);
+        let mut buffer = std::mem::take(&mut local.entries);
         buffer.clear();
         let spare: &mut [MaybeUninit<u8>] = buffer.spare_capacity_mut();
         let (mut entries, mut names, mut passed) = (RawDir::new(dir.as_ref(), spare), Vec::new(), Passed::default());
@@ -101,22 +90,24 @@ impl<V: Visit> Walk<'_, V> {
                 continue;
             }
             match self.kind(dir, name, entry.file_type()) {
-                FileType::RegularFile if self.queue.is_hungry() && dir.may_be_shared() && !self.share(hand) => {
+                FileType::RegularFile
+                    if self.queue.has_idle_thread() && dir.may_be_shared() && !self.give_away(local) =>
+                {
                     names.extend_from_slice(name.to_bytes_with_nul());
                     if names.len() >= NAMES {
                         self.queue.push(Share::files(dir, std::mem::take(&mut names)));
                     }
                 }
-                FileType::RegularFile => self.file(&mut hand.worker, dir, name, &mut passed),
-                FileType::Directory => hand.stack.push_back((Rc::clone(dir), name.into())),
+                FileType::RegularFile => self.file(&mut local.worker, dir, name, &mut passed),
+                FileType::Directory => local.stack.push_back((Rc::clone(dir), name.into())),
                 FileType::Symlink => passed.links += 1,
                 _ => passed.others += 1,
             }
         }
-        self.files_counting(&mut hand.worker, dir, &names, &mut passed);
-        self.visit.leave(&mut hand.worker, &dir.place);
+        self.files_counting(&mut local.worker, dir, &names, &mut passed);
+        self.visit.leave(&mut local.worker, &dir.place);
         self.note(&dir.place, &passed);
-        hand.entries = buffer;
+        local.entries = buffer;
     }
 
     /// What an entry is; a link is what it leads to, if links are followed.
@@ -167,11 +158,9 @@ impl<V: Visit> Walk<'_, V> {
         let link = if self.options.follow { OFlags::empty() } else { OFlags::NOFOLLOW };
         let how = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | link;
         // Mapping a file, as mincore needs it, counts as an access; cachestat does not.
-        let quiet = if place.fs.method == Method::Mincore { OFlags::NOATIME } else { OFlags::empty() };
-        let opened = openat(dir, name, how | quiet, Mode::empty());
-        let opened = match opened {
-            Err(Errno::PERM) if !quiet.is_empty() => openat(dir, name, how, Mode::empty()),
-            other => other,
+        let opened = match place.fs.method {
+            Method::Mincore => open_quietly(dir, name, how),
+            Method::Cachestat => openat(dir, name, how, Mode::empty()),
         };
         let fd = match opened {
             Ok(fd) => fd,
@@ -187,12 +176,12 @@ impl<V: Visit> Walk<'_, V> {
             return;
         }
         let (file, so_far) = (fd.as_fd(), self.options.so_far.as_deref());
-        if stat.st_dev == place.device {
-            let found = Found { place, name: Some(name), file, stat: &stat, fs: &place.fs, so_far };
+        if stat.st_dev == place.key.device {
+            let found = FoundFile { place, name: Some(name), file, stat: &stat, fs: &place.fs, so_far };
             return self.visit.file(worker, &found);
         }
         let Some(fs) = self.of_another_device(&fd, &stat, place, name) else { return };
-        self.visit.file(worker, &Found { place, name: Some(name), file, stat: &stat, fs: &fs, so_far });
+        self.visit.file(worker, &FoundFile { place, name: Some(name), file, stat: &stat, fs: &fs, so_far });
     }
 
     /// Where opening a file would destroy what is asked about, it stays closed unasked.
@@ -205,8 +194,7 @@ impl<V: Visit> Walk<'_, V> {
             "{}: opening a file there may empty what is cached of it, so none is opened unasked (try: --remote)",
             place.fs.name
         );
-        let length = rustix::fs::lstat(path).map_or(0, |stat| u64::try_from(stat.st_size).unwrap_or(0));
-        if !self.visit.closed(worker, place, path, length, Some(&text)) {
+        if !self.visit.closed(worker, place, path, length_at(path), Some(&text)) {
             self.skipped.add(&text, 1, Some(path));
         }
     }
@@ -222,11 +210,11 @@ impl<V: Visit> Walk<'_, V> {
             self.skipped.add("on another file system (--one-file-system)", 1, Some(&path));
             return None;
         }
-        Some(self.file_system(fd.as_fd(), stat, &self.real(place, &path, name)))
+        Some(self.ground.of(fd.as_fd(), stat.st_dev, &self.real(place, &path, name)))
     }
 
     fn is_first(&self, stat: &Stat) -> bool {
-        let key = (stat.st_dev, stat.st_ino);
+        let key = FileKey::from(stat);
         if self.named.contains(&key) {
             return false;
         }
@@ -236,16 +224,19 @@ impl<V: Visit> Walk<'_, V> {
     fn not_opened(&self, worker: &mut V::Worker, place: &Place, name: &CStr, error: Errno, passed: &mut Passed) {
         match error {
             Errno::NOENT => {
-                self.counts.vanished.fetch_add(1, Ordering::Relaxed);
+                self.counts.vanished.add(1);
             }
             Errno::LOOP => passed.links += 1,
             Errno::NXIO => passed.others += 1,
             error => {
                 let path = path_of(place, Some(name));
                 self.failed("open", &path, error);
-                let length = rustix::fs::lstat(&path).map_or(0, |stat| u64::try_from(stat.st_size).unwrap_or(0));
-                self.visit.closed(worker, place, &path, length, None);
+                self.visit.closed(worker, place, &path, length_at(&path), None);
             }
         }
     }
+}
+
+fn length_at(path: &Path) -> u64 {
+    rustix::fs::lstat(path).map_or(0, |stat| u64::try_from(stat.st_size).unwrap_or(0))
 }

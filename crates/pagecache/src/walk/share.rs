@@ -1,18 +1,13 @@
 //! What a thread does by itself, and what it gives to one that waits.
 
 use std::collections::VecDeque;
-use std::ffi::{CStr, CString};
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::ffi::CStr;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
-use rustix::fs::{Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::io::Errno;
 
-use super::named::open_quietly;
+use super::open::open_same;
 use super::{Open, Place, Visit, Walk};
 
 /// Names are given away in pieces of about so many bytes.
@@ -31,8 +26,8 @@ enum What {
     Files(Vec<u8>),
 }
 
-/// A thread's own.
-pub struct Hand<W> {
+/// What one thread keeps to itself.
+pub struct Local<W> {
     pub worker: W,
     /// Directories to be opened, each in its parent; the last first, which keeps few open.
     pub stack: VecDeque<(Rc<Open>, Box<CStr>)>,
@@ -40,9 +35,9 @@ pub struct Hand<W> {
     pub entries: Vec<u8>,
 }
 
-impl<W> Hand<W> {
-    pub fn new(worker: W) -> Hand<W> {
-        Hand { worker, stack: VecDeque::new(), entries: Vec::with_capacity(32 << 10) }
+impl<W> Local<W> {
+    pub fn new(worker: W) -> Local<W> {
+        Local { worker, stack: VecDeque::new(), entries: Vec::with_capacity(32 << 10) }
     }
 }
 
@@ -67,60 +62,60 @@ impl Open {
 
 impl<V: Visit> Walk<'_, V> {
     pub(super) fn work(&self) {
-        let mut hand = Hand::new(self.visit.worker());
+        let mut local = Local::new(self.visit.worker());
         while let Some(share) = self.queue.take() {
             if self.is_cut() {
                 continue;
             }
-            self.take_up(share, &mut hand);
-            self.down(&mut hand);
+            self.accept(share, &mut local);
+            self.walk_stack(&mut local);
         }
     }
 
     /// Does what was given: directories come onto the stack, files are visited.
-    pub(super) fn take_up(&self, Share { place, what }: Share, hand: &mut Hand<V::Worker>) {
+    pub(super) fn accept(&self, Share { place, what }: Share, local: &mut Local<V::Worker>) {
         let Some(dir) = self.reopen(place, &what) else { return };
         match what {
-            What::Whole => self.directory(hand, &dir),
+            What::Whole => self.directory(local, &dir),
             What::Directories(names) => {
                 let names = names.split_inclusive(|byte| *byte == 0).map(CStr::from_bytes_with_nul);
-                hand.stack.extend(names.flatten().map(|name| (Rc::clone(&dir), name.into())));
+                local.stack.extend(names.flatten().map(|name| (Rc::clone(&dir), name.into())));
             }
             What::Files(names) => {
-                self.files(&mut hand.worker, &dir, &names);
-                self.visit.leave(&mut hand.worker, &dir.place);
+                self.files(&mut local.worker, &dir, &names);
+                self.visit.leave(&mut local.worker, &dir.place);
             }
         }
     }
 
     /// Walks what is on the stack to its end.
-    pub(super) fn down(&self, hand: &mut Hand<V::Worker>) {
-        while let Some((parent, name)) = hand.stack.pop_back() {
+    pub(super) fn walk_stack(&self, local: &mut Local<V::Worker>) {
+        while let Some((parent, name)) = local.stack.pop_back() {
             if self.is_cut() {
-                hand.stack.clear();
+                local.stack.clear();
                 return;
             }
-            while self.queue.is_hungry() && self.share(hand) {}
+            while self.queue.has_idle_thread() && self.give_away(local) {}
             let opened = self.open_directory(&parent, &name);
             // The parent may be closed before its children's children are read.
             drop(parent);
             if let Some(dir) = opened {
-                self.directory(hand, &dir);
+                self.directory(local, &dir);
             }
         }
     }
 
     /// Gives away half of the directories that have waited longest, which lie highest, of one parent. False if there are none.
-    pub(super) fn share(&self, hand: &mut Hand<V::Worker>) -> bool {
-        let Some((parent, _)) = hand.stack.front() else { return false };
+    pub(super) fn give_away(&self, local: &mut Local<V::Worker>) -> bool {
+        let Some((parent, _)) = local.stack.front() else { return false };
         if !parent.may_be_shared() {
             return false;
         }
         let parent = Rc::clone(parent);
-        let alike = hand.stack.iter().take(NAMES).take_while(|(other, _)| Rc::ptr_eq(other, &parent)).count();
+        let alike = local.stack.iter().take(NAMES).take_while(|(other, _)| Rc::ptr_eq(other, &parent)).count();
         let mut names = Vec::new();
         for _ in 0..alike.div_ceil(2) {
-            let Some((_, name)) = hand.stack.pop_front() else { break };
+            let Some((_, name)) = local.stack.pop_front() else { break };
             names.extend_from_slice(name.to_bytes_with_nul());
             if names.len() >= NAMES {
                 break;
@@ -137,7 +132,7 @@ impl<V: Visit> Walk<'_, V> {
             Err(Errno::NOENT | Errno::NOTDIR | Errno::STALE) if !matches!(what, What::Whole) => {
                 let (What::Directories(names) | What::Files(names)) = what else { return None };
                 let lost = u64::try_from(names.iter().filter(|byte| **byte == 0).count()).unwrap_or(u64::MAX);
-                self.counts.vanished.fetch_add(lost, Ordering::Relaxed);
+                self.counts.vanished.add(lost);
                 let text = "in directories that were moved or removed while they were walked";
                 self.skipped.add(text, lost, Some(&place.path));
                 None
@@ -148,36 +143,4 @@ impl<V: Visit> Walk<'_, V> {
             }
         }
     }
-}
-
-/// Opens a directory by its path, if it still is that one.
-pub(super) fn open_same(place: &Place, follow: bool) -> rustix::io::Result<OwnedFd> {
-    let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let fd = match below(place, how).filter(|_| !follow) {
-        Some(opened) => opened?,
-        None => open_quietly(&c_string(&place.path)?, how)?,
-    };
-    let stat = fstat(&fd)?;
-    // Another one has the name by now.
-    if (stat.st_dev, stat.st_ino) != (place.device, place.inode) { Err(Errno::STALE) } else { Ok(fd) }
-}
-
-/// From what was named, through no link: somebody may have put one there. `None` where the kernel cannot (before 5.6), or is forbidden to.
-fn below(place: &Place, how: OFlags) -> Option<rustix::io::Result<OwnedFd>> {
-    let named = place.path.ancestors().nth(usize::try_from(place.depth).ok()?)?;
-    let rest = place.path.strip_prefix(named).ok().filter(|rest| !rest.as_os_str().is_empty())?;
-    let (named, rest) = (c_string(named).ok()?, c_string(rest).ok()?);
-    let top = match open_quietly(&named, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC) {
-        Ok(top) => top,
-        Err(error) => return Some(Err(error)),
-    };
-    let open = |how| openat2(&top, &rest, how, Mode::empty(), ResolveFlags::NO_SYMLINKS);
-    match open(how | OFlags::NOATIME).or_else(|_| open(how)) {
-        Err(Errno::NOSYS | Errno::PERM) => None,
-        other => Some(other),
-    }
-}
-
-fn c_string(path: &Path) -> rustix::io::Result<CString> {
-    CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::INVAL)
 }

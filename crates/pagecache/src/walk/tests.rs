@@ -1,9 +1,10 @@
-use super::*;
 use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
 
 use ramline_kernel::Root;
 use rustix::fs::{Mode, OFlags, openat};
+
+use super::*;
 
 /// Remembers what was visited: path and length, each time.
 #[derive(Default)]
@@ -14,13 +15,13 @@ impl Visit for Seen {
 
     fn worker(&self) {}
 
-    fn file(&self, (): &mut (), found: &Found<'_>) {
+    fn file(&self, (): &mut (), found: &FoundFile<'_>) {
         let path = found.path().to_string_lossy().into_owned();
         lock(&self.0).push((path, found.length()));
     }
 }
 
-fn walked(names: &[&Path], options: &Options) -> (BTreeMap<String, u64>, Walked, Vec<String>) {
+fn walked(names: &[&Path], options: &WalkOptions) -> (BTreeMap<String, u64>, Walked, Vec<String>) {
     let (seen, told) = (Seen::default(), Mutex::new(Vec::new()));
     let tell = |error: &KernelError| lock(&told).push(error.to_string());
     let names: Vec<PathBuf> = names.iter().map(|name| (*name).to_owned()).collect();
@@ -48,7 +49,7 @@ fn a_tree_is_walked_once_without_links_fifos_and_second_names() {
     symlink("/", top.join("loop")).unwrap();
     let fifo = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
     rustix::fs::mknodat(rustix::fs::CWD, top.join("fifo"), rustix::fs::FileType::Fifo, fifo, 0).unwrap();
-    let (seen, walked, told) = walked(&[top, &top.join("a")], &Options::default());
+    let (seen, walked, told) = walked(&[top, &top.join("a")], &WalkOptions::default());
     assert_eq!(seen.len(), 3, "{seen:?}");
     assert!(told.is_empty() && walked.directories == 3, "{told:?} {walked:?}");
     let texts: Vec<&str> = walked.skipped.iter().map(|remark| remark.text.as_str()).collect();
@@ -68,7 +69,7 @@ fn links_are_followed_on_request_and_a_loop_ends() {
     symlink(top.join("elsewhere"), top.join("a/there")).unwrap();
     symlink(top.join("elsewhere/far"), top.join("a/far")).unwrap();
     symlink("nowhere", top.join("a/dangling")).unwrap();
-    let options = Options { follow: true, ..Options::default() };
+    let options = WalkOptions { follow: true, ..WalkOptions::default() };
     let (seen, _, told) = walked(&[&top.join("a")], &options);
     assert_eq!(seen.len(), 1, "one file under one of its names: {seen:?}");
     assert!(told.is_empty(), "{told:?}");
@@ -83,7 +84,7 @@ fn excluded_names_take_everything_below_with_them() {
         fs::write(top.join(name), name).unwrap();
     }
     let exclude = vec!["*.log".parse().unwrap(), format!("{}/*/cache", top.display()).parse().unwrap()];
-    let (seen, ..) = walked(&[top], &Options { exclude, ..Options::default() });
+    let (seen, ..) = walked(&[top], &WalkOptions { exclude, ..WalkOptions::default() });
     assert_eq!(names(top, &seen), ["keep/b"]);
 }
 
@@ -92,7 +93,7 @@ fn what_cannot_be_looked_at_is_told_and_the_rest_goes_on() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("file"), "x").unwrap();
     let (seen, walked, told) =
-        walked(&[Path::new("/no/such"), &dir.path().join("file"), Path::new("/dev/null")], &Options::default());
+        walked(&[Path::new("/no/such"), &dir.path().join("file"), Path::new("/dev/null")], &WalkOptions::default());
     assert_eq!((seen.len(), walked.failed), (1, 2));
     assert!(told[0].starts_with("cannot open /no/such: it does not exist"), "{told:?}");
     assert!(told[1].contains("neither a file, a directory nor a block device"), "{told:?}");
@@ -106,7 +107,7 @@ fn a_large_directory_is_shared_and_every_name_of_any_bytes_is_seen() {
         fs::write(dir.path().join(format!("{n:0100}")), "").unwrap();
     }
     fs::write(dir.path().join(std::ffi::OsStr::from_bytes(b"a\xff\n")), "xyz").unwrap();
-    let (seen, walked, told) = walked(&[dir.path()], &Options { threads: 4, ..Options::default() });
+    let (seen, walked, told) = walked(&[dir.path()], &WalkOptions { threads: 4, ..WalkOptions::default() });
     assert_eq!((seen.len(), walked.failed), (5001, 0), "{told:?}");
     assert!(seen.values().any(|length| *length == 3));
 }
@@ -117,13 +118,13 @@ fn a_chain_of_a_thousand_directories_keeps_few_open() {
     let deep: PathBuf = std::iter::once(dir.path().to_owned()).chain((0..1000).map(|_| "d".into())).collect();
     fs::create_dir_all(&deep).unwrap();
     fs::write(deep.join("bottom"), "x").unwrap();
-    let (seen, walked, told) = walked(&[dir.path()], &Options::default());
+    let (seen, walked, told) = walked(&[dir.path()], &WalkOptions::default());
     assert_eq!((seen.len(), walked.directories, walked.failed), (1, 1001, 0), "{told:?}");
 }
 
 #[test]
 fn proc_is_no_place_for_files() {
-    let (seen, walked, told) = walked(&[Path::new("/proc")], &Options::default());
+    let (seen, walked, told) = walked(&[Path::new("/proc")], &WalkOptions::default());
     assert!(seen.is_empty() && walked.failed == 1, "{told:?}");
     assert!(told[0].contains("proc holds no files of a disk"), "{told:?}");
 }
@@ -136,7 +137,7 @@ fn directories_are_shared_among_threads_and_each_is_walked_once() {
         fs::create_dir_all(&below).unwrap();
         (0..5).for_each(|file| fs::write(below.join(file.to_string()), "x").unwrap());
     }
-    let (seen, walked, told) = walked(&[dir.path()], &Options { threads: 8, ..Options::default() });
+    let (seen, walked, told) = walked(&[dir.path()], &WalkOptions { threads: 8, ..WalkOptions::default() });
     assert_eq!((seen.len(), walked.directories, walked.failed, walked.vanished), (300, 181, 0, 0), "{told:?}");
 }
 
@@ -153,7 +154,7 @@ fn a_path_longer_than_the_kernel_takes_is_walked_by_the_thread_that_is_there() {
         openat(&at, n.to_string(), OFlags::CREATE | OFlags::WRONLY, Mode::RUSR).unwrap();
         rustix::fs::mkdirat(&at, format!("d{n}"), Mode::RWXU).unwrap();
     }
-    let (seen, walked, told) = walked(&[dir.path()], &Options { threads: 4, ..Options::default() });
+    let (seen, walked, told) = walked(&[dir.path()], &WalkOptions { threads: 4, ..WalkOptions::default() });
     assert_eq!((seen.len(), walked.directories, walked.failed, walked.vanished), (20, 51, 0, 0), "{told:?}");
 }
 
@@ -164,30 +165,30 @@ fn half_of_the_highest_directories_is_given_away_and_taken_up_again() {
         fs::create_dir_all(dir.path().join(format!("{n}/in"))).unwrap();
         fs::write(dir.path().join(format!("{n}/in/file")), "x").unwrap();
     }
-    let (seen, options, root) = (Seen::default(), Options::default(), Root::live());
+    let (seen, options, root) = (Seen::default(), WalkOptions::default(), Root::live());
     let context = Context { root: &root, tell: &|error| panic!("{error}") };
     let mut walk = Walk::new(context, &options, &seen, 2);
     assert!(walk.begin(&[dir.path().to_owned()]));
     let top = walk.queue.take().unwrap();
-    let mut hand = share::Hand::new(());
-    assert!(!walk.share(&mut hand), "nothing to give");
-    walk.take_up(top, &mut hand);
-    assert_eq!(hand.stack.len(), 9);
-    assert!(walk.share(&mut hand));
-    assert_eq!(hand.stack.len(), 4);
-    let (given, mut other) = (walk.queue.take().unwrap(), share::Hand::new(()));
-    walk.take_up(given, &mut other);
+    let mut local = share::Local::new(());
+    assert!(!walk.give_away(&mut local), "nothing to give");
+    walk.accept(top, &mut local);
+    assert_eq!(local.stack.len(), 9);
+    assert!(walk.give_away(&mut local));
+    assert_eq!(local.stack.len(), 4);
+    let (given, mut other) = (walk.queue.take().unwrap(), share::Local::new(()));
+    walk.accept(given, &mut other);
     assert_eq!(other.stack.len(), 5);
-    walk.down(&mut other);
+    walk.walk_stack(&mut other);
     assert_eq!(lock(&seen.0).len(), 5, "to the bottom");
     // What is given away and then moved is told.
-    assert!(walk.share(&mut hand));
+    assert!(walk.give_away(&mut local));
     std::fs::rename(dir.path(), dir.path().with_extension("moved")).unwrap();
-    let (given, mut third) = (walk.queue.take().unwrap(), share::Hand::new(()));
-    walk.take_up(given, &mut third);
+    let (given, mut third) = (walk.queue.take().unwrap(), share::Local::new(()));
+    walk.accept(given, &mut third);
     std::fs::rename(dir.path().with_extension("moved"), dir.path()).unwrap();
     assert!(third.stack.is_empty());
-    assert_eq!(walk.counts.vanished.load(Ordering::Relaxed), 2);
+    assert_eq!(walk.counts.vanished.get(), 2);
     assert!(walk.skipped.take()[0].text.contains("moved or removed"));
 }
 
@@ -198,16 +199,15 @@ fn a_directory_that_was_given_away_is_not_taken_for_another_of_its_name() {
     fs::create_dir(&path).unwrap();
     let stat = rustix::fs::stat(&path).unwrap();
     let fs = Ground::new(&Root::live()).of(rustix::fs::CWD, stat.st_dev, &path);
-    let (device, inode) = (stat.st_dev, stat.st_ino);
-    let place = Place { index: 0, depth: 1, real: path.clone(), path: path.clone(), device, inode, fs };
-    assert!(share::open_same(&place, false).is_ok());
+    let place = Place { index: 0, depth: 1, real: path.clone(), path: path.clone(), key: FileKey::from(&stat), fs };
+    assert!(open::open_same(&place, false).is_ok());
     std::fs::rename(&path, dir.path().join("b")).unwrap();
-    assert_eq!(share::open_same(&place, false).unwrap_err(), rustix::io::Errno::NOENT);
+    assert_eq!(open::open_same(&place, false).unwrap_err(), rustix::io::Errno::NOENT);
     std::fs::create_dir(&path).unwrap();
-    assert_eq!(share::open_same(&place, false).unwrap_err(), rustix::io::Errno::STALE);
+    assert_eq!(open::open_same(&place, false).unwrap_err(), rustix::io::Errno::STALE);
     std::fs::rename(dir.path().join("b"), dir.path().join("c")).unwrap();
     std::fs::remove_dir(&path).unwrap();
     symlink("c", &path).unwrap();
-    assert_eq!(share::open_same(&place, false).unwrap_err(), rustix::io::Errno::LOOP);
-    assert!(share::open_same(&place, true).is_ok());
+    assert_eq!(open::open_same(&place, false).unwrap_err(), rustix::io::Errno::LOOP);
+    assert!(open::open_same(&place, true).is_ok());
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use ramline_units::Bytes;
 
 use super::depth::MOST;
-use super::pool::Wanted;
+use super::wanted::Wanted;
 
 /// A stretch of a large file is an eighth of it, but no longer than this.
 const STRETCH: u64 = 64 << 20;
@@ -55,8 +55,8 @@ pub fn steps(offset: u64, length: u64, step: u64) -> impl Iterator<Item = (u64, 
     })
 }
 
-/// Bytes of the whole pages a range touches: so much is brought in.
-pub fn brought((offset, length): (u64, u64), page: u64) -> u64 {
+/// Bytes of the whole pages a range touches: so much is read in.
+pub fn page_span((offset, length): (u64, u64), page: u64) -> u64 {
     (offset.saturating_add(length).div_ceil(page) - offset / page).saturating_mul(page)
 }
 

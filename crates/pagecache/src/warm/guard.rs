@@ -1,4 +1,4 @@
-//! How much may be brought in before something that is in use would have to go.
+//! How much may be read in before something that is in use would have to go.
 //!
 //! Room is what is free or on the inactive list of files, of the machine and of every memory control group above us, where page
 //! cache is charged to whoever reads it in. What we read lands on that inactive list, so room stays level while we go on, and
@@ -56,7 +56,7 @@ impl<'a> Guard<'a> {
             std::thread::sleep(STALE);
             room = self.room();
             if !self.grant(sum, &room) {
-                return Err(super::stop(&room, self.margin));
+                return Err(Stop::Room { bound: room.bound, room: room.bytes, margin: Bytes(self.margin) });
             }
         }
         Ok(())

@@ -5,18 +5,17 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use ramline_kernel::opened::FileKey;
 use ramline_kernel::residency::{self, Method};
-use ramline_kernel::{KernelError, process};
+use ramline_kernel::{FileKey, KernelError, process};
 use ramline_snapshot::cache::{Remark, Tally};
 use ramline_units::Bytes;
 use rustix::fs::{Advice, SeekFrom, fadvise, seek};
 
-use super::pool::Wanted;
+use super::wanted::Wanted;
 use crate::remarks::Remarks;
 use crate::shared::{lock, owned};
 use crate::stat::{Asked, ask_range};
-use crate::walk::{self, Found, Place, Visit, Walked};
+use crate::walk::{self, FoundFile, Place, Visit, WalkOptions, Walked};
 use crate::{Context, evict};
 
 /// A file of which something is missing.
@@ -31,8 +30,6 @@ pub struct Planned {
     pub missing: u64,
     /// What is missing is not told: it is read whole.
     pub untold: bool,
-    /// Nothing of it is there: no need to ask page by page.
-    pub empty: bool,
     /// It has holes.
     pub sparse: bool,
     /// Who tells the truth about it.
@@ -78,7 +75,8 @@ impl Wanted for Missing<'_> {
             true => data(file, offset, end),
             false => vec![(offset, end.saturating_sub(offset))],
         };
-        if planned.empty || planned.untold {
+        // Where nothing of it is there, there is no need to ask page by page.
+        if planned.before == 0 || planned.untold {
             return Ok(wanted);
         }
         missing_of(file, &planned.path, &wanted)
@@ -110,7 +108,7 @@ fn data(file: &File, from: u64, end: u64) -> Vec<(u64, u64)> {
 }
 
 #[derive(Debug, Default)]
-pub struct Plan {
+pub struct WarmPlan {
     pub files: Vec<Planned>,
     pub tally: Tally,
     pub unknown: Vec<Remark>,
@@ -137,10 +135,10 @@ pub struct Worker {
 pub fn plan(
     context: Context<'_>,
     names: &[PathBuf],
-    walking: &walk::Options,
+    walking: &WalkOptions,
     range: Option<(u64, u64)>,
     dry: bool,
-) -> Plan {
+) -> WarmPlan {
     let planning = Planning {
         page: process::page_size(),
         range,
@@ -151,9 +149,9 @@ pub fn plan(
     };
     let walked = walk::walk(context, names, walking, &planning);
     let mut files = owned(planning.files);
-    files.sort_unstable_by_key(|file| file.key);
+    ramline_units::sort_by_key(&mut files, |file| file.key);
     let tally = owned(planning.tally);
-    Plan { files, tally, unknown: planning.unknown.take(), walked }
+    WarmPlan { files, tally, unknown: planning.unknown.take(), walked }
 }
 
 impl Planning {
@@ -170,9 +168,9 @@ impl Visit for Planning {
         Worker::default()
     }
 
-    fn file(&self, worker: &mut Worker, found: &Found<'_>) {
+    fn file(&self, worker: &mut Worker, found: &FoundFile<'_>) {
         let (length, asked) = (found.length(), ask_range(found, self.range.unwrap_or((0, 0))));
-        worker.tally.add(&asked.tally(Bytes(self.wanted(length)), self.page));
+        worker.tally.add(&asked.tally(Bytes(self.wanted(length))));
         if found.fs.dax || length == 0 {
             return;
         }
@@ -195,20 +193,16 @@ impl Visit for Planning {
         if let Some(text) = text {
             self.unknown.add(&text, 1, Some(&found.path()));
         }
-        let key = FileKey { device: found.stat.st_dev, inode: found.stat.st_ino };
-        let (empty, method) = (before == 0, found.fs.method);
-        let forgets = ramline_kernel::fs::forgets_when_opened(&found.fs.name);
         worker.files.push(Planned {
             path: found.path(),
-            key,
+            key: found.key(),
             length,
             before,
             missing,
             untold,
-            empty,
             sparse,
-            method,
-            forgets,
+            method: found.fs.method,
+            forgets: ramline_kernel::fs::forgets_when_opened(&found.fs.name),
         });
     }
 

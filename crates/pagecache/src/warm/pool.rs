@@ -11,25 +11,25 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::num::NonZeroU64;
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use ramline_kernel::{KernelError, limits, process, residency, signals};
+use ramline_kernel::{KernelError, limits, process, residency, signals, worker};
 use ramline_snapshot::cache::Stop;
 use ramline_units::Bytes;
 use rustix::fs::{Advice, fadvise};
 
-use super::cut::{BATCH, SMALL, WINDOW, batches, brought, steps, stretch};
+use super::cut::{BATCH, SMALL, WINDOW, batches, page_span, steps, stretch};
 use super::depth::{Depth, MOST};
 use super::guard::Guard;
+use super::options::{Progress, WarmOptions};
 use super::permits::Permits;
 use super::reader::Reader;
-use super::{Options, Progress};
+use super::wanted::Wanted;
 use crate::queue::Queue;
-use crate::shared::lock;
+use crate::shared::{Count, lock};
 use crate::{Context, walk};
 
 /// How often the depth is looked at and progress told.
@@ -38,27 +38,6 @@ const TICK: Duration = Duration::from_millis(150);
 const WORTH: Duration = Duration::from_millis(1500);
 /// A rate over fewer bytes a reader says nothing.
 const ENOUGH: u64 = 8 << 20;
-
-/// Files to be read, in their order, by number.
-pub trait Wanted: Sync {
-    fn count(&self) -> usize;
-    fn path(&self, number: usize) -> &Path;
-    /// What is wanted of it at most.
-    fn bytes(&self, number: usize) -> u64;
-    /// Opens a file and sets how it is to be read; nothing when nothing of it is to be read. Called again for other stretches of it.
-    fn open(&self, number: usize) -> Option<File>;
-    /// What of it is missing and has data behind it, as offset and length.
-    ///
-    /// # Errors
-    /// When that cannot be found out.
-    fn missing(&self, number: usize, file: &File) -> Result<Vec<(u64, u64)>, KernelError>;
-    /// It will not be read, because the room is used up.
-    fn pass(&self, _number: usize) {}
-    /// Bytes of the total that turned out not to need reading.
-    fn settled(&self) -> u64 {
-        0
-    }
-}
 
 enum Task {
     /// Files that follow each other.
@@ -84,21 +63,27 @@ struct Pool<'a, W> {
     context: Context<'a>,
     files: &'a W,
     guard: &'a Guard<'a>,
-    options: &'a Options<'a>,
+    options: &'a WarmOptions<'a>,
     page: u64,
     queue: Queue<Task>,
     permits: Permits,
     start: Instant,
     /// When the next read is allowed, where there is a rate.
     due: Mutex<Instant>,
-    bytes: AtomicU64,
+    bytes: Count,
     over: AtomicBool,
     stopped: Mutex<Option<Stop>>,
     told: Mutex<HashSet<usize>>,
 }
 
 /// Reads what is missing of all files.
-pub fn read(context: Context<'_>, files: &impl Wanted, guard: &Guard<'_>, options: &Options<'_>, total: Bytes) -> Read {
+pub fn read(
+    context: Context<'_>,
+    files: &impl Wanted,
+    guard: &Guard<'_>,
+    options: &WarmOptions<'_>,
+    total: Bytes,
+) -> Read {
     // Each reader has a batch of them open.
     walk::raise_open_files();
     let mut depth = Depth::new(options.depth);
@@ -114,7 +99,7 @@ pub fn read(context: Context<'_>, files: &impl Wanted, guard: &Guard<'_>, option
         permits: Permits::new(depth.now()),
         start: Instant::now(),
         due: Mutex::new(Instant::now()),
-        bytes: AtomicU64::new(0),
+        bytes: Count::default(),
         over: AtomicBool::new(false),
         stopped: Mutex::default(),
         told: Mutex::default(),
@@ -123,7 +108,7 @@ pub fn read(context: Context<'_>, files: &impl Wanted, guard: &Guard<'_>, option
         let (done, finished) = channel::<()>();
         let begin = || {
             let (pool, done) = (&pool, done.clone());
-            process::spawn_with_own_descriptors(scope, "reader", move || pool.work(done))
+            worker::with_own_descriptors(scope, "reader", move || pool.work(done))
         };
         let begun = (0..threads).filter(|_| begin()).count();
         if begun < threads {
@@ -138,7 +123,7 @@ pub fn read(context: Context<'_>, files: &impl Wanted, guard: &Guard<'_>, option
         // Where the present depth began.
         let mut mark = last;
         while let Err(RecvTimeoutError::Timeout) = finished.recv_timeout(TICK) {
-            let (now, bytes) = (Instant::now(), pool.bytes.load(Ordering::Relaxed));
+            let (now, bytes) = (Instant::now(), pool.bytes.get());
             let rate = rate(bytes - last.1, now - last.0);
             let progress = progress(bytes + files.settled(), total, rate);
             let worth = progress.left.is_some_and(|left| left >= WORTH);
@@ -155,7 +140,7 @@ pub fn read(context: Context<'_>, files: &impl Wanted, guard: &Guard<'_>, option
     let tried = depth.tried().iter().map(|(depth, rate)| (*depth, Bytes(whole(*rate)))).collect();
     let failed = u64::try_from(lock(&pool.told).len()).unwrap_or(0);
     let stopped = lock(&pool.stopped).take();
-    let (bytes, took) = (pool.bytes.load(Ordering::Relaxed), pool.start.elapsed());
+    let (bytes, took) = (pool.bytes.get(), pool.start.elapsed());
     Read { bytes, took, depth: depth.now(), tried, failed, stopped }
 }
 
@@ -218,7 +203,7 @@ impl<W: Wanted> Pool<'_, W> {
             // Gone since: that is found when it is asked again.
             let Some(file) = self.files.open(number) else { continue };
             let Some(runs) = self.runs(number, &file) else { continue };
-            let bytes: u64 = runs.iter().map(|run| brought(*run, self.page)).sum();
+            let bytes: u64 = runs.iter().map(|run| page_span(*run, self.page)).sum();
             // More of it is missing by now.
             if bytes > BATCH.1 {
                 grown.push((number, file));
@@ -298,7 +283,7 @@ impl<W: Wanted> Pool<'_, W> {
             if self.is_over() {
                 return;
             }
-            if let Err(stop) = self.guard.allow(brought(window, self.page)) {
+            if let Err(stop) = self.guard.allow(page_span(window, self.page)) {
                 return self.stop(stop);
             }
             // Kept for all of the stretch, unless fewer are wanted by now.
@@ -334,7 +319,7 @@ impl<W: Wanted> Pool<'_, W> {
             };
             let before = so_far(at);
             at += got;
-            self.bytes.fetch_add(so_far(at) - before, Ordering::Relaxed);
+            self.bytes.add(so_far(at) - before);
             self.pace(got);
         }
         true

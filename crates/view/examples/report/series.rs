@@ -27,8 +27,8 @@ fn samples(swaps: bool, pool: bool, seconds: u32) -> Vec<Sample> {
                 shmem: mib(step.min(20)),
                 swap,
                 pool: pooled,
-                refault_file: if swaps { step * 40 } else { step * step * 90 },
-                refault_anon: if swaps { step * 700 } else { 0 },
+                refault_file: Some(if swaps { step * 40 } else { step * step * 90 }),
+                refault_anon: Some(if swaps { step * 700 } else { 0 }),
                 psi_full_us: Some(step * if swaps { 2_000 } else { 30_000 }),
                 ..Sample::default()
             }

@@ -2,39 +2,17 @@
 
 use ramline_snapshot::cache::{Doing, EvictedFile, EvictedFiles, Stay, Why};
 use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::report::SCHEMA_VERSION;
-use crate::sheet::{Depth, Sheet};
-use crate::text::{Column, Paint, Style, Table, number};
-
-/// `cache evict`: what left the page cache, and why the rest stays.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct CacheEvict {
-    /// Version of this document.
-    pub schema_version: u64,
-    /// What was done.
-    #[serde(flatten)]
-    pub done: EvictedFiles,
-}
+use crate::sheet::Sheet;
+use crate::text::{Column, Paint, Screen, Table, number};
 
 /// Processes named for one file.
 const NAMED: usize = 3;
 
-impl CacheEvict {
-    /// As a document.
-    #[must_use]
-    pub const fn new(done: EvictedFiles) -> Self {
-        CacheEvict { schema_version: SCHEMA_VERSION, done }
-    }
-
-    /// The sheet.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
-        let (mut sheet, done) = (Sheet::new(), &self.done);
-        sheet.answer(Paint::Bold, &self.answer());
+impl Screen for EvictedFiles {
+    fn sheet(&self) -> Sheet {
+        let (mut sheet, done) = (Sheet::new(), self);
+        sheet.answer(Paint::Bold, &answer(self));
         for (why, bytes) in &done.reasons {
             sheet.point("  ", &format!("{bytes} {}", words(*why)));
         }
@@ -56,38 +34,31 @@ impl CacheEvict {
         super::failures(&mut sheet, done.failed);
         sheet
     }
+}
 
-    /// The screen.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.sheet().text(style, Depth::All)
+fn answer(done: &EvictedFiles) -> String {
+    let of = number::things(done.files, "file");
+    if done.files == 0 && !done.unproven.is_empty() {
+        let of = number::things(done.unproven_files(), "file");
+        return match done.doing {
+            Doing::Dry => format!("What of {of} would leave the page cache is not known."),
+            Doing::Done => format!("What left the page cache of {of} cannot be proven."),
+        };
     }
-
-    fn answer(&self) -> String {
-        let done = &self.done;
-        let of = number::things(done.files, "file");
-        if done.files == 0 && !done.unproven.is_empty() {
-            let of = number::things(done.unproven_files(), "file");
-            return match done.doing {
-                Doing::Dry => format!("What of {of} would leave the page cache is not known."),
-                Doing::Done => format!("What left the page cache of {of} cannot be proven."),
-            };
+    if done.before == Bytes::ZERO {
+        return format!("Nothing of {of} is in the page cache.");
+    }
+    let gone = done.gone();
+    match (done.doing, done.after) {
+        (Doing::Dry, Bytes(0)) => format!("{gone} of {of} would leave the page cache: all that is in it."),
+        (Doing::Dry, after) if gone == Bytes::ZERO => {
+            format!("All {after} of {of} may stay in the page cache:")
         }
-        if done.before == Bytes::ZERO {
-            return format!("Nothing of {of} is in the page cache.");
+        (Doing::Dry, after) => format!("{gone} of {of} would leave the page cache; up to {after} may stay:"),
+        (Doing::Done, Bytes(0)) => {
+            format!("{gone} of {of} left the page cache: all that was in it, counted again.")
         }
-        let gone = done.gone();
-        match (done.doing, done.after) {
-            (Doing::Dry, Bytes(0)) => format!("{gone} of {of} would leave the page cache: all that is in it."),
-            (Doing::Dry, after) if gone == Bytes::ZERO => {
-                format!("All {after} of {of} may stay in the page cache:")
-            }
-            (Doing::Dry, after) => format!("{gone} of {of} would leave the page cache; up to {after} may stay:"),
-            (Doing::Done, Bytes(0)) => {
-                format!("{gone} of {of} left the page cache: all that was in it, counted again.")
-            }
-            (Doing::Done, after) => format!("{gone} of {of} left the page cache; {after} stayed, counted again:"),
-        }
+        (Doing::Done, after) => format!("{gone} of {of} left the page cache; {after} stayed, counted again:"),
     }
 }
 
@@ -144,6 +115,7 @@ fn holders(stay: &Stay, locked: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Style;
     use ramline_snapshot::cache::{Holder, Name, Remark};
 
     #[test]
@@ -154,7 +126,7 @@ mod tests {
             written: Bytes::from_mib(3),
             ..EvictedFiles::default()
         };
-        let text = CacheEvict::new(done.clone()).text(&Style::default());
+        let text = done.text(&Style::default());
         assert!(
             text.starts_with("3.0 MiB of 1 file left the page cache: all that was in it, counted again.\n"),
             "{text}"
@@ -162,10 +134,10 @@ mod tests {
         assert!(text.contains("3.0 MiB of it was not yet written: the kernel wrote it, then dropped it."), "{text}");
         let remark = Remark { text: "fuse: opening a file there may empty it".into(), files: 1, example: None };
         let closed = EvictedFiles { doing: Doing::Dry, unproven: vec![remark], ..EvictedFiles::default() };
-        let text = CacheEvict::new(closed).text(&Style::default());
+        let text = closed.text(&Style::default());
         assert!(text.starts_with("What of 1 file would leave the page cache is not known."), "{text}");
         let dry = EvictedFiles { doing: Doing::Dry, written: Bytes::ZERO, after: Bytes::from_mib(3), ..done };
-        let text = CacheEvict::new(dry).text(&Style::default());
+        let text = dry.text(&Style::default());
         assert!(text.starts_with("All 3.0 MiB of 1 file may stay in the page cache:"), "{text}");
     }
 
@@ -186,7 +158,7 @@ mod tests {
             stays: vec![file],
             ..EvictedFiles::default()
         };
-        let text = CacheEvict::new(done).text(&Style { colour: false, width: 100 });
+        let text = done.text(&Style { colour: false, width: 100 });
         assert!(text.starts_with("8.0 KiB of 3 files left the page cache; 8.0 KiB stayed, counted again:\n"), "{text}");
         assert!(text.contains("4.0 KiB dirty; locked by db (7); mapped by web (7)"), "{text}");
         assert!(text.contains("--sync"), "{text}");

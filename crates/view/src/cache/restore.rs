@@ -2,36 +2,14 @@
 
 use ramline_snapshot::cache::{Doing, Restored, WarmedFile};
 use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::report::SCHEMA_VERSION;
-use crate::sheet::{Depth, Sheet};
-use crate::text::{Paint, Style, number};
+use crate::sheet::Sheet;
+use crate::text::{Paint, Screen, number};
 
-/// `cache restore`: what of a hot set is there again.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct CacheRestore {
-    /// Version of this document.
-    pub schema_version: u64,
-    /// What was done.
-    #[serde(flatten)]
-    pub done: Restored,
-}
-
-impl CacheRestore {
-    /// As a document.
-    #[must_use]
-    pub const fn new(done: Restored) -> Self {
-        CacheRestore { schema_version: SCHEMA_VERSION, done }
-    }
-
-    /// The sheet.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
-        let (mut sheet, done) = (Sheet::new(), &self.done);
-        sheet.answer(Paint::Bold, &self.answer());
+impl Screen for Restored {
+    fn sheet(&self) -> Sheet {
+        let (mut sheet, done) = (Sheet::new(), self);
+        sheet.answer(Paint::Bold, &answer(self));
         if let Some(stop) = &done.stopped {
             sheet.painted(Paint::Warn, &super::warm::stopped(stop));
             sheet.line("What serves most readers was read first: mapped files, then small ones.");
@@ -64,30 +42,21 @@ impl CacheRestore {
         super::failures(&mut sheet, done.failed);
         sheet
     }
+}
 
-    /// The screen.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.sheet().text(style, Depth::All)
-    }
-
-    fn answer(&self) -> String {
-        let done = &self.done;
-        match done.after {
-            _ if done.files == 0 => "The hot set is empty: nothing was hot when it was saved.".to_owned(),
-            _ if done.wanted == Bytes::ZERO && done.not_looked_at == 0 => {
-                "Nothing of the hot set is as it was.".to_owned()
-            }
-            None => {
-                format!("{} of {} would be read; {} are in the page cache.", done.missing, done.wanted, done.before)
-            }
-            Some(after) => format!(
-                "{after} of {} are in the page cache now ({}), counted again; before {}.",
-                done.wanted,
-                done.share(after).map(number::percent).unwrap_or_default(),
-                done.before
-            ),
+fn answer(done: &Restored) -> String {
+    match done.after {
+        _ if done.files == 0 => "The hot set is empty: nothing was hot when it was saved.".to_owned(),
+        _ if done.wanted == Bytes::ZERO && done.not_looked_at == 0 => "Nothing of the hot set is as it was.".to_owned(),
+        None => {
+            format!("{} of {} would be read; {} are in the page cache.", done.missing, done.wanted, done.before)
         }
+        Some(after) => format!(
+            "{after} of {} are in the page cache now ({}), counted again; before {}.",
+            done.wanted,
+            done.share(after).map(number::percent).unwrap_or_default(),
+            done.before
+        ),
     }
 }
 
@@ -108,6 +77,7 @@ fn some(sheet: &mut Sheet, what: &str, count: u64, named: &[WarmedFile]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Style;
     use ramline_snapshot::cache::Name;
     use ramline_units::Nanos;
 
@@ -128,7 +98,7 @@ mod tests {
             changed_files: vec![changed],
             ..Restored::default()
         };
-        let text = CacheRestore::new(done).text(&Style { colour: false, width: 100 });
+        let text = done.text(&Style { colour: false, width: 100 });
         assert!(text.starts_with("100.0 MiB of 100.0 MiB are in the page cache now (100 %)"), "{text}");
         assert!(text.contains("/a: it was written since\n  and 21 more"), "{text}");
         assert!(text.contains("60.0 MiB/s") && text.contains("in an earlier boot, 90 s ago"), "{text}");
@@ -137,7 +107,7 @@ mod tests {
     #[test]
     fn one_that_was_interrupted_says_of_how_many_files_nothing_is_known() {
         let done = Restored { files: 30, not_looked_at: 30, after: Some(Bytes::ZERO), ..Restored::default() };
-        let text = CacheRestore::new(done).text(&Style { colour: false, width: 100 });
+        let text = done.text(&Style { colour: false, width: 100 });
         assert!(text.contains("30 files had not been looked at") && !text.contains("Nothing of the hot set"), "{text}");
     }
 }

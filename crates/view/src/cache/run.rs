@@ -2,37 +2,15 @@
 
 use ramline_snapshot::cache::{Apart, Ran};
 use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::report::SCHEMA_VERSION;
-use crate::sheet::{Depth, Sheet};
-use crate::text::{Paint, Style, number};
+use crate::sheet::Sheet;
+use crate::text::{Paint, Screen, number};
 
-/// `cache run`: what a command that was kept apart has read, and what is left of it.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct CacheRun {
-    /// Version of this document.
-    pub schema_version: u64,
-    /// What was done.
-    #[serde(flatten)]
-    pub done: Ran,
-}
-
-impl CacheRun {
-    /// As a document.
-    #[must_use]
-    pub const fn new(done: Ran) -> Self {
-        CacheRun { schema_version: SCHEMA_VERSION, done }
-    }
-
-    /// The report.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
-        let (mut sheet, done) = (Sheet::new(), &self.done);
-        sheet.answer(Paint::Bold, &self.answer());
-        sheet.line(&self.bound());
+impl Screen for Ran {
+    fn sheet(&self) -> Sheet {
+        let (mut sheet, done) = (Sheet::new(), self);
+        sheet.answer(Paint::Bold, &answer(self));
+        sheet.line(&bound(self));
         if let Some(cached) = done.cached {
             let left = done.left.unwrap_or(Bytes::ZERO);
             sheet.line(&if done.kept {
@@ -58,46 +36,39 @@ impl CacheRun {
         }
         sheet
     }
+}
 
-    /// The same as text.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.sheet().text(style, Depth::All)
-    }
+fn answer(done: &Ran) -> String {
+    let (name, end) = (done.command.first().map_or("", String::as_str), end(done));
+    format!("{name} {end} after {}; it read {} from disks and wrote {}.", done.wall, done.read, done.written)
+}
 
-    fn answer(&self) -> String {
-        let done = &self.done;
-        let (name, end) = (done.command.first().map_or("", String::as_str), self.end());
-        format!("{name} {end} after {}; it read {} from disks and wrote {}.", done.wall, done.read, done.written)
+fn end(done: &Ran) -> String {
+    match (done.status, done.signal) {
+        (Some(0), _) => "ended".to_owned(),
+        (Some(status), _) => format!("ended with exit status {status}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, None) => "ended".to_owned(),
     }
+}
 
-    fn end(&self) -> String {
-        match (self.done.status, self.done.signal) {
-            (Some(0), _) => "ended".to_owned(),
-            (Some(status), _) => format!("ended with exit status {status}"),
-            (None, Some(signal)) => format!("was ended by signal {signal}"),
-            (None, None) => "ended".to_owned(),
-        }
-    }
-
-    fn bound(&self) -> String {
-        let done = &self.done;
-        let apart = match done.apart {
-            Apart::Group => "a control group of its own",
-            Apart::Scope => "a scope of systemd",
-        };
-        let raised = match done.raised_to {
-            Some(most) if most > done.limit => format!(", raised up to {most} as its own memory grew"),
-            _ => String::new(),
-        };
-        let peak = done.peak.map(|peak| format!("; it had {peak} at most")).unwrap_or_default();
-        format!("Kept apart in {apart}: {} for it and what it reads{raised}{peak}.", done.limit)
-    }
+fn bound(done: &Ran) -> String {
+    let apart = match done.apart {
+        Apart::Group => "a control group of its own",
+        Apart::Scope => "a scope of systemd",
+    };
+    let raised = match done.raised_to {
+        Some(most) if most > done.limit => format!(", raised up to {most} as its own memory grew"),
+        _ => String::new(),
+    };
+    let peak = done.peak.map(|peak| format!("; it had {peak} at most")).unwrap_or_default();
+    format!("Kept apart in {apart}: {} for it and what it reads{raised}{peak}.", done.limit)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Style;
     use ramline_units::Nanos;
 
     #[test]
@@ -114,7 +85,7 @@ mod tests {
             left: Some(Bytes::ZERO),
             ..Ran::default()
         };
-        let text = CacheRun::new(done).text(&Style { colour: false, width: 100 });
+        let text = done.text(&Style { colour: false, width: 100 });
         assert!(text.starts_with("tar ended with exit status 2 after 2.0 s; it read 1.0 GiB from disks"), "{text}");
         assert!(text.contains("128.0 MiB for it and what it reads, raised up to 200.0 MiB"), "{text}");
         assert!(text.contains("The 100.0 MiB of page cache it had at its end were given back."), "{text}");

@@ -1,35 +1,13 @@
 //! `cache save`: what was hot, and what the hot set holds now.
 
 use ramline_snapshot::cache::{Doing, Saved};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::report::SCHEMA_VERSION;
-use crate::sheet::{Depth, Sheet};
-use crate::text::{Paint, Style, number};
+use crate::sheet::Sheet;
+use crate::text::{Paint, Screen, number};
 
-/// `cache save`: what was hot, and where that is kept.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct CacheSave {
-    /// Version of this document.
-    pub schema_version: u64,
-    /// What was done.
-    #[serde(flatten)]
-    pub done: Saved,
-}
-
-impl CacheSave {
-    /// As a document.
-    #[must_use]
-    pub const fn new(done: Saved) -> Self {
-        CacheSave { schema_version: SCHEMA_VERSION, done }
-    }
-
-    /// The sheet.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
-        let (mut sheet, done) = (Sheet::new(), &self.done);
+impl Screen for Saved {
+    fn sheet(&self) -> Sheet {
+        let (mut sheet, done) = (Sheet::new(), self);
         let (hot, files) = (done.hot, number::things(done.files, "file"));
         let answer = match done.doing {
             Doing::Done => format!("{hot} of {files} are hot: saved in {}.", done.file.path),
@@ -52,17 +30,12 @@ impl CacheSave {
         super::failures(&mut sheet, done.failed);
         sheet
     }
-
-    /// The screen.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.sheet().text(style, Depth::All)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Style;
     use ramline_snapshot::cache::Name;
     use ramline_units::Bytes;
 
@@ -77,7 +50,7 @@ mod tests {
             before: Some(Bytes::from_mib(4)),
             ..Saved::default()
         };
-        let text = CacheSave::new(done).text(&Style::default());
+        let text = done.text(&Style::default());
         assert!(
             text.starts_with("5.0 MiB of 3 files are hot: saved in /var/lib/ramline/hotset.\n2 as a whole, 1 in part."),
             "{text}"

@@ -2,54 +2,23 @@
 
 use ramline_snapshot::cache::{FileRow, Part, Stat, Tally, Tree};
 use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::report::SCHEMA_VERSION;
-use crate::sheet::{Block, Depth, Sheet, Strip};
-use crate::text::{Cell, Column, Paint, Style, Table, number};
-
-/// `cache stat`: how much of files is in the page cache.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct CacheStat {
-    /// Version of this document.
-    pub schema_version: u64,
-    /// What was seen.
-    #[serde(flatten)]
-    pub seen: Stat,
-    /// What the text shows of it; the document holds all.
-    #[serde(skip)]
-    pub shown: Shown,
-}
-
-/// What the text shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Shown {
-    /// Rows of a table.
-    pub top: usize,
-}
+use super::Rows;
+use crate::sheet::{Block, Sheet, Strip};
+use crate::text::{Cell, Column, Paint, Screen, Table, number};
 
 /// Names keep so many columns while others can be spared.
 const NAME: usize = 32;
 
-impl CacheStat {
-    /// As a document.
-    #[must_use]
-    pub const fn new(seen: Stat, shown: Shown) -> Self {
-        CacheStat { schema_version: SCHEMA_VERSION, seen, shown }
-    }
-
-    /// The sheet.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
-        let (mut sheet, seen) = (Sheet::new(), &self.seen);
-        sheet.answer(Paint::Bold, &self.answer());
+impl Screen for Rows<'_, Stat> {
+    fn sheet(&self) -> Sheet {
+        let (mut sheet, seen) = (Sheet::new(), self.0);
+        sheet.answer(Paint::Bold, &answer(&seen.total));
         if seen.total.knows_more() {
             sheet.line(&more(&seen.total));
         }
         super::remarks(&mut sheet, Paint::Warn, "Unknown: ", "file", &seen.unknown);
-        let top = self.shown.top.max(1);
+        let top = self.1.max(1);
         if seen.directories.is_empty() && seen.named.len() > 1 && seen.files.len() < seen.named.len() {
             sheet.heading("What was named");
             sheet.table(&trees(&seen.named, top));
@@ -76,27 +45,20 @@ impl CacheStat {
         super::failures(&mut sheet, seen.failed);
         sheet
     }
+}
 
-    /// The screen.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.sheet().text(style, Depth::All)
+fn answer(total: &Tally) -> String {
+    if total.files == 0 && total.unknown == 0 {
+        return "There is no file to ask about.".to_owned();
     }
-
-    fn answer(&self) -> String {
-        let total = &self.seen.total;
-        if total.files == 0 && total.unknown == 0 {
-            return "There is no file to ask about.".to_owned();
-        }
-        let unknown = number::things(total.unknown, "file");
-        if total.files == 0 {
-            return format!("How much of {unknown} is in the page cache is not known.");
-        }
-        let share = total.share().map(|share| format!(" ({})", number::percent(share))).unwrap_or_default();
-        let rest = if total.unknown > 0 { format!("; of {unknown} it is not known") } else { String::new() };
-        let of = number::things(total.files, "file");
-        format!("{} of {} in {of} are in the page cache{share}{rest}.", total.resident, total.span)
+    let unknown = number::things(total.unknown, "file");
+    if total.files == 0 {
+        return format!("How much of {unknown} is in the page cache is not known.");
     }
+    let share = total.share().map(|share| format!(" ({})", number::percent(share))).unwrap_or_default();
+    let rest = if total.unknown > 0 { format!("; of {unknown} it is not known") } else { String::new() };
+    let of = number::things(total.files, "file");
+    format!("{} of {} in {of} are in the page cache{share}{rest}.", total.resident, total.span)
 }
 
 fn more(total: &Tally) -> String {
@@ -191,6 +153,7 @@ fn maps(sheet: &mut Sheet, files: &[FileRow]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Style;
     use ramline_snapshot::cache::{Name, Remark};
 
     fn seen() -> Stat {
@@ -219,7 +182,7 @@ mod tests {
 
     #[test]
     fn the_screen_answers_first_and_never_shows_a_number_for_what_is_unknown() {
-        let text = CacheStat::new(seen(), Shown { top: 5 }).text(&Style::default());
+        let text = Rows(&seen(), 5).text(&Style::default());
         let first = text.lines().next().unwrap();
         assert_eq!(first, "8.0 KiB of 16.0 KiB in 2 files are in the page cache (50.0 %); of 1 file it is not known.");
         for line in
@@ -236,7 +199,7 @@ mod tests {
         let name = Name::new(format!("/{}", "long-name-".repeat(9)).as_bytes());
         let of = |bytes| Some(Bytes(bytes));
         seen.files[0] = FileRow { name, map: None, evicted: of(0), ..seen.files[0].clone() };
-        let at = |width| CacheStat::new(seen.clone(), Shown { top: 5 }).text(&Style { colour: false, width });
+        let at = |width| Rows(&seen, 5).text(&Style { colour: false, width });
         let narrow = at(80);
         assert!(narrow.contains("100 %  ##########") && !narrow.contains("recently  "), "{narrow}");
         assert!(narrow.contains("/long-name-long-name-") && !narrow.contains(&"long-name-".repeat(9)), "{narrow}");
@@ -245,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_narrow_screen_keeps_the_columns_that_answer() {
-        let text = CacheStat::new(seen(), Shown { top: 5 }).text(&Style { colour: false, width: 60 });
+        let text = Rows(&seen(), 5).text(&Style { colour: false, width: 60 });
         assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
         assert!(text.contains("resident  share ") && !text.contains("recently  "), "{text}");
     }

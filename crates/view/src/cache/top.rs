@@ -2,23 +2,9 @@
 
 use ramline_snapshot::cache::{CacheHolder, CacheUser, HotFile, Top, Tree};
 use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::report::SCHEMA_VERSION;
-use crate::sheet::{Depth, Sheet};
-use crate::text::{Cell, Column, Paint, Style, Table, number};
-
-/// `cache top`: what fills the page cache of the whole machine.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct CacheTop {
-    /// Version of this document.
-    pub schema_version: u64,
-    /// What was seen.
-    #[serde(flatten)]
-    pub seen: Top,
-}
+use crate::sheet::Sheet;
+use crate::text::{Cell, Column, Paint, Screen, Table, number};
 
 /// Names keep so many columns before bars are drawn,
 const NAME: usize = 24;
@@ -33,22 +19,14 @@ pub fn looking(files: u64, resident: Bytes) -> String {
     format!("{} asked, {resident} of them in the page cache", number::things(files, "file"))
 }
 
-impl CacheTop {
-    /// As a document.
-    #[must_use]
-    pub const fn new(seen: Top) -> Self {
-        CacheTop { schema_version: SCHEMA_VERSION, seen }
-    }
-
-    /// The sheet.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
-        let (mut sheet, seen) = (Sheet::new(), &self.seen);
-        sheet.answer(Paint::Bold, &self.answer());
+impl Screen for Top {
+    fn sheet(&self) -> Sheet {
+        let (mut sheet, seen) = (Sheet::new(), self);
+        sheet.answer(Paint::Bold, &answer(self));
         let share = seen.share(seen.explained()).map(number::percent).unwrap_or_default();
         let so_far = if seen.complete { "" } else { "So far " };
         sheet.line(&format!("{so_far}{share} of that is explained below."));
-        sheet.table(&self.sums());
+        sheet.table(&sums(self));
         super::remarks(&mut sheet, Paint::Warn, "Unknown: ", "file", &seen.unknown);
         if seen.processes_denied > 0 {
             let who = number::things(seen.processes_denied, "process");
@@ -87,50 +65,43 @@ impl CacheTop {
         super::failures(&mut sheet, seen.failed);
         sheet
     }
+}
 
-    /// The screen.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.sheet().text(style, Depth::All)
-    }
+fn answer(seen: &Top) -> String {
+    let (counted, unheld) = (seen.counted, seen.unheld());
+    format!("{counted} are in the page cache, {unheld} of it of files that no process has open.")
+}
 
-    fn answer(&self) -> String {
-        let (counted, unheld) = (self.seen.counted, self.seen.unheld());
-        format!("{counted} are in the page cache, {unheld} of it of files that no process has open.")
+/// What the sum is made of; what is left can be below zero.
+fn sums(seen: &Top) -> Table {
+    let mut table = Table::new(vec![
+        Column::left(""),
+        Column::right("resident"),
+        Column::right("of all"),
+        Column::left(""),
+        Column::wrapped("").at_least(WORDS),
+    ]);
+    let mut row = |what: &str, bytes: String, share: Option<f64>, how: String| {
+        let bar = Cell::bar(Paint::Plain, share.filter(|share| *share >= 0.0));
+        table.row([what.into(), bytes.into(), percent(share), bar, how.into()]);
+    };
+    let files = format!("{} in {}", number::things(seen.named.files, "file"), places(&seen.walked));
+    let sums = [
+        ("files", seen.named.resident, files),
+        ("files without a name", seen.nameless, "deleted, held by processes".to_owned()),
+        ("block devices", seen.devices, "mostly metadata of file systems".to_owned()),
+    ];
+    for (what, bytes, how) in sums {
+        row(what, bytes.to_string(), seen.share(bytes), how);
     }
-
-    /// What the sum is made of; what is left can be below zero.
-    fn sums(&self) -> Table {
-        let seen = &self.seen;
-        let mut table = Table::new(vec![
-            Column::left(""),
-            Column::right("resident"),
-            Column::right("of all"),
-            Column::left(""),
-            Column::wrapped("").at_least(WORDS),
-        ]);
-        let mut row = |what: &str, bytes: String, share: Option<f64>, how: String| {
-            let bar = Cell::bar(Paint::Plain, share.filter(|share| *share >= 0.0));
-            table.row([what.into(), bytes.into(), percent(share), bar, how.into()]);
-        };
-        let files = format!("{} in {}", number::things(seen.named.files, "file"), places(&seen.walked));
-        let sums = [
-            ("files", seen.named.resident, files),
-            ("files without a name", seen.nameless, "deleted, held by processes".to_owned()),
-            ("block devices", seen.devices, "mostly metadata of file systems".to_owned()),
-        ];
-        for (what, bytes, how) in sums {
-            row(what, bytes.to_string(), seen.share(bytes), how);
-        }
-        let moved = seen.moved();
-        let went = if moved.is_negative() { "shrank" } else { "grew" };
-        let rest = format!(
-            "other mount namespaces, and files read meanwhile; what the kernel counts {went} by {} during the look",
-            moved.magnitude()
-        );
-        row("the rest", seen.rest.to_string(), seen.rest.share_of(seen.counted), rest);
-        table
-    }
+    let moved = seen.moved();
+    let went = if moved.is_negative() { "shrank" } else { "grew" };
+    let rest = format!(
+        "other mount namespaces, and files read meanwhile; what the kernel counts {went} by {} during the look",
+        moved.magnitude()
+    );
+    row("the rest", seen.rest.to_string(), seen.rest.share_of(seen.counted), rest);
+    table
 }
 
 /// The first of them, and how many more.
@@ -269,6 +240,7 @@ fn device_table(seen: &Top) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Style;
     use ramline_snapshot::cache::{FileRow, Name, Tally};
     use ramline_units::SignedBytes;
 
@@ -289,7 +261,7 @@ mod tests {
             evictors: vec!["a DAMON pageout scheme (kdamond 0)".into()],
             ..Top::default()
         };
-        let text = CacheTop::new(seen).text(&Style::default());
+        let text = seen.text(&Style::default());
         for part in ["359.0 MiB", "/dev/vda: may not be opened here", "/dev/loop0 (the kernel)", "/dev/vdb"] {
             assert!(text.contains(part), "{part}\n{text}");
         }
@@ -317,7 +289,7 @@ mod tests {
             complete: true,
             ..Top::default()
         };
-        let text = CacheTop::new(seen).text(&Style::default());
+        let text = seen.text(&Style::default());
         let flowing = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for part in [
             "1000.0 MiB are in the page cache, 644.0 MiB of it of files that no process has open. 98.0 % of that is explained",
@@ -327,7 +299,7 @@ mod tests {
             assert!(flowing.contains(part) || text.contains(part), "{part}\n{text}");
         }
         assert!(!text.contains('\u{1b}'), "{text}");
-        let narrow = CacheTop::new(Top { files: vec![], ..Top::default() }).text(&Style { colour: false, width: 60 });
+        let narrow = Top { files: vec![], ..Top::default() }.text(&Style { colour: false, width: 60 });
         assert!(!narrow.contains('#'), "{narrow}");
     }
 }

@@ -1,45 +1,20 @@
 //! `cache trace`: which pages were there when they were asked for, by file and by process.
 
 use ramline_snapshot::cache::{Level, Touched, Traced};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::pushed;
-use crate::report::SCHEMA_VERSION;
-use crate::sheet::{Depth, Sheet};
-use crate::text::{Cell, Column, Paint, Style, Table, number};
-
-/// `cache trace`: which pages were there when they were asked for, by file and by process.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct CacheTrace {
-    /// Version of this document.
-    pub schema_version: u64,
-    /// What was counted.
-    #[serde(flatten)]
-    pub traced: Traced,
-    /// Rows the text shows; the document holds all.
-    #[serde(skip)]
-    pub top: usize,
-}
+use super::{Rows, pushed};
+use crate::sheet::Sheet;
+use crate::text::{Cell, Column, Paint, Screen, Table, number};
 
 /// Files of which it is told who took their pages out.
 const PUSHED: usize = 3;
 /// Names keep so many columns while others can be spared.
 const NAME: usize = 32;
 
-impl CacheTrace {
-    /// As a document.
-    #[must_use]
-    pub const fn new(traced: Traced, top: usize) -> Self {
-        CacheTrace { schema_version: SCHEMA_VERSION, traced, top }
-    }
-
-    /// The sheet.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
-        let (mut sheet, traced) = (Sheet::new(), &self.traced);
-        sheet.answer(Paint::Bold, &self.answer());
+impl Screen for Rows<'_, Traced> {
+    fn sheet(&self) -> Sheet {
+        let (mut sheet, traced) = (Sheet::new(), self.0);
+        sheet.answer(Paint::Bold, &answer(traced));
         let total = &traced.total;
         let by = format!(
             "{} asked for pages: {} found, {} missed. {} on mapped files: {} missed.",
@@ -66,11 +41,11 @@ impl CacheTrace {
         pushed::recorded(&mut sheet, &traced.recorded);
         if !traced.files.is_empty() {
             let rows = traced.files.iter().map(|file| (&file.touched, file.name.path.clone()));
-            self.rows(&mut sheet, "file", rows);
+            table(&mut sheet, self.1, "file", rows);
         }
         if traced.processes.len() > 1 {
             let rows = traced.processes.iter().map(|row| (&row.touched, format!("{} ({})", row.name, row.pid)));
-            self.rows(&mut sheet, "process", rows);
+            table(&mut sheet, self.1, "process", rows);
         }
         for file in traced.files.iter().filter(|file| !file.pushed.is_empty()).take(PUSHED) {
             let heading = format!("Who took pages of {} out", file.name.path);
@@ -84,50 +59,45 @@ impl CacheTrace {
         );
         sheet
     }
+}
 
-    /// The screen.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.sheet().text(style, Depth::All)
+fn answer(traced: &Traced) -> String {
+    let (total, whom) = (&traced.total, &traced.whom);
+    if traced.recorded.level == Level::ChangesOnly {
+        return format!("{whom}: {} brought into the page cache.", pushed::size(total.brought, traced.page));
     }
+    match total.hit_share().map(number::percent) {
+        None => format!("{whom}: no page of a file was asked for."),
+        Some(share) => format!(
+            "{whom}: {share} of {} found the page in the page cache; {} missed.",
+            number::things(total.asked(), "page request"),
+            number::count(total.misses())
+        ),
+    }
+}
 
-    fn answer(&self) -> String {
-        let (total, whom) = (&self.traced.total, &self.traced.whom);
-        if self.traced.recorded.level == Level::ChangesOnly {
-            return format!("{whom}: {} brought into the page cache.", pushed::size(total.brought, self.traced.page));
-        }
-        match total.hit_share().map(number::percent) {
-            None => format!("{whom}: no page of a file was asked for."),
-            Some(share) => format!(
-                "{whom}: {share} of {} found the page in the page cache; {} missed.",
-                number::things(total.asked(), "page request"),
-                number::count(total.misses())
-            ),
-        }
+fn table<'a>(sheet: &mut Sheet, top: usize, what: &str, rows: impl ExactSizeIterator<Item = (&'a Touched, String)>) {
+    let mut columns = vec![Column::right("found"), Column::right("missed"), Column::right("share")];
+    columns.extend(["ahead", "brought", "evicted"].map(|head| Column::right(head).spare()));
+    columns.push(Column::wrapped(what).at_least(NAME));
+    let mut table = Table::new(columns);
+    let (all, top) = (rows.len(), top.max(1));
+    for (touched, name) in rows.take(top) {
+        let [found, missed] = [touched.hits(), touched.misses()].map(|pages| Cell::from(number::count(pages)));
+        let share = touched.hit_share().map(number::percent).unwrap_or_default().into();
+        let [ahead, brought, evicted] =
+            [touched.read_ahead, touched.brought, touched.evicted].map(|pages| Cell::from(number::count(pages)));
+        table.row([found, missed, share, ahead, brought, evicted, name.into()]);
     }
-
-    fn rows<'a>(&self, sheet: &mut Sheet, what: &str, rows: impl ExactSizeIterator<Item = (&'a Touched, String)>) {
-        let mut columns = vec![Column::right("found"), Column::right("missed"), Column::right("share")];
-        columns.extend(["ahead", "brought", "evicted"].map(|head| Column::right(head).spare()));
-        columns.push(Column::wrapped(what).at_least(NAME));
-        let mut table = Table::new(columns);
-        let (all, top) = (rows.len(), self.top.max(1));
-        for (touched, name) in rows.take(top) {
-            let [found, missed] = [touched.hits(), touched.misses()].map(|pages| Cell::from(number::count(pages)));
-            let share = touched.hit_share().map(number::percent).unwrap_or_default().into();
-            let [ahead, brought, evicted] =
-                [touched.read_ahead, touched.brought, touched.evicted].map(|pages| Cell::from(number::count(pages)));
-            table.row([found, missed, share, ahead, brought, evicted, name.into()]);
-        }
-        sheet.heading(&format!("By {what}"));
-        sheet.table(&table);
-        super::left_out(sheet, all, top, super::TOP);
-    }
+    sheet.heading(&format!("By {what}"));
+    sheet.table(&table);
+    super::left_out(sheet, all, top, super::TOP);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Style;
     use ramline_snapshot::cache::{Name, Pushed, Recorded, TracedFile};
     use ramline_units::{Bytes, Nanos};
 
@@ -150,7 +120,7 @@ mod tests {
 
     #[test]
     fn the_screen_answers_first_and_says_what_is_lost_and_what_leaves_no_record() {
-        let text = CacheTrace::new(traced(), 5).text(&Style::default());
+        let text = Rows(&traced(), 5).text(&Style::default());
         let first = text.lines().next().unwrap();
         assert_eq!(first, "cat: 75.0 % of 100 page requests found the page in the page cache; 25 missed.");
         for piece in
@@ -168,13 +138,13 @@ mod tests {
         let mut traced = traced();
         traced.whom = "python3 and what it starts".into();
         traced.total = Touched { faults: 4973, mapped: 16_352, mapped_misses: 4973, ..Touched::default() };
-        let text = CacheTrace::new(traced.clone(), 5).text(&Style::default());
+        let text = Rows(&traced, 5).text(&Style::default());
         let flowing = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flowing.starts_with("python3 and what it starts: 0.0 % of 4,973 page requests found"), "{text}");
         assert!(flowing.contains("that of all touches is higher") && !flowing.contains("16,352"), "{text}");
         // In order: read-ahead was under way for all but the first.
         traced.total = Touched { reads: 512, read_hits: 16_383, read_misses: 1, ..Touched::default() };
-        let text = CacheTrace::new(traced, 5).text(&Style::default());
+        let text = Rows(&traced, 5).text(&Style::default());
         let flowing = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flowing.contains("; 1 missed.") && !flowing.contains("had to wait"), "{text}");
         assert!(flowing.contains("still being read ahead counts as found, and its reader may wait"), "{text}");
@@ -186,7 +156,7 @@ mod tests {
         let mut traced = traced();
         traced.recorded.level = Level::ChangesOnly;
         traced.total = Touched { brought: 4, ..Touched::default() };
-        let text = CacheTrace::new(traced, 5).text(&Style { colour: false, width: 60 });
+        let text = Rows(&traced, 5).text(&Style { colour: false, width: 60 });
         assert!(text.starts_with("cat: 16.0 KiB brought into the page cache."), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
     }

@@ -2,23 +2,9 @@
 
 use ramline_snapshot::cache::{Doing, Stop, Warmed, WarmedFile};
 use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use crate::report::SCHEMA_VERSION;
-use crate::sheet::{Depth, Sheet};
-use crate::text::{Paint, Style, number};
-
-/// `cache warm`: what was missing, what was read, and whether it stayed.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct CacheWarm {
-    /// Version of this document.
-    pub schema_version: u64,
-    /// What was done.
-    #[serde(flatten)]
-    pub done: Warmed,
-}
+use crate::sheet::Sheet;
+use crate::text::{Paint, Screen, number};
 
 /// One line while it works: done, total, rate and time left in seconds.
 #[must_use]
@@ -28,23 +14,15 @@ pub fn moving(done: Bytes, total: Bytes, rate: Bytes, left: Option<u64>, depth: 
     format!("{done} of {total} ({share}), {}, {left}, {depth} at a time", number::per_second(rate))
 }
 
-impl CacheWarm {
-    /// As a document.
-    #[must_use]
-    pub const fn new(done: Warmed) -> Self {
-        CacheWarm { schema_version: SCHEMA_VERSION, done }
-    }
-
-    /// The sheet.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
-        let (mut sheet, done) = (Sheet::new(), &self.done);
-        sheet.answer(Paint::Bold, &self.answer());
+impl Screen for Warmed {
+    fn sheet(&self) -> Sheet {
+        let (mut sheet, done) = (Sheet::new(), self);
+        sheet.answer(Paint::Bold, &answer(self));
         if let Some(stop) = &done.stopped {
             sheet.painted(Paint::Warn, &stopped(stop));
         }
         if done.doing == Doing::Done && done.read > Bytes::ZERO {
-            sheet.line(&self.speed());
+            sheet.line(&speed(self));
         }
         sheet.dim(&format!("The guard began with room for {} ({}).", done.room, done.bound));
         files(&mut sheet, "Direct I/O: ", &done.direct);
@@ -54,45 +32,37 @@ impl CacheWarm {
         super::failures(&mut sheet, done.failed);
         sheet
     }
+}
 
-    /// The screen.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.sheet().text(style, Depth::All)
+fn answer(done: &Warmed) -> String {
+    let (before, of) = (done.before.resident, number::things(done.before.all_files(), "file"));
+    if done.missing == Bytes::ZERO && done.before.files == 0 && done.before.unknown > 0 {
+        return format!("How much of {of} is missing is not known.");
     }
+    if done.missing == Bytes::ZERO {
+        return format!("Nothing is missing: {before} of {of} are in the page cache, all that has data.");
+    }
+    let span = done.before.all_span();
+    match done.after {
+        Some(after) => {
+            format!("{after} of {span} in {of} are in the page cache now, counted again; before {before}.")
+        }
+        None => format!("{} of {span} in {of} would be read; {before} are in the page cache.", done.missing),
+    }
+}
 
-    fn answer(&self) -> String {
-        let done = &self.done;
-        let (before, of) = (done.before.resident, number::things(done.before.all_files(), "file"));
-        if done.missing == Bytes::ZERO && done.before.files == 0 && done.before.unknown > 0 {
-            return format!("How much of {of} is missing is not known.");
-        }
-        if done.missing == Bytes::ZERO {
-            return format!("Nothing is missing: {before} of {of} are in the page cache, all that has data.");
-        }
-        let span = done.before.all_span();
-        match done.after {
-            Some(after) => {
-                format!("{after} of {span} in {of} are in the page cache now, counted again; before {before}.")
-            }
-            None => format!("{} of {span} in {of} would be read; {before} are in the page cache.", done.missing),
-        }
-    }
-
-    fn speed(&self) -> String {
-        let done = &self.done;
-        let tried: Vec<String> =
-            done.tried.iter().map(|(depth, rate)| format!("{depth}: {}", number::per_second(*rate))).collect();
-        let tried = if tried.is_empty() { String::new() } else { format!(" (tried {})", tried.join(", ")) };
-        format!(
-            "Read {} of {} missing in {}, {}, {} at a time{tried}.",
-            done.read,
-            done.missing,
-            done.took,
-            number::per_second(done.rate()),
-            number::things(done.depth, "reader")
-        )
-    }
+fn speed(done: &Warmed) -> String {
+    let tried: Vec<String> =
+        done.tried.iter().map(|(depth, rate)| format!("{depth}: {}", number::per_second(*rate))).collect();
+    let tried = if tried.is_empty() { String::new() } else { format!(" (tried {})", tried.join(", ")) };
+    format!(
+        "Read {} of {} missing in {}, {}, {} at a time{tried}.",
+        done.read,
+        done.missing,
+        done.took,
+        number::per_second(done.rate()),
+        number::things(done.depth, "reader")
+    )
 }
 
 pub(super) fn stopped(stop: &Stop) -> String {
@@ -115,6 +85,7 @@ fn files(sheet: &mut Sheet, head: &str, files: &[WarmedFile]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Style;
     use ramline_snapshot::cache::Tally;
     use ramline_units::Nanos;
 
@@ -134,7 +105,7 @@ mod tests {
             }),
             ..Warmed::default()
         };
-        let text = CacheWarm::new(done).text(&Style::default());
+        let text = done.text(&Style::default());
         assert!(text.starts_with("300.0 MiB of 30.0 GiB in 1 file are in the page cache now"), "{text}");
         assert!(text.contains("Stopped: control group /db has room for 350.0 MiB"), "{text}");
         assert!(text.contains("300.0 MiB/s, 4 readers at a time"), "{text}");

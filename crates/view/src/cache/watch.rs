@@ -1,27 +1,10 @@
 //! `cache watch`: how much of files is in the page cache over time, and who took them out.
 
 use ramline_snapshot::cache::{Look, Watched};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::pushed;
-use crate::report::SCHEMA_VERSION;
-use crate::sheet::{Depth, Sheet};
-use crate::text::{Column, Paint, Style, Table, number};
-
-/// `cache watch`: how much of files is in the page cache over time, and who took them out.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct CacheWatch {
-    /// Version of this document.
-    pub schema_version: u64,
-    /// What was seen.
-    #[serde(flatten)]
-    pub watched: Watched,
-    /// Rows the text shows; the document holds all.
-    #[serde(skip)]
-    pub top: usize,
-}
+use super::{Rows, pushed};
+use crate::sheet::Sheet;
+use crate::text::{Column, Paint, Screen, Table, number};
 
 /// One look, as it is taken.
 #[must_use]
@@ -35,18 +18,10 @@ pub fn look(look: &Look) -> String {
     )
 }
 
-impl CacheWatch {
-    /// As a document.
-    #[must_use]
-    pub const fn new(watched: Watched, top: usize) -> Self {
-        CacheWatch { schema_version: SCHEMA_VERSION, watched, top }
-    }
-
-    /// The sheet.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
-        let (mut sheet, watched) = (Sheet::new(), &self.watched);
-        sheet.answer(Paint::Bold, &self.answer());
+impl Screen for Rows<'_, Watched> {
+    fn sheet(&self) -> Sheet {
+        let (mut sheet, watched) = (Sheet::new(), self.0);
+        sheet.answer(Paint::Bold, &answer(watched));
         let total = &watched.total;
         if let (Some(first), Some(last)) = (watched.looks.first(), watched.looks.last()) {
             let (was, is) = (first.tally.resident, last.tally.resident);
@@ -63,49 +38,43 @@ impl CacheWatch {
         pushed::recorded(&mut sheet, &watched.recorded);
         pushed::takers(&mut sheet, "Who took it out", &watched.pushed, watched.page);
         if !watched.files.is_empty() {
-            let top = self.top.max(1);
+            let top = self.1.max(1);
             sheet.heading("Files that lost pages");
-            sheet.table(&self.files(top));
+            sheet.table(&files(watched, top));
             super::left_out(&mut sheet, watched.files.len(), top, super::TOP);
         }
         sheet
     }
+}
 
-    /// The screen.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.sheet().text(style, Depth::All)
+fn files(watched: &Watched, top: usize) -> Table {
+    let columns = ["evicted", "came back", "dropped"].map(Column::right);
+    let mut table = Table::new(columns.into_iter().chain([Column::wrapped("file")]).collect());
+    for file in watched.files.iter().take(top) {
+        let pages = [file.touched.evicted, file.touched.refaulted, file.touched.dropped];
+        let [evicted, back, dropped] = pages.map(|pages| pushed::size(pages, watched.page).into());
+        table.row([evicted, back, dropped, file.name.path.as_str().into()]);
     }
+    table
+}
 
-    fn files(&self, top: usize) -> Table {
-        let columns = ["evicted", "came back", "dropped"].map(Column::right);
-        let mut table = Table::new(columns.into_iter().chain([Column::wrapped("file")]).collect());
-        for file in self.watched.files.iter().take(top) {
-            let pages = [file.touched.evicted, file.touched.refaulted, file.touched.dropped];
-            let [evicted, back, dropped] = pages.map(|pages| pushed::size(pages, self.watched.page).into());
-            table.row([evicted, back, dropped, file.name.path.as_str().into()]);
-        }
-        table
+fn answer(watched: &Watched) -> String {
+    if watched.looks.is_empty() {
+        return "It ended before the first look.".to_owned();
     }
-
-    fn answer(&self) -> String {
-        let watched = &self.watched;
-        if watched.looks.is_empty() {
-            return "It ended before the first look.".to_owned();
-        }
-        let total = &watched.total;
-        let out = pushed::size(total.taken_out(), watched.page);
-        let Some(most) = watched.pushed.first() else {
-            return "Nothing left the page cache.".to_owned();
-        };
-        let all = if watched.pushed.len() > 1 { ", most of it by" } else { ", all of it by" };
-        format!("{out} left the page cache{all} {}, {}.", pushed::who(most), pushed::why(most.why))
-    }
+    let total = &watched.total;
+    let out = pushed::size(total.taken_out(), watched.page);
+    let Some(most) = watched.pushed.first() else {
+        return "Nothing left the page cache.".to_owned();
+    };
+    let all = if watched.pushed.len() > 1 { ", most of it by" } else { ", all of it by" };
+    format!("{out} left the page cache{all} {}, {}.", pushed::who(most), pushed::why(most.why))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Style;
     use ramline_snapshot::cache::{Name, Pushed, Taken, Tally, Touched};
     use ramline_units::{Bytes, Nanos};
 
@@ -133,7 +102,7 @@ mod tests {
             pushed: vec![push],
             ..Watched::default()
         };
-        let text = CacheWatch::new(watched, 5).text(&Style::default());
+        let text = Rows(&watched, 5).text(&Style::default());
         for piece in [
             "512.0 KiB left the page cache, all of it by tar (7), to make room.\n",
             "In the page cache: 1.0 MiB at first, 512.0 KiB at the end.",
@@ -158,14 +127,14 @@ mod tests {
             pushed,
             ..Watched::default()
         };
-        let text = CacheWatch::new(watched.clone(), 5).text(&Style::default());
+        let text = Rows(&watched, 5).text(&Style::default());
         let first = text.lines().next().unwrap();
         assert_eq!(first, "60.0 MiB left the page cache, most of it by ramline cache evict (812), on request.");
         assert!(text.contains("Evicted 24.0 KiB, of it by DAMON 24.0 KiB"), "{text}");
         assert!(text.contains("idle for a while, whether memory is short or not"), "{text}");
         assert!(!text.contains("since"), "it reads as time\n{text}");
         watched.pushed.remove(0);
-        let text = CacheWatch::new(watched, 5).text(&Style::default());
+        let text = Rows(&watched, 5).text(&Style::default());
         assert!(text.contains("all of it by DAMON, kdamond.0 (60), because they were idle."), "{text}");
     }
 }

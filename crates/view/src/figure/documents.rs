@@ -1,21 +1,27 @@
-//! The documents whose numbers can be explained. One row a document.
+//! Every JSON document: its name, its type, and, where its numbers can be explained, the command that prints it. One row a document.
 
 use std::sync::OnceLock;
 
-use ramline_advice::Explanation;
-use ramline_evidence::{RunRecord, TierReport};
+use ramline_advice::{Explanation, Finding};
+use ramline_evidence::knee::Knee;
+use ramline_evidence::{RunRecord, SeriesTable, TierReport, Versus};
 use ramline_model::processes::{By, Filter};
+use ramline_snapshot::cache::{
+    EvictedFiles, FileRow, Pinned, Ran, Restored, Saved, Stat, Top, Traced, Warmed, Watched,
+};
 use ramline_snapshot::{Snapshot, Wanted, Window};
-use schemars::{JsonSchema, schema_for};
+use schemars::generate::SchemaSettings;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
+use super::Figure;
 use super::leaves::{Leaf, leaves};
-use crate::{CheckupReport, Comparison, ProofTable};
-use crate::{ShowCgroups, ShowMaps, ShowProcesses, ShowTranslate, SortBy};
-use crate::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
+use crate::screen::{ReadPaths, TopicList};
+use crate::{CheckupReport, Cleaned, Comparison, ExperimentInfo, ExperimentList, ProofTable, Versioned, schema};
+use crate::{ShowCgroups, ShowMaps, ShowMemory, ShowPressure, ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs};
+use crate::{ShowTranslate, ShowZram, SortBy};
 
-/// A JSON document with numbers.
+/// A JSON document with numbers that can be explained.
 #[derive(Debug, Clone, Copy)]
 pub struct Document {
     /// Its name, also of its schema.
@@ -24,124 +30,94 @@ pub struct Document {
     pub short: &'static str,
     /// The command that prints it.
     pub command: &'static str,
-    /// Its schema.
-    pub schema: fn() -> Value,
-    /// The document of this machine; `None` where making it takes more than a look.
-    pub now: Option<fn(&Snapshot, Option<&Window<'_>>) -> Value>,
-    /// The sections `now` looks at.
-    pub wants: Wanted,
+    /// The document of this machine, and the sections it looks at; `None` where making it takes more than a look.
+    pub now: Option<(MakeDocument, Wanted)>,
 }
+
+type MakeDocument = fn(&Snapshot, Option<&Window<'_>>) -> Value;
 
 /// Every document with its numbers, worked out once.
 pub fn numbers() -> &'static [(&'static Document, Vec<Leaf>)] {
     static NUMBERS: OnceLock<Vec<(&Document, Vec<Leaf>)>> = OnceLock::new();
-    NUMBERS.get_or_init(|| DOCUMENTS.iter().map(|d| (d, leaves(&(d.schema)()))).collect())
-}
-
-fn schema<T: JsonSchema>() -> Value {
-    schema_for!(T).to_value()
+    let of = |document: &Document| leaves(&schema::document(document.name).unwrap_or_default());
+    NUMBERS.get_or_init(|| DOCUMENTS.iter().map(|document| (document, of(document))).collect())
 }
 
 /// A view-model always has a JSON form; `null` would only mean "no value to show".
-fn json(model: impl Serialize) -> Value {
+fn value(model: impl Serialize) -> Value {
     serde_json::to_value(model).unwrap_or(Value::Null)
 }
 
-const MEMORY: Wanted = Wanted {
-    meminfo: true,
-    zoneinfo: true,
-    vmstat: true,
-    zram: true,
-    pressure_memory: true,
-    cgroups: true,
-    swaps: true,
-    settings: true,
-    lru_gen: true,
-    ..Wanted::NOTHING
-};
-const AREAS: Wanted = Wanted { mounts: true, blocks: true, zswap: true, ..MEMORY };
+macro_rules! documents {
+    ($($name:literal $type:ty $(, $short:literal $command:literal $now:expr)?;)*) => {
+        /// Those with numbers; where two hold the same path, the first one is meant.
+        const DOCUMENTS: &[Document] = &[$($(Document { name: $name, short: $short, command: $command, now: $now },)?)*];
 
-const fn shown(
-    name: &'static str,
-    short: &'static str,
-    command: &'static str,
-    schema: fn() -> Value,
-    now: fn(&Snapshot, Option<&Window<'_>>) -> Value,
-    wants: Wanted,
-) -> Document {
-    Document { name, short, command, schema, now: Some(now), wants }
+        /// The schemas of all documents as the types say: what [`crate::schema::BUNDLE`] has to be.
+        #[must_use]
+        pub fn schemas() -> Value {
+            let mut generator = SchemaSettings::default().into_generator();
+            let documents: Map<_, _> =
+                [$(($name.to_owned(), generator.subschema_for::<$type>().into())),*].into_iter().collect();
+            json!({
+                "$schema": generator.settings().meta_schema,
+                "title": "ramline",
+                "description": "The JSON documents of ramline, one a property: show-memory is what `ramline show memory --json` prints.",
+                "properties": documents,
+                "$defs": generator.take_definitions(true),
+            })
+        }
+    };
 }
 
-const fn made(name: &'static str, short: &'static str, command: &'static str, schema: fn() -> Value) -> Document {
-    Document { name, short, command, schema, now: None, wants: MEMORY }
+documents! {
+    "show-memory" ShowMemory, "memory" "ramline show memory"
+        Some((|s, w| value(ShowMemory::new(s, w)), ShowMemory::WANTED));
+    "show-tiers" ShowTiers, "tiers" "ramline show tiers"
+        Some((|s, _| value(ShowTiers::new(s, None)), ShowTiers::WANTED));
+    "show-zram" ShowZram, "zram" "ramline show zram" Some((|s, _| value(ShowZram::new(s)), ShowZram::WANTED));
+    "show-swap" ShowSwap, "swap" "ramline show swap" Some((|s, w| value(ShowSwap::new(s, w)), ShowSwap::WANTED));
+    "show-tmpfs" ShowTmpfs, "tmpfs" "ramline show tmpfs"
+        // What is in each tmpfs takes a walk.
+        Some((|s, _| value(ShowTmpfs::new(s)), Wanted { shmem: false, ..ShowTmpfs::WANTED }));
+    "show-pressure" ShowPressure, "pressure" "ramline show pressure"
+        Some((|s, w| value(ShowPressure::new(s, w)), ShowPressure::WANTED));
+    "show-processes" ShowProcesses, "processes" "ramline show processes"
+        Some((
+            |s, w| value(ShowProcesses::new(s, w, By::default(), SortBy::default(), &Filter::default())),
+            ShowProcesses::WANTED,
+        ));
+    "show-cgroups" ShowCgroups, "cgroups" "ramline show cgroups" None;
+    "show-maps" ShowMaps, "maps" "ramline show maps" None;
+    "show-translate" ShowTranslate, "translate" "ramline show translate"
+        Some((|s, _| value(ShowTranslate::new(s, None)), ShowTranslate::WANTED));
+    "tier-report" TierReport, "tier-report" "ramline measure tiers" None;
+    "checkup" CheckupReport, "checkup" "ramline checkup" None;
+    "checkup-comparison" Comparison, "compare" "ramline checkup --compare OLD.json" None;
+    "proof-table" ProofTable, "proof-table" "ramline lab report" None;
+    "run-record" RunRecord, "run" "ramline lab run" None;
+    "explanation" Explanation, "explanation" "ramline explain" None;
+    "snapshot" Snapshot, "snapshot" "ramline snapshot"
+        Some((|s, _| value(s), Wanted { zswap: true, thp: true, ..ShowPressure::WANTED }));
+    "explain-number" Figure;
+    "explain-topics" TopicList;
+    "finding" Finding;
+    "series" SeriesTable;
+    "read-path" ReadPaths;
+    "series-comparison" Versus;
+    "knee" Knee;
+    "lab-list" ExperimentList;
+    "lab-describe" ExperimentInfo;
+    "lab-clean" Cleaned;
+    "cache-stat" Versioned<'static, Stat>;
+    "cache-stat-line" FileRow;
+    "cache-top" Versioned<'static, Top>;
+    "cache-evict" Versioned<'static, EvictedFiles>;
+    "cache-warm" Versioned<'static, Warmed>;
+    "cache-save" Versioned<'static, Saved>;
+    "cache-restore" Versioned<'static, Restored>;
+    "cache-run" Versioned<'static, Ran>;
+    "cache-pin" Versioned<'static, Pinned>;
+    "cache-trace" Versioned<'static, Traced>;
+    "cache-watch" Versioned<'static, Watched>;
 }
-
-/// Every document; where two hold the same path, the first one is meant.
-pub const DOCUMENTS: &[Document] = &[
-    shown(
-        "show-memory",
-        "memory",
-        "ramline show memory",
-        schema::<ShowMemory>,
-        |s, w| json(ShowMemory::new(s, w)),
-        MEMORY,
-    ),
-    shown(
-        "show-tiers",
-        "tiers",
-        "ramline show tiers",
-        schema::<ShowTiers>,
-        |s, _| json(ShowTiers::new(s, None)),
-        AREAS,
-    ),
-    shown("show-zram", "zram", "ramline show zram", schema::<ShowZram>, |s, _| json(ShowZram::new(s)), AREAS),
-    shown("show-swap", "swap", "ramline show swap", schema::<ShowSwap>, |s, w| json(ShowSwap::new(s, w)), AREAS),
-    shown(
-        "show-tmpfs",
-        "tmpfs",
-        "ramline show tmpfs",
-        schema::<ShowTmpfs>,
-        |s, _| json(ShowTmpfs::new(s)),
-        Wanted { mounts: true, dirs: true, ..MEMORY },
-    ),
-    shown(
-        "show-pressure",
-        "pressure",
-        "ramline show pressure",
-        schema::<ShowPressure>,
-        |s, w| json(ShowPressure::new(s, w)),
-        Wanted { buddyinfo: true, pressure_io: true, pressure_cpu: true, ..MEMORY },
-    ),
-    shown(
-        "show-processes",
-        "processes",
-        "ramline show processes",
-        schema::<ShowProcesses>,
-        |s, w| json(ShowProcesses::new(s, w, By::default(), SortBy::default(), &Filter::default())),
-        Wanted { processes: true, ..MEMORY },
-    ),
-    made("show-cgroups", "cgroups", "ramline show cgroups", schema::<ShowCgroups>),
-    made("show-maps", "maps", "ramline show maps", schema::<ShowMaps>),
-    shown(
-        "show-translate",
-        "translate",
-        "ramline show translate",
-        schema::<ShowTranslate>,
-        |s, _| json(ShowTranslate::new(s, None)),
-        Wanted { zfs: true, ..MEMORY },
-    ),
-    made("tier-report", "tier-report", "ramline measure tiers", schema::<TierReport>),
-    made("checkup", "checkup", "ramline checkup", schema::<CheckupReport>),
-    made("checkup-comparison", "compare", "ramline checkup --compare OLD.json", schema::<Comparison>),
-    made("proof-table", "proof-table", "ramline lab report", schema::<ProofTable>),
-    made("run-record", "run", "ramline lab run", schema::<RunRecord>),
-    made("explanation", "explanation", "ramline explain", schema::<Explanation>),
-    shown(
-        "snapshot",
-        "snapshot",
-        "ramline snapshot",
-        schema::<Snapshot>,
-        |s, _| json(s),
-        Wanted { buddyinfo: true, pressure_io: true, pressure_cpu: true, thp: true, hugepages: true, ..MEMORY },
-    ),
-];

@@ -190,7 +190,7 @@ fn by_path(name: &str) -> Vec<Found> {
             }
         }
     }
-    ranked.sort_by_key(|(skipped, _)| *skipped);
+    ramline_units::sort_by_key(&mut ranked, |(skipped, _)| *skipped);
     ranked.into_iter().map(|(_, found)| found).collect()
 }
 

@@ -11,8 +11,8 @@ use crate::report::SCHEMA_VERSION;
 impl Found {
     /// The sections its value needs.
     #[must_use]
-    pub const fn wants(&self) -> Wanted {
-        self.document.wants
+    pub fn wants(&self) -> Wanted {
+        self.document.now.map_or(Wanted::NOTHING, |(_, wanted)| wanted)
     }
 
     /// What it says, with its value on this machine.
@@ -24,7 +24,7 @@ impl Found {
         };
         let scope = self.named.as_ref().map_or_else(|| scope_of(document.name, &self.leaf), |n| n.scope);
         let unit = self.named.as_ref().map_or_else(|| unit_of(document.name, &self.leaf, scope), |n| n.unit.to_owned());
-        let made = document.now.map(|now| now(snapshot, window));
+        let made = document.now.map(|(make, _)| make(snapshot, window));
         let show = |raw: f64| value::print(self.leaf.kind, &unit, raw);
         let (here, all) = made.as_ref().map_or((Vec::new(), 0), |made| value::values(made, &self.path, show));
         let own = |pick: fn(&Named) -> &str| self.named.as_ref().map(pick).filter(|t| !t.is_empty());

@@ -7,8 +7,8 @@
 use maud::{Markup, html};
 
 use super::draw::{self, Axes, Axis, Drawing};
-use super::format::{digits, keep, measured_size, percent, sentence};
 use super::parts::figure;
+use crate::format::{digits, keep, measured_size, percent, sentence};
 use crate::screen;
 use crate::sheet::{Along, Bars, Key, Panel, Panels};
 

@@ -8,8 +8,8 @@ use maud::{Markup, html};
 
 use super::charts;
 use super::draw::{self, Span, latencies, stack};
-use super::format::keep;
 use super::parts::{commands, figure};
+use crate::format::keep;
 use crate::sheet::{Block, Sheet, Stack, Timed};
 use crate::text::{Cell, Paint, Table};
 

@@ -9,9 +9,9 @@
 use maud::{Markup, html};
 use ramline_evidence::{RunRecord, SeriesTable};
 
-use super::format::{count, date, size};
 use super::shell::{self, Section, Shell};
 use super::{parts, render};
+use crate::format::{count, date, size};
 use crate::screen;
 use crate::sheet::{Block, Sheet};
 use crate::text::{Column, Paint, Table, number};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ramline_evidence::{Machine, RunRecord, SeriesTable};
 
-use crate::html::date;
+use crate::format::date;
 use crate::sheet::Sheet;
 use crate::text::{Column, Table, number};
 

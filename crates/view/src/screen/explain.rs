@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::report::SCHEMA_VERSION;
 use crate::sheet::{Depth, Sheet};
-use crate::text::{Column, Paint, Style, Table};
+use crate::text::{Column, Paint, Screen, Style, Table};
 
 /// The topics that can be explained.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -42,10 +42,10 @@ impl TopicList {
         };
         TopicList { schema_version: SCHEMA_VERSION, topics: TOPICS.iter().map(line).collect() }
     }
+}
 
-    /// The sheet: the list, under a heading for every area.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
+impl Screen for TopicList {
+    fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
         sheet.answer(
             Paint::Bold,
@@ -61,12 +61,6 @@ impl TopicList {
         }
         sheet.next("ramline explain used, or a number by its name: ramline explain 'page tables'");
         sheet
-    }
-
-    /// The screen.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.sheet().text(style, Depth::All)
     }
 }
 

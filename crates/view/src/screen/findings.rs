@@ -10,7 +10,7 @@ use crate::text::{Paint, Style};
 /// All findings in full, in the order given.
 #[must_use]
 pub fn findings(findings: &[Finding], style: &Style) -> String {
-    crate::report::findings(findings).text(style, Depth::All)
+    super::topics::findings(findings).text(style, Depth::All)
 }
 
 pub(crate) fn weight(weight: Weight) -> (Paint, &'static str) {

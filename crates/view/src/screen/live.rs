@@ -106,11 +106,11 @@ fn memory(sample: &Sample, width: usize) -> String {
 /// What `ps` and `free` would show beside it.
 fn rest(sample: &Sample) -> String {
     let state = sample.state.map(|c| format!("state {c}, ")).unwrap_or_default();
+    let refaults = sample.refaults().map(|n| format!(", {} refaults", number::count(n))).unwrap_or_default();
     let psi = sample.psi_full_avg10.map(|percent| format!(", stalled {percent:.0} %")).unwrap_or_default();
     format!(
-        "{state}{} major faults, {} refaults{psi}; machine: free {}, cache {}, available {}",
+        "{state}{} major faults{refaults}{psi}; machine: free {}, cache {}, available {}",
         number::count(sample.major_faults),
-        number::count(sample.refaults()),
         mib(sample.host.free),
         mib(sample.host.buff_cache),
         mib(sample.host.available)
@@ -133,6 +133,7 @@ mod tests {
             rounds: 3,
             fraction: 0.25,
             major_faults: 12_345,
+            refault_file: Some(0),
             usage: mib(75),
             limit: mib(100),
             anon: mib(50),

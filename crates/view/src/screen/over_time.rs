@@ -162,7 +162,7 @@ fn refaults(shown: &[Shown<'_>]) -> Panels {
     let mut all = charts("Refaults", "pages per second", shown, |one| {
         let last = one.run.samples.last();
         let [file, anon] = [last.map(|at| at.refault_file), last.map(|at| at.refault_anon)]
-            .map(|pages| number::count(pages.unwrap_or_default()));
+            .map(|pages| pages.flatten().map_or_else(|| "not counted".to_owned(), number::count));
         let (of_files, of_anon) = (one.run.rate(|at| at.refault_file), one.run.rate(|at| at.refault_anon));
         Panel {
             value: format!("{file} / {anon}"),

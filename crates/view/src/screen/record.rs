@@ -2,7 +2,7 @@
 //!
 //! What it is not: what was found; those are the other topics of the report.
 
-use crate::html::{date, long};
+use crate::format::{date, long};
 use crate::report::CheckupReport;
 use crate::sheet::Sheet;
 use crate::text::{Column, Paint, Table};

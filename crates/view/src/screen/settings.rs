@@ -6,7 +6,7 @@
 use ramline_evidence::{ArmResult, Figure, RunRecord, SeriesTable, SwapKind, Verdict, even, verdict_word};
 
 use super::series::{figures, leading, value};
-use crate::html::date;
+use crate::format::date;
 use crate::sheet::Sheet;
 use crate::text::{Cell, Column, Paint, Table, number};
 

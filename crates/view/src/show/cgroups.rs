@@ -9,14 +9,14 @@ use ramline_model::groups::{
     self, GroupMemory, GroupTree, NoSuchGroup, NodeEviction, OwnerKind, PartId, Reading, Selected, Selection, Sort,
 };
 use ramline_snapshot::cgroup::Version;
-use ramline_snapshot::{Seen, Snapshot, Unseen, Window};
+use ramline_snapshot::{Seen, Snapshot, Unseen, Wanted, Window};
 use ramline_units::{Bytes, Limit, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::sheet::{Depth, Sheet};
-use crate::text::{Cell, Column, Paint, Style, Table, name, number};
+use crate::sheet::Sheet;
+use crate::text::{Cell, Column, Paint, Screen, Table, name, number};
 
 /// Columns that the name of a group has at least, where the terminal allows.
 const NAME: usize = 22;
@@ -73,6 +73,9 @@ pub struct OneGroup {
 }
 
 impl ShowCgroups {
+    /// What it looks at.
+    pub const WANTED: Wanted = Wanted { meminfo: true, groups: true, swaps: true, settings: true, ..Wanted::NOTHING };
+
     /// The tree, from a snapshot; the window supplies growth and rates.
     #[must_use]
     pub fn new(snapshot: &Snapshot, window: Option<&Window<'_>>, selection: Selection) -> Self {
@@ -134,41 +137,6 @@ impl ShowCgroups {
             unseen: super::unseen_of(snapshot, &["groups", "meminfo"]),
             ..ShowCgroups::default()
         }
-    }
-
-    /// The sheet.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
-        let mut sheet = Sheet::new();
-        match (&self.one, self.version) {
-            (Some(one), _) => {
-                one::group(&mut sheet, self, one);
-                if !self.shown.groups.is_empty() {
-                    sheet.heading("Directly below it (now, each with all below it)");
-                    self.table(&mut sheet);
-                }
-            }
-            (None, Some(version)) => {
-                self.headline(&mut sheet, version);
-                sheet.blank();
-                self.table(&mut sheet);
-                self.notable(&mut sheet);
-                self.node(&mut sheet);
-            }
-            (None, None) => sheet.answer(Paint::Bold, "No memory control group was seen."),
-        }
-        self.missed(&mut sheet);
-        super::unseen(&mut sheet, &self.unseen);
-        if self.version.is_some() {
-            self.footer(&mut sheet);
-        }
-        sheet
-    }
-
-    /// The screen.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.sheet().text(style, Depth::All)
     }
 
     fn headline(&self, sheet: &mut Sheet, version: Version) {
@@ -260,6 +228,35 @@ impl ShowCgroups {
              first. Reading makes the kernel bring each group's counters up to date{cost}."
         ));
         sheet.next(if self.one.is_some() { "ramline show cgroups" } else { "ramline show cgroups GROUP" });
+    }
+}
+
+impl Screen for ShowCgroups {
+    fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new();
+        match (&self.one, self.version) {
+            (Some(one), _) => {
+                one::group(&mut sheet, self, one);
+                if !self.shown.groups.is_empty() {
+                    sheet.heading("Directly below it (now, each with all below it)");
+                    self.table(&mut sheet);
+                }
+            }
+            (None, Some(version)) => {
+                self.headline(&mut sheet, version);
+                sheet.blank();
+                self.table(&mut sheet);
+                self.notable(&mut sheet);
+                self.node(&mut sheet);
+            }
+            (None, None) => sheet.answer(Paint::Bold, "No memory control group was seen."),
+        }
+        self.missed(&mut sheet);
+        super::unseen(&mut sheet, &self.unseen);
+        if self.version.is_some() {
+            self.footer(&mut sheet);
+        }
+        sheet
     }
 }
 

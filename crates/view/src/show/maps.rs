@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::SCHEMA_VERSION;
-use crate::sheet::{Depth, Sheet};
-use crate::text::{Paint, Style, number};
+use crate::sheet::Sheet;
+use crate::text::{Paint, Screen, number};
 
 /// `show maps`: mapped files, by address range.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -43,27 +43,6 @@ impl ShowMaps {
         };
         let cost = speed.as_ref().map(Cost::of);
         ShowMaps { schema_version: SCHEMA_VERSION, mapped, speed, cost, not_measured, top }
-    }
-
-    /// The sheet.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
-        let mut sheet = Sheet::new();
-        sheet.answer(Paint::Bold, &self.answer());
-        self.reread(&mut sheet);
-        tables::files(&mut sheet, &self.mapped, self.top);
-        tables::classes(&mut sheet, &self.mapped);
-        tables::gone(&mut sheet, &self.mapped, self.top);
-        tables::duplicates(&mut sheet, &self.mapped, self.top);
-        tables::ranges(&mut sheet, &self.mapped);
-        self.reading(&mut sheet);
-        sheet
-    }
-
-    /// The screen.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.sheet().text(style, Depth::All)
     }
 
     fn answer(&self) -> String {
@@ -175,6 +154,21 @@ impl ShowMaps {
     }
 }
 
+impl Screen for ShowMaps {
+    fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new();
+        sheet.answer(Paint::Bold, &self.answer());
+        self.reread(&mut sheet);
+        tables::files(&mut sheet, &self.mapped, self.top);
+        tables::classes(&mut sheet, &self.mapped);
+        tables::gone(&mut sheet, &self.mapped, self.top);
+        tables::duplicates(&mut sheet, &self.mapped, self.top);
+        tables::ranges(&mut sheet, &self.mapped);
+        self.reading(&mut sheet);
+        sheet
+    }
+}
+
 fn cost_lines(sheet: &mut Sheet, speed: &Speed, cost: &Cost) {
     let order = cost.in_order.map(|t| format!("{t} in order to ")).unwrap_or_default();
     sheet.line(&format!(
@@ -215,6 +209,7 @@ mod tests {
     use ramline_snapshot::maps::{NameState, Usage};
 
     use super::*;
+    use crate::text::Style;
     use crate::text::width;
 
     const LONG: &str = "/usr/lib/x86_64-linux-gnu/perl/5.36/auto/Encode/Encode.so";

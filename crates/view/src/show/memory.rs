@@ -5,14 +5,14 @@
 use ramline_advice::{Inputs, headline};
 use ramline_model::ledger::{Drift, Freeable, Ledger, Line, PieceKind, Term};
 use ramline_model::verdict::{Status, Verdict, VerdictState};
-use ramline_snapshot::{Snapshot, Window};
+use ramline_snapshot::{Snapshot, Wanted, Window};
 use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::sheet::{Block, Depth, Piece, Sheet, Stack, Tint};
-use crate::text::{Cell, Column, Paint, Style, Table, number};
+use crate::sheet::{Block, Piece, Sheet, Stack, Tint};
+use crate::text::{Cell, Column, Paint, Screen, Table, number};
 
 /// A part of a line smaller than this share of RAM is in the JSON only.
 const WORTH_A_LINE: f64 = 0.001;
@@ -43,6 +43,9 @@ pub struct ShowMemory {
 const SECTIONS: &[&str] = &["meminfo", "zoneinfo", "vmstat", "zram", "pressure_memory", "cgroups"];
 
 impl ShowMemory {
+    /// What it looks at.
+    pub const WANTED: Wanted = ramline_advice::FIRST_LINE;
+
     /// From a snapshot; the window supplies rates and the drift.
     #[must_use]
     pub fn new(snapshot: &Snapshot, window: Option<&Window<'_>>) -> Self {
@@ -60,10 +63,10 @@ impl ShowMemory {
             unseen: super::unseen_of(snapshot, SECTIONS),
         }
     }
+}
 
-    /// The sheet.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
+impl Screen for ShowMemory {
+    fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
         verdict(&mut sheet, self.verdict.as_ref());
         if let Some(ledger) = &self.ledger {
@@ -77,18 +80,6 @@ impl ShowMemory {
             sheet.next(next(self.verdict.as_ref()));
         }
         sheet
-    }
-
-    /// The screen, with everything on it.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.sheet().text(style, Depth::All)
-    }
-
-    /// The screen that is read at a glance.
-    #[must_use]
-    pub fn brief(&self, style: &Style) -> String {
-        self.sheet().text(style, Depth::Brief)
     }
 }
 

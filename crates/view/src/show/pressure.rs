@@ -5,14 +5,14 @@
 use ramline_model::fragmentation::Index;
 use ramline_model::pressure::{self, PressureModel, PressureState, Psi, PsiGap, Rates, StallLine};
 use ramline_model::watermarks::{self, Band, Distance, NodeMarks, Watermarks, ZoneMarks};
-use ramline_snapshot::{Snapshot, Window};
+use ramline_snapshot::{Snapshot, Wanted, Window};
 use ramline_units::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::sheet::{Depth, Sheet};
-use crate::text::{Cell, Column, Paint, Style, Table, number};
+use crate::sheet::Sheet;
+use crate::text::{Cell, Column, Paint, Screen, Table, number};
 
 /// Pressure and the distance to it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -29,6 +29,17 @@ pub struct ShowPressure {
 }
 
 impl ShowPressure {
+    /// What it looks at.
+    pub const WANTED: Wanted = Wanted {
+        buddyinfo: true,
+        pressure_io: true,
+        pressure_cpu: true,
+        settings: true,
+        swaps: true,
+        lru_gen: true,
+        ..super::MEMORY
+    };
+
     /// From a snapshot; the window supplies rates and minutes.
     #[must_use]
     pub fn new(snapshot: &Snapshot, window: Option<&Window<'_>>) -> Self {
@@ -41,22 +52,16 @@ impl ShowPressure {
             unseen: super::unseen_of(snapshot, &sections),
         }
     }
+}
 
-    /// The sheet.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
+impl Screen for ShowPressure {
+    fn sheet(&self) -> Sheet {
         let mut sheet = topic(self.pressure.as_ref(), self.watermarks.as_ref());
         super::unseen(&mut sheet, &self.unseen);
         if self.pressure.as_ref().is_some_and(|p| p.rates.is_none()) {
             sheet.next("ramline show pressure --for 2s (rates and minutes need two readings)");
         }
         sheet
-    }
-
-    /// The screen.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.sheet().text(style, Depth::All)
     }
 }
 

@@ -3,14 +3,14 @@
 mod words;
 
 use ramline_model::processes::{By, Filter, Row, Who};
-use ramline_snapshot::{Snapshot, Window};
+use ramline_snapshot::{Snapshot, Wanted, Window};
 use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::{SCHEMA_VERSION, UnseenSection};
 use crate::sheet::{Depth, Sheet};
-use crate::text::{Cell, Column, Paint, Style, Table, number};
+use crate::text::{Cell, Column, Paint, Screen, Style, Table, number};
 
 /// `show processes`: who holds memory.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -59,6 +59,9 @@ const NAME: usize = 28;
 const COMMAND: usize = 30;
 
 impl ShowProcesses {
+    /// What it looks at.
+    pub const WANTED: Wanted = Wanted { meminfo: true, processes: true, swaps: true, zram: true, ..Wanted::NOTHING };
+
     /// From a snapshot; the window supplies growth, and the filter leaves rows out.
     #[must_use]
     pub fn new(snapshot: &Snapshot, window: Option<&Window<'_>>, by: By, sort: SortBy, filter: &Filter) -> Self {
@@ -98,30 +101,6 @@ impl ShowProcesses {
         matched.is_some_and(|matched| matched.processes == 0)
     }
 
-    /// The sheet.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
-        let mut sheet = Sheet::new();
-        match &self.who {
-            Some(who) => self.answer(&mut sheet, who),
-            None => sheet.answer(Paint::Bold, "Nothing is known about processes here."),
-        }
-        super::unseen(&mut sheet, &self.unseen);
-        sheet
-    }
-
-    /// The screen.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.text_with(style, false)
-    }
-
-    /// The screen; `verbose`, with what the columns mean, whether the sums agree, and what was read.
-    #[must_use]
-    pub fn text_with(&self, style: &Style, verbose: bool) -> String {
-        self.sheet().text(style, if verbose { Depth::All } else { Depth::Brief })
-    }
-
     /// What bounds the answer is said unasked; how it is known, on request.
     fn answer(&self, sheet: &mut Sheet, who: &Who) {
         sheet.answer(Paint::Bold, &words::first(who));
@@ -148,6 +127,23 @@ impl ShowProcesses {
     }
 }
 
+impl Screen for ShowProcesses {
+    fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new();
+        match &self.who {
+            Some(who) => self.answer(&mut sheet, who),
+            None => sheet.answer(Paint::Bold, "Nothing is known about processes here."),
+        }
+        super::unseen(&mut sheet, &self.unseen);
+        sheet
+    }
+
+    /// What the columns mean, whether the sums agree, and what was read is for those who ask.
+    fn text(&self, style: &Style) -> String {
+        self.sheet().text(style, Depth::Brief)
+    }
+}
+
 fn sorted(rows: &mut [Row], sort: SortBy) {
     let key = |row: &Row| match sort {
         SortBy::Holds => i128::from(row.holds.value.0),
@@ -161,10 +157,10 @@ fn sorted(rows: &mut [Row], sort: SortBy) {
         SortBy::Name => 0,
     };
     if sort == SortBy::Name {
-        rows.sort_by(|a, b| a.name.cmp(&b.name));
+        ramline_units::sort_by(rows, |a, b| a.name.cmp(&b.name));
     } else {
         // Stable: equals stay in the order of what they hold.
-        rows.sort_by_key(|row| std::cmp::Reverse(key(row)));
+        ramline_units::sort_by_key(rows, |row| std::cmp::Reverse(key(row)));
     }
 }
 
@@ -274,7 +270,7 @@ mod tests {
         let model = show(By::Program, SortBy::Holds, &Filter::default()).top(Some(15));
         let text = model.text(&Style { colour: false, width: 80 });
         assert!(!text.contains("Does it add up") && text.lines().count() <= 24, "{text}");
-        assert!(model.text_with(&Style::default(), true).contains("Does it add up"));
+        assert!(model.sheet().text(&Style::default(), Depth::All).contains("Does it add up"));
         assert!(width(&words::first(model.who.as_ref().unwrap())) < 100);
     }
 

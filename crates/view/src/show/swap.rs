@@ -6,15 +6,15 @@ use ramline_model::balance::{self, Balance};
 use ramline_model::swap::{self, Area, AreaKind, Flow, Slots, SwapState, SwapVerdict};
 use ramline_snapshot::switches::LruGen;
 use ramline_snapshot::zswap::Zswap;
-use ramline_snapshot::{Snapshot, Window};
+use ramline_snapshot::{Snapshot, Wanted, Window};
 use ramline_units::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::tiers::balance_words;
 use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::sheet::{Depth, Sheet};
-use crate::text::{Cell, Column, Paint, Style, Table, number};
+use crate::sheet::Sheet;
+use crate::text::{Cell, Column, Paint, Screen, Table, number};
 
 /// Swap on this machine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -37,6 +37,10 @@ pub struct ShowSwap {
 }
 
 impl ShowSwap {
+    /// What it looks at.
+    pub const WANTED: Wanted =
+        Wanted { swaps: true, blocks: true, mounts: true, zswap: true, settings: true, lru_gen: true, ..super::MEMORY };
+
     /// From a snapshot; the window supplies the flow.
     #[must_use]
     pub fn new(snapshot: &Snapshot, window: Option<&Window<'_>>) -> Self {
@@ -53,10 +57,10 @@ impl ShowSwap {
             unseen: super::unseen_of(snapshot, &["swaps", "vmstat", "settings", "zswap", "blocks"]),
         }
     }
+}
 
-    /// The sheet.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
+impl Screen for ShowSwap {
+    fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
         match &self.swap {
             Some(state) => areas_and_flow(&mut sheet, state, self.span),
@@ -83,12 +87,6 @@ impl ShowSwap {
         }
         super::unseen(&mut sheet, &self.unseen);
         sheet
-    }
-
-    /// The screen.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.sheet().text(style, Depth::All)
     }
 }
 

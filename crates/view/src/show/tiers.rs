@@ -5,14 +5,15 @@
 use ramline_evidence::TierReport;
 use ramline_model::balance::{self, Balance};
 use ramline_model::tiers::{self, Tier};
-use ramline_snapshot::Snapshot;
+use ramline_snapshot::{Snapshot, Wanted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ShowSwap;
 use crate::measured::priced;
 use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::sheet::{Depth, Sheet};
-use crate::text::{Column, Paint, Style, Table, number};
+use crate::sheet::Sheet;
+use crate::text::{Column, Paint, Screen, Table, number};
 
 /// The tiers, fastest first.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +34,9 @@ pub struct ShowTiers {
 }
 
 impl ShowTiers {
+    /// What it looks at.
+    pub const WANTED: Wanted = ShowSwap::WANTED;
+
     /// From a snapshot, with the costs of a tier report where there is one.
     #[must_use]
     pub fn new(snapshot: &Snapshot, report: Option<&TierReport>) -> Self {
@@ -51,10 +55,10 @@ impl ShowTiers {
             unseen: super::unseen_of(snapshot, &["meminfo", "swaps", "zram", "zswap", "mounts", "settings"]),
         }
     }
+}
 
-    /// The sheet.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
+impl Screen for ShowTiers {
+    fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
         sheet.answer(Paint::Bold, &answer(&self.tiers));
         order(&mut sheet, &self.tiers);
@@ -69,12 +73,6 @@ impl ShowTiers {
             sheet.next("ramline measure tiers (what an access to each costs here)");
         }
         sheet
-    }
-
-    /// The screen.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.sheet().text(style, Depth::All)
     }
 }
 
@@ -96,7 +94,7 @@ pub(crate) fn order(sheet: &mut Sheet, tiers: &[Tier]) {
     sheet.table(&table(tiers));
     sheet.more("How each is reclaimed", |more| {
         let mut order: Vec<&Tier> = tiers.iter().filter(|t| t.gives_way.is_some()).collect();
-        order.sort_by_key(|t| t.gives_way);
+        ramline_units::sort_by_key(&mut order, |t| t.gives_way);
         for tier in order {
             more.point(&format!("  {}. ", tier.gives_way.unwrap_or_default()), &format!("{}: {}", tier.name, tier.how));
         }

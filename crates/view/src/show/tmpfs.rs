@@ -8,15 +8,15 @@ mod shared;
 
 use ramline_model::shmem::{self, Split};
 use ramline_model::tmpfs::{self, Fit, Model, TmpfsMount, TmpfsState};
-use ramline_snapshot::Snapshot;
 use ramline_snapshot::shmem::Shmem;
+use ramline_snapshot::{Snapshot, Wanted};
 use ramline_units::Limit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::sheet::{Depth, Sheet};
-use crate::text::{Cell, Column, Paint, Style, Table, number};
+use crate::sheet::Sheet;
+use crate::text::{Cell, Column, Paint, Screen, Table, number};
 
 pub use shared::{By, TmpfsOptions};
 
@@ -38,9 +38,15 @@ pub struct ShowTmpfs {
     pub swap_areas: Option<usize>,
     /// What could not be seen, and why.
     pub unseen: Vec<UnseenSection>,
+    /// What the text shows of it.
+    #[serde(skip)]
+    pub shown: TmpfsOptions,
 }
 
 impl ShowTmpfs {
+    /// What it looks at; of groups nothing is shown but by name.
+    pub const WANTED: Wanted = Wanted { mounts: true, swaps: true, dirs: true, shmem: true, ..super::MEMORY };
+
     /// From a snapshot; its `dirs` section supplies the directories.
     #[must_use]
     pub fn new(snapshot: &Snapshot) -> Self {
@@ -53,12 +59,13 @@ impl ShowTmpfs {
             would_fit: dirs.iter().filter_map(|dir| tmpfs::would_fit(dir, snapshot)).collect(),
             swap_areas: snapshot.swaps.data().map(Vec::len),
             unseen: super::unseen_of(snapshot, &["mounts", "meminfo", "dirs", "shmem"]),
+            shown: TmpfsOptions::default(),
         }
     }
+}
 
-    /// The sheet, with what was asked for.
-    #[must_use]
-    pub fn sheet(&self, options: &TmpfsOptions) -> Sheet {
+impl Screen for ShowTmpfs {
+    fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
         let shared = self.shared.as_ref().zip(self.shared_memory.as_ref());
         match &self.tmpfs {
@@ -66,7 +73,7 @@ impl ShowTmpfs {
             None => sheet.answer(Paint::Bold, "Which file systems are in RAM is not known: the mounts were not seen."),
         }
         if let Some((split, seen)) = shared {
-            shared::sheet(&mut sheet, split, seen, options);
+            shared::sheet(&mut sheet, split, seen, &self.shown);
         }
         fits(&mut sheet, &self.would_fit);
         if !self.would_fit.is_empty() {
@@ -79,18 +86,6 @@ impl ShowTmpfs {
         }
         super::unseen(&mut sheet, &self.unseen);
         sheet
-    }
-
-    /// The screen.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.text_with(style, &TmpfsOptions::default())
-    }
-
-    /// The screen, with what was asked for.
-    #[must_use]
-    pub fn text_with(&self, style: &Style, options: &TmpfsOptions) -> String {
-        self.sheet(options).text(style, Depth::All)
     }
 }
 

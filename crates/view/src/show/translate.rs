@@ -5,14 +5,14 @@
 use ramline_model::translate::{
     self, Difference, Formula, GroupTable, Here, Installed, Row, Sign, Spread, SystemTable,
 };
-use ramline_snapshot::Snapshot;
+use ramline_snapshot::{Snapshot, Wanted};
 use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::sheet::{Depth, Sheet};
-use crate::text::{Cell, Column, Paint, Style, Table, number};
+use crate::sheet::Sheet;
+use crate::text::{Cell, Column, Paint, Screen, Table, number};
 
 /// `show translate`: what other tools would call used here.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +33,9 @@ pub struct ShowTranslate {
 }
 
 impl ShowTranslate {
+    /// What it looks at; for a group, the groups besides.
+    pub const WANTED: Wanted = Wanted { meminfo: true, cgroups: true, zfs: true, zram: true, ..Wanted::NOTHING };
+
     /// From a snapshot; `group` is a path below the hierarchy's mount, or the directory itself.
     #[must_use]
     pub fn new(snapshot: &Snapshot, group: Option<&str>) -> Self {
@@ -57,10 +60,10 @@ impl ShowTranslate {
             row.here = translate::of_row(&row.id, installed);
         }
     }
+}
 
-    /// The sheet.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
+impl Screen for ShowTranslate {
+    fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
         match &self.system {
             Some(system) => machine(&mut sheet, system),
@@ -78,12 +81,6 @@ impl ShowTranslate {
         notes.iter().for_each(|note| sheet.point("  ", note));
         super::unseen(&mut sheet, &self.unseen);
         sheet
-    }
-
-    /// The screen.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.sheet().text(style, Depth::All)
     }
 }
 
@@ -236,6 +233,7 @@ mod tests {
     use ramline_snapshot::meminfo::Meminfo;
 
     use super::*;
+    use crate::text::Style;
 
     fn screen(meminfo: &str, width: usize) -> String {
         let mut seen = Snapshot::new(Machine::default());

@@ -4,14 +4,14 @@
 
 use ramline_model::swap::Slots;
 use ramline_model::zram::{self, Device, Field, FieldValue, Gain, Rung, Scope, Step, Unit, ZramState};
-use ramline_snapshot::Snapshot;
+use ramline_snapshot::{Snapshot, Wanted};
 use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::sheet::{Depth, Sheet};
-use crate::text::{Column, Paint, Style, Table, number};
+use crate::sheet::Sheet;
+use crate::text::{Column, Paint, Screen, Table, number};
 
 /// zram on this machine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -38,6 +38,9 @@ const LADDER: [(Rung, &str); 7] = [
 ];
 
 impl ShowZram {
+    /// What it looks at.
+    pub const WANTED: Wanted = Wanted { swaps: true, zswap: true, blocks: true, ..super::MEMORY };
+
     /// From a snapshot.
     #[must_use]
     pub fn new(snapshot: &Snapshot) -> Self {
@@ -48,10 +51,10 @@ impl ShowZram {
             unseen: super::unseen_of(snapshot, &["zram", "swaps", "zswap"]),
         }
     }
+}
 
-    /// The sheet.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
+impl Screen for ShowZram {
+    fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
         match &self.zram {
             Some(state) => state_text(&mut sheet, state, self.ram),
@@ -59,12 +62,6 @@ impl ShowZram {
         }
         super::unseen(&mut sheet, &self.unseen);
         sheet
-    }
-
-    /// The screen.
-    #[must_use]
-    pub fn text(&self, style: &Style) -> String {
-        self.sheet().text(style, Depth::All)
     }
 }
 

@@ -9,6 +9,9 @@
 //! assert_eq!(segments(&parts, 8), "ppppcc..");
 //! ```
 
+/// Columns of a small bar in a table.
+pub const BAR: usize = 10;
+
 /// Part of a bar.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Segment {

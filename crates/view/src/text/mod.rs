@@ -13,7 +13,6 @@
 
 mod bar;
 mod charts;
-mod column;
 pub mod name;
 pub mod number;
 mod page;
@@ -21,10 +20,10 @@ pub mod picture;
 mod plain;
 mod table;
 
+pub use crate::sheet::{Cell, Column, Paint, Table};
 pub use bar::{Segment, bar, beside, chart, segments};
-pub use column::Column;
+pub use page::Screen;
 pub use plain::plain;
-pub use table::{Cell, Table};
 
 use unicode_width::UnicodeWidthStr;
 
@@ -41,30 +40,6 @@ impl Default for Style {
     fn default() -> Self {
         Style { colour: false, width: 100 }
     }
-}
-
-/// What a piece of text is, for colouring.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Paint {
-    /// As it comes.
-    #[default]
-    Plain,
-    /// A heading or the deciding word.
-    Bold,
-    /// Beside the point.
-    Dim,
-    /// As it should be.
-    Good,
-    /// Costs something.
-    Warn,
-    /// Hurts now.
-    Bad,
-    /// A piece of a whole.
-    Blue,
-    /// A piece of a whole.
-    Magenta,
-    /// A piece of a whole.
-    Cyan,
 }
 
 impl Style {

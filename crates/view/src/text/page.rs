@@ -8,6 +8,19 @@ use super::{Paint, Style, charts, picture, wrap};
 use crate::escape;
 use crate::sheet::{Block, Depth, Sheet};
 
+/// What can be shown on a screen of its own.
+pub trait Screen {
+    /// What it has to say.
+    #[must_use]
+    fn sheet(&self) -> Sheet;
+
+    /// All of it as text.
+    #[must_use]
+    fn text(&self, style: &Style) -> String {
+        self.sheet().text(style, Depth::All)
+    }
+}
+
 impl Sheet {
     /// The sheet as text for a terminal, each line ended.
     #[must_use]

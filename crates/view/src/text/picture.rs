@@ -4,11 +4,8 @@
 //!
 //! Worked example: a quarter of cache and nothing else on 8 columns is `cc......`.
 
-use super::{Cell, Column, Paint, Segment, Style, Table, number, segments};
-use crate::sheet::{Stack, Strip, Tint};
-
-/// Columns of a small bar in a table.
-pub const BAR: usize = 10;
+use super::{Segment, Style, number, segments};
+use crate::sheet::{Cell, Column, Paint, Stack, Strip, Table, Tint};
 
 /// The colour of a piece on a terminal.
 #[must_use]

@@ -1,7 +1,5 @@
 //! Tables that fit the terminal: numbers to the right, words to the left, long words wrapped in their column.
 //!
-//! What it is not: a spreadsheet. Cells are escaped as they enter; columns without any content are left out.
-//!
 //! Worked example: rows `swap, 2.0 GiB` and `zram, 512.0 MiB` under `area` and `size` give
 //!
 //! ```text
@@ -13,146 +11,10 @@
 mod draw;
 mod fit;
 
-use super::column::Flow;
-use super::picture::BAR;
-use super::{Column, Paint, bar};
-use crate::escape;
+use crate::sheet::Cell;
 
 /// Columns between two columns.
 const GAP: usize = 2;
-/// One cell.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Cell {
-    text: String,
-    short: String,
-    paint: Paint,
-    share: Option<f64>,
-    depth: usize,
-}
-
-impl Cell {
-    /// A cell in a colour.
-    #[must_use]
-    pub fn painted(paint: Paint, text: &str) -> Self {
-        Cell { text: escape(text).into_owned(), paint, ..Cell::default() }
-    }
-
-    /// A bar as long as a share, 0 to 1; empty where there is none.
-    #[must_use]
-    pub fn bar(paint: Paint, share: Option<f64>) -> Self {
-        let text = share.map(|share| bar(share, BAR)).unwrap_or_default();
-        Cell { text, paint, share, ..Cell::default() }
-    }
-
-    /// The same, so many steps below the top of a tree; only in a column of names.
-    #[must_use]
-    pub const fn at_depth(mut self, depth: usize) -> Self {
-        self.depth = depth;
-        self
-    }
-
-    /// The same, called otherwise where there is no room for its name; only in a column of names.
-    #[must_use]
-    pub fn or(mut self, short: &str) -> Self {
-        self.short = escape(short).into_owned();
-        self
-    }
-
-    /// Its text.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// How it is meant.
-    #[must_use]
-    pub const fn paint(&self) -> Paint {
-        self.paint
-    }
-
-    /// The share it draws; `None` for words and numbers.
-    #[must_use]
-    pub const fn share(&self) -> Option<f64> {
-        self.share
-    }
-
-    /// Steps below the top of a tree.
-    #[must_use]
-    pub const fn depth(&self) -> usize {
-        self.depth
-    }
-}
-
-impl<T: AsRef<str>> From<T> for Cell {
-    fn from(text: T) -> Self {
-        Cell::painted(Paint::Plain, text.as_ref())
-    }
-}
-
-/// A table.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Table {
-    columns: Vec<Column>,
-    rows: Vec<Vec<Cell>>,
-    indent: usize,
-    shrinks: bool,
-}
-
-impl Table {
-    /// An empty table.
-    #[must_use]
-    pub const fn new(columns: Vec<Column>) -> Self {
-        Table { columns, rows: Vec::new(), indent: 0, shrinks: false }
-    }
-
-    /// The same, moved to the right.
-    #[must_use]
-    pub const fn indented(mut self, by: usize) -> Self {
-        self.indent = by;
-        self
-    }
-
-    /// The same; where lines are few its last rows may be left out.
-    #[must_use]
-    pub const fn shrinks(mut self) -> Self {
-        self.shrinks = true;
-        self
-    }
-
-    /// Leaves the last row out, where rows may be left out and there is one.
-    pub(crate) fn shrink(&mut self) -> bool {
-        self.shrinks && self.rows.pop().is_some()
-    }
-
-    /// Adds a row; missing cells are empty.
-    pub fn row<const N: usize>(&mut self, cells: [Cell; N]) {
-        self.rows.push(cells.into());
-    }
-
-    /// Adds a row of as many cells as there happen to be.
-    pub fn cells(&mut self, cells: Vec<Cell>) {
-        self.rows.push(cells);
-    }
-
-    /// Its columns that have any content, each with its place in a row.
-    #[must_use]
-    pub fn shown(&self) -> Vec<(usize, &Column)> {
-        let filled = |at: usize| self.rows.iter().any(|row| !text(row, at).is_empty());
-        self.columns.iter().enumerate().filter(|(at, _)| filled(*at)).collect()
-    }
-
-    /// Its rows.
-    #[must_use]
-    pub fn rows(&self) -> &[Vec<Cell>] {
-        &self.rows
-    }
-
-    /// True without rows.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-}
 
 fn text(row: &[Cell], column: usize) -> &str {
     row.get(column).map_or("", |c| c.text.as_str())
@@ -160,7 +22,7 @@ fn text(row: &[Cell], column: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::sheet::{Cell, Column, Paint, Table};
     use crate::text::{Style, width};
 
     #[test]

@@ -7,7 +7,7 @@ use ramline_snapshot::zoneinfo::Zoneinfo;
 use ramline_snapshot::{Seen, Snapshot, Window};
 use ramline_units::{Bytes, Pages};
 use ramline_view::text::Style;
-use ramline_view::{ShowMemory, ShowPressure, html, screen};
+use ramline_view::{Screen, ShowMemory, ShowPressure, html, screen};
 
 use super::{STYLE, audited, checkup, flat, never, project, said, tree, two_seconds};
 
@@ -87,9 +87,8 @@ fn a3_two_seconds_of_a_copy_are_no_forecast() {
 #[test]
 fn a4_what_is_available_is_one_number_on_every_screen() {
     let mut trees = 0;
-    for entry in std::fs::read_dir(project("fixtures/healthy")).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        let seen = tree(&format!("healthy/{name}"));
+    for name in ramline_testkit::names("healthy") {
+        let seen = tree(&name);
         let inputs = Inputs { snapshot: &seen, window: None, tiers: None, runs: &[] };
         let Some((available, total)) = seen.meminfo.data().and_then(|m| m.mem_available.zip(m.mem_total)) else {
             continue;

@@ -8,7 +8,7 @@ use ramline_snapshot::cgroup::{Group, Version};
 use ramline_snapshot::groups::Groups;
 use ramline_snapshot::{Seen, Snapshot, Window, swaps};
 use ramline_units::{Bytes, Limit};
-use ramline_view::ShowCgroups;
+use ramline_view::{Screen, ShowCgroups};
 
 use super::{STYLE, audited, flat, never, said, two_seconds};
 

@@ -13,10 +13,11 @@ mod memory;
 mod pages;
 mod screens;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use ramline_advice::{Inputs, TOPICS, explain, findings, headline};
-use ramline_kernel::{Root, gather::gather};
+use ramline_gather::gather;
+use ramline_kernel::Root;
 use ramline_model::ledger::Ledger;
 use ramline_model::{pressure, watermarks};
 use ramline_snapshot::machine::Machine;
@@ -26,20 +27,18 @@ use ramline_snapshot::vmstat::Vmstat;
 use ramline_snapshot::{Seen, Snapshot, Wanted, Window};
 use ramline_units::Nanos;
 use ramline_view::text::Style;
-use ramline_view::{CheckupReport, ShowMemory, ShowPressure, html, screen};
+use ramline_view::{CheckupReport, Screen, ShowMemory, ShowPressure, html, screen};
 
 const STYLE: Style = Style { colour: false, width: 100 };
 
 /// A directory of the checkout.
 fn project(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+    ramline_testkit::project().join(path)
 }
 
 /// A captured tree below `fixtures/`.
 fn tree(path: &str) -> Snapshot {
-    let dir = project("fixtures").join(path);
-    assert!(dir.join("meta.json").is_file(), "no captured tree at {}", dir.display());
-    gather(&Root::new(dir), Wanted::ALL)
+    gather(&Root::new(ramline_testkit::tree(path)), Wanted::ALL)
 }
 
 /// The machine of the audit: 2 processors, 23.5 GiB of which 23.0 are available, no swap, control groups of version 1, a read-ahead of 8 MiB.

@@ -6,7 +6,7 @@ use ramline_model::ledger::{Ledger, Term};
 use ramline_snapshot::processes::{Process, Processes};
 use ramline_snapshot::{Seen, Snapshot};
 use ramline_units::Bytes;
-use ramline_view::ShowMemory;
+use ramline_view::{Screen, ShowMemory};
 
 use super::{STYLE, flat, known_by, never, said, tree};
 

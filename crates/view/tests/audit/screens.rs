@@ -10,7 +10,7 @@ use ramline_snapshot::mounts::{self, Capacity};
 use ramline_snapshot::zram::{Zram, ZramDevice, ZramSupport};
 use ramline_snapshot::{Seen, Snapshot};
 use ramline_units::{Bytes, Nanos};
-use ramline_view::{CheckupReport, ShowMaps, ShowSwap, ShowTmpfs, ShowZram, html, screen};
+use ramline_view::{CheckupReport, Screen, ShowMaps, ShowSwap, ShowTmpfs, ShowZram, html, screen};
 
 use super::{STYLE, audited, flat, never, said, tree};
 

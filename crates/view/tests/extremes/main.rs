@@ -5,17 +5,16 @@
 mod made;
 mod shown;
 
-use std::path::Path;
-
 use made::{Full, Maker};
-use ramline_kernel::{Root, gather::gather};
+use ramline_gather::gather;
+use ramline_kernel::Root;
 use ramline_model::ledger::Ledger;
 use ramline_model::maps::{Mapped, Options};
 use ramline_snapshot::maps::{Kind, MappedFile, MappedProcess, Mapping, Maps};
 use ramline_snapshot::{Snapshot, Wanted, Window};
 use ramline_units::{Bytes, Nanos, SignedBytes};
-use ramline_view::ShowMaps;
 use ramline_view::text::Style;
+use ramline_view::{Screen, ShowMaps};
 use serde_json::{Value, json};
 
 /// What the documents are full of; some are mixed, from different seeds.
@@ -115,8 +114,7 @@ fn extreme(seen: &Snapshot, number: &Value) -> Snapshot {
 #[test]
 fn captured_machines_are_shown_with_any_number_in_place_of_theirs() {
     for tree in ["linux-6.12-zram", "linux-6.18-cgroup-v1"] {
-        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/healthy").join(tree);
-        let seen = gather(&Root::new(&dir), Wanted::ALL);
+        let seen = gather(&Root::new(ramline_testkit::tree(&format!("healthy/{tree}"))), Wanted::ALL);
         for number in [json!(u64::MAX), json!(0), json!(i64::MIN)] {
             let after = extreme(&seen, &number);
             let mut broken = Vec::new();
@@ -130,8 +128,7 @@ fn captured_machines_are_shown_with_any_number_in_place_of_theirs() {
 
 #[test]
 fn a_ledger_of_impossible_numbers_is_off_by_as_much_as_can_be_said_and_not_by_chance() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/healthy/linux-6.12-zram");
-    let mut seen = gather(&Root::new(&dir), Wanted::ALL);
+    let mut seen = gather(&Root::new(ramline_testkit::tree("healthy/linux-6.12-zram")), Wanted::ALL);
     let whole = Ledger::of(&seen).unwrap();
     seen = extreme(&seen, &json!(u64::MAX));
     let ledger = Ledger::of(&seen).unwrap();

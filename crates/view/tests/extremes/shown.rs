@@ -9,15 +9,16 @@ use ramline_model::groups::{Selection, Sort};
 use ramline_model::ledger::Ledger;
 use ramline_model::processes::{By, Filter};
 use ramline_model::{costs, pressure, swap, tiers, tmpfs, verdict, watermarks, zram};
+use ramline_snapshot::cache::{EvictedFiles, Pinned, Ran, Restored, Saved, Stat, Top, Traced, Warmed, Watched};
 use ramline_snapshot::{Snapshot, Window};
 use ramline_units::{Bytes, Nanos};
 use ramline_view::html::{SeriesPage, page, series};
 use ramline_view::sheet::{Depth, Sheet};
 use ramline_view::text::Style;
 use ramline_view::{
-    CacheEvict, CachePin, CacheRestore, CacheRun, CacheSave, CacheStat, CacheTop, CacheTrace, CacheWarm, CacheWatch,
-    CheckupReport, Comparison, Drift, ProofTable, ShowCgroups, ShowMaps, ShowMemory, ShowPressure, ShowProcesses,
-    ShowSwap, ShowTiers, ShowTmpfs, ShowTranslate, ShowZram, SortBy, UnseenSection, WhoUses, figure, screen,
+    CheckupReport, Comparison, Drift, ProofTable, Screen, ShowCgroups, ShowMaps, ShowMemory, ShowPressure,
+    ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs, ShowTranslate, ShowZram, SortBy, UnseenSection, WhoUses, cache,
+    figure, screen,
 };
 
 use crate::made::Maker;
@@ -110,10 +111,13 @@ pub fn documents(made: &mut Maker, broken: &mut Vec<String>) {
         })*};
     }
     texts!(ShowMemory, ShowTiers, ShowZram, ShowSwap, ShowTmpfs, ShowPressure, ShowTranslate, ShowProcesses);
-    texts!(ShowCgroups, ShowMaps, CacheEvict, CacheRestore, CacheRun, CacheSave, CacheStat, CacheTop, CacheTrace);
-    texts!(CacheWarm, CacheWatch);
-    let pin: CachePin = made.make();
-    draw("CachePin", broken, || pin.text(&STYLE, true));
+    texts!(ShowCgroups, ShowMaps, EvictedFiles, Restored, Ran, Saved, Top, Warmed);
+    let (stat, traced, watched): (Stat, Traced, Watched) = (made.make(), made.make(), made.make());
+    draw("Stat", broken, || cache::Rows(&stat, 0).text(&STYLE));
+    draw("Traced", broken, || cache::Rows(&traced, 0).text(&STYLE));
+    draw("Watched", broken, || cache::Rows(&watched, 0).text(&STYLE));
+    let pinned: Pinned = made.make();
+    draw("Pinned", broken, || text(&cache::pin(&pinned, true)));
     let report: CheckupReport = made.make();
     draw("CheckupReport", broken, || screen::checkup(&report, &[], &STYLE) + &page(&report));
     let older: CheckupReport = made.make();

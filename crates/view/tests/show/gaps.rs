@@ -5,7 +5,7 @@ use ramline_snapshot::vmstat::Vmstat;
 use ramline_snapshot::{Seen, Snapshot, Window, dirs::DirUse};
 use ramline_units::Bytes;
 use ramline_view::text::Style;
-use ramline_view::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
+use ramline_view::{Screen, ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
 
 use crate::machine;
 
@@ -82,6 +82,8 @@ fn a_zram_device_with_next_to_nothing_in_it_shows_no_ratio() {
         let Seen::Seen { data, .. } = &mut seen.zram else { panic!() };
         let mm = data.devices[0].mm.as_mut().unwrap();
         (mm.orig_data_size, mm.same_pages) = (Bytes::from_mib(mib), ramline_units::Pages(0));
+        // A full device whose pool would not fit in RAM has no capacity to tell.
+        mm.mem_used_total = Bytes::from_mib(8);
         ShowZram::new(&seen).text(&WIDE)
     };
     let little = with(15);

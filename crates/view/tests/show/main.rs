@@ -15,7 +15,7 @@ use ramline_snapshot::zram::{Zram, ZramDevice, ZramSupport};
 use ramline_snapshot::{Seen, Snapshot, Window, dirs::DirUse, mounts, swaps};
 use ramline_units::{Bytes, Nanos};
 use ramline_view::text::Style;
-use ramline_view::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
+use ramline_view::{Screen, ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
 
 const STYLE: Style = Style { colour: false, width: 100 };
 

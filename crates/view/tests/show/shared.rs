@@ -7,7 +7,7 @@ use ramline_snapshot::shmem::{
 };
 use ramline_units::{Bytes, Nanos};
 use ramline_view::text::Style;
-use ramline_view::{ShowTmpfs, TmpfsBy, TmpfsOptions};
+use ramline_view::{Screen, ShowTmpfs, TmpfsBy, TmpfsOptions};
 
 use super::{STYLE, machine};
 
@@ -84,7 +84,7 @@ fn seen() -> Shmem {
 fn text(shmem: Shmem, options: TmpfsOptions) -> String {
     let mut snapshot = machine(100);
     snapshot.shmem = Seen::of(shmem);
-    let text = ShowTmpfs::new(&snapshot).text_with(&STYLE, &options);
+    let text = ShowTmpfs { shown: options, ..ShowTmpfs::new(&snapshot) }.text(&STYLE);
     let start = text.find("Shared memory:").unwrap();
     let end = text.find("Could not be seen").unwrap_or(text.len());
     text[start..end].trim_end().to_owned()

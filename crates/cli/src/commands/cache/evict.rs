@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use ramline_kernel::Root;
+use ramline_pagecache::evict::EvictOptions;
 use ramline_pagecache::{Context, evict};
-use ramline_view::CacheEvict;
 
-use super::{Walking, code, named, range, tell};
+use super::{CacheVerb, Walking, code, named, range, tell};
 use crate::output::Format;
 
 /// Take files out of the page cache, and say why what stays does: dirty, mapped by whom, locked, in memory
@@ -42,19 +42,15 @@ pub struct Evict {
     format: Format,
 }
 
-impl Evict {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// The list cannot be read, stdout cannot be written.
-    pub fn run(&self, root: &Root) -> Result<u8> {
+impl CacheVerb for Evict {
+    fn run(&self, root: &Root) -> Result<u8> {
         let names = named(&self.paths, self.from.as_ref())?;
         // Who asks later who took these pages out finds this process gone: its name stays in what was recorded.
         ramline_kernel::process::name_thread(ramline_pagecache::trace::EVICTS);
-        let options = evict::Options { dry: self.dry_run, sync: self.sync, range: self.range, top: self.top };
+        let options = EvictOptions { dry: self.dry_run, sync: self.sync, range: self.range, top: self.top };
         let done = evict::evict(Context { root, tell: &tell }, &names, &self.walking.options(), &options);
         let partly = done.failed > 0 || done.after.0 > 0 || !done.unproven.is_empty();
-        self.format.print(&CacheEvict::new(done), CacheEvict::text)?;
+        self.format.versioned(&done)?;
         Ok(code(partly))
     }
 }

@@ -7,10 +7,11 @@ use clap::Args;
 use ramline_kernel::Root;
 use ramline_pagecache::{Context, install, pin};
 use ramline_units::Bytes;
-use ramline_view::CachePin;
+use ramline_view::sheet::Depth;
+use ramline_view::{Versioned, cache};
 
 use super::service::{self, Service};
-use super::{Walking, code, named, tell};
+use super::{CacheVerb, Walking, code, named, tell};
 use crate::output::{self, Format};
 
 /// Keep files in memory for as long as this runs: locked, whatever becomes of them
@@ -48,12 +49,8 @@ pub struct Pin {
     format: Format,
 }
 
-impl Pin {
-    /// Runs the command until a signal comes.
-    ///
-    /// # Errors
-    /// Nothing could be locked; the budget is more than there is; stdout cannot be written.
-    pub fn run(&self, root: &Root) -> Result<u8> {
+impl CacheVerb for Pin {
+    fn run(&self, root: &Root) -> Result<u8> {
         if let Some(name) = &self.service {
             service::refuse_options(self.walking.is_usual())?;
             let paths: Vec<PathBuf> = self.paths.iter().map(std::path::absolute).collect::<Result<_, _>>()?;
@@ -64,13 +61,10 @@ impl Pin {
         let names = named(&self.paths, self.from.as_ref())?;
         let (mut last, mut failed) = (None, None);
         let mut told = |now: &ramline_snapshot::cache::Pinned| {
-            let shown = CachePin::new(now.clone());
             let first = last.is_none();
-            let style = output::style();
-            let said =
-                if self.format.is_json() { output::json(&shown) } else { output::text(&shown.text(&style, first)) };
+            let said = self.format.print(&Versioned::new(now), |style| cache::pin(now, first).text(style, Depth::All));
             failed = failed.take().or(said.err());
-            last = Some(shown);
+            last = Some(now.clone());
         };
         pin::pin(Context { root, tell: &tell }, &names, &self.walking.options(), self.budget, &mut told)?;
         if let Some(error) = failed {
@@ -78,8 +72,8 @@ impl Pin {
         }
         let last = last.unwrap_or_default();
         if !self.format.is_json() {
-            output::text(&CachePin::released(last.now.pinned))?;
+            output::text(&format!("{} released.\n", last.pinned))?;
         }
-        Ok(code(last.now.left_out > 0))
+        Ok(code(last.left_out > 0))
     }
 }

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use ramline_kernel::{Root, signals};
+use ramline_pagecache::restore::RestoreOptions;
 use ramline_pagecache::{Context, restore};
 use ramline_units::Bytes;
-use ramline_view::CacheRestore;
 
-use super::{code, show, tell_beside};
+use super::{CacheVerb, code, show, tell_beside};
 use crate::output::Format;
 use crate::progress::Terminal;
 
@@ -39,16 +39,12 @@ pub struct Restore {
     format: Format,
 }
 
-impl Restore {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// FILE is no hot set, is damaged, or is of another version or machine.
-    pub fn run(&self, root: &Root) -> Result<u8> {
+impl CacheVerb for Restore {
+    fn run(&self, root: &Root) -> Result<u8> {
         signals::install();
         let terminal = Terminal::new();
         let told = |error: &_| tell_beside(Some(&terminal), error);
-        let options = restore::Options {
+        let options = RestoreOptions {
             dry: self.dry_run,
             other_machine: self.other_machine,
             rate: self.rate,
@@ -59,7 +55,7 @@ impl Restore {
         drop(terminal);
         let done = done?;
         let partly = done.failed > 0 || done.stopped.is_some() || done.lost > 0;
-        self.format.print(&CacheRestore::new(done), CacheRestore::text)?;
+        self.format.versioned(&done)?;
         Ok(code(partly))
     }
 }

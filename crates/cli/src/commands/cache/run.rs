@@ -8,10 +8,13 @@ use clap::Args;
 use ramline_act::{ActError, RunLock};
 use ramline_kernel::{Cause, Root};
 use ramline_pagecache::run;
+use ramline_pagecache::run::RunOptions;
 use ramline_snapshot::cache::Ran;
 use ramline_units::Bytes;
-use ramline_view::CacheRun;
 use ramline_view::text::Style;
+use ramline_view::{Screen, Versioned};
+
+use super::CacheVerb;
 
 use crate::output::Format;
 use crate::state;
@@ -44,24 +47,21 @@ pub struct Run {
 /// Another run of ramline is waited for: it ends, or lets others begin.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-impl Run {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// It cannot be kept apart, or cannot be started.
-    pub fn run(&self, root: &Root) -> Result<u8> {
-        let options = run::Options { limit: self.limit, keep: self.keep, crash_after: state::crash_after() };
+impl CacheVerb for Run {
+    fn run(&self, root: &Root) -> Result<u8> {
+        let options = RunOptions { limit: self.limit, keep: self.keep, crash_after: state::crash_after() };
         let ran = match run::run(root, lock(root)?, &self.command, options) {
             Err(ActError::Kernel(error)) if error.operation == "start" => return Ok(not_started(&error)),
             other => other?,
         };
         let code = code(&ran);
         if !self.quiet {
-            let report = CacheRun::new(ran);
             if (Format { json: self.json }).is_json() {
-                ramline_kernel::stdio::tell(&ramline_units::escape_json(&serde_json::to_string(&report)?));
+                ramline_kernel::stdio::tell(&ramline_units::escape_json(&serde_json::to_string(&Versioned::new(
+                    &ran,
+                ))?));
             } else {
-                ramline_kernel::stdio::tell(report.text(&Style::default()).trim_end());
+                ramline_kernel::stdio::tell(ran.text(&Style::default()).trim_end());
             }
         }
         Ok(code)

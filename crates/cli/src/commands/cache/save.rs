@@ -7,11 +7,11 @@ use anyhow::Result;
 use clap::Args;
 use ramline_kernel::output::Output;
 use ramline_kernel::{Root, signals};
+use ramline_pagecache::save::SaveOptions;
 use ramline_pagecache::{Context, SoFar, hotset, install, save};
-use ramline_view::CacheSave;
 
 use super::service::{self, Service};
-use super::{Walking, code, tell_beside};
+use super::{CacheVerb, Walking, code, tell_beside};
 use crate::output::Format;
 use crate::place;
 use crate::progress::Terminal;
@@ -59,18 +59,14 @@ pub struct Save {
     format: Format,
 }
 
-impl Save {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// Refused while half warm; FILE cannot be written or is something else.
-    pub fn run(&self, root: &Root) -> Result<u8> {
+impl CacheVerb for Save {
+    fn run(&self, root: &Root) -> Result<u8> {
         let file = self.file.clone().unwrap_or_else(|| PathBuf::from(install::HOT_SET));
         if self.install || self.uninstall {
             return self.units(root, &file);
         }
         signals::install();
-        let options = save::Options { force: self.force, if_warm: self.if_warm };
+        let options = SaveOptions { force: self.force, if_warm: self.if_warm };
         let open = || place::open(&file, hotset::FORMAT, "ramline cache save FILE");
         let output = (!self.dry_run).then(open).transpose()?;
         let to_stdout = output.as_ref().is_some_and(Output::is_stdout);
@@ -84,11 +80,13 @@ impl Save {
         let partly = done.failed > 0 || !done.unknown.is_empty();
         // What was asked for there is the hot set.
         if !to_stdout {
-            self.format.print(&CacheSave::new(done), CacheSave::text)?;
+            self.format.versioned(&done)?;
         }
         Ok(code(partly))
     }
+}
 
+impl Save {
     fn units(&self, root: &Root, file: &Path) -> Result<u8> {
         service::refuse_options(self.walking.is_usual())?;
         let units = install::hot_set(&service::program()?, &std::path::absolute(file)?)?;

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use anyhow::Result;
 use clap::Args;
 use ramline_kernel::Root;
+use ramline_pagecache::stat::StatOptions;
 use ramline_pagecache::{Context, SoFar, stat};
-use ramline_view::CacheStat;
-use ramline_view::cache::Shown;
+use ramline_view::cache::Rows;
+use ramline_view::{Screen, Versioned};
 
-use super::{Walking, code, named, tell_beside};
+use super::{CacheVerb, Walking, code, named, tell_beside};
 use crate::exit;
 use crate::output::Format;
 use crate::progress::Terminal;
@@ -53,12 +54,8 @@ pub struct Stat {
 /// Parts of a file in its map.
 const PARTS: u64 = 96;
 
-impl Stat {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// The list cannot be read, stdout cannot be written.
-    pub fn run(&self, root: &Root) -> Result<u8> {
+impl CacheVerb for Stat {
+    fn run(&self, root: &Root) -> Result<u8> {
         let names = named(&self.paths, self.from.as_ref())?;
         let lines = |text: &[u8]| {
             let mut out = std::io::stdout().lock();
@@ -72,7 +69,7 @@ impl Stat {
                 Ok(()) => {}
             }
         };
-        let options = stat::Options {
+        let options = StatOptions {
             top: if self.ndjson { 0 } else { self.top },
             depth: self.du.then_some(self.depth),
             map: self.map.then_some(PARTS),
@@ -92,8 +89,7 @@ impl Stat {
             total => code(seen.failed > 0 || total.unknown > 0),
         };
         if !self.ndjson {
-            let shown = CacheStat::new(seen, Shown { top: self.top });
-            self.format.print(&shown, CacheStat::text)?;
+            self.format.print(&Versioned::new(&seen), |style| Rows(&seen, self.top).text(style))?;
         }
         Ok(code)
     }

@@ -7,11 +7,13 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Args;
 use ramline_kernel::Root;
-use ramline_pagecache::{Context, SoFar, top, walk};
+use ramline_pagecache::top::TopOptions;
+use ramline_pagecache::walk::WalkOptions;
+use ramline_pagecache::{Context, SoFar, top};
 use ramline_snapshot::cache::Top as Seen;
-use ramline_view::CacheTop;
+use ramline_view::{Screen, Versioned};
 
-use super::{code, tell_beside};
+use super::{CacheVerb, code, tell_beside};
 use crate::duration;
 use crate::exit;
 use crate::output::Format;
@@ -45,41 +47,39 @@ pub struct Top {
 /// A person waits so long for a first answer.
 const FIRST: Duration = Duration::from_millis(2500);
 
-impl Top {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// Stdout cannot be written.
-    pub fn run(&self, root: &Root) -> Result<u8> {
+impl CacheVerb for Top {
+    fn run(&self, root: &Root) -> Result<u8> {
         let Some(every) = self.watch else {
             let seen = self.look(root, true);
             let partly = seen.failed > 0 || seen.named.unknown > 0 || !seen.complete;
-            self.format.print(&CacheTop::new(seen), CacheTop::text)?;
+            self.format.versioned(&seen)?;
             return Ok(code(partly));
         };
         let mut first = true;
         watch::repeat(every, || {
             let seen = self.look(root, std::mem::take(&mut first));
-            self.format.shown(&CacheTop::new(seen), exit::DONE, CacheTop::text)
+            self.format.shown(&Versioned::new(&seen), exit::DONE, |style| seen.text(style))
         })
     }
+}
 
+impl Top {
     /// With `waited` it is the first answer: how far it is is shown.
     fn look(&self, root: &Root, waited: bool) -> Seen {
         let on_terminal = std::io::stdout().is_terminal() && !self.format.is_json();
         let so_far = Arc::new(SoFar::default());
-        let walking = walk::Options {
+        let walking = WalkOptions {
             threads: self.threads.map_or(0, usize::from),
             so_far: Some(Arc::clone(&so_far)),
-            ..walk::Options::default()
+            ..WalkOptions::default()
         };
         let first = (waited && on_terminal).then_some(FIRST);
-        let options = top::Options { rows: self.top, walking, within: self.within, first };
+        let options = TopOptions { rows: self.top, walking, within: self.within, first };
         let terminal = waited.then(|| Terminal::look(&so_far));
         let told = |error: &_| tell_beside(terminal.as_ref(), error);
         top::top(Context { root, tell: &told }, &options, &|seen| {
             // What cannot be written now cannot be written at the end either, and is told then.
-            let print = || drop(self.format.print(&CacheTop::new(seen.clone()), CacheTop::text));
+            let print = || drop(self.format.versioned(seen));
             terminal.iter().for_each(|terminal| terminal.aside(print));
         })
     }

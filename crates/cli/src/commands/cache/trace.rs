@@ -8,12 +8,14 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use clap::Args;
 use ramline_kernel::Root;
-use ramline_pagecache::trace::{self, Options, Whom};
-use ramline_pagecache::{Context, walk};
-use ramline_view::CacheTrace;
+use ramline_pagecache::Context;
+use ramline_pagecache::trace::{self, TraceOptions, Whom};
+use ramline_pagecache::walk::WalkOptions;
+use ramline_view::cache::Rows;
+use ramline_view::{Screen, Versioned};
 
 use super::recording::journalled;
-use super::{code, tell};
+use super::{CacheVerb, code, tell};
 use crate::duration;
 use crate::exit::{Failure, USAGE};
 use crate::output::Format;
@@ -50,12 +52,8 @@ pub struct Trace {
     command: Vec<OsString>,
 }
 
-impl Trace {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// Not root, or no tracing in this kernel; the command cannot be started; stdout cannot be written.
-    pub fn run(&self, root: &Root) -> Result<u8> {
+impl CacheVerb for Trace {
+    fn run(&self, root: &Root) -> Result<u8> {
         let both =
             "a command is recorded until it ends, so --for has no use with one\n  try: ramline cache trace -- COMMAND";
         ensure!(self.command.is_empty() || self.time.is_none(), Failure::new(USAGE, both));
@@ -67,14 +65,16 @@ impl Trace {
             }
             None => (self.others(root)?, Some(self.time.unwrap_or(Duration::from_secs(10)))),
         };
-        let options = Options { whom, paths: self.path.clone(), lasts };
+        let options = TraceOptions { whom, paths: self.path.clone(), lasts };
         let context = Context { root, tell: &tell };
-        let traced = journalled(root, "trace", |run| trace::trace(context, run, &walk::Options::default(), options))?;
+        let traced = journalled(root, "trace", |run| trace::trace(context, run, &WalkOptions::default(), options))?;
         let lost = traced.recorded.lost > 0;
-        self.format.print(&CacheTrace::new(traced, self.top), CacheTrace::text)?;
+        self.format.print(&Versioned::new(&traced), |style| Rows(&traced, self.top).text(style))?;
         Ok(code(lost))
     }
+}
 
+impl Trace {
     fn others(&self, root: &Root) -> Result<Whom> {
         let one = |text: &String| whom::one(root, text, "ramline cache trace --pid");
         Ok(match (&self.cgroup, self.pid.is_empty()) {

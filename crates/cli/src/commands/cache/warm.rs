@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use ramline_kernel::{Root, signals};
+use ramline_pagecache::warm::WarmOptions;
 use ramline_pagecache::{Context, warm};
 use ramline_units::Bytes;
-use ramline_view::CacheWarm;
 
-use super::{Walking, code, named, range, show, tell_beside};
+use super::{CacheVerb, Walking, code, named, range, show, tell_beside};
 use crate::output::Format;
 use crate::progress::Terminal;
 
@@ -43,16 +43,12 @@ pub struct Warm {
     format: Format,
 }
 
-impl Warm {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// The list or /proc/meminfo cannot be read, stdout cannot be written.
-    pub fn run(&self, root: &Root) -> Result<u8> {
+impl CacheVerb for Warm {
+    fn run(&self, root: &Root) -> Result<u8> {
         let names = named(&self.paths, self.from.as_ref())?;
         signals::install();
         let terminal = Terminal::new();
-        let options = warm::Options {
+        let options = WarmOptions {
             dry: self.dry_run,
             range: self.range,
             rate: self.rate,
@@ -64,7 +60,7 @@ impl Warm {
         drop(terminal);
         let done = done?;
         let partly = done.failed > 0 || done.stopped.is_some() || !done.lost.is_empty() || !done.unknown.is_empty();
-        self.format.print(&CacheWarm::new(done), CacheWarm::text)?;
+        self.format.versioned(&done)?;
         Ok(code(partly))
     }
 }

@@ -8,10 +8,11 @@ use clap::Args;
 use ramline_kernel::Root;
 use ramline_pagecache::Context;
 use ramline_pagecache::trace::{self, Watching};
-use ramline_view::{CacheWatch, cache};
+use ramline_view::cache::{self, Rows};
+use ramline_view::{Screen, Versioned};
 
 use super::recording::journalled;
-use super::{Walking, code, tell};
+use super::{CacheVerb, Walking, code, tell};
 use crate::duration;
 use crate::output::Format;
 
@@ -39,19 +40,15 @@ pub struct Watch {
     format: Format,
 }
 
-impl Watch {
-    /// Runs the command.
-    ///
-    /// # Errors
-    /// Not root, or no tracing in this kernel; nothing of what was named is a file; stdout cannot be written.
-    pub fn run(&self, root: &Root) -> Result<u8> {
+impl CacheVerb for Watch {
+    fn run(&self, root: &Root) -> Result<u8> {
         let looked = |look: &_| ramline_kernel::stdio::tell(&cache::look(look));
         let how = Watching { lasts: self.time, every: self.every, looked: &looked };
         let context = Context { root, tell: &tell };
         let walking = self.walking.options();
         let watched = journalled(root, "watch PATH", |run| trace::watch(context, run, &self.paths, &walking, &how))?;
         let lost = watched.recorded.lost > 0;
-        self.format.print(&CacheWatch::new(watched, self.top), CacheWatch::text)?;
+        self.format.print(&Versioned::new(&watched), |style| Rows(&watched, self.top).text(style))?;
         Ok(code(lost))
     }
 }

@@ -9,13 +9,13 @@ use anyhow::Result;
 use ramline_act::{ActError, RunLock};
 use ramline_advice::{Inputs, findings, not_looked, with_findings};
 use ramline_evidence::{RunRecord, TierReport};
-use ramline_kernel::gather::Walking;
+use ramline_gather::Walking;
 use ramline_kernel::{Root, process, signals};
-use ramline_lab::progress::Progress;
-use ramline_lab::tiers::{Options, TiersError, measure};
+use ramline_measure::tiers::{TierOptions, TiersError, measure};
 use ramline_model::costs::CostRatio;
 use ramline_model::ledger::Ledger;
 use ramline_model::{pressure, swap, tiers, tmpfs, verdict, watermarks, zram};
+use ramline_sandbox::progress::Progress;
 use ramline_snapshot::{Snapshot, Wanted, Window};
 use ramline_units::{Bytes, Nanos};
 use ramline_view::measured::priced;
@@ -148,7 +148,7 @@ impl Stages<'_> {
     fn measure(&self, done: &mut Done, lock: Option<&RunLock>, deadline: Instant) -> Result<()> {
         let what = "measuring the tiers";
         let quick = self.mode == Mode::Quick;
-        let mut options = if quick { Options::quick() } else { Options::full() };
+        let mut options = if quick { TierOptions::quick() } else { TierOptions::full() };
         if left(deadline) < Duration::from_secs(if quick { 6 } else { 15 }) {
             done.skip(what, "out of time", Some("ramline measure tiers"));
             return Ok(());

@@ -8,14 +8,14 @@ use ramline_evidence::{RunRecord, SeriesTable, Versus, together};
 use ramline_kernel::output::Output;
 use ramline_lab::experiments::find;
 use ramline_lab::store::RunFolder;
-use ramline_view::ProofTable;
 use ramline_view::html::{Reading, SeriesPage};
 use ramline_view::screen::{self, ReadPaths};
 use ramline_view::sheet::{Depth, Sheet};
+use ramline_view::{ProofTable, Versioned};
 use serde::Serialize;
 
 use crate::exit::{self, Failure};
-use crate::output::{self, Format, Versioned};
+use crate::output::{self, Format};
 use crate::place;
 
 /// A series, studied the way that fits its experiment.
@@ -35,9 +35,9 @@ impl Shown {
         // The table of the sandbox proves something for this machine, which a virtual machine's runs do not.
         let guests = records.iter().any(|record| record.sandbox == "vm");
         let found = match table.experiment.as_str() {
-            ramline_lab::code_plus_data::NAME if !guests => ProofTable::of(records).map(Shown::Proof),
-            ramline_lab::read_path::NAME => ReadPaths::of(records).map(Shown::Paths),
-            ramline_lab::knee::NAME => Knee::from_records(records).map(|knee| Shown::Knee(Box::new(knee))),
+            ramline_lab::experiments::code_plus_data::NAME if !guests => ProofTable::of(records).map(Shown::Proof),
+            ramline_lab::experiments::read_path::NAME => ReadPaths::of(records).map(Shown::Paths),
+            ramline_lab::experiments::knee::NAME => Knee::from_records(records).map(|knee| Shown::Knee(Box::new(knee))),
             _ => None,
         };
         found.unwrap_or(Shown::Series)
@@ -49,7 +49,9 @@ impl Shown {
             Shown::Proof(proof) => screen::proof_sheet(proof, &screen::headline(table, lead)),
             Shown::Paths(paths) => paths.sheet(lead),
             Shown::Knee(knee) => screen::knee_sheet(knee, table),
-            Shown::Series if table.experiment == ramline_lab::cold_warm::NAME => screen::timing_sheet(table),
+            Shown::Series if table.experiment == ramline_lab::experiments::cold_warm::NAME => {
+                screen::timing_sheet(table)
+            }
             Shown::Series => screen::series_sheet(table, lead),
         }
     }
@@ -177,7 +179,7 @@ pub fn compare(first: &RunFolder, second: &RunFolder, format: Format, html: Opti
     let versus = Versus::of(&first, &second);
     let sheet = screen::versus_sheet(&versus);
     if !html.as_ref().is_some_and(Output::is_stdout) {
-        format.print(&Versioned::new(&versus), |_, style| sheet.text(style, Depth::All))?;
+        format.print(&Versioned::new(&versus), |style| sheet.text(style, Depth::All))?;
     }
     if let Some((table, records)) = together(&before, &after) {
         // What differs between them stands on the sheet.

@@ -70,7 +70,7 @@ impl FromArgMatches for Chosen {
         let mut params = Params::defaults(&table);
         for row in &table {
             if let Some(values) = values(given, row) {
-                let wrong = |e: ramline_lab::LabError| {
+                let wrong = |e: ramline_sandbox::LabError| {
                     clap::Error::raw(clap::error::ErrorKind::ValueValidation, format!("{e}\n"))
                 };
                 params.set(&table, row.name, values).map_err(wrong)?;
@@ -203,7 +203,7 @@ fn go(experiment: &Experiment, params: &Params, resume: Option<&RunFolder>, how:
     signals::install();
     let env = Env { root: &root, lock: &lock, deadline: None, crash_after: state::crash_after() };
     let consent = if agreed { Consent::Given } else { Consent::NotGiven };
-    let order = Order { experiment: experiment.name, params, resume };
+    let order = Order { experiment, params, resume };
     let rounds = params.count("rounds").and_then(|n| u32::try_from(n).ok()).unwrap_or_default();
     let done = series::run(&env, &order, &mut *series, consent, &mut Terminal::series(rounds))?;
     let folder = done.folder.ok_or_else(|| Failure::new(exit::FAILED, "no run was made"))?;

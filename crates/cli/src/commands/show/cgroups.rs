@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use clap::Args;
-use ramline_kernel::gather::Walking;
+use ramline_gather::Walking;
 use ramline_model::groups::{Selection, Sort};
-use ramline_snapshot::{Wanted, Window};
-use ramline_view::ShowCgroups;
+use ramline_snapshot::Window;
+use ramline_view::{Screen, ShowCgroups};
 
 use super::{Common, code};
 use crate::choice::{Choice, choices};
@@ -59,8 +59,7 @@ impl Cgroups {
         if self.sort.0 == Sort::Growth {
             looks.twice_for("growth")?;
         }
-        let wanted = Wanted { meminfo: true, groups: true, swaps: true, settings: true, ..Wanted::NOTHING };
-        let (before, seen) = looks.window(wanted, Walking::Never)?;
+        let (before, seen) = looks.window(ShowCgroups::WANTED, Walking::Never)?;
         let window = before.as_deref().and_then(|before| Window::new(before, &seen).ok());
         let selection =
             Selection { sort: self.sort.0, top: (!self.all).then_some(self.top), depth: self.depth, flat: self.flat };
@@ -69,6 +68,6 @@ impl Cgroups {
             Some(name) => ShowCgroups::one(&seen, window.as_ref(), selection, name)
                 .map_err(|e| exit::Failure::new(exit::USAGE, e.to_string()))?,
         };
-        common.format().shown(&shown, code(&seen), ShowCgroups::text)
+        common.format().shown(&shown, code(&seen), |style| shown.text(style))
     }
 }

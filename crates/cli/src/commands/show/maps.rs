@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use clap::Args;
+use ramline_gather::maps::{self, Request, Target};
 use ramline_kernel::Root;
-use ramline_kernel::maps::{self, Request, Target};
-use ramline_lab::reread;
+use ramline_measure::reread;
 use ramline_model::maps::{Mapped, Options, Sort, readable};
-use ramline_view::ShowMaps;
+use ramline_view::{Screen, ShowMaps};
 
 use super::Common;
 use crate::choice::{Choice, choices};
@@ -81,7 +81,7 @@ impl Maps {
             (!self.no_measure && source.is_live()).then(|| reread::measure(&root, &readable(&seen, &mapped), 256));
         let shown = ShowMaps::new(mapped, self.top, speed.map(|s| s.map_err(|error| error.to_string())));
         let code = if shown.mapped.missed.malformed > 0 { exit::PARTLY } else { exit::DONE };
-        common.format().shown(&shown, code, ShowMaps::text)
+        common.format().shown(&shown, code, |style| shown.text(style))
     }
 
     fn request(&self, root: &Root) -> Result<Request> {

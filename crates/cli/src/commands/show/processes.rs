@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use ramline_kernel::gather::Walking;
-use ramline_kernel::processes::command_line;
+use ramline_gather::Walking;
+use ramline_gather::processes::command_line;
 use ramline_model::processes::{By, Filter};
-use ramline_snapshot::{Wanted, Window};
+use ramline_snapshot::Window;
 use ramline_units::Nanos;
-use ramline_view::{ShowProcesses, SortBy};
+use ramline_view::sheet::Depth;
+use ramline_view::{Screen, ShowProcesses, SortBy};
 
 use super::{Common, code};
 use crate::choice::{Choice, choices};
@@ -91,8 +92,7 @@ impl Processes {
         if self.sort.0 == SortBy::Growth {
             looks.twice_for("growth")?;
         }
-        let want = Wanted { meminfo: true, processes: true, swaps: true, zram: true, ..Wanted::NOTHING };
-        let (before, seen) = looks.window(want, self.walking())?;
+        let (before, seen) = looks.window(ShowProcesses::WANTED, self.walking())?;
         let window = before.as_deref().and_then(|before| Window::new(before, &seen).ok());
         let filter = self.filter();
         let model = ShowProcesses::new(&seen, window.as_ref(), self.by(&filter), self.sort.0, &filter);
@@ -104,8 +104,8 @@ impl Processes {
             model.note_commands(|pid| command_line(&root, pid));
         }
         let code = if model.is_without_a_match() { exit::FAILED } else { code(&seen) };
-        let verbose = self.verbose;
-        format.shown(&model, code, |model, style| model.text_with(style, verbose))
+        let depth = if self.verbose { Depth::All } else { Depth::Brief };
+        format.shown(&model, code, |style| model.sheet().text(style, depth))
     }
 
     fn by(&self, filter: &Filter) -> By {

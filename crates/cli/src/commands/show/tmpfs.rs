@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 use ramline_snapshot::Wanted;
-use ramline_view::{ShowTmpfs, TmpfsBy, TmpfsOptions};
+use ramline_view::{Screen, ShowTmpfs, TmpfsBy, TmpfsOptions};
 
 use super::{Common, code};
 use crate::choice::{Choice, choices};
@@ -38,20 +38,10 @@ impl Tmpfs {
     /// The source cannot be used.
     pub fn look(&self, common: Common, looks: &Looks<'_>) -> Result<Shown> {
         let format = common.format();
-        let seen = looks.one(Wanted {
-            meminfo: true,
-            zoneinfo: true,
-            vmstat: true,
-            zram: true,
-            cgroups: true,
-            mounts: true,
-            swaps: true,
-            dirs: true,
-            shmem: true,
-            groups: self.by.0 == TmpfsBy::Cgroup || format.is_json(),
-            ..Wanted::NOTHING
-        })?;
+        let groups = self.by.0 == TmpfsBy::Cgroup || format.is_json();
+        let seen = looks.one(Wanted { groups, ..ShowTmpfs::WANTED })?;
         let options = TmpfsOptions { by: self.by.0, files: self.files, top: usize::from(self.top) };
-        format.shown(&ShowTmpfs::new(&seen), code(&seen), |show, style| show.text_with(style, &options))
+        let show = ShowTmpfs { shown: options, ..ShowTmpfs::new(&seen) };
+        format.shown(&show, code(&seen), |style| show.text(style))
     }
 }

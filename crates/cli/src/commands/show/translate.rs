@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 use ramline_snapshot::Wanted;
-use ramline_view::ShowTranslate;
+use ramline_view::{Screen, ShowTranslate};
 
 use super::{Common, code};
 use crate::exit;
@@ -25,9 +25,7 @@ impl Translate {
     /// # Errors
     /// The source cannot be used; there is no such group.
     pub fn look(&self, common: Common, looks: &Looks<'_>) -> Result<Shown> {
-        let groups = self.cgroup.is_some();
-        let wanted = Wanted { meminfo: true, cgroups: true, zfs: true, zram: true, groups, ..Wanted::NOTHING };
-        let seen = looks.one(wanted)?;
+        let seen = looks.one(Wanted { groups: self.cgroup.is_some(), ..ShowTranslate::WANTED })?;
         let mut shown = ShowTranslate::new(&seen, self.cgroup.as_deref());
         if looks.source.is_live() {
             shown.note_installed(installed::programs());
@@ -39,6 +37,6 @@ impl Translate {
             );
             return Err(exit::Failure::new(exit::USAGE, text).into());
         }
-        common.format().shown(&shown, code(&seen), ShowTranslate::text)
+        common.format().shown(&shown, code(&seen), |style| shown.text(style))
     }
 }

@@ -4,7 +4,7 @@ use maud::html;
 use ramline_units::Nanos;
 
 use super::{Drawing, at, decades, label, log_share};
-use crate::html::format;
+use crate::format;
 
 /// One tier.
 pub struct Span {

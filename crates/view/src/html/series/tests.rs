@@ -17,7 +17,7 @@ fn sample(index: u64, pool: Option<Bytes>) -> Sample {
         file: mib(30),
         swap: mib(index),
         pool,
-        refault_file: index * 50,
+        refault_file: Some(index * 50),
         psi_full_us: Some(index * 50_000),
         ..Sample::default()
     }

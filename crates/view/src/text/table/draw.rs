@@ -3,8 +3,9 @@
 //! What it is not: which columns there is room for, and how wide they are (`fit`).
 
 use super::fit::Layout;
-use super::{Cell, Flow, GAP, Table, text};
-use crate::text::{Paint, Style, width, wrap};
+use super::{GAP, text};
+use crate::sheet::{Cell, Flow, Paint, Table};
+use crate::text::{Style, width, wrap};
 
 impl Table {
     /// The text: heads (unless all are empty) and rows, each line ended. What does not fit loses its bars first, then the columns

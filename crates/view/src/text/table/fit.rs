@@ -5,9 +5,10 @@
 //! Worked example: a name of 30 columns that is not made narrower than 12, and two numbers of 9 that can be left out, on a terminal
 //! of 30 columns: the name has 19 and the first number stays.
 
-use super::{Cell, Flow, GAP, Table, text};
-use crate::text::column::NARROWEST;
-use crate::text::{Column, name, width, wrap};
+use super::{GAP, text};
+use crate::sheet::{Cell, Column, Flow, NARROWEST, Table};
+use crate::text::bar::{BAR, bar};
+use crate::text::{name, width, wrap};
 
 /// Columns that a step down a tree takes, where there is room.
 const STEP: usize = 2;
@@ -47,14 +48,14 @@ impl Layout {
                 None => kept.push(shown),
             }
         }
-        spare.sort_by_key(|(rank, shown)| (*rank, shown.at));
+        ramline_units::sort_by_key(&mut spare, |(rank, shown)| (*rank, shown.at));
         for (_, shown) in spare {
             let least: usize = kept.iter().chain([&shown]).map(|it| it.least(table, usize::MAX) + GAP).sum();
             if least.saturating_sub(GAP) <= available {
                 kept.push(shown);
             }
         }
-        kept.sort_by_key(|shown| shown.at);
+        ramline_units::sort_by_key(&mut kept, |shown| shown.at);
         let mut layout = Layout { columns: kept };
         layout.squeeze(table, available, usize::MAX);
         layout.squeeze(table, available, NARROWEST);
@@ -94,7 +95,7 @@ impl Shown {
     pub fn lines(&self, column: &Column, cell: Option<&Cell>) -> Vec<String> {
         let Some(cell) = cell else { return vec![String::new()] };
         match column.flow {
-            Flow::Whole => vec![cell.text.clone()],
+            Flow::Whole => vec![cell.share.map_or_else(|| cell.text.clone(), |share| bar(share, BAR))],
             Flow::Name => vec![self.name(cell)],
             Flow::Path => wrap(&name::shorter(&cell.text, self.width), self.width),
             Flow::Cut if width(&cell.text) <= self.width => vec![cell.text.clone()],
@@ -144,7 +145,8 @@ fn natural(table: &Table, at: usize, available: usize) -> usize {
     let cell = |row: &Vec<Cell>| {
         let depth = row.get(at).map_or(0, |cell| cell.depth);
         let indent = if column.flow == Flow::Name { depth.saturating_mul(STEP) } else { 0 };
-        width(text(row, at)).saturating_add(indent)
+        let drawn = row.get(at).and_then(Cell::share).map_or_else(|| width(text(row, at)), |_| BAR);
+        drawn.saturating_add(indent)
     };
     let widest = table.rows.iter().map(cell).max().unwrap_or(0).max(width(&column.head)).min(column.most);
     if column.flow == Flow::Whole { widest } else { widest.min(available.max(NARROWEST)) }

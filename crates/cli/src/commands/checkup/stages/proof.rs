@@ -6,12 +6,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use ramline_act::{ActError, RunLock};
-use ramline_kernel::{Root, quiet, signals};
-use ramline_lab::code_plus_data;
-use ramline_lab::preflight::{self, BUSY_LIMIT, Plan};
+use ramline_gather::quiet;
+use ramline_kernel::{Root, signals};
+use ramline_lab::experiments::code_plus_data;
+use ramline_lab::experiments::code_plus_data::plan::CodePlusDataPlan;
+use ramline_lab::experiments::code_plus_data::settings::Settings;
 use ramline_lab::series::{Consent, Env};
-use ramline_lab::settings::Settings;
-use ramline_lab::{LabError, arm};
+use ramline_sandbox::requirements::BUSY_LIMIT;
+use ramline_sandbox::{LabError, arm};
 use ramline_snapshot::Snapshot;
 use ramline_units::Bytes;
 use ramline_view::Mode;
@@ -94,8 +96,8 @@ impl Stages<'_> {
 }
 
 /// The plan for all arms; where that is refused, for those that touch nothing outside the sandbox; else the reason why not.
-fn plan(root: &Root, settings: Settings, done: &mut Done) -> Option<Plan> {
-    let refused = match preflight::plan(root, &settings) {
+fn plan(root: &Root, settings: Settings, done: &mut Done) -> Option<CodePlusDataPlan> {
+    let refused = match CodePlusDataPlan::checked(root, &settings) {
         Ok(plan) => return Some(plan),
         Err(refused) => refused.to_string(),
     };
@@ -103,7 +105,7 @@ fn plan(root: &Root, settings: Settings, done: &mut Done) -> Option<Plan> {
     let arms: Vec<_> = settings.arms.iter().filter(|arm| !arm::needs_consent(arm)).cloned().collect();
     let fix = Some("ramline lab run code-plus-data --dry-run");
     if arms.len() < all
-        && let Ok(plan) = preflight::plan(root, &Settings { arms, ..settings })
+        && let Ok(plan) = CodePlusDataPlan::checked(root, &Settings { arms, ..settings })
     {
         done.skip(GLOBAL_ARMS, refused, fix);
         return Some(plan);

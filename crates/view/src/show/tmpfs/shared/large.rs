@@ -20,7 +20,7 @@ pub fn largest(sheet: &mut Sheet, seen: &Shmem, top: usize) {
     all.extend(seen.segments.iter().map(of_segment));
     all.extend(seen.objects.iter().map(of_object));
     all.retain(|large| large.amount.all().0 > 0);
-    all.sort_by_key(|large| std::cmp::Reverse(large.amount.all()));
+    ramline_units::sort_by_key(&mut all, |large| std::cmp::Reverse(large.amount.all()));
     list(sheet, "The largest of all kinds", all, top);
 }
 

@@ -1,0 +1,33 @@
+//! Read it: the kernel's files, of this machine or of a captured tree, as plain data (`ramline-snapshot`).
+//!
+//! | module | what it reads |
+//! |---|---|
+//! | `sections` | the sections of a [`ramline_snapshot::Snapshot`], only those that are wanted ([`gather`]); a capture of all ([`capture`]) |
+//! | [`processes`] | one cheap pass over all processes, walks of page tables within a budget, command lines by name |
+//! | [`maps`] | address ranges of processes, every file behind them once, and what of it is in RAM |
+//! | [`mappers`], [`held`] | who maps files; who holds which file, with a name or without |
+//! | [`naming`] | names for what records call by numbers: files, tasks, disks |
+//! | [`hardware`], [`requests`], [`quiet`] | the machine below a measurement: processor, requests to a disk, what else goes on |
+//!
+//! It makes no system call that changes anything, and no judgement: what was read is judged by `ramline-model`.
+//!
+//! ```no_run
+//! use ramline_gather::gather;
+//! use ramline_kernel::Root;
+//! use ramline_snapshot::Wanted;
+//! let seen = gather(&Root::live(), Wanted { meminfo: true, ..Wanted::NOTHING });
+//! println!("{:?}", seen.mem_total());
+//! ```
+
+pub mod hardware;
+pub mod held;
+pub mod mappers;
+pub mod maps;
+pub mod naming;
+mod proc_dir;
+pub mod processes;
+pub mod quiet;
+pub mod requests;
+mod sections;
+
+pub use sections::{Meta, TOP, Walking, capture, evictors, gather, gather_walking, walk};

@@ -1,0 +1,25 @@
+//! The time that may be spent.
+
+use std::time::{Duration, Instant};
+
+use ramline_units::Nanos;
+
+/// When to stop beginning something new.
+pub struct Clock {
+    pub start: Instant,
+    budget: Option<Duration>,
+}
+
+impl Clock {
+    pub fn new(budget: Option<Duration>) -> Clock {
+        Clock { start: Instant::now(), budget }
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.budget.is_some_and(|budget| self.start.elapsed() >= budget)
+    }
+}
+
+pub fn nanos(time: Duration) -> Nanos {
+    Nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
+}

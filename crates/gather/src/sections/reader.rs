@@ -1,0 +1,233 @@
+//! Reads files below the root: bounded, regular files only, and, when asked, on record.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+
+use ramline_kernel::Root;
+use ramline_snapshot::{Malformed, Seen, Unseen};
+use ramline_units::Nanos;
+
+use super::meta::Meta;
+
+/// No file of the kernel that we read is larger; a captured one that is, is not a capture.
+const LARGEST: u64 = 32 << 20;
+
+/// Of sysfs the kernel gives a page; what is taken apart word by word must not be a book.
+const LARGEST_KNOB: u64 = 1 << 20;
+
+/// `/dev/null`, major 1 and minor 3, as the kernel numbers devices.
+const NULL_DEVICE: u64 = 0x103;
+
+/// ENODEV: a file of a control group that was removed after it was opened.
+const NO_DEVICE: i32 = rustix::io::Errno::NODEV.raw_os_error();
+
+/// Why a file gave no text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotRead {
+    Denied,
+    Absent,
+    /// There, but not a regular file, too large, or an I/O error.
+    Unusable(String),
+}
+
+pub struct Reader<'a> {
+    root: &'a Root,
+    meta: Option<Meta>,
+    tape: Option<RefCell<BTreeMap<String, Option<String>>>>,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(root: &'a Root) -> Self {
+        Reader { root, meta: if root.is_live() { None } else { Some(Meta::load(root)) }, tape: None }
+    }
+
+    pub fn recording(root: &'a Root) -> Self {
+        Reader { tape: Some(RefCell::default()), ..Reader::new(root) }
+    }
+
+    /// What a captured tree knows beyond its files; `None` on the live machine.
+    pub const fn meta(&self) -> Option<&Meta> {
+        self.meta.as_ref()
+    }
+
+    pub const fn root(&self) -> &Root {
+        self.root
+    }
+
+    /// Files read so far; `None` as text where the kernel refused.
+    pub fn recorded(&self) -> BTreeMap<String, Option<String>> {
+        self.tape.as_ref().map(|t| t.borrow().clone()).unwrap_or_default()
+    }
+
+    /// True when what is read is kept.
+    pub const fn is_recording(&self) -> bool {
+        self.tape.is_some()
+    }
+
+    /// Keeps texts that were read without this reader.
+    pub fn record(&self, texts: Vec<(String, Option<String>)>) {
+        if let Some(tape) = &self.tape {
+            tape.borrow_mut().extend(texts);
+        }
+    }
+
+    pub fn text(&self, path: &str) -> Result<String, NotRead> {
+        self.text_at(Path::new(path))
+    }
+
+    /// The same for a path whose names may hold any bytes.
+    pub fn text_at(&self, path: &Path) -> Result<String, NotRead> {
+        let read = self.read(path);
+        if let (Some(tape), Ok(_) | Err(NotRead::Denied)) = (&self.tape, &read) {
+            tape.borrow_mut().insert(path.to_string_lossy().into_owned(), read.clone().ok());
+        }
+        read
+    }
+
+    fn read(&self, path: &Path) -> Result<String, NotRead> {
+        if self.meta.as_ref().is_some_and(|m| m.denied.iter().any(|d| Path::new(d) == path)) {
+            return Err(NotRead::Denied);
+        }
+        let full = self.root.path(path);
+        if !self.root.is_live() {
+            // A captured tree is somebody's data: a FIFO or a link to a device in it must not hang us.
+            let kind = std::fs::symlink_metadata(&full).map_err(classify)?.file_type();
+            if !kind.is_file() {
+                return Err(NotRead::Unusable("not a regular file".to_owned()));
+            }
+        }
+        let file = std::fs::File::open(&full).map_err(classify)?;
+        let knob = path.starts_with("/sys") && !path.starts_with("/sys/fs/cgroup");
+        let largest = if knob { LARGEST_KNOB } else { LARGEST };
+        let mut bytes = Vec::new();
+        file.take(largest + 1).read_to_end(&mut bytes).map_err(classify)?;
+        if bytes.len() as u64 > largest {
+            return Err(NotRead::Unusable(format!("larger than {} MiB", largest >> 20)));
+        }
+        Ok(String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
+    }
+
+    /// Text of a configuration file, which an administrator may have made anything: what is not a file is not opened.
+    /// A link to `/dev/null` takes a file out of effect, and is an empty one.
+    pub fn config(&self, path: &str) -> Result<String, NotRead> {
+        let read = self.peek(path);
+        if let (Some(tape), Ok(_) | Err(NotRead::Denied)) = (&self.tape, &read) {
+            tape.borrow_mut().insert(path.to_owned(), read.clone().ok());
+        }
+        read
+    }
+
+    /// The same, without putting it on record: of many files only some may turn out to matter.
+    pub fn peek(&self, path: &str) -> Result<String, NotRead> {
+        if let (true, Ok(meta)) = (self.root.is_live(), std::fs::metadata(self.root.path(path))) {
+            if meta.file_type().is_char_device() && meta.rdev() == NULL_DEVICE {
+                return Ok(String::new());
+            }
+            if !meta.is_file() {
+                return Err(NotRead::Unusable("not a regular file".to_owned()));
+            }
+        }
+        self.read(Path::new(path))
+    }
+
+    /// A file inside a section that could not be used; in a captured tree that is garbage, on the machine the kernel's answer.
+    pub fn unusable(&self, path: String, reason: String) -> Unseen {
+        Unseen { garbage: !self.root.is_live(), ..Unseen::new(path, reason) }
+    }
+
+    /// Directories in a directory, sorted, links not followed.
+    pub fn directories(&self, dir: &Path) -> Result<Vec<OsString>, NotRead> {
+        let mut out = Vec::new();
+        for entry in std::fs::read_dir(self.root.path(dir)).map_err(classify)? {
+            let entry = entry.map_err(classify)?;
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                out.push(entry.file_name());
+            }
+        }
+        out.sort();
+        Ok(out)
+    }
+
+    /// Trimmed text of a file, if there is one.
+    pub fn word(&self, path: &str) -> Option<String> {
+        self.text(path).ok().map(|t| t.trim().to_owned())
+    }
+
+    pub fn number(&self, path: &str) -> Option<u64> {
+        self.word(path)?.parse().ok()
+    }
+
+    /// A number that is there or not; one that is no number goes to `unseen`.
+    pub fn number_or(&self, path: &str, unseen: &mut Vec<Unseen>) -> Option<u64> {
+        let text = self.word(path)?;
+        text.parse().map_err(|_| unseen.push((&Malformed::new(path, 0, &text)).into())).ok()
+    }
+
+    /// Names in a directory, sorted; empty when there is none.
+    pub fn names(&self, dir: &str) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(self.root.path(dir)) else { return Vec::new() };
+        let mut names: Vec<String> = entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    /// True when the path exists below the root.
+    pub fn exists(&self, path: &str) -> bool {
+        self.exists_at(Path::new(path))
+    }
+
+    /// The same for a path whose names may hold any bytes.
+    pub fn exists_at(&self, path: &Path) -> bool {
+        self.root.path(path).exists()
+    }
+
+    /// One section from one file.
+    pub fn section<T>(&self, path: &str, parse: impl FnOnce(&str, &str) -> Result<T, Malformed>) -> Seen<T> {
+        let start = self.clock();
+        match self.text(path) {
+            Ok(text) => match parse(path, &text) {
+                Ok(data) => self.seen(data, start),
+                Err(malformed) => Seen::Malformed(malformed),
+            },
+            Err(NotRead::Denied) => Seen::Denied { path: path.to_owned() },
+            Err(NotRead::Absent) => Seen::Absent { path: path.to_owned() },
+            Err(NotRead::Unusable(why)) => Seen::Malformed(Malformed { path: path.to_owned(), line: 0, text: why }),
+        }
+    }
+
+    /// A section that is always seen, with its time and cost.
+    pub fn timed<T>(&self, _what: &str, make: impl FnOnce() -> T) -> Seen<T> {
+        let start = self.clock();
+        let data = make();
+        self.seen(data, start)
+    }
+
+    fn seen<T>(&self, data: T, start: Option<Nanos>) -> Seen<T> {
+        let cost = self.clock().zip(start).map(|(end, start)| end.saturating_sub(start));
+        Seen::Seen { data, at: start, cost }
+    }
+
+    /// Boot-time clock; none in a captured tree, whose answers must not depend on when they are asked.
+    fn clock(&self) -> Option<Nanos> {
+        self.root.is_live().then(boottime)
+    }
+}
+
+fn classify(error: std::io::Error) -> NotRead {
+    match (error.kind(), error.raw_os_error()) {
+        (ErrorKind::NotFound | ErrorKind::NotADirectory, _) | (_, Some(NO_DEVICE)) => NotRead::Absent,
+        (ErrorKind::PermissionDenied, _) => NotRead::Denied,
+        _ => NotRead::Unusable(error.to_string()),
+    }
+}
+
+/// Time since boot, suspended time included.
+pub fn boottime() -> Nanos {
+    let t = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let part = |n: i64| u64::try_from(n).unwrap_or(0);
+    Nanos(part(t.tv_sec).saturating_mul(1_000_000_000).saturating_add(part(t.tv_nsec)))
+}

@@ -1,0 +1,192 @@
+//! The experiment code-plus-data: what happens when program code and data together do not fit.
+//!
+//! Without swap the kernel can only drop file pages, and code is made of those; with swap it can move idle data instead.
+//! The observer stays outside the group; the workload is the same binary, started again inside it. What it is not: a
+//! benchmark of the disk: the arms of one run share disk, sizes and access pattern, and only their differences count.
+
+mod code_file;
+pub mod log;
+pub mod plan;
+pub mod pool;
+pub mod report;
+mod runner;
+mod sandbox;
+pub mod settings;
+pub mod vm;
+mod watch;
+mod workload;
+
+use std::time::Duration;
+
+use ramline_evidence::{Arm, RunRecord};
+use ramline_kernel::Root;
+
+use self::code_file::Scratch;
+use self::plan::{CodePlusDataPlan, Ground};
+use self::runner::Runner;
+pub use self::settings::NAME;
+use self::settings::Settings;
+pub use self::workload::work;
+use crate::experiment::{self, Bench, Experiment, Series};
+use crate::params::{Kind, Parameter, Params, row};
+use crate::series::{self, Consent, Done, Env, Order};
+use ramline_sandbox::error::{LabError, Result};
+use ramline_sandbox::progress::Progress;
+use ramline_sandbox::requirements;
+
+/// The row of the table.
+pub const EXPERIMENT: Experiment = Experiment {
+    name: NAME,
+    question: "What happens when programs and data together do not fit into memory, with swap and without?",
+    how: "A file of 3 units stands for program code, anonymous memory of 14 units for data, in a memory cgroup limited to 15. \
+          The data is filled; then 11 rounds read code at random places and data in a window that moves on. Each setting is the same \
+          under other swap settings, in interleaved order, with cold code and a fresh swap area every time.",
+    needs: "root, a memory cgroup (version 1 or 2), mke2fs, a disk with about twice the code and swap free, the limit and a margin in memory; \
+            without root the settings as-configured and no-swap, in a group of version 2 of one's own: systemd-run --user --scope -p Delegate=yes ...; \
+            or --sandbox vm: QEMU, a kernel with its modules, a static ramline",
+    docs: "docs/experiments/code-plus-data.md",
+    page: include_str!("../../../../../docs/experiments/code-plus-data.md"),
+    parameters: &PARAMETERS,
+    figures: &[
+        "time per round",
+        "rounds",
+        "major faults per round",
+        "file refaults per round",
+        "anonymous refaults per round",
+    ],
+    open,
+};
+
+const OWN: &[Parameter] = &[
+    row(
+        "sandbox",
+        Kind::Word(&["cgroup", "vm"]),
+        Some("cgroup"),
+        "Where the workload runs: a memory cgroup, or a virtual machine",
+    ),
+    row(
+        "unit",
+        Kind::Size,
+        None,
+        "One unit; 14 of data and 3 of code have to live in 15 (32MiB; in a virtual machine a sixteenth of what is available)",
+    ),
+    row("limit", Kind::Size, None, "Limit of the sandbox instead of 15 units"),
+    row("ballast", Kind::Count(0, 3), Some("0"), "Units of other programs"),
+    row("rounds", Kind::Count(1, 11), Some("11"), "Rounds"),
+    row("fill", Kind::List, Some("text"), "Contents of the data, comma-separated: zeros, text, random"),
+    row("shared", Kind::Switch, Some("false"), "Data in shared instead of private anonymous memory"),
+    row(
+        "arms",
+        Kind::List,
+        Some("as-configured,no-swap"),
+        "Settings, comma-separated: as-configured, no-swap, swap:S, zram:S, zram:ALG:S, zram+swap:S, zram+swap:ALG:S, zswap:S (S is the swappiness)",
+    ),
+    row("runs", Kind::Count(1, 100), Some("7"), "Runs of each setting, in alternating order"),
+    row("timeout", Kind::Time, Some("20s"), "When the clock ends the rounds of a run"),
+    row(
+        "read-ahead",
+        Kind::List,
+        Some("128KiB"),
+        "Read-ahead of the scratch device, or several, comma-separated, each with all settings; the host's disks keep theirs (without root the code is read with that of the disk)",
+    ),
+    row(
+        "stale-statistics",
+        Kind::Switch,
+        Some("false"),
+        "Leave the group's statistics up to 2 s old, as in a container, instead of exact, as on a whole machine",
+    ),
+];
+
+/// Its own, then those of the virtual machine.
+const PARAMETERS: [Parameter; OWN.len() + vm::options::PARAMETERS.len()] = {
+    let mut all = [OWN[0]; OWN.len() + vm::options::PARAMETERS.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = if at < OWN.len() { OWN[at] } else { vm::options::PARAMETERS[at - OWN.len()] };
+        at += 1;
+    }
+    all
+};
+
+fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
+    if params.text("sandbox") == Some("vm") {
+        return vm::open(root, params);
+    }
+    if let Some(row) = vm::options::PARAMETERS.iter().find(|row| params.text(row.name).is_some()) {
+        let hint = format!("ramline lab run {NAME} --sandbox vm --kernel 6.12");
+        return Err(LabError::usage(format!("--{} is for a virtual machine", row.name), hint));
+    }
+    let plan = CodePlusDataPlan::checked(root, &Settings::of(params)?)?;
+    Ok(Box::new(CodePlusData::new(plan)))
+}
+
+/// A series of code-plus-data.
+#[derive(Debug)]
+pub struct CodePlusData {
+    plan: CodePlusDataPlan,
+    scratch: Option<Scratch>,
+}
+
+impl CodePlusData {
+    /// From a plan that was checked.
+    #[must_use]
+    pub const fn new(plan: CodePlusDataPlan) -> CodePlusData {
+        CodePlusData { plan, scratch: None }
+    }
+}
+
+impl Series for CodePlusData {
+    fn arms(&self) -> &[Arm] {
+        &self.plan.arms
+    }
+
+    fn runs(&self) -> u32 {
+        self.plan.settings.runs
+    }
+
+    fn lines(&self) -> Vec<String> {
+        self.plan.lines()
+    }
+
+    fn global(&self) -> Vec<String> {
+        self.plan.global.clone()
+    }
+
+    fn longest_run(&self) -> Duration {
+        self.plan.settings.longest_run()
+    }
+
+    fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
+        // Once for all runs; else an ordinary user's ramline would go to its leaf and back with each.
+        bench.run.prepare_cgroups(&self.plan.hierarchy)?;
+        bench.progress.step(&format!("writing the code file below {}", self.plan.place.dir.display()));
+        self.scratch = Some(Scratch::create(&self.plan, bench.run)?);
+        Ok(())
+    }
+
+    fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
+        let scratch =
+            self.scratch.as_ref().ok_or_else(|| LabError::Workload("the scratch place is not prepared".to_owned()))?;
+        requirements::describe(record, Some(self.plan.hierarchy.version()), Some(&self.plan.place));
+        if matches!(self.plan.ground, Ground::Plain { .. }) {
+            record.sandbox.push_str(" delegated");
+        }
+        Runner { plan: &self.plan, scratch }.once(arm, record, bench)
+    }
+}
+
+/// Runs a plan: for those who made it themselves, as a checkup does.
+///
+/// # Errors
+/// As [`series::run`].
+pub fn run(env: &Env<'_>, plan: &CodePlusDataPlan, consent: Consent, progress: &mut dyn Progress) -> Result<Done> {
+    let params = plan.settings.params(&table());
+    let order = Order { experiment: &EXPERIMENT, params: &params, resume: None };
+    series::run(env, &order, &mut CodePlusData::new(plan.clone()), consent, progress)
+}
+
+/// All parameters of this experiment.
+#[must_use]
+pub fn table() -> Vec<Parameter> {
+    experiment::Experiment::table(&EXPERIMENT)
+}

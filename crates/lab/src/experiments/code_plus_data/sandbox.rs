@@ -1,0 +1,134 @@
+//! The sandbox of one run: a memory cgroup with its limit, and the swap of the arm, all fresh.
+//!
+//! What it is not: a container. Only memory is limited; swap areas and, in cgroup v2, swappiness are the whole machine's.
+
+use std::collections::BTreeMap;
+
+use ramline_act::Run;
+use ramline_evidence::{Arm, SwapKind};
+use ramline_kernel::cgroup::{Group, GroupStat};
+use ramline_kernel::{Root, swap, zswap};
+use ramline_model::settings::{Knob, Reach, reach};
+use ramline_units::Limit;
+
+use super::code_file::Scratch;
+use super::plan::CodePlusDataPlan;
+use super::pool::{Pool, PoolKeeper};
+use ramline_sandbox::error::Result;
+use ramline_sandbox::requirements::PRIORITY;
+use ramline_sandbox::{arm, group, knobs};
+
+/// What has been made for one run.
+#[derive(Debug)]
+pub struct Sandbox {
+    /// The group.
+    pub group: Group,
+    /// Its counters before anything was in it.
+    pub base: GroupStat,
+    /// Who follows the pool, with zram.
+    pub keeper: Option<PoolKeeper>,
+    /// Settings as read back, by name.
+    pub verified: BTreeMap<String, String>,
+}
+
+impl Sandbox {
+    /// Makes it; every step goes through the journal of `run`. `n` numbers the group.
+    ///
+    /// # Errors
+    /// The first step that fails; `run` undoes what was made before.
+    pub fn create(
+        root: &Root,
+        plan: &CodePlusDataPlan,
+        scratch: &Scratch,
+        arm: &Arm,
+        n: u32,
+        run: &mut Run,
+    ) -> Result<Sandbox> {
+        let limit = plan.settings.limit();
+        // Swap first: the undo goes backwards and empties the group before the area is switched off.
+        let pool = swap_of(root, plan, scratch, arm, run)?;
+        let (group, mut verified) = (run.make_cgroup(&plan.hierarchy, n)?, BTreeMap::from_iter(scratch.verified()));
+        verified.extend(group::verified(group.set_memory_limit(Limit::At(limit))?));
+        if arm.swap == SwapKind::None {
+            let changes = group::forbid_swap(root, &group)?;
+            if changes.is_empty() {
+                verified.insert("swap areas".to_owned(), "none".to_owned());
+            }
+            verified.extend(group::verified(changes));
+        }
+        if let Some(value) = arm.swappiness {
+            let after = knobs::set(Knob::Swappiness, &value.to_string(), &group, run)?.after;
+            verified.insert("swappiness".to_owned(), after.unwrap_or_else(|| "not readable".to_owned()));
+        }
+        if let Some(Pool::Zram(device)) = &pool {
+            verified.insert("zram algorithm".to_owned(), device.algorithms()?.first().cloned().unwrap_or_default());
+        }
+        if arm::needs_consent(arm) && arm.swap != SwapKind::Zswap {
+            verified.extend(zswap::read(root, "enabled").map(|value| ("zswap enabled".to_owned(), value)));
+        }
+        if arm.swap == SwapKind::Zswap {
+            let names = ["enabled", "compressor", "max_pool_percent"];
+            verified.extend(names.map(|name| (format!("zswap {name}"), zswap::read(root, name).unwrap_or_default())));
+        }
+        let start = |pool| PoolKeeper::start(group.clone(), pool, limit, scratch.hold());
+        let pool = match arm.swap {
+            SwapKind::AsConfigured => Pool::of_host(root, group.version())?,
+            // Where a group has a zswap of its own, it is charged for it.
+            SwapKind::Zswap if reach(Knob::Zswap, knobs::place(group.version())) == Reach::PerGroup => None,
+            _ => pool,
+        };
+        let keeper = pool.map(start).transpose()?;
+        let base = group.stat()?;
+        Ok(Sandbox { group, base, keeper, verified })
+    }
+}
+
+fn swap_of(root: &Root, plan: &CodePlusDataPlan, scratch: &Scratch, arm: &Arm, run: &mut Run) -> Result<Option<Pool>> {
+    let settings = &plan.settings;
+    // Some distributions have it on: the arm would be one of zswap under another name.
+    if zswap::is_on(root) && matches!(arm.swap, SwapKind::File | SwapKind::Zram { .. } | SwapKind::ZramOverFile { .. })
+    {
+        run.set_knob(&zswap::parameter(root, "enabled"), "N")?;
+    }
+    if arm::on_disk(&arm.swap) {
+        let file = run.make_swap_file(&scratch.dir().join("swap"), settings.swap_size())?;
+        run.swap_on(&file, Some(PRIORITY - 1))?;
+    }
+    match &arm.swap {
+        SwapKind::AsConfigured | SwapKind::None | SwapKind::File => Ok(None),
+        SwapKind::Zswap => {
+            run.set_knob(&zswap::parameter(root, "enabled"), "Y")?;
+            Ok(Some(Pool::Zswap(root.clone())))
+        }
+        SwapKind::Zram { algorithm } | SwapKind::ZramOverFile { algorithm } => {
+            let device = run.hot_add_zram()?;
+            if let Some(name) = algorithm {
+                device.set_algorithm(name)?;
+            }
+            // No more than the group may have: were nobody to follow the pool, it would fail writes and not fill the machine.
+            device.set_mem_limit(Limit::At(settings.limit()))?;
+            device.set_disksize(settings.zram_size(&arm.swap))?;
+            run.swap_on(device.node(), Some(PRIORITY))?;
+            Ok(Some(Pool::Zram(device)))
+        }
+    }
+}
+
+/// Whether what the arm swaps in comes from a disk; `None` where some of it does.
+///
+/// # Errors
+/// /proc/swaps cannot be read.
+pub fn swaps_to_disk(root: &Root, swap: &SwapKind) -> Result<Option<bool>> {
+    Ok(match swap {
+        SwapKind::None | SwapKind::File | SwapKind::Zswap => Some(true),
+        SwapKind::Zram { .. } => Some(false),
+        SwapKind::ZramOverFile { .. } => None,
+        SwapKind::AsConfigured => {
+            let areas = swap::areas(root)?;
+            match areas.iter().filter(|area| area.zram().is_some()).count() {
+                0 => Some(true),
+                zram => (zram == areas.len()).then_some(false),
+            }
+        }
+    })
+}

@@ -1,0 +1,204 @@
+//! The workload of code-plus-data: this binary again, inside the sandbox.
+//!
+//! A file stands for program code: mapped read-only and shared. Anonymous memory stands for data. The data is filled
+//! first; then round k reads, for i over the code size in steps of 4 KiB, one byte of the code at a pseudo-random
+//! multiple of 8 and the data byte k * unit + i * 4096. Neighbouring windows of data overlap by all but one unit.
+//! What it is not: trusted with anything: it makes, changes and removes nothing.
+
+use std::fs::File;
+
+use ramline_evidence::Phase;
+use ramline_evidence::rng::SplitMix64;
+use ramline_kernel::map::{Advice, Map, Sharing};
+use ramline_kernel::process;
+use ramline_units::{Bytes, Nanos};
+use serde_json::Value;
+
+use super::report::{WorkReport, WorkTask};
+use ramline_sandbox::child;
+use ramline_sandbox::error::{LabError, Result};
+use ramline_sandbox::fill::Filler;
+
+/// Bytes from one step to the next: the experiment counts in 4 KiB on every machine.
+const STEP: u64 = 4096;
+/// Steps between looks at the clock.
+const CLOCK_EVERY: u64 = 32;
+/// Time between reports.
+const REPORT_EVERY: Nanos = Nanos(50_000_000);
+
+/// Does the task.
+///
+/// # Errors
+/// Memory or the code cannot be mapped, or the supervisor is gone.
+pub fn work(task: Value) -> Result<()> {
+    let task: &WorkTask = &child::task(task)?;
+    child::report_and_wait(&now(WorkReport::default())?)?;
+    let file = File::open(&task.code).map_err(|error| LabError::file("open", &task.code, error))?;
+    let code = Map::file(&file, &task.code)?;
+    // First-touch charging: this read charges the first window of the file to the sandbox.
+    let first = u64::from(code.touch_read(0)?);
+    send(WorkReport { phase: Phase::Map, checksum: first, took: Some(Nanos(0)), ..WorkReport::default() })?;
+
+    let ballast = region(task, task.ballast_units)?;
+    let Some(data) = region(task, task.data_units)? else {
+        return Err(LabError::usage("no data to work on", "ramline lab run code-plus-data --unit 32MiB"));
+    };
+    let mut brake = Brake::new(task)?;
+    let (took, data, ballast) = fill(task, data, ballast, &mut brake)?;
+    send(WorkReport { phase: Phase::Fill, fraction: 1.0, took: Some(took), ..WorkReport::default() })?;
+    let last = rounds(task, &code, &data, ballast.as_ref(), &mut brake)?;
+    // The last counters are read while the memory is still ours.
+    child::report_and_wait(&now(last)?)
+}
+
+fn units(task: &WorkTask, count: u32) -> Bytes {
+    Bytes(task.unit.0.saturating_mul(u64::from(count)))
+}
+
+fn region(task: &WorkTask, count: u32) -> Result<Option<Map>> {
+    if count == 0 {
+        return Ok(None);
+    }
+    let sharing = if task.shared { Sharing::Shared } else { Sharing::Private };
+    let mut map = Map::anonymous(units(task, count), sharing)?;
+    map.advise(Advice::NoHugePages)?;
+    Ok(Some(map))
+}
+
+/// Ballast first, as programs that were there before; then the data.
+fn fill(
+    task: &WorkTask,
+    mut data: Map,
+    mut ballast: Option<Map>,
+    brake: &mut Brake,
+) -> Result<(Nanos, Map, Option<Map>)> {
+    let begin = process::monotonic();
+    let total = units(task, task.data_units + task.ballast_units).as_f64();
+    let mut filler = Filler::new(task.fill, task.seed);
+    let mut page = vec![0u8; 4096];
+    let (mut number, mut reported) = (0u64, begin);
+    for map in ballast.iter_mut().chain([&mut data]) {
+        for offset in (0..map.len()).step_by(page.len()) {
+            brake.wait()?;
+            filler.fill(number, &mut page);
+            let length = page.len().min(map.len() - offset);
+            map.write_at(offset, &page[..length])?;
+            number += 1;
+            if number.is_multiple_of(CLOCK_EVERY) {
+                let now = process::monotonic();
+                if now.saturating_sub(reported) >= REPORT_EVERY {
+                    reported = now;
+                    send(WorkReport {
+                        phase: Phase::Fill,
+                        fraction: Bytes(number * STEP).as_f64() / total,
+                        ..WorkReport::default()
+                    })?;
+                }
+            }
+        }
+    }
+    Ok((process::monotonic().saturating_sub(begin), data, ballast))
+}
+
+fn rounds(task: &WorkTask, code: &Map, data: &Map, ballast: Option<&Map>, brake: &mut Brake) -> Result<WorkReport> {
+    let steps = units(task, task.code_units).0 / STEP;
+    let slots = units(task, task.code_units).0 / 8;
+    let mut rng = SplitMix64::new(task.seed);
+    let begin = process::monotonic();
+    let (mut reported, mut checksum) = (begin, 0u64);
+    for round in 0..task.rounds {
+        let started = process::monotonic();
+        checksum = 0;
+        for step in 0..steps {
+            brake.wait()?;
+            let at = rng.below(slots) * 8;
+            let of_data = u64::from(round) * task.unit.0 + step * STEP;
+            checksum += u64::from(code.touch_read(index(at)?)?) + u64::from(data.touch_read(index(of_data)?)?);
+            if step % CLOCK_EVERY == 0 {
+                let now = process::monotonic();
+                let late = now.saturating_sub(begin) > task.timeout;
+                if late || now.saturating_sub(reported) >= REPORT_EVERY {
+                    reported = now;
+                    let fraction = step as f64 / steps.max(1) as f64;
+                    let held = brake.held;
+                    let report = WorkReport {
+                        phase: Phase::Rounds,
+                        rounds: round,
+                        fraction,
+                        checksum,
+                        held,
+                        ..WorkReport::default()
+                    };
+                    if late {
+                        let took = Some(now.saturating_sub(begin));
+                        return Ok(WorkReport { phase: Phase::Done, timed_out: true, took, ..report });
+                    }
+                    send(report)?;
+                }
+            }
+        }
+        let took = Some(process::monotonic().saturating_sub(started));
+        send(WorkReport { phase: Phase::Rounds, rounds: round + 1, checksum, took, ..WorkReport::default() })?;
+    }
+    let took = Some(process::monotonic().saturating_sub(begin));
+    let ballast_resident = ballast.and_then(|map| {
+        let pages = u64::try_from(map.len()).ok()? / process::page_size();
+        Some(map.resident_pages().ok()? as f64 / pages.max(1) as f64)
+    });
+    let held = brake.held;
+    Ok(WorkReport {
+        phase: Phase::Done,
+        rounds: task.rounds,
+        checksum,
+        took,
+        held,
+        ballast_resident,
+        ..WorkReport::default()
+    })
+}
+
+/// A byte in a mapped file by which the workload is held from outside until reclaim has made room for a zram pool.
+struct Brake {
+    map: Option<Map>,
+    held: Nanos,
+}
+
+impl Brake {
+    fn new(task: &WorkTask) -> Result<Brake> {
+        let Some(path) = &task.hold else { return Ok(Brake { map: None, held: Nanos(0) }) };
+        let file = File::open(path).map_err(|error| LabError::file("open", path, error))?;
+        let map = Map::file(&file, path)?;
+        // One page that must not itself be reclaimed.
+        map.lock()?;
+        Ok(Brake { map: Some(map), held: Nanos(0) })
+    }
+
+    fn wait(&mut self) -> Result<()> {
+        let Some(map) = &self.map else { return Ok(()) };
+        if map.touch_read(0)? == 0 {
+            return Ok(());
+        }
+        let begin = process::monotonic();
+        while map.touch_read(0)? != 0 {
+            std::thread::sleep(std::time::Duration::from_micros(200));
+        }
+        self.held.0 += process::monotonic().0.saturating_sub(begin.0);
+        Ok(())
+    }
+}
+
+fn index(offset: u64) -> Result<usize> {
+    usize::try_from(offset)
+        .map_err(|_| LabError::Workload(format!("offset {offset} does not fit into this machine's addresses")))
+}
+
+/// With time and usage of now.
+fn now(report: WorkReport) -> Result<WorkReport> {
+    let usage = process::own_usage()?;
+    let (user, system, major_faults) = (usage.user, usage.system, usage.majflt);
+    Ok(WorkReport { now: process::monotonic(), user, system, major_faults, ..report })
+}
+
+fn send(report: WorkReport) -> Result<()> {
+    child::report(&now(report)?)
+}

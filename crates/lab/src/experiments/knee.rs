@@ -1,0 +1,315 @@
+//! The experiment knee: the smallest memory limit at which a command still runs within x % of its unlimited time.
+//!
+//! Each step is a run at a limit, next to one without; which limit comes next is a function of the records so far
+//! ([`ramline_evidence::knee`]). Every run has a fresh memory cgroup and begins with the command's files out of the page cache, so
+//! that the cache it fills is charged to it: the first toucher pays, and a limit that others' cache gets round is none. What it
+//! is not: a forecast for another machine; the time of a read from this disk is in the result.
+
+use std::time::Duration;
+
+use ramline_evidence::knee::{self, Asked, Knee, Next};
+use ramline_evidence::{Arm, RunRecord, Verdict};
+use ramline_kernel::Root;
+use ramline_kernel::cgroup::Hierarchy;
+use ramline_units::Bytes;
+
+use crate::experiment::{Bench, Experiment, Series};
+use crate::fileset::{FileSet, Trace, Warmth};
+use crate::params::{COMMAND, Kind, Params, row};
+use ramline_sandbox::child::command::{self, CommandRun};
+use ramline_sandbox::error::{LabError, Result};
+use ramline_sandbox::requirements::{self, Caller, Check, Reason, is_unprivileged};
+use ramline_sandbox::{group, observe};
+
+/// Its name on the command line and in records.
+pub const NAME: &str = "knee";
+/// A search has never needed more pairs of runs: seven halvings, a few runs each, and the counter-checks.
+const MOST: u32 = 200;
+/// No probe is given less time than this: starting alone may take as long.
+const LEAST_TIME: Duration = Duration::from_millis(500);
+
+/// The row of the table.
+pub const EXPERIMENT: Experiment = Experiment {
+    name: NAME,
+    question: "How little memory does a command need to run nearly as fast as with all of it?",
+    how: "The command is run in a memory cgroup, in turn without a limit and at one. The limits are halved in on: enough is a limit at \
+          which every run stays within x % of the unlimited median, too small one at which every run is beyond it, or one is killed. Far from the answer one run is enough. Limits above and below the answer are tried as a counter-check. Each run begins with the command's files evicted.",
+    needs: "root (to see which files the command opens), a memory cgroup (version 1 or 2), memory for the command",
+    docs: "docs/experiments/knee.md",
+    page: include_str!("../../../../docs/experiments/knee.md"),
+    parameters: &[
+        COMMAND,
+        row("within", Kind::Text, Some("10%"), "So much slower than without a limit is still well"),
+        row("resolution", Kind::Text, Some("5%"), "How narrow the answer is to be"),
+        row(
+            "runs",
+            Kind::Count(1, 100),
+            Some("3"),
+            "Runs at a limit near the answer; where they disagree, up to 7; far from it one",
+        ),
+        row(
+            "patience",
+            Kind::Text,
+            Some("3"),
+            "A run at a limit gets so many times the unlimited time before it is given up",
+        ),
+        row(
+            "start",
+            Kind::Word(&["cold", "warm"]),
+            Some("cold"),
+            "Time the first run after eviction, or the second one in the same group",
+        ),
+        row("files", Kind::Path, None, "The command's files, one name a line, instead of finding them"),
+        row("timeout", Kind::Time, Some("5min"), "The most time a run without a limit gets"),
+    ],
+    figures: &["wall", "major faults", "read from disks"],
+    open,
+};
+
+/// A series of knee.
+#[derive(Debug)]
+struct Search {
+    argv: Vec<String>,
+    list: Option<std::path::PathBuf>,
+    hierarchy: Hierarchy,
+    within: f64,
+    resolution: f64,
+    patience: f64,
+    runs: usize,
+    warm: bool,
+    timeout: Duration,
+    arms: Vec<Arm>,
+    doubts: Vec<String>,
+    // From here on: of the set-up, and what was seen so far.
+    files: FileSet,
+    start: Bytes,
+    cold: Duration,
+    records: Vec<RunRecord>,
+}
+
+fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
+    let argv = params.list("command").to_vec();
+    let example = format!("ramline lab run {NAME} -- rustc --version");
+    let Some(program) = argv.first() else { return Err(LabError::usage("no command was given", example)) };
+    let share = |name: &str| {
+        let text = params.text(name).unwrap_or_default();
+        knee::share(text).ok_or_else(|| {
+            let message = format!("--{name} '{}' is not a share such as 10%", text.escape_debug());
+            LabError::usage(message, format!("ramline lab run {NAME} --{name} 10% -- {}", argv.join(" ")))
+        })
+    };
+    let (within, resolution) = (share("within")?, share("resolution")?);
+    let patience = params.text("patience").and_then(|text| text.parse::<f64>().ok()).unwrap_or_default();
+    if !(1.0..=100.0).contains(&patience) || patience <= 1.0 + within {
+        let message = format!(
+            "--patience must be a number above {} and at most 100: the time to wait, in unlimited times",
+            1.0 + within
+        );
+        let (within, enough) = (params.text("within").unwrap_or_default(), (2.0 * (1.0 + within)).ceil().max(3.0));
+        let hint = format!("ramline lab run {NAME} --within {within} --patience {enough} -- {}", argv.join(" "));
+        return Err(LabError::usage(message, hint));
+    }
+    let command = format!("ramline lab run {NAME}");
+    let mut check = Check::new(root, Caller { command: &command, ..Caller::default() });
+    check.extend(command::find(program).is_none().then(|| Reason::no_program(program)));
+    if is_unprivileged() {
+        let text = "a memory cgroup, and seeing which files a command opens, needs root";
+        check.extend([Reason::privilege(text, format!("sudo {command} -- {}", argv.join(" ")))]);
+    }
+    check.panics();
+    let hierarchy = check.hierarchy();
+    let most = requirements::headroom(root)?;
+    if most < Bytes::from_mib(64) {
+        check.extend([Reason::new(format!("memory: 64 MiB needed, {most} can be taken"), "ramline show memory")]);
+    }
+    let doubts = check.busy(params.switch("allow-busy"))?;
+    let hierarchy = check.conclude(hierarchy)?;
+    Ok(Box::new(Search {
+        list: params.path("files"),
+        argv,
+        hierarchy,
+        within,
+        resolution,
+        patience,
+        runs: params.count("runs").and_then(|n| usize::try_from(n).ok()).unwrap_or(3),
+        warm: params.text("start") == Some("warm"),
+        timeout: params.time("timeout").unwrap_or(Duration::from_secs(300)),
+        arms: vec![Arm::named(knee::UNLIMITED, &[]), Arm::named("limit", &[])],
+        doubts,
+        files: FileSet::default(),
+        start: Bytes::ZERO,
+        cold: Duration::ZERO,
+        records: Vec::new(),
+    }))
+}
+
+impl Series for Search {
+    fn arms(&self) -> &[Arm] {
+        &self.arms
+    }
+
+    fn runs(&self) -> u32 {
+        MOST
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let percent = |share: f64| format!("{:.0} %", share * 100.0);
+        let mut lines = vec![
+            format!(
+                "the smallest limit within {} of the unlimited time, to {}: about 30 runs, each at most {} times as long as one without a limit",
+                percent(self.within),
+                percent(self.resolution),
+                self.patience
+            ),
+            format!("the command runs as user {}: {}", ramline_kernel::process::uid(), self.argv.join(" ")),
+            "its files are evicted before each run, so that their pages are charged to it".to_owned(),
+        ];
+        if self.warm {
+            lines.push("each run is the second one in its group: the first brings in what the limit allows".to_owned());
+        }
+        lines.extend(self.doubts.iter().map(|what| format!("doubt: {what}")));
+        lines
+    }
+
+    fn longest_run(&self) -> Duration {
+        self.timeout
+    }
+
+    fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
+        bench.progress.step("running the command without a limit, to see which files and how much memory it uses");
+        let mark = bench.run.mark();
+        // Numbers no run of the series has.
+        let (group, _) = group::limited(bench.root, &self.hierarchy, None, u32::MAX, bench.run)?;
+        let trace = Trace { argv: &self.argv, group: Some(&group), timeout: self.timeout, list: self.list.as_deref() };
+        let (files, ran) = FileSet::of_command(bench.root, &trace, bench.run)?;
+        let peak = group.stat()?.peak.unwrap_or_default();
+        bench.run.undo_to(mark)?;
+        self.files = files;
+        self.cold = Duration::from_nanos(ran.wall.0);
+        // A kernel without a peak (cgroup v2 before 5.19): what the files need and the largest process had.
+        self.start = peak.max(if peak.0 == 0 { self.files.needed() + ran.usage.max_rss } else { knee::STEP });
+        // A series that is gone on with began where it began.
+        if let Some(started) = self.records.iter().find_map(|record| record.arm.settings.get(knee::START)?.parse().ok())
+        {
+            self.start = Bytes(started);
+        }
+        Ok(())
+    }
+
+    fn recall(&mut self, records: &[RunRecord]) {
+        self.records = records.to_vec();
+    }
+
+    fn is_search(&self) -> bool {
+        true
+    }
+
+    fn is_over(&self) -> bool {
+        !self.records.is_empty() && self.knee().next() == Next::Done && self.records.len().is_multiple_of(2)
+    }
+
+    fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
+        let limit = match self.knee().next() {
+            Next::Try(limit) if arm.name != knee::UNLIMITED => Some(limit),
+            _ => None,
+        };
+        let start = self.start.0.to_string();
+        record.arm = match limit {
+            Some(limit) => {
+                Arm::named(&format!("limit {limit}"), &[(knee::LIMIT, &limit.0.to_string()), (knee::START, &start)])
+            }
+            None => Arm::named(knee::UNLIMITED, &[(knee::START, &start)]),
+        };
+        requirements::describe(record, Some(self.hierarchy.version()), None);
+        self.run_once(limit, record, bench)?;
+        self.records.push(record.clone());
+        Ok(())
+    }
+}
+
+impl Search {
+    fn knee(&self) -> Knee {
+        let Search { within, resolution, runs, start, .. } = *self;
+        Knee::of(&self.records, Asked { within, resolution, runs, start })
+    }
+
+    /// So long a run at a limit is waited for.
+    fn patience(&self) -> Duration {
+        let time = self.knee().unlimited.map_or(self.cold, |free| Duration::from_secs_f64(free.median));
+        time.mul_f64(self.patience).clamp(LEAST_TIME, self.timeout)
+    }
+
+    fn run_once(&self, limit: Option<Bytes>, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
+        bench.progress.phase("evicting its files");
+        let state = self.files.bring_about(Warmth::Cold)?;
+        let (group, real) = group::limited(bench.root, &self.hierarchy, limit, record.order, bench.run)?;
+        record.verified.insert("memory limit".to_owned(), real.to_string());
+        record.verified.insert("its files in the page cache before the run".to_owned(), state.of_all.to_string());
+        record.detail = Some(self.files.detail());
+        record.notes.extend(self.files.what_stays().map(|what| format!("{what}: the need is up to so much larger")));
+        record.before = observe::counters(bench.root, &group.stat()?);
+        let timeout = if limit.is_some() { self.patience() } else { self.timeout };
+        let order = || CommandRun { argv: &self.argv, group: Some(&group), timeout, watch: None };
+        let at = limit.map_or_else(|| "without a limit".to_owned(), |limit| format!("within {limit}"));
+        bench.progress.phase(&format!("the command runs {at}"));
+        let mut ran = command::run(bench.root, order(), bench.run)?;
+        if self.warm && ran.verdict() == Verdict::Completed {
+            ran = command::run(bench.root, order(), bench.run)?;
+        }
+        let stat = group.stat()?;
+        record.after = observe::counters(bench.root, &stat);
+        record.verdict = ran.verdict();
+        record.reclaim = observe::reclaim(record, ran.usage.majflt);
+        record.reclaim.read_bytes = Some(ran.usage.read);
+        (record.user, record.system, record.elapsed) = (ran.usage.user, ran.usage.system, ran.wall);
+        record.figures = ran.figures();
+        record.figures.extend(stat.peak.map(|peak| {
+            ramline_evidence::Figure::new(
+                "peak of the group",
+                peak.as_f64(),
+                "bytes",
+                ramline_evidence::Better::Neither,
+            )
+        }));
+        if limit.is_none() && record.verdict != Verdict::Completed {
+            // It ran at the set-up: something has changed, and nothing can be compared any more.
+            ran.must_succeed(&self.argv)?;
+            return Err(LabError::Workload(format!(
+                "without a limit of its own, {real} was not enough for the command"
+            )));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(set: &[(&str, &[&str])]) -> String {
+        let table = EXPERIMENT.table();
+        let mut params = EXPERIMENT.defaults();
+        for (name, values) in set {
+            params.set(&table, name, values.iter().map(|value| (*value).to_owned()).collect()).unwrap();
+        }
+        match open(&Root::live(), &params) {
+            Ok(_) => panic!("opened"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn bad_input_is_refused_before_anything_starts() {
+        assert!(refused(&[]).contains("no command was given"));
+        let command: (&str, &[&str]) = ("command", &["true"]);
+        assert!(refused(&[command, ("within", &["much"])]).contains("--within 'much' is not a share such as 10%"));
+        assert!(refused(&[command, ("resolution", &["0%"])]).contains("--resolution"));
+        assert!(refused(&[command, ("patience", &["1.05"])]).contains("--patience must be a number above 1.1"));
+        let hasty = refused(&[command, ("within", &["200%"])]);
+        assert!(
+            hasty.contains("--patience must be a number above 3 ")
+                && hasty.contains("--within 200% --patience 6 -- true")
+        );
+        assert!(refused(&[("command", &["no-such-program"])]).contains("there is no program 'no-such-program'"));
+    }
+}

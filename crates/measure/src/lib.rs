@@ -1,0 +1,4 @@
+//! What it costs: an access to every tier of memory, and reading again what was evicted.
+
+pub mod reread;
+pub mod tiers;

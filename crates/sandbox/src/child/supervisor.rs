@@ -1,0 +1,308 @@
+//! One child from its start to its end: what it reports, the ticks at which it is looked at, and its end in every case.
+//!
+//! What is looked at, and when the child is to be stopped, is the caller's. A child that is no longer followed, whatever the
+//! reason, is killed and waited for.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::process::{Child, ChildStderr, Command, ExitStatus};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use ramline_act::Run;
+use ramline_evidence::Verdict;
+use ramline_kernel::cgroup::Group;
+use ramline_kernel::process::{self, Usage};
+use ramline_kernel::signals;
+use ramline_units::Nanos;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::end::End;
+use super::lines::{self, GO, LONGEST, Line};
+use crate::error::{LabError, Result};
+use crate::observe::SAMPLE_EVERY;
+
+/// The pipe of a child that has ended is closed, so this is over as soon as all in it was read; on a busy machine that may
+/// take a while.
+const LAST_LINES: Duration = Duration::from_secs(5);
+
+/// What happened next.
+#[derive(Debug)]
+pub enum Event<T> {
+    /// It reported.
+    Report(T),
+    /// It reported and stands still until [`Supervisor::resume`].
+    Waiting(T),
+    /// Time to look.
+    Tick,
+    /// It has ended, and all it reported was taken in.
+    Ended(End),
+}
+
+/// What is killed with a child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Only itself.
+    Child,
+    /// All in its group.
+    Group,
+    /// All in the process group it leads.
+    Led,
+}
+
+/// A child that reports `T`. Dropping it kills and reaps the child.
+#[derive(Debug)]
+pub struct Supervisor<T> {
+    child: Child,
+    input: Option<File>,
+    lines: Receiver<Line<T>>,
+    /// Its group, and how many were killed there for want of memory before it.
+    group: Option<(Group, u64)>,
+    reach: Reach,
+    exit: Option<(ExitStatus, Usage, Nanos)>,
+    failed: Option<String>,
+    stopped: Option<Verdict>,
+    every: Duration,
+    due: Instant,
+    /// When a tick comes out of turn.
+    deadline: Option<Instant>,
+    /// The last event was a tick.
+    ticked: bool,
+}
+
+impl<T: DeserializeOwned + Send + 'static> Supervisor<T> {
+    /// Starts a child inside `group`, through the journal.
+    ///
+    /// # Errors
+    /// It cannot be started, or the group cannot be read.
+    pub fn start(command: &mut Command, group: Option<&Group>, run: &mut Run) -> Result<Supervisor<T>> {
+        let group = group.map(|group| Ok::<_, LabError>((group.clone(), oom_kills(group)?))).transpose()?;
+        let child = run.spawn_into(group.as_ref().map(|(group, _)| group), command)?;
+        let mut supervisor = Supervisor::of_child(child);
+        supervisor.group = group;
+        Ok(supervisor)
+    }
+
+    /// Follows a child that speaks through pipes and was started without a journal.
+    #[must_use]
+    pub fn of_child(mut child: Child) -> Supervisor<T> {
+        let (sender, lines) = channel();
+        if let Some(output) = child.stdout.take() {
+            lines::pass_on("lines", output, LONGEST, sender, lines::parse);
+        }
+        let input = child.stdin.take().map(OwnedFd::from);
+        Supervisor::new(child, input, lines)
+    }
+}
+
+impl<T> Supervisor<T> {
+    /// Follows a child whose lines are read elsewhere.
+    #[must_use]
+    pub fn new(child: Child, input: Option<OwnedFd>, lines: Receiver<Line<T>>) -> Supervisor<T> {
+        Supervisor {
+            child,
+            input: input.map(File::from),
+            lines,
+            group: None,
+            reach: Reach::Child,
+            exit: None,
+            failed: None,
+            stopped: None,
+            every: SAMPLE_EVERY,
+            due: Instant::now(),
+            deadline: None,
+            ticked: false,
+        }
+    }
+
+    /// With another reach.
+    #[must_use]
+    pub fn reaching(mut self, reach: Reach) -> Supervisor<T> {
+        self.reach = reach;
+        self
+    }
+
+    /// With so much time between ticks; else [`SAMPLE_EVERY`].
+    #[must_use]
+    pub fn ticking(mut self, every: Duration) -> Supervisor<T> {
+        self.every = every;
+        self
+    }
+
+    /// Its pid.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Refuses to go on with one that is not where it was started.
+    ///
+    /// # Errors
+    /// It is not in this group, or that cannot be read.
+    pub fn must_be_in(&self, group: &Group) -> Result<()> {
+        let inside = group.pids()?.contains(&self.pid());
+        if inside { Ok(()) } else { Err(LabError::Workload("it is not inside its group".to_owned())) }
+    }
+
+    /// Its standard error, where that is a pipe.
+    pub fn take_stderr(&mut self) -> Option<ChildStderr> {
+        self.child.stderr.take()
+    }
+
+    /// A tick comes at this time too.
+    pub fn tick_at(&mut self, time: Instant) {
+        self.deadline = Some(time);
+    }
+
+    /// The next event; a tick when one is due, also while reports come.
+    ///
+    /// # Errors
+    /// SIGINT or SIGTERM came, or the child cannot be waited for.
+    pub fn next_event(&mut self) -> Result<Event<T>> {
+        loop {
+            let now = Instant::now();
+            let due = self.deadline.map_or(self.due, |at| at.min(self.due));
+            // Not twice in a row: looking may take longer than the time between ticks.
+            if now >= due && !self.ticked {
+                (self.ticked, self.due) = (true, now + self.every);
+                self.deadline = self.deadline.filter(|at| *at > now);
+                return Ok(Event::Tick);
+            }
+            self.ticked = false;
+            match self.next_event_by(due)? {
+                Event::Tick => {}
+                event => return Ok(event),
+            }
+        }
+    }
+
+    /// The next event, or a tick at `time`, or before.
+    ///
+    /// # Errors
+    /// As [`Supervisor::next_event`].
+    pub fn next_event_by(&mut self, time: Instant) -> Result<Event<T>> {
+        if signals::interrupted() {
+            return Err(LabError::Interrupted);
+        }
+        let wait = time.saturating_duration_since(Instant::now());
+        if self.exit.is_none() {
+            let ended = match self.lines.recv_timeout(wait) {
+                Ok(line) => return Ok(self.take(line)),
+                Err(RecvTimeoutError::Timeout) => process::poll_with_usage(&self.child)?,
+                // All is said; the process is ending. Rounded up: a wait of less than a millisecond would be none.
+                Err(RecvTimeoutError::Disconnected) => {
+                    process::wait_at_most(&self.child, wait.max(Duration::from_millis(1)))?
+                }
+            };
+            let Some((status, usage)) = ended else { return Ok(Event::Tick) };
+            self.exit = Some((status, usage, process::monotonic()));
+        }
+        match self.lines.recv_timeout(LAST_LINES) {
+            Ok(line) => Ok(self.take(line)),
+            Err(_) => self.end().map(Event::Ended),
+        }
+    }
+
+    fn take(&mut self, line: Line<T>) -> Event<T> {
+        match line {
+            Line::Report(report) => Event::Report(report),
+            Line::Waiting(report) => Event::Waiting(report),
+            Line::Failed(why) => {
+                self.failed = Some(why);
+                Event::Tick
+            }
+        }
+    }
+
+    fn end(&self) -> Result<End> {
+        // A signal of the terminal reaches the child too: what it did then is no result.
+        let Some((status, usage, at)) = self.exit.filter(|_| !signals::interrupted()) else {
+            return Err(LabError::Interrupted);
+        };
+        let out_of_memory = match &self.group {
+            Some((group, before)) => oom_kills(group)? > *before,
+            None => false,
+        };
+        let (failed, stopped) = (self.failed.clone(), self.stopped.clone());
+        Ok(End { status, usage, at, out_of_memory, failed, stopped, foreign: false })
+    }
+
+    /// Sends a line. That a child has ended, and does not listen any more, is seen from [`Supervisor::next_event`].
+    pub fn send(&mut self, line: &impl Serialize) {
+        if let Some(input) = &self.input {
+            drop(lines::write(input, line));
+        }
+    }
+
+    /// Lets one that waits go on.
+    pub fn resume(&mut self) {
+        if let Some(mut input) = self.input.as_ref() {
+            drop(writeln!(input, "{GO}"));
+        }
+    }
+
+    /// Kills it; the first verdict that makes us do so counts.
+    ///
+    /// # Errors
+    /// Something of its group is still there after 2 s.
+    pub fn stop(&mut self, verdict: Verdict) -> Result<()> {
+        if self.stopped.is_some() {
+            return Ok(());
+        }
+        self.stopped = Some(verdict);
+        self.kill()
+    }
+
+    /// It was stopped.
+    #[must_use]
+    pub const fn is_stopped(&self) -> bool {
+        self.stopped.is_some()
+    }
+
+    /// Kills it.
+    ///
+    /// # Errors
+    /// Something of its group is still there after 2 s.
+    pub fn kill(&mut self) -> Result<()> {
+        if self.exit.is_some() {
+            return Ok(());
+        }
+        match (self.reach, &self.group) {
+            (Reach::Group, Some((group, _))) => group.kill_all()?,
+            (Reach::Led, _) => process::kill_led_by(&self.child)?,
+            // Ended already is as good.
+            _ => drop(self.child.kill()),
+        }
+        Ok(())
+    }
+
+    /// Waits until it has ended.
+    ///
+    /// # Errors
+    /// It cannot be waited for.
+    pub fn wait(&mut self) -> Result<()> {
+        if self.exit.is_none() {
+            let (status, usage) = process::wait_with_usage(&self.child)?;
+            self.exit = Some((status, usage, process::monotonic()));
+        }
+        Ok(())
+    }
+}
+
+impl<T> Drop for Supervisor<T> {
+    fn drop(&mut self) {
+        if self.exit.is_none() {
+            self.input = None;
+            let _ = self.kill();
+            // Itself in any case, or it would be waited for in vain.
+            drop(self.child.kill());
+            drop(process::wait_with_usage(&self.child));
+        }
+    }
+}
+
+fn oom_kills(group: &Group) -> Result<u64> {
+    Ok(group.stat()?.oom_kills.unwrap_or(0))
+}

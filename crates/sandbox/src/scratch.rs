@@ -1,0 +1,75 @@
+//! Scratch files: a private directory for them, their contents, and what of them is in the page cache.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use ramline_act::Run;
+use ramline_evidence::rng::SplitMix64;
+use ramline_kernel::{process, residency};
+use ramline_units::Bytes;
+
+use crate::error::{LabError, Result};
+
+/// Of the contents: the same in every run.
+const SEED: u64 = 256;
+
+/// A directory of ours in `place`.
+///
+/// # Errors
+/// It cannot be made.
+pub fn own_dir(place: &Path, run: &mut Run) -> Result<PathBuf> {
+    // Not guessable, and the name must not exist: the step refuses one that is taken.
+    let name = SplitMix64::new(process::monotonic().0 ^ u64::from(std::process::id()).rotate_left(40)).next_u64();
+    Ok(run.make_dir(&place.join(format!("ramline-{name:016x}")))?)
+}
+
+/// Writes random bytes, so that no layer below can shorten or share them, and syncs them.
+///
+/// # Errors
+/// They cannot be written.
+pub fn fill(file: &mut File, size: Bytes) -> std::io::Result<()> {
+    const CHUNK: u64 = 1 << 20;
+    let mut rng = SplitMix64::new(SEED);
+    let mut left = size.0;
+    while left > 0 {
+        let length = left.min(CHUNK);
+        let chunk: Vec<u8> = (0..length.div_ceil(8)).flat_map(|_| rng.next_u64().to_le_bytes()).collect();
+        file.write_all(&chunk[..usize::try_from(length).unwrap_or(chunk.len())])?;
+        left -= length;
+    }
+    file.sync_all()
+}
+
+/// Makes such a file in a place that goes as a whole.
+///
+/// # Errors
+/// It is there already, or cannot be written.
+pub fn new_file(path: &Path, size: Bytes) -> Result<()> {
+    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    made.and_then(|mut file| fill(&mut file, size)).map_err(|error| LabError::file("write", path, error))
+}
+
+/// Pages of a file in the page cache.
+///
+/// # Errors
+/// It cannot be opened or counted.
+pub fn cached(path: &Path) -> Result<u64> {
+    let file = File::open(path).map_err(|error| LabError::file("open", path, error))?;
+    Ok(residency::of(&file, path)?.cached)
+}
+
+/// Drops a file from the page cache and proves it.
+///
+/// # Errors
+/// Pages stay: then the run would begin warm, with pages others have paid for.
+pub fn evict(path: &Path) -> Result<()> {
+    let file = File::open(path).map_err(|error| LabError::file("open", path, error))?;
+    let evicted = residency::evict(&file, path)?;
+    if evicted.after.cached == 0 {
+        return Ok(());
+    }
+    let (left, all) = (evicted.after.cached, evicted.before.cached);
+    Err(LabError::Workload(format!("{left} of {all} cached pages of {} could not be evicted", path.display())))
+}

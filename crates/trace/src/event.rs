@@ -1,0 +1,281 @@
+//! What the kernel's records mean: those of the page cache, of read-ahead, of reclaim, and of new processes.
+
+use crate::{Field, Format};
+
+/// A file as the kernel names it in records; not as stat(2) does, whose device numbers are others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId {
+    /// Device, as [`device_number`] counts them.
+    pub device: u32,
+    /// Inode.
+    pub inode: u64,
+}
+
+impl FileId {
+    /// Major and minor number of the device.
+    #[must_use]
+    pub const fn numbers(self) -> (u32, u32) {
+        (self.device >> 20, self.device & 0xf_ffff)
+    }
+}
+
+/// A device as the kernel numbers it inside (linux/kdev_t.h), which its tracepoints print: major in the bits from 20 on.
+#[must_use]
+pub const fn device_number(major: u32, minor: u32) -> u32 {
+    major << 20 | minor
+}
+
+/// The name of a task, up to its first zero byte.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TaskName(pub [u8; 16]);
+
+impl std::fmt::Display for TaskName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&String::from_utf8_lossy(self.0.split(|byte| *byte == 0).next().unwrap_or_default()))
+    }
+}
+
+/// Something that happened. Places in files are in pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// A request of `first..=last` was served; also for what is left of a request that was served in parts.
+    Get { file: FileId, first: u64, last: u64 },
+    /// Of a window what was there was mapped.
+    Map { file: FileId, first: u64, last: u64 },
+    /// A fault that no window could serve begins.
+    Fault { file: FileId, index: u64 },
+    /// Pages were added to the page cache.
+    Add { file: FileId, index: u64, pages: u64 },
+    /// Pages were taken out of it.
+    Delete { file: FileId, index: u64, pages: u64 },
+    /// Read-ahead begins: for a page that is not there, or since a mark was reached.
+    ReadAhead { file: FileId },
+    /// The task itself begins or ends direct reclaim.
+    Reclaim { begins: bool },
+    /// A new task, and whether it is a thread of the one that made it.
+    New { task: u32, thread: bool, name: TaskName },
+    /// A task has another name.
+    Rename { task: u32, name: TaskName },
+}
+
+/// What, and which task did it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    /// Id of the task (thread).
+    pub task: u32,
+    /// What happened.
+    pub what: What,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Get,
+    Map,
+    Fault,
+    Add,
+    Delete,
+    ReadAhead,
+    ReclaimBegins,
+    ReclaimEnds,
+    New,
+    Rename,
+}
+
+/// The events, as the kernel names them.
+const EVENTS: [(&str, Kind); 13] = [
+    (GET, Kind::Get),
+    ("filemap/mm_filemap_map_pages", Kind::Map),
+    ("filemap/mm_filemap_fault", Kind::Fault),
+    (ADD, Kind::Add),
+    (DELETE, Kind::Delete),
+    (MARK, Kind::ReadAhead),
+    ("readahead/page_cache_async_ra", Kind::ReadAhead),
+    ("vmscan/mm_vmscan_direct_reclaim_begin", Kind::ReclaimBegins),
+    ("vmscan/mm_vmscan_direct_reclaim_end", Kind::ReclaimEnds),
+    ("vmscan/mm_vmscan_memcg_reclaim_begin", Kind::ReclaimBegins),
+    ("vmscan/mm_vmscan_memcg_reclaim_end", Kind::ReclaimEnds),
+    ("task/task_newtask", Kind::New),
+    ("task/task_rename", Kind::Rename),
+];
+const GET: &str = "filemap/mm_filemap_get_pages";
+const ADD: &str = "filemap/mm_filemap_add_to_page_cache";
+const DELETE: &str = "filemap/mm_filemap_delete_from_page_cache";
+const MARK: &str = "readahead/page_cache_sync_ra";
+
+/// What a process does to files, as `GROUP/EVENT`.
+pub const PROCESS_EVENTS: [&str; 8] = [
+    GET,
+    "filemap/mm_filemap_map_pages",
+    "filemap/mm_filemap_fault",
+    ADD,
+    MARK,
+    "readahead/page_cache_async_ra",
+    "task/task_newtask",
+    "task/task_rename",
+];
+/// What takes pages out of the page cache, and reclaim that does.
+pub const REMOVING_EVENTS: [&str; 5] = [
+    DELETE,
+    "vmscan/mm_vmscan_direct_reclaim_begin",
+    "vmscan/mm_vmscan_direct_reclaim_end",
+    "vmscan/mm_vmscan_memcg_reclaim_begin",
+    "vmscan/mm_vmscan_memcg_reclaim_end",
+];
+/// What adds pages to it, and for whom.
+pub const ADDING_EVENTS: [&str; 5] =
+    [ADD, MARK, "readahead/page_cache_async_ra", "task/task_newtask", "task/task_rename"];
+
+/// Records to events, by the formats of the kernel that wrote them.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    known: Vec<Known>,
+    // By the number with which a record begins: the place in `known`, and 1; 0 is none of ours.
+    places: Vec<u8>,
+    kind: Option<Field>,
+    task: Option<Field>,
+    marks: bool,
+    requests: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    kind: Kind,
+    inode: Option<Field>,
+    device: Option<Field>,
+    index: Option<Field>,
+    last: Option<Field>,
+    order: Option<Field>,
+    pid: Option<Field>,
+    flags: Option<Field>,
+    name: Option<Field>,
+}
+
+/// A new thread of the same process (linux/sched.h).
+const CLONE_THREAD: u64 = 0x1_0000;
+
+impl Decoder {
+    /// With what `format` says of each event (`GROUP/EVENT`): the text of its `format` file, `None` where this kernel does not have it.
+    #[must_use]
+    pub fn new(format: impl Fn(&str) -> Option<String>) -> Decoder {
+        let mut decoder = Decoder::default();
+        for (event, kind) in EVENTS {
+            if let Some(text) = format(event) {
+                decoder.learn(event, kind, &Format::parse(&text));
+            }
+        }
+        decoder
+    }
+
+    fn learn(&mut self, event: &str, kind: Kind, format: &Format) {
+        let Some(id) = format.id().map(usize::from) else { return };
+        self.marks |= event == MARK;
+        self.requests |= event == GET;
+        self.kind = self.kind.or(format.field("common_type"));
+        self.task = self.task.or(format.field("common_pid"));
+        if self.places.len() <= id {
+            self.places.resize(id + 1, 0);
+        }
+        let field = |name| format.field(name);
+        self.known.push(Known {
+            kind,
+            inode: field("i_ino"),
+            device: field("s_dev"),
+            index: field("index"),
+            last: field("last_index"),
+            order: field("order"),
+            pid: field("pid"),
+            flags: field("clone_flags"),
+            name: field(if kind == Kind::Rename { "newcomm" } else { "comm" }),
+        });
+        self.places[id] = u8::try_from(self.known.len()).unwrap_or(0);
+    }
+
+    /// Misses can be told from read-ahead.
+    #[must_use]
+    pub const fn has_marks(&self) -> bool {
+        self.marks
+    }
+
+    /// Requests are recorded at all.
+    #[must_use]
+    pub const fn has_requests(&self) -> bool {
+        self.requests
+    }
+
+    /// What a record says; `None` for one of another event, and for one that makes no sense.
+    #[must_use]
+    pub fn event(&self, record: &[u8]) -> Option<Event> {
+        let id = usize::try_from(self.kind?.number(record)?).ok()?;
+        let known = self.known.get(usize::from(self.places.get(id)?.checked_sub(1)?))?;
+        let task = u32::try_from(self.task?.number(record)?).ok()?;
+        Some(Event { task, what: known.what(record)? })
+    }
+}
+
+impl Known {
+    fn what(&self, record: &[u8]) -> Option<What> {
+        let number = |field: Option<Field>| field.and_then(|field| field.number(record));
+        let file = || {
+            let device = u32::try_from(number(self.device)?).ok()?;
+            Some(FileId { device, inode: number(self.inode)? })
+        };
+        // Without the field (before 5.17) every record is of one page. No folio is larger than 2^30 pages.
+        let pages = || 1u64 << number(self.order).unwrap_or(0).min(30);
+        let task = || number(self.pid).and_then(|pid| u32::try_from(pid).ok());
+        Some(match self.kind {
+            Kind::Get => What::Get { file: file()?, first: number(self.index)?, last: number(self.last)? },
+            Kind::Map => What::Map { file: file()?, first: number(self.index)?, last: number(self.last)? },
+            Kind::Fault => What::Fault { file: file()?, index: number(self.index)? },
+            Kind::Add => What::Add { file: file()?, index: number(self.index)?, pages: pages() },
+            Kind::Delete => What::Delete { file: file()?, index: number(self.index)?, pages: pages() },
+            Kind::ReadAhead => What::ReadAhead { file: file()? },
+            Kind::ReclaimBegins => What::Reclaim { begins: true },
+            Kind::ReclaimEnds => What::Reclaim { begins: false },
+            Kind::New => {
+                let thread = number(self.flags)? & CLONE_THREAD != 0;
+                What::New { task: task()?, thread, name: self.name(record)? }
+            }
+            Kind::Rename => What::Rename { task: task()?, name: self.name(record)? },
+        })
+    }
+
+    fn name(&self, record: &[u8]) -> Option<TaskName> {
+        self.name?.bytes(record)?.try_into().ok().map(TaskName)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COMMON: &str = "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n";
+
+    fn record(id: u16, words: &[u64]) -> Vec<u8> {
+        let mut out = id.to_ne_bytes().to_vec();
+        out.extend([0; 2]);
+        out.extend(9u32.to_ne_bytes());
+        out.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
+        out
+    }
+
+    #[test]
+    fn a_record_is_read_by_the_places_this_kernel_names() {
+        let fields = "ID: 3\n\tfield:unsigned long i_ino;\toffset:16;\tsize:8;\tsigned:0;\n\tfield:dev_t s_dev;\toffset:8;\tsize:4;\tsigned:0;\n\
+            \tfield:unsigned long index;\toffset:24;\tsize:8;\tsigned:0;\n\tfield:unsigned char order;\toffset:32;\tsize:1;\tsigned:0;\n";
+        let decoder = Decoder::new(|event| (event == ADD).then(|| format!("{COMMON}{fields}")));
+        let file = FileId { device: device_number(254, 1), inode: 7 };
+        assert_eq!(file.device, 266_338_305, "as tracepoints print it");
+        let found = decoder.event(&record(3, &[u64::from(file.device), 7, 40, 2]));
+        assert_eq!(found, Some(Event { task: 9, what: What::Add { file, index: 40, pages: 4 } }));
+        assert_eq!(file.numbers(), (254, 1));
+        assert_eq!(decoder.event(&record(3, &[1])), None);
+        assert_eq!(decoder.event(&record(4, &[1, 7, 40, 2])), None);
+        assert!(!decoder.has_requests() && !decoder.has_marks());
+    }
+
+    #[test]
+    fn names_end_at_the_first_zero() {
+        assert_eq!(TaskName(*b"cat\0garbage\0\0\0\0\0").to_string(), "cat");
+        assert_eq!(TaskName(*b"sixteen-bytes-xx").to_string(), "sixteen-bytes-xx");
+    }
+}
