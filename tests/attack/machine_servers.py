@@ -10,7 +10,7 @@ import struct
 import time
 from pathlib import Path
 
-from machine_tools import LIBC, PAGE, unmount
+from harness.machine import LIBC, PAGE, die_with_parent, unmount
 
 ROOT, FILE, NAME, PAGES = 1, 2, "file", 64
 LOOKUP, FORGET, GETATTR, OPEN, READ, STATFS, RELEASE, FLUSH = 1, 2, 3, 14, 15, 17, 18, 25
@@ -65,7 +65,7 @@ class Fuse:
 
     def serve(self, device):
         """Never returns. Ends with the mount, or with the test."""
-        LIBC.prctl(1, signal.SIGKILL, 0, 0, 0)
+        die_with_parent()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
         try:

@@ -9,13 +9,11 @@ is: made by `link_to_file`; a document sent there replaces the file it leads to;
 """
 
 import contextlib
-import ctypes
 import fcntl
 import hashlib
 import os
 import pty
 import re
-import shutil
 import socket
 import stat
 import subprocess
@@ -25,16 +23,14 @@ import tty
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness import Skip
+from harness.machine import command, must, until
+
 ROOT, NOBODY = 0, 65534
 # crates/cli/src/exit.rs
 DONE, FAILED, USAGE, REFUSED = 0, 1, 2, 5
 TEMPORARY = re.compile(r"\.ramline-|\.tmp\b|\.partial\b")
 CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
-LIBC = ctypes.CDLL(None, use_errno=True)
-
-
-class Skip(Exception):
-    """This place cannot be had here."""
 
 
 @dataclass
@@ -547,10 +543,8 @@ def file_of_root(mode):
 def mount(case, at, *words):
     if not case.option.mounts:
         raise Skip("no mount name space of our own: nothing is mounted")
-    done = subprocess.run(["mount", *map(str, words), str(at)], capture_output=True, text=True)
-    if done.returncode:
-        raise Skip(f"mount {words[0]} {words[1]}: {done.stderr.strip()}")
-    case.undo.callback(subprocess.run, ["umount", "-l", str(at)], capture_output=True)
+    must("mount", *words, at)
+    case.undo.callback(command, "umount", "-l", at)
 
 
 def disk(case, size="1m"):
@@ -564,7 +558,8 @@ def read_only(name):
         at = disk(case)
         if name == "old":
             case.file("disk/old")
-        subprocess.run(["mount", "-o", "remount,ro", at], check=True, capture_output=True)
+        # A process that another thread starts has our files open until it runs its own program: while it does, the mount is busy.
+        until(lambda: command("mount", "-o", "remount,ro", at).returncode == 0)
         case.path = str(at / name)
 
     return make

@@ -1,6 +1,5 @@
 """Starts one command, waits for it at most so long, and says what is wrong with how it ended and with what it wrote."""
 
-import ctypes
 import json
 import os
 import re
@@ -166,8 +165,3 @@ def judge(case, ended):
         if found := CONTROL.search(page.replace(b"\r", b"")):
             wrong.append((f"raw {found.group().hex()} in the HTML: {command}", plain(page[max(0, found.start() - 60) : found.start()])))
     return wrong
-
-
-def die_with_parent():
-    """A worker must not outlive a killed fuzzer."""
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)

@@ -5,10 +5,11 @@
         Taskstats().delays(pid)           # {"freepages": (times, ns), ...}
 """
 
-import contextlib
 import socket
 import struct
 from pathlib import Path
+
+from harness.machine import written
 
 KNOB = Path("/proc/sys/kernel/task_delayacct")
 # linux/netlink.h and linux/genetlink.h
@@ -22,14 +23,8 @@ FIELDS = {"cpu": 16, "blkio": 32, "swapin": 48, "freepages": 312, "thrashing": 3
 PID, VERSION = 128, 9
 
 
-@contextlib.contextmanager
 def accounting():
-    before = KNOB.read_text()
-    KNOB.write_text("1")
-    try:
-        yield
-    finally:
-        KNOB.write_text(before)
+    return written(KNOB, "1")
 
 
 def attribute(kind, data):

@@ -10,7 +10,11 @@ import subprocess
 import time
 from pathlib import Path
 
-from makers import GIB, MIB, TOP, Group, Skip, beside, each, fill, read, scratch, shell, swapped_out, zram
+from harness import TOP, Skip
+from harness.areas import zram
+from harness.groups import Group
+from harness.machine import GIB, MIB, beside, tmpfs
+from makers import each, fill, read, scratch, shell, swapped_out
 
 TEXT = b"The quick brown fox jumps over the lazy dog, again and again, line after line.\n"
 
@@ -78,8 +82,10 @@ def pgbench():
 
 @contextlib.contextmanager
 def groups_made():
+    group = Group("made", 64 * MIB)
+
     def step():
-        with Group(f"made-{os.getpid()}", 64 * MIB) as group:
+        with group:
             if (pid := os.fork()) == 0:
                 group.enter()
                 bytearray(8 * MIB)
@@ -87,12 +93,11 @@ def groups_made():
             os.waitpid(pid, 0)
 
     try:
-        with beside(each(step)) as pid:
+        with beside(each(step)):
             yield
     finally:
         # The one that was there when the load was ended.
-        with contextlib.suppress(OSError):
-            Group(f"made-{pid}").path.with_name(f"verdicts-made-{pid}-{pid}").rmdir()
+        group.remove()
 
 
 @contextlib.contextmanager
@@ -197,16 +202,9 @@ def fork_storm():
 
 @contextlib.contextmanager
 def tmpfs_in_and_out():
-    with scratch() as folder:
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4G", "verdicts", folder], check=True)
-        try:
-            with beside(shell("dd if=/dev/zero of=$AT/file bs=1M count=2048; rm $AT/file", AT=folder)):
-                yield
-        finally:
-            for _ in range(20):
-                if subprocess.run(["umount", folder], stderr=subprocess.DEVNULL, check=False).returncode == 0:
-                    break
-                time.sleep(0.2)
+    with scratch() as folder, tmpfs(folder / "at", "4G") as at:
+        with beside(shell("dd if=/dev/zero of=$AT/file bs=1M count=2048; rm $AT/file", AT=at)):
+            yield
 
 
 @contextlib.contextmanager

@@ -10,8 +10,10 @@ import socket
 import subprocess
 import time
 
-from labtest import RAMLINE
-from makers import GIB, MIB, TOP, Group, beside, die_with_parent, each, fill, scratch, shell
+from harness import RAMLINE, TOP
+from harness.groups import Group
+from harness.machine import GIB, LIBC, MIB, beside, die_with_parent, image
+from makers import each, fill, scratch, shell
 
 
 @contextlib.contextmanager
@@ -77,7 +79,7 @@ def locked():
     def work(tell):
         area = mmap.mmap(-1, GIB)
         address = ctypes.addressof(ctypes.c_char.from_buffer(area))
-        if ctypes.CDLL(None).mlock(ctypes.c_void_p(address), ctypes.c_size_t(GIB)) != 0:
+        if LIBC.mlock(address, GIB) != 0:
             os._exit(1)
         tell()
         signal.pause()
@@ -109,19 +111,9 @@ def over_loopback():
 def image_mounted():
     """A tree is copied to an ext4 in an image of 2 GiB, again and again."""
     with scratch() as folder:
-        (folder / "to").mkdir()
-        with open(folder / "image", "wb") as image:
-            image.truncate(2 * GIB)
-        subprocess.run(["mke2fs", "-q", "-F", "-t", "ext4", folder / "image"], check=True)
-        subprocess.run(["mount", "-o", "loop", folder / "image", folder / "to"], check=True)
-        try:
-            with beside(shell("cp -a /usr/include /usr/share/doc $AT/to; sync -f $AT/to; rm -rf $AT/to/*", AT=folder)):
+        with image(folder / "to", 2 * GIB, "mke2fs", "-q", "-F", "-t", "ext4") as at:
+            with beside(shell("cp -a /usr/include /usr/share/doc $AT; sync -f $AT; rm -rf $AT/*", AT=at)):
                 yield
-        finally:
-            for _ in range(40):
-                if subprocess.run(["umount", folder / "to"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
-                    break
-                time.sleep(0.25)
 
 
 @contextlib.contextmanager

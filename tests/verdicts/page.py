@@ -2,7 +2,8 @@
 
 import os
 
-from makers import TOP, meminfo
+from harness import TOP
+from harness.machine import meminfo
 from readings import STATUSES
 
 PAGE = TOP / "docs/verdicts.md"

@@ -5,14 +5,16 @@ import mmap
 import os
 import random
 import signal
-import subprocess
 import time
 
+import provocations
 import trees
-from makers import MIB, Group, Skip, beside, each, fill, meminfo, own_tmp, provocations, scratch, swap_file, swapped_out, zram
+from harness import Skip
+from harness.areas import swap_file, zram
+from harness.groups import Group
+from harness.machine import MIB, beside, meminfo, tmpfs, written
+from makers import each, fill, own_tmp, scratch, swapped_out
 from readings import RATES, State
-
-PROVOKED = provocations()
 
 
 @contextlib.contextmanager
@@ -59,7 +61,7 @@ def huge_pages():
     """Seven per cent of RAM."""
     if meminfo("MemAvailable") < meminfo("MemTotal") // 3:
         raise Skip("less than a third of RAM is available")
-    with PROVOKED.written("/proc/sys/vm/nr_hugepages", f"{int(meminfo('MemTotal') * 0.07) // (2 * MIB)}\n"):
+    with written("/proc/sys/vm/nr_hugepages", f"{int(meminfo('MemTotal') * 0.07) // (2 * MIB)}\n"):
         yield
 
 
@@ -129,13 +131,9 @@ def group_maps():
 
 @contextlib.contextmanager
 def small_tmpfs():
-    with scratch() as folder:
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48M", "verdicts", folder], check=True)
-        try:
-            (folder / "fill").write_bytes(bytes(46 * MIB))
-            yield
-        finally:
-            subprocess.run(["umount", folder], check=False)
+    with scratch() as folder, tmpfs(folder / "at", "48M") as at:
+        (at / "fill").write_bytes(bytes(46 * MIB))
+        yield
 
 
 @contextlib.contextmanager
@@ -169,14 +167,10 @@ def in_order_of_making():
 
 @contextlib.contextmanager
 def shared_by_inodes():
-    with scratch() as folder:
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256M,nr_inodes=500", "verdicts", folder], check=True)
-        try:
-            for number in range(490):
-                (folder / str(number)).touch()
-            yield
-        finally:
-            subprocess.run(["umount", folder], check=False)
+    with scratch() as folder, tmpfs(folder / "at", "256M,nr_inodes=500") as at:
+        for number in range(490):
+            (at / str(number)).touch()
+        yield
 
 
 @contextlib.contextmanager
@@ -225,9 +219,9 @@ SICK = [
     State("/tmp at 97 % by bytes", "A tmpfs of 64 MiB on /tmp, in a name space of mounts.", tmp_by_bytes, sick=True, causes=("tmp-near-limit",),
           words=r"/tmp .*97 % of its space", quick=True),
     State("/tmp at 97 % by inodes", "The same with 2,000 inodes.", tmp_by_inodes, sick=True, causes=("tmp-near-limit",), words=r"/tmp .*97 % of its inodes", quick=True),
-    State("group thrashing", "A group of 64 MiB reads a file of 96 MiB again and again.", PROVOKED.group_at_limit, sick=True, causes=GROUP, words=r"group",
+    State("group thrashing", "A group of 64 MiB reads a file of 96 MiB again and again.", provocations.group_at_limit, sick=True, causes=GROUP, words=r"group",
           shapes=RATES, quick=True),
-    State("slab growing", "45 MiB a second of messages that no process takes.", PROVOKED.growing_slab, sick=True, causes=("kernel-memory-growing",), words=r"slab",
+    State("slab growing", "45 MiB a second of messages that no process takes.", provocations.growing_slab, sick=True, causes=("kernel-memory-growing",), words=r"slab",
           shapes=RATES, fresh=True),
     State("swap outranking zram", "A swap file of a higher priority than zram.", outranked, sick=True, causes=("swap-outranked",), words=r"only after the slower swap", quick=True),
     State("huge pages hogging", "7 % of RAM as huge pages that nothing uses.", huge_pages, sick=True, causes=("huge-pages-unused",), words=r"huge pages", quick=True),
@@ -242,7 +236,7 @@ SICK = [
     State("zram level with a disk", "zram and a swap file of one priority.", level, sick=True, causes=("swap-outranked",), words=r"shares priority"),
     State("deleted file held open", "6 % of RAM in a deleted file of /dev/shm.", leaked_file, sick=True, causes=("leaked-tmpfs-files",), words=r"delet",
           shapes=("checkup",)),
-    State("page tables out of proportion", "260 processes map one shared area.", PROVOKED.page_tables, sick=True,
+    State("page tables out of proportion", "260 processes map one shared area.", provocations.page_tables, sick=True,
           causes=("page-tables-out-of-proportion",), words=r"page tables", shapes=("checkup",)),
     State("RAM filled by a tmpfs", "In the guest, without swap, a tmpfs takes all but the last 30 to 70 MiB.", guest="tmpfs_full", sick=True,
           causes=(*SHORT, "nearly_used_up", "low"), words=r"memory is short|memory is low|nearly used up|thrashing|out of memory"),

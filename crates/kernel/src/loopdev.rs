@@ -361,7 +361,9 @@ mod tests {
             let device = LoopDevice::open(&root, u32::try_from(free).unwrap());
             let node = OpenOptions::new().read(true).write(true).open(device.node()).unwrap();
             match configure_before_5_8(&node, &backing, &path, options) {
-                Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {}
+                Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
+                    ramline_testkit::repeated("LOOP_SET_FD", "the free device was taken by another");
+                }
                 other => {
                     other.unwrap();
                     break device;

@@ -147,8 +147,10 @@ mod tests {
             return;
         }
         let speed = measure(&Root::live(), &[Readable { via, clean: length, length }], 256).unwrap();
-        assert!(speed.random.n > 0 && speed.random.mean_ns > 0.0, "{speed:?}");
-        // One slow request may overrun the limit; a second of them is not measuring any more.
-        assert!(speed.took < Nanos(1_300_000_000), "{speed:?}");
+        let random = speed.random;
+        assert!(random.n > 0 && random.mean_ns > 0.0, "{speed:?}");
+        // None is begun after the limit: all but one were over by then, however busy the machine was.
+        let over = random.mean_ns * f64::from(u32::try_from(random.n).unwrap()) - random.max_ns.as_secs_f64() * 1e9;
+        assert!(over <= (LIMIT / 2).as_secs_f64() * 1e9, "{speed:?}");
     }
 }

@@ -6,7 +6,7 @@ mod trees;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-pub use able::{not_root, skip_if};
+pub use able::{not_root, repeated, skip_if};
 pub use trees::{Files, files, names, tree, write};
 
 /// The top of the checkout.

@@ -1,6 +1,6 @@
 """Bare guests: every screen, the quick checkup, and a captured tree that reads the same for everyone.
 
-Example: look(machine, tally, "6.12")
+Example: look(machine, "6.12")
 """
 
 import json
@@ -9,6 +9,8 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+
+from harness import check, note, skip
 
 from .guest import NOTHING, judged
 
@@ -22,48 +24,48 @@ MOST_LEFTOVER = 0.01
 RESERVED = {"7.2": 4 * 2**20, "7.3": 4 * 2**20}
 
 
-def look(machine, tally, kernel):
+def look(machine, kernel):
     """One boot, and the tree it delivers read on the host."""
     seen = machine.bare(kernel)
     for step in TOPICS:
-        tally.check(f"{step} ends with status 0", seen.status(step) == 0, seen.said(step))
-    tally.check("show zram names the swap in use", "zram0" in seen.text("show-zram.out"), seen.text("show-zram.out"))
-    tally.check("show swap names it too", "/dev/zram0" in seen.text("show-swap.out"), seen.text("show-swap.out"))
-    tally.check("looking changes nothing", not seen.changes("before", "after"), "\n".join(seen.changes("before", "after")))
-    tally.check("show --json is JSON", (seen.json("show-json.out") or {}).get("schema_version"), seen.text("show-json.out")[:500])
+        check(f"{step} ends with status 0", seen.status(step) == 0, seen.said(step))
+    check("show zram names the swap in use", "zram0" in seen.text("show-zram.out"), seen.text("show-zram.out"))
+    check("show swap names it too", "/dev/zram0" in seen.text("show-swap.out"), seen.text("show-swap.out"))
+    check("looking changes nothing", not seen.changes("before", "after"), "\n".join(seen.changes("before", "after")))
+    check("show --json is JSON", (seen.json("show-json.out") or {}).get("schema_version"), seen.text("show-json.out")[:500])
     html = seen.text("report.html")
-    tally.check("the page is whole", html.startswith("<!") and html.rstrip().endswith("</html>"), html[-200:])
+    check("the page is whole", html.startswith("<!") and html.rstrip().endswith("</html>"), html[-200:])
     report = seen.json("report.json")
-    if tally.check("report.json is a report", report is not None and report.get("ledger"), seen.text("report.json")[:500]):
+    if check("report.json is a report", report is not None and report.get("ledger"), seen.text("report.json")[:500]):
         ledger = report["ledger"]
         share = abs(ledger["leftover"] - RESERVED.get(kernel, 0)) / ledger["total"]
-        tally.note(f"leftover {ledger['leftover'] / 2**20:.1f} MiB of {ledger['total'] / 2**20:.0f} MiB, {share:.2%} beyond what is known")
-        tally.check(f"|leftover| is at most {MOST_LEFTOVER:.0%}", share <= MOST_LEFTOVER, f"{share:.3%}")
-        tally.check("the zram ladder says active", report["zram"]["rung"] == "active", report["zram"]["rung"])
-        tally.check("there is nothing to change", not judged(report), judged(report))
-    closed(tally, seen)
-    tree(tally, machine.binary, seen.folder / "tree")
+        note(f"leftover {ledger['leftover'] / 2**20:.1f} MiB of {ledger['total'] / 2**20:.0f} MiB, {share:.2%} beyond what is known")
+        check(f"|leftover| is at most {MOST_LEFTOVER:.0%}", share <= MOST_LEFTOVER, f"{share:.3%}")
+        check("the zram ladder says active", report["zram"]["rung"] == "active", report["zram"]["rung"])
+        check("there is nothing to change", not judged(report), judged(report))
+    closed(seen)
+    tree(machine.binary, seen.folder / "tree")
 
 
-def closed(tally, seen):
+def closed(seen):
     """Slots in use are stored pages, pages of zeros and a bounded rest; no zeros were read back, so the kernel's events are the truth."""
     areas = ((seen.json("show-slots.out") or {}).get("swap") or {}).get("areas") or []
     slots = next((area["slots"] for area in areas if area.get("slots")), None)
-    if not tally.check("show swap says what the slots of zram are", slots, seen.said("show-slots")):
+    if not check("show swap says what the slots of zram are", slots, seen.said("show-slots")):
         return
-    tally.check("stored and the rest are what is in use", slots["stored"] + slots["besides"] == slots["used"], slots)
+    check("stored and the rest are what is in use", slots["stored"] + slots["besides"] == slots["used"], slots)
     events = dict(line.split() for line in seen.text("zeros").splitlines())
     if "swpout_zero" not in events:
-        tally.check("a kernel that stores zeros has none besides", slots["zero_at_most"] is None, slots)
+        check("a kernel that stores zeros has none besides", slots["zero_at_most"] is None, slots)
         return
     zeros = int(events["swpout_zero"]) * 4096
-    tally.note(f"{zeros / 2**20:.1f} MiB of zeros, said to be {slots['zero_at_least'] / 2**20:.1f} to {slots['zero_at_most'] / 2**20:.1f}")
-    tally.check("there are pages of zeros", zeros > 8 * 2**20, events)
-    tally.check("the pages of zeros are within their bounds", slots["zero_at_least"] <= zeros <= slots["zero_at_most"], slots)
-    tally.check("the bounds are no wider than 2 MiB", slots["zero_at_most"] - slots["zero_at_least"] <= 2 * 2**20, slots)
+    note(f"{zeros / 2**20:.1f} MiB of zeros, said to be {slots['zero_at_least'] / 2**20:.1f} to {slots['zero_at_most'] / 2**20:.1f}")
+    check("there are pages of zeros", zeros > 8 * 2**20, events)
+    check("the pages of zeros are within their bounds", slots["zero_at_least"] <= zeros <= slots["zero_at_most"], slots)
+    check("the bounds are no wider than 2 MiB", slots["zero_at_most"] - slots["zero_at_least"] <= 2 * 2**20, slots)
 
 
-def tree(tally, binary, tree):
+def tree(binary, tree):
     """The captured tree, read on the host as root and as a user without any right."""
     with tempfile.TemporaryDirectory(prefix="ramline-tree-") as folder:
         here = Path(folder)
@@ -74,21 +76,21 @@ def tree(tally, binary, tree):
         for topic in ("memory", "zram", "swap", "tmpfs", "pressure"):
             command = [here / "ramline", "show", topic, "--root", here / "tree"]
             mine = subprocess.run(command, capture_output=True, check=False)
-            tally.check(f"show {topic} --root ends with status 0", mine.returncode == 0, mine.stderr.decode(errors="replace"))
+            check(f"show {topic} --root ends with status 0", mine.returncode == 0, mine.stderr.decode(errors="replace"))
             if os.geteuid() == 0:
                 theirs = subprocess.run(command, capture_output=True, check=False, user=NOBODY, group=NOBODY, extra_groups=[])
                 same = (mine.stdout, mine.returncode) == (theirs.stdout, theirs.returncode)
-                tally.check(f"show {topic} --root is the same, byte for byte, as nobody", same, theirs.stdout.decode(errors="replace"))
+                check(f"show {topic} --root is the same, byte for byte, as nobody", same, theirs.stdout.decode(errors="replace"))
         if os.geteuid() != 0:
-            tally.skip("captured tree as nobody", "changing the user needs root")
-        only_nothing(tally, here / "ramline", here / "tree")
+            skip("captured tree as nobody: changing the user needs root")
+        only_nothing(here / "ramline", here / "tree")
 
 
-def only_nothing(tally, binary, tree):
+def only_nothing(binary, tree):
     """A healthy tree yields one finding: nothing to change."""
     done = subprocess.run([binary, "checkup", "--quick", "--root", tree, "--json", "-"], capture_output=True, text=True, check=False)
     try:
         found = [finding["id"] for finding in json.loads(done.stdout)["findings"]]
     except ValueError:
         found = [done.stdout[:300] + done.stderr[:300]]
-    tally.check(f"{tree.name} yields only {NOTHING}", found == [NOTHING], found)
+    check(f"{tree.name} yields only {NOTHING}", found == [NOTHING], found)

@@ -5,14 +5,15 @@ What stands for what: with swap is `as-configured` on Debian, which has a zram d
 leaves next to nothing for the code, so without swap it is read again at every step and the clock ends it; `full` does not hold the
 data, so without swap the kernel kills.
 
-Example: same_verdicts(machine, tally)
+Example: same_verdicts(machine)
 """
 
 import json
 import os
-import subprocess
 import tempfile
 import time
+
+from harness import check, note, ramline, skip
 
 from .guest import one_line_left
 
@@ -30,27 +31,27 @@ def verdicts(table):
     return {("without" if arm["name"].startswith("no-swap") else "with"): arm["outcome"] for arm in arms}
 
 
-def same_verdicts(machine, tally):
+def same_verdicts(machine):
     """All of it in one guest, and the part of this machine beside it."""
     seen = machine.debian("delegated", small=GUEST, short=SHORT, full=FULL, kills=" ".join(map(str, KILLS)))
-    tally.note(f"the user's session: {seen.text('session.out').splitlines()[1:3]}")
+    note(f"the user's session: {seen.text('session.out').splitlines()[1:3]}")
     found = {}
     for case in EXPECTED:
         for who in ("user", "root", "file"):
             step = f"{who}-{case}"
-            tally.check(f"{step} ends with status 0", seen.status(step) == 0, seen.said(step))
+            check(f"{step} ends with status 0", seen.status(step) == 0, seen.said(step))
             found[who, case] = verdicts(seen.json(f"{step}.out"))
-            tally.note(f"version 2, {step}: {told(seen.json(f'{step}.out'))}")
-        found["here", case] = here(machine, tally, case)
+            note(f"version 2, {step}: {told(seen.json(f'{step}.out'))}")
+        found["here", case] = here(machine, case)
         given = {who: found[who, case] for who in ("user", "root", "file", "here") if found[who, case] is not None}
         # A swap file in version 2 is for the arm's sake alone; its no-swap is root's.
         same = all(one == EXPECTED[case] if who != "file" else one == {"with": EXPECTED[case]["with"]} for who, one in given.items())
-        tally.check(f"{case}: all give the same verdicts, {EXPECTED[case]}", same, given)
-    tally.check("his records are below XDG_STATE_HOME", seen.text("state-home").count("code-plus-data-") == 2, seen.text("state-home"))
-    tally.check("root's are not", seen.text("state-root").count("code-plus-data-") == 4, seen.text("state-root"))
-    tally.check("nothing is left by anybody", not seen.changes("before", "after"), "\n".join(seen.changes("before", "after")))
-    refusals(seen, tally)
-    killed(seen, tally)
+        check(f"{case}: all give the same verdicts, {EXPECTED[case]}", same, given)
+    check("his records are below XDG_STATE_HOME", seen.text("state-home").count("code-plus-data-") == 2, seen.text("state-home"))
+    check("root's are not", seen.text("state-root").count("code-plus-data-") == 4, seen.text("state-root"))
+    check("nothing is left by anybody", not seen.changes("before", "after"), "\n".join(seen.changes("before", "after")))
+    refusals(seen)
+    killed(seen)
 
 
 def told(table):
@@ -59,26 +60,25 @@ def told(table):
     return [(arm["name"], arm["outcome"], counts(arm)) for arm in (table or {}).get("arms", [])]
 
 
-def here(machine, tally, case):
+def here(machine, case):
     """The same arms on this machine; None where it is not version 1 with root."""
     if os.geteuid() != 0 or not os.path.exists("/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        tally.skip(f"{case} in version 1", "needs root and a version 1 memory controller")
+        skip(f"{case} in version 1: needs root and a version 1 memory controller")
         return None
     words = f"{HERE} {SHORT if case == 'short' else FULL}".split()
     with tempfile.TemporaryDirectory(prefix="ramline-state-") as state:
         # What this machine has just been through is no reason for it to refuse a swap area.
         time.sleep(15)
-        command = [str(machine.binary), "lab", "run", "code-plus-data", "--unit", "4MiB", "--runs", "1", "--allow-busy", "--json", "--prove"]
-        done = subprocess.run([*command, *words, "--arms", "swap:60,no-swap"], env={**os.environ, "RAMLINE_STATE_DIR": f"{state}/ramline"},
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    if not tally.check(f"{case} in version 1 ends with status 0", done.returncode == 0, done.stderr):
+        words = ["--unit", "4MiB", "--runs", "1", "--allow-busy", "--json", "--prove", *words, "--arms", "swap:60,no-swap"]
+        done = ramline("lab", "run", "code-plus-data", *words, binary=machine.binary, state=f"{state}/ramline")
+    if not check(f"{case} in version 1 ends with status 0", done.returncode == 0, done.stderr):
         return {}
     table = json.loads(done.stdout)
-    tally.note(f"version 1, here-{case}: {told(table)}")
+    note(f"version 1, here-{case}: {told(table)}")
     return verdicts(table)
 
 
-def refusals(seen, tally):
+def refusals(seen):
     """What cannot be is named, with what would make it possible, before anything is made."""
     scope = "systemd-run --user --scope -p Delegate=yes ramline lab run code-plus-data"
     expected = {
@@ -92,21 +92,21 @@ def refusals(seen, tally):
     for step, (reason, hint) in expected.items():
         said = seen.text(f"{step}.err")
         fits = "refused before anything was started" in said and reason in said and f"try: {hint}" in said
-        tally.check(f"{step} is refused with its reason and what would do", seen.status(step) not in (0, None) and fits, seen.said(step))
-    tally.check("both arms that need root are named", "setting zram:60 needs root" in seen.text("no-area.err"), seen.text("no-area.err"))
+        check(f"{step} is refused with its reason and what would do", seen.status(step) not in (0, None) and fits, seen.said(step))
+    check("both arms that need root are named", "setting zram:60 needs root" in seen.text("no-area.err"), seen.text("no-area.err"))
     for state in ("refused", "end"):
-        tally.check(f"what was refused left nothing ({state})", not seen.changes("before", state), "\n".join(seen.changes("before", state)))
+        check(f"what was refused left nothing ({state})", not seen.changes("before", state), "\n".join(seen.changes("before", state)))
 
 
-def killed(seen, tally):
+def killed(seen):
     """kill -9 of the user's ramline: his systemd takes the groups away, `lab clean` the files."""
     for record in KILLS:
-        tally.check(f"the user's ramline was killed after record {record}", seen.status(f"killed-{record}") not in (0, None), seen.said(f"killed-{record}"))
+        check(f"the user's ramline was killed after record {record}", seen.status(f"killed-{record}") not in (0, None), seen.said(f"killed-{record}"))
         left = seen.changes("before", f"left-{record}")
-        tally.note(f"record {record} leaves: {left}")
-        tally.check("no process and no group is left after 2 s", not [line for line in left if "__workload" in line or "/sys/fs/cgroup" in line], left)
+        note(f"record {record} leaves: {left}")
+        check("no process and no group is left after 2 s", not [line for line in left if "__workload" in line or "/sys/fs/cgroup" in line], left)
         lines = one_line_left(seen.text(f"show-{record}.out") + seen.text(f"show-{record}.err"))
-        tally.check("show names what is left in one line", len(lines) == (1 if left else 0), f"{left}\n{seen.said(f'show-{record}')}")
-        tally.check("lab clean ends with status 0", seen.status(f"clean-{record}") == 0, seen.said(f"clean-{record}"))
+        check("show names what is left in one line", len(lines) == (1 if left else 0), f"{left}\n{seen.said(f'show-{record}')}")
+        check("lab clean ends with status 0", seen.status(f"clean-{record}") == 0, seen.said(f"clean-{record}"))
         changes = seen.changes("before", f"clean-{record}")
-        tally.check("lab clean removes it", not changes, "\n".join(changes))
+        check("lab clean removes it", not changes, "\n".join(changes))

@@ -11,7 +11,8 @@ import re
 import subprocess
 from pathlib import Path
 
-TOP = Path(__file__).resolve().parents[3]
+from harness import TOP, repeated
+
 SCRIPTS = Path(__file__).resolve().parent.parent / "guest"
 
 # How long a guest may take on a machine that does other things too. No check is about time.
@@ -86,7 +87,7 @@ class Machine:
         console = out / "console.log"
         # A disk that is kept is not as it was before.
         if done.returncode == PANIC and "--persist" not in command and EMULATOR_PANIC in (console.read_text(errors="replace") if console.exists() else ""):
-            print("  the emulator ran a half-patched instruction of the guest's kernel (int3), which panicked: booted again", flush=True)
+            repeated(f"the guest of {script}", "the emulator ran a half-patched instruction of its kernel (int3), which panicked")
             done = run()
         return Seen(out, done.stdout, done.stderr, done.returncode)
 

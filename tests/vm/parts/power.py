@@ -1,7 +1,9 @@
 """Power cuts of a Debian guest in the middle of a lab run, and the boot after.
 
-Example: cuts(machine, tally)
+Example: cuts(machine)
 """
+
+from harness import check, note
 
 from .guest import one_line_left
 
@@ -14,32 +16,32 @@ CUTS = (
 POWER_CUT = 123
 
 
-def cuts(machine, tally):
+def cuts(machine):
     """The same disk through every cut: what one leaves must not hinder the next."""
     disk = machine.folder / "power-cut.qcow2"
     disk.unlink(missing_ok=True)
     for when, arm, record in CUTS:
         options = ("--persist", str(disk), "--power-cut", "^journal: cut")
         seen = machine.debian("before-cut", *options, cut=True, ARM=arm, RECORD=record)
-        if tally.check(f"the power is cut while {when}", seen.code == POWER_CUT, f"status {seen.code}\n{seen.stdout}\n{seen.stderr}"):
-            after(tally, machine.debian("after-cut", "--persist", str(disk)), when)
+        if check(f"the power is cut while {when}", seen.code == POWER_CUT, f"status {seen.code}\n{seen.stdout}\n{seen.stderr}"):
+            after(machine.debian("after-cut", "--persist", str(disk)), when)
     disk.unlink(missing_ok=True)
 
 
-def after(tally, seen, when):
+def after(seen, when):
     """The boot after a cut: named in one line, removed, and the next run works."""
     lines = one_line_left(seen.text("show.out") + seen.text("show.err"))
-    tally.note(f"cut while {when}: {lines[0] if lines else 'nothing named'}")
-    tally.check("show ends with status 0", seen.status("show") == 0, seen.said("show"))
-    tally.check("show names what is left in one line", len(lines) == 1, seen.said("show"))
-    tally.check("lab clean ends with status 0", seen.status("clean") == 0, seen.said("clean"))
-    tally.note(" ".join(seen.text("clean.out").split()))
+    note(f"cut while {when}: {lines[0] if lines else 'nothing named'}")
+    check("show ends with status 0", seen.status("show") == 0, seen.said("show"))
+    check("show names what is left in one line", len(lines) == 1, seen.said("show"))
+    check("lab clean ends with status 0", seen.status("clean") == 0, seen.said("clean"))
+    note(" ".join(seen.text("clean.out").split()))
     traces = [line for line in seen.text("cleaned.state").splitlines() if "ramline" in line and "/var/lib/ramline" not in line]
-    tally.check("no file, mount, group, loop device or swap area of it is left", not traces, "\n".join(traces))
+    check("no file, mount, group, loop device or swap area of it is left", not traces, "\n".join(traces))
     swaps = [line.split()[0] for line in seen.text("cleaned.state").split("== zram")[0].splitlines()[1:]]
-    tally.check("swap is as at every boot", sorted(swaps) == ["/dev/vdb1", "/dev/zram0"], swaps)
+    check("swap is as at every boot", sorted(swaps) == ["/dev/vdb1", "/dev/zram0"], swaps)
     again = one_line_left(seen.text("show-again.out") + seen.text("show-again.err"))
-    tally.check("show names nothing any more", not again, again)
-    tally.check("the next lab run works", seen.status("again") == 0, seen.said("again"))
+    check("show names nothing any more", not again, again)
+    check("the next lab run works", seen.status("again") == 0, seen.said("again"))
     changes = seen.changes("cleaned", "after")
-    tally.check("and leaves nothing either", not changes, "\n".join(changes))
+    check("and leaves nothing either", not changes, "\n".join(changes))

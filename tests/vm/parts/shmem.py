@@ -1,11 +1,11 @@
 """Shared memory by kind on Debian: cgroup v2, swap on zram and disk. Each kind under its name, to the page, in RAM and in swap.
 
-Example: kinds(machine, tally)
+Example: kinds(machine)
 """
 
 import base64
 
-from .guest import TOP
+from harness import TOP, check, note
 
 PAGE = 4096
 HOLDER = TOP / "tests/shmem/holder.pl"
@@ -13,45 +13,45 @@ HOLDER = TOP / "tests/shmem/holder.pl"
 KINDS = {"deleted": "deleted", "mapped": "deleted", "memfd": "memfd"}
 
 
-def kinds(machine, tally):
+def kinds(machine):
     """One boot: everything in RAM, then in swap."""
     seen = machine.debian("shmem", HOLDER=base64.b64encode(HOLDER.read_bytes()).decode())
     made = seen.json("made.json")
-    if not tally.check("the holder made one of each kind", made is not None, seen.text("made.err")):
+    if not check("the holder made one of each kind", made is not None, seen.text("made.err")):
         return
     out = {"ram": 0, "swap": 0}
     for when in ("ram", "swap"):
         look = seen.json(f"{when}.json")
-        if not tally.check(f"show tmpfs answers ({when})", seen.status(when) == 0 and look is not None, seen.said(when)):
+        if not check(f"show tmpfs answers ({when})", seen.status(when) == 0 and look is not None, seen.said(when)):
             continue
         memory = look["shared_memory"]
         for name, amount in found(memory, made).items():
             pages = amount and [amount[key] // PAGE for key in ("resident", "swapped", "either")]
-            tally.check(f"{name} is told to the page ({when})", pages and pages[0] + pages[1] == made[name]["pages"] and pages[2] == 0,
+            check(f"{name} is told to the page ({when})", pages and pages[0] + pages[1] == made[name]["pages"] and pages[2] == 0,
                         f"{pages} of {made[name]['pages']}")
             out[when] += pages[1] if pages else 0
         segment = next((s for s in memory["segments"] if s["id"] == made["segment"]["id"]), None)
         row = next((line.split() for line in seen.text(f"{when}.segments").splitlines()[1:] if int(line.split()[1]) == made["segment"]["id"]), None)
-        tally.check(f"the segment is as the kernel's own table has it ({when})",
+        check(f"the segment is as the kernel's own table has it ({when})",
                     segment and row and [segment["resident"], segment["swapped"]] == [int(row[-2]), int(row[-1])], f"{segment} {row}")
         fs = next(f for f in memory["filesystems"] if f["at"] == "/run/shmem-test")
         parts = sum(fs[a][b] for a in ("found", "deleted") for b in ("resident", "swapped"))
-        tally.check(f"the file system's own count is the sum of its files ({when})", fs["used"] == parts, fs)
+        check(f"the file system's own count is the sum of its files ({when})", fs["used"] == parts, fs)
         shared = look["shared"]
-        tally.check(f"the rest is within its bounds around what was seen ({when})",
+        check(f"the rest is within its bounds around what was seen ({when})",
                     shared["rest_at_least"] <= shared["rest"] <= shared["rest_at_most"], shared["rest"])
-        tally.note(f"{when}: Shmem {shared['total']}, in swap {shared['swapped']}, rest {shared['rest']} (counter off by {shared['counter_off']}), "
+        note(f"{when}: Shmem {shared['total']}, in swap {shared['swapped']}, rest {shared['rest']} (counter off by {shared['counter_off']}), "
                    f"complete {shared['complete']}, took {memory['walk']['cost'] / 1e6:.0f} ms")
     # The group's own count of swap also has private memory of the holder: it is no less.
     stat = seen.text("group.stat").splitlines()
-    tally.check("most of it was swapped, and no more than the group's own count",
+    check("most of it was swapped, and no more than the group's own count",
                 300 <= out["swap"] <= int(stat[-1]) // PAGE, f"{out}, group {stat}")
-    tally.check("the screens print", seen.status("text") == 0 and "in swap, by kind" in seen.text("text.out"), seen.said("text"))
+    check("the screens print", seen.status("text") == 0 and "in swap, by kind" in seen.text("text.out"), seen.said("text"))
     user = seen.json("user.json")
-    tally.check("an ordinary user gets an upper bound", user is not None and user["shared"]["complete"] is False
+    check("an ordinary user gets an upper bound", user is not None and user["shared"]["complete"] is False
                 and user["shared"]["rest_at_most"] > 0, seen.said("user"))
     changes = seen.changes("before", "after")
-    tally.check("the guest is as before", not changes, "\n".join(changes))
+    check("the guest is as before", not changes, "\n".join(changes))
 
 
 def found(memory, made):

@@ -1,21 +1,20 @@
 """`show translate` against the tools of Debian 13: on a made-up /proc/meminfo to the last digit, and on a container.
 
-Example: agrees(machine, tally)
+Example: agrees(machine)
 """
 
 import importlib
-import json
 import re
 import sys
 
-from .guest import TOP
+from harness import TOP, check, note
 
 TRANSLATE = TOP / "tests/translate"
 # What systemctl prints for people: one decimal of a binary unit.
 UNITS = {"B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
-def agrees(machine, tally):
+def agrees(machine):
     """htop 3.4, btop 1.3, sysstat 12.7, procps 4.0, systemd 257, podman 5.4; the rows follow from the versions they print."""
     if str(TRANSLATE) not in sys.path:
         sys.path.insert(0, str(TRANSLATE))
@@ -23,14 +22,14 @@ def agrees(machine, tally):
     meminfo = (TRANSLATE / "meminfo").read_text()
     seen = machine.debian("translate", MEMINFO=meminfo.rstrip(), HTOPRC=tools.HTOPRC, BTOPRC=tools.BTOPRC)
     version = lambda tool: tools.of_version(seen.text(f"version-{tool}.out"))
-    made_up(tally, seen, tools, screen, version)
-    container(tally, seen, tools, version)
+    made_up(seen, tools, screen, version)
+    container(seen, tools, version)
 
 
-def made_up(tally, seen, tools, screen, version):
+def made_up(seen, tools, screen, version):
     """Every number a tool prints, against the row of its version."""
     ours = seen.json("ours.out")
-    if not tally.check("show translate reads the made-up counters", ours is not None, seen.said("ours")):
+    if not check("show translate reads the made-up counters", ours is not None, seen.said("ours")):
         return
     rows = {row["id"]: row for row in ours["system"]["rows"]}
     procps = "procps-4.0.1" if version("free") >= (4, 0, 1) else "procps-3.3.10"
@@ -48,26 +47,26 @@ def made_up(tally, seen, tools, screen, version):
         try:
             numbers = parse(seen.text(f"{tool}.out"))
         except tools.Unreadable as error:
-            tally.check(f"{tool} can be read", False, error)
+            check(f"{tool} can be read", False, error)
             continue
         for row, formula, value, unit in numbers:
             said = rows[row][formula]["bytes"]
-            tally.check(f"{tool}: {formula} is that of {row}", abs(said - value) <= unit, f"{tool} shows {value}, we {said}, unit {unit}")
-        tally.note(f"{tool}: {len(numbers)} numbers agree with {' and '.join(sorted({row for row, *_ in numbers}))}")
+            check(f"{tool}: {formula} is that of {row}", abs(said - value) <= unit, f"{tool} shows {value}, we {said}, unit {unit}")
+        note(f"{tool}: {len(numbers)} numbers agree with {' and '.join(sorted({row for row, *_ in numbers}))}")
 
 
-def container(tally, seen, tools, version):
+def container(seen, tools, version):
     """podman stats, systemd-cgtop and systemctl between our reading before and the one after."""
     tables = [seen.json(f"{name}.out") for name in ("before", "after")]
-    if not tally.check("show translate knows the container's group", all(tables), seen.said("before")):
+    if not check("show translate knows the container's group", all(tables), seen.said("before")):
         return
     path = seen.text("group").strip()
     rows = [{row["id"]: row["used"]["bytes"] for group in table["groups"] if group["path"] == path for row in group["rows"]} for table in tables]
 
     def within(what, row, value, unit):
         low, high = sorted(each[row] for each in rows)
-        tally.check(f"{what} is that of {row}", low - unit <= value <= high + unit, f"{what} shows {value}, we {low} to {high}, unit {unit}")
-        tally.note(f"{what}: {value / 1048576:.1f} MiB, {row} {low / 1048576:.1f} to {high / 1048576:.1f} MiB")
+        check(f"{what} is that of {row}", low - unit <= value <= high + unit, f"{what} shows {value}, we {low} to {high}, unit {unit}")
+        note(f"{what}: {value / 1048576:.1f} MiB, {row} {low / 1048576:.1f} to {high / 1048576:.1f} MiB")
 
     found = re.search(r"([\d.]+)([kMG]?B) /", seen.text("stats.out"))
     value, unit = tools.measure(found[1], tools.DECIMAL[found[2]]) if found else (-1, 0)
@@ -80,6 +79,6 @@ def container(tally, seen, tools, version):
     within("systemctl status", "systemd-unit", *(tools.measure(status[1], UNITS[status[2]]) if status else (-1, 0)))
     least, most = rows[0]["podman-anon"], rows[0]["systemd-unit"]
     # 24 MiB of process memory; 20 MiB of file and 8 MiB of shared memory are the difference, besides the kernel's own.
-    tally.check("the container's process memory is what it holds", abs(least - (24 << 20)) < (24 << 20) / 10, least)
-    tally.check("its file and its shared memory lie between the rows", most - least >= 28 << 20, most - least)
-    tally.check("docker's row takes off the file, not the shared memory", least + (8 << 20) <= rows[0]["docker"] <= most - (18 << 20), rows[0])
+    check("the container's process memory is what it holds", abs(least - (24 << 20)) < (24 << 20) / 10, least)
+    check("its file and its shared memory lie between the rows", most - least >= 28 << 20, most - least)
+    check("docker's row takes off the file, not the shared memory", least + (8 << 20) <= rows[0]["docker"] <= most - (18 << 20), rows[0])

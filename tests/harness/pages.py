@@ -1,54 +1,14 @@
-"""What the tests of the lab share: counting checks, runs of ramline, and the screens that pages of docs/experiments show.
+"""The screens that pages of docs/experiments show, against what the same command prints here.
 
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    from labtest import check, finish
-
-What a run could leave on the machine is compared by tests/crash/traces.py, which this hands on as `traces`.
+    for words, screen in transcripts("knee"):
+        replay("knee", words, screen, state, runs="1")
 """
 
-import os
 import re
 import shlex
-import subprocess
-import sys
-from pathlib import Path
 
-TOP = Path(__file__).resolve().parent.parent
-RAMLINE = os.environ.get("RAMLINE_BIN") or str(TOP / "target/debug/ramline")
-
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(TOP / "tests/crash"))
-import traces  # noqa: E402, F401  (handed on)
-
-
-class Tally:
-    passed = failed = skipped = 0
-
-
-def check(what, ok, details=""):
-    Tally.passed, Tally.failed = Tally.passed + bool(ok), Tally.failed + (not ok)
-    if not ok:
-        print(f"FAILED: {what}\n  {str(details)[-2000:]}", flush=True)
-    return bool(ok)
-
-
-def skip(reason):
-    Tally.skipped += 1
-    print(f"SKIP: {reason}", flush=True)
-
-
-def finish():
-    """The closing line that tests/run reads; the exit status."""
-    print(f"{Tally.passed} passed, {Tally.failed} failed, {Tally.skipped} skipped")
-    return 1 if Tally.failed else 0
-
-
-def ramline(args, state, timeout=200, env=None, **more):
-    """One run with its own state directory, on a terminal of 100 columns that nobody watches."""
-    env = {**os.environ, "RAMLINE_STATE_DIR": str(state), "COLUMNS": "100", **(env or {})}
-    return subprocess.run([RAMLINE, *map(str, args)], env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=timeout,
-                          cwd=TOP, **more)
-
+from .checks import check
+from .program import TOP, ramline
 
 # Heads of tables, by their first column.
 HEADS = ("setting", "limit", "stage", "column", "kind", "figure")
@@ -99,7 +59,7 @@ def tables(screen):
 def replay(page, words, shown, state, only_first=False, **options):
     """Runs a command of a page at small scale: the tables must be those the page shows, no numbers compared."""
     args = with_options(words, **options)
-    done = ramline(args, state)
+    done = ramline(*args, state=state)
     name = f"{page}: {' '.join(words)}"
     check(f"{name}: it runs", done.returncode == 0, done.stderr)
     expected, real = tables(shown), tables(done.stdout)
