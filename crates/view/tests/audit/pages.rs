@@ -13,12 +13,7 @@ fn told(id: &str) -> String {
     let seen = tree("healthy/debian-13");
     let inputs = Inputs { snapshot: &seen, window: None, tiers: None, runs: &[] };
     let answer = explain(id, &inputs).unwrap();
-    flat(&format!(
-        "{} {} {}",
-        screen::explain_more(&answer, &STYLE),
-        answer.mechanism.join(" "),
-        section(id)
-    ))
+    flat(&format!("{} {} {}", screen::explain_more(&answer, &STYLE), answer.mechanism.join(" "), section(id)))
 }
 
 /// What the guide says on a topic.
