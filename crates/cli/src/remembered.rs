@@ -10,6 +10,7 @@ use ramline_kernel::output::{Format, Output};
 use ramline_kernel::{Root, input, process};
 use ramline_view::text::number;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::source::Source;
 use crate::state;
@@ -45,7 +46,7 @@ pub fn tiers(source: &Source) -> Option<TierReport> {
     }
     let state = StateDir::open_existing(&state::path().ok()?).ok()??;
     let text = input::read_text("read", &state.path().join(FILE), input::DOCUMENT).ok()?;
-    let kept: Remembered = serde_json::from_str(&text).ok()?;
+    let kept: Remembered = serde_json::from_str::<Value>(&text).and_then(serde_json::from_value).ok()?;
     let age = now()?.checked_sub(kept.taken_unix_s).filter(|_| Some(&kept.boot_id) == boot_id().as_ref())?;
     let minutes = Duration::from_secs(age).as_secs_f64() / 60.0;
     let mut report = kept.report;

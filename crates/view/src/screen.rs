@@ -28,7 +28,7 @@ mod topics;
 mod versus;
 
 pub use checkup::{checkup, summary};
-pub use compare::{Comparison, FindingRef, TierMove, compare};
+pub use compare::{Compared, Comparison, FindingRef, TierMove};
 pub(crate) use conditions::conditions;
 pub use explain::{SHORT, TopicLine, TopicList, explain, explain_more, sheet as explanation};
 pub use findings::findings;

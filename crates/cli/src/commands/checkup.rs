@@ -9,8 +9,10 @@ use clap::Args;
 use ramline_advice::Weight;
 use ramline_kernel::input;
 use ramline_kernel::output::Output;
+use ramline_view::screen::Compared;
 use ramline_view::text::Style;
-use ramline_view::{CheckupReport, Comparison, Mode, SCHEMA_VERSION};
+use ramline_view::{Comparison, Mode, SCHEMA_VERSION, Screen};
+use serde_json::Value;
 
 use crate::exit::{self, Failure};
 use crate::output;
@@ -94,7 +96,7 @@ impl Checkup {
         }
         if let Some(old) = &old {
             let style = if to_stdout { Style::default() } else { output::style() };
-            let text = ramline_view::screen::compare(&Comparison::of(old, &report), &style);
+            let text = Comparison::of(old, &(&report).into()).text(&style);
             // Beside a document on stdout it is for whoever looks on.
             if to_stdout { ramline_kernel::stdio::tell(text.trim_end()) } else { output::text(&text)? }
         }
@@ -103,11 +105,11 @@ impl Checkup {
     }
 }
 
-fn read(path: &Path) -> Result<CheckupReport> {
+fn read(path: &Path) -> Result<Compared> {
     let read = input::read_named_text("read the old report", path, input::DOCUMENT);
     let text = read.map_err(|error| error.or_hint("ramline checkup --json old-report.json"))?;
-    let parsed = serde_json::from_str(&text).map_err(|e| e.to_string());
-    let known = |report: CheckupReport| match report.schema_version {
+    let parsed = serde_json::from_str::<Value>(&text).and_then(serde_json::from_value).map_err(|e| e.to_string());
+    let known = |report: Compared| match report.schema_version {
         // Every field has a default, so another document would be a report in which nothing was found.
         _ if report.ramline.is_empty() => Err("it is another document".to_owned()),
         version if version > SCHEMA_VERSION => Err(format!("version {version}, and {SCHEMA_VERSION} is known")),

@@ -43,6 +43,6 @@ pub fn sleeps(text: &str, pid: u32, clock: Clock) -> Vec<Sleep> {
     let mut out: Vec<Sleep> =
         sums.into_iter().map(|(place, (times, ns))| Sleep { place, times, time: Nanos(ns) }).collect();
     // Stable: equals stay in the order of their names.
-    out.sort_by_key(|sleep| std::cmp::Reverse(sleep.time));
+    ramline_units::sort_by_key(&mut out, |sleep| std::cmp::Reverse(sleep.time));
     out
 }

@@ -4,16 +4,18 @@
 //!
 //! Worked example: median read 80 us (99 % within 120) then, 400 us now: it differs, 5.00 times. 85 us now, or 130: it does not.
 
-use ramline_evidence::TierChange;
-use ramline_model::ledger::LineMove;
+use ramline_evidence::{TierChange, TierReport};
+use ramline_model::ledger::{Drift, Ledger, LineMove};
+use ramline_snapshot::machine::Machine;
 use ramline_units::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::checkup::NO_VERDICT;
-use crate::report::{CheckupReport, SCHEMA_VERSION};
-use ramline_sheet::text::{Cell, Column, Paint, Style, Table, number};
-use ramline_sheet::{Depth, Sheet};
+use crate::report::{CheckupReport, Mode, SCHEMA_VERSION};
+use crate::shown::Screen;
+use ramline_sheet::Sheet;
+use ramline_sheet::text::{Cell, Column, Paint, Table, number};
 
 /// Movements of the ledger that are shown.
 const MOVES: usize = 10;
@@ -45,6 +47,39 @@ pub struct FindingRef {
     pub title: String,
 }
 
+/// What a comparison needs of a report; of an earlier one no more is read.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+pub struct Compared {
+    /// Version of the document.
+    pub schema_version: u64,
+    /// Version of ramline.
+    pub ramline: String,
+    mode: Mode,
+    machine: Machine,
+    sentence: String,
+    ledger: Option<Ledger>,
+    drift: Option<Drift>,
+    measured: Option<TierReport>,
+    findings: Vec<FindingRef>,
+}
+
+impl From<&CheckupReport> for Compared {
+    fn from(report: &CheckupReport) -> Self {
+        Compared {
+            schema_version: report.schema_version,
+            ramline: report.ramline.clone(),
+            mode: report.mode,
+            machine: report.machine.clone(),
+            sentence: report.sentence.clone(),
+            ledger: report.ledger.clone(),
+            drift: report.drift.clone(),
+            measured: report.measured.clone(),
+            findings: report.findings.iter().map(|f| FindingRef { id: f.id.clone(), title: f.title.clone() }).collect(),
+        }
+    }
+}
+
 /// Two reports side by side.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -72,10 +107,10 @@ pub struct Comparison {
 impl Comparison {
     /// The comparison.
     #[must_use]
-    pub fn of(old: &CheckupReport, new: &CheckupReport) -> Comparison {
-        let only = |here: &CheckupReport, there: &CheckupReport, shared: bool| {
+    pub fn of(old: &Compared, new: &Compared) -> Comparison {
+        let only = |here: &Compared, there: &Compared, shared: bool| {
             let kept = here.findings.iter().filter(|f| there.findings.iter().any(|other| other.id == f.id) == shared);
-            kept.map(|f| FindingRef { id: f.id.clone(), title: f.title.clone() }).collect::<Vec<_>>()
+            kept.cloned().collect::<Vec<_>>()
         };
         Comparison {
             schema_version: SCHEMA_VERSION,
@@ -91,7 +126,7 @@ impl Comparison {
     }
 }
 
-fn cautions(old: &CheckupReport, new: &CheckupReport) -> Vec<String> {
+fn cautions(old: &Compared, new: &Compared) -> Vec<String> {
     let mut out = Vec::new();
     let mut differ = |what: &str, a: String, b: String| {
         if a != b {
@@ -100,21 +135,21 @@ fn cautions(old: &CheckupReport, new: &CheckupReport) -> Vec<String> {
     };
     differ("kernel", old.machine.kernel.clone(), new.machine.kernel.clone());
     differ("CPUs", old.machine.cpus.to_string(), new.machine.cpus.to_string());
-    let total = |r: &CheckupReport| r.ledger.as_ref().map_or_else(|| "not known".to_owned(), |l| l.total.to_string());
+    let total = |r: &Compared| r.ledger.as_ref().map_or_else(|| "not known".to_owned(), |l| l.total.to_string());
     differ("MemTotal", total(old), total(new));
     differ("mode", old.mode.word().to_owned(), new.mode.word().to_owned());
     differ("ramline", old.ramline.clone(), new.ramline.clone());
-    let user = |r: &CheckupReport| if r.machine.root { "root" } else { "an ordinary user" }.to_owned();
+    let user = |r: &Compared| if r.machine.root { "root" } else { "an ordinary user" }.to_owned();
     differ("run as", user(old), user(new));
     out
 }
 
-fn ledger(old: &CheckupReport, new: &CheckupReport) -> Vec<LineMove> {
+fn ledger(old: &Compared, new: &Compared) -> Vec<LineMove> {
     let (Some(before), Some(after)) = (&old.ledger, &new.ledger) else { return Vec::new() };
     LineMove::all((before, old.drift.as_ref()), (after, new.drift.as_ref()))
 }
 
-fn tiers(old: &CheckupReport, new: &CheckupReport) -> Vec<TierMove> {
+fn tiers(old: &Compared, new: &Compared) -> Vec<TierMove> {
     let (Some(before), Some(after)) = (&old.measured, &new.measured) else { return Vec::new() };
     let mut out = Vec::new();
     for tier in &after.tiers {
@@ -135,10 +170,8 @@ fn tiers(old: &CheckupReport, new: &CheckupReport) -> Vec<TierMove> {
     out
 }
 
-impl Comparison {
-    /// The sheet.
-    #[must_use]
-    pub fn sheet(&self) -> Sheet {
+impl Screen for Comparison {
+    fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
         for (label, sentence) in [("then: ", &self.old_sentence), ("now:  ", &self.new_sentence)] {
             sheet.point(label, if sentence.is_empty() { NO_VERDICT } else { sentence });
@@ -174,12 +207,6 @@ impl Comparison {
         }
         sheet
     }
-}
-
-/// The comparison as text.
-#[must_use]
-pub fn compare(comparison: &Comparison, style: &Style) -> String {
-    comparison.sheet().text(style, Depth::All)
 }
 
 fn ledger_table(lines: &[LineMove]) -> Table {
@@ -234,9 +261,13 @@ fn tier_table(tiers: &[TierMove]) -> Table {
 mod tests {
     use super::*;
     use crate::screen::findings::tests::sample;
-    use ramline_evidence::{LatencyStats, TierMeasurement, TierReport};
-    use ramline_model::ledger::Ledger;
-    use ramline_snapshot::{Seen, Snapshot, machine::Machine, meminfo::Meminfo};
+    use crate::text::Style;
+    use ramline_evidence::{LatencyStats, TierMeasurement};
+    use ramline_snapshot::{Seen, Snapshot, meminfo::Meminfo};
+
+    fn against(old: &CheckupReport, new: &CheckupReport) -> Comparison {
+        Comparison::of(&old.into(), &new.into())
+    }
 
     fn report(free_mib: u64, disk_us: u64) -> CheckupReport {
         let mut seen = Snapshot::new(Machine::default());
@@ -263,10 +294,10 @@ mod tests {
     fn movements_ratios_and_findings_stand_side_by_side() {
         let (old, mut new) = (report(4096, 80), report(1024, 400));
         new.findings.push(sample());
-        let comparison = Comparison::of(&old, &new);
+        let comparison = against(&old, &new);
         assert!(comparison.tiers[0].separated && comparison.ledger[0].beyond_drift);
         assert_eq!(
-            compare(&comparison, &Style::default()),
+            comparison.text(&Style::default()),
             "\
 then: 4096 MiB free.
 now:  1024 MiB free.
@@ -287,10 +318,10 @@ Findings
 
     #[test]
     fn a_median_inside_the_others_spread_claims_no_difference() {
-        let comparison = Comparison::of(&report(1, 80), &report(1, 85));
+        let comparison = against(&report(1, 80), &report(1, 85));
         assert!(!comparison.tiers[0].separated);
         assert!(comparison.ledger.is_empty());
-        let text = compare(&comparison, &Style::default());
+        let text = comparison.text(&Style::default());
         assert!(text.contains("1.06  no difference") && text.contains("none, then and now"), "{text}");
     }
 
@@ -299,7 +330,7 @@ Findings
         let (old, mut new) = (report(1, 80), report(1, 80));
         new.machine.kernel = "6.12".into();
         new.machine.root = true;
-        let cautions = Comparison::of(&old, &new).cautions;
+        let cautions = against(&old, &new).cautions;
         assert_eq!(cautions, ["kernel:  then, 6.12 now", "run as: an ordinary user then, root now"]);
     }
 }
