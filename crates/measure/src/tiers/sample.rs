@@ -5,6 +5,7 @@
 //!
 //! ```
 //! use ramline_measure::tiers::PageSample;
+//! use ramline_sandbox::fill::Fill;
 //! let text = PageSample::generated(Fill::Text, 256, 4096, 7);
 //! assert_eq!((text.len(), text.page_bytes(), text.label()), (256, 4096, "text (generated, seed 7)"));
 //! ```

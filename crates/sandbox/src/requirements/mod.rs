@@ -19,7 +19,7 @@
 //! };
 //! let found = needed.check(&Root::live(), Vec::new())?;
 //! println!("scratch files go to {}", found.place.dir.display());
-//! # Ok::<(), ramline_lab::LabError>(())
+//! # Ok::<(), ramline_sandbox::LabError>(())
 //! ```
 
 mod busy;
