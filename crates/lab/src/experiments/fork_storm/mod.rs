@@ -206,7 +206,8 @@ impl ForkStorm {
         let finished = (last.stage == Stage::Written).then_some(Verdict::Completed);
         record.verdict =
             end.verdict(finished, "the group was out of memory: the copies took more than they were given");
-        (record.user, record.system, record.elapsed) = (end.usage.user, end.usage.system, end.at.saturating_sub(begin));
+        record.elapsed = end.at.saturating_sub(begin);
+        (record.user, record.system) = (end.usage.user, end.usage.system);
         record.reclaim = observe::reclaim(record, end.usage.majflt);
         if record.verdict == Verdict::Completed {
             record.figures = figures(task, &last, &looks);
