@@ -10,7 +10,7 @@
 //! let parsed = arm::parse("zram:lz4:100")?;
 //! assert_eq!(parsed.swappiness, Some(100));
 //! assert!(arm::needs_consent(&parsed));
-//! # Ok::<(), ramline_lab::LabError>(())
+//! # Ok::<(), ramline_sandbox::LabError>(())
 //! ```
 
 use ramline_evidence::{Arm, SwapKind};
