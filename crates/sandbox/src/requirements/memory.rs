@@ -6,8 +6,7 @@ use ramline_units::Bytes;
 use crate::error::Result;
 
 /// The margin of a machine with so much memory: with less to take than this no run begins and none goes on.
-#[must_use]
-pub fn margin_of(mem_total: Bytes) -> Bytes {
+fn margin_of(mem_total: Bytes) -> Bytes {
     Bytes(mem_total.0 / 50).max(Bytes::from_mib(256))
 }
 

@@ -40,7 +40,7 @@ use ramline_units::Bytes;
 
 pub use self::busy::{BUSY_LIMIT, LOOK, settle};
 pub use self::check::{Check, PRIORITY, Tool};
-pub use self::memory::{headroom, margin, margin_of};
+pub use self::memory::{headroom, margin};
 pub use self::place::scratch_line;
 pub use self::reason::{Caller, Lack, Reason, is_unprivileged};
 use crate::error::{LabError, Result};

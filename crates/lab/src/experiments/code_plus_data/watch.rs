@@ -15,7 +15,7 @@ use ramline_sandbox::child::{self, End, Event, Reach, Supervisor};
 use ramline_sandbox::error::Result;
 use ramline_sandbox::observe::{self, Observer};
 use ramline_sandbox::progress::Progress;
-use ramline_sandbox::requirements::margin_of;
+use ramline_sandbox::requirements::margin;
 use ramline_sandbox::watchdog::{Limits, Watchdog};
 
 /// How often the kernel brings the statistics of groups up to date by itself.
@@ -48,7 +48,8 @@ impl<'a> Watch<'a> {
     ) -> Result<Watch<'a>> {
         let command = &mut child::command(super::NAME, task)?;
         let child = Supervisor::start(command, Some(&sandbox.group), run)?.reaching(Reach::Group);
-        let dog = Watchdog::new(limits(record, deadline.map(|end| end.saturating_duration_since(Instant::now()))));
+        let left = deadline.map(|end| end.saturating_duration_since(Instant::now()));
+        let dog = Watchdog::new(Limits { room: margin(root)?, ..limits(record, left) });
         let observer = Observer::new(root, Some(&sandbox.group), record.workload.shared);
         Ok(Watch { root, sandbox, record, child, observer, dog, log: WorkLog::default(), room: None })
     }
@@ -171,7 +172,6 @@ fn limits(record: &RunRecord, left: Option<Duration>) -> Limits {
         // The workload ends its rounds itself; this is for one that cannot.
         rounds: Nanos(timeout.saturating_add(SLACK)),
         whole: Nanos(whole),
-        room: margin_of(record.machine.mem_total),
         ..Limits::default()
     }
 }

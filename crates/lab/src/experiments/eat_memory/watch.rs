@@ -19,7 +19,7 @@ use crate::experiment::Bench;
 use ramline_sandbox::child::{self, End, Event, Reach, Supervisor};
 use ramline_sandbox::error::Result;
 use ramline_sandbox::observe::{self, Observer};
-use ramline_sandbox::requirements::margin_of;
+use ramline_sandbox::requirements::margin;
 use ramline_sandbox::watchdog::{Limits, Watchdog};
 
 /// Starts the child and looks until it has ended.
@@ -35,7 +35,7 @@ pub fn follow(
     let mut child: Supervisor<AllocateReport> =
         Supervisor::start(&mut child::command(NAME, task)?, Some(group), bench.run)?.reaching(Reach::Group);
     let observer = Observer::new(bench.root, Some(group), false);
-    let mut dog = Watchdog::new(limits(plan, record, bench.deadline));
+    let mut dog = Watchdog::new(Limits { room: margin(bench.root)?, ..limits(plan, bench.deadline) });
     let mut run = EatRun { step: plan.step, limit, tree: tree(task), ..EatRun::default() };
     let begin = process::monotonic();
     let mut last = AllocateReport::default();
@@ -90,11 +90,11 @@ fn tree(task: &AllocateTask) -> Bytes {
     task.files.iter().filter_map(|path| Some(Bytes(std::fs::metadata(path).ok()?.len()))).sum()
 }
 
-fn limits(plan: &Plan, record: &RunRecord, deadline: Option<Instant>) -> Limits {
+fn limits(plan: &Plan, deadline: Option<Instant>) -> Limits {
     let nanos = |time: Duration| Nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     let whole = deadline.map_or(plan.timeout, |end| end.saturating_duration_since(Instant::now()).min(plan.timeout));
     let (fill, rounds) = (nanos(whole), nanos(whole));
-    Limits { fill, rounds, whole: nanos(whole), room: margin_of(record.machine.mem_total), ..Limits::default() }
+    Limits { fill, rounds, whole: nanos(whole), ..Limits::default() }
 }
 
 /// What the group may swap, as the total of its small machine.
