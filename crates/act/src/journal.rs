@@ -204,11 +204,12 @@ impl Journal {
     }
 }
 
-/// What a journal says.
+/// The records of a journal.
 #[derive(Debug, Default)]
-pub(crate) struct Contents {
+pub struct Contents {
+    /// Those that can be read, in order.
     pub entries: Vec<Entry>,
-    /// Complete lines nobody can read (not the one cut short), by number and text.
+    /// Complete lines that cannot be read (not the one cut short), by number and text.
     pub malformed: Vec<(usize, String)>,
     /// Bytes of the complete lines.
     pub whole_bytes: u64,
@@ -216,14 +217,35 @@ pub(crate) struct Contents {
 
 /// A step that is not undone yet.
 #[derive(Debug, Clone)]
-pub(crate) struct Pending {
+pub struct Pending {
+    /// Which step of the run.
     pub number: u64,
+    /// What was done.
     pub step: Step,
+    /// When it was announced, in milliseconds since 1970.
     pub intended_ms: u64,
 }
 
 impl Contents {
+    /// From the bytes of a journal; a last line without its end is left out.
+    #[must_use]
+    pub fn parse(bytes: &[u8]) -> Contents {
+        let mut contents = Contents::default();
+        for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+            let Some(text) = line.strip_suffix(b"\n") else { break };
+            contents.whole_bytes += u64::try_from(line.len()).unwrap_or_default();
+            match serde_json::from_slice(text) {
+                Ok(entry) => contents.entries.push(entry),
+                // After a power cut a file system may leave zeros where the last record should be.
+                Err(_) if text.iter().all(|byte| *byte == 0) => {}
+                Err(_) => contents.malformed.push((index + 1, String::from_utf8_lossy(text).into_owned())),
+            }
+        }
+        contents
+    }
+
     /// Steps intended or done and not undone, in the order they were taken.
+    #[must_use]
     pub fn pending(&self) -> Vec<Pending> {
         let mut pending: Vec<Pending> = Vec::new();
         for entry in &self.entries {
@@ -248,7 +270,7 @@ impl Contents {
     }
 }
 
-/// Reads a journal; a last line without its end is left out.
+/// Reads a journal.
 pub(crate) fn read(path: &Path) -> Result<Contents> {
     let mut bytes = Vec::new();
     let file = open(path)?.take(LARGEST + 1);
@@ -257,18 +279,7 @@ pub(crate) fn read(path: &Path) -> Result<Contents> {
         let rule = "no journal is so long";
         return Err(KernelError::refused("read the journal", path, rule, format!("at most {LARGEST} bytes")).into());
     }
-    let mut contents = Contents::default();
-    for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
-        let Some(text) = line.strip_suffix(b"\n") else { break };
-        contents.whole_bytes += u64::try_from(line.len()).unwrap_or_default();
-        match serde_json::from_slice(text) {
-            Ok(entry) => contents.entries.push(entry),
-            // After a power cut a file system may leave zeros where the last record should be.
-            Err(_) if text.iter().all(|byte| *byte == 0) => {}
-            Err(_) => contents.malformed.push((index + 1, String::from_utf8_lossy(text).into_owned())),
-        }
-    }
-    Ok(contents)
+    Ok(Contents::parse(&bytes))
 }
 
 /// The longest series has thousands of records of a few hundred bytes.

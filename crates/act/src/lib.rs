@@ -34,7 +34,7 @@ mod step;
 mod undo;
 
 pub use error::{ActError, Result};
-pub use journal::{Entry, Journal, Phase};
+pub use journal::{Contents, Entry, Journal, Pending, Phase};
 pub use leftovers::{Leftover, leftovers, one_line};
 pub use lock::RunLock;
 pub use owner::Owner;

@@ -27,6 +27,7 @@ use std::time::Duration;
 use ramline_kernel::{Cause, KernelError, Result, Root};
 use ramline_snapshot::maps::{Maps, Missed};
 
+pub use alike::build_id;
 use clock::{Clock, nanos};
 use scan::{NotSeen, Scan};
 
