@@ -19,6 +19,12 @@ pub enum ActError {
     /// SIGINT or SIGTERM came; what was done is undone.
     #[error("stopped by signal {signal}")]
     Interrupted { signal: i32 },
+    /// A standing change that could not be made: what was done of it is undone.
+    #[error("change {number} was not applied, and what was done of it is undone: {cause}")]
+    RolledBack { number: u64, cause: KernelError },
+    /// Objects that somebody else has changed since: nothing was done.
+    #[error("cannot {what}: changed by somebody else since:\n  {}\n  try: {hint}", objects.join("\n  "))]
+    Changed { what: String, objects: Vec<String>, hint: String },
     /// Steps that could not be undone; the journal still names them.
     #[error("cannot undo everything:\n{}\n  try: ramline lab clean", lines(errors))]
     Undo { errors: Vec<KernelError> },

@@ -286,7 +286,7 @@ pub(crate) fn read(path: &Path) -> Result<Contents> {
 const LARGEST: u64 = 64 << 20;
 
 /// Opens a journal, which must be a file of ours that nobody else can have written.
-fn open(path: &Path) -> std::result::Result<File, KernelError> {
+pub(crate) fn open(path: &Path) -> std::result::Result<File, KernelError> {
     let (tried, failed) = ("read the journal", |error| KernelError::io("read the journal", path, error));
     let looked = Looked::at(path, false).map_err(failed)?;
     if !looked.is_own_file() {
@@ -365,7 +365,7 @@ pub(crate) fn prune(state: &StateDir) -> Result<()> {
     Ok(())
 }
 
-fn now_ms() -> u64 {
+pub(crate) fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or_default()
 }

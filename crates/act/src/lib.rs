@@ -29,6 +29,7 @@ mod lock;
 mod owner;
 mod recover;
 mod run;
+pub mod standing;
 mod state;
 mod step;
 mod undo;

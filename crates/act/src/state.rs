@@ -95,6 +95,11 @@ impl StateDir {
         self.dir.join("lock")
     }
 
+    /// Records of standing changes, which are never pruned.
+    pub(crate) fn standing(&self) -> PathBuf {
+        self.dir.join("standing")
+    }
+
     pub(crate) fn journals(&self) -> PathBuf {
         self.dir.join("journal")
     }

@@ -27,6 +27,7 @@ pub mod quota;
 pub mod residency;
 pub mod root;
 pub mod scratch;
+pub mod service;
 pub mod signals;
 pub mod stdio;
 pub mod stream;

@@ -15,12 +15,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("evidence", &["units"]),
     ("trace", &["units", "snapshot", "evidence"]),
     ("model", &["units", "snapshot", "evidence"]),
-    ("advice", &["units", "snapshot", "evidence", "model"]),
+    ("plan", &["units"]),
+    ("advice", &["units", "snapshot", "evidence", "model", "plan"]),
     ("sheet", &["units"]),
-    ("view", &["units", "snapshot", "evidence", "model", "advice", "sheet"]),
+    ("view", &["units", "snapshot", "evidence", "model", "plan", "advice", "sheet"]),
     ("kernel", &["units", "snapshot"]),
     ("gather", &["units", "snapshot", "kernel"]),
-    ("act", &["units", "kernel"]),
+    ("act", &["units", "plan", "kernel"]),
     ("pagecache", &["units", "snapshot", "trace", "kernel", "gather", "act"]),
     ("sandbox", &["units", "snapshot", "evidence", "model", "kernel", "gather", "act"]),
     ("measure", &["units", "snapshot", "evidence", "model", "kernel", "gather", "act", "sandbox"]),
@@ -32,6 +33,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "snapshot",
             "evidence",
             "model",
+            "plan",
             "advice",
             "view",
             "kernel",
@@ -46,7 +48,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("testkit", &[]),
 ];
 
-const PURE: &[&str] = &["units", "snapshot", "evidence", "trace", "model", "advice", "sheet", "view"];
+const PURE: &[&str] = &["units", "snapshot", "evidence", "trace", "model", "plan", "advice", "sheet", "view"];
 
 fn dependencies(name: &str) -> Vec<String> {
     let manifest = fs::read_to_string(project().join("crates").join(name).join("Cargo.toml")).unwrap();

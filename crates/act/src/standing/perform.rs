@@ -1,0 +1,214 @@
+//! Taking a step, and taking it back. Each is done by looking first, so that one that a crash has left half-way can be done again.
+
+use std::fs::Permissions;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+use ramline_kernel::output::{Format, Output};
+use ramline_kernel::write::{is_knob, write_knob};
+use ramline_kernel::{KernelError, Root, mount, process, service, swap, zram};
+use ramline_plan::Step;
+
+use super::probe::number;
+use super::record::FileImage;
+
+type Done = Result<(), KernelError>;
+
+/// What was done, line by line, in the order of the writes.
+#[derive(Debug, Default)]
+pub struct Written(pub Vec<String>);
+
+/// Mode, owner and time of what is there; `None` where nothing is.
+pub fn image(root: &Root, path: &str) -> Option<FileImage> {
+    let meta = std::fs::symlink_metadata(root.path(path)).ok()?;
+    let mtime_ns = meta.mtime().saturating_mul(1_000_000_000).saturating_add(meta.mtime_nsec());
+    Some(FileImage { mode: meta.mode() & 0o7777, uid: meta.uid(), gid: meta.gid(), mtime_ns })
+}
+
+/// Takes a step.
+pub fn perform(root: &Root, step: &Step, written: &mut Written) -> Done {
+    written.0.push(step.line());
+    match step {
+        Step::EditFile { path, after, .. } => file(root, path, after.as_deref(), None),
+        Step::MakeDirectory { path } => {
+            let path = root.path(path);
+            std::fs::create_dir(&path)
+                .map_err(|error| KernelError::io("make the directory", &path, error))
+                .and_then(|()| sync_parent(&path))
+        }
+        Step::Link { path, after, .. } => link(root, path, after.as_deref()),
+        Step::SetKnob { path, after, .. } => knob(root, path, after),
+        Step::MakeSwapFile { path, size } => {
+            let path = root.path(path);
+            // Only what a crash has left half-made is there by now.
+            remove(&path)?;
+            swap::create_file(&path, *size)?;
+            swap::make(&path, process::page_size())?;
+            sync_parent(&path)
+        }
+        // What follows asks the running machine; a captured tree has none.
+        _ if !root.is_live() => Ok(()),
+        Step::LoadModule { name } => {
+            service::call("modprobe", &["--", name])?;
+            settle();
+            Ok(())
+        }
+        Step::SwapOn { path, priority } => swap::swapon(Path::new(path), *priority),
+        Step::SwapOff { path, .. } => {
+            swap::swapoff_preflight(root, Path::new(path))?;
+            swap::swapoff(Path::new(path))
+        }
+        Step::SizeZram { device, algorithm, size } => {
+            let device = zram_device(root, device)?;
+            // The rule of udev may have been quicker.
+            if device.disksize()?.0 == 0 {
+                device.set_algorithm(algorithm)?;
+                device.set_disksize(*size)?;
+            }
+            settle();
+            Ok(())
+        }
+        Step::ReloadUnits => reload_units(root),
+        Step::ReloadRules => reload_rules(root),
+        Step::Service { unit, verb } => service::call("systemctl", &[verb.word(), "--", unit]),
+        Step::Mount { what, at, fs, options } => service::call("mount", &["-t", fs, "-o", options, "--", what, at]),
+    }
+}
+
+/// Takes a step back.
+pub fn reverse(root: &Root, step: &Step, image: Option<FileImage>, written: &mut Written) -> Done {
+    written.0.push(format!("undo: {}", step.line()));
+    match step {
+        Step::EditFile { path, before, .. } => file(root, path, before.as_deref(), image),
+        Step::MakeDirectory { path } => {
+            let path = root.path(path);
+            match std::fs::remove_dir(&path) {
+                // Somebody else has put something in: it stays.
+                Err(error) if error.kind() == std::io::ErrorKind::DirectoryNotEmpty => Ok(()),
+                other => other.map_err(|error| KernelError::io("remove the directory", &path, error)),
+            }
+        }
+        Step::Link { path, before, .. } => link(root, path, before.as_deref()),
+        Step::SetKnob { path, before, .. } => knob(root, path, before),
+        Step::MakeSwapFile { path, .. } => {
+            let path = root.path(path);
+            if swap::is_on(root, &path)? {
+                let rule = "it is still a swap area";
+                return Err(KernelError::refused("remove the swap file", path, rule, "").hint("ramline show swap"));
+            }
+            remove(&path)
+        }
+        _ if !root.is_live() => Ok(()),
+        // A module that something else uses by now stays: that is no harm.
+        Step::LoadModule { name } => {
+            service::call("modprobe", &["--remove", "--", name]).ok();
+            Ok(())
+        }
+        Step::SwapOn { path, .. } => {
+            swap::swapoff_preflight(root, Path::new(path))?;
+            swap::swapoff(Path::new(path))
+        }
+        Step::SwapOff { path, priority } => swap::swapon(Path::new(path), *priority),
+        Step::SizeZram { device, .. } => {
+            let device = zram_device(root, device)?;
+            if swap::is_on(root, device.node())? {
+                let rule = "it is still in use as a swap area";
+                return Err(KernelError::refused("reset", device.node(), rule, "").hint("ramline show swap"));
+            }
+            device.reset()
+        }
+        Step::ReloadUnits => reload_units(root),
+        Step::ReloadRules => reload_rules(root),
+        Step::Service { unit, verb } => service::call("systemctl", &[verb.reversed().word(), "--", unit]),
+        Step::Mount { at, .. } => mount::unmount(Path::new(at)),
+    }
+}
+
+/// A file with this text, whole or not at all.
+fn file(root: &Root, path: &str, text: Option<&str>, image: Option<FileImage>) -> Done {
+    let path = root.path(path);
+    let Some(text) = text else { return remove(&path) };
+    let mode = image.map_or(0o644, |image| image.mode);
+    let hint = format!("ls -ld {}", path.display());
+    Output::open(&path, Format { begins: b"", mode }, &hint)?.write(text.as_bytes())?;
+    let Some(image) = image else { return Ok(()) };
+    let failed = |error| KernelError::io("put back the owner of", &path, error);
+    std::os::unix::fs::chown(&path, Some(image.uid), Some(image.gid)).map_err(failed)?;
+    std::fs::set_permissions(&path, Permissions::from_mode(image.mode)).map_err(failed)?;
+    let modified = UNIX_EPOCH + Duration::from_nanos(u64::try_from(image.mtime_ns).unwrap_or_default());
+    let file = std::fs::OpenOptions::new().write(true).open(&path).map_err(failed)?;
+    file.set_modified(modified).and_then(|()| file.sync_all()).map_err(failed)
+}
+
+fn remove(path: &Path) -> Done {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(KernelError::io("remove", path, error)),
+        _ => sync_parent(path),
+    }
+}
+
+/// A link takes the place of another in one step.
+fn link(root: &Root, path: &str, target: Option<&str>) -> Done {
+    let path = root.path(path);
+    let Some(target) = target else { return remove(&path) };
+    let mut aside = path.clone().into_os_string();
+    aside.push(".ramline-new");
+    let aside = Path::new(&aside);
+    let failed = |error| KernelError::io("make the link", &path, error);
+    // Left by a run that was killed between the two.
+    std::fs::remove_file(aside).ok();
+    std::os::unix::fs::symlink(target, aside).and_then(|()| std::fs::rename(aside, &path)).map_err(failed)?;
+    sync_parent(&path)
+}
+
+fn sync_parent(path: &Path) -> Done {
+    path.parent().map_or(Ok(()), process::sync_dir)
+}
+
+fn knob(root: &Root, path: &str, value: &str) -> Done {
+    let path = root.path(path);
+    if !is_knob(root, &path) {
+        return Err(KernelError::refused("set", &path, "it is no knob that would be put back", ""));
+    }
+    let change = write_knob(&path, value)?;
+    match change.after {
+        Some(kept) if kept != value => {
+            let numbers = format!("wrote {value}, the kernel kept {kept}");
+            Err(KernelError::refused("set", &path, "the kernel must take the value", numbers)
+                .hint(format!("cat {}", path.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The device; it is added where the kernel gives it its number.
+fn zram_device(root: &Root, name: &str) -> Result<zram::Device, KernelError> {
+    let rule = "it must be the next zram device";
+    let Some(id) = number(name) else { return Err(KernelError::refused("use", name, rule, "")) };
+    let device = zram::Device::open(root, id);
+    if device.exists() {
+        return Ok(device);
+    }
+    let made = zram::hot_add(root)?;
+    if made.id() == id {
+        return Ok(made);
+    }
+    let numbers = format!("the kernel made zram{}", made.id());
+    made.hot_remove()?;
+    Err(KernelError::refused("use", name, rule, numbers).hint("ramline show zram"))
+}
+
+/// Waits until udev has done what a new device asks of it; where there is none, nothing was asked.
+fn settle() {
+    service::call("udevadm", &["settle", "--timeout=10"]).ok();
+}
+
+fn reload_units(root: &Root) -> Done {
+    if service::has_systemd(root) { service::call("systemctl", &["daemon-reload"]) } else { Ok(()) }
+}
+
+fn reload_rules(root: &Root) -> Done {
+    let there = root.path("/run/udev/control").exists();
+    if there { service::call("udevadm", &["control", "--reload"]) } else { Ok(()) }
+}

@@ -1,0 +1,136 @@
+//! Where an object is: as before a step, as after it, or neither.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use ramline_kernel::write::read_knob;
+use ramline_kernel::{KernelError, Root, input, mount, process, service, swap, zram};
+use ramline_plan::{ServiceVerb, Step};
+use ramline_units::Bytes;
+
+/// Files of settings are shorter.
+const LONGEST_FILE: u64 = 1 << 20;
+
+/// In which state the object of a step is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StepState {
+    /// As the step found it.
+    Before,
+    /// As the step makes it.
+    After,
+    /// Begun and not ended: what a crash in the middle of the step leaves.
+    Half,
+    /// Neither: somebody else has changed it; how it is now.
+    Other(String),
+    /// The step has no state: it may be repeated.
+    None,
+}
+
+/// The text of a file; `None` where it is not there.
+///
+/// # Errors
+/// One that is longer than a file of settings, or not text.
+pub fn text(root: &Root, path: &str) -> Result<Option<String>, KernelError> {
+    match input::read_text("read", &root.path(path), LONGEST_FILE) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.is_absent() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Looks at the object of a step.
+///
+/// # Errors
+/// When it cannot be looked at.
+pub fn probe(root: &Root, step: &Step) -> Result<StepState, KernelError> {
+    let which = |is_after: bool| if is_after { StepState::After } else { StepState::Before };
+    Ok(match step {
+        Step::EditFile { path, before, after } => {
+            let now = text(root, path)?;
+            either(&now, before, after, "another text")
+        }
+        Step::MakeDirectory { path } => which(root.path(path).is_dir()),
+        Step::Link { path, before, after } => {
+            let target = match std::fs::read_link(root.path(path)) {
+                Ok(target) => Some(target.display().to_string()),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+                Err(error) => return Err(KernelError::io("read the link", root.path(path), error)),
+            };
+            let words = target.clone().map_or("gone".to_owned(), |target| format!("a link to {target}"));
+            either(&target, before, after, &words)
+        }
+        Step::SetKnob { path, before, after } => match read_knob(&root.path(path)) {
+            None => StepState::Other("not there".to_owned()),
+            Some(now) => {
+                let words = now.clone();
+                either(&now, before, after, &words)
+            }
+        },
+        Step::LoadModule { name } => which(root.path("/sys/module").join(name).is_dir()),
+        Step::MakeSwapFile { path, size } => swap_file(&root.path(path), *size)?,
+        Step::SwapOn { path, priority } => area(root, path, *priority)?,
+        Step::SwapOff { path, priority } => match area(root, path, *priority)? {
+            StepState::Before => StepState::After,
+            _ => StepState::Before,
+        },
+        Step::SizeZram { device, algorithm, size } => match number(device).map(|id| zram::Device::open(root, id)) {
+            None => StepState::Other("no name of a zram device".to_owned()),
+            Some(device) if !device.exists() => StepState::Before,
+            Some(device) => match device.disksize()? {
+                now if now.0 == 0 => StepState::Before,
+                now if now == *size && device.algorithms()?.first() == Some(algorithm) => StepState::After,
+                now => StepState::Other(format!("a device of {now}")),
+            },
+        },
+        Step::ReloadUnits | Step::ReloadRules => StepState::None,
+        // Nothing of a captured tree is active.
+        Step::Service { unit, verb } => {
+            which((root.is_live() && service::is_active(unit)?) == (*verb == ServiceVerb::Start))
+        }
+        Step::Mount { at, fs, .. } => match mount::at(root, Path::new(at)) {
+            Some(mounted) if mounted.fs_type == *fs => StepState::After,
+            _ => StepState::Before,
+        },
+    })
+}
+
+fn either<T: PartialEq>(now: &T, before: &T, after: &T, other: &str) -> StepState {
+    if now == after {
+        StepState::After
+    } else if now == before {
+        StepState::Before
+    } else {
+        StepState::Other(other.to_owned())
+    }
+}
+
+fn swap_file(path: &Path, size: Bytes) -> Result<StepState, KernelError> {
+    let meta = match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(StepState::Before),
+        Err(error) => return Err(KernelError::io("look at", path, error)),
+        Ok(meta) => meta,
+    };
+    let is_private = meta.is_file() && meta.mode() & 0o077 == 0 && meta.uid() == process::uid();
+    Ok(match swap::label(path, process::page_size()) {
+        Ok(Some(label)) if label.label == swap::LABEL => StepState::After,
+        Ok(None) if is_private && meta.len() <= size.0 => StepState::Half,
+        Err(_) if is_private && meta.len() < 4096 => StepState::Half,
+        _ => StepState::Other("a file that is no swap file of ours".to_owned()),
+    })
+}
+
+fn area(root: &Root, path: &str, priority: Option<i32>) -> Result<StepState, KernelError> {
+    let on = swap::areas(root)?.into_iter().find(|area| area.path == Path::new(path));
+    Ok(match (on, priority) {
+        (None, _) => StepState::Before,
+        (Some(area), Some(wanted)) if area.priority != i64::from(wanted) => {
+            StepState::Other(format!("on at priority {}", area.priority))
+        }
+        _ => StepState::After,
+    })
+}
+
+/// N of `zramN`.
+pub fn number(device: &str) -> Option<u32> {
+    device.strip_prefix("zram")?.parse().ok()
+}

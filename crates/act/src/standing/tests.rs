@@ -1,0 +1,206 @@
+//! Changes of a tree: what is written and in which order, what a kill leaves, what undo puts back.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use ramline_kernel::Root;
+use ramline_plan::{Step, ZramSetUp, with_generator, without_generator};
+use ramline_units::Bytes;
+
+use super::*;
+use crate::{ActError, RunLock};
+
+struct Place {
+    _dir: tempfile::TempDir,
+    tree: std::path::PathBuf,
+    root: Root,
+    lock: RunLock,
+}
+
+fn place() -> Place {
+    let dir = tempfile::tempdir().unwrap();
+    let tree = dir.path().join("tree");
+    for (name, text) in [
+        ("etc/sysctl.d/99-mine.conf", "vm.swappiness = 10\n"),
+        ("etc/systemd/system/x", ""),
+        ("etc/modules-load.d/y", ""),
+        ("etc/modprobe.d/y", ""),
+        ("etc/udev/rules.d/y", ""),
+        ("proc/sys/vm/swappiness", "10\n"),
+        ("proc/sys/kernel/random/boot_id", "b0\n"),
+    ] {
+        let path = tree.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let state = StateDir::open(&dir.path().join("state")).unwrap();
+    let lock = RunLock::take(&state, &Root::live()).unwrap();
+    Place { root: Root::new(&tree), tree, lock, _dir: dir }
+}
+
+/// Every file and link below a directory, with what it holds.
+fn listing(dir: &Path) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    for entry in std::fs::read_dir(dir).unwrap().flatten() {
+        let (path, kind) = (entry.path(), entry.file_type().unwrap());
+        let name = path.display().to_string();
+        if kind.is_dir() {
+            all.insert(format!("{name}/"), String::new());
+            all.extend(listing(&path));
+        } else if kind.is_symlink() {
+            all.insert(name, format!("-> {}", std::fs::read_link(&path).unwrap().display()));
+        } else {
+            let meta = std::fs::metadata(&path).unwrap();
+            // A knob of a tree is written as the kernel's is: its time moves, and it ends without a line's end.
+            let text = std::fs::read_to_string(&path).unwrap();
+            let held = match name.contains("/proc/") {
+                true => text.trim().to_owned(),
+                false => format!("{:?} {:?} {text}", meta.permissions(), meta.modified()),
+            };
+            all.insert(name, held);
+        }
+    }
+    all
+}
+
+fn edit() -> Vec<Step> {
+    vec![
+        Step::EditFile {
+            path: "/etc/sysctl.d/99-mine.conf".into(),
+            before: Some("vm.swappiness = 10\n".into()),
+            after: Some("vm.swappiness = 133\n".into()),
+        },
+        Step::EditFile { path: "/etc/new.conf".into(), before: None, after: Some("a\n".into()) },
+        Step::SetKnob { path: "/proc/sys/vm/swappiness".into(), before: "10".into(), after: "133".into() },
+    ]
+}
+
+fn request(steps: Vec<Step>) -> Request {
+    Request { what: "a test".into(), steps, ..Request::default() }
+}
+
+fn zram() -> Vec<Step> {
+    without_generator(
+        &ZramSetUp { number: 0, algorithm: "lz4".into(), size: Bytes::from_mib(64), priority: 100 },
+        false,
+    )
+}
+
+#[test]
+fn a_change_is_written_in_order_and_undone_to_the_last_byte() {
+    for steps in [edit(), zram()] {
+        let place = place();
+        let before = listing(&place.tree);
+        let wanted: Vec<String> = steps.iter().map(Step::line).collect();
+        let transaction = Transaction::new(&place.lock, &place.root, None);
+        let applied = transaction.apply(request(steps), &mut |_| {}).unwrap();
+        assert_eq!(applied.written, wanted);
+        assert_ne!(listing(&place.tree), before);
+        let (changes, unreadable) = Standing::of(place.lock.state()).list().unwrap();
+        assert!(unreadable.is_empty());
+        assert_eq!((changes[0].phase, changes[0].head.number), (ChangePhase::InForce, 1));
+        transaction.undo(&changes[0], "asked", false, &mut |_| {}).unwrap();
+        assert_eq!(listing(&place.tree), before);
+        assert!(!Standing::of(place.lock.state()).list().unwrap().0[0].stands());
+    }
+}
+
+#[test]
+fn a_plan_that_is_out_of_date_does_nothing() {
+    let place = place();
+    std::fs::write(place.tree.join("etc/sysctl.d/99-mine.conf"), "vm.swappiness = 11\n").unwrap();
+    let before = listing(&place.tree);
+    let transaction = Transaction::new(&place.lock, &place.root, None);
+    let error = transaction.apply(request(edit()), &mut |_| {}).unwrap_err();
+    assert!(matches!(&error, ActError::Changed { objects, .. } if objects.len() == 1), "{error}");
+    assert_eq!(listing(&place.tree), before);
+    assert!(Standing::of(place.lock.state()).list().unwrap().0.is_empty());
+}
+
+#[test]
+fn a_step_that_fails_takes_all_before_it_back() {
+    let place = place();
+    let before = listing(&place.tree);
+    let mut steps = edit();
+    steps.push(Step::EditFile { path: "/etc/no/such/dir".into(), before: None, after: Some("a".into()) });
+    let transaction = Transaction::new(&place.lock, &place.root, None);
+    let error = transaction.apply(request(steps), &mut |_| {}).unwrap_err();
+    assert!(matches!(error, ActError::RolledBack { number: 1, .. }), "{error}");
+    assert_eq!(listing(&place.tree), before);
+}
+
+#[test]
+fn what_somebody_else_has_changed_since_is_not_put_back_unasked() {
+    let place = place();
+    let transaction = Transaction::new(&place.lock, &place.root, None);
+    transaction.apply(request(edit()), &mut |_| {}).unwrap();
+    let mine = place.tree.join("etc/sysctl.d/99-mine.conf");
+    std::fs::write(&mine, "vm.swappiness = 133\n# mine\n").unwrap();
+    let change = || Standing::of(place.lock.state()).list().unwrap().0.remove(0);
+    assert_eq!(states(&place.root, &change())[0], StepState::Other("another text".into()));
+    let error = transaction.undo(&change(), "asked", false, &mut |_| {}).unwrap_err();
+    assert!(error.to_string().contains("99-mine.conf"), "{error}");
+    assert!(place.tree.join("etc/new.conf").exists());
+    transaction.undo(&change(), "asked", true, &mut |_| {}).unwrap();
+    assert!(!place.tree.join("etc/new.conf").exists());
+    assert!(std::fs::read_to_string(mine).unwrap().ends_with("# mine\n"));
+    assert_eq!(change().left_alone.len(), 1);
+}
+
+#[test]
+fn what_was_so_from_the_start_is_not_ours_to_undo() {
+    let place = place();
+    let steps = vec![
+        Step::SetKnob { path: "/proc/sys/vm/swappiness".into(), before: "60".into(), after: "10".into() },
+        Step::MakeDirectory { path: "/etc/udev".into() },
+    ];
+    let before = listing(&place.tree);
+    let transaction = Transaction::new(&place.lock, &place.root, None);
+    assert!(transaction.apply(request(steps), &mut |_| {}).unwrap().written.is_empty());
+    let change = Standing::of(place.lock.state()).list().unwrap().0.remove(0);
+    transaction.undo(&change, "asked", false, &mut |_| {}).unwrap();
+    assert_eq!(listing(&place.tree), before);
+}
+
+#[test]
+fn from_every_moment_a_kill_may_leave_a_change_is_finished_and_undone() {
+    let steps = [edit(), zram(), with_generator_steps()].concat();
+    for cut in 0..=steps.len() {
+        for half in [false, true] {
+            let place = place();
+            let before = listing(&place.tree);
+            // As a run leaves it that is killed: `cut` steps taken, the next one announced, taken or not.
+            let transaction = Transaction::new(&place.lock, &place.root, None);
+            let whole = transaction.apply(request(steps.clone()), &mut |_| {}).unwrap();
+            let after = listing(&place.tree);
+            let change = |_: &()| Standing::of(place.lock.state()).list().unwrap().0.remove(0);
+            transaction.undo(&change(&()), "to begin again", false, &mut |_| {}).unwrap();
+            let standing = Standing::of(place.lock.state());
+            let mut head = change(&()).head;
+            let mut record = standing.begin(&mut head).unwrap();
+            let mut written = perform::Written::default();
+            for (number, held) in head.steps.iter().enumerate().take(cut + usize::from(half)) {
+                record.append(&Record::Begun { step: number }).unwrap();
+                perform::perform(&place.root, &held.step, &mut written).unwrap();
+                if number < cut {
+                    record.append(&Record::Done { step: number }).unwrap();
+                }
+            }
+            let cut_off = standing.list().unwrap().0.pop().unwrap();
+            assert_eq!(cut_off.phase, ChangePhase::Applying);
+            if half {
+                transaction.finish(&cut_off, &mut |_| {}).unwrap();
+                let strip = |all: BTreeMap<String, String>| all.into_keys().collect::<Vec<_>>();
+                assert_eq!(strip(listing(&place.tree)), strip(after), "{cut}, {}", whole.number);
+            }
+            let cut_off = standing.list().unwrap().0.pop().unwrap();
+            transaction.undo(&cut_off, "asked", false, &mut |_| {}).unwrap();
+            assert_eq!(listing(&place.tree), before, "{cut}");
+        }
+    }
+}
+
+fn with_generator_steps() -> Vec<Step> {
+    with_generator(&ZramSetUp { number: 1, algorithm: "zstd".into(), size: Bytes::from_mib(64), priority: 100 }, None)
+        .unwrap()
+}

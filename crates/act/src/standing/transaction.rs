@@ -1,0 +1,265 @@
+//! Applying, finishing and undoing a change: record, look, act, look again.
+
+use ramline_kernel::{KernelError, Root, process, signals};
+use ramline_plan::Step;
+
+use super::perform::{Written, image, perform, reverse};
+use super::probe::{StepState, probe};
+use super::record::{ChangePhase, FORMAT, Head, HeldStep, Record, StandingChange};
+use super::{RecordFile, Standing};
+use crate::journal::now_ms;
+use crate::{ActError, Result, RunLock};
+
+/// What is asked for, and by whom.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// In a few words.
+    pub what: String,
+    /// Why, a line each.
+    pub why: Vec<String>,
+    /// The user.
+    pub who: String,
+    /// The command.
+    pub command: String,
+    /// The version of ramline.
+    pub version: String,
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+}
+
+/// A change that is in force now.
+#[derive(Debug)]
+pub struct Applied {
+    /// Its number.
+    pub number: u64,
+    /// What was written, in order.
+    pub written: Vec<String>,
+}
+
+/// The state of each step of a change, in order; what cannot be looked at is `Other` with the reason.
+#[must_use]
+pub fn states(root: &Root, change: &StandingChange) -> Vec<StepState> {
+    let state = |held: &HeldStep| probe(root, &held.step).unwrap_or_else(|error| StepState::Other(error.to_string()));
+    change.head.steps.iter().map(state).collect()
+}
+
+/// What applies and undoes, under the run lock: one at a time.
+#[derive(Debug)]
+pub struct Transaction<'a> {
+    root: &'a Root,
+    standing: Standing,
+    _lock: &'a RunLock,
+    crash_after: Option<u64>,
+}
+
+impl<'a> Transaction<'a> {
+    /// Begins; `crash_after` is fault injection for tests: the process kills itself after so many records.
+    #[must_use]
+    pub fn new(lock: &'a RunLock, root: &'a Root, crash_after: Option<u64>) -> Transaction<'a> {
+        signals::install();
+        Transaction { root, standing: Standing::of(lock.state()), _lock: lock, crash_after }
+    }
+
+    /// Makes a change: every step is taken and read back, or all are taken back. `progress` is told each step before it is taken.
+    ///
+    /// # Errors
+    /// [`ActError::Changed`] when an object is neither as the plan saw it nor as it is to be: nothing is done then.
+    /// [`ActError::RolledBack`] when a step fails; [`ActError::Interrupted`] after a signal, when what was done is undone.
+    pub fn apply(&self, request: Request, progress: &mut dyn FnMut(&str)) -> Result<Applied> {
+        let Request { what, why, who, command, version, steps } = request;
+        let mut held = Vec::new();
+        let mut changed = Vec::new();
+        for step in steps {
+            let state = probe(self.root, &step)?;
+            if let StepState::Other(now) = &state {
+                changed.push(format!("{} is {now}", step.object()));
+            }
+            if state == StepState::Half {
+                changed.push(format!("{} is there already, empty", step.object()));
+            }
+            let image = match &step {
+                Step::EditFile { path, before: Some(_), .. } => image(self.root, path),
+                _ => None,
+            };
+            held.push(HeldStep { was_so: state == StepState::After, image, step });
+        }
+        if !changed.is_empty() {
+            let what = "apply the plan".to_owned();
+            return Err(ActError::Changed { what, objects: changed, hint: "ramline tune plan".to_owned() });
+        }
+        let boot = process::boot_id(self.root)?;
+        let mut head =
+            Head { format: FORMAT, number: 0, what, why, who, command, version, boot, time_ms: now_ms(), steps: held };
+        let mut record = self.standing.begin(&mut head)?;
+        record.crash_after = self.crash_after;
+        let mut written = Written::default();
+        let steps = &head.steps;
+        match self.take(steps, &mut record, &mut written, progress) {
+            Ok(()) => {
+                record.append(&Record::InForce { time_ms: now_ms() })?;
+                Ok(Applied { number: head.number, written: written.0 })
+            }
+            Err(error) => {
+                record.append(&Record::Undoing { time_ms: now_ms(), why: error.to_string() })?;
+                self.take_back(steps, &[], true, &mut record, &mut written, progress)?;
+                record.append(&Record::Ended { time_ms: now_ms() })?;
+                Err(match error {
+                    ActError::Kernel(cause) => ActError::RolledBack { number: head.number, cause },
+                    other => other,
+                })
+            }
+        }
+    }
+
+    /// Finishes a change whose apply was interrupted.
+    ///
+    /// # Errors
+    /// As [`Transaction::apply`], but what was done before stays where a step fails.
+    pub fn finish(&self, change: &StandingChange, progress: &mut dyn FnMut(&str)) -> Result<Applied> {
+        let mut record = self.standing.reopen(change)?;
+        record.crash_after = self.crash_after;
+        let mut written = Written::default();
+        self.take(&change.head.steps, &mut record, &mut written, progress)?;
+        record.append(&Record::InForce { time_ms: now_ms() })?;
+        Ok(Applied { number: change.head.number, written: written.0 })
+    }
+
+    /// Undoes a change, whole or half applied, also one whose undo was interrupted; what was written, in order.
+    ///
+    /// # Errors
+    /// [`ActError::Changed`] when somebody else has changed an object since, and `leave_changed` is not asked for: nothing is done then.
+    pub fn undo(
+        &self,
+        change: &StandingChange,
+        why: &str,
+        leave_changed: bool,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Vec<String>> {
+        if !leave_changed {
+            let states = states(self.root, change);
+            let ours = change.head.steps.iter().zip(states).filter(|(held, _)| !held.was_so && held.step.lasts());
+            let objects: Vec<String> = ours
+                .filter_map(|(held, state)| match state {
+                    StepState::Other(now) => Some(format!("{} is {now}", held.step.object())),
+                    _ => None,
+                })
+                .collect();
+            if !objects.is_empty() {
+                let number = change.head.number;
+                let hint = format!("ramline tune diff {number}; ramline tune undo {number} --leave-changed");
+                return Err(ActError::Changed { what: format!("undo change {number}"), objects, hint });
+            }
+        }
+        let mut record = self.standing.reopen(change)?;
+        record.crash_after = self.crash_after;
+        if change.phase != ChangePhase::Undoing {
+            record.append(&Record::Undoing { time_ms: now_ms(), why: why.to_owned() })?;
+        }
+        let mut written = Written::default();
+        self.take_back(&change.head.steps, &change.undone, true, &mut record, &mut written, progress)?;
+        record.append(&Record::Ended { time_ms: now_ms() })?;
+        Ok(written.0)
+    }
+
+    /// Notes that a change is wanted, so that its timer leaves it in force.
+    ///
+    /// # Errors
+    /// When it cannot be written down.
+    pub fn confirm(&self, change: &StandingChange) -> Result<()> {
+        self.standing.reopen(change)?.append(&Record::Confirmed { time_ms: now_ms() })
+    }
+
+    fn take(
+        &self,
+        steps: &[HeldStep],
+        record: &mut RecordFile,
+        written: &mut Written,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<()> {
+        for (number, held) in steps.iter().enumerate() {
+            if let Some(signal) = signals::received() {
+                return Err(ActError::Interrupted { signal });
+            }
+            match probe(self.root, &held.step)? {
+                StepState::After => continue,
+                StepState::Other(now) => return Err(changed_meanwhile(&held.step, &now).into()),
+                StepState::Before | StepState::Half | StepState::None => {}
+            }
+            progress(&held.step.line());
+            record.append(&Record::Begun { step: number })?;
+            perform(self.root, &held.step, written)?;
+            self.read_back(&held.step)?;
+            record.append(&Record::Done { step: number })?;
+        }
+        Ok(())
+    }
+
+    /// What counts is what is there, not what was asked for.
+    fn read_back(&self, step: &Step) -> Result<()> {
+        let asks_the_machine = !matches!(
+            step,
+            Step::EditFile { .. }
+                | Step::Link { .. }
+                | Step::MakeDirectory { .. }
+                | Step::SetKnob { .. }
+                | Step::MakeSwapFile { .. }
+        );
+        if asks_the_machine && !self.root.is_live() {
+            return Ok(());
+        }
+        match probe(self.root, step)? {
+            StepState::After | StepState::None => Ok(()),
+            StepState::Before | StepState::Half => {
+                let rule = "it must be in force when it is read back";
+                Err(KernelError::refused("apply", step.object(), rule, step.line()).into())
+            }
+            StepState::Other(now) => Err(changed_meanwhile(step, &now).into()),
+        }
+    }
+
+    /// All steps from the last to the first; one that fails keeps the others from nothing, and the first error is returned at the end.
+    fn take_back(
+        &self,
+        steps: &[HeldStep],
+        undone: &[usize],
+        all: bool,
+        record: &mut RecordFile,
+        written: &mut Written,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<()> {
+        let mut errors = Vec::new();
+        for (number, held) in steps.iter().enumerate().rev() {
+            // What only reads again is done each time: an interrupted undo may not have come to it.
+            let again = matches!(held.step, Step::ReloadUnits | Step::ReloadRules);
+            if held.was_so || (undone.contains(&number) && !again) || !all {
+                continue;
+            }
+            match probe(self.root, &held.step) {
+                Ok(StepState::Before) => {}
+                Ok(StepState::Other(reason)) => {
+                    record.append(&Record::LeftAlone { step: number, reason })?;
+                    continue;
+                }
+                Ok(StepState::After | StepState::Half | StepState::None) => {
+                    progress(&format!("undo: {}", held.step.line()));
+                    record.append(&Record::Begun { step: number })?;
+                    if let Err(error) = reverse(self.root, &held.step, held.image, written) {
+                        errors.push(error);
+                        continue;
+                    }
+                }
+                Err(error) => {
+                    errors.push(error);
+                    continue;
+                }
+            }
+            record.append(&Record::Undone { step: number })?;
+        }
+        if errors.is_empty() { Ok(()) } else { Err(ActError::Undo { errors }) }
+    }
+}
+
+fn changed_meanwhile(step: &Step, now: &str) -> KernelError {
+    KernelError::refused("go on with", step.object(), "nobody else may change it meanwhile", format!("it is {now}"))
+        .hint("ramline tune status")
+}

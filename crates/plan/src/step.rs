@@ -1,0 +1,259 @@
+//! One change of the machine, with the state before and after it.
+
+use ramline_units::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What is asked of a unit of systemd.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ServiceVerb {
+    /// It is not active, and shall be.
+    Start,
+    /// It is active, and shall not be.
+    Stop,
+}
+
+impl ServiceVerb {
+    /// As systemctl calls it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            ServiceVerb::Start => "start",
+            ServiceVerb::Stop => "stop",
+        }
+    }
+
+    /// What undoes it.
+    #[must_use]
+    pub const fn reversed(self) -> ServiceVerb {
+        match self {
+            ServiceVerb::Start => ServiceVerb::Stop,
+            ServiceVerb::Stop => ServiceVerb::Start,
+        }
+    }
+}
+
+/// One change. Paths are those of the machine, from its root.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Step {
+    /// A text file as a whole: `None` is a file that is not there. It is written only where it reads as `before`.
+    EditFile {
+        /// The file.
+        path: String,
+        /// As it was read when the plan was made.
+        before: Option<String>,
+        /// As it will read.
+        after: Option<String>,
+    },
+    /// A directory that is not there yet; undone when nothing else is in it.
+    MakeDirectory {
+        /// The directory.
+        path: String,
+    },
+    /// A symbolic link, such as switches a unit on.
+    Link {
+        /// The link.
+        path: String,
+        /// What it leads to; `None` where there is none.
+        before: Option<String>,
+        /// What it will lead to; `None` removes it.
+        after: Option<String>,
+    },
+    /// A knob of the kernel, until the next boot.
+    SetKnob {
+        /// The file.
+        path: String,
+        /// Its value when the plan was made.
+        before: String,
+        /// Its value afterwards.
+        after: String,
+    },
+    /// A kernel module that is not loaded yet.
+    LoadModule {
+        /// Its name.
+        name: String,
+    },
+    /// A swap file without holes, with a swap header; removed with what is in it when undone.
+    MakeSwapFile {
+        /// The file.
+        path: String,
+        /// Its size.
+        size: Bytes,
+    },
+    /// A swap area that is off.
+    SwapOn {
+        /// Device or file.
+        path: String,
+        /// Its priority; `None` leaves it to the kernel.
+        priority: Option<i32>,
+    },
+    /// A swap area that is on: its pages go to RAM and to the other areas first.
+    SwapOff {
+        /// Device or file.
+        path: String,
+        /// Its priority, for switching it on again.
+        priority: Option<i32>,
+    },
+    /// A zram device without a size: it gets algorithm, limit and size, and is reset when undone.
+    SizeZram {
+        /// `zram0`.
+        device: String,
+        /// Its compressor.
+        algorithm: String,
+        /// Its size, uncompressed.
+        size: Bytes,
+    },
+    /// systemd reads its units again. Stands before and behind edits of units: harmless twice, needed once in either direction.
+    ReloadUnits,
+    /// udev reads its rules again.
+    ReloadRules,
+    /// A unit is started or stopped.
+    Service {
+        /// Its name.
+        unit: String,
+        /// Which.
+        verb: ServiceVerb,
+    },
+    /// A file system is mounted where none is, or over what is there.
+    Mount {
+        /// What.
+        what: String,
+        /// Where.
+        at: String,
+        /// Its kind.
+        fs: String,
+        /// Its options, as mount(8) takes them.
+        options: String,
+    },
+}
+
+impl Step {
+    /// The object in a few words: `file /etc/fstab`.
+    #[must_use]
+    pub fn object(&self) -> String {
+        match self {
+            Step::EditFile { path, .. } => format!("file {path}"),
+            Step::MakeDirectory { path } => format!("directory {path}"),
+            Step::Link { path, .. } => format!("link {path}"),
+            Step::SetKnob { path, .. } => format!("knob {path}"),
+            Step::LoadModule { name } => format!("module {name}"),
+            Step::MakeSwapFile { path, .. } => format!("swap file {path}"),
+            Step::SwapOn { path, .. } | Step::SwapOff { path, .. } => format!("swap area {path}"),
+            Step::SizeZram { device, .. } => format!("zram device {device}"),
+            Step::ReloadUnits => "units of systemd".to_owned(),
+            Step::ReloadRules => "rules of udev".to_owned(),
+            Step::Service { unit, .. } => format!("unit {unit}"),
+            Step::Mount { at, .. } => format!("mount {at}"),
+        }
+    }
+
+    /// It is still there after a reboot.
+    #[must_use]
+    pub const fn lasts(&self) -> bool {
+        matches!(
+            self,
+            Step::EditFile { .. } | Step::MakeDirectory { .. } | Step::Link { .. } | Step::MakeSwapFile { .. }
+        )
+    }
+
+    /// Its effect in one line, as `--dry-run` and the record of writes print it.
+    #[must_use]
+    pub fn line(&self) -> String {
+        match self {
+            Step::EditFile { path, before, after } => match (before, after) {
+                (None, _) => format!("create {path}"),
+                (_, None) => format!("remove {path}"),
+                _ => format!("replace {path}"),
+            },
+            Step::MakeDirectory { path } => format!("create {path}/"),
+            Step::Link { path, after: Some(after), .. } => format!("link {path} -> {after}"),
+            Step::Link { path, after: None, .. } => format!("unlink {path}"),
+            Step::SetKnob { path, before, after } => format!("write {path}: {before} -> {after}"),
+            Step::LoadModule { name } => format!("load module {name}"),
+            Step::MakeSwapFile { path, size } => format!("create swap file {path} of {size}"),
+            Step::SwapOn { path, priority } => format!("swapon {path}{}", priority_words(*priority)),
+            Step::SwapOff { path, .. } => format!("swapoff {path}"),
+            Step::SizeZram { device, algorithm, size } => format!("size {device}: {size}, {algorithm}"),
+            Step::ReloadUnits => "reload units of systemd".to_owned(),
+            Step::ReloadRules => "reload rules of udev".to_owned(),
+            Step::Service { unit, verb } => format!("{} {unit}", verb.word()),
+            Step::Mount { what, at, fs, options } => format!("mount {what} at {at} ({fs}, {options})"),
+        }
+    }
+
+    /// The commands an administrator would type, for reading: nothing runs them.
+    #[must_use]
+    pub fn shell(&self) -> Vec<String> {
+        match self {
+            Step::EditFile { path, after: Some(after), .. } => {
+                let mut lines = vec![format!("cat > {} << 'EOF'", quoted(path))];
+                lines.extend(after.lines().map(str::to_owned));
+                lines.push("EOF".to_owned());
+                lines
+            }
+            Step::EditFile { path, after: None, .. } | Step::Link { path, after: None, .. } => {
+                vec![format!("rm {}", quoted(path))]
+            }
+            Step::MakeDirectory { path } => vec![format!("mkdir {}", quoted(path))],
+            Step::Link { path, after: Some(after), .. } => vec![format!("ln -sfn {} {}", quoted(after), quoted(path))],
+            Step::SetKnob { path, after, .. } => vec![format!("echo {} > {}", quoted(after), quoted(path))],
+            Step::LoadModule { name } => vec![format!("modprobe {}", quoted(name))],
+            Step::MakeSwapFile { path, size } => vec![
+                format!("dd if=/dev/zero of={} bs=1M count={}", quoted(path), size.0 / (1 << 20)),
+                format!("chmod 600 {0} && mkswap {0}", quoted(path)),
+            ],
+            Step::SwapOn { path, priority } => {
+                let priority = priority.map_or(String::new(), |priority| format!("--priority {priority} "));
+                vec![format!("swapon {priority}{}", quoted(path))]
+            }
+            Step::SwapOff { path, .. } => vec![format!("swapoff {}", quoted(path))],
+            Step::SizeZram { device, algorithm, size } => vec![
+                format!("echo {algorithm} > /sys/block/{device}/comp_algorithm"),
+                format!("echo {} > /sys/block/{device}/disksize", size.0),
+            ],
+            Step::ReloadUnits => vec!["systemctl daemon-reload".to_owned()],
+            Step::ReloadRules => vec!["udevadm control --reload".to_owned()],
+            Step::Service { unit, verb } => vec![format!("systemctl {} {}", verb.word(), quoted(unit))],
+            Step::Mount { what, at, fs, options } => {
+                vec![format!("mount -t {fs} -o {} {} {}", quoted(options), quoted(what), quoted(at))]
+            }
+        }
+    }
+}
+
+fn priority_words(priority: Option<i32>) -> String {
+    priority.map_or(String::new(), |priority| format!(" at priority {priority}"))
+}
+
+/// As one word of a shell.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:=,@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_as_shell_is_one_word_whatever_it_holds() {
+        let step = Step::SetKnob { path: "/sys/a b".into(), before: "1".into(), after: "it's".into() };
+        assert_eq!(step.shell(), [r"echo 'it'\''s' > '/sys/a b'"]);
+    }
+
+    #[test]
+    fn an_edit_is_named_by_what_it_does_to_the_file() {
+        let edit = |before: Option<&str>, after: Option<&str>| {
+            let text = |text: Option<&str>| text.map(str::to_owned);
+            Step::EditFile { path: "/etc/x".into(), before: text(before), after: text(after) }.line()
+        };
+        assert_eq!(edit(None, Some("a")), "create /etc/x");
+        assert_eq!(edit(Some("a"), Some("b")), "replace /etc/x");
+        assert_eq!(edit(Some("a"), None), "remove /etc/x");
+    }
+}

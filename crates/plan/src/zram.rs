@@ -1,0 +1,129 @@
+//! The files that make zram swap at every boot, with zram-generator and without it.
+//!
+//! Without it four files do: a module that is loaded, with one device; a udev rule that sets the algorithm before the size, since a sized device
+//! keeps its algorithm, and hands the device to systemd; a unit bound to the device that formats it and switches it on at a priority.
+//! The order of steps serves both directions: units and rules are read again behind the edits when they are made, and behind them when undone.
+
+use ramline_units::Bytes;
+
+use crate::edit::{LeftAlone, OWN, ini};
+use crate::{ServiceVerb, Step};
+
+/// A zram device as swap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ZramSetUp {
+    /// Its number.
+    pub number: u32,
+    /// Its compressor.
+    pub algorithm: String,
+    /// Its size, uncompressed.
+    pub size: Bytes,
+    /// Its priority among the swap areas.
+    pub priority: i32,
+}
+
+/// Where zram-generator is configured.
+pub const GENERATOR_CONF: &str = "/etc/systemd/zram-generator.conf";
+const MODULES: &str = "/etc/modules-load.d/ramline-zram.conf";
+const OPTIONS: &str = "/etc/modprobe.d/ramline-zram.conf";
+const RULE: &str = "/etc/udev/rules.d/90-ramline-zram.rules";
+const UNITS: &str = "/etc/systemd/system";
+
+/// Steps for a machine with zram-generator. `conf` is its configuration as it is, `unsized` a device that is there and has no size.
+///
+/// # Errors
+/// A configuration with a line it does not know.
+pub fn with_generator(set_up: &ZramSetUp, conf: Option<&str>) -> Result<Vec<Step>, LeftAlone> {
+    let section = format!("zram{}", set_up.number);
+    let (size, priority) = (format!("{}", set_up.size.0.div_ceil(1 << 20)), set_up.priority.to_string());
+    let keys = [("zram-size", &*size), ("compression-algorithm", &*set_up.algorithm), ("swap-priority", &*priority)];
+    let after = ini::set(conf, &section, &keys)?;
+    Ok(vec![
+        Step::ReloadUnits,
+        Step::EditFile { path: GENERATOR_CONF.into(), before: conf.map(str::to_owned), after: Some(after) },
+        Step::ReloadUnits,
+        Step::Service { unit: format!("systemd-zram-setup@{section}.service"), verb: ServiceVerb::Start },
+        Step::Service { unit: format!("dev-{section}.swap"), verb: ServiceVerb::Start },
+    ])
+}
+
+/// Steps for a machine with systemd and udev and without zram-generator. `loaded` says that the module is there already.
+#[must_use]
+pub fn without_generator(set_up: &ZramSetUp, loaded: bool) -> Vec<Step> {
+    let ZramSetUp { number, algorithm, size, priority } = set_up;
+    let device = format!("zram{number}");
+    let unit = format!("ramline-{device}.service");
+    let file = |path: &str, text: String| Step::EditFile { path: path.into(), before: None, after: Some(text) };
+    let rule = format!(
+        "{OWN}ACTION==\"add|change\", SUBSYSTEM==\"block\", KERNEL==\"{device}\", ATTR{{initstate}}==\"0\", \
+         ATTR{{comp_algorithm}}=\"{algorithm}\", ATTR{{disksize}}=\"{}\", TAG+=\"systemd\"\n",
+        size.0
+    );
+    let service = format!(
+        "{OWN}[Unit]\nDescription=Compressed swap in RAM on /dev/{device}\nBindsTo=dev-{device}.device\nAfter=dev-{device}.device\n\
+         DefaultDependencies=no\nConflicts=umount.target\nBefore=umount.target swap.target\n\n\
+         [Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/sbin/mkswap --label ramline /dev/{device}\n\
+         ExecStart=/sbin/swapon --priority {priority} /dev/{device}\nExecStop=/sbin/swapoff /dev/{device}\n\n\
+         [Install]\nWantedBy=swap.target\n"
+    );
+    let wants = format!("{UNITS}/swap.target.wants");
+    let mut steps = vec![
+        Step::ReloadUnits,
+        Step::ReloadRules,
+        file(MODULES, format!("{OWN}zram\n")),
+        file(OPTIONS, format!("{OWN}options zram num_devices={}\n", number + 1)),
+        file(RULE, rule),
+        file(&format!("{UNITS}/{unit}"), service),
+        Step::MakeDirectory { path: wants.clone() },
+        Step::Link { path: format!("{wants}/{unit}"), before: None, after: Some(format!("{UNITS}/{unit}")) },
+        Step::ReloadUnits,
+        Step::ReloadRules,
+    ];
+    if !loaded {
+        steps.push(Step::LoadModule { name: "zram".into() });
+    }
+    steps.push(Step::SizeZram { device, algorithm: algorithm.clone(), size: *size });
+    steps.push(Step::Service { unit, verb: ServiceVerb::Start });
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set_up() -> ZramSetUp {
+        ZramSetUp { number: 0, algorithm: "zstd".into(), size: Bytes::from_mib(512), priority: 100 }
+    }
+
+    #[test]
+    fn the_rule_sets_the_algorithm_before_the_size() {
+        let steps = without_generator(&set_up(), true);
+        let rule = steps.iter().find_map(|step| match step {
+            Step::EditFile { path, after, .. } if path == RULE => after.clone(),
+            _ => None,
+        });
+        let rule = rule.unwrap();
+        assert!(rule.find("comp_algorithm").unwrap() < rule.find("disksize").unwrap());
+        assert!(rule.contains("ATTR{disksize}=\"536870912\""), "{rule}");
+    }
+
+    #[test]
+    fn units_are_read_again_behind_the_edits_in_both_directions() {
+        for steps in [without_generator(&set_up(), false), with_generator(&set_up(), None).unwrap()] {
+            let edit = |step: &Step| matches!(step, Step::EditFile { .. } | Step::Link { .. });
+            let (first, last) = (steps.iter().position(edit).unwrap(), steps.iter().rposition(edit).unwrap());
+            assert!(steps[..first].contains(&Step::ReloadUnits) && steps[last..].contains(&Step::ReloadUnits));
+            assert!(matches!(steps.last(), Some(Step::Service { .. })));
+        }
+    }
+
+    #[test]
+    fn the_generator_gets_its_section_and_other_sections_stay() {
+        let steps = with_generator(&set_up(), Some("[zram1]\nzram-size = 1\n")).unwrap();
+        let Step::EditFile { after: Some(after), .. } = &steps[1] else { panic!("{steps:?}") };
+        assert_eq!(
+            after,
+            "[zram1]\nzram-size = 1\n\n[zram0]\nzram-size = 512\ncompression-algorithm = zstd\nswap-priority = 100\n"
+        );
+    }
+}
