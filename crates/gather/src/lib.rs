@@ -22,6 +22,7 @@
 pub mod hardware;
 pub mod held;
 pub mod mappers;
+mod mapping;
 pub mod maps;
 pub mod naming;
 mod proc_dir;

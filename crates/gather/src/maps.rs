@@ -26,8 +26,9 @@ use std::time::Duration;
 
 use ramline_kernel::{Cause, KernelError, Result, Root};
 use ramline_snapshot::maps::{Maps, Missed};
+use ramline_units::Nanos;
 
-use clock::{Clock, nanos};
+use clock::Clock;
 use scan::{NotSeen, Scan};
 
 use crate::proc_dir::pids;
@@ -90,11 +91,8 @@ pub fn read(root: &Root, request: &Request) -> Result<Maps> {
             let pids = others(root).filter(|pid| inside(scan::group_of(root, *pid).as_deref())).collect();
             many(&mut scan, pids, &for_lists, &mut out);
             if out.processes.is_empty() && out.missed == Missed::default() {
-                let cause =
-                    Cause::Refused { rule: "no process is in it or below it".to_owned(), numbers: String::new() };
-                return Err(
-                    KernelError::new("show the mapped files of group", name, cause).hint("ramline show cgroups")
-                );
+                let (tried, rule) = ("show the mapped files of group", "no process is in it or below it");
+                return Err(KernelError::refused(tried, name, rule, "").hint("ramline show cgroups"));
             }
         }
         Target::All => {
@@ -105,13 +103,13 @@ pub fn read(root: &Root, request: &Request) -> Result<Maps> {
     }
     (out.reading.walked, out.reading.capture) = (request.walk, !root.is_live());
     out.reading.ranges = out.processes.iter().map(|p| p.mappings.len() as u64).sum();
-    out.reading.budget = request.budget.map(nanos);
-    out.reading.lists = nanos(clock.start.elapsed());
+    out.reading.budget = request.budget.map(Nanos::from);
+    out.reading.lists = clock.start.elapsed().into();
     let (files, unknown) = scan.finish();
     (out.files, out.reading.unknown_lines) = (files, unknown);
     out.reading.files_left_out = files::ask(root, &mut out, request.walk, &clock);
     out.reading.files_left_out += alike::compare(&mut out.files, &clock);
-    out.reading.asking = nanos(clock.start.elapsed().saturating_sub(Duration::from_nanos(out.reading.lists.0)));
+    out.reading.asking = Nanos::from(clock.start.elapsed()).saturating_sub(out.reading.lists);
     Ok(out)
 }
 

@@ -82,9 +82,9 @@ fn merge(workers: Vec<one::Worker<'_>>) -> Pass {
     let mut pass = Pass::default();
     let (mut groups, mut programs) = (Names::default(), Names::default());
     for worker in workers {
-        let one::Found { list, groups: their_groups, programs: their_programs, missed, walks, texts } = worker.finish();
-        let group_at: Vec<u32> = their_groups.into_iter().map(|name| groups.index(&name)).collect();
-        let program_at: Vec<u32> = their_programs.into_iter().map(|name| programs.index(&name)).collect();
+        let one::Worker { list, groups: their_groups, programs: their_programs, missed, walks, texts, .. } = worker;
+        let group_at: Vec<u32> = their_groups.list.iter().map(|name| groups.index(name)).collect();
+        let program_at: Vec<u32> = their_programs.list.iter().map(|name| programs.index(name)).collect();
         let at = |map: &[u32], index: Option<u32>| map.get(usize::try_from(index?).ok()?).copied();
         pass.found.list.extend(list.into_iter().map(|p| Process {
             group: at(&group_at, p.group),

@@ -16,19 +16,15 @@
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-use ramline_kernel::Root;
 use ramline_kernel::kernel_file::read_text;
+use ramline_kernel::{Root, place};
 
 /// Name of the whole disk a block device is part of, or a file or directory is on.
 #[must_use]
 pub fn disk_of(root: &Root, path: &Path) -> Option<String> {
     let meta = std::fs::metadata(path).ok()?;
     let number = if meta.file_type().is_block_device() { meta.rdev() } else { meta.dev() };
-    let link = root.path(format!("/sys/dev/block/{}:{}", rustix::fs::major(number), rustix::fs::minor(number)));
-    let own = std::fs::canonicalize(link).ok()?;
-    // The directory of a partition lies in that of its disk.
-    let disk = if own.join("partition").exists() { own.parent()? } else { &own };
-    Some(disk.file_name()?.to_str()?.to_owned())
+    place::whole_disk(root, (rustix::fs::major(number), rustix::fs::minor(number)))
 }
 
 /// Reads completed by a disk since boot: the first field of its `stat`. `None` where nobody counts: switched off in

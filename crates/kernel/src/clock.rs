@@ -1,20 +1,28 @@
 //! The clock, and waiting until a directory entry is on the disk.
 
-#![expect(unsafe_code, reason = "clock_gettime")]
-
 use std::fs::File;
 use std::path::Path;
 
 use ramline_units::Nanos;
 
-use crate::error::{KernelError, Result};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::error::{Result, Tried};
 
 /// CLOCK_MONOTONIC: comparable between processes of one boot.
 #[must_use]
 pub fn monotonic() -> Nanos {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: writes one timespec; the clock exists on every Linux.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    nanos_of(ClockId::Monotonic)
+}
+
+/// CLOCK_BOOTTIME: time since boot, suspended time included.
+#[must_use]
+pub fn boottime() -> Nanos {
+    nanos_of(ClockId::Boottime)
+}
+
+fn nanos_of(clock: ClockId) -> Nanos {
+    let time = clock_gettime(clock);
     let part = |value| u64::try_from(value).unwrap_or_default();
     Nanos(part(time.tv_sec).saturating_mul(1_000_000_000).saturating_add(part(time.tv_nsec)))
 }
@@ -24,7 +32,7 @@ pub fn monotonic() -> Nanos {
 /// # Errors
 /// When the directory cannot be opened or synced.
 pub fn sync_dir(dir: &Path) -> Result<()> {
-    File::open(dir).and_then(|file| file.sync_all()).map_err(|error| KernelError::io("sync", dir, error))
+    File::open(dir).and_then(|file| file.sync_all()).tried("sync", dir)
 }
 
 /// Writes back everything dirty of the file system that `dir` is on and waits for it (syncfs).
@@ -32,7 +40,6 @@ pub fn sync_dir(dir: &Path) -> Result<()> {
 /// # Errors
 /// When the directory cannot be opened or writing back fails.
 pub fn sync_file_system(dir: &Path) -> Result<()> {
-    let failed = |error| KernelError::io("sync the file system of", dir, error);
-    let open = File::open(dir).map_err(failed)?;
-    rustix::fs::syncfs(&open).map_err(|error| failed(error.into()))
+    let tried = "sync the file system of";
+    rustix::fs::syncfs(File::open(dir).tried(tried, dir)?).tried(tried, dir)
 }

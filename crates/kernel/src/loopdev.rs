@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::Root;
-use crate::error::{KernelError, Result};
+use crate::error::{KernelError, Result, Tried};
 use crate::kernel_file::{read_text, read_u64};
 use crate::sys::{ioctl_int, ioctl_with, retry_busy};
 use crate::write::{Change, write_knob};
@@ -41,6 +41,7 @@ const LO_FLAGS_AUTOCLEAR: u32 = 4;
 const LO_FLAGS_DIRECT_IO: u32 = 16;
 
 #[repr(C)]
+#[derive(Default)]
 struct LoopInfo64 {
     lo_device: u64,
     lo_inode: u64,
@@ -51,8 +52,8 @@ struct LoopInfo64 {
     lo_encrypt_type: u32,
     lo_encrypt_key_size: u32,
     lo_flags: u32,
-    lo_file_name: [u8; 64],
-    lo_crypt_name: [u8; 64],
+    lo_file_name: [[u8; 32]; 2],
+    lo_crypt_name: [u64; 8],
     lo_encrypt_key: [u8; 32],
     lo_init: [u64; 2],
 }
@@ -104,30 +105,16 @@ pub struct LoopDevice {
 pub fn attach(root: &Root, file: &Path, options: Options) -> Result<LoopDevice> {
     const TRIES: u32 = 16;
     let tried = "attach a loop device to";
-    let backing = OpenOptions::new()
-        .read(true)
-        .write(!options.read_only)
-        .custom_flags(libc::O_NOFOLLOW)
-        .open(file)
-        .map_err(|error| KernelError::io(tried, file, error))?;
-    let control_path = root.path("/dev/loop-control");
-    let control = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(&control_path)
-        .map_err(|error| KernelError::io("open", &control_path, error).hint("modprobe loop"))?;
+    let backing = open_options(!options.read_only).custom_flags(libc::O_NOFOLLOW).open(file).tried(tried, file)?;
+    let path = root.path("/dev/loop-control");
+    let control = open_options(true).open(&path).tried("open", &path).map_err(|error| error.hint("modprobe loop"))?;
     let mut last = None;
     for _ in 0..TRIES {
-        let free = ioctl_int(&control, LOOP_CTL_GET_FREE, 0)
-            .map_err(|error| KernelError::io("find a free loop device at", &control_path, error))?;
-        let number = u32::try_from(free)
-            .map_err(|_| KernelError::malformed("find a free loop device at", &control_path, &free.to_string()))?;
+        let find = "find a free loop device at";
+        let free = ioctl_int(&control, LOOP_CTL_GET_FREE, 0).tried(find, &path)?;
+        let number = u32::try_from(free).map_err(|_| KernelError::malformed(find, &path, &free.to_string()))?;
         let device = LoopDevice::open(root, number);
-        let node = OpenOptions::new()
-            .read(true)
-            .write(!options.read_only)
-            .open(&device.node)
-            .map_err(|error| KernelError::io("open", &device.node, error))?;
+        let node = open_options(!options.read_only).open(&device.node).tried("open", &device.node)?;
         match configure(&node, &backing, file, options) {
             Ok(()) => return Ok(device),
             // Between the question and the answer somebody else took it: ask again.
@@ -137,6 +124,12 @@ pub fn attach(root: &Root, file: &Path, options: Options) -> Result<LoopDevice> 
     }
     let error = last.unwrap_or_else(|| std::io::Error::from_raw_os_error(libc::EBUSY));
     Err(KernelError::io(tried, file, error))
+}
+
+fn open_options(write: bool) -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(write);
+    options
 }
 
 fn configure(node: &File, backing: &File, path: &Path, options: Options) -> std::io::Result<()> {
@@ -183,40 +176,29 @@ fn configure_before_5_8(node: &File, backing: &File, path: &Path, options: Optio
 
 fn info(path: &Path, options: Options) -> LoopInfo64 {
     use std::os::unix::ffi::OsStrExt;
-    let mut name = [0u8; 64];
+    let flag = |set: bool, bit: u32| if set { bit } else { 0 };
+    let lo_flags = flag(options.direct_io, LO_FLAGS_DIRECT_IO)
+        | flag(options.autoclear, LO_FLAGS_AUTOCLEAR)
+        | flag(options.read_only, LO_FLAGS_READ_ONLY);
+    let mut info = LoopInfo64 { lo_flags, ..LoopInfo64::default() };
     // The last byte stays NUL.
-    for (to, from) in name.iter_mut().take(63).zip(path.as_os_str().as_bytes()) {
+    for (to, from) in info.lo_file_name.as_flattened_mut().iter_mut().take(63).zip(path.as_os_str().as_bytes()) {
         *to = *from;
     }
-    let flag = |set: bool, bit: u32| if set { bit } else { 0 };
-    LoopInfo64 {
-        lo_device: 0,
-        lo_inode: 0,
-        lo_rdevice: 0,
-        lo_offset: 0,
-        lo_sizelimit: 0,
-        lo_number: 0,
-        lo_encrypt_type: 0,
-        lo_encrypt_key_size: 0,
-        lo_flags: flag(options.direct_io, LO_FLAGS_DIRECT_IO)
-            | flag(options.autoclear, LO_FLAGS_AUTOCLEAR)
-            | flag(options.read_only, LO_FLAGS_READ_ONLY),
-        lo_file_name: name,
-        lo_crypt_name: [0; 64],
-        lo_encrypt_key: [0; 32],
-        lo_init: [0; 2],
-    }
+    info
 }
 
 /// The numbers of the loop devices that exist, attached or not, ascending.
 #[must_use]
 pub fn list(root: &Root) -> Vec<u32> {
-    let mut numbers: Vec<u32> = std::fs::read_dir(root.path("/sys/block"))
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.strip_prefix("loop")?.parse().ok())
-        .collect();
+    numbered(root, "loop")
+}
+
+/// The numbers of the block devices whose names are `kind` and a number, ascending.
+pub(crate) fn numbered(root: &Root, kind: &str) -> Vec<u32> {
+    let entries = std::fs::read_dir(root.path("/sys/block")).into_iter().flatten().flatten();
+    let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.strip_prefix(kind)?.parse().ok();
+    let mut numbers: Vec<u32> = entries.filter_map(number).collect();
     numbers.sort_unstable();
     numbers
 }
@@ -289,11 +271,11 @@ impl LoopDevice {
     pub fn set_read_ahead_kb(&self, kib: u64) -> Result<Change> {
         let change = write_knob(&self.read_ahead_knob(), &kib.to_string())?;
         match change.after.as_deref() {
-            Some(after) if after != kib.to_string() => Err(KernelError::unsupported(
-                format!("set the read-ahead to {kib} KiB at"),
-                self.read_ahead_knob(),
-                format!("the kernel kept {after} KiB"),
-            )),
+            Some(after) if after != kib.to_string() => {
+                let (tried, kept) =
+                    (format!("set the read-ahead to {kib} KiB at"), format!("the kernel kept {after} KiB"));
+                Err(KernelError::unsupported(tried, self.read_ahead_knob(), kept))
+            }
             _ => Ok(change),
         }
     }
@@ -305,12 +287,11 @@ impl LoopDevice {
     /// EBUSY when somebody still has it open after that.
     pub fn detach(&self) -> Result<()> {
         let tried = "detach";
-        let node = File::open(&self.node).map_err(|error| KernelError::io(tried, &self.node, error))?;
+        let node = File::open(&self.node).tried(tried, &self.node)?;
         match ioctl_int(&node, LOOP_CLR_FD, 0) {
-            Ok(_) => {}
             Err(error) if error.raw_os_error() == Some(libc::ENXIO) => return Ok(()),
-            Err(error) => return Err(KernelError::io(tried, &self.node, error)),
-        }
+            done => done.tried(tried, &self.node)?,
+        };
         drop(node);
         retry_busy(Duration::from_secs(2), || match self.backing_file() {
             None => Ok(()),
@@ -328,7 +309,7 @@ impl LoopDevice {
         const BUSY_LIMIT: Duration = Duration::from_millis(500);
         let tried = "remove the loop device";
         let failed = |error| KernelError::io(tried, &self.node, error);
-        let control = OpenOptions::new().read(true).write(true).open(&self.control).map_err(failed)?;
+        let control = open_options(true).open(&self.control).map_err(failed)?;
         let number = libc::c_ulong::from(self.number);
         match retry_busy(BUSY_LIMIT, || ioctl_int(&control, LOOP_CTL_REMOVE, number).map_err(failed)) {
             Ok(_) => Ok(true),

@@ -8,18 +8,16 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-#![expect(unsafe_code, reason = "statfs")]
-
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ramline_units::Bytes;
 
 use crate::Root;
-use crate::error::{KernelError, Result};
+use crate::error::{KernelError, Result, Tried};
 use crate::kernel_file::read_u64;
 use crate::mount;
-use crate::sys::{c_path, check, is_writable};
+use crate::sys::is_writable;
 
 /// File systems that keep ordinary files on a disk of this machine. All others are in memory, behind another layer or on
 /// the network, where a measurement would be of something else, or write in ways of their own (zfs: past the page cache).
@@ -54,25 +52,16 @@ pub struct Place {
 /// When the directory does not exist or cannot be looked at.
 pub fn describe(dir: &Path) -> Result<Place> {
     let root = Root::live();
-    let failed = |error| KernelError::io("look at", dir, error);
-    let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
-    let full = std::fs::canonicalize(dir).map_err(failed)?;
-    let number = std::fs::metadata(&full).map_err(failed)?.dev();
-    let name = c_path("look at", &full)?;
-    // SAFETY: a zeroed statvfs is valid and is filled by the call.
-    let stat = unsafe {
-        let mut stat: libc::statvfs = std::mem::zeroed();
-        check(libc::statvfs(name.as_ptr(), &raw mut stat)).map_err(failed)?;
-        stat
-    };
+    let real = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+    let full = std::fs::canonicalize(real).tried("look at", dir)?;
+    let number = std::fs::metadata(&full).tried("look at", dir)?.dev();
+    let stat = rustix::fs::statvfs(&full).tried("look at", dir)?;
     let block = stat.f_frsize.max(1);
     let mounted = mount::containing(&root, &full);
     let device_number = (libc::major(number), libc::minor(number));
     let device = whole_disk(&root, device_number);
-    let rotational = device
-        .as_ref()
-        .and_then(|name| read_u64(&root.path(format!("/sys/block/{name}/queue/rotational"))).ok())
-        .map(|value| value != 0);
+    let rotates = |name| read_u64(&root.path(format!("/sys/block/{name}/queue/rotational"))).ok();
+    let rotational = device.as_ref().and_then(rotates).map(|value| value != 0);
     Ok(Place {
         dir: full,
         fs_type: mounted.as_ref().map_or_else(|| "unknown".to_owned(), |mount| mount.fs_type.clone()),
@@ -86,8 +75,9 @@ pub fn describe(dir: &Path) -> Result<Place> {
     })
 }
 
+#[must_use]
 /// The whole disk a device number belongs to: a partition's directory lies in that of its disk.
-fn whole_disk(root: &Root, (major, minor): (u32, u32)) -> Option<String> {
+pub fn whole_disk(root: &Root, (major, minor): (u32, u32)) -> Option<String> {
     let link = std::fs::canonicalize(root.path(format!("/sys/dev/block/{major}:{minor}"))).ok()?;
     let own = if link.join("partition").exists() { link.parent()? } else { &link };
     Some(own.file_name()?.to_str()?.to_owned())
@@ -103,11 +93,10 @@ pub fn refuse_unless_private(operation: &str, dir: &Path) -> Result<()> {
     if crate::process::uid() != 0 {
         return Ok(());
     }
-    let failed = |error| KernelError::io("look at", dir, error);
     // Without links: the components are the directories that are really passed.
-    let full = std::fs::canonicalize(dir).map_err(failed)?;
+    let full = std::fs::canonicalize(dir).tried("look at", dir)?;
     for part in full.ancestors() {
-        let meta = std::fs::symlink_metadata(part).map_err(failed)?;
+        let meta = std::fs::symlink_metadata(part).tried("look at", dir)?;
         if let Some(why) = not_private(meta.uid(), meta.mode()) {
             return Err(KernelError::refused(operation, dir, format!("{} {why}", part.display()), "")
                 .hint(format!("namei -l {}", full.display())));
@@ -169,13 +158,9 @@ impl Place {
             return Ok(());
         }
         let numbers = format!("{} is {}", self.dir.display(), self.fs_type);
-        Err(KernelError::refused(
-            operation,
-            &self.dir,
-            "scratch files need a file system on a disk of this machine",
-            numbers,
-        )
-        .hint(format!("findmnt -T {}; name a place on a disk", self.dir.display())))
+        let rule = "scratch files need a file system on a disk of this machine";
+        Err(KernelError::refused(operation, &self.dir, rule, numbers)
+            .hint(format!("findmnt -T {}; name a place on a disk", self.dir.display())))
     }
 }
 

@@ -22,7 +22,7 @@ use std::path::Path;
 use ramline_units::Bytes;
 
 use crate::Root;
-use crate::error::{KernelError, Result};
+use crate::error::{KernelError, Result, Tried};
 use crate::kernel_file::read_u64;
 use crate::sys::{page_size, size_of_fd};
 
@@ -194,7 +194,7 @@ fn runs(file: &impl AsFd, path: &Path, (offset, length): (u64, u64), wanted: boo
             _ => ranges.push((number * page, page)),
         }
     })
-    .map_err(|error| KernelError::io("find the cached pages of", path, error))?;
+    .tried("find the cached pages of", path)?;
     Ok(ranges)
 }
 

@@ -20,17 +20,16 @@ mod raw;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 pub use raw::RawPages;
 
 use ramline_units::Bytes;
 
 use crate::Root;
-use crate::error::{KernelError, Result};
+use crate::error::{KernelError, Result, Tried};
 use crate::kernel_file::read_text;
 use crate::mount;
-use crate::sys::retry_busy;
+use crate::sys::remove_dir;
 
 /// The names of our instances begin with this; nothing else is ever removed.
 pub const PREFIX: &str = "ramline-";
@@ -75,7 +74,7 @@ impl Instance {
     /// `Denied` when not root, `Refused` for a name that is not ours.
     pub fn make(dir: &Path) -> Result<Instance> {
         refuse_foreign("make the trace instance", dir)?;
-        std::fs::create_dir(dir).map_err(|error| KernelError::io("make the trace instance", dir, error))?;
+        std::fs::create_dir(dir).tried("make the trace instance", dir)?;
         let instance = Instance { dir: dir.to_owned() };
         instance.set("tracing_on", "0")?;
         Ok(instance)
@@ -139,7 +138,7 @@ impl Instance {
     /// When it cannot be read.
     pub fn header_page(&self) -> Result<(PathBuf, String)> {
         let path = self.dir.join("../../events/header_page");
-        let text = raw::at_once(&path).map_err(|error| KernelError::io("read", &path, error))?;
+        let text = raw::at_once(&path).tried("read", &path)?;
         Ok((path, text))
     }
 
@@ -160,7 +159,7 @@ impl Instance {
     /// When the kernel refuses.
     pub fn set_buffer(&self, each: Bytes, all: Bytes) -> Result<()> {
         let dir = self.dir.join("per_cpu");
-        let cpus = std::fs::read_dir(&dir).map_err(|error| KernelError::io("read", &dir, error))?.count();
+        let cpus = std::fs::read_dir(&dir).tried("read", &dir)?.count();
         let share = all.0 / u64::try_from(cpus.max(1)).unwrap_or(1);
         self.set("buffer_size_kb", &(share.clamp(1 << 20, each.0.max(1 << 20)) >> 10).to_string())
     }
@@ -173,7 +172,7 @@ impl Instance {
         let path = self.dir.join("trace");
         // Opening it for writing with truncation is what empties it.
         let emptied = OpenOptions::new().write(true).truncate(true).open(&path);
-        emptied.map_err(|error| KernelError::io("empty", &path, error))?;
+        emptied.tried("empty", &path)?;
         self.set("tracing_on", "1")
     }
 
@@ -200,10 +199,7 @@ impl Instance {
     /// EBUSY when somebody reads from it after 2 s.
     pub fn remove(&self) -> Result<()> {
         refuse_foreign("remove the trace instance", &self.dir)?;
-        retry_busy(Duration::from_secs(2), || match std::fs::remove_dir(&self.dir) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            other => other.map_err(|error| KernelError::io("remove the trace instance", &self.dir, error)),
-        })
+        remove_dir("remove the trace instance", &self.dir)
     }
 }
 

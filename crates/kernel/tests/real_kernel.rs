@@ -208,9 +208,9 @@ fn a_zram_device_counts_what_is_written_to_it_and_is_removed() {
     }
     drop(direct);
     let stat = device.mm_stat().unwrap();
-    assert_eq!(stat.orig_data, Bytes(16 * process::page_size()));
-    assert!(stat.compr_data < stat.orig_data && stat.compr_data > Bytes::ZERO, "{stat:?}");
-    assert_eq!(stat.mem_limit, Limit::At(Bytes::from_mib(4)));
+    assert_eq!(stat.orig_data_size, Bytes(16 * process::page_size()));
+    assert!(stat.compr_data_size < stat.orig_data_size && stat.compr_data_size > Bytes::ZERO, "{stat:?}");
+    assert_eq!(stat.mem_limit, Some(Limit::At(Bytes::from_mib(4))));
     assert_eq!(device.io_stat().unwrap().failed_writes, 0);
     device.reset().unwrap();
     device.hot_remove().unwrap();

@@ -7,7 +7,6 @@ use std::io::{BufRead, BufReader, ErrorKind, Read};
 use ramline_kernel::kernel_file::read_text;
 use ramline_kernel::{Root, process};
 use ramline_snapshot::maps::{Kind, MappedFile, MappedProcess, NameState, Parser, Range, Store, Totals};
-use ramline_snapshot::processes::cgroup_path;
 use ramline_snapshot::{Malformed, mounts};
 
 /// Why a process was not seen.
@@ -53,8 +52,7 @@ impl<'a> Scan<'a> {
     pub fn process(&mut self, pid: u32) -> Result<MappedProcess, NotSeen> {
         let name = if self.walk { "smaps" } else { "maps" };
         let path = format!("/proc/{pid}/{name}");
-        let ranges = self.ranges(&path);
-        let ranges = match ranges {
+        let ranges = match self.ranges(&path) {
             Ok(ranges) if ranges.is_empty() => return Err(self.empty(pid)),
             Ok(ranges) => ranges,
             // A process that ended may still be listed: then its state says why.
@@ -142,11 +140,8 @@ impl<'a> Scan<'a> {
     }
 
     fn mounts(&mut self, path: &str) {
-        let mut list = Vec::new();
-        if let Ok(text) = read_text(&self.root.path(path)) {
-            list = mounts::parse(path, &text).unwrap_or_default();
-        }
-        for mount in list {
+        let text = read_text(&self.root.path(path)).unwrap_or_default();
+        for mount in mounts::parse(path, &text).unwrap_or_default() {
             let number = mount.dev.split_once(':').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
             if let Some(device) = number {
                 self.types.entry(device).or_insert(mount.fs);
@@ -193,8 +188,7 @@ pub fn is_hidden(root: &Root) -> bool {
 
 /// The control group of a process for memory.
 pub fn group_of(root: &Root, pid: u32) -> Option<String> {
-    let text = read_text(&root.path(format!("/proc/{pid}/cgroup"))).ok()?;
-    cgroup_path(text.as_bytes()).map(|path| String::from_utf8_lossy(path).into_owned())
+    crate::held::group(&root.path(format!("/proc/{pid}")))
 }
 
 /// A group as processes name it: `/a/b`, from that, `a/b`, or its directory below the usual mount points.

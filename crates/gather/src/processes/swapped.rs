@@ -12,7 +12,6 @@ use ramline_kernel::Root;
 use ramline_snapshot::processes::{Process, Processes, SwappedTo};
 use ramline_units::{Bytes, Nanos, PageSize};
 
-use super::one::nanos;
 use super::plan::LARGEST_WALK;
 use crate::proc_dir::{NotRead, PidDir, ProcDir};
 
@@ -30,7 +29,7 @@ pub fn place_swapped(root: &Root, all: &mut Processes, budget: Option<Nanos>) {
     ramline_units::sort_by_key(&mut order, |at| std::cmp::Reverse(all.list[*at].swap));
     let (mut text, mut entries) = (Vec::new(), vec![0; 64 << 10]);
     for at in order {
-        if budget.is_some_and(|budget| nanos(start) >= budget || all.list[at].rss() > LARGEST_WALK) {
+        if budget.is_some_and(|budget| Nanos::from(start.elapsed()) >= budget || all.list[at].rss() > LARGEST_WALK) {
             continue;
         }
         let places = proc.process(all.list[at].pid).and_then(|dir| {

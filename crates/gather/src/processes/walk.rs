@@ -11,7 +11,7 @@ use ramline_kernel::Root;
 use ramline_snapshot::processes::{Process, Processes, Walked};
 use ramline_units::Nanos;
 
-use super::one::{nanos, walk};
+use super::one::walk;
 use super::plan::Plan;
 use crate::proc_dir::{NotRead, PidDir, ProcDir};
 
@@ -83,7 +83,7 @@ where
         while let Some((at, done)) = next() {
             let start = Instant::now();
             let walked = one(&proc, &all.list[at], &mut buffer);
-            let cost = nanos(start);
+            let cost = start.elapsed().into();
             let walked = walked.map(|walked| Walked { cost, ..walked });
             done(walked.as_ref().ok(), cost);
             lock(&results).push((at, walked));

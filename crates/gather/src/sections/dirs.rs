@@ -36,7 +36,7 @@ pub fn dirs(reader: &Reader<'_>) -> Seen<Vec<DirUse>> {
             Seen::of(meta.dirs.clone())
         };
     }
-    reader.timed("/tmp", || {
+    reader.timed(|| {
         let end = Instant::now() + TIME;
         let mounts = mount::list(&Root::live()).unwrap_or_default();
         let after = (0..PLACES.len()).rev().map(|count| SHARE * u32::try_from(count).unwrap_or(0));
@@ -72,7 +72,7 @@ fn walk_within(dir: &Path, cached: bool, mounts: &[Mounted], end: Instant) -> Op
 
 /// `covered` are not looked at: a stat of a mount point is answered by what is mounted there, or never.
 fn walk_real(dir: &Path, cached: bool, covered: &HashSet<&Path>, end: Instant) -> DirUse {
-    let page = u64::try_from(rustix::param::page_size()).unwrap_or(4096);
+    let page = process::page_size();
     let Ok(top) = fs::metadata(dir) else { return refused(dir) };
     let mut out = DirUse { complete: true, inodes: 1, allocated: Bytes(top.blocks() * 512), ..DirUse::default() };
     let mut resident = cached.then_some(Bytes::ZERO);

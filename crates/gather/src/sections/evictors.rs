@@ -23,7 +23,7 @@ pub fn evictors(reader: &Reader<'_>) -> Seen<Evictors> {
     match count {
         Err(NotRead::Denied) if reclaim.is_empty() => Seen::Denied { path: ADMIN.to_owned() },
         Err(NotRead::Absent) if reclaim.is_empty() && threads.is_none() => Seen::Absent { path: ADMIN.to_owned() },
-        _ => reader.timed(ADMIN, || {
+        _ => reader.timed(|| {
             let mut unseen = Vec::new();
             Evictors {
                 schemes: schemes(reader, &mut unseen),

@@ -7,13 +7,14 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use ramline_kernel::process::boottime;
 use ramline_snapshot::cgroup::{Group, Version};
 use ramline_snapshot::groups::{Groups, is_kept};
 use ramline_snapshot::{Seen, Unseen};
 use ramline_units::Nanos;
 
 use super::cgroups::{absent, hierarchy, names};
-use super::reader::{NotRead, Reader, boottime};
+use super::reader::{NotRead, Reader};
 
 /// More groups are not read: at about 2 KiB each this is 40 MiB.
 const MOST: usize = 20_000;
@@ -24,7 +25,7 @@ const NAMED: usize = 8;
 
 pub fn groups(reader: &Reader<'_>) -> Seen<Groups> {
     let Some((version, mount)) = hierarchy(reader) else { return absent() };
-    reader.timed("cgroup", || {
+    reader.timed(|| {
         let mut out = Groups {
             version: Some(version),
             recursive_protection: mount.super_options.split(',').any(|o| o == "memory_recursiveprot"),

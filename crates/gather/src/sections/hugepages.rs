@@ -10,7 +10,7 @@ const DIR: &str = "/sys/kernel/mm/hugepages";
 
 /// A kernel without huge pages has no pool, which is seen and empty.
 pub fn hugepages(reader: &Reader<'_>) -> Seen<Vec<HugePool>> {
-    reader.timed(DIR, || {
+    reader.timed(|| {
         let default = default_pool(reader);
         let pools: Vec<HugePool> = reader.names(DIR).iter().filter_map(|name| pool(reader, name)).collect();
         if pools.is_empty() {

@@ -33,7 +33,7 @@ pub fn processes(reader: &Reader<'_>, walking: Walking) -> Seen<Processes> {
         page: Some(meta.machine.page_size),
     });
     let mut failed = None;
-    let seen = reader.timed(path, || {
+    let seen = reader.timed(|| {
         let before = totals(reader);
         let depth = if walking == Walking::Every { Depth::Walk } else { Depth::Cheap };
         let pass = match pass(reader.root(), depth, captured.as_ref(), reader.is_recording()) {

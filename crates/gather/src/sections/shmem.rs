@@ -19,7 +19,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use ramline_snapshot::meminfo::Meminfo;
 use ramline_snapshot::shmem::{Amount, Object, ObjectKind, ObjectTotal, Segment, Shmem, UserTotal, sysvipc};
 use ramline_snapshot::{Malformed, Seen};
-use ramline_units::{Bytes, Nanos};
+use ramline_units::Bytes;
 
 use super::reader::{NotRead, Reader};
 use ask::Asker;
@@ -47,7 +47,7 @@ pub fn shmem(reader: &Reader<'_>) -> Seen<Shmem> {
     let start = Instant::now();
     match segments(reader, Some(now.as_secs())) {
         Err(malformed) => Seen::Malformed(malformed),
-        Ok(segments) => reader.timed(SEGMENTS, || look(reader, segments, start, now)),
+        Ok(segments) => reader.timed(|| look(reader, segments, start, now)),
     }
 }
 
@@ -109,8 +109,7 @@ fn look(reader: &Reader<'_>, segments: Vec<Segment>, start: Instant, now: Durati
     ramline_units::sort_by_key(&mut out.segments, |s| (std::cmp::Reverse(s.resident + s.swapped), s.id));
     forest.finish(&mut out);
     out.after = counted(reader);
-    let nanos = |d: Duration| Nanos(u64::try_from(d.as_nanos()).unwrap_or(u64::MAX));
-    (out.walk.cost, out.walk.budget) = (Some(nanos(start.elapsed())), Some(nanos(TIME)));
+    (out.walk.cost, out.walk.budget) = (Some(start.elapsed().into()), Some(TIME.into()));
     out
 }
 

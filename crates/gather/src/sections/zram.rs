@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt;
 
-use ramline_snapshot::Unseen;
 use ramline_snapshot::zram::{Zram, ZramDevice, ZramSupport};
 
-use super::reader::{NotRead, Reader};
+use super::reader::Reader;
 
 /// Files of a device that are read; write-only triggers and `max_comp_streams` (gone) are not.
 const FILES: &[&str] =
@@ -19,13 +18,8 @@ pub fn zram(reader: &Reader<'_>) -> Zram {
     for name in names {
         let mut files = BTreeMap::new();
         for file in FILES {
-            let path = format!("/sys/block/{name}/{file}");
-            match reader.text(&path) {
-                Ok(text) => drop(files.insert((*file).to_owned(), text)),
-                Err(NotRead::Absent) => {}
-                Err(NotRead::Denied) => out.unseen.push(Unseen::denied(path)),
-                Err(NotRead::Unusable(reason)) => out.unseen.push(reader.unusable(path, reason)),
-            }
+            let text = reader.text_or(format!("/sys/block/{name}/{file}"), &mut out.unseen);
+            files.extend(text.map(|text| ((*file).to_owned(), text)));
         }
         if let Some(device) = ZramDevice::from_files(&name, &files, &mut out.unseen) {
             out.devices.push(ZramDevice { formatted: formatted(reader, &name), ..device });
@@ -61,7 +55,7 @@ fn formatted(reader: &Reader<'_>, name: &str) -> Option<bool> {
     if reader.number(&format!("/sys/block/{name}/initstate")) == Some(0) {
         return Some(false);
     }
-    let page = u64::try_from(rustix::param::page_size()).ok()?;
+    let page = ramline_kernel::process::page_size();
     let mut magic = [0; 10];
     let device = std::fs::File::open(reader.root().path(format!("/dev/{name}"))).ok()?;
     match device.read_exact_at(&mut magic, page - 10) {

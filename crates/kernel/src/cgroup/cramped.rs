@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use ramline_units::Bytes;
 
 use super::hierarchy::Hierarchy;
+use super::members::groups_in;
 use super::path::Version;
 use super::stat::{Table, table};
 use super::v1::UNLIMITED_FROM;
@@ -76,11 +77,10 @@ impl Look<'_> {
             own = back.saturating_sub(seen.spare);
         }
         let mut all = Bytes::ZERO;
-        let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
-        for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+        for group in groups_in(dir) {
             // More than the area holds nobody puts elsewhere.
             let left = if self.used <= elsewhere { elsewhere } else { elsewhere.saturating_sub(all) };
-            all += self.below(&entry.path(), allowance, left)?;
+            all += self.below(&group, allowance, left)?;
         }
         Ok(own.max(all).min(self.used))
     }

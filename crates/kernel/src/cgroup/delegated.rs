@@ -11,6 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use super::members::pids_in;
 use super::path::ancestors;
 use super::v2::{Parent, SUBTREE, gives_memory, lists_memory};
 use crate::Root;
@@ -97,8 +98,7 @@ fn is_ours(dir: &Path) -> bool {
 
 /// Whether we are directly in a group, and who else is.
 fn members(dir: &Path) -> Result<(bool, Vec<u32>)> {
-    let text = read_text(&dir.join("cgroup.procs"))?;
-    let all: Vec<u32> = text.lines().filter_map(|line| line.trim().parse().ok()).collect();
+    let all = pids_in(dir)?;
     let others = all.iter().copied().filter(|pid| *pid != std::process::id()).collect();
     Ok((all.contains(&std::process::id()), others))
 }

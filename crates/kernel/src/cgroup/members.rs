@@ -19,14 +19,21 @@ pub fn processes_below(root: &Root, path: &Path) -> Result<Vec<u32>> {
     let (mut left, mut pids) = (vec![dir], Vec::new());
     while let Some(dir) = left.pop() {
         // One that is removed meanwhile has no processes.
-        let text = read_text(&dir.join("cgroup.procs")).unwrap_or_default();
-        pids.extend(text.lines().filter_map(|line| line.parse::<u32>().ok()));
-        let entries = std::fs::read_dir(&dir).into_iter().flatten().flatten();
-        left.extend(
-            entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()),
-        );
+        pids.extend(pids_in(&dir).unwrap_or_default());
+        left.extend(groups_in(&dir));
     }
     Ok(pids)
+}
+
+/// The processes directly in a group.
+pub fn pids_in(dir: &Path) -> Result<Vec<u32>> {
+    Ok(read_text(&dir.join("cgroup.procs"))?.lines().filter_map(|line| line.trim().parse().ok()).collect())
+}
+
+/// The groups directly below a group.
+pub fn groups_in(dir: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path())
 }
 
 #[cfg(test)]

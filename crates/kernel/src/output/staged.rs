@@ -17,6 +17,7 @@ use super::place::{Counted, Format, failed, is_shared, open_dir, refused, split}
 use crate::error::{KernelError, Result};
 use crate::input::by_descriptor;
 use crate::process;
+use crate::sys::{FNV1A, fnv1a};
 
 /// Names tried for what needs one for a moment.
 const SLOTS: u32 = 8;
@@ -207,11 +208,8 @@ pub fn slots(name: &OsStr) -> impl Iterator<Item = OsString> + use<> {
     if name.len() + ADDED <= NAME_MAX {
         base.push(name);
     } else {
-        // FNV-1a; two long names of one directory that share it share the slots.
-        let hash = name.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-        base.push(format!("{hash:016x}"));
+        // Two long names of one directory that share it share the slots.
+        base.push(format!("{:016x}", fnv1a(FNV1A, name.as_bytes())));
     }
     (0..SLOTS).map(move |slot| {
         let mut name = base.clone();

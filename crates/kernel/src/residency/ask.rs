@@ -9,6 +9,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::OnceLock;
 
 use super::{Method, Residency};
+use crate::map::{long, map_file};
 use crate::sys::{check, page_size, size_of_fd};
 
 /// The same number on every architecture we are built for (Linux 6.5).
@@ -90,10 +91,10 @@ pub fn mincore_tells_truth(file: BorrowedFd<'_>) -> bool {
     match check(unsafe { libc::faccessat(file.as_raw_fd(), c"".as_ptr(), libc::W_OK, flags) }) {
         Ok(_) => true,
         // Before Linux 5.8 the question cannot be put so; root of the whole machine may write anything.
-        Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS)) => {
-            me == 0 && crate::process::knows_all_users()
+        Err(error) => {
+            let unasked = matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS));
+            unasked && me == 0 && crate::process::knows_all_users()
         }
-        Err(_) => false,
     }
 }
 
@@ -107,23 +108,18 @@ pub fn each_page(file: BorrowedFd<'_>, offset: u64, length: u64, mut tell: impl 
     let mut present = Vec::new();
     while first < end {
         let pages = (end - first).min(AT_ONCE);
-        let (Ok(bytes), Ok(at)) = (usize::try_from(pages * page), libc::off_t::try_from(first * page)) else {
-            return Err(io::Error::from_raw_os_error(libc::EFBIG));
-        };
+        let bytes = long(pages * page)?;
         present.clear();
         present.resize(usize::try_from(pages).unwrap_or(0), 0u8);
+        let start = map_file(file, first * page, bytes, false)?;
         // SAFETY: a fresh mapping of the file that nobody else knows; mincore does not read through it and writes one byte
         // per page into `present`, which has that length; it is unmapped before anyone could use it.
-        unsafe {
-            let start =
-                libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ, libc::MAP_SHARED, file.as_raw_fd(), at);
-            if start == libc::MAP_FAILED {
-                return Err(io::Error::last_os_error());
-            }
-            let result = check(libc::mincore(start, bytes, present.as_mut_ptr()));
+        let asked = unsafe {
+            let asked = check(libc::mincore(start, bytes, present.as_mut_ptr()));
             libc::munmap(start, bytes);
-            result?;
-        }
+            asked
+        };
+        asked?;
         (first..).zip(&present).for_each(|(number, byte)| tell(number, byte & 1 == 1));
         first += pages;
     }

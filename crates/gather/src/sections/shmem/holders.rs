@@ -5,7 +5,6 @@
 //! inode; a file without a name is asked through map_files, which the kernel allows to root.
 
 mod candidate;
-mod mapping;
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -20,10 +19,11 @@ use ramline_units::Bytes;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use self::candidate::{Candidate, DELETED, internal_kind};
-use self::mapping::Mapping;
+use self::candidate::{Candidate, internal_kind};
 use super::ask::{Asker, dev_text, seconds};
 use super::spaces::{Space, Spaces, number_in_link};
+use crate::held::DELETED;
+use crate::mapping::Mapping;
 use crate::proc_dir::pids;
 
 /// Objects told apart; more are counted as not asked.

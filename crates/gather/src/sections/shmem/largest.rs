@@ -1,58 +1,39 @@
 //! The largest of many, in the memory of the few that are kept.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
 /// Keeps at most `room` things by size.
 pub struct Largest<T> {
     room: usize,
-    heap: BinaryHeap<Reverse<Entry<T>>>,
-}
-
-struct Entry<T> {
-    size: u64,
-    thing: T,
-}
-
-impl<T> PartialEq for Entry<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.size == other.size
-    }
-}
-impl<T> Eq for Entry<T> {}
-impl<T> PartialOrd for Entry<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl<T> Ord for Entry<T> {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.size.cmp(&other.size)
-    }
+    /// By size and, of the same size, the first last.
+    kept: BTreeMap<(u64, u64), T>,
+    left: u64,
 }
 
 impl<T> Largest<T> {
-    pub fn new(room: usize) -> Self {
-        Largest { room, heap: BinaryHeap::new() }
+    pub const fn new(room: usize) -> Self {
+        Largest { room, kept: BTreeMap::new(), left: u64::MAX }
     }
 
     /// True when a thing of this size would be kept: only then it is worth making. Nothing of size 0 is.
     pub fn takes(&self, size: u64) -> bool {
-        size > 0 && (self.heap.len() < self.room || self.heap.peek().is_some_and(|smallest| smallest.0.size < size))
+        let smallest = self.kept.first_key_value().map(|((size, _), _)| *size);
+        size > 0 && (self.kept.len() < self.room || smallest.is_some_and(|smallest| smallest < size))
     }
 
     pub fn add(&mut self, size: u64, thing: T) {
         if self.takes(size) {
-            if self.heap.len() >= self.room {
-                self.heap.pop();
+            if self.kept.len() >= self.room {
+                self.kept.pop_first();
             }
-            self.heap.push(Reverse(Entry { size, thing }));
+            self.left -= 1;
+            self.kept.insert((size, self.left), thing);
         }
     }
 
     /// Largest first.
     pub fn into_vec(self) -> Vec<T> {
-        self.heap.into_sorted_vec().into_iter().map(|entry| entry.0.thing).collect()
+        self.kept.into_values().rev().collect()
     }
 }
 

@@ -3,9 +3,7 @@
 use ramline_snapshot::shmem::ObjectKind;
 
 use super::super::spaces::Space;
-
-/// What the kernel puts behind the name of a file without one.
-pub const DELETED: &[u8] = b" (deleted)";
+use crate::held::DELETED;
 
 /// Why a descriptor is worth a look.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
