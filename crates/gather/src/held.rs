@@ -77,11 +77,7 @@ pub fn held(root: &Root) -> Held {
         if one.keys.is_empty() {
             continue;
         }
-        let Ok(place) = u32::try_from(out.holders.len()) else { break };
-        out.holders.push(Holder { pid, name: name_of(&one.dir), group: group(&one.dir) });
-        for key in one.keys {
-            out.files.entry(key).or_default().push(place);
-        }
+        out.hold(Holder { pid, name: name_of(&one.dir), group: group(&one.dir) }, one.keys);
         out.nameless.extend(one.nameless.into_iter().filter(|file| known.insert(file.key)));
     }
     loops(root, &remote, &mut out);
@@ -93,13 +89,17 @@ fn loops(root: &Root, remote: &mount::Remote, out: &mut Held) {
     for number in loopdev::list(root) {
         let behind = loopdev::LoopDevice::open(root, number).backing_file().filter(|path| !remote.holds(path));
         // A deleted one has no name to find it by.
-        let Some(meta) = behind.and_then(|path| fs::metadata(root.path(path)).ok()).filter(fs::Metadata::is_file)
-        else {
-            continue;
-        };
-        let Ok(place) = u32::try_from(out.holders.len()) else { break };
-        out.holders.push(Holder { pid: 0, name: format!("/dev/loop{number}"), group: None });
-        out.files.entry(FileKey::from(&meta)).or_default().push(place);
+        if let Some(meta) = behind.and_then(|path| fs::metadata(root.path(path)).ok()).filter(fs::Metadata::is_file) {
+            out.hold(Holder { pid: 0, name: format!("/dev/loop{number}"), group: None }, [FileKey::from(&meta)]);
+        }
+    }
+}
+
+impl Held {
+    fn hold(&mut self, holder: Holder, keys: impl IntoIterator<Item = FileKey>) {
+        let Ok(place) = u32::try_from(self.holders.len()) else { return };
+        self.holders.push(holder);
+        keys.into_iter().for_each(|key| self.files.entry(key).or_default().push(place));
     }
 }
 

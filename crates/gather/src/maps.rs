@@ -83,12 +83,11 @@ pub fn read(root: &Root, request: &Request) -> Result<Maps> {
         }
         Target::Group(name) => {
             let name = scan::group_name(name);
-            let inside = |group: Option<&str>| {
-                group.is_some_and(|g| {
-                    g.strip_prefix(name.as_str()).is_some_and(|r| r.is_empty() || r.starts_with('/') || name == "/")
-                })
+            let inside = |group: String| {
+                let rest = group.strip_prefix(name.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || name == "/")
             };
-            let pids = others(root).filter(|pid| inside(scan::group_of(root, *pid).as_deref())).collect();
+            let pids = others(root).filter(|pid| scan::group_of(root, *pid).is_some_and(inside)).collect();
             many(&mut scan, pids, &for_lists, &mut out);
             if out.processes.is_empty() && out.missed == Missed::default() {
                 let (tried, rule) = ("show the mapped files of group", "no process is in it or below it");
@@ -141,23 +140,20 @@ fn many(scan: &mut Scan<'_>, pids: Vec<u32>, clock: &Clock, out: &mut Maps) {
 /// Why one process cannot be shown, and what to do.
 fn refusal(root: &Root, pid: u32, why: NotSeen) -> KernelError {
     let refused = |rule: &str| Cause::Refused { rule: rule.to_owned(), numbers: String::new() };
+    let all = "ramline show maps";
     let (cause, hint) = match why {
-        NotSeen::Denied => (Cause::Denied, format!("sudo ramline show maps {pid}")),
+        NotSeen::Denied => (Cause::Denied, format!("sudo {all} {pid}")),
         NotSeen::Gone if !root.is_live() => {
-            (refused("this capture does not hold its mappings"), format!("ramline show maps {pid}"))
+            (refused("this capture does not hold its mappings"), format!("{all} {pid}"))
         }
-        NotSeen::Gone => (Cause::Absent, "ramline show maps".to_owned()),
-        NotSeen::KernelThread => {
-            (refused("it is a thread of the kernel, which maps no files"), "ramline show maps".to_owned())
+        NotSeen::Gone => (Cause::Absent, all.to_owned()),
+        NotSeen::KernelThread => (refused("it is a thread of the kernel, which maps no files"), all.to_owned()),
+        NotSeen::Zombie => {
+            (refused("it has ended and only waits for its parent to notice: it maps nothing any more"), all.to_owned())
         }
-        NotSeen::Zombie => (
-            refused("it has ended and only waits for its parent to notice: it maps nothing any more"),
-            "ramline show maps".to_owned(),
-        ),
-        NotSeen::Malformed(error) => (
-            Cause::Io(std::io::Error::new(std::io::ErrorKind::InvalidData, error.to_string())),
-            "ramline show maps".to_owned(),
-        ),
+        NotSeen::Malformed(error) => {
+            (Cause::Io(std::io::Error::new(std::io::ErrorKind::InvalidData, error.to_string())), all.to_owned())
+        }
     };
     KernelError::new("show the mapped files of process", pid.to_string(), cause).hint(hint)
 }

@@ -62,11 +62,8 @@ pub fn look(root: &Root, time: Duration) -> Result<Quiet> {
     };
     let path = root.path("/proc/loadavg");
     let text = read_text(&path)?;
-    let load1 = text
-        .split_whitespace()
-        .next()
-        .and_then(|word| word.parse().ok())
-        .ok_or_else(|| KernelError::malformed("read", &path, &text))?;
+    let load1 = text.split_whitespace().next().and_then(|word| word.parse().ok());
+    let load1 = load1.ok_or_else(|| KernelError::malformed("read", &path, &text))?;
     let stolen = growth(before.stolen, after.stolen);
     // The time of waiting for I/O is an estimate that may fall (proc_stat(5)): then no time was idle, or none passed.
     let (total, idle) = (after.total.saturating_sub(before.total), after.idle.saturating_sub(before.idle));
@@ -122,19 +119,15 @@ impl Quiet {
         if self.cpu_busy > busy_limit {
             return Some(format!("the CPUs are {:.0} % busy", self.cpu_busy * 100.0));
         }
-        match self.cpu_stolen {
-            None => {
-                return Some("what the hypervisor takes of the CPU time is not known: its counter went back".into());
-            }
-            Some(stolen) if stolen > 0.02 => {
-                return Some(format!("the hypervisor takes {:.0} % of the CPU time", stolen * 100.0));
-            }
-            Some(_) => {}
+        let Some(stolen) = self.cpu_stolen else {
+            return Some("what the hypervisor takes of the CPU time is not known: its counter went back".into());
+        };
+        if stolen > 0.02 {
+            return Some(format!("the hypervisor takes {:.0} % of the CPU time", stolen * 100.0));
         }
+        let long = |share: &f64| *share > 1.0 && self.lasted.as_secs_f64() * share / 100.0 > ONE_WRITE.as_secs_f64();
         let pressure = |name: &str, value: Option<f64>| {
-            value
-                .filter(|value| *value > 1.0 && self.lasted.as_secs_f64() * value / 100.0 > ONE_WRITE.as_secs_f64())
-                .map(|value| format!("tasks wait for {name} {value:.0} % of the time"))
+            value.filter(long).map(|value| format!("tasks wait for {name} {value:.0} % of the time"))
         };
         pressure("memory", self.psi_memory).or_else(|| pressure("I/O", self.psi_io))
     }

@@ -37,7 +37,6 @@ use ramline_snapshot::zswap::Zswap;
 use ramline_snapshot::{Seen, Snapshot, Wanted, swaps};
 
 pub use capture::TOP;
-pub use dirs::walk;
 pub use meta::Meta;
 pub use processes::Walking;
 use reader::Reader;

@@ -11,9 +11,8 @@
 
 use std::path::PathBuf;
 
-use crate::Root;
-use crate::error::Result;
 use crate::write::{vm_setting, write_knob};
+use crate::{Result, Root};
 
 /// What is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

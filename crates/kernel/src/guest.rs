@@ -11,13 +11,12 @@
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
-use crate::Root;
 use rustix::mm::{MlockAllFlags, mlockall};
 
-use crate::error::{KernelError, Result, Tried};
 use crate::kernel_file::read_text;
 use crate::mount;
 use crate::write::{Change, read_knob, write_knob};
+use crate::{KernelError, Result, Root, Tried};
 
 /// True when this is the first process of the machine (or of a pid namespace).
 #[must_use]

@@ -7,7 +7,7 @@
 //! use ramline_kernel::{Root, loopdev};
 //! let root = Root::live();
 //! let device = loopdev::attach(&root, "/var/tmp/ramline-1/code.img".as_ref(), loopdev::Options::default())?;
-//! device.set_read_ahead_kb(128)?;
+//! ramline_kernel::write::write_knob(&device.read_ahead_knob(), "128")?;
 //! device.detach()?;
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
@@ -20,11 +20,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::Root;
-use crate::error::{KernelError, Result, Tried};
 use crate::kernel_file::{read_text, read_u64};
 use crate::sys::{ioctl_int, ioctl_with, retry_busy};
-use crate::write::{Change, write_knob};
+use crate::{KernelError, Result, Root, Tried};
 use ramline_snapshot::swaps::unescape_octal;
 
 // linux/loop.h
@@ -36,8 +34,6 @@ const LOOP_SET_BLOCK_SIZE: libc::Ioctl = 0x4C09;
 const LOOP_CONFIGURE: libc::Ioctl = 0x4C0A;
 const LOOP_CTL_REMOVE: libc::Ioctl = 0x4C81;
 const LOOP_CTL_GET_FREE: libc::Ioctl = 0x4C82;
-const LO_FLAGS_READ_ONLY: u32 = 1;
-const LO_FLAGS_AUTOCLEAR: u32 = 4;
 const LO_FLAGS_DIRECT_IO: u32 = 16;
 
 #[repr(C)]
@@ -72,17 +68,13 @@ pub struct Options {
     /// Go past the page cache of the backing file; where the file system cannot, the kernel falls back and
     /// [`LoopDevice::direct_io`] says so.
     pub direct_io: bool,
-    /// The kernel detaches the device when its last user closes it.
-    pub autoclear: bool,
-    /// Writes are refused.
-    pub read_only: bool,
     /// Logical block size in bytes; when the kernel refuses it, 512 is used.
     pub block_size: u32,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { direct_io: true, autoclear: false, read_only: false, block_size: 4096 }
+        Options { direct_io: true, block_size: 4096 }
     }
 }
 
@@ -105,16 +97,16 @@ pub struct LoopDevice {
 pub fn attach(root: &Root, file: &Path, options: Options) -> Result<LoopDevice> {
     const TRIES: u32 = 16;
     let tried = "attach a loop device to";
-    let backing = open_options(!options.read_only).custom_flags(libc::O_NOFOLLOW).open(file).tried(tried, file)?;
+    let backing = open_options().custom_flags(libc::O_NOFOLLOW).open(file).tried(tried, file)?;
     let path = root.path("/dev/loop-control");
-    let control = open_options(true).open(&path).tried("open", &path).map_err(|error| error.hint("modprobe loop"))?;
+    let control = open_options().open(&path).tried("open", &path).map_err(|error| error.hint("modprobe loop"))?;
     let mut last = None;
     for _ in 0..TRIES {
         let find = "find a free loop device at";
         let free = ioctl_int(&control, LOOP_CTL_GET_FREE, 0).tried(find, &path)?;
         let number = u32::try_from(free).map_err(|_| KernelError::malformed(find, &path, &free.to_string()))?;
         let device = LoopDevice::open(root, number);
-        let node = open_options(!options.read_only).open(&device.node).tried("open", &device.node)?;
+        let node = open_options().open(&device.node).tried("open", &device.node)?;
         match configure(&node, &backing, file, options) {
             Ok(()) => return Ok(device),
             // Between the question and the answer somebody else took it: ask again.
@@ -126,9 +118,9 @@ pub fn attach(root: &Root, file: &Path, options: Options) -> Result<LoopDevice> 
     Err(KernelError::io(tried, file, error))
 }
 
-fn open_options(write: bool) -> OpenOptions {
+fn open_options() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.read(true).write(write);
+    options.read(true).write(true);
     options
 }
 
@@ -158,8 +150,8 @@ fn configure_before_5_8(node: &File, backing: &File, path: &Path, options: Optio
     let fd = libc::c_ulong::try_from(backing.as_raw_fd()).unwrap_or_default();
     ioctl_int(node, LOOP_SET_FD, fd)?;
     let mut status = info(path, options);
-    // Neither can be changed through LOOP_SET_STATUS64; read-only follows from how the file was opened.
-    status.lo_flags &= LO_FLAGS_AUTOCLEAR;
+    // Not changed through LOOP_SET_STATUS64.
+    status.lo_flags = 0;
     // SAFETY: LOOP_SET_STATUS64 takes a struct loop_info64; LoopInfo64 mirrors linux/loop.h.
     if let Err(error) = unsafe { ioctl_with(node, LOOP_SET_STATUS64, &mut status) } {
         // Half attached is worse than not at all; the first error is the one to report.
@@ -176,10 +168,7 @@ fn configure_before_5_8(node: &File, backing: &File, path: &Path, options: Optio
 
 fn info(path: &Path, options: Options) -> LoopInfo64 {
     use std::os::unix::ffi::OsStrExt;
-    let flag = |set: bool, bit: u32| if set { bit } else { 0 };
-    let lo_flags = flag(options.direct_io, LO_FLAGS_DIRECT_IO)
-        | flag(options.autoclear, LO_FLAGS_AUTOCLEAR)
-        | flag(options.read_only, LO_FLAGS_READ_ONLY);
+    let lo_flags = if options.direct_io { LO_FLAGS_DIRECT_IO } else { 0 };
     let mut info = LoopInfo64 { lo_flags, ..LoopInfo64::default() };
     // The last byte stays NUL.
     for (to, from) in info.lo_file_name.as_flattened_mut().iter_mut().take(63).zip(path.as_os_str().as_bytes()) {
@@ -252,7 +241,7 @@ impl LoopDevice {
         read_u64(&self.queue.join("logical_block_size"))
     }
 
-    /// The knob of the queue's read-ahead, in KiB.
+    /// The knob of the queue's read-ahead, in KiB. The setting outlives the attachment: put it back.
     #[must_use]
     pub fn read_ahead_knob(&self) -> PathBuf {
         self.queue.join("read_ahead_kb")
@@ -262,22 +251,6 @@ impl LoopDevice {
     #[must_use]
     pub fn dirty_knob(&self, name: &str) -> PathBuf {
         self.sysfs.join("bdi").join(name)
-    }
-
-    /// Sets the read-ahead of this device only. The setting outlives the attachment: put it back.
-    ///
-    /// # Errors
-    /// When the write fails or the kernel keeps another value.
-    pub fn set_read_ahead_kb(&self, kib: u64) -> Result<Change> {
-        let change = write_knob(&self.read_ahead_knob(), &kib.to_string())?;
-        match change.after.as_deref() {
-            Some(after) if after != kib.to_string() => {
-                let (tried, kept) =
-                    (format!("set the read-ahead to {kib} KiB at"), format!("the kernel kept {after} KiB"));
-                Err(KernelError::unsupported(tried, self.read_ahead_knob(), kept))
-            }
-            _ => Ok(change),
-        }
     }
 
     /// Detaches; nothing happens when nothing is attached. Waits up to 2 s until the device is really free: with a
@@ -309,7 +282,7 @@ impl LoopDevice {
         const BUSY_LIMIT: Duration = Duration::from_millis(500);
         let tried = "remove the loop device";
         let failed = |error| KernelError::io(tried, &self.node, error);
-        let control = open_options(true).open(&self.control).map_err(failed)?;
+        let control = open_options().open(&self.control).map_err(failed)?;
         let number = libc::c_ulong::from(self.number);
         match retry_busy(BUSY_LIMIT, || ioctl_int(&control, LOOP_CTL_REMOVE, number).map_err(failed)) {
             Ok(_) => Ok(true),

@@ -45,12 +45,6 @@ pub enum Advice {
     HugePages = libc::MADV_HUGEPAGE,
     /// No read-ahead around faults.
     Random = libc::MADV_RANDOM,
-    /// The kernel's default.
-    Normal = libc::MADV_NORMAL,
-    /// Read ahead generously.
-    Sequential = libc::MADV_SEQUENTIAL,
-    /// Reclaim now (Linux 5.4).
-    PageOut = libc::MADV_PAGEOUT,
     /// Drop the pages: private anonymous ones read as zeros afterwards.
     DontNeed = libc::MADV_DONTNEED,
 }
@@ -177,8 +171,8 @@ impl Map {
         self.writable.then(|| unsafe { std::slice::from_raw_parts_mut(self.start, self.length) })
     }
 
-    /// Gives the kernel advice on the whole mapping. `DontNeed` and `PageOut` need the exclusive borrow because the
-    /// former changes the contents.
+    /// Gives the kernel advice on the whole mapping. `DontNeed` needs the exclusive borrow because
+    /// it changes the contents.
     ///
     /// # Errors
     /// EINVAL when this kernel does not know it: `Unsupported` for huge pages on a kernel built without them.

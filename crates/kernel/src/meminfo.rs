@@ -2,9 +2,8 @@
 
 use ramline_units::Bytes;
 
-use crate::Root;
-use crate::error::{KernelError, Result};
 use crate::kernel_file::read_text;
+use crate::{KernelError, Result, Root};
 
 /// MemAvailable.
 ///

@@ -10,10 +10,9 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-mod remote;
-
 use std::ffi::{CString, OsStr};
 use std::fs::{File, OpenOptions};
+use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -24,12 +23,9 @@ use ramline_units::Bytes;
 use rustix::io::Errno;
 use rustix::mount::{FsOpenFlags, MountFlags, UnmountFlags, fsconfig_set_flag, fsconfig_set_string, fsopen};
 
-use crate::Root;
-use crate::error::{KernelError, Result, Tried};
 use crate::kernel_file::read_text;
 use crate::sys::retry_busy;
-
-pub use remote::Remote;
+use crate::{KernelError, Result, Root, Tried, fs};
 
 /// One line of /proc/self/mountinfo, as far as we need it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,6 +90,27 @@ pub fn containing(root: &Root, path: &Path) -> Option<Mounted> {
     on.max_by_key(|mounted| mounted.at.components().count())
 }
 
+/// Where a server or a program answers for files: if it is gone, asking about one of them waits for ever.
+#[derive(Debug, Clone, Default)]
+pub struct Remote(Vec<(PathBuf, bool)>);
+
+impl Remote {
+    /// What is mounted now.
+    #[must_use]
+    pub fn of(root: &Root) -> Remote {
+        let mounts = list(root).unwrap_or_default().into_iter();
+        Remote(mounts.map(|mounted| (mounted.at, fs::may_hang(&mounted.fs_type))).collect())
+    }
+
+    /// The path is on one of them.
+    #[must_use]
+    pub fn holds(&self, path: &Path) -> bool {
+        // The innermost counts, and of several at one place the last: automount leaves an autofs below what it has mounted.
+        let on = self.0.iter().filter(|(at, _)| path.starts_with(at));
+        on.max_by_key(|(at, _)| at.components().count()).is_some_and(|(_, hangs)| *hangs)
+    }
+}
+
 /// Makes an ext4 file system in an image or on a device with `mke2fs`, without lazy initialisation (which would write
 /// later, into a measurement) and without a journal. The target is opened here, no link followed, and mke2fs is given the
 /// open file: nobody can put another one under the name in between.
@@ -113,12 +130,9 @@ pub fn mkfs_ext4(target: &Path) -> Result<()> {
 /// # Errors
 /// As [`mkfs_ext4`].
 pub fn mkfs_ext4_holding(file: &File, target: &Path, content: Option<&Path>) -> Result<()> {
-    let tried = "make an ext4 file system in";
-    refuse_foreign(tried, file, target)?;
-    let mut options: Vec<&OsStr> =
-        content.into_iter().flat_map(|folder| [OsStr::new("-d"), folder.as_os_str()]).collect();
-    options.extend(EXT4_PLAIN.map(OsStr::new));
-    run_mkfs(tried, file, target, "mke2fs", "e2fsprogs", &options)
+    let folder = content.into_iter().flat_map(|folder| [OsStr::new("-d"), folder.as_os_str()]);
+    let options: Vec<&OsStr> = folder.chain(EXT4_PLAIN.map(OsStr::new)).collect();
+    run_mkfs("make an ext4 file system in", file, target, MKE2FS, &options)
 }
 
 /// A file system as a machine has it, with its journal.
@@ -144,7 +158,7 @@ impl Journalled {
     #[must_use]
     pub const fn program(self) -> (&'static str, &'static str) {
         match self {
-            Journalled::Ext4 => ("mke2fs", "e2fsprogs"),
+            Journalled::Ext4 => MKE2FS,
             Journalled::Xfs => ("mkfs.xfs", "xfsprogs"),
         }
     }
@@ -152,10 +166,10 @@ impl Journalled {
     /// Whether the program that makes one is installed.
     #[must_use]
     pub fn has_program(self) -> bool {
-        places(self.program().0).iter().any(|program| {
-            let mut command = Command::new(program);
-            command.arg("-V").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
-        })
+        let quiet = Stdio::null;
+        let runs =
+            |program| Command::new(program).arg("-V").stdin(quiet()).stdout(quiet()).stderr(quiet()).status().is_ok();
+        places(self.program().0).into_iter().any(runs)
     }
 }
 
@@ -164,17 +178,16 @@ impl Journalled {
 /// # Errors
 /// As [`mkfs_ext4`].
 pub fn mkfs_journalled(file: &File, target: &Path, kind: Journalled) -> Result<()> {
-    let tried = format!("make an {} file system in", kind.name());
-    refuse_foreign(&tried, file, target)?;
-    let (program, package) = kind.program();
     let options: &[&str] = match kind {
         Journalled::Ext4 => &EXT4_JOURNAL,
         // No discard (-K): it would take the image's blocks away, which the next writes had to find again.
         Journalled::Xfs => &["-q", "-f", "-K"],
     };
-    run_mkfs(&tried, file, target, program, package, &options.iter().map(OsStr::new).collect::<Vec<_>>())
+    let options: Vec<&OsStr> = options.iter().map(OsStr::new).collect();
+    run_mkfs(&format!("make an {} file system in", kind.name()), file, target, kind.program(), &options)
 }
 
+const MKE2FS: (&str, &str) = ("mke2fs", "e2fsprogs");
 const EXT4_PLAIN: [&str; 12] =
     ["-q", "-F", "-t", "ext4", "-O", "^has_journal", "-m", "0", "-b", "4096", "-E", "lazy_itable_init=0,nodiscard"];
 const EXT4_JOURNAL: [&str; 10] =
@@ -196,27 +209,30 @@ fn places(program: &str) -> [String; 3] {
     [program.to_owned(), format!("/sbin/{program}"), format!("/usr/sbin/{program}")]
 }
 
-fn run_mkfs(tried: &str, file: &File, target: &Path, program: &str, package: &str, options: &[&OsStr]) -> Result<()> {
-    let output = places(program).iter().find_map(|program| {
-        // It asks nothing when forced, so its standard input can carry the file.
-        let run = file
-            .try_clone()
-            .and_then(|input| Command::new(program).args(options).arg("/proc/self/fd/0").stdin(input).output());
-        match run {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-            other => Some(other),
-        }
-    });
-    match output {
-        None => Err(KernelError::unsupported(tried, target, format!("the program {program} is not installed"))
-            .hint(format!("apt install {package}"))),
-        Some(Err(error)) => Err(KernelError::io(tried, target, error)),
-        Some(Ok(output)) if output.status.success() => Ok(()),
-        Some(Ok(output)) => {
-            let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            Err(KernelError::io(tried, target, std::io::Error::other(format!("{program}: {message}"))))
-        }
+fn run_mkfs(
+    tried: &str,
+    file: &File,
+    target: &Path,
+    (program, package): (&str, &str),
+    options: &[&OsStr],
+) -> Result<()> {
+    refuse_foreign(tried, file, target)?;
+    // It asks nothing when forced, so its standard input can carry the file.
+    let run = |name| {
+        let input = file.try_clone()?;
+        Command::new(name).args(options).arg("/proc/self/fd/0").stdin(input).output()
+    };
+    let is_there = |run: &std::io::Result<_>| run.as_ref().err().map(std::io::Error::kind) != Some(ErrorKind::NotFound);
+    let Some(output) = places(program).into_iter().map(run).find(is_there) else {
+        return Err(KernelError::unsupported(tried, target, format!("the program {program} is not installed"))
+            .hint(format!("apt install {package}")));
+    };
+    let output = output.tried(tried, target)?;
+    if output.status.success() {
+        return Ok(());
     }
+    let message = format!("{program}: {}", String::from_utf8_lossy(&output.stderr).trim());
+    Err(std::io::Error::other(message)).tried(tried, target)
 }
 
 /// Mounts an ext4 device: nosuid, nodev, noatime.
@@ -361,5 +377,17 @@ mod tests {
         mkfs_ext4(&image).unwrap();
         // The magic number of ext4, 56 bytes into the super block.
         assert_eq!(std::fs::read(&image).unwrap()[1024 + 56..1024 + 58], [0x53, 0xef]);
+    }
+
+    #[test]
+    fn the_innermost_mount_counts_and_of_several_at_one_place_the_last() {
+        let remote = Remote(
+            [("/", false), ("/mnt/nas", true), ("/mnt/nas/local", false), ("/data", true), ("/data", false)]
+                .map(|(at, hangs)| (PathBuf::from(at), hangs))
+                .into(),
+        );
+        let held = ["/etc/a", "/mnt/nas/a", "/mnt/nas/local/a", "/mnt/nasty", "/data/a"]
+            .map(|path| remote.holds(path.as_ref()));
+        assert_eq!(held, [false, true, false, false, false], "below /data an automount has put a local file system");
     }
 }

@@ -18,11 +18,10 @@ use std::process::Command;
 
 use rustix::io::Errno;
 
-use crate::error::{Result, Tried};
 use crate::fs;
 use crate::mount;
 use crate::sys::{c_path, check, new_fd};
-use crate::{FileKey, Root};
+use crate::{FileKey, Result, Root, Tried};
 
 /// Who listens for opened files.
 #[derive(Debug)]

@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
+use ramline_snapshot::processes::Process;
 use ramline_units::Bytes;
 use rustix::io::Errno;
 use rustix::process::{
@@ -37,9 +38,8 @@ use crate::sys::{FNV1A, fnv1a};
 pub(crate) use usage::wait_for;
 pub use usage::{Usage, own_usage, poll_with_usage, preemptions, wait_at_most, wait_with_usage};
 
-use crate::Root;
-use crate::error::{KernelError, Result, Tried};
 use crate::kernel_file::read_text;
+use crate::{KernelError, Result, Root, Tried};
 
 /// The effective user.
 #[must_use]
@@ -91,42 +91,20 @@ pub fn own_exe() -> Result<PathBuf> {
     std::env::current_exe().tried("find", "/proc/self/exe")
 }
 
-/// A few fields of /proc/PID/stat.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stat {
-    /// `R`, `S`, `D`, `Z`, …
-    pub state: char,
-    /// Parent.
-    pub parent: u32,
-    /// Major faults so far.
-    pub majflt: u64,
-    /// Clock ticks after boot at which it started.
-    pub start_ticks: u64,
-}
-
-/// Reads /proc/PID/stat.
+/// Reads /proc/PID/stat: identity, state, parent, start and major faults.
 ///
 /// # Errors
 /// `Absent` when there is no such process.
-pub fn stat(root: &Root, pid: u32) -> Result<Stat> {
+pub fn stat(root: &Root, pid: u32) -> Result<Process> {
     let path = root.path(format!("/proc/{pid}/stat"));
     // A process that ends while its file is read gives ESRCH.
     let text = read_text(&path).map_err(|error| match error.errno() {
         Some(libc::ESRCH) => KernelError::new("read", &path, crate::Cause::Absent),
         _ => error,
     })?;
-    parse_stat(&text).ok_or_else(|| KernelError::malformed("read", &path, &text))
-}
-
-fn parse_stat(text: &str) -> Option<Stat> {
-    // The command may hold blanks and parentheses: count from the last one.
-    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
-    Some(Stat {
-        state: fields.first()?.chars().next()?,
-        parent: fields.get(1)?.parse().ok()?,
-        majflt: fields.get(9)?.parse().ok()?,
-        start_ticks: fields.get(19)?.parse().ok()?,
-    })
+    let mut process = Process::default();
+    process.stat(text.as_bytes()).map_err(|_| KernelError::malformed("read", &path, &text))?;
+    Ok(process)
 }
 
 /// Start of a process in clock ticks after boot; with the pid and the boot id it names a process for good.
@@ -134,13 +112,13 @@ fn parse_stat(text: &str) -> Option<Stat> {
 /// # Errors
 /// `Absent` when there is no such process.
 pub fn start_time(root: &Root, pid: u32) -> Result<u64> {
-    stat(root, pid).map(|stat| stat.start_ticks)
+    stat(root, pid).map(|stat| stat.started_ticks)
 }
 
 /// True when `pid` is alive (not a zombie) and is the process that started at `start`.
 #[must_use]
 pub fn is_same_process(root: &Root, pid: u32, start: u64) -> bool {
-    stat(root, pid).is_ok_and(|stat| stat.start_ticks == start && !matches!(stat.state, 'Z' | 'X'))
+    stat(root, pid).is_ok_and(|stat| stat.started_ticks == start && !matches!(stat.state, 'Z' | 'X'))
 }
 
 /// Memory of a process from /proc/PID/statm.
@@ -299,7 +277,9 @@ mod tests {
     #[test]
     fn a_command_with_blanks_and_parentheses_does_not_shift_the_fields() {
         let text = "12 (a) b (c) S 1 12 12 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 777 9";
-        assert_eq!(parse_stat(text), Some(Stat { state: 'S', parent: 1, majflt: 3, start_ticks: 777 }));
+        let mut seen = Process::default();
+        seen.stat(text.as_bytes()).unwrap();
+        assert_eq!((seen.state, seen.parent, seen.major_faults, seen.started_ticks), ('S', 1, Some(3), 777));
     }
 
     #[test]

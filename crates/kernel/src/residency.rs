@@ -21,10 +21,9 @@ use std::path::Path;
 
 use ramline_units::Bytes;
 
-use crate::Root;
-use crate::error::{KernelError, Result, Tried};
 use crate::kernel_file::read_u64;
 use crate::sys::{page_size, size_of_fd};
+use crate::{KernelError, Result, Root, Tried};
 
 pub use ask::{cachestat, cachestat_works, mincore, mincore_tells_truth};
 pub use change::{Evicted, ReadIn, bring_in, drop_range, evict, evict_ranges};

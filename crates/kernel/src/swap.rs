@@ -26,13 +26,12 @@ use std::path::{Path, PathBuf};
 use ramline_snapshot::swaps::SwapArea;
 use ramline_units::Bytes;
 
-use crate::Root;
 use crate::cgroup;
-use crate::error::{KernelError, Result, Tried};
 use crate::kernel_file::read_text;
 use crate::meminfo;
 use crate::place;
 use crate::sys::{c_path, check, size_of_target};
+use crate::{KernelError, Result, Root, Tried};
 
 /// The label of every area we make.
 pub const LABEL: &str = "ramline";

@@ -25,11 +25,10 @@ pub use raw::RawPages;
 
 use ramline_units::Bytes;
 
-use crate::Root;
-use crate::error::{KernelError, Result, Tried};
 use crate::kernel_file::read_text;
 use crate::mount;
 use crate::sys::remove_dir;
+use crate::{KernelError, Result, Root, Tried};
 
 /// The names of our instances begin with this; nothing else is ever removed.
 pub const PREFIX: &str = "ramline-";

@@ -20,8 +20,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
-use crate::Root;
-use crate::error::{KernelError, Result};
+use crate::{KernelError, Result, Root};
 
 /// What a write did: the knob before and after, `None` where it cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]

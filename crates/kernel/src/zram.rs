@@ -25,11 +25,10 @@ use ramline_snapshot::zram::{IoStat, MmStat};
 use ramline_units::{Bytes, Limit};
 use serde::{Deserialize, Serialize};
 
-use crate::Root;
-use crate::error::{KernelError, Result, Tried};
 use crate::kernel_file::{read_text, read_u64};
 use crate::sys::retry_busy;
 use crate::write::{Change, write_knob};
+use crate::{KernelError, Result, Root, Tried};
 
 const CONTROL: &str = "/sys/class/zram-control";
 /// How long a device may stay busy after its last user has gone (udev looks at new contents).

@@ -6,10 +6,9 @@ use std::path::PathBuf;
 
 use ramline_units::Bytes;
 
-use crate::Root;
-use crate::error::Result;
 use crate::meminfo;
 use crate::write::read_knob;
+use crate::{Result, Root};
 
 /// Where a parameter stands: `enabled`, `compressor`, `zpool`, `max_pool_percent`.
 #[must_use]

@@ -158,7 +158,7 @@ fn an_image_on_a_loop_device_has_its_own_read_ahead_and_is_mounted_and_taken_awa
     assert_eq!(loopdev::attached_to(&root(), &file), std::slice::from_ref(&device));
     assert_eq!(device.block_size().unwrap(), 4096);
     assert_eq!(device.direct_io(), Some(true), "ext4 can do direct I/O");
-    let change = device.set_read_ahead_kb(64).unwrap();
+    let change = ramline_kernel::write::write_knob(&device.read_ahead_knob(), "64").unwrap();
     assert_eq!(change.after.as_deref(), Some("64"));
 
     std::fs::create_dir(&at).unwrap();

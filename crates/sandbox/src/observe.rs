@@ -66,7 +66,7 @@ impl<'a> Observer<'a> {
             state: process.map(|stat| stat.state),
             rss,
             rss_shared,
-            major_faults: process.map_or(known.major_faults, |stat| stat.majflt),
+            major_faults: process.and_then(|stat| stat.major_faults).unwrap_or(known.major_faults),
             refault_file: grown(files_then, files),
             refault_anon: grown(anon_then, anon_pages),
             psi_full_us: grown(self.stalled, stalled(self.group, &seen)),

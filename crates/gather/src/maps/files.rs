@@ -50,14 +50,10 @@ pub fn ask(root: &Root, out: &mut Maps, walk: bool, clock: &Clock) -> u64 {
             one(root, file, pieces, mapper, out.page);
         }
     }
-    let wanted: HashSet<u32> = (0..out.files.len())
-        .filter(|i| {
-            let file = &out.files[*i];
-            matches!(file.store, Store::FileSystem | Store::Memory)
-                && (walk || file.residency.source == Source::Unknown)
-        })
-        .filter_map(|i| u32::try_from(i).ok())
-        .collect();
+    let of_interest = |file: &MappedFile| {
+        matches!(file.store, Store::FileSystem | Store::Memory) && (walk || file.residency.source == Source::Unknown)
+    };
+    let wanted: HashSet<u32> = (0..).zip(&out.files).filter(|(_, file)| of_interest(file)).map(|(i, _)| i).collect();
     tables::present(root, out, &wanted, clock);
     left_out
 }

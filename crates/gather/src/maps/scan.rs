@@ -53,20 +53,17 @@ impl<'a> Scan<'a> {
         let name = if self.walk { "smaps" } else { "maps" };
         let path = format!("/proc/{pid}/{name}");
         let ranges = match self.ranges(&path) {
-            Ok(ranges) if ranges.is_empty() => return Err(self.empty(pid)),
-            Ok(ranges) => ranges,
+            Ok(ranges) if ranges.is_empty() => return Err(self.without_ranges(pid, true)),
             // A process that ended may still be listed: then its state says why.
-            Err(NotSeen::Gone) => return Err(self.gone(pid)),
-            Err(why) => return Err(why),
+            Err(NotSeen::Gone) => return Err(self.without_ranges(pid, false)),
+            ranges => ranges?,
         };
         let status = format!("/proc/{pid}/status");
         let totals = read_text(&self.root.path(&status)).ok().and_then(|t| Totals::parse(&status, &t).ok().flatten());
+        let comm = read_text(&self.root.path(format!("/proc/{pid}/comm")));
         let mut out = MappedProcess {
             pid,
-            name: read_text(&self.root.path(format!("/proc/{pid}/comm")))
-                .unwrap_or_default()
-                .trim_end_matches('\n')
-                .to_owned(),
+            name: comm.unwrap_or_default().trim_end_matches('\n').to_owned(),
             group: group_of(self.root, pid),
             totals,
             mappings: Vec::with_capacity(ranges.len()),
@@ -150,18 +147,12 @@ impl<'a> Scan<'a> {
     }
 
     /// No ranges: a thread of the kernel, a zombie, or a process between its last breath and that.
-    fn empty(&self, pid: u32) -> NotSeen {
+    /// `listed`: its mappings could be read, and are none.
+    fn without_ranges(&self, pid: u32, listed: bool) -> NotSeen {
         match process::stat(self.root, pid) {
             Ok(stat) if matches!(stat.state, 'Z' | 'X') => NotSeen::Zombie,
-            Ok(_) if !self.has_memory(pid) => NotSeen::KernelThread,
+            Ok(_) if listed && !self.has_memory(pid) => NotSeen::KernelThread,
             // A refusal would have been an error: it is on its way out.
-            _ => NotSeen::Gone,
-        }
-    }
-
-    fn gone(&self, pid: u32) -> NotSeen {
-        match process::stat(self.root, pid) {
-            Ok(stat) if matches!(stat.state, 'Z' | 'X') => NotSeen::Zombie,
             _ => NotSeen::Gone,
         }
     }

@@ -18,7 +18,7 @@ pub struct Named {
 /// The kernel keeps so much of a name (TASK_COMM_LEN less the end).
 const KEPT: usize = 15;
 /// So much of a command line is read.
-const LONGEST: usize = 4096;
+const LONGEST: u64 = 4096;
 
 /// The processes whose name or program's file is this one, by id; this process is not among them.
 #[must_use]
@@ -46,12 +46,8 @@ pub fn command_line(root: &Root, pid: u32) -> Option<String> {
 fn text(root: &Root, pid: u32, file: &str) -> Option<String> {
     use std::io::Read;
     let mut bytes = Vec::new();
-    let most = u64::try_from(LONGEST).unwrap_or(u64::MAX);
-    ramline_kernel::kernel_file::open(&root.path(format!("/proc/{pid}/{file}")))
-        .ok()?
-        .take(most)
-        .read_to_end(&mut bytes)
-        .ok()?;
+    let open = ramline_kernel::kernel_file::open(&root.path(format!("/proc/{pid}/{file}"))).ok()?;
+    open.take(LONGEST).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

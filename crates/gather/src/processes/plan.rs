@@ -175,8 +175,7 @@ impl<'a> Plan<'a> {
         let (mut left_out, mut too_large) = (0, 0);
         for group in self.kin.iter().filter(|k| !k.open.is_empty() && self.width(k) > ENOUGH * self.whole) {
             let large = self.list[group.candidate()].rss() > LARGEST_WALK;
-            *(if large { &mut too_large } else { &mut left_out }) +=
-                u64::try_from(group.open.len()).unwrap_or(u64::MAX);
+            *(if large { &mut too_large } else { &mut left_out }) += group.open.len() as u64;
         }
         (left_out, too_large)
     }
@@ -212,11 +211,7 @@ impl Kin {
     /// First the one in the middle, then the largest, then the smallest.
     fn candidate(&self) -> usize {
         let last = self.open.len() - 1;
-        self.open[match self.walked {
-            0 => last / 2,
-            1 => last,
-            _ => 0,
-        }]
+        self.open[[last / 2, last].get(self.walked).copied().unwrap_or(0)]
     }
 }
 

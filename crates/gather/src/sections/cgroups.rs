@@ -82,8 +82,7 @@ fn choose<'a>(reader: &Reader<'_>, mounts: &'a [Mount]) -> Option<(Version, &'a 
 /// Our group below the mount, from `/proc/self/cgroup`.
 fn own_path(text: &str, version: Version, mount_root: &str) -> Option<String> {
     let path = text.lines().find_map(|line| {
-        let mut parts = line.splitn(3, ':');
-        let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
+        let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
         let ours = match version {
             Version::V1 => controllers.split(',').any(|c| c == "memory"),
             Version::V2 => controllers.is_empty(),
@@ -121,21 +120,13 @@ fn effective(reader: &Reader<'_>, version: Version, mount: &str, own: &str) -> L
         Version::V1 => "memory.limit_in_bytes",
         Version::V2 => "memory.max",
     };
-    let mut tightest = Limit::Max;
-    let mut path = own.trim_end_matches('/');
-    loop {
+    let own = own.trim_end_matches('/');
+    let ways = std::iter::successors(Some(own), |path| path.rfind('/').map(|cut| &path[..cut]));
+    let limits = ways.filter_map(|path| {
         let name = format!("{mount}{path}/{file}");
-        if let Some(Limit::At(here)) = reader.text(&name).ok().and_then(|t| limit(&name, &t).ok()) {
-            tightest = match tightest {
-                Limit::At(known) if known <= here => tightest,
-                _ => Limit::At(here),
-            };
-        }
-        match path.rfind('/') {
-            Some(cut) => path = &path[..cut],
-            None => return tightest,
-        }
-    }
+        limit(&name, &reader.text(&name).ok()?).ok()?.bytes()
+    });
+    limits.min().map_or(Limit::Max, Limit::At)
 }
 
 #[cfg(test)]

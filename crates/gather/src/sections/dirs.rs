@@ -45,18 +45,11 @@ pub fn dirs(reader: &Reader<'_>) -> Seen<Vec<DirUse>> {
     })
 }
 
-/// Walks one directory. With `cached` every regular file is opened to ask how much of it is in the page cache.
-#[must_use]
-pub fn walk(dir: &Path, cached: bool) -> DirUse {
-    let mounts = mount::list(&Root::live()).unwrap_or_default();
-    walk_within(dir, cached, &mounts, Instant::now() + TIME).unwrap_or_else(|| refused(dir))
-}
-
 fn refused(dir: &Path) -> DirUse {
     DirUse { path: dir.to_string_lossy().into_owned(), refused: 1, complete: false, ..DirUse::default() }
 }
 
-/// `None` when there is no such directory.
+/// Walks one directory; `None` when there is none. With `cached` every regular file is opened to ask how much of it is in the page cache.
 fn walk_within(dir: &Path, cached: bool, mounts: &[Mounted], end: Instant) -> Option<DirUse> {
     // Even to look at the root of a network file system can hang; the one everything is on has answered already.
     let on = mounts.iter().filter(|mounted| dir.starts_with(&mounted.at));
@@ -142,7 +135,7 @@ mod tests {
         fs::create_dir(dir.path().join("sub")).unwrap();
         fs::write(dir.path().join("sub/c"), vec![1; 4097]).unwrap();
         std::os::unix::fs::symlink("/", dir.path().join("loop")).unwrap();
-        let seen = walk(dir.path(), true);
+        let seen = walk_within(dir.path(), true, &[], Instant::now() + TIME).unwrap();
         assert_eq!(seen.inodes, 5, "the directory, a, sub, c and the link");
         assert_eq!(seen.on_tmpfs, Bytes(4096 + 8192));
         assert!(seen.complete && seen.refused == 0);

@@ -55,7 +55,7 @@ fn walk(reader: &Reader<'_>, version: Version, mount: &Path, out: &mut Groups) {
             Some(group) => out.list.push(group),
             // Only the groups of one machine come and go; what a capture lacks was not there.
             None if reader.root().is_live() && !below.as_os_str().is_empty() => {
-                if reader.exists_at(&dir) {
+                if reader.exists(&dir) {
                     out.without_controller += 1;
                 } else {
                     out.vanished += 1;
@@ -79,7 +79,7 @@ fn group(reader: &Reader<'_>, version: Version, dir: &Path, below: &Path, out: &
     let mut refused = false;
     for name in names(version) {
         let file = dir.join(name);
-        match reader.text_at(&file) {
+        match reader.text(&file) {
             Ok(text) => drop(files.insert((*name).to_owned(), text)),
             Err(NotRead::Absent) => {}
             Err(why) => {

@@ -17,9 +17,8 @@ pub fn hugepages(reader: &Reader<'_>) -> Seen<Vec<HugePool>> {
             // A container hides the directory and an old capture lacks it; the default pool is in meminfo too.
             return default.into_iter().collect();
         }
-        let mark =
-            |pool: HugePool| HugePool { default_size: default.as_ref().is_some_and(|d| d.page == pool.page), ..pool };
-        pools.into_iter().map(mark).collect()
+        let size = default.map(|pool| pool.page);
+        pools.into_iter().map(|pool| HugePool { default_size: size == Some(pool.page), ..pool }).collect()
     })
 }
 

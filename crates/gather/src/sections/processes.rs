@@ -56,18 +56,13 @@ pub fn processes(reader: &Reader<'_>, walking: Walking) -> Seen<Processes> {
             return found;
         }
         let root = reader.root();
-        let bound = match walking {
+        let mut bound = None;
+        match walking {
             Walking::Never => return found,
-            Walking::Within(budget) => {
-                within(root, &mut found, budget);
-                Some(budget)
-            }
-            Walking::Deep => {
-                deep(root, &mut found);
-                None
-            }
-            Walking::Every => None,
-        };
+            Walking::Within(budget) => within(root, &mut found, *bound.insert(budget)),
+            Walking::Deep => deep(root, &mut found),
+            Walking::Every => {}
+        }
         if rustix::process::geteuid().is_root() {
             place_swapped(root, &mut found, bound);
         }
@@ -104,10 +99,8 @@ fn hidden(reader: &Reader<'_>) -> bool {
     let proc = mounts.iter().rfind(|m| m.fs == "proc" && m.at == "/proc");
     let options = proc.map(|m| m.super_options.as_str()).unwrap_or_default();
     // By number before 5.8, by name since.
-    !root
-        && options
-            .split(',')
-            .any(|o| matches!(o, "hidepid=2" | "hidepid=invisible" | "hidepid=4" | "hidepid=ptraceable"))
+    const HIDING: [&str; 4] = ["hidepid=2", "hidepid=invisible", "hidepid=4", "hidepid=ptraceable"];
+    !root && options.split(',').any(|option| HIDING.contains(&option))
 }
 
 /// Names of the users that run processes. The file itself is nobody's business in a capture.

@@ -76,13 +76,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub fn text(&self, path: &str) -> Result<String, NotRead> {
-        self.text_at(Path::new(path))
-    }
-
-    /// The same for a path whose names may hold any bytes.
-    pub fn text_at(&self, path: &Path) -> Result<String, NotRead> {
-        self.on_record(path, self.read(path))
+    pub fn text(&self, path: impl AsRef<Path>) -> Result<String, NotRead> {
+        self.on_record(path.as_ref(), self.read(path.as_ref()))
     }
 
     fn on_record(&self, path: &Path, read: Result<String, NotRead>) -> Result<String, NotRead> {
@@ -154,15 +149,12 @@ impl<'a> Reader<'a> {
 
     /// Directories in a directory, sorted, links not followed.
     pub fn directories(&self, dir: &Path) -> Result<Vec<OsString>, NotRead> {
-        let mut out = Vec::new();
-        for entry in std::fs::read_dir(self.root.path(dir)).map_err(classify)? {
-            let entry = entry.map_err(classify)?;
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                out.push(entry.file_name());
-            }
-        }
-        out.sort();
-        Ok(out)
+        let entries = std::fs::read_dir(self.root.path(dir)).map_err(classify)?;
+        let all = entries.collect::<Result<Vec<_>, _>>().map_err(classify)?;
+        let directories = all.iter().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        let mut names: Vec<OsString> = directories.map(std::fs::DirEntry::file_name).collect();
+        names.sort();
+        Ok(names)
     }
 
     /// Trimmed text of a file, if there is one.
@@ -189,12 +181,7 @@ impl<'a> Reader<'a> {
     }
 
     /// True when the path exists below the root.
-    pub fn exists(&self, path: &str) -> bool {
-        self.exists_at(Path::new(path))
-    }
-
-    /// The same for a path whose names may hold any bytes.
-    pub fn exists_at(&self, path: &Path) -> bool {
+    pub fn exists(&self, path: impl AsRef<Path>) -> bool {
         self.root.path(path).exists()
     }
 

@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 use ramline_units::Bytes;
 
 use super::hierarchy::Hierarchy;
-use super::members::groups_in;
-use super::path::Version;
+use super::path::{Version, groups_in};
 use super::stat::{Table, table};
 use super::v1::UNLIMITED_FROM;
 use crate::Root;

@@ -11,14 +11,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::members::pids_in;
-use super::path::ancestors;
+use super::path::{ancestors, pids_in};
 use super::v2::{Parent, SUBTREE, gives_memory, lists_memory};
-use crate::Root;
-use crate::error::{KernelError, Result};
 use crate::kernel_file::read_text;
 use crate::sys::{attribute, is_writable};
 use crate::write::write_knob;
+use crate::{KernelError, Result, Root};
 
 const TRIED: &str = "make a memory cgroup below";
 /// Gives ramline a group of its own, and nothing else is in it.

@@ -7,8 +7,7 @@ use ramline_units::Limit;
 use rustix::io::Errno;
 
 use super::hierarchy::Hierarchy;
-use super::members::pids_in;
-use super::path::{PREFIX, Version};
+use super::path::{PREFIX, Version, pids_in};
 use super::stat::{self, GroupStat};
 use super::{v1, v2};
 use crate::error::{Cause, KernelError, Result, Tried};

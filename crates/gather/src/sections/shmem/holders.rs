@@ -125,10 +125,9 @@ impl Process<'_> {
     fn read(&self, name: &str, into: &mut Vec<u8>) -> Result<(), Errno> {
         let fd = rustix::fs::openat(&self.dir, name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
         into.clear();
-        fs::File::from(fd).read_to_end(into).map(drop).map_err(|error| match error.kind() {
-            ErrorKind::PermissionDenied => Errno::ACCESS,
-            _ => Errno::SRCH,
-        })
+        let denied = |error: std::io::Error| error.kind() == ErrorKind::PermissionDenied;
+        let read = fs::File::from(fd).read_to_end(into).map(drop);
+        read.map_err(|error| if denied(error) { Errno::ACCESS } else { Errno::SRCH })
     }
 
     fn maps(&mut self, held: &mut Held, text: &mut Vec<u8>) -> Result<(), Errno> {
@@ -189,10 +188,9 @@ impl Process<'_> {
         let Some(index) = index else { return };
         if let Some(file) = named {
             held.named.insert(file);
-            if let Some(object) = held.objects.pop() {
+            if held.objects.pop().is_some() {
                 held.last.pop();
                 held.index.retain(|_, at| *at != index);
-                drop(object);
             }
             return;
         }
@@ -286,10 +284,8 @@ impl Process<'_> {
     }
 
     fn holder(&mut self) -> Holder {
-        if self.holder.is_none() {
-            self.holder = Some(self.who());
-        }
-        self.holder.clone().unwrap_or_default()
+        let who = self.holder.take().unwrap_or_else(|| self.who());
+        self.holder.insert(who).clone()
     }
 
     fn who(&self) -> Holder {
@@ -305,21 +301,16 @@ impl Process<'_> {
             holder.cpu_ticks = ticks(11).saturating_add(ticks(12));
         }
         if self.read("status", &mut text).is_ok() {
-            let status = String::from_utf8_lossy(&text);
-            let ids = status.lines().find_map(|line| line.strip_prefix("Uid:"));
-            holder.uid = ids.and_then(|ids| ids.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0);
+            let mut seen = ramline_snapshot::processes::Process::default();
+            seen.status(&text);
+            holder.uid = seen.uid;
         }
         holder
     }
 
     fn is_kernel_thread(&self) -> bool {
-        const PF_KTHREAD: u64 = 0x0020_0000;
-        let mut text = Vec::new();
-        self.read("stat", &mut text).is_ok()
-            && String::from_utf8_lossy(&text)
-                .rsplit_once(')')
-                .and_then(|(_, rest)| rest.split_whitespace().nth(6)?.parse::<u64>().ok())
-                .is_some_and(|flags| flags & PF_KTHREAD != 0)
+        let (mut text, mut seen) = (Vec::new(), ramline_snapshot::processes::Process::default());
+        self.read("stat", &mut text).is_ok() && seen.stat(&text).is_ok() && seen.kernel_thread
     }
 }
 

@@ -127,17 +127,9 @@ impl Spaces {
             }
             let below = |other: &Line<'_>| other.at.strip_prefix(&line.at).ok().map(Path::to_owned);
             let covered = table.lines.iter().filter(|other| other.id != line.id).filter_map(below);
-            self.ways.insert(
-                line.dev,
-                Way {
-                    fs: line.fs.to_owned(),
-                    via,
-                    at: line.at.clone(),
-                    whole,
-                    options: line.options.to_owned(),
-                    covered: covered.filter(|inside| !inside.as_os_str().is_empty()).collect(),
-                },
-            );
+            let covered = covered.filter(|inside| !inside.as_os_str().is_empty()).collect();
+            let (fs, options) = (line.fs.to_owned(), line.options.to_owned());
+            self.ways.insert(line.dev, Way { fs, via, at: line.at.clone(), whole, options, covered });
         }
         space
     }
