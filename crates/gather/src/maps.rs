@@ -18,7 +18,6 @@
 mod alike;
 mod clock;
 mod files;
-mod pieces;
 mod scan;
 mod tables;
 
@@ -104,8 +103,7 @@ pub fn read(root: &Root, request: &Request) -> Result<Maps> {
     out.reading.ranges = out.processes.iter().map(|p| p.mappings.len() as u64).sum();
     out.reading.budget = request.budget.map(Nanos::from);
     out.reading.lists = clock.start.elapsed().into();
-    let (files, unknown) = scan.finish();
-    (out.files, out.reading.unknown_lines) = (files, unknown);
+    (out.files, out.reading.unknown_lines) = (scan.files, scan.unknown);
     out.reading.files_left_out = files::ask(root, &mut out, request.walk, &clock);
     out.reading.files_left_out += alike::compare(&mut out.files, &clock);
     out.reading.asking = Nanos::from(clock.start.elapsed()).saturating_sub(out.reading.lists);
@@ -129,7 +127,7 @@ fn many(scan: &mut Scan<'_>, pids: Vec<u32>, clock: &Clock, out: &mut Maps) {
             Err(NotSeen::Denied) => out.missed.denied += 1,
             Err(NotSeen::Malformed(_)) => out.missed.malformed += 1,
             // A captured tree may hold a process without its mappings.
-            Err(NotSeen::Gone) if scan.is_capture() => {}
+            Err(NotSeen::Gone) if !scan.root.is_live() => {}
             Err(NotSeen::Gone) => out.missed.vanished += 1,
             // Neither has memory of its own: nothing is missed.
             Err(NotSeen::KernelThread | NotSeen::Zombie) => {}

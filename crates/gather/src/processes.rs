@@ -24,7 +24,7 @@ use one::Names;
 pub use one::{Captured, Depth};
 pub use plan::LARGEST_WALK;
 use ramline_kernel::Root;
-use ramline_snapshot::processes::{Missed, Process, Processes, Walks};
+use ramline_snapshot::processes::{Process, Processes};
 pub use swapped::place_swapped;
 pub use walk::{deep, within};
 
@@ -91,7 +91,13 @@ fn merge(workers: Vec<one::Worker<'_>>) -> Pass {
             exe: at(&program_at, p.exe),
             ..p
         }));
-        add(&mut pass.found.missed, &mut pass.found.walks, missed, walks);
+        let found = &mut pass.found;
+        found.missed.vanished += missed.vanished;
+        found.missed.denied += missed.denied;
+        found.missed.malformed += missed.malformed;
+        found.walks.done += walks.done;
+        found.walks.denied += walks.denied;
+        found.walks.cost.0 += walks.cost.0;
         pass.texts.extend(texts);
     }
     ramline_units::sort_by_key(&mut pass.found.list, |p| p.pid);
@@ -99,15 +105,6 @@ fn merge(workers: Vec<one::Worker<'_>>) -> Pass {
     pass.found.groups = groups.list;
     pass.found.programs = programs.list;
     pass
-}
-
-fn add(missed: &mut Missed, walks: &mut Walks, more: Missed, walked: Walks) {
-    missed.vanished += more.vanished;
-    missed.denied += more.denied;
-    missed.malformed += more.malformed;
-    walks.done += walked.done;
-    walks.denied += walked.denied;
-    walks.cost.0 += walked.cost.0;
 }
 
 /// The first process namespace has a fixed number (PROC_PID_INIT_INO of linux/proc_ns.h).

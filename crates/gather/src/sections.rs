@@ -14,7 +14,6 @@ mod hugepages;
 mod killers;
 mod machine;
 mod meta;
-mod mountinfo;
 mod mounts;
 mod processes;
 mod reader;

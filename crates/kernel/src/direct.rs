@@ -21,9 +21,6 @@ use crate::error::{KernelError, Result};
 use crate::map::{Map, Sharing};
 use crate::sys::size_of_target;
 
-/// Every disk with logical blocks up to 4 KiB accepts it, and a file system asks for no more than its block.
-const SAFE_ALIGNMENT: u64 = 4096;
-
 /// A buffer aligned to a page, as direct I/O needs it.
 #[derive(Debug)]
 pub struct Buffer {
@@ -66,7 +63,6 @@ pub struct Direct {
     file: File,
     path: PathBuf,
     size: Bytes,
-    alignment: u64,
 }
 
 impl Direct {
@@ -90,21 +86,13 @@ impl Direct {
         let open = OpenOptions::new().read(true).write(write).custom_flags(libc::O_DIRECT).open(path);
         let file = open.map_err(|error| failed_directly("open past the page cache", path, error))?;
         let size = Bytes(size_of_target(&file, path)?);
-        // The logical block size of a device; of a file, whose needs the file system hides, there is none.
-        let alignment = rustix::fs::ioctl_blksszget(&file).map_or(0, u64::from).max(SAFE_ALIGNMENT);
-        Ok(Direct { file, path: path.to_owned(), size, alignment })
+        Ok(Direct { file, path: path.to_owned(), size })
     }
 
     /// Size of the file or device.
     #[must_use]
     pub fn size(&self) -> Bytes {
         self.size
-    }
-
-    /// Offsets and lengths must be multiples of this many bytes.
-    #[must_use]
-    pub fn alignment(&self) -> u64 {
-        self.alignment
     }
 
     /// Fills `buffer` from `offset`; both must be aligned.

@@ -18,7 +18,7 @@ use crate::{Result, Root};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     /// 1: pages of files.
-    Pages,
+    Pages = 1,
     /// 2: objects that can be reclaimed, entries of directories and inodes above all.
     Objects,
     /// 3: both.
@@ -28,23 +28,14 @@ pub enum Level {
 impl Level {
     /// By its number.
     #[must_use]
-    pub const fn of(number: u64) -> Option<Level> {
-        match number {
-            1 => Some(Level::Pages),
-            2 => Some(Level::Objects),
-            3 => Some(Level::Both),
-            _ => None,
-        }
+    pub fn of(number: u64) -> Option<Level> {
+        [Level::Pages, Level::Objects, Level::Both].into_iter().find(|level| u64::from(level.number()) == number)
     }
 
     /// Its number.
     #[must_use]
     pub const fn number(self) -> u8 {
-        match self {
-            Level::Pages => 1,
-            Level::Objects => 2,
-            Level::Both => 3,
-        }
+        self as u8
     }
 }
 

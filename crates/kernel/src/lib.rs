@@ -1,7 +1,6 @@
 //! How the machine is touched.
 
 pub mod cgroup;
-mod clock;
 pub mod code;
 pub mod direct;
 pub mod drop_caches;

@@ -39,19 +39,14 @@ const LO_FLAGS_DIRECT_IO: u32 = 16;
 #[repr(C)]
 #[derive(Default)]
 struct LoopInfo64 {
-    lo_device: u64,
-    lo_inode: u64,
-    lo_rdevice: u64,
-    lo_offset: u64,
-    lo_sizelimit: u64,
-    lo_number: u32,
-    lo_encrypt_type: u32,
-    lo_encrypt_key_size: u32,
+    /// lo_device, lo_inode, lo_rdevice, lo_offset and lo_sizelimit.
+    place: [u64; 5],
+    /// lo_number, lo_encrypt_type and lo_encrypt_key_size.
+    numbers: [u32; 3],
     lo_flags: u32,
     lo_file_name: [[u8; 32]; 2],
-    lo_crypt_name: [u64; 8],
-    lo_encrypt_key: [u8; 32],
-    lo_init: [u64; 2],
+    /// lo_crypt_name, lo_encrypt_key and lo_init.
+    keys: [u64; 14],
 }
 
 #[repr(C)]

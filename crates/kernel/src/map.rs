@@ -68,10 +68,7 @@ impl Map {
     /// # Errors
     /// ENOMEM when the kernel will not commit that much, EINVAL for size 0.
     pub fn anonymous(size: Bytes, sharing: Sharing) -> Result<Map> {
-        let flags = match sharing {
-            Sharing::Private => MapFlags::PRIVATE,
-            Sharing::Shared => MapFlags::SHARED,
-        };
+        let flags = if sharing == Sharing::Private { MapFlags::PRIVATE } else { MapFlags::SHARED };
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         let done = long(size.0).and_then(|length| {
             // SAFETY: no address is asked for, so no mapping of ours is replaced.

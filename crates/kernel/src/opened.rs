@@ -28,8 +28,10 @@ use crate::{FileKey, Result, Root, Tried};
 pub struct Opened {
     group: OwnedFd,
     mounts: Vec<CString>,
-    files: BTreeMap<FileKey, PathBuf>,
-    lost: bool,
+    /// The regular files that were opened, by their paths at that moment.
+    pub files: BTreeMap<FileKey, PathBuf>,
+    /// Events were lost: then the list is not complete.
+    pub lost: bool,
     // While it is open the namespace is there, and paths of its mounts are whole.
     namespace: Option<File>,
 }
@@ -133,18 +135,6 @@ impl Opened {
             self.files.insert(key, path);
         }
     }
-
-    /// The regular files that were opened, by their paths at that moment.
-    #[must_use]
-    pub const fn files(&self) -> &BTreeMap<FileKey, PathBuf> {
-        &self.files
-    }
-
-    /// True when events were lost: then the list is not complete.
-    #[must_use]
-    pub const fn lost(&self) -> bool {
-        self.lost
-    }
 }
 
 #[cfg(test)]
@@ -174,9 +164,9 @@ mod tests {
         drop(File::open(&ours).unwrap());
         assert!(child.wait().unwrap().success());
         opened.take_in(true).unwrap();
-        let seen: Vec<&PathBuf> = opened.files().values().collect();
+        let seen: Vec<&PathBuf> = opened.files.values().collect();
         assert!(seen.contains(&&theirs), "{seen:?}");
         assert!(seen.iter().any(|path| path.ends_with("cat") || path.ends_with("coreutils")), "{seen:?}");
-        assert!(!seen.contains(&&ours) && !opened.lost(), "{seen:?}");
+        assert!(!seen.contains(&&ours) && !opened.lost, "{seen:?}");
     }
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use ramline_units::Bytes;
 
-use crate::kernel_file::read_u64;
+use crate::kernel_file::{read_text, read_u64};
 use crate::mount;
 use crate::sys::is_writable;
 use crate::{KernelError, Result, Root, Tried};
@@ -33,10 +33,6 @@ pub struct Place {
     pub fs_type: String,
     /// Free for an ordinary user.
     pub available: Bytes,
-    /// Size of the file system.
-    pub total: Bytes,
-    /// Block size of the file system in bytes.
-    pub block_size: u64,
     /// `major:minor` of the device of the file system.
     pub device_number: (u32, u32),
     /// Name of the whole disk below (`vda`), where there is one.
@@ -66,8 +62,6 @@ pub fn describe(dir: &Path) -> Result<Place> {
         fs_type: mounted.as_ref().map_or_else(|| "unknown".to_owned(), |mount| mount.fs_type.clone()),
         mount_point: mounted.map(|mount| mount.at),
         available: Bytes(stat.f_bavail.saturating_mul(block)),
-        total: Bytes(stat.f_blocks.saturating_mul(block)),
-        block_size: stat.f_bsize,
         device_number,
         device,
         rotational,
@@ -110,8 +104,8 @@ fn not_private(owner: u32, mode: u32) -> Option<String> {
     if owner != 0 {
         return Some(format!("belongs to user {owner}, who could put another file in its place"));
     }
-    (mode & WRITABLE_BY_OTHERS != 0 && mode & STICKY == 0)
-        .then(|| "is writable by others, who could put another file in its place".to_owned())
+    let why = "is writable by others, who could put another file in its place";
+    (mode & WRITABLE_BY_OTHERS != 0 && mode & STICKY == 0).then(|| why.to_owned())
 }
 
 impl Place {
@@ -119,7 +113,7 @@ impl Place {
     #[must_use]
     pub fn disk_number(&self, root: &Root) -> Option<(u32, u32)> {
         let name = self.device.as_ref()?;
-        let text = crate::kernel_file::read_text(&root.path(format!("/sys/block/{name}/dev"))).ok()?;
+        let text = read_text(&root.path(format!("/sys/block/{name}/dev"))).ok()?;
         let (major, minor) = text.trim().split_once(':')?;
         Some((major.parse().ok()?, minor.parse().ok()?))
     }
@@ -136,10 +130,9 @@ impl Place {
     /// # Errors
     /// `Denied`.
     pub fn refuse_unless_writable(&self, operation: &str) -> Result<()> {
-        if is_writable(&self.dir) {
-            return Ok(());
-        }
-        Err(KernelError::new(operation, &self.dir, crate::Cause::Denied).hint(format!("ls -ld {}", self.dir.display())))
+        let hint = || format!("ls -ld {}", self.dir.display());
+        let denied = || KernelError::new(operation, &self.dir, crate::Cause::Denied).hint(hint());
+        is_writable(&self.dir).then_some(()).ok_or_else(denied)
     }
 
     /// True for a file system known to be on a disk of this machine.

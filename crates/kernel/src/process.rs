@@ -32,9 +32,8 @@ use rustix::process::{
     pidfd_send_signal, set_parent_process_death_signal, setrlimit, setsid,
 };
 
-pub use crate::clock::{boottime, monotonic, sync_dir, sync_file_system};
-pub use crate::sys::page_size;
 use crate::sys::{FNV1A, fnv1a};
+pub use crate::sys::{boottime, monotonic, page_size, sync_dir, sync_file_system};
 pub(crate) use usage::wait_for;
 pub use usage::{Usage, own_usage, poll_with_usage, preemptions, wait_at_most, wait_with_usage};
 

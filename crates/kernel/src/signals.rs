@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Mutex, Once};
 use std::time::Duration;
 
-use crate::clock::monotonic;
 use crate::limits::Limited;
+use crate::sys::monotonic;
 
 static RECEIVED: AtomicI32 = AtomicI32::new(0);
 /// A thread of ours has failed: all work is to end, as after a signal.

@@ -76,13 +76,8 @@ pub fn selected(text: &str) -> &str {
 #[must_use]
 pub fn is_knob(root: &Root, path: &Path) -> bool {
     let Ok(below) = path.strip_prefix(root.path("/")) else { return false };
-    let names: Option<Vec<&str>> = below
-        .components()
-        .map(|part| match part {
-            Component::Normal(name) => name.to_str(),
-            _ => None,
-        })
-        .collect();
+    let is_plain = below.components().all(|part| matches!(part, Component::Normal(_)));
+    let names: Option<Vec<&str>> = below.iter().filter(|_| is_plain).map(|name| name.to_str()).collect();
     let names = names.unwrap_or_default();
     let by_name = matches!(
         names.as_slice(),

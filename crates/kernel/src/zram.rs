@@ -51,16 +51,14 @@ pub fn list(root: &Root) -> Vec<u32> {
 /// # Errors
 /// `Unsupported` when the driver is not there, `Denied` when not root.
 pub fn hot_add(root: &Root) -> Result<Device> {
+    let tried = "add a zram device through";
     if !has_control(root) {
-        return Err(KernelError::unsupported("add a zram device through", CONTROL, "the zram driver is not loaded")
-            .hint("modprobe zram"));
+        let feature = "the zram driver is not loaded";
+        return Err(KernelError::unsupported(tried, CONTROL, feature).hint("modprobe zram"));
     }
     let path = root.path(CONTROL).join("hot_add");
-    let text = read_text(&path).map_err(|mut error| {
-        error.operation = "add a zram device through".to_owned();
-        error
-    })?;
-    let id = text.trim().parse().map_err(|_| KernelError::malformed("add a zram device through", &path, &text))?;
+    let text = read_text(&path).map_err(|error| KernelError { operation: tried.to_owned(), ..error })?;
+    let id = text.trim().parse().map_err(|_| KernelError::malformed(tried, &path, &text))?;
     Ok(Device::open(root, id))
 }
 

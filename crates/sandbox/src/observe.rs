@@ -63,7 +63,7 @@ impl<'a> Observer<'a> {
             file: usage.saturating_sub(anon),
             shmem: if self.shared { rss_shared } else { Bytes::ZERO },
             swap: host.swap_used.saturating_sub(self.swap_used),
-            state: process.map(|stat| stat.state),
+            state: process.as_ref().map(|stat| stat.state),
             rss,
             rss_shared,
             major_faults: process.and_then(|stat| stat.major_faults).unwrap_or(known.major_faults),

@@ -111,14 +111,9 @@ impl Elf {
 
     /// Offset and length, if this program header is of notes (PT_NOTE).
     fn note(&self, entry: &[u8]) -> Option<(u64, u64)> {
-        if self.number(entry, 0, 4)? != 4 {
-            return None;
-        }
-        if self.wide {
-            Some((self.number(entry, 8, 8)?, self.number(entry, 32, 8)?))
-        } else {
-            Some((self.number(entry, 4, 4)?, self.number(entry, 16, 4)?))
-        }
+        let (offset, length, size) = if self.wide { (8, 32, 8) } else { (4, 16, 4) };
+        let range = Some((self.number(entry, offset, size)?, self.number(entry, length, size)?));
+        range.filter(|_| self.number(entry, 0, 4) == Some(4))
     }
 
     /// The note of type 3 by "GNU".

@@ -23,13 +23,14 @@ pub enum NotSeen {
 type Identity = (u32, u32, u64, String);
 
 pub struct Scan<'a> {
-    root: &'a Root,
+    pub root: &'a Root,
     walk: bool,
     known: HashMap<Identity, u32>,
-    files: Vec<MappedFile>,
+    pub files: Vec<MappedFile>,
     /// File-system type by device, from the mounts this process sees and, where those do not name it, from those of the process read.
     types: HashMap<(u32, u32), String>,
-    unknown: u64,
+    /// Lines that were not understood.
+    pub unknown: u64,
 }
 
 impl<'a> Scan<'a> {
@@ -37,15 +38,6 @@ impl<'a> Scan<'a> {
         let mut scan = Scan { root, walk, known: HashMap::new(), files: Vec::new(), types: HashMap::new(), unknown: 0 };
         scan.mounts("/proc/self/mountinfo");
         scan
-    }
-
-    pub fn is_capture(&self) -> bool {
-        !self.root.is_live()
-    }
-
-    /// The files, and how many lines were not understood.
-    pub fn finish(self) -> (Vec<MappedFile>, u64) {
-        (self.files, self.unknown)
     }
 
     /// Reads one process.
@@ -80,13 +72,13 @@ impl<'a> Scan<'a> {
         if !self.root.is_live() && !std::fs::symlink_metadata(&full).is_ok_and(|m| m.is_file()) {
             return Err(NotSeen::Gone);
         }
-        let mut lines = BufReader::new(File::open(&full).map_err(|e| why(&e))?);
+        let mut lines = BufReader::new(File::open(&full)?);
         let mut parser = Parser::new(path);
         let mut line = Vec::new();
         loop {
             line.clear();
             // A name can be long, but not longer than a path and a line break each byte; more is no file of the kernel.
-            let read = lines.by_ref().take(LONGEST).read_until(b'\n', &mut line).map_err(|e| why(&e))?;
+            let read = lines.by_ref().take(LONGEST).read_until(b'\n', &mut line)?;
             if read == 0 {
                 break;
             }
@@ -165,10 +157,9 @@ impl<'a> Scan<'a> {
 /// The longest line: a path of 4096 bytes, each written as four characters, and the columns before it.
 const LONGEST: u64 = 5 * 4096;
 
-fn why(error: &std::io::Error) -> NotSeen {
-    match error.kind() {
-        ErrorKind::PermissionDenied => NotSeen::Denied,
-        _ => NotSeen::Gone,
+impl From<std::io::Error> for NotSeen {
+    fn from(error: std::io::Error) -> NotSeen {
+        if error.kind() == ErrorKind::PermissionDenied { NotSeen::Denied } else { NotSeen::Gone }
     }
 }
 

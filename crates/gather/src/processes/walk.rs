@@ -12,7 +12,7 @@ use ramline_snapshot::processes::{Process, Processes, Walked};
 use ramline_units::Nanos;
 
 use super::one::walk;
-use super::plan::Plan;
+use super::plan::{Plan, by_kin};
 use crate::proc_dir::{NotRead, PidDir, ProcDir};
 
 /// Threads that walk within a budget, which is of time added up over them.
@@ -51,16 +51,8 @@ pub fn deep(root: &Root, all: &mut Processes) {
 
 /// All processes with memory, the largest first; of a group of more than [`OF_ALIKE`] likely forks, so many, evenly by size.
 fn chosen(all: &Processes) -> Vec<usize> {
-    let mut kin: Vec<Vec<usize>> = Vec::new();
-    for (at, number) in all.kin().into_iter().enumerate() {
-        let Some(number) = number.and_then(|n| usize::try_from(n).ok()) else { continue };
-        if kin.len() <= number {
-            kin.resize_with(number + 1, Vec::new);
-        }
-        kin[number].push(at);
-    }
     let mut chosen = Vec::new();
-    for mut members in kin {
+    for mut members in by_kin(all) {
         ramline_units::sort_by_key(&mut members, |at| all.list[*at].rss());
         let take = members.len().min(OF_ALIKE);
         chosen.extend((0..take).map(|i| members[i * (members.len() - 1) / (take - 1).max(1)]));

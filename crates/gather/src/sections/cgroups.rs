@@ -116,10 +116,7 @@ fn group(reader: &Reader<'_>, version: Version, mount: &str, path: &str, unseen:
 
 /// The tightest limit from our group up to the root.
 fn effective(reader: &Reader<'_>, version: Version, mount: &str, own: &str) -> Limit {
-    let file = match version {
-        Version::V1 => "memory.limit_in_bytes",
-        Version::V2 => "memory.max",
-    };
+    let file = if version == Version::V1 { "memory.limit_in_bytes" } else { "memory.max" };
     let own = own.trim_end_matches('/');
     let ways = std::iter::successors(Some(own), |path| path.rfind('/').map(|cut| &path[..cut]));
     let limits = ways.filter_map(|path| {

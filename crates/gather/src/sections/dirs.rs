@@ -30,11 +30,8 @@ const SHARE: Duration = Duration::from_millis(250);
 
 pub fn dirs(reader: &Reader<'_>) -> Seen<Vec<DirUse>> {
     if let Some(meta) = reader.meta() {
-        return if meta.dirs.is_empty() {
-            Seen::Absent { path: "meta.json: dirs".into() }
-        } else {
-            Seen::of(meta.dirs.clone())
-        };
+        let dirs = Some(meta.dirs.clone()).filter(|dirs| !dirs.is_empty());
+        return dirs.map_or_else(|| Seen::Absent { path: "meta.json: dirs".into() }, Seen::of);
     }
     reader.timed(|| {
         let end = Instant::now() + TIME;

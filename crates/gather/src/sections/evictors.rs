@@ -66,11 +66,11 @@ fn kdamond_threads(reader: &Reader<'_>) -> Option<u64> {
     if let Some(meta) = reader.meta() {
         return meta.kdamond_threads;
     }
-    let children = std::fs::read_to_string(reader.root().path("/proc/2/task/2/children")).ok()?;
+    let children = std::fs::read_to_string(reader.root.path("/proc/2/task/2/children")).ok()?;
     const NAME: &[u8] = b"kdamond";
     // There are a hundred of them, and this is half of what `cache stat` does about one file: one read each, of no more than the name.
     let named = |pid: &&str| {
-        let (mut name, path) = ([0; NAME.len()], reader.root().path(format!("/proc/{pid}/comm")));
+        let (mut name, path) = ([0; NAME.len()], reader.root.path(format!("/proc/{pid}/comm")));
         std::fs::File::open(path).is_ok_and(|mut comm| comm.read(&mut name).is_ok()) && name == NAME
     };
     u64::try_from(children.split_ascii_whitespace().filter(named).count()).ok()

@@ -45,7 +45,7 @@ fn walk(reader: &Reader<'_>, version: Version, mount: &Path, out: &mut Groups) {
     // Paths below the mount; the root is the empty one.
     let mut waiting = VecDeque::from([PathBuf::new()]);
     while let Some(below) = waiting.pop_front() {
-        let late = reader.root().is_live() && boottime().saturating_sub(begin) > LONGEST;
+        let late = reader.root.is_live() && boottime().saturating_sub(begin) > LONGEST;
         if out.list.len() >= MOST || late {
             out.complete = false;
             return;
@@ -54,7 +54,7 @@ fn walk(reader: &Reader<'_>, version: Version, mount: &Path, out: &mut Groups) {
         match group(reader, version, &dir, &below, out) {
             Some(group) => out.list.push(group),
             // Only the groups of one machine come and go; what a capture lacks was not there.
-            None if reader.root().is_live() && !below.as_os_str().is_empty() => {
+            None if reader.root.is_live() && !below.as_os_str().is_empty() => {
                 if reader.exists(&dir) {
                     out.without_controller += 1;
                 } else {

@@ -72,7 +72,7 @@ fn free_page_reporting(reader: &Reader<'_>) -> Option<Bytes> {
 fn first_block(path: &str, reader: &Reader<'_>) -> Option<String> {
     use std::io::Read;
     let mut buffer = [0; 4096];
-    let count = ramline_kernel::kernel_file::open(&reader.root().path(path)).ok()?.read(&mut buffer).ok()?;
+    let count = ramline_kernel::kernel_file::open(&reader.root.path(path)).ok()?.read(&mut buffer).ok()?;
     Some(String::from_utf8_lossy(&buffer[..count]).into_owned())
 }
 

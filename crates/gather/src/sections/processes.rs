@@ -24,7 +24,7 @@ pub enum Walking {
 
 pub fn processes(reader: &Reader<'_>, walking: Walking) -> Seen<Processes> {
     let path = "/proc";
-    if !reader.root().is_live() && !reader.exists(path) {
+    if !reader.root.is_live() && !reader.exists(path) {
         return Seen::Absent { path: path.to_owned() };
     }
     let captured = reader.meta().map(|meta| Captured {
@@ -36,7 +36,7 @@ pub fn processes(reader: &Reader<'_>, walking: Walking) -> Seen<Processes> {
     let seen = reader.timed(|| {
         let before = totals(reader);
         let depth = if walking == Walking::Every { Depth::Walk } else { Depth::Cheap };
-        let pass = match pass(reader.root(), depth, captured.as_ref(), reader.is_recording()) {
+        let pass = match pass(reader.root, depth, captured.as_ref(), reader.is_recording()) {
             Ok(pass) => pass,
             Err(error) => {
                 failed = Some(error);
@@ -44,7 +44,7 @@ pub fn processes(reader: &Reader<'_>, walking: Walking) -> Seen<Processes> {
             }
         };
         let mut found = pass.found;
-        if found.list.is_empty() && found.missed == Default::default() && !reader.root().is_live() {
+        if found.list.is_empty() && found.missed == Default::default() && !reader.root.is_live() {
             failed = Some(std::io::ErrorKind::NotFound.into());
         }
         reader.record(pass.texts);
@@ -55,7 +55,7 @@ pub fn processes(reader: &Reader<'_>, walking: Walking) -> Seen<Processes> {
             found.missed.nested = meta.nested;
             return found;
         }
-        let root = reader.root();
+        let root = reader.root;
         let mut bound = None;
         match walking {
             Walking::Never => return found,
@@ -108,7 +108,7 @@ fn users(reader: &Reader<'_>, found: &Processes) -> std::collections::BTreeMap<u
     if let Some(meta) = reader.meta() {
         return meta.users.clone();
     }
-    let text = std::fs::read(reader.root().path("/etc/passwd")).unwrap_or_default();
+    let text = std::fs::read(reader.root.path("/etc/passwd")).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let name = |line: &str| {
         let mut fields = line.split(':');

@@ -36,7 +36,7 @@ pub enum NotRead {
 }
 
 pub struct Reader<'a> {
-    root: &'a Root,
+    pub root: &'a Root,
     meta: Option<Meta>,
     tape: Option<RefCell<BTreeMap<String, Option<String>>>>,
 }
@@ -53,10 +53,6 @@ impl<'a> Reader<'a> {
     /// What a captured tree knows beyond its files; `None` on the live machine.
     pub const fn meta(&self) -> Option<&Meta> {
         self.meta.as_ref()
-    }
-
-    pub const fn root(&self) -> &Root {
-        self.root
     }
 
     /// Files read so far; `None` as text where the kernel refused.

@@ -9,7 +9,6 @@
 
 mod ask;
 mod holders;
-mod largest;
 mod spaces;
 mod tree;
 
@@ -66,10 +65,10 @@ fn counted(reader: &Reader<'_>) -> Option<Bytes> {
 
 fn look(reader: &Reader<'_>, segments: Vec<Segment>, start: Instant, now: Duration) -> Shmem {
     let before = counted(reader);
-    let proc = reader.root().path("/proc");
+    let proc = reader.root.path("/proc");
     let asker = Asker::new(now);
-    let spaces = Spaces::look(reader.root(), start + TIME_OF_PROCESSES);
-    let held = Held::look(reader.root(), &spaces, &asker, start + TIME_OF_PROCESSES);
+    let spaces = Spaces::look(reader.root, start + TIME_OF_PROCESSES);
+    let held = Held::look(reader.root, &spaces, &asker, start + TIME_OF_PROCESSES);
     // A process or two may refuse even root; who says "nobody holds it" says how many refused.
     let all_asked = held.walk.processes_complete && (held.walk.denied == 0 || process::uid() == 0);
     let mut forest = Forest::new(&asker, all_asked.then_some(&held.named), loops(reader), start + TIME);

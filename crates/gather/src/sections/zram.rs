@@ -35,7 +35,7 @@ fn support(reader: &Reader<'_>) -> ZramSupport {
     let control = reader.exists("/sys/class/zram-control");
     let modules = format!("/lib/modules/{}", rustix::system::uname().release().to_string_lossy());
     let listed = |file: &str| {
-        let text = std::fs::read_to_string(reader.root().path(format!("{modules}/{file}"))).ok()?;
+        let text = std::fs::read_to_string(reader.root.path(format!("{modules}/{file}"))).ok()?;
         Some(text.lines().any(|line| line.split(':').next().is_some_and(|m| m.contains("/zram.ko"))))
     };
     let loaded = control && reader.exists("/sys/module/zram/initstate");
@@ -57,7 +57,7 @@ fn formatted(reader: &Reader<'_>, name: &str) -> Option<bool> {
     }
     let page = ramline_kernel::process::page_size();
     let mut magic = [0; 10];
-    let device = std::fs::File::open(reader.root().path(format!("/dev/{name}"))).ok()?;
+    let device = std::fs::File::open(reader.root.path(format!("/dev/{name}"))).ok()?;
     match device.read_exact_at(&mut magic, page - 10) {
         Ok(()) => Some(&magic == b"SWAPSPACE2"),
         Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => Some(false),

@@ -43,7 +43,7 @@ pub struct Cramped {
 pub fn cramped(root: &Root, used: Bytes, elsewhere: Bytes) -> Option<Cramped> {
     let hierarchy = Hierarchy::detect(root).ok()?;
     let swaps = read_u64(&root.path("proc/sys/vm/swappiness")).ok() != Some(0);
-    let top = hierarchy.mount_point();
+    let top = hierarchy.mount.as_path();
     Look { version: hierarchy.version(), top, used, swaps }.below(top, Bytes(u64::MAX), elsewhere).err()
 }
 

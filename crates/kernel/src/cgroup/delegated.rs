@@ -57,7 +57,7 @@ pub fn move_process(pid: u32, group: &Path) -> Result<()> {
 
 /// The group that was given to us: the systemd unit we are in, if systemd says so, or, without systemd, all we see.
 fn given<'a>(mount: &'a Path, own: &'a Path, says: fn(&str) -> bool) -> Result<&'a Path> {
-    let unit = ancestors(mount, own).find(|dir| is_unit(dir));
+    let unit = ancestors(mount, own).find(|dir| UNITS.iter().any(|end| name(dir).ends_with(end)));
     let dir = unit.unwrap_or(mount);
     // user@UID.service was given to the user's systemd, which does not share it. That a unit of another kind than a slice gives
     // memory to its children is our own doing, and needs no second question.
@@ -82,10 +82,6 @@ fn says_systemd(unit: &str) -> bool {
 
 fn name(dir: &Path) -> &str {
     dir.file_name().and_then(|name| name.to_str()).unwrap_or_default()
-}
-
-fn is_unit(dir: &Path) -> bool {
-    UNITS.iter().any(|end| name(dir).ends_with(end))
 }
 
 /// Ours, with the two files a delegation consists of.

@@ -50,7 +50,7 @@ impl Group {
         let dir = parent.dir.join(name);
         refuse_foreign("make the cgroup", &dir)?;
         if parent.version == Version::V2 {
-            v2::enable_memory(&v2::knob(&parent.dir))?;
+            v2::enable_memory(&parent.dir.join(v2::SUBTREE))?;
         }
         Group::make(parent.version, dir)
     }

@@ -13,7 +13,8 @@ use crate::{Cause, KernelError, Result, Root};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hierarchy {
     version: Version,
-    mount: PathBuf,
+    /// Where it is mounted.
+    pub mount: PathBuf,
     own: PathBuf,
 }
 
@@ -48,12 +49,6 @@ impl Hierarchy {
     #[must_use]
     pub fn version(&self) -> Version {
         self.version
-    }
-
-    /// Where it is mounted.
-    #[must_use]
-    pub fn mount_point(&self) -> &Path {
-        &self.mount
     }
 
     /// The group this process is in.
@@ -113,7 +108,7 @@ impl Hierarchy {
     /// # Errors
     /// As [`Hierarchy::parent`].
     pub fn memory_to_enable(&self) -> Result<Option<PathBuf>> {
-        self.find_parent().map(|parent| (!parent.gives_memory).then(|| v2::knob(&parent.dir)))
+        self.find_parent().map(|parent| (!parent.gives_memory).then(|| parent.dir.join(v2::SUBTREE)))
     }
 
     /// Gives the memory controller to the children of the top of the tree, or of the group that was given to us: a change to
@@ -166,7 +161,7 @@ fn below(at: &Path, subtree: &str, path: &str) -> PathBuf {
 /// # Errors
 /// `Absent` when there is no such group.
 pub fn processes_below(root: &Root, path: &Path) -> Result<Vec<u32>> {
-    let named = || Some(Hierarchy::detect(root).ok()?.mount_point().join(path.strip_prefix("/").unwrap_or(path)));
+    let named = || Some(Hierarchy::detect(root).ok()?.mount.join(path.strip_prefix("/").unwrap_or(path)));
     let is_group = |dir: &PathBuf| dir.join("cgroup.procs").exists();
     let dir = Some(path.to_owned()).filter(is_group).or_else(|| named().filter(is_group));
     let dir = dir.ok_or_else(|| KernelError::new("find the control group", path, Cause::Absent))?;

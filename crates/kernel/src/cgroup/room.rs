@@ -64,9 +64,9 @@ pub fn cache_room(root: &Root) -> Result<Room> {
 fn least(root: &Root, machine: Bytes, spare_mapped: bool) -> Room {
     let machine = Room { bytes: machine, bound: "the machine".to_owned() };
     let Ok(hierarchy) = Hierarchy::detect(root) else { return machine };
-    let rooms = ancestors(hierarchy.mount_point(), hierarchy.own()).filter_map(|dir| {
+    let rooms = ancestors(&hierarchy.mount, hierarchy.own()).filter_map(|dir| {
         let bytes = room_in(dir, hierarchy.version(), spare_mapped)?;
-        let name = dir.strip_prefix(hierarchy.mount_point()).unwrap_or(dir).display();
+        let name = dir.strip_prefix(&hierarchy.mount).unwrap_or(dir).display();
         Some(Room { bytes, bound: format!("control group /{name}") })
     });
     rooms.fold(machine, |least, room| if room.bytes < least.bytes { room } else { least })

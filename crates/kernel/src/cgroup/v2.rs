@@ -59,11 +59,6 @@ fn has_limit(dir: &Path) -> bool {
     limit("memory.max") || limit("memory.high") || limit("memory.swap.max")
 }
 
-/// The knob that gives controllers to the children of `parent`.
-pub fn knob(parent: &Path) -> PathBuf {
-    parent.join(SUBTREE)
-}
-
 /// Gives the memory controller to the children of a group, by its `knob`.
 pub fn enable_memory(knob: &Path) -> Result<Change> {
     let change = write_knob(knob, "+memory")?;
@@ -197,7 +192,7 @@ mod tests {
     fn enabling_says_what_was_there_before() {
         let top = tempfile::tempdir().unwrap();
         group(top.path(), "memory\n", "cpu\n", "1\n", None);
-        let change = enable_memory(&knob(top.path())).unwrap();
+        let change = enable_memory(&top.path().join(SUBTREE)).unwrap();
         assert_eq!((change.before.as_deref(), change.after.as_deref()), (Some("cpu"), Some("+memory")));
     }
 }

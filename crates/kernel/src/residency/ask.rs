@@ -15,25 +15,12 @@ use crate::sys::{check, page_size, size_of_fd};
 /// The same number on every architecture we are built for (Linux 6.5).
 const SYS_CACHESTAT: libc::c_long = 451;
 
-#[repr(C)]
-struct Range {
-    off: u64,
-    len: u64,
-}
-
-#[repr(C)]
-#[derive(Default)]
-struct Stat {
-    cache: u64,
-    dirty: u64,
-    writeback: u64,
-    evicted: u64,
-    recently_evicted: u64,
-}
-
-fn call(fd: libc::c_int, range: &Range, stat: &mut Stat) -> libc::c_long {
-    // SAFETY: cachestat(fd, range, stat, flags) reads one Range and writes one Stat (linux/mman.h).
-    unsafe { libc::syscall(SYS_CACHESTAT, fd, &raw const *range, &raw mut *stat, 0) }
+/// Of offset and length, both in bytes: pages cached, dirty, being written back, evicted, and evicted recently.
+fn call(fd: libc::c_int, range: [u64; 2]) -> io::Result<[u64; 5]> {
+    let mut stat = [0; 5];
+    // SAFETY: cachestat(fd, range, stat, flags) reads two numbers and writes five (linux/mman.h).
+    let result = unsafe { libc::syscall(SYS_CACHESTAT, fd, range.as_ptr(), stat.as_mut_ptr(), 0) };
+    check(libc::c_int::try_from(result).unwrap_or(-1)).map(|_| stat)
 }
 
 /// Whether the kernel has cachestat and no filter forbids it. Asked once, about a file that is none: the kernel then says
@@ -41,10 +28,7 @@ fn call(fd: libc::c_int, range: &Range, stat: &mut Stat) -> libc::c_long {
 #[must_use]
 pub fn cachestat_works() -> bool {
     static WORKS: OnceLock<bool> = OnceLock::new();
-    *WORKS.get_or_init(|| {
-        let result = call(-1, &Range { off: 0, len: 0 }, &mut Stat::default());
-        result != 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EBADF)
-    })
+    *WORKS.get_or_init(|| call(-1, [0, 0]).is_err_and(|error| error.raw_os_error() == Some(libc::EBADF)))
 }
 
 /// Asks cachestat; `length` 0 means up to the end of the file.
@@ -52,18 +36,9 @@ pub fn cachestat_works() -> bool {
 /// # Errors
 /// EPERM for a file we do not own and may not write (from Linux 6.12.12 on), EOPNOTSUPP on hugetlbfs.
 pub fn cachestat(file: BorrowedFd<'_>, offset: u64, length: u64) -> io::Result<Residency> {
-    let (range, mut stat) = (Range { off: offset, len: length }, Stat::default());
-    if call(file.as_raw_fd(), &range, &mut stat) != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(Residency {
-        cached: stat.cache,
-        dirty: Some(stat.dirty),
-        writeback: Some(stat.writeback),
-        evicted: Some(stat.evicted),
-        recently_evicted: Some(stat.recently_evicted),
-        method: Method::Cachestat,
-    })
+    let [cached, others @ ..] = call(file.as_raw_fd(), [offset, length])?;
+    let [dirty, writeback, evicted, recently_evicted] = others.map(Some);
+    Ok(Residency { cached, dirty, writeback, evicted, recently_evicted, method: Method::Cachestat })
 }
 
 /// Asks mincore about every page. Only to be believed where [`mincore_tells_truth`].

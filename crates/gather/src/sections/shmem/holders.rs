@@ -4,8 +4,6 @@
 //! never return. Its inode then comes from fdinfo, or from a stat of the file itself. Of mappings the table says device and
 //! inode; a file without a name is asked through map_files, which the kernel allows to root.
 
-mod candidate;
-
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{ErrorKind, Read};
@@ -19,7 +17,6 @@ use ramline_units::Bytes;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use self::candidate::{Candidate, internal_kind};
 use super::ask::{Asker, dev_text, seconds};
 use super::spaces::{Space, Spaces, number_in_link};
 use crate::held::DELETED;
@@ -294,7 +291,7 @@ impl Process<'_> {
         if self.read("stat", &mut text).is_ok() {
             let stat = String::from_utf8_lossy(&text);
             let (left, right) = stat.rsplit_once(')').unwrap_or_default();
-            left.split_once('(').map(|(_, name)| name).unwrap_or_default().clone_into(&mut holder.name);
+            holder.name = left.split_once('(').map(|(_, name)| name.to_owned()).unwrap_or_default();
             let words: Vec<&str> = right.split_whitespace().collect();
             let ticks = |at: usize| words.get(at).and_then(|w| w.parse::<u64>().ok()).unwrap_or(0);
             holder.asleep = matches!(words.first(), Some(&("S" | "T" | "t")));
@@ -333,4 +330,59 @@ fn object(key: Key, path: &[u8], stat: Option<Stat>, asker: &Asker, open: impl F
         out.age = traced.then(|| asker.age(seconds(stat.st_atime), seconds(stat.st_mtime)));
     }
     out
+}
+
+/// Why a descriptor is worth a look.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Candidate {
+    /// Named like a file of the kernel's internal tmpfs.
+    Internal,
+    /// Its path leads into a file system in RAM.
+    InRam,
+    Graphics,
+}
+
+impl Candidate {
+    pub fn of(path: &[u8], space: Option<&Space>) -> Option<Candidate> {
+        match path {
+            b"/dev/null" | b"/dev/zero" | b"/dev/random" | b"/dev/urandom" => None,
+            _ if path.starts_with(b"/dev/dri/") => Some(Candidate::Graphics),
+            _ if path.ends_with(DELETED) && internal_kind(path) != ObjectKind::Other => Some(Candidate::Internal),
+            _ if path.first() == Some(&b'/') && space?.in_ram(path) => Some(Candidate::InRam),
+            _ => None,
+        }
+    }
+}
+
+/// What a file of the kernel's internal tmpfs is, by the name the kernel gives it.
+pub fn internal_kind(path: &[u8]) -> ObjectKind {
+    let kinds: [(&[u8], ObjectKind); 5] = [
+        (b"/memfd:", ObjectKind::Memfd),
+        (b"/dev/zero", ObjectKind::SharedAnonymous),
+        (b"/SYSV", ObjectKind::Segment),
+        (b"/drm mm object", ObjectKind::Graphics),
+        (b"/i915", ObjectKind::Graphics),
+    ];
+    kinds.iter().find(|(start, _)| path.starts_with(start)).map_or(ObjectKind::Other, |(_, kind)| *kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_descriptors_that_can_be_in_ram_are_looked_at() {
+        let mut space = Space::default();
+        space.points.insert(b"/".to_vec(), false);
+        space.points.insert(b"/dev".to_vec(), true);
+        let of = |path: &str| Candidate::of(path.as_bytes(), Some(&space));
+        assert_eq!(of("socket:[3]"), None);
+        assert_eq!(of("/net/dead (deleted)"), None);
+        assert_eq!(of("/dev/null"), None);
+        assert_eq!(of("/dev/x (deleted)"), Some(Candidate::InRam));
+        assert_eq!(of("/memfd:x (deleted)"), Some(Candidate::Internal));
+        assert_eq!(of("/memfd:x"), None, "a file of that name on a disk");
+        assert_eq!(of("/dev/dri/card0"), Some(Candidate::Graphics));
+        assert_eq!(Candidate::of(b"/dev/x", None), None);
+    }
 }

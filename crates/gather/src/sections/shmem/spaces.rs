@@ -8,8 +8,7 @@ use std::time::Instant;
 
 use ramline_kernel::Root;
 
-use super::super::mountinfo::{Line, Table};
-use super::super::mounts::is_local;
+use super::super::mounts::{Line, Table, is_local};
 use crate::proc_dir::pids;
 
 /// One way to a file system in RAM.
