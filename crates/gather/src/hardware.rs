@@ -1,6 +1,6 @@
 //! The machine below the measurement: processor, its last-level cache, the hypervisor, huge pages.
 //!
-//! What it is not: an inventory; only what a reader needs to judge a latency.
+//! Only what a reader needs to judge a latency.
 //!
 //! ```
 //! let hardware = ramline_gather::hardware::read(&ramline_kernel::Root::live());

@@ -1,6 +1,6 @@
 //! Which files processes have open or mapped, by device and inode, and which of them have no name any more.
 //!
-//! What it is not: complete without root: other users' processes are not seen then, and counted. A file that a server or a program
+//! Without root other users' processes are not seen, but counted. A file that a server or a program
 //! answers for (NFS, FUSE) is not looked at, because a server that is gone never answers. A file system whose mappings name another
 //! device than stat(2) does (btrfs) is known by its open descriptors only.
 

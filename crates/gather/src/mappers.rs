@@ -1,6 +1,6 @@
 //! Who maps a file, and who reads it past the page cache.
 //!
-//! What it is not: complete without root: other users' processes are not seen then. A file system whose mappings name another
+//! Without root other users' processes are not seen. A file system whose mappings name another
 //! device than stat(2) does (btrfs) is matched by inode and path.
 
 use std::collections::HashMap;

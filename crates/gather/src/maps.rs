@@ -1,7 +1,7 @@
 //! Which files processes map, and what of those is in RAM.
 //!
-//! What it is: one reading of `/proc/PID/maps` (or `smaps`, which walks the page tables) of the processes asked for, and of the
-//! page cache, file by file. What it is not: a section of the snapshot; it is dear, and no capture holds it.
+//! One reading of `/proc/PID/maps` (or `smaps`, which walks the page tables) of the processes asked for, and of the
+//! page cache, file by file. It is no section of the snapshot: it is expensive, and no capture holds it.
 //!
 //! What it disturbs: the kernel holds the process's lock on its mappings for each piece of a few KiB that it prints; a walk
 //! holds it longer, by the size of the ranges printed. Files are opened for reading, without changing their access time where

@@ -1,8 +1,7 @@
 //! One cheap pass over all processes, and page-table walks where they are worth their cost.
 //!
-//! What it is: the only reader of `/proc/PID` of others. Each process costs an open directory and four small files (`stat`,
-//! `status`, `cgroup`, the link `exe`); two threads share the work and reuse their buffers. What it is not: the meaning of
-//! the numbers, and a decision what to show.
+//! The only reader of `/proc/PID` of others. Each process costs an open directory and four small files (`stat`,
+//! `status`, `cgroup`, the link `exe`); two threads share the work and reuse their buffers.
 //!
 //! ```
 //! use ramline_gather::processes::{Depth, scan};

@@ -1,6 +1,6 @@
 //! Is the machine quiet enough for a timing? Load, idle CPU and pressure over a short look.
 //!
-//! What it is not: a verdict; the caller sets the threshold, [`Quiet::disturbance`] names what exceeds one.
+//! The caller sets the threshold, [`Quiet::disturbance`] names what exceeds one.
 //!
 //! ```no_run
 //! let root = ramline_kernel::Root::live();
@@ -32,7 +32,7 @@ pub struct Quiet {
     /// Share taken by the hypervisor, 0 to 1; `None` where its counter went back.
     pub cpu_stolen: Option<f64>,
     /// Share of the look in which a task waited for memory (PSI some), in percent; `None` where PSI is off. The kernel's own average
-    /// over 10 s would still tell of a run of ours that is over.
+    /// over 10 s would still include a run of ours that is over.
     pub psi_memory: Option<f64>,
     /// The same for I/O.
     pub psi_io: Option<f64>,
@@ -108,7 +108,7 @@ fn waited(root: &Root) -> [Option<u64>; 2] {
     [seen.pressure_memory, seen.pressure_io].map(|psi| Some(psi.data()?.some?.total_us))
 }
 
-/// The longest that somebody may wait once in a short look.
+/// The longest single wait allowed in a short look.
 const ONE_WRITE: Duration = Duration::from_millis(20);
 
 impl Quiet {

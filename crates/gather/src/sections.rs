@@ -1,7 +1,6 @@
 //! Filling a [`Snapshot`]: from this machine, or from a captured tree.
 //!
-//! What it is: which files make which section. What it is not: a parser; texts go to
-//! `ramline-snapshot`. Only the sections a command wants are read.
+//! Which files make which section; texts are parsed by `ramline-snapshot`. Only the sections a command wants are read.
 
 mod blocks;
 mod capture;
@@ -121,8 +120,8 @@ fn wanted<T>(wanted: bool, read: impl FnOnce() -> Seen<T>) -> Seen<T> {
 fn thp(reader: &Reader<'_>) -> Seen<Thp> {
     let dir = "/sys/kernel/mm/transparent_hugepage";
     reader.section(&format!("{dir}/enabled"), |_, enabled| {
-        let other = |name: &str| reader.text(&format!("{dir}/{name}")).ok().and_then(|t| bracketed(&t).0);
-        let size = |name: &String| ThpSize::from_text(name, &reader.text(&format!("{dir}/{name}/enabled")).ok()?);
+        let other = |name: &str| reader.text(format!("{dir}/{name}")).ok().and_then(|t| bracketed(&t).0);
+        let size = |name: &String| ThpSize::from_text(name, &reader.text(format!("{dir}/{name}/enabled")).ok()?);
         let names = reader.names(dir);
         let mut sizes: Vec<ThpSize> = names.iter().filter(|n| n.starts_with("hugepages-")).filter_map(size).collect();
         ramline_units::sort_by_key(&mut sizes, |size| size.page);
@@ -153,7 +152,7 @@ fn directory<T>(reader: &Reader<'_>, dir: &str, names: Vec<String>, make: impl F
     let mut files = Files::new();
     let seen = reader.timed(|| {
         for name in names {
-            match reader.text(&format!("{dir}/{name}")) {
+            match reader.text(format!("{dir}/{name}")) {
                 Ok(text) => drop(files.insert(name, text)),
                 Err(reader::NotRead::Denied) => refused = true,
                 Err(_) => {}

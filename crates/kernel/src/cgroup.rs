@@ -1,7 +1,6 @@
 //! Memory cgroups, version 1 and 2: find the hierarchy, make a group, limit it, read it, kill it, remove it.
 //!
-//! What it is not: a view of all groups of the machine (a section of the snapshot), and not a manager: it touches only
-//! groups named `ramline-<pid>-<n>`.
+//! It touches only groups named `ramline-<pid>-<n>`; a view of all groups of the machine is a section of the snapshot.
 //!
 //! ```no_run
 //! use ramline_kernel::{Root, cgroup::{Group, Hierarchy}};

@@ -1,6 +1,6 @@
 //! Reading and writing past the page cache (O_DIRECT).
 //!
-//! What it is not: asynchronous: one request at a time, which is what a page fault waits for.
+//! One request at a time, which is what a page fault waits for.
 //!
 //! ```no_run
 //! use ramline_kernel::direct::{Buffer, Direct};

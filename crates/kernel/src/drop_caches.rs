@@ -1,7 +1,6 @@
 //! `/proc/sys/vm/drop_caches`: throws away clean caches of the whole machine, at once.
 //!
-//! What it is not: bound to a group or a namespace, and nothing that could be put back: what was dropped is read again when it
-//! is needed. Nothing is lost: dirty pages, pages of tmpfs, and pages a program maps or locks stay.
+//! It knows no group and no namespace and cannot be undone: what was dropped is read again when it is needed. Nothing is lost: dirty pages, pages of tmpfs, and pages a program maps or locks stay.
 //!
 //! ```
 //! use ramline_kernel::drop_caches::Level;

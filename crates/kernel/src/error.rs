@@ -1,6 +1,6 @@
 //! The one error of this crate: what was tried, on which object, the cause, and one command to try.
 //!
-//! What it is not: a place where causes are flattened to text; callers decide by [`Cause`].
+//! Callers decide by [`Cause`], not by its text.
 //!
 //! ```
 //! use ramline_kernel::KernelError;
@@ -27,11 +27,19 @@ pub enum Cause {
     /// The object does not exist (ENOENT, ENODEV, ENXIO).
     Absent,
     /// We refused before touching anything: the rule and the numbers it was judged by.
-    Refused { rule: String, numbers: String },
+    Refused {
+        /// What must be so.
+        rule: String,
+        /// What was found; may be empty.
+        numbers: String,
+    },
     /// Any other error of a system call.
     Io(io::Error),
     /// This kernel, file system or program lacks the feature.
-    Unsupported { feature: String },
+    Unsupported {
+        /// What is missing.
+        feature: String,
+    },
 }
 
 impl fmt::Display for Cause {

@@ -1,7 +1,7 @@
 //! What only the first process of a virtual machine does: mounting the kernel's file systems, loading modules, finding disks
 //! and ports by the names they were given, and switching the machine off.
 //!
-//! What it is not: for a host. Every function that changes something refuses unless this process has pid 1.
+//! Every function that changes something refuses unless this process has pid 1.
 //!
 //! ```
 //! assert!(!ramline_kernel::guest::is_init());

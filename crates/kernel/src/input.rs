@@ -1,8 +1,8 @@
-//! What comes from outside: files somebody has named, captured, copied or could have forged. Looked at before they are opened, read up to a
+//! What comes from outside: files that were named, captured, copied or may be forged. Looked at before they are opened, read up to a
 //! bound, never waited for without one.
 //!
 //! A file is opened without being opened first (O_PATH): so its kind is known before a pipe's writer is let go, a watchdog is armed or a
-//! tape is wound, and what is then opened is what was looked at. What it is not: for the kernel's own files ([`crate::kernel_file`]).
+//! tape is wound, and what is then opened is what was looked at. The kernel's own files are for [`crate::kernel_file`].
 //!
 //! ```
 //! use ramline_kernel::input;

@@ -1,7 +1,7 @@
 //! Loop devices: a scratch file as a block device with a queue of its own, so that read-ahead can be set for it
 //! without touching the queues of the host.
 //!
-//! What it is not: losetup. Only whole files are attached, and only devices whose backing file we name are detached.
+//! Only whole files are attached, and only devices whose backing file we name are detached.
 //!
 //! ```no_run
 //! use ramline_kernel::{Root, loopdev};
@@ -104,7 +104,7 @@ pub fn attach(root: &Root, file: &Path, options: Options) -> Result<LoopDevice> 
         let node = open_options().open(&device.node).tried("open", &device.node)?;
         match configure(&node, &backing, file, options) {
             Ok(()) => return Ok(device),
-            // Between the question and the answer somebody else took it: ask again.
+            // Between the question and the answer another process took it: ask again.
             Err(error) if error.raw_os_error() == Some(libc::EBUSY) => last = Some(error),
             Err(error) => return Err(KernelError::io(tried, file, error)),
         }
@@ -252,7 +252,7 @@ impl LoopDevice {
     /// user left, the kernel only marks it to be cleared later.
     ///
     /// # Errors
-    /// EBUSY when somebody still has it open after that.
+    /// EBUSY when it is still open after that.
     pub fn detach(&self) -> Result<()> {
         let tried = "detach";
         let node = File::open(&self.node).tried(tried, &self.node)?;
@@ -267,7 +267,7 @@ impl LoopDevice {
         })
     }
 
-    /// Takes the detached device itself away. False when it stays, because somebody has it open or has attached it since:
+    /// Takes the detached device itself away. False when it stays, because it is open or was attached since:
     /// then it is theirs.
     ///
     /// # Errors

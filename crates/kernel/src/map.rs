@@ -1,7 +1,6 @@
 //! Memory mappings with safe access: anonymous (the data of a workload) and of a file (its code).
 //!
-//! What it is not: a way to share memory between processes; whoever maps a file trusts nobody to shorten it (a page
-//! beyond its end is SIGBUS, which ends the process). Memory is reserved by the kernel's own rules (no MAP_NORESERVE).
+//! A mapped file must not be shortened by others: a page beyond its end is SIGBUS, which ends the process. Memory is reserved by the kernel's own rules (no MAP_NORESERVE).
 //!
 //! ```
 //! use ramline_kernel::map::{Map, Sharing};

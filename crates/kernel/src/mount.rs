@@ -1,6 +1,6 @@
 //! Mounting scratch file systems, and what is mounted where.
 //!
-//! What it is not: a general mount(8): images, scratch devices and file systems in memory for the lab, always nosuid, nodev.
+//! Images, scratch devices and file systems in memory for the lab, always nosuid, nodev.
 //!
 //! ```no_run
 //! use ramline_kernel::mount;
@@ -113,7 +113,7 @@ impl Remote {
 
 /// Makes an ext4 file system in an image or on a device with `mke2fs`, without lazy initialisation (which would write
 /// later, into a measurement) and without a journal. The target is opened here, no link followed, and mke2fs is given the
-/// open file: nobody can put another one under the name in between.
+/// open file: no other one can take the name in between.
 ///
 /// # Errors
 /// `Refused` for a file that is not ours alone; `Unsupported` when mke2fs is not installed; `Io` with its message when it
@@ -282,7 +282,7 @@ pub fn tmpfs_with(at: &Path, options: Tmpfs) -> Result<()> {
 }
 
 /// Whether this kernel's tmpfs takes an option: asked of a file system context that is never mounted (fsopen, Linux 5.2).
-/// False too for whoever may not mount.
+/// False too for a user who may not mount.
 #[must_use]
 pub fn tmpfs_knows(option: &str, value: Option<&str>) -> bool {
     let Ok(context) = fsopen("tmpfs", FsOpenFlags::empty()) else { return false };
@@ -332,7 +332,7 @@ fn mount_with(what: &Path, at: &Path, fs_type: &str, flags: MountFlags, data: &s
 /// Unmounts; waits up to 2 s while it is busy. No link is followed and nothing is detached lazily.
 ///
 /// # Errors
-/// EBUSY when somebody still uses it after that, EINVAL when nothing is mounted there.
+/// EBUSY when it is still in use after that, EINVAL when nothing is mounted there.
 pub fn unmount(at: &Path) -> Result<()> {
     retry_busy(Duration::from_secs(2), || rustix::mount::unmount(at, UnmountFlags::NOFOLLOW).tried("unmount", at))
 }

@@ -1,8 +1,8 @@
-//! Which files a command opens: those of the command itself, of whatever it starts, and of nobody else.
+//! Which files a command opens: those of the command itself, of all it starts, and of no other process.
 //!
 //! The command runs in a mount namespace of its own (the same mounts, copied), and fanotify(7) watches the mounts of that
 //! namespace only. So every open and every exec through a path is seen, also of children that live for a millisecond, and no
-//! event is anybody else's. What it is not: a view of files that were open before, that another process opens for the command
+//! event is anybody else's. Not seen are files that were open before, that another process opens for the command
 //! (a daemon), or that are reached through a mount made while it runs. Needs root.
 
 #![expect(unsafe_code, reason = "fanotify, and unshare in the child")]
@@ -78,7 +78,7 @@ impl Opened {
         }
     }
 
-    /// Keeps the namespace of the started command until this is dropped: paths can then be told also after its end.
+    /// Keeps the namespace of the started command until this is dropped: paths are then known also after its end.
     ///
     /// # Errors
     /// When the process is gone.

@@ -1,6 +1,6 @@
 //! A file locked into memory: mapped whole, each page locked at the moment it is there (MLOCK_ONFAULT), so that nothing is read twice.
 //!
-//! What it is not: access to the contents; the mapping is never read through, so a file that shrinks harms nobody.
+//! The mapping is never read through, so a file that shrinks does no harm.
 //!
 //! ```no_run
 //! use ramline_kernel::pin::Locked;
@@ -29,7 +29,7 @@ pub struct Locked {
     length: usize,
 }
 
-// SAFETY: the mapping belongs to this value alone, and nobody reads or writes through it.
+// SAFETY: the mapping belongs to this value alone, and nothing reads or writes through it.
 unsafe impl Send for Locked {}
 
 impl Locked {
@@ -81,7 +81,7 @@ impl Locked {
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // SAFETY: exactly our mapping, which nobody uses any more.
+        // SAFETY: exactly our mapping, which is not used any more.
         unsafe { munmap(self.start, self.length) }.ok();
     }
 }

@@ -1,6 +1,6 @@
 //! Where a directory lives: file system, free space, the block device below it.
 //!
-//! What it is not: a choice of the scratch place; it gives the facts and refuses what cannot work.
+//! It gives the facts and refuses what cannot work; where scratch files go is chosen above.
 //!
 //! ```
 //! let place = ramline_kernel::place::describe("/".as_ref())?;
@@ -76,7 +76,7 @@ pub fn whole_disk(root: &Root, (major, minor): (u32, u32)) -> Option<String> {
     Some(own.file_name()?.to_str()?.to_owned())
 }
 
-/// For root: refuses a directory somebody else could rename or replace, so that no name in it can come to mean their file.
+/// For root: refuses a directory that other users could rename or replace, so that no name in it can come to mean their file.
 /// Each directory from the top must be root's, and writable by others only with the sticky bit (as /tmp). For anybody
 /// else there is nothing to gain by that, and nothing is refused.
 ///

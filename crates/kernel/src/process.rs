@@ -1,6 +1,6 @@
 //! Processes: who they are (pid and start time), what they hold, ending them; children that die with us.
 //!
-//! What it is not: a list of the machine's processes; that is a section of the snapshot.
+//! The list of the machine's processes is a section of the snapshot.
 //!
 //! ```
 //! use ramline_kernel::process;
@@ -72,7 +72,7 @@ pub fn boot_id(root: &Root) -> Result<String> {
     Ok(read_text(&root.path("/proc/sys/kernel/random/boot_id"))?.trim().to_owned())
 }
 
-/// What tells this machine from others: a hash of /etc/machine-id, which is itself not to be passed on (machine-id(5)). `None`
+/// Identifies this machine: a hash of /etc/machine-id, which is itself not to be passed on (machine-id(5)). `None`
 /// where there is none.
 #[must_use]
 pub fn machine(root: &Root) -> Option<String> {

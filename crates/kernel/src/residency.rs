@@ -1,6 +1,6 @@
 //! How much of a file is in the page cache, and evicting it with proof.
 //!
-//! What it is not: a list of which pages; only counts. cachestat(2) (Linux 6.5) where the kernel has it, else mincore(2)
+//! cachestat(2) (Linux 6.5) where the kernel has it, else mincore(2)
 //! over a mapping, which cannot tell dirty pages. Which of the two tells the truth is not asked of the kernel's version: cachestat
 //! finds nothing of a file on overlayfs (its pages belong to the file below), so there mincore is asked; a filter that forbids
 //! cachestat is found out by a call that cannot succeed; and mincore is asked only where it does not claim that every page is there.

@@ -1,7 +1,7 @@
 //! Scratch files: without a name, so that nothing can be left behind, whatever ends the process; or, where something must
 //! find them by a name (a loop device), with one and with all their blocks.
 //!
-//! What it is not: a scratch directory, or a clean-up. A file with a name is removed by whoever had it made.
+//! A file with a name is removed by the caller.
 //!
 //! ```no_run
 //! use ramline_kernel::scratch;

@@ -1,6 +1,6 @@
 //! SIGINT, SIGTERM and SIGHUP as a flag that long work looks at, so that interruption cleans up.
 //!
-//! What it is not: a way to stop a blocking system call that restarts; loops must look at the flag.
+//! A blocking system call that restarts is not stopped: loops must look at the flag.
 //!
 //! ```
 //! ramline_kernel::signals::install();

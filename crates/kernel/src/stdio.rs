@@ -1,7 +1,7 @@
 //! Standard input, output and error as they were when the program began.
 //!
 //! Rust opens `/dev/null` for those that are closed, so that no other file gets their numbers. That is right, and it hides that what is
-//! printed goes nowhere. What it is not: a way to print.
+//! printed goes nowhere.
 
 #![expect(unsafe_code, reason = "fcntl before main, dup")]
 

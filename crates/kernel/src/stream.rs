@@ -1,7 +1,7 @@
-//! Ways of reading that ask the page cache to forget: posix_fadvise(2) on an open file, and reads that drop what they brought in
+//! Ways of reading that ask the page cache to forget: posix_fadvise(2) on an open file, and reads that drop what they read in
 //! (RWF_DONTCACHE, Linux 6.14).
 //!
-//! What it is not: a promise. Advice is taken where the kernel knows it; whether it was shows in the residency afterwards.
+//! Advice is taken where the kernel knows it; whether it was shows in the residency afterwards.
 //!
 //! ```no_run
 //! use ramline_kernel::stream::{self, Hint};
@@ -24,7 +24,7 @@ use crate::error::{KernelError, Result, Tried};
 /// linux/fs.h, since Linux 6.14.
 const RWF_DONTCACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
 
-/// What posix_fadvise(2) can say: pages are not wanted any more (clean ones that nobody maps are dropped at once), no read-ahead,
+/// What posix_fadvise(2) can say: pages are not wanted any more (clean ones that are not mapped are dropped at once), no read-ahead,
 /// or accesses through this open file shall not count as use (Linux 6.3, for mapped pages only).
 pub use rustix::fs::Advice as Hint;
 
@@ -36,7 +36,7 @@ pub fn advise(file: &File, path: &Path, start: u64, length: u64, hint: Hint) -> 
     fadvise(file, start, NonZeroU64::new(length), hint).tried("advise the kernel on", path)
 }
 
-/// Reads at `at` and lets the kernel drop the pages that had to be brought in for it; returns the bytes read, 0 at the end.
+/// Reads at `at` and lets the kernel drop the pages that had to be read in for it; returns the bytes read, 0 at the end.
 ///
 /// # Errors
 /// `Unsupported` where the kernel or the file system does not know how.

@@ -1,6 +1,6 @@
 //! Swap areas: make one in a file or on a block device, switch it on and off, and what /proc/swaps says.
 //!
-//! What it is not: a policy. A swap area is global; whether the host may have one is decided above.
+//! A swap area is global; whether the host may have one is decided above.
 //! The header is written by ourselves (no mkswap needed) and carries the label `ramline` and a random UUID, by which a
 //! later run recognises its own.
 //!

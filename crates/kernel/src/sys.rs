@@ -60,7 +60,7 @@ pub fn check(result: libc::c_int) -> io::Result<libc::c_int> {
 /// What a system call says that makes a descriptor.
 ///
 /// # Safety
-/// `result` must come from such a call, and the descriptor belong to nobody else.
+/// `result` must come from such a call, and the descriptor have no other owner.
 pub unsafe fn new_fd(result: libc::c_long) -> io::Result<OwnedFd> {
     let fd = check(libc::c_int::try_from(result).unwrap_or(-1))?;
     // SAFETY: the caller vouches for it.

@@ -195,7 +195,7 @@ impl Instance {
     /// Takes it away with all its settings. Gone already is success.
     ///
     /// # Errors
-    /// EBUSY when somebody reads from it after 2 s.
+    /// EBUSY when it is still read from after 2 s.
     pub fn remove(&self) -> Result<()> {
         refuse_foreign("remove the trace instance", &self.dir)?;
         remove_dir("remove the trace instance", &self.dir)

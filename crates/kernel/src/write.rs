@@ -2,7 +2,7 @@
 //!
 //! It opens for writing only and never creates: on sysfs, creating turns "no such knob" into "permission denied", and
 //! on a fixture tree it would create the typo. One write(2), then the file is read back: what counts is what the kernel
-//! took, not what was asked. What it is not: a way to write ordinary files.
+//! took, not what was asked.
 //!
 //! ```
 //! # let dir = std::env::temp_dir().join(format!("ramline-doc-{}", std::process::id()));

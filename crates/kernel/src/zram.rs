@@ -1,6 +1,6 @@
 //! zram devices: make one, set it up, read its counters, take it away again.
 //!
-//! What it is not: a policy. Who may make one, and how large, is decided above; `zram0` and every other device that
+//! Who may make one, and how large, is decided above; `zram0` and every other device that
 //! was there before is never touched from here unless the caller names it.
 //!
 //! ```no_run
@@ -62,7 +62,7 @@ pub fn hot_add(root: &Root) -> Result<Device> {
     Ok(Device::open(root, id))
 }
 
-/// What tells a device from another that got its number later in the same boot.
+/// Distinguishes a device from another that got its number later in the same boot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// The inode of its directory in sysfs: numbers go round only after 2^31 of them.

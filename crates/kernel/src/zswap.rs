@@ -1,6 +1,6 @@
 //! zswap: the switch, what it is set to, and its pool. All of it is the whole machine's.
 //!
-//! What it is not: per group. Where version 1 of cgroups is in use its pool is charged to nobody.
+//! Where version 1 of cgroups is in use its pool is charged to no group.
 
 use std::path::PathBuf;
 

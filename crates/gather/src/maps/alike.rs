@@ -1,6 +1,6 @@
 //! What files hold, for those that may be copies of each other: same last name, same length, another inode.
 //!
-//! What it is not: a comparison of whole files. The build id is read from the notes of an ELF file; of the contents ten pieces
+//! Whole files are not compared. The build id is read from the notes of an ELF file; of the contents ten pieces
 //! of 4 KiB, so that at most 40 KiB of a candidate pass through the page cache.
 
 use std::collections::HashMap;

@@ -19,7 +19,7 @@ pub enum NotSeen {
     Malformed(Malformed),
 }
 
-/// What tells files apart. System V segments use their id as inode number, on the same device as memfd: there the name counts.
+/// What distinguishes files. System V segments use their id as inode number, on the same device as memfd: there the name counts.
 type Identity = (u32, u32, u64, String);
 
 pub struct Scan<'a> {

@@ -1,6 +1,6 @@
 //! Processes by the name people call them, and their command lines.
 //!
-//! What it is not: part of a snapshot. A command line may hold what is nobody's business, so it is read only where it is asked for.
+//! A command line may hold secrets: it is no part of a snapshot and read only on request.
 
 use ramline_kernel::Root;
 
@@ -36,7 +36,7 @@ pub fn named(root: &Root, name: &str) -> Vec<Named> {
     pids(root).into_iter().filter(|pid| Some(*pid) != own).filter_map(one).collect()
 }
 
-/// The command line, its arguments apart by blanks; `None` for a thread of the kernel and where it is not told.
+/// The command line, its arguments apart by blanks; `None` for a thread of the kernel and where it may not be read.
 #[must_use]
 pub fn command_line(root: &Root, pid: u32) -> Option<String> {
     let text = text(root, pid, "cmdline")?.replace('\0', " ");

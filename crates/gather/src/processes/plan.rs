@@ -9,7 +9,7 @@
 //! - Anonymous part: exact, unless forks of one program share pages; the machine's excess (all anonymous residents minus
 //!   AnonPages) is the most that any of them can be off.
 //!
-//! The group with the largest width for its predicted cost is next; one member tells about all, a second and a third
+//! The group with the largest width for its predicted cost is next; one member stands for all, a second and a third
 //! about the spread. It ends when the widths add up to a hundredth of the whole, when the budget is used, or when every
 //! further walk is predicted to take longer than what is left of it.
 //!
@@ -212,7 +212,7 @@ impl Kin {
         if self.walked > 0 { self.shared_ratio * self.shared } else { self.shared.min(mapped) }
     }
 
-    /// Of its anonymous residents, what walks have shown to be somebody else's too.
+    /// Of its anonymous residents, what walks have shown to be shared with others.
     fn shared_anon(&self) -> f64 {
         if self.walked > 0 { self.anon * (1.0 - self.anon_ratio) } else { 0.0 }
     }

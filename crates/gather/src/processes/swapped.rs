@@ -3,7 +3,7 @@
 //! `smaps` names the mappings that have pages in swap; for these alone `pagemap` is read, 8 bytes a page: bit 62 says
 //! swapped, bits 0 to 4 are the number of the area, bits 5 to 54 the place in it (admin-guide/mm/pagemap.rst).
 //! Without CAP_SYS_ADMIN the kernel shows number and place as 0; place 0 is the header of an area and never a page, which
-//! tells the two apart.
+//! distinguishes the two.
 
 use std::ops::Range;
 use std::time::Instant;

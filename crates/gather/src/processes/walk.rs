@@ -1,7 +1,7 @@
 //! Walks of page tables within a budget.
 //!
 //! Each walk holds the process's mmap lock while it lasts: a process that wants to map or unmap memory waits for it.
-//! Hence the budget, the order (see `plan`), and no walk of a huge process that nobody asked for.
+//! Hence the budget, the order (see `plan`), and no unrequested walk of a huge process.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -63,7 +63,7 @@ fn chosen(all: &Processes) -> Vec<usize> {
 
 type Walks = Vec<(usize, Result<Walked, NotRead>)>;
 
-/// Walks what `next` names, on so many threads, and tells it the result.
+/// Walks what `next` names, on so many threads, and gives it the result.
 fn walk_each<F>(root: &Root, all: &Processes, threads: usize, next: impl Fn() -> Option<(usize, F)> + Sync) -> Walks
 where
     F: FnOnce(Option<&Walked>, Nanos),

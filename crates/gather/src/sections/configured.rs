@@ -30,7 +30,7 @@ pub fn configured(reader: &Reader<'_>) -> Seen<Configured> {
         let keys: std::collections::BTreeSet<String> = out.settings.iter().map(|s| s.key.clone()).collect();
         for key in keys {
             let Some(name) = key.strip_prefix("vm.") else { continue };
-            if let Ok(text) = reader.text(&format!("/proc/sys/vm/{name}")) {
+            if let Ok(text) = reader.text(format!("/proc/sys/vm/{name}")) {
                 let words: Vec<&str> = text.split_ascii_whitespace().collect();
                 out.in_force.insert(key.clone(), words.join(" "));
             }

@@ -11,7 +11,7 @@ use super::reader::{NotRead, Reader};
 const ADMIN: &str = "/sys/kernel/mm/damon/admin/kdamonds";
 
 pub fn evictors(reader: &Reader<'_>) -> Seen<Evictors> {
-    let count = reader.text(&format!("{ADMIN}/nr_kdamonds"));
+    let count = reader.text(format!("{ADMIN}/nr_kdamonds"));
     let parameters = |module: &str| {
         let dir = format!("/sys/module/{module}/parameters");
         let read = |name: String| Some((name.clone(), reader.word(&format!("{dir}/{name}"))?));
@@ -46,7 +46,7 @@ fn schemes(reader: &Reader<'_>, unseen: &mut Vec<Unseen>) -> Vec<DamonScheme> {
         for context in 0..count(&format!("{dir}/contexts/nr_contexts"), 64) {
             let schemes = format!("{dir}/contexts/{context}/schemes");
             for scheme in 0..count(&format!("{schemes}/nr_schemes"), 64) {
-                // The kernel brings the count up to date when it is told to, or by itself every refresh_ms (6.17): else it stands still.
+                // The kernel updates the count on request, or by itself every refresh_ms (6.17): else it stands still.
                 let refreshed = reader.number(&format!("{ADMIN}/{kdamond}/refresh_ms")).is_some_and(|ms| ms > 0);
                 let applied = reader.number(&format!("{schemes}/{scheme}/stats/sz_applied"));
                 out.push(DamonScheme {

@@ -1,6 +1,6 @@
 //! The tree of memory control groups, walked level by level, so that a bound cuts leaves and not whole branches.
 //!
-//! What it is not: quick by nature. Reading `memory.stat` makes the kernel bring its counters up to date first, for the
+//! It is slow by nature: reading `memory.stat` makes the kernel bring its counters up to date first, for the
 //! group and everything below it.
 
 use std::collections::{BTreeMap, VecDeque};

@@ -49,7 +49,7 @@ fn running(reader: &Reader<'_>, processes: Option<&Processes>) -> (Option<u32>, 
     let (earlyoom, oomd) = (find("earlyoom"), find("systemd-oomd"));
     for pid in [earlyoom, oomd].into_iter().flatten() {
         // So that a capture without the other processes finds these again.
-        drop(reader.text(&format!("/proc/{pid}/comm")));
+        drop(reader.text(format!("/proc/{pid}/comm")));
     }
     (earlyoom, oomd.is_some())
 }

@@ -103,7 +103,7 @@ fn hidden(reader: &Reader<'_>) -> bool {
     !root && options.split(',').any(|option| HIDING.contains(&option))
 }
 
-/// Names of the users that run processes. The file itself is nobody's business in a capture.
+/// Names of the users that run processes. The file itself does not belong into a capture.
 fn users(reader: &Reader<'_>, found: &Processes) -> std::collections::BTreeMap<u32, String> {
     if let Some(meta) = reader.meta() {
         return meta.users.clone();

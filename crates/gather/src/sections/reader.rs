@@ -89,7 +89,7 @@ impl<'a> Reader<'a> {
         }
         let full = self.root.path(path);
         if !self.root.is_live() {
-            // A captured tree is somebody's data: a FIFO or a link to a device in it must not hang us.
+            // A captured tree may hold anything: a FIFO or a link to a device in it must not hang us.
             regular(&std::fs::symlink_metadata(&full).map_err(classify)?)?;
         }
         let file = std::fs::File::open(&full).map_err(classify)?;

@@ -4,7 +4,7 @@
 //! the processes (what they have open or mapped), the file systems (every file). Only file systems in RAM are entered, and
 //! only over mounts that cannot hang; no link is followed. Whatever is not reached is counted.
 //!
-//! What it is not: a reader of contents. Files are opened only to ask the kernel how many of their pages are where, and
+//! Files are opened only to ask the kernel how many of their pages are where, and
 //! only when swap is in use: without it every allocated page is in RAM.
 
 mod ask;
@@ -69,7 +69,7 @@ fn look(reader: &Reader<'_>, segments: Vec<Segment>, start: Instant, now: Durati
     let asker = Asker::new(now);
     let spaces = Spaces::look(reader.root, start + TIME_OF_PROCESSES);
     let held = Held::look(reader.root, &spaces, &asker, start + TIME_OF_PROCESSES);
-    // A process or two may refuse even root; who says "nobody holds it" says how many refused.
+    // A process or two may refuse even root; "held by no process" needs the number that refused.
     let all_asked = held.walk.processes_complete && (held.walk.denied == 0 || process::uid() == 0);
     let mut forest = Forest::new(&asker, all_asked.then_some(&held.named), loops(reader), start + TIME);
     let filesystems = forest.walk(&proc, &spaces);

@@ -1,6 +1,6 @@
 //! Version 2 without root: the group that was given to us, with all that is below it (`Delegate=yes` of systemd, a container).
 //!
-//! What it is not: any group whose files we may write. systemd's groups in a user's own tree belong to the user too, but systemd
+//! That we may write a group's files is not enough. systemd's groups in a user's own tree belong to the user too, but systemd
 //! changes them as it likes, also their controllers, and with those the limits of what is below. The system's systemd marks the
 //! groups it gives away with the attribute `user.delegate`; a user's does not (cgroup_xattr_apply, src/core/cgroup.c), so it is asked.
 //!

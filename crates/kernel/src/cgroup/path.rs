@@ -8,14 +8,7 @@ use crate::kernel_file::read_text;
 /// The names of our groups begin with this; nothing else is ever killed or removed.
 pub const PREFIX: &str = "ramline-";
 
-/// The two interfaces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Version {
-    /// One mount per controller.
-    V1,
-    /// One tree for all.
-    V2,
-}
+pub use ramline_snapshot::cgroup::Version;
 
 /// `own` and its ancestors up to and including `mount`, nearest first.
 pub fn ancestors<'a>(mount: &'a Path, own: &'a Path) -> impl Iterator<Item = &'a Path> {

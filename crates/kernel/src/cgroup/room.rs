@@ -1,6 +1,6 @@
-//! How much memory can be taken here before somebody is pushed out or killed.
+//! How much memory can be taken here before pages in use are evicted or a process is killed.
 //!
-//! What it is not: a promise. Others take memory too, and a reading is as old as it is.
+//! An estimate: others take memory too, and a reading is as old as it is.
 //!
 //! ```
 //! let room = ramline_kernel::memory_room(&ramline_kernel::Root::live())?;

@@ -11,7 +11,7 @@ use crate::write::{Change, write_knob};
 
 const LIMIT: &str = "memory.limit_in_bytes";
 const MEMSW: &str = "memory.memsw.limit_in_bytes";
-/// PAGE_COUNTER_MAX times the page size is just below 2^63; nobody sets a real limit of an exbibyte.
+/// PAGE_COUNTER_MAX times the page size is just below 2^63; no real limit is an exbibyte.
 pub(super) const UNLIMITED_FROM: u64 = 1 << 60;
 
 /// The top, when nothing on the way up is limited (then nothing is evaded); else our own group, so that the limit on us

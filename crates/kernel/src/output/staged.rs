@@ -163,7 +163,7 @@ impl Staged {
 
     /// Removes what killed commands left: of us, not locked, and beginning as such a document does.
     fn remove_left_over(&self, old: Option<&Stat>) {
-        // What root has begun to put in the place of somebody's file is that user's already.
+        // What root has begun to put in the place of a user's file is that user's already.
         let given = old.map(|old| old.st_uid).filter(|_| process::uid() == 0);
         for slot in slots(&self.name) {
             if self.is_left_over(&slot, given) {
@@ -210,7 +210,7 @@ pub fn slots(name: &OsStr) -> impl Iterator<Item = OsString> + use<> {
     })
 }
 
-/// Takes the lock; true where another command holds it. Where there are no locks (some file systems, a container's filter) nobody does.
+/// Takes the lock; true where another command holds it. Where there are no locks (some file systems, a container's filter) it is free.
 pub fn is_locked(file: &impl AsFd) -> bool {
     flock(file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK)
 }

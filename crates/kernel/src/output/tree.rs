@@ -66,7 +66,7 @@ impl Tree {
                 let new = fstat(&open).map_err(|error| failed(&path, error))?;
                 let mode = old.as_ref().map_or(new.st_mode, |old| old.st_mode) & 0o777;
                 let tree = Tree { path, parent, name, staged: slot, open, mode, placed: false };
-                // While it is filled nobody else looks into it.
+                // While it is filled no other user looks into it.
                 fchmod(&tree.open, Mode::from_raw_mode(0o700)).map_err(|error| failed(&tree.path, error))?;
                 let rule = "the new directory could not have the owner of the old one";
                 old.map_or(Ok(()), |old| owned_like(&tree.open, &new, &old, &tree.path, rule))?;

@@ -151,7 +151,7 @@ pub fn own_usage() -> Result<Usage> {
     rusage(libc::RUSAGE_SELF).map(|usage| usage_of(&usage)).tried("read the usage of", "this process")
 }
 
-/// How often the scheduler took the CPU from this thread to give it to another. Counter; 0 where the kernel does not tell.
+/// How often the scheduler took the CPU from this thread to give it to another. Counter; 0 where the kernel does not count.
 #[must_use]
 pub fn preemptions() -> u64 {
     rusage(libc::RUSAGE_THREAD).map_or(0, |usage| u64::try_from(usage.ru_nivcsw).unwrap_or_default())

@@ -1,6 +1,4 @@
-//! The two system calls that tell of residency, and when they may be believed.
-//!
-//! What it is not: a choice between them; see the module above.
+//! The two system calls for residency, and when their answers may be believed. The module above chooses between them.
 
 #![expect(unsafe_code, reason = "cachestat and mincore")]
 
@@ -53,7 +51,7 @@ pub fn mincore(file: BorrowedFd<'_>, offset: u64, length: u64) -> io::Result<Res
 }
 
 /// Of a file that is not ours mincore says that every page is there (since Linux 5.2). It tells the truth to the owner and to
-/// whoever may write the file; root of a user namespace, or without its capabilities, is nobody special.
+/// those who may write the file; root of a user namespace, or without its capabilities, has no privilege.
 #[must_use]
 pub fn mincore_tells_truth(file: BorrowedFd<'_>) -> bool {
     let me = crate::process::uid();
@@ -87,7 +85,7 @@ pub fn each_page(file: BorrowedFd<'_>, offset: u64, length: u64, mut tell: impl 
         present.clear();
         present.resize(usize::try_from(pages).unwrap_or(0), 0u8);
         let start = map_file(file, first * page, bytes, false)?;
-        // SAFETY: a fresh mapping of the file that nobody else knows; mincore does not read through it and writes one byte
+        // SAFETY: a fresh mapping of the file, known here alone; mincore does not read through it and writes one byte
         // per page into `present`, which has that length; it is unmapped before anyone could use it.
         let asked = unsafe {
             let asked = check(libc::mincore(start, bytes, present.as_mut_ptr()));

@@ -67,7 +67,7 @@ pub fn evict(file: &File, path: &Path) -> Result<Evicted> {
 }
 
 /// The same for parts of a file, given as offset and length; without `sync` dirty pages stay (the kernel only begins to write
-/// them). The kernel drops only clean pages nobody maps, and pages still on their way to the lists of another CPU stay: three
+/// them). The kernel drops only clean pages that are not mapped, and pages still on their way to the lists of another CPU stay: three
 /// attempts are made.
 ///
 /// # Errors

@@ -23,7 +23,7 @@ use crate::held::DELETED;
 use crate::mapping::Mapping;
 use crate::proc_dir::pids;
 
-/// Objects told apart; more are counted as not asked.
+/// Objects distinguished; more are counted as not asked.
 const OBJECTS: usize = 50_000;
 /// Holders named for each.
 const NAMED: usize = 4;

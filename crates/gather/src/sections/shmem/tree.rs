@@ -17,7 +17,7 @@ use super::spaces::{Spaces, Way};
 
 /// Entries of each list.
 pub const LISTED: usize = 100;
-/// Users told apart.
+/// Users distinguished.
 pub const USERS: usize = 1000;
 /// Inodes looked at, all file systems together.
 const INODES: u64 = 2_000_000;
