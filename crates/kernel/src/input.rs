@@ -130,10 +130,9 @@ pub fn kind_name(kind: FileType) -> &'static str {
 /// # Errors
 /// `Refused` for what is none; as open(2) says.
 pub fn open(tried: &str, path: &Path) -> Result<File> {
-    let failed = |error| KernelError::io(tried, path, error);
-    let looked = Looked::at(path, true).map_err(failed)?;
+    let looked = Looked::at(path, true).tried(tried, path)?;
     match looked.kind() {
-        FileType::RegularFile => looked.open().map_err(failed),
+        FileType::RegularFile => looked.open().tried(tried, path),
         kind => Err(KernelError::refused(tried, path, format!("it is {}, and a file is wanted", kind_name(kind)), "")),
     }
 }
@@ -143,15 +142,14 @@ pub fn open(tried: &str, path: &Path) -> Result<File> {
 /// # Errors
 /// As [`open`]; `Refused` when it is larger.
 pub fn read(tried: &str, path: &Path, most: u64) -> Result<Vec<u8>> {
-    let failed = |error| KernelError::io(tried, path, error);
     let file = open(tried, path)?;
-    let length = file.metadata().map_err(failed)?.len();
+    let length = file.metadata().tried(tried, path)?.len();
     if length > most {
         return Err(too_large(tried, path, length, most));
     }
     let mut bytes = Vec::new();
     // It may grow meanwhile.
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes).tried(tried, path)?;
     within(tried, path, bytes, most)
 }
 

@@ -79,7 +79,6 @@ pub struct LoopDevice {
     /// N of `/dev/loopN`.
     pub number: u32,
     node: PathBuf,
-    queue: PathBuf,
     sysfs: PathBuf,
     control: PathBuf,
 }
@@ -202,7 +201,6 @@ impl LoopDevice {
         LoopDevice {
             number,
             node: root.path(format!("/dev/loop{number}")),
-            queue: sysfs.join("queue"),
             sysfs,
             control: root.path("/dev/loop-control"),
         }
@@ -233,13 +231,13 @@ impl LoopDevice {
     /// # Errors
     /// When the file cannot be read.
     pub fn block_size(&self) -> Result<u64> {
-        read_u64(&self.queue.join("logical_block_size"))
+        read_u64(&self.sysfs.join("queue/logical_block_size"))
     }
 
     /// The knob of the queue's read-ahead, in KiB. The setting outlives the attachment: put it back.
     #[must_use]
     pub fn read_ahead_knob(&self) -> PathBuf {
-        self.queue.join("read_ahead_kb")
+        self.sysfs.join("queue/read_ahead_kb")
     }
 
     /// A knob of what may wait to be written to this device (`max_ratio`, `strict_limit`): of its bdi. Its own, as the device is.
@@ -276,10 +274,9 @@ impl LoopDevice {
         // udev may look at a device that has just changed.
         const BUSY_LIMIT: Duration = Duration::from_millis(500);
         let tried = "remove the loop device";
-        let failed = |error| KernelError::io(tried, &self.node, error);
-        let control = open_options().open(&self.control).map_err(failed)?;
+        let control = open_options().open(&self.control).tried(tried, &self.node)?;
         let number = libc::c_ulong::from(self.number);
-        match retry_busy(BUSY_LIMIT, || ioctl_int(&control, LOOP_CTL_REMOVE, number).map_err(failed)) {
+        match retry_busy(BUSY_LIMIT, || ioctl_int(&control, LOOP_CTL_REMOVE, number).tried(tried, &self.node)) {
             Ok(_) => Ok(true),
             Err(error) if error.is_busy() || error.is_absent() => Ok(false),
             Err(error) => Err(error),

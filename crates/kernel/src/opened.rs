@@ -112,7 +112,8 @@ impl Opened {
     fn events(&mut self, mut left: &[u8], keep: bool) {
         while let Some((event, _)) = left.split_first_chunk::<EVENT>() {
             let word = |at: usize| i32::from_ne_bytes([event[at], event[at + 1], event[at + 2], event[at + 3]]);
-            let (length, mask, fd) = (word(0), word(8).cast_unsigned(), word(16));
+            let (length, fd) = (word(0), word(16));
+            let mask = u64::from_ne_bytes(event[8..16].try_into().unwrap_or_default());
             if fd >= 0 {
                 // SAFETY: a descriptor the kernel opened for us with this event.
                 let file = unsafe { File::from_raw_fd(fd) };
@@ -120,7 +121,7 @@ impl Opened {
                     self.remember(&file);
                 }
             }
-            self.lost |= u64::from(mask) & libc::FAN_Q_OVERFLOW != 0;
+            self.lost |= mask & libc::FAN_Q_OVERFLOW != 0;
             left = left.get(usize::try_from(length).unwrap_or(EVENT).max(EVENT)..).unwrap_or_default();
         }
     }

@@ -93,17 +93,17 @@ pub fn create_file(path: &Path, size: Bytes) -> Result<()> {
 /// `Refused` below ten pages (the kernel's own minimum), `Io` when the target cannot be written.
 pub fn make(path: &Path, page_size: u64) -> Result<String> {
     let tried = "write a swap header to";
-    let failed = |error| KernelError::io(tried, path, error);
-    let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(path).map_err(failed)?;
+    let file =
+        OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(path).tried(tried, path)?;
     let size = size_of_target(&file, path)?;
     let pages = size / page_size.max(1);
     if pages < 10 || page_size < 4096 {
         let numbers = format!("{pages} pages of {page_size} B");
         return Err(KernelError::refused(tried, path, "a swap area has at least 10 pages", numbers));
     }
-    let uuid = random_uuid().map_err(failed)?;
+    let uuid = random_uuid().tried(tried, path)?;
     let page = header(pages, page_size, &uuid);
-    file.write_all_at(&page, 0).and_then(|()| file.sync_all()).map_err(failed)?;
+    file.write_all_at(&page, 0).and_then(|()| file.sync_all()).tried(tried, path)?;
     Ok(format_uuid(&uuid))
 }
 

@@ -84,11 +84,10 @@ impl Instance {
     /// # Errors
     /// `Absent` when it is gone, `Refused` when its name is not one of ours.
     pub fn open(dir: &Path) -> Result<Instance> {
-        refuse_foreign("open the trace instance", dir)?;
-        if !dir.join("tracing_on").exists() {
-            return Err(KernelError::new("open the trace instance", dir, crate::Cause::Absent));
-        }
-        Ok(Instance { dir: dir.to_owned() })
+        let tried = "open the trace instance";
+        refuse_foreign(tried, dir)?;
+        let absent = || KernelError::new(tried, dir, crate::Cause::Absent);
+        dir.join("tracing_on").exists().then(|| Instance { dir: dir.to_owned() }).ok_or_else(absent)
     }
 
     /// Its directory.
@@ -170,8 +169,7 @@ impl Instance {
     pub fn start(&self) -> Result<()> {
         let path = self.dir.join("trace");
         // Opening it for writing with truncation is what empties it.
-        let emptied = OpenOptions::new().write(true).truncate(true).open(&path);
-        emptied.tried("empty", &path)?;
+        OpenOptions::new().write(true).truncate(true).open(&path).tried("empty", &path)?;
         self.set("tracing_on", "1")
     }
 
@@ -205,10 +203,9 @@ impl Instance {
 fn refuse_foreign(operation: &str, dir: &Path) -> Result<()> {
     let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
     let ours = name(dir).is_some_and(|name| name.starts_with(PREFIX));
-    if ours && dir.parent().and_then(name).as_deref() == Some("instances") {
-        return Ok(());
-    }
-    Err(KernelError::refused(operation, dir, format!("only instances named {PREFIX}* are ours"), ""))
+    let ours = ours && dir.parent().and_then(name).as_deref() == Some("instances");
+    let refused = || KernelError::refused(operation, dir, format!("only instances named {PREFIX}* are ours"), "");
+    ours.then_some(()).ok_or_else(refused)
 }
 
 #[cfg(test)]

@@ -125,12 +125,10 @@ fn wait4(pid: u32, options: libc::c_int) -> Result<Option<(ExitStatus, Usage)>> 
 }
 
 fn usage_of(usage: &libc::rusage) -> Usage {
-    let nanos = |time: libc::timeval| {
-        let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
-        let micros = u64::try_from(time.tv_usec).unwrap_or_default();
-        Nanos(seconds.saturating_mul(1_000_000_000).saturating_add(micros.saturating_mul(1000)))
-    };
     let count = |value: libc::c_long| u64::try_from(value).unwrap_or_default();
+    let nanos = |time: libc::timeval| {
+        Nanos(count(time.tv_sec).saturating_mul(1_000_000_000).saturating_add(count(time.tv_usec).saturating_mul(1000)))
+    };
     Usage {
         user: nanos(usage.ru_utime),
         system: nanos(usage.ru_stime),
