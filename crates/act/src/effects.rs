@@ -92,7 +92,7 @@ impl Run {
     /// Makes an ext4 file system in a file this run made: in that very file, whatever has its name by now.
     ///
     /// # Errors
-    /// `Refused` for another file, also one that has taken its name; those of [`mount::mkfs_ext4_on`].
+    /// `Refused` for another file, also one that has taken its name; those of [`mount::mkfs_ext4_holding`].
     pub fn mkfs_ext4(&self, path: &Path) -> Result<()> {
         self.mkfs_ext4_holding(path, None)
     }

@@ -1,6 +1,6 @@
 //! The machine below the measurement: processor, its last-level cache, the hypervisor, huge pages.
 //!
-//! What it is not: an inventory; only what a reader needs to judge a latency.
+//! Only what a reader needs to judge a latency.
 //!
 //! ```
 //! let hardware = ramline_gather::hardware::read(&ramline_kernel::Root::live());
@@ -84,14 +84,8 @@ fn last_level_cache(root: &Root) -> Option<Bytes> {
 /// `107520K` or `32M`.
 fn cache_size(text: &str) -> Option<Bytes> {
     let text = text.trim();
-    let unit = text.chars().last().filter(|c| !c.is_ascii_digit());
-    let number: u64 = text.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().ok()?;
-    match unit {
-        None => Some(Bytes(number)),
-        Some('K') => Some(Bytes::from_kib(number)),
-        Some('M') => Some(Bytes::from_mib(number)),
-        Some(_) => None,
-    }
+    let in_unit = |unit| text.strip_suffix(unit)?.parse().ok();
+    in_unit("K").map(Bytes::from_kib).or_else(|| in_unit("M").map(Bytes::from_mib)).or_else(|| in_unit("").map(Bytes))
 }
 
 /// What the hypervisor calls itself (CPUID leaf 0x4000_0000).

@@ -1,13 +1,13 @@
 //! Which files processes have open or mapped, by device and inode, and which of them have no name any more.
 //!
-//! What it is not: complete without root: other users' processes are not seen then, and counted. A file that a server or a program
+//! Without root other users' processes are not seen, but counted. A file that a server or a program
 //! answers for (NFS, FUSE) is not looked at, because a server that is gone never answers. A file system whose mappings name another
 //! device than stat(2) does (btrfs) is known by its open descriptors only.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,8 @@ use ramline_kernel::kernel_file::read_text;
 use ramline_kernel::{FileKey, Root, loopdev, mount};
 use ramline_snapshot::processes::cgroup_path;
 
-use crate::mappers::{key_of, name_of};
+use crate::mappers::name_of;
+use crate::mapping::Mapping;
 use crate::proc_dir::pids;
 
 /// Who holds files.
@@ -54,7 +55,7 @@ pub struct Held {
 }
 
 /// What the kernel puts behind the name of a file without one.
-const DELETED: &[u8] = b" (deleted)";
+pub(crate) const DELETED: &[u8] = b" (deleted)";
 /// Names of the kernel's own files in memory, which are shared memory and not page cache of a disk.
 const IN_MEMORY: [&[u8]; 4] = [b"/memfd:", b"/SYSV", b"/dev/zero", b"/drm mm object"];
 
@@ -65,8 +66,8 @@ pub fn held(root: &Root) -> Held {
     let remote = mount::Remote::of(root);
     let mut known = HashSet::new();
     for pid in pids(root) {
-        let mut one =
-            One { dir: root.path(format!("/proc/{pid}")), remote: &remote, keys: HashSet::new(), nameless: vec![] };
+        let dir = root.path(format!("/proc/{pid}"));
+        let mut one = One { dir, remote: &remote, keys: HashSet::new(), nameless: vec![] };
         match one.maps().and_then(|()| one.descriptors()) {
             Err(ErrorKind::PermissionDenied) => out.denied += 1,
             // It ended meanwhile.
@@ -76,11 +77,7 @@ pub fn held(root: &Root) -> Held {
         if one.keys.is_empty() {
             continue;
         }
-        let Ok(place) = u32::try_from(out.holders.len()) else { break };
-        out.holders.push(Holder { pid, name: name_of(&one.dir), group: group(&one.dir) });
-        for key in one.keys {
-            out.files.entry(key).or_default().push(place);
-        }
+        out.hold(Holder { pid, name: name_of(&one.dir), group: group(&one.dir) }, one.keys);
         out.nameless.extend(one.nameless.into_iter().filter(|file| known.insert(file.key)));
     }
     loops(root, &remote, &mut out);
@@ -92,13 +89,17 @@ fn loops(root: &Root, remote: &mount::Remote, out: &mut Held) {
     for number in loopdev::list(root) {
         let behind = loopdev::LoopDevice::open(root, number).backing_file().filter(|path| !remote.holds(path));
         // A deleted one has no name to find it by.
-        let Some(meta) = behind.and_then(|path| fs::metadata(root.path(path)).ok()).filter(fs::Metadata::is_file)
-        else {
-            continue;
-        };
-        let Ok(place) = u32::try_from(out.holders.len()) else { break };
-        out.holders.push(Holder { pid: 0, name: format!("/dev/loop{number}"), group: None });
-        out.files.entry(FileKey::from(&meta)).or_default().push(place);
+        if let Some(meta) = behind.and_then(|path| fs::metadata(root.path(path)).ok()).filter(fs::Metadata::is_file) {
+            out.hold(Holder { pid: 0, name: format!("/dev/loop{number}"), group: None }, [FileKey::from(&meta)]);
+        }
+    }
+}
+
+impl Held {
+    fn hold(&mut self, holder: Holder, keys: impl IntoIterator<Item = FileKey>) {
+        let Ok(place) = u32::try_from(self.holders.len()) else { return };
+        self.holders.push(holder);
+        keys.into_iter().for_each(|key| self.files.entry(key).or_default().push(place));
     }
 }
 
@@ -116,15 +117,11 @@ impl One<'_> {
     fn maps(&mut self) -> Looked {
         let text = fs::read(self.dir.join("maps")).map_err(|error| error.kind())?;
         for line in text.split(|byte| *byte == b'\n') {
-            // Only what names a file has a path, the sixth word.
-            let Some(start) = line.iter().position(|byte| *byte == b'/') else { continue };
-            let (head, path) = line.split_at(start);
-            let Some(key) = std::str::from_utf8(head).ok().and_then(key_of) else { continue };
-            let new = self.keys.insert(key);
-            if new && path.ends_with(DELETED) {
-                let range: Vec<u8> = head.iter().copied().take_while(|byte| *byte != b' ').collect();
-                let link = self.dir.join("map_files").join(std::ffi::OsString::from_vec(range));
-                self.without_name(key, path, link);
+            let Some(map) = Mapping::parse(line).filter(|map| map.path.starts_with(b"/")) else { continue };
+            let Some(key) = map.key() else { continue };
+            if self.keys.insert(key) && map.path.ends_with(DELETED) {
+                let link = self.dir.join(format!("map_files/{:x}-{:x}", map.start, map.end));
+                self.without_name(key, map.path, link);
             }
         }
         Ok(())
@@ -138,10 +135,7 @@ impl One<'_> {
             if !target.is_absolute() || target.starts_with("/dev") || self.remote.holds(&target) {
                 continue;
             }
-            let Ok(meta) = fs::metadata(&link) else { continue };
-            if !meta.is_file() {
-                continue;
-            }
+            let Some(meta) = fs::metadata(&link).ok().filter(fs::Metadata::is_file) else { continue };
             let key = FileKey::from(&meta);
             self.keys.insert(key);
             if meta.nlink() == 0 {
@@ -160,7 +154,8 @@ impl One<'_> {
     }
 }
 
-fn group(dir: &Path) -> Option<String> {
+/// The group of a process for memory, by its directory.
+pub(crate) fn group(dir: &Path) -> Option<String> {
     let text = read_text(&dir.join("cgroup")).ok()?;
     cgroup_path(text.as_bytes()).map(|path| String::from_utf8_lossy(path).into_owned())
 }

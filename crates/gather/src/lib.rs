@@ -22,6 +22,7 @@
 pub mod hardware;
 pub mod held;
 pub mod mappers;
+mod mapping;
 pub mod maps;
 pub mod naming;
 mod proc_dir;
@@ -30,4 +31,4 @@ pub mod quiet;
 pub mod requests;
 mod sections;
 
-pub use sections::{Meta, TOP, Walking, capture, evictors, gather, gather_walking, walk};
+pub use sections::{Meta, TOP, Walking, capture, evictors, gather, gather_walking};

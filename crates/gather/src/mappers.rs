@@ -1,6 +1,6 @@
 //! Who maps a file, and who reads it past the page cache.
 //!
-//! What it is not: complete without root: other users' processes are not seen then. A file system whose mappings name another
+//! Without root other users' processes are not seen. A file system whose mappings name another
 //! device than stat(2) does (btrfs) is matched by inode and path.
 
 use std::collections::HashMap;
@@ -8,8 +8,9 @@ use std::path::Path;
 
 use ramline_kernel::kernel_file::read_text;
 use ramline_kernel::{FileKey, Root};
-use rustix::fs::{OFlags, major, makedev};
+use rustix::fs::{OFlags, major};
 
+use crate::mapping::Mapping;
 use crate::proc_dir::pids;
 
 /// A process that maps a file, or has it open.
@@ -123,17 +124,14 @@ impl<'a> Wanted<'a> {
     }
 }
 
-pub(crate) fn key_of(line: &str) -> Option<FileKey> {
-    let mut words = line.split_ascii_whitespace().skip(3);
-    let (major, minor) = words.next()?.split_once(':')?;
-    let number = |text: &str| u32::from_str_radix(text, 16).ok();
-    let inode: u64 = words.next()?.parse().ok().filter(|inode| *inode != 0)?;
-    Some(FileKey { device: makedev(number(major)?, number(minor)?), inode })
+fn key_of(line: &str) -> Option<FileKey> {
+    Mapping::parse(line.as_bytes())?.key()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::makedev;
     use std::fs::File;
 
     #[test]

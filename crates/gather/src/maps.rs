@@ -1,7 +1,7 @@
 //! Which files processes map, and what of those is in RAM.
 //!
-//! What it is: one reading of `/proc/PID/maps` (or `smaps`, which walks the page tables) of the processes asked for, and of the
-//! page cache, file by file. What it is not: a section of the snapshot; it is dear, and no capture holds it.
+//! One reading of `/proc/PID/maps` (or `smaps`, which walks the page tables) of the processes asked for, and of the
+//! page cache, file by file. It is no section of the snapshot: it is expensive, and no capture holds it.
 //!
 //! What it disturbs: the kernel holds the process's lock on its mappings for each piece of a few KiB that it prints; a walk
 //! holds it longer, by the size of the ranges printed. Files are opened for reading, without changing their access time where
@@ -18,7 +18,6 @@
 mod alike;
 mod clock;
 mod files;
-mod pieces;
 mod scan;
 mod tables;
 
@@ -26,9 +25,10 @@ use std::time::Duration;
 
 use ramline_kernel::{Cause, KernelError, Result, Root};
 use ramline_snapshot::maps::{Maps, Missed};
+use ramline_units::Nanos;
 
 pub use alike::build_id;
-use clock::{Clock, nanos};
+use clock::Clock;
 use scan::{NotSeen, Scan};
 
 use crate::proc_dir::pids;
@@ -83,19 +83,15 @@ pub fn read(root: &Root, request: &Request) -> Result<Maps> {
         }
         Target::Group(name) => {
             let name = scan::group_name(name);
-            let inside = |group: Option<&str>| {
-                group.is_some_and(|g| {
-                    g.strip_prefix(name.as_str()).is_some_and(|r| r.is_empty() || r.starts_with('/') || name == "/")
-                })
+            let inside = |group: String| {
+                let rest = group.strip_prefix(name.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || name == "/")
             };
-            let pids = others(root).filter(|pid| inside(scan::group_of(root, *pid).as_deref())).collect();
+            let pids = others(root).filter(|pid| scan::group_of(root, *pid).is_some_and(inside)).collect();
             many(&mut scan, pids, &for_lists, &mut out);
             if out.processes.is_empty() && out.missed == Missed::default() {
-                let cause =
-                    Cause::Refused { rule: "no process is in it or below it".to_owned(), numbers: String::new() };
-                return Err(
-                    KernelError::new("show the mapped files of group", name, cause).hint("ramline show cgroups")
-                );
+                let (tried, rule) = ("show the mapped files of group", "no process is in it or below it");
+                return Err(KernelError::refused(tried, name, rule, "").hint("ramline show cgroups"));
             }
         }
         Target::All => {
@@ -106,13 +102,12 @@ pub fn read(root: &Root, request: &Request) -> Result<Maps> {
     }
     (out.reading.walked, out.reading.capture) = (request.walk, !root.is_live());
     out.reading.ranges = out.processes.iter().map(|p| p.mappings.len() as u64).sum();
-    out.reading.budget = request.budget.map(nanos);
-    out.reading.lists = nanos(clock.start.elapsed());
-    let (files, unknown) = scan.finish();
-    (out.files, out.reading.unknown_lines) = (files, unknown);
+    out.reading.budget = request.budget.map(Nanos::from);
+    out.reading.lists = clock.start.elapsed().into();
+    (out.files, out.reading.unknown_lines) = (scan.files, scan.unknown);
     out.reading.files_left_out = files::ask(root, &mut out, request.walk, &clock);
     out.reading.files_left_out += alike::compare(&mut out.files, &clock);
-    out.reading.asking = nanos(clock.start.elapsed().saturating_sub(Duration::from_nanos(out.reading.lists.0)));
+    out.reading.asking = Nanos::from(clock.start.elapsed()).saturating_sub(out.reading.lists);
     Ok(out)
 }
 
@@ -133,7 +128,7 @@ fn many(scan: &mut Scan<'_>, pids: Vec<u32>, clock: &Clock, out: &mut Maps) {
             Err(NotSeen::Denied) => out.missed.denied += 1,
             Err(NotSeen::Malformed(_)) => out.missed.malformed += 1,
             // A captured tree may hold a process without its mappings.
-            Err(NotSeen::Gone) if scan.is_capture() => {}
+            Err(NotSeen::Gone) if !scan.root.is_live() => {}
             Err(NotSeen::Gone) => out.missed.vanished += 1,
             // Neither has memory of its own: nothing is missed.
             Err(NotSeen::KernelThread | NotSeen::Zombie) => {}
@@ -144,23 +139,20 @@ fn many(scan: &mut Scan<'_>, pids: Vec<u32>, clock: &Clock, out: &mut Maps) {
 /// Why one process cannot be shown, and what to do.
 fn refusal(root: &Root, pid: u32, why: NotSeen) -> KernelError {
     let refused = |rule: &str| Cause::Refused { rule: rule.to_owned(), numbers: String::new() };
+    let all = "ramline show maps";
     let (cause, hint) = match why {
-        NotSeen::Denied => (Cause::Denied, format!("sudo ramline show maps {pid}")),
+        NotSeen::Denied => (Cause::Denied, format!("sudo {all} {pid}")),
         NotSeen::Gone if !root.is_live() => {
-            (refused("this capture does not hold its mappings"), format!("ramline show maps {pid}"))
+            (refused("this capture does not hold its mappings"), format!("{all} {pid}"))
         }
-        NotSeen::Gone => (Cause::Absent, "ramline show maps".to_owned()),
-        NotSeen::KernelThread => {
-            (refused("it is a thread of the kernel, which maps no files"), "ramline show maps".to_owned())
+        NotSeen::Gone => (Cause::Absent, all.to_owned()),
+        NotSeen::KernelThread => (refused("it is a thread of the kernel, which maps no files"), all.to_owned()),
+        NotSeen::Zombie => {
+            (refused("it has ended and only waits for its parent to notice: it maps nothing any more"), all.to_owned())
         }
-        NotSeen::Zombie => (
-            refused("it has ended and only waits for its parent to notice: it maps nothing any more"),
-            "ramline show maps".to_owned(),
-        ),
-        NotSeen::Malformed(error) => (
-            Cause::Io(std::io::Error::new(std::io::ErrorKind::InvalidData, error.to_string())),
-            "ramline show maps".to_owned(),
-        ),
+        NotSeen::Malformed(error) => {
+            (Cause::Io(std::io::Error::new(std::io::ErrorKind::InvalidData, error.to_string())), all.to_owned())
+        }
     };
     KernelError::new("show the mapped files of process", pid.to_string(), cause).hint(hint)
 }

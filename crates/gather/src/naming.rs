@@ -1,6 +1,6 @@
 //! Names for what the kernel's records call by numbers: files by device and inode, tasks by their ids.
 //!
-//! What it is not: sure to find a name. A file is looked up by its inode where its file system lets that be done without knowing more
+//! A name is not always found. A file is looked up by its inode where its file system lets that be done without knowing more
 //! (ext2, ext3, ext4), else among what a task has open or mapped at this moment. Needs root.
 //!
 //! ```

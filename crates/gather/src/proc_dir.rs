@@ -111,7 +111,7 @@ impl PidDir {
     pub fn open(&self, name: &str) -> Result<OwnedFd, NotRead> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let file = rustix::fs::openat(&self.fd, name, flags, Mode::empty())?;
-        // A captured tree is somebody's data: a device or a FIFO in it must not be read.
+        // A captured tree may hold anything: a device or a FIFO in it must not be read.
         let regular = self.live || rustix::fs::fstat(&file).is_ok_and(|s| FileType::from_raw_mode(s.st_mode).is_file());
         if regular { Ok(file) } else { Err(NotRead::Unusable) }
     }

@@ -1,8 +1,7 @@
 //! One cheap pass over all processes, and page-table walks where they are worth their cost.
 //!
-//! What it is: the only reader of `/proc/PID` of others. Each process costs an open directory and four small files (`stat`,
-//! `status`, `cgroup`, the link `exe`); two threads share the work and reuse their buffers. What it is not: the meaning of
-//! the numbers, and a decision what to show.
+//! The only reader of `/proc/PID` of others. Each process costs an open directory and four small files (`stat`,
+//! `status`, `cgroup`, the link `exe`); two threads share the work and reuse their buffers.
 //!
 //! ```
 //! use ramline_gather::processes::{Depth, scan};
@@ -24,7 +23,7 @@ use one::Names;
 pub use one::{Captured, Depth};
 pub use plan::LARGEST_WALK;
 use ramline_kernel::Root;
-use ramline_snapshot::processes::{Missed, Process, Processes, Walks};
+use ramline_snapshot::processes::{Process, Processes};
 pub use swapped::place_swapped;
 pub use walk::{deep, within};
 
@@ -82,16 +81,22 @@ fn merge(workers: Vec<one::Worker<'_>>) -> Pass {
     let mut pass = Pass::default();
     let (mut groups, mut programs) = (Names::default(), Names::default());
     for worker in workers {
-        let one::Found { list, groups: their_groups, programs: their_programs, missed, walks, texts } = worker.finish();
-        let group_at: Vec<u32> = their_groups.into_iter().map(|name| groups.index(&name)).collect();
-        let program_at: Vec<u32> = their_programs.into_iter().map(|name| programs.index(&name)).collect();
+        let one::Worker { list, groups: their_groups, programs: their_programs, missed, walks, texts, .. } = worker;
+        let group_at: Vec<u32> = their_groups.list.iter().map(|name| groups.index(name)).collect();
+        let program_at: Vec<u32> = their_programs.list.iter().map(|name| programs.index(name)).collect();
         let at = |map: &[u32], index: Option<u32>| map.get(usize::try_from(index?).ok()?).copied();
         pass.found.list.extend(list.into_iter().map(|p| Process {
             group: at(&group_at, p.group),
             exe: at(&program_at, p.exe),
             ..p
         }));
-        add(&mut pass.found.missed, &mut pass.found.walks, missed, walks);
+        let found = &mut pass.found;
+        found.missed.vanished += missed.vanished;
+        found.missed.denied += missed.denied;
+        found.missed.malformed += missed.malformed;
+        found.walks.done += walks.done;
+        found.walks.denied += walks.denied;
+        found.walks.cost.0 += walks.cost.0;
         pass.texts.extend(texts);
     }
     ramline_units::sort_by_key(&mut pass.found.list, |p| p.pid);
@@ -99,15 +104,6 @@ fn merge(workers: Vec<one::Worker<'_>>) -> Pass {
     pass.found.groups = groups.list;
     pass.found.programs = programs.list;
     pass
-}
-
-fn add(missed: &mut Missed, walks: &mut Walks, more: Missed, walked: Walks) {
-    missed.vanished += more.vanished;
-    missed.denied += more.denied;
-    missed.malformed += more.malformed;
-    walks.done += walked.done;
-    walks.denied += walked.denied;
-    walks.cost.0 += walked.cost.0;
 }
 
 /// The first process namespace has a fixed number (PROC_PID_INIT_INO of linux/proc_ns.h).

@@ -1,6 +1,6 @@
 //! Is the machine quiet enough for a timing? Load, idle CPU and pressure over a short look.
 //!
-//! What it is not: a verdict; the caller sets the threshold, [`Quiet::disturbance`] names what exceeds one.
+//! The caller sets the threshold, [`Quiet::disturbance`] names what exceeds one.
 //!
 //! ```no_run
 //! let root = ramline_kernel::Root::live();
@@ -32,7 +32,7 @@ pub struct Quiet {
     /// Share taken by the hypervisor, 0 to 1; `None` where its counter went back.
     pub cpu_stolen: Option<f64>,
     /// Share of the look in which a task waited for memory (PSI some), in percent; `None` where PSI is off. The kernel's own average
-    /// over 10 s would still tell of a run of ours that is over.
+    /// over 10 s would still include a run of ours that is over.
     pub psi_memory: Option<f64>,
     /// The same for I/O.
     pub psi_io: Option<f64>,
@@ -62,11 +62,8 @@ pub fn look(root: &Root, time: Duration) -> Result<Quiet> {
     };
     let path = root.path("/proc/loadavg");
     let text = read_text(&path)?;
-    let load1 = text
-        .split_whitespace()
-        .next()
-        .and_then(|word| word.parse().ok())
-        .ok_or_else(|| KernelError::malformed("read", &path, &text))?;
+    let load1 = text.split_whitespace().next().and_then(|word| word.parse().ok());
+    let load1 = load1.ok_or_else(|| KernelError::malformed("read", &path, &text))?;
     let stolen = growth(before.stolen, after.stolen);
     // The time of waiting for I/O is an estimate that may fall (proc_stat(5)): then no time was idle, or none passed.
     let (total, idle) = (after.total.saturating_sub(before.total), after.idle.saturating_sub(before.idle));
@@ -111,7 +108,7 @@ fn waited(root: &Root) -> [Option<u64>; 2] {
     [seen.pressure_memory, seen.pressure_io].map(|psi| Some(psi.data()?.some?.total_us))
 }
 
-/// The longest that somebody may wait once in a short look.
+/// The longest single wait allowed in a short look.
 const ONE_WRITE: Duration = Duration::from_millis(20);
 
 impl Quiet {
@@ -122,19 +119,15 @@ impl Quiet {
         if self.cpu_busy > busy_limit {
             return Some(format!("the CPUs are {:.0} % busy", self.cpu_busy * 100.0));
         }
-        match self.cpu_stolen {
-            None => {
-                return Some("what the hypervisor takes of the CPU time is not known: its counter went back".into());
-            }
-            Some(stolen) if stolen > 0.02 => {
-                return Some(format!("the hypervisor takes {:.0} % of the CPU time", stolen * 100.0));
-            }
-            Some(_) => {}
+        let Some(stolen) = self.cpu_stolen else {
+            return Some("what the hypervisor takes of the CPU time is not known: its counter went back".into());
+        };
+        if stolen > 0.02 {
+            return Some(format!("the hypervisor takes {:.0} % of the CPU time", stolen * 100.0));
         }
+        let long = |share: &f64| *share > 1.0 && self.lasted.as_secs_f64() * share / 100.0 > ONE_WRITE.as_secs_f64();
         let pressure = |name: &str, value: Option<f64>| {
-            value
-                .filter(|value| *value > 1.0 && self.lasted.as_secs_f64() * value / 100.0 > ONE_WRITE.as_secs_f64())
-                .map(|value| format!("tasks wait for {name} {value:.0} % of the time"))
+            value.filter(long).map(|value| format!("tasks wait for {name} {value:.0} % of the time"))
         };
         pressure("memory", self.psi_memory).or_else(|| pressure("I/O", self.psi_io))
     }

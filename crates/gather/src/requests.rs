@@ -1,7 +1,7 @@
-//! Did a request reach the device? Counters of a disk before and after tell reads of the medium from reads of nothing:
+//! Did a request reach the device? Counters of a disk before and after distinguish reads of the medium from reads of nothing:
 //! blocks that were never written are answered by the file system, and fast.
 //!
-//! What it is not: an attribution. Others may use the disk meanwhile, so the difference is an upper bound of what we did;
+//! Others may use the disk meanwhile, so the difference is an upper bound of what we did;
 //! too small a difference is proof.
 //!
 //! ```no_run
@@ -16,22 +16,18 @@
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-use ramline_kernel::Root;
 use ramline_kernel::kernel_file::read_text;
+use ramline_kernel::{Root, place};
 
 /// Name of the whole disk a block device is part of, or a file or directory is on.
 #[must_use]
 pub fn disk_of(root: &Root, path: &Path) -> Option<String> {
     let meta = std::fs::metadata(path).ok()?;
     let number = if meta.file_type().is_block_device() { meta.rdev() } else { meta.dev() };
-    let link = root.path(format!("/sys/dev/block/{}:{}", rustix::fs::major(number), rustix::fs::minor(number)));
-    let own = std::fs::canonicalize(link).ok()?;
-    // The directory of a partition lies in that of its disk.
-    let disk = if own.join("partition").exists() { own.parent()? } else { &own };
-    Some(disk.file_name()?.to_str()?.to_owned())
+    place::whole_disk(root, (rustix::fs::major(number), rustix::fs::minor(number)))
 }
 
-/// Reads completed by a disk since boot: the first field of its `stat`. `None` where nobody counts: switched off in
+/// Reads completed by a disk since boot: the first field of its `stat`. `None` where it is not counted: switched off in
 /// `queue/iostats`, or never moved (the heads of NVMe multipath on older kernels).
 #[must_use]
 pub fn reads_completed(root: &Root, disk: &str) -> Option<u64> {

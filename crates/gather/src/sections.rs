@@ -1,7 +1,6 @@
 //! Filling a [`Snapshot`]: from this machine, or from a captured tree.
 //!
-//! What it is: which files make which section. What it is not: a parser; texts go to
-//! `ramline-snapshot`. Only the sections a command wants are read.
+//! Which files make which section; texts are parsed by `ramline-snapshot`. Only the sections a command wants are read.
 
 mod blocks;
 mod capture;
@@ -14,13 +13,10 @@ mod hugepages;
 mod killers;
 mod machine;
 mod meta;
-mod mountinfo;
 mod mounts;
 mod processes;
 mod reader;
 mod shmem;
-mod slab;
-mod zfs;
 mod zram;
 
 use ramline_kernel::output::Tree;
@@ -29,15 +25,16 @@ use ramline_snapshot::buddyinfo::Buddyinfo;
 use ramline_snapshot::evictors::Evictors;
 use ramline_snapshot::meminfo::Meminfo;
 use ramline_snapshot::pressure::Pressure;
+use ramline_snapshot::slab::Slab;
 use ramline_snapshot::switches::{LruGen, Thp, ThpSize, bracketed};
 use ramline_snapshot::sysctl::VmSettings;
 use ramline_snapshot::vmstat::Vmstat;
+use ramline_snapshot::zfs::Arc;
 use ramline_snapshot::zoneinfo::Zoneinfo;
 use ramline_snapshot::zswap::Zswap;
 use ramline_snapshot::{Seen, Snapshot, Wanted, swaps};
 
 pub use capture::TOP;
-pub use dirs::walk;
 pub use meta::Meta;
 pub use processes::Walking;
 use reader::Reader;
@@ -74,119 +71,88 @@ pub fn capture(root: &Root, tree: Tree) -> Result<Snapshot> {
 fn fill(reader: &Reader<'_>, want: Wanted, walking: Walking) -> Snapshot {
     let mut out = Snapshot::new(machine::machine(reader));
     // The files of the ledger are read one right after the other: what moves in between is its drift.
-    if want.meminfo {
-        out.meminfo = reader.section("/proc/meminfo", Meminfo::parse);
-    }
-    if want.zoneinfo {
-        out.zoneinfo = reader.section("/proc/zoneinfo", Zoneinfo::parse);
-    }
-    if want.vmstat {
-        out.vmstat = reader.section("/proc/vmstat", Vmstat::parse);
-    }
-    if want.buddyinfo {
-        out.buddyinfo = reader.section("/proc/buddyinfo", Buddyinfo::parse);
-    }
-    if want.pressure_memory {
-        out.pressure_memory = reader.section("/proc/pressure/memory", Pressure::parse);
-    }
-    if want.pressure_io {
-        out.pressure_io = reader.section("/proc/pressure/io", Pressure::parse);
-    }
-    if want.pressure_cpu {
-        out.pressure_cpu = reader.section("/proc/pressure/cpu", Pressure::parse);
-    }
-    if want.swaps {
-        out.swaps = reader.section("/proc/swaps", swaps::parse);
-    }
-    if want.mounts {
-        out.mounts = mounts::mounts(reader);
-    }
-    if want.blocks {
-        out.blocks = blocks::blocks(reader);
-    }
-    if want.zram {
-        out.zram = reader.timed("/sys/block", || zram::zram(reader));
-    }
-    if want.zswap {
-        out.zswap = directory(reader, "/sys/module/zswap/parameters", |files| Zswap::from_files(&files));
-    }
-    if want.cgroups {
-        out.cgroups = cgroups::cgroups(reader);
-    }
-    if want.settings {
-        out.settings = directory(reader, "/proc/sys/vm", settings);
-    }
-    if want.evictors {
-        out.evictors = evictors::evictors(reader);
-    }
-    if want.lru_gen {
-        out.lru_gen = reader.section("/sys/kernel/mm/lru_gen/enabled", |_, enabled| {
+    out.meminfo = wanted(want.meminfo, || reader.section("/proc/meminfo", Meminfo::parse));
+    out.zoneinfo = wanted(want.zoneinfo, || reader.section("/proc/zoneinfo", Zoneinfo::parse));
+    out.vmstat = wanted(want.vmstat, || reader.section("/proc/vmstat", Vmstat::parse));
+    out.buddyinfo = wanted(want.buddyinfo, || reader.section("/proc/buddyinfo", Buddyinfo::parse));
+    let pressure = |of: &str| reader.section(&format!("/proc/pressure/{of}"), Pressure::parse);
+    out.pressure_memory = wanted(want.pressure_memory, || pressure("memory"));
+    out.pressure_io = wanted(want.pressure_io, || pressure("io"));
+    out.pressure_cpu = wanted(want.pressure_cpu, || pressure("cpu"));
+    out.swaps = wanted(want.swaps, || reader.section("/proc/swaps", swaps::parse));
+    out.mounts = wanted(want.mounts, || mounts::mounts(reader));
+    out.blocks = wanted(want.blocks, || blocks::blocks(reader));
+    out.zram = wanted(want.zram, || reader.timed(|| zram::zram(reader)));
+    out.zswap = wanted(want.zswap, || {
+        let dir = "/sys/module/zswap/parameters";
+        directory(reader, dir, reader.names(dir), |files| Zswap::from_files(&files))
+    });
+    out.cgroups = wanted(want.cgroups, || cgroups::cgroups(reader));
+    let keys = || VmSettings::KEYS.iter().map(|key| (*key).to_owned()).collect();
+    out.settings = wanted(want.settings, || directory(reader, "/proc/sys/vm", keys(), settings));
+    out.evictors = wanted(want.evictors, || evictors::evictors(reader));
+    out.lru_gen = wanted(want.lru_gen, || {
+        reader.section("/sys/kernel/mm/lru_gen/enabled", |_, enabled| {
             let ttl = reader.text("/sys/kernel/mm/lru_gen/min_ttl_ms").ok();
             Ok(LruGen::from_texts(enabled, ttl.as_deref()))
-        });
-    }
-    if want.thp {
-        let dir = "/sys/kernel/mm/transparent_hugepage";
-        out.thp = reader.section(&format!("{dir}/enabled"), |_, enabled| {
-            let other = |name: &str| reader.text(&format!("{dir}/{name}")).ok().and_then(|t| bracketed(&t).0);
-            let size = |name: &String| ThpSize::from_text(name, &reader.text(&format!("{dir}/{name}/enabled")).ok()?);
-            let names = reader.names(dir);
-            let mut sizes: Vec<ThpSize> =
-                names.iter().filter(|n| n.starts_with("hugepages-")).filter_map(size).collect();
-            ramline_units::sort_by_key(&mut sizes, |size| size.page);
-            Ok(Thp {
-                enabled: bracketed(enabled).0,
-                defrag: other("defrag"),
-                shmem_enabled: other("shmem_enabled"),
-                page: reader.number(&format!("{dir}/hpage_pmd_size")).map(ramline_units::Bytes),
-                max_ptes_none: reader.number(&format!("{dir}/khugepaged/max_ptes_none")),
-                sizes,
-            })
-        });
-    }
-    if want.dirs {
-        out.dirs = dirs::dirs(reader);
-    }
-    if want.processes {
-        out.processes = processes::processes(reader, walking);
-    }
-    if want.groups {
-        out.groups = groups::groups(reader);
-    }
-    if want.shmem {
-        out.shmem = shmem::shmem(reader);
-    }
-    if want.slab {
-        out.slab = slab::slab(reader, out.machine.page_size);
-    }
-    if want.hugepages {
-        out.hugepages = hugepages::hugepages(reader);
-    }
-    if want.zfs {
-        out.zfs = zfs::zfs(reader);
-    }
-    if want.configured {
-        out.configured = configured::configured(reader);
-    }
-    if want.killers {
-        out.killers = killers::killers(reader, out.processes.data());
-    }
+        })
+    });
+    out.thp = wanted(want.thp, || thp(reader));
+    out.dirs = wanted(want.dirs, || dirs::dirs(reader));
+    out.processes = wanted(want.processes, || processes::processes(reader, walking));
+    out.groups = wanted(want.groups, || groups::groups(reader));
+    out.shmem = wanted(want.shmem, || shmem::shmem(reader));
+    let page = out.machine.page_size;
+    let slab = || reader.section("/proc/slabinfo", |path, text| Slab::parse(path, text, page));
+    out.slab = wanted(want.slab, slab);
+    out.hugepages = wanted(want.hugepages, || hugepages::hugepages(reader));
+    out.zfs = wanted(want.zfs, || zfs(reader));
+    out.configured = wanted(want.configured, || configured::configured(reader));
+    out.killers = wanted(want.killers, || killers::killers(reader, out.processes.data()));
     out
+}
+
+fn wanted<T>(wanted: bool, read: impl FnOnce() -> Seen<T>) -> Seen<T> {
+    if wanted { read() } else { Seen::Unread }
+}
+
+/// Transparent huge pages.
+fn thp(reader: &Reader<'_>) -> Seen<Thp> {
+    let dir = "/sys/kernel/mm/transparent_hugepage";
+    reader.section(&format!("{dir}/enabled"), |_, enabled| {
+        let other = |name: &str| reader.text(format!("{dir}/{name}")).ok().and_then(|t| bracketed(&t).0);
+        let size = |name: &String| ThpSize::from_text(name, &reader.text(format!("{dir}/{name}/enabled")).ok()?);
+        let names = reader.names(dir);
+        let mut sizes: Vec<ThpSize> = names.iter().filter(|n| n.starts_with("hugepages-")).filter_map(size).collect();
+        ramline_units::sort_by_key(&mut sizes, |size| size.page);
+        Ok(Thp {
+            enabled: bracketed(enabled).0,
+            defrag: other("defrag"),
+            shmem_enabled: other("shmem_enabled"),
+            page: reader.number(&format!("{dir}/hpage_pmd_size")).map(ramline_units::Bytes),
+            max_ptes_none: reader.number(&format!("{dir}/khugepaged/max_ptes_none")),
+            sizes,
+        })
+    })
+}
+
+/// What OpenZFS says of its cache; `None` where its module is not loaded, which is how most machines are.
+fn zfs(reader: &Reader<'_>) -> Seen<Option<Arc>> {
+    match reader.section("/proc/spl/kstat/zfs/arcstats", |path, text| Arc::parse(path, text).map(Some)) {
+        Seen::Absent { .. } => reader.timed(|| None),
+        seen => seen,
+    }
 }
 
 type Files = std::collections::BTreeMap<String, String>;
 
 /// A section made of all files of one directory: absent or denied as a whole, otherwise what could be read.
-fn directory<T>(reader: &Reader<'_>, dir: &str, make: impl Fn(Files) -> T) -> Seen<T> {
-    let names = match dir {
-        "/proc/sys/vm" => VmSettings::KEYS.iter().map(|k| (*k).to_owned()).collect(),
-        _ => reader.names(dir),
-    };
+fn directory<T>(reader: &Reader<'_>, dir: &str, names: Vec<String>, make: impl Fn(Files) -> T) -> Seen<T> {
     let mut refused = false;
     let mut files = Files::new();
-    let seen = reader.timed(dir, || {
+    let seen = reader.timed(|| {
         for name in names {
-            match reader.text(&format!("{dir}/{name}")) {
+            match reader.text(format!("{dir}/{name}")) {
                 Ok(text) => drop(files.insert(name, text)),
                 Err(reader::NotRead::Denied) => refused = true,
                 Err(_) => {}
@@ -203,8 +169,6 @@ fn directory<T>(reader: &Reader<'_>, dir: &str, make: impl Fn(Files) -> T) -> Se
 
 fn settings(files: Files) -> VmSettings {
     let mut out = VmSettings::default();
-    for (key, text) in &files {
-        out.put(key, text);
-    }
+    files.iter().for_each(|(key, text)| out.put(key, text));
     out
 }

@@ -1,7 +1,6 @@
 //! Memory cgroups, version 1 and 2: find the hierarchy, make a group, limit it, read it, kill it, remove it.
 //!
-//! What it is not: a view of all groups of the machine (a section of the snapshot), and not a manager: it touches only
-//! groups named `ramline-<pid>-<n>`.
+//! It touches only groups named `ramline-<pid>-<n>`; a view of all groups of the machine is a section of the snapshot.
 //!
 //! ```no_run
 //! use ramline_kernel::{Root, cgroup::{Group, Hierarchy}};
@@ -19,7 +18,6 @@ mod cramped;
 mod delegated;
 mod group;
 mod hierarchy;
-mod members;
 mod path;
 mod room;
 mod stat;
@@ -29,8 +27,7 @@ mod v2;
 pub use cramped::{Cramped, cramped};
 pub use delegated::move_process;
 pub use group::Group;
-pub use hierarchy::Hierarchy;
-pub use members::processes_below;
+pub use hierarchy::{Hierarchy, processes_below};
 pub use path::{PREFIX, Version};
 pub use room::{Room, cache_room, memory_room, memory_total, panic_on_oom};
 pub use stat::GroupStat;

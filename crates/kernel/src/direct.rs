@@ -1,6 +1,6 @@
 //! Reading and writing past the page cache (O_DIRECT).
 //!
-//! What it is not: asynchronous: one request at a time, which is what a page fault waits for.
+//! One request at a time, which is what a page fault waits for.
 //!
 //! ```no_run
 //! use ramline_kernel::direct::{Buffer, Direct};
@@ -10,9 +10,8 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-#![expect(unsafe_code, reason = "BLKSSZGET and BLKFLSBUF")]
-
 use std::fs::{File, OpenOptions};
+use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -20,11 +19,7 @@ use ramline_units::Bytes;
 
 use crate::error::{KernelError, Result};
 use crate::map::{Map, Sharing};
-use crate::sys::{ioctl_with, is_block_device, size_of_target};
-
-const BLKSSZGET: libc::Ioctl = 0x1268;
-/// Every disk with logical blocks up to 4 KiB accepts it, and a file system asks for no more than its block.
-const SAFE_ALIGNMENT: u64 = 4096;
+use crate::sys::size_of_target;
 
 /// A buffer aligned to a page, as direct I/O needs it.
 #[derive(Debug)]
@@ -68,7 +63,6 @@ pub struct Direct {
     file: File,
     path: PathBuf,
     size: Bytes,
-    alignment: u64,
 }
 
 impl Direct {
@@ -89,32 +83,16 @@ impl Direct {
     }
 
     fn open_with(path: &Path, write: bool) -> Result<Direct> {
-        let file =
-            OpenOptions::new().read(true).write(write).custom_flags(libc::O_DIRECT).open(path).map_err(|error| {
-                if error.raw_os_error() == Some(libc::EINVAL) {
-                    return KernelError::unsupported(
-                        "open past the page cache",
-                        path,
-                        "direct I/O on this file system",
-                    );
-                }
-                KernelError::io("open past the page cache", path, error)
-            })?;
+        let open = OpenOptions::new().read(true).write(write).custom_flags(libc::O_DIRECT).open(path);
+        let file = open.map_err(|error| failed_directly("open past the page cache", path, error))?;
         let size = Bytes(size_of_target(&file, path)?);
-        let alignment = block_size(&file).max(SAFE_ALIGNMENT);
-        Ok(Direct { file, path: path.to_owned(), size, alignment })
+        Ok(Direct { file, path: path.to_owned(), size })
     }
 
     /// Size of the file or device.
     #[must_use]
     pub fn size(&self) -> Bytes {
         self.size
-    }
-
-    /// Offsets and lengths must be multiples of this many bytes.
-    #[must_use]
-    pub fn alignment(&self) -> u64 {
-        self.alignment
     }
 
     /// Fills `buffer` from `offset`; both must be aligned.
@@ -138,15 +116,12 @@ impl Direct {
     }
 }
 
-/// The logical block size of a device; 512 for a file, whose needs the file system hides.
-fn block_size(file: &File) -> u64 {
-    if !is_block_device(file) {
-        return 512;
+/// Where direct I/O is refused, the file system has none.
+pub(crate) fn failed_directly(tried: &str, path: &Path, error: io::Error) -> KernelError {
+    match error.raw_os_error() {
+        Some(libc::EINVAL) => KernelError::unsupported(tried, path, "direct I/O on this file system"),
+        _ => KernelError::io(tried, path, error),
     }
-    let mut size: libc::c_int = 0;
-    // SAFETY: BLKSSZGET (linux/fs.h) writes one int.
-    let done = unsafe { ioctl_with(file, BLKSSZGET, &mut size) };
-    done.ok().and_then(|_| u64::try_from(size).ok()).unwrap_or(512)
 }
 
 #[cfg(test)]

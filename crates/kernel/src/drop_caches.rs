@@ -1,7 +1,6 @@
 //! `/proc/sys/vm/drop_caches`: throws away clean caches of the whole machine, at once.
 //!
-//! What it is not: bound to a group or a namespace, and nothing that could be put back: what was dropped is read again when it
-//! is needed. Nothing is lost: dirty pages, pages of tmpfs, and pages a program maps or locks stay.
+//! It knows no group and no namespace and cannot be undone: what was dropped is read again when it is needed. Nothing is lost: dirty pages, pages of tmpfs, and pages a program maps or locks stay.
 //!
 //! ```
 //! use ramline_kernel::drop_caches::Level;
@@ -11,15 +10,14 @@
 
 use std::path::PathBuf;
 
-use crate::Root;
-use crate::error::Result;
 use crate::write::{vm_setting, write_knob};
+use crate::{Result, Root};
 
 /// What is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     /// 1: pages of files.
-    Pages,
+    Pages = 1,
     /// 2: objects that can be reclaimed, entries of directories and inodes above all.
     Objects,
     /// 3: both.
@@ -29,23 +27,14 @@ pub enum Level {
 impl Level {
     /// By its number.
     #[must_use]
-    pub const fn of(number: u64) -> Option<Level> {
-        match number {
-            1 => Some(Level::Pages),
-            2 => Some(Level::Objects),
-            3 => Some(Level::Both),
-            _ => None,
-        }
+    pub fn of(number: u64) -> Option<Level> {
+        [Level::Pages, Level::Objects, Level::Both].into_iter().find(|level| u64::from(level.number()) == number)
     }
 
     /// Its number.
     #[must_use]
     pub const fn number(self) -> u8 {
-        match self {
-            Level::Pages => 1,
-            Level::Objects => 2,
-            Level::Both => 3,
-        }
+        self as u8
     }
 }
 

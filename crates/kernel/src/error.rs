@@ -1,6 +1,6 @@
 //! The one error of this crate: what was tried, on which object, the cause, and one command to try.
 //!
-//! What it is not: a place where causes are flattened to text; callers decide by [`Cause`].
+//! Callers decide by [`Cause`], not by its text.
 //!
 //! ```
 //! use ramline_kernel::KernelError;
@@ -27,11 +27,19 @@ pub enum Cause {
     /// The object does not exist (ENOENT, ENODEV, ENXIO).
     Absent,
     /// We refused before touching anything: the rule and the numbers it was judged by.
-    Refused { rule: String, numbers: String },
+    Refused {
+        /// What must be so.
+        rule: String,
+        /// What was found; may be empty.
+        numbers: String,
+    },
     /// Any other error of a system call.
     Io(io::Error),
     /// This kernel, file system or program lacks the feature.
-    Unsupported { feature: String },
+    Unsupported {
+        /// What is missing.
+        feature: String,
+    },
 }
 
 impl fmt::Display for Cause {
@@ -99,17 +107,32 @@ fn shortened(object: &str) -> std::borrow::Cow<'_, str> {
     format!("{}... ({} bytes)", escape(&begin), object.len()).into()
 }
 
+/// Turns an error of the system into one that says what was tried.
+pub trait Tried<T> {
+    /// `operation` on `object` did not succeed.
+    ///
+    /// # Errors
+    /// As [`KernelError::io`] classifies it.
+    fn tried(self, operation: impl Into<String>, object: impl AsRef<Path>) -> Result<T>;
+}
+
+impl<T, E: Into<io::Error>> Tried<T> for std::result::Result<T, E> {
+    fn tried(self, operation: impl Into<String>, object: impl AsRef<Path>) -> Result<T> {
+        self.map_err(|error| KernelError::io(operation, object, error.into()))
+    }
+}
+
 impl KernelError {
     /// Classifies an error of a system call. Where a place is full or limited, a command that shows it comes along.
     pub fn io(operation: impl Into<String>, object: impl AsRef<Path>, error: io::Error) -> KernelError {
-        let hint = hint_for(error.raw_os_error(), object.as_ref());
+        let try_hint = hint_for(error.raw_os_error(), object.as_ref());
         let cause = match error.raw_os_error() {
             Some(libc::EACCES | libc::EPERM) => Cause::Denied,
             Some(libc::ENOENT | libc::ENODEV | libc::ENXIO) => Cause::Absent,
             Some(libc::ENOSYS | libc::EOPNOTSUPP) => Cause::Unsupported { feature: error.to_string() },
             _ => Cause::Io(error),
         };
-        KernelError { try_hint: hint, ..KernelError::new(operation, object, cause) }
+        KernelError { try_hint, ..KernelError::new(operation, object, cause) }
     }
 
     /// Refused by a rule of ours, before anything was touched.
@@ -139,12 +162,8 @@ impl KernelError {
 
     /// From its parts.
     pub fn new(operation: impl Into<String>, object: impl AsRef<Path>, cause: Cause) -> KernelError {
-        KernelError {
-            operation: operation.into(),
-            object: object.as_ref().to_string_lossy().into_owned(),
-            cause,
-            try_hint: None,
-        }
+        let object = object.as_ref().to_string_lossy().into_owned();
+        KernelError { operation: operation.into(), object, cause, try_hint: None }
     }
 
     /// Adds one command that helps.
@@ -188,10 +207,7 @@ impl KernelError {
     /// The number of the system's error, where the cause is one that keeps it.
     #[must_use]
     pub fn errno(&self) -> Option<i32> {
-        match &self.cause {
-            Cause::Io(error) => error.raw_os_error(),
-            _ => None,
-        }
+        if let Cause::Io(error) = &self.cause { error.raw_os_error() } else { None }
     }
 
     /// Somebody still uses the object: worth trying again shortly.

@@ -2,9 +2,11 @@
 //!
 //! For processes of one thread only: a copy of any other may not even allocate.
 
-#![expect(unsafe_code, reason = "fork, prctl and _exit")]
+#![expect(unsafe_code, reason = "fork and _exit")]
 
 use std::process::ExitStatus;
+
+use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::error::{KernelError, Result};
 use crate::process::{Usage, wait_for};
@@ -26,11 +28,10 @@ impl Fork {
         match unsafe { libc::fork() } {
             -1 => Err(KernelError::io("fork", "this process", std::io::Error::last_os_error())),
             0 => {
-                // SAFETY: prctl with PR_SET_PDEATHSIG takes an integer; _exit runs no handlers of the process it is a copy of.
-                unsafe {
-                    libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                    libc::_exit(i32::from(!work()))
-                }
+                set_parent_process_death_signal(Some(Signal::KILL)).ok();
+                let status = i32::from(!work());
+                // SAFETY: _exit runs no handlers of the process it is a copy of.
+                unsafe { libc::_exit(status) }
             }
             pid => Ok(Fork { pid: pid.unsigned_abs(), is_reaped: false }),
         }
@@ -49,7 +50,7 @@ impl Fork {
 impl Drop for Fork {
     fn drop(&mut self) {
         if !self.is_reaped {
-            crate::process::signal(self.pid, libc::SIGKILL).ok();
+            crate::process::kill(self.pid).ok();
             wait_for(self.pid).ok();
         }
     }

@@ -1,7 +1,7 @@
 //! Kinds of file systems, by the name the mount table gives them: which keep files, which may not answer, which have a page
 //! cache of their own ways.
 //!
-//! What it is not: complete. A file system that is not named here is taken for an ordinary one.
+//! A file system that is not named here is taken for an ordinary one.
 //!
 //! ```
 //! use ramline_kernel::fs;

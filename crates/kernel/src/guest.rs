@@ -1,24 +1,22 @@
 //! What only the first process of a virtual machine does: mounting the kernel's file systems, loading modules, finding disks
 //! and ports by the names they were given, and switching the machine off.
 //!
-//! What it is not: for a host. Every function that changes something refuses unless this process has pid 1.
+//! Every function that changes something refuses unless this process has pid 1.
 //!
 //! ```
 //! assert!(!ramline_kernel::guest::is_init());
 //! assert!(ramline_kernel::guest::mount_basics().is_err(), "this is no guest");
 //! ```
 
-#![expect(unsafe_code, reason = "mlockall")]
-
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
-use crate::Root;
-use crate::error::{KernelError, Result};
+use rustix::mm::{MlockAllFlags, mlockall};
+
 use crate::kernel_file::read_text;
 use crate::mount;
-use crate::sys::check;
 use crate::write::{Change, read_knob, write_knob};
+use crate::{KernelError, Result, Root, Tried};
 
 /// True when this is the first process of the machine (or of a pid namespace).
 #[must_use]
@@ -27,10 +25,8 @@ pub fn is_init() -> bool {
 }
 
 fn refuse_unless_init(operation: &str, object: &Path) -> Result<()> {
-    if is_init() {
-        return Ok(());
-    }
-    Err(KernelError::refused(operation, object, "only the first process of a guest does that", ""))
+    let refused = || KernelError::refused(operation, object, "only the first process of a guest does that", "");
+    is_init().then_some(()).ok_or_else(refused)
 }
 
 /// Mounts /dev, /proc, /sys and /tmp in an initramfs that has these folders.
@@ -39,10 +35,8 @@ fn refuse_unless_init(operation: &str, object: &Path) -> Result<()> {
 /// `Refused` when this process is not pid 1; what mount(2) says.
 pub fn mount_basics() -> Result<()> {
     refuse_unless_init("mount", Path::new("/dev"))?;
-    for (fs_type, at) in [("devtmpfs", "/dev"), ("proc", "/proc"), ("sysfs", "/sys"), ("tmpfs", "/tmp")] {
-        mount::bare(fs_type, Path::new(at))?;
-    }
-    Ok(())
+    let all = [("devtmpfs", "/dev"), ("proc", "/proc"), ("sysfs", "/sys"), ("tmpfs", "/tmp")];
+    all.iter().try_for_each(|(fs_type, at)| mount::bare(fs_type, Path::new(at)))
 }
 
 /// Mounts a disk with ext4, read-only.
@@ -61,10 +55,10 @@ pub fn mount_disk(device: &Path, at: &Path) -> Result<()> {
 pub fn load_module(path: &Path) -> Result<()> {
     let tried = "load the module";
     refuse_unless_init(tried, path)?;
-    let file = File::open(path).map_err(|error| KernelError::io(tried, path, error))?;
+    let file = File::open(path).tried(tried, path)?;
     match rustix::system::finit_module(&file, c"", 0) {
-        Ok(()) | Err(rustix::io::Errno::EXIST) => Ok(()),
-        Err(error) => Err(KernelError::io(tried, path, error.into())),
+        Err(rustix::io::Errno::EXIST) => Ok(()),
+        done => done.tried(tried, path),
     }
 }
 
@@ -74,10 +68,8 @@ pub fn load_module(path: &Path) -> Result<()> {
 /// # Errors
 /// What mlockall(2) says.
 pub fn stay_resident() -> Result<()> {
-    // SAFETY: mlockall takes an integer and touches no memory of ours.
-    check(unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE | libc::MCL_ONFAULT) })
-        .map(drop)
-        .map_err(|error| KernelError::io("lock into memory", "this process", error))
+    mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT)
+        .tried("lock into memory", "this process")
 }
 
 /// The name (`vda`) of the disk with this serial number.
@@ -113,11 +105,11 @@ pub fn sectors(root: &Root, disk: &str) -> Option<(u64, u64)> {
 pub fn port(root: &Root, name: &str) -> Result<File> {
     let tried = "open the port";
     let ports = root.path("/sys/class/virtio-ports");
-    let entries = std::fs::read_dir(&ports).map_err(|error| KernelError::io(tried, &ports, error))?;
+    let entries = std::fs::read_dir(&ports).tried(tried, &ports)?;
     let found = entries.flatten().find(|entry| read_knob(&entry.path().join("name")).as_deref() == Some(name));
     let node = found.map(|entry| root.path("/dev").join(entry.file_name()));
     let node = node.ok_or_else(|| KernelError::new(tried, name, crate::Cause::Absent))?;
-    OpenOptions::new().read(true).write(true).open(&node).map_err(|error| KernelError::io(tried, &node, error))
+    OpenOptions::new().read(true).write(true).open(&node).tried(tried, &node)
 }
 
 /// A setting by its name as sysctl writes it: `vm.page-cluster`.
@@ -149,8 +141,7 @@ pub fn mglru(root: &Root) -> Option<String> {
 pub fn power_off() -> Result<()> {
     refuse_unless_init("switch off", Path::new("this machine"))?;
     rustix::fs::sync();
-    rustix::system::reboot(rustix::system::RebootCommand::PowerOff)
-        .map_err(|error| KernelError::io("switch off", "this machine", error.into()))
+    rustix::system::reboot(rustix::system::RebootCommand::PowerOff).tried("switch off", "this machine")
 }
 
 #[cfg(test)]

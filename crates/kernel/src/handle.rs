@@ -3,10 +3,10 @@
 #![expect(unsafe_code, reason = "open_by_handle_at")]
 
 use std::fs::File;
-use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 
-use crate::sys::check;
+use crate::sys::new_fd;
 
 #[repr(C)]
 struct Handle {
@@ -24,10 +24,9 @@ const INODE_AND_GENERATION: i32 = 1;
 pub fn open_by_inode(mounted: &File, inode: u64) -> Option<File> {
     let mut handle = Handle { bytes: 8, kind: INODE_AND_GENERATION, inode: u32::try_from(inode).ok()?, generation: 0 };
     let flags = libc::O_PATH | libc::O_CLOEXEC;
-    // SAFETY: the handle has the layout of struct file_handle with eight bytes behind it, and lives through the call.
-    let fd = unsafe { libc::syscall(libc::SYS_open_by_handle_at, mounted.as_raw_fd(), &raw mut handle, flags) };
-    let fd = check(libc::c_int::try_from(fd).ok()?).ok()?;
-    // SAFETY: a descriptor the kernel just gave us, owned by nobody else.
-    let file = unsafe { File::from_raw_fd(fd) };
+    // SAFETY: the handle has the layout of struct file_handle with eight bytes behind it, and lives through the call, which
+    // gives a descriptor of our own.
+    let fd = unsafe { new_fd(libc::syscall(libc::SYS_open_by_handle_at, mounted.as_raw_fd(), &raw mut handle, flags)) };
+    let file = File::from(fd.ok()?);
     file.metadata().is_ok_and(|meta| meta.ino() == inode).then_some(file)
 }

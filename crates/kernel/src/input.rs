@@ -1,8 +1,8 @@
-//! What comes from outside: files somebody has named, captured, copied or could have forged. Looked at before they are opened, read up to a
+//! What comes from outside: files that were named, captured, copied or may be forged. Looked at before they are opened, read up to a
 //! bound, never waited for without one.
 //!
 //! A file is opened without being opened first (O_PATH): so its kind is known before a pipe's writer is let go, a watchdog is armed or a
-//! tape is wound, and what is then opened is what was looked at. What it is not: for the kernel's own files ([`crate::kernel_file`]).
+//! tape is wound, and what is then opened is what was looked at. The kernel's own files are for [`crate::kernel_file`].
 //!
 //! ```
 //! use ramline_kernel::input;
@@ -24,7 +24,7 @@ use ramline_units::Bytes;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fstat, openat};
 
-use crate::error::{KernelError, Result};
+use crate::error::{KernelError, Result, Tried};
 
 /// A document of ours (a snapshot, a report, a captured `meta.json`) is never larger: one of 10,000 processes has about 10 MiB.
 pub const DOCUMENT: u64 = 64 << 20;
@@ -85,9 +85,7 @@ impl Looked {
     #[must_use]
     pub fn is_own_file(&self) -> bool {
         let stat = &self.stat;
-        self.kind() == FileType::RegularFile
-            && stat.st_uid == rustix::process::geteuid().as_raw()
-            && stat.st_mode & 0o022 == 0
+        self.is_file() && stat.st_uid == rustix::process::geteuid().as_raw() && stat.st_mode & 0o022 == 0
     }
 
     /// Opens it for reading, without waiting for what is at its other end.
@@ -132,10 +130,9 @@ pub fn kind_name(kind: FileType) -> &'static str {
 /// # Errors
 /// `Refused` for what is none; as open(2) says.
 pub fn open(tried: &str, path: &Path) -> Result<File> {
-    let failed = |error| KernelError::io(tried, path, error);
-    let looked = Looked::at(path, true).map_err(failed)?;
+    let looked = Looked::at(path, true).tried(tried, path)?;
     match looked.kind() {
-        FileType::RegularFile => looked.open().map_err(failed),
+        FileType::RegularFile => looked.open().tried(tried, path),
         kind => Err(KernelError::refused(tried, path, format!("it is {}, and a file is wanted", kind_name(kind)), "")),
     }
 }
@@ -145,7 +142,15 @@ pub fn open(tried: &str, path: &Path) -> Result<File> {
 /// # Errors
 /// As [`open`]; `Refused` when it is larger.
 pub fn read(tried: &str, path: &Path, most: u64) -> Result<Vec<u8>> {
-    read_open(tried, path, &open(tried, path)?, most)
+    let file = open(tried, path)?;
+    let length = file.metadata().tried(tried, path)?.len();
+    if length > most {
+        return Err(too_large(tried, path, length, most));
+    }
+    let mut bytes = Vec::new();
+    // It may grow meanwhile.
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes).tried(tried, path)?;
+    within(tried, path, bytes, most)
 }
 
 /// The same as text.
@@ -161,15 +166,12 @@ pub fn read_text(tried: &str, path: &Path, most: u64) -> Result<String> {
 /// # Errors
 /// As [`read`]; `Refused` for a pipe that sends nothing.
 pub fn read_named(tried: &str, path: &Path, most: u64) -> Result<Vec<u8>> {
-    let failed = |error| KernelError::io(tried, path, error);
-    let looked = Looked::at(path, true).map_err(failed)?;
-    match looked.kind() {
-        FileType::Fifo => {
-            let silence = if looked.file_system() == Some(PIPEFS) { &PATIENCE } else { &SILENCE };
-            read_pipe(tried, path, &looked.open().map_err(failed)?, most, silence)
-        }
-        _ => read(tried, path, most),
+    let looked = Looked::at(path, true).tried(tried, path)?;
+    if looked.kind() != FileType::Fifo {
+        return read(tried, path, most);
     }
+    let silence = if looked.file_system() == Some(PIPEFS) { &PATIENCE } else { &SILENCE };
+    read_pipe(tried, path, &looked.open().tried(tried, path)?, most, silence)
 }
 
 /// The same as text.
@@ -182,18 +184,6 @@ pub fn read_named_text(tried: &str, path: &Path, most: u64) -> Result<String> {
 
 fn text(tried: &str, path: &Path, bytes: Vec<u8>) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| KernelError::refused(tried, path, "it is no text (UTF-8)", ""))
-}
-
-fn read_open(tried: &str, path: &Path, file: &File, most: u64) -> Result<Vec<u8>> {
-    let failed = |error| KernelError::io(tried, path, error);
-    let length = file.metadata().map_err(failed)?.len();
-    if length > most {
-        return Err(too_large(tried, path, length, most));
-    }
-    let mut bytes = Vec::new();
-    // It may grow meanwhile.
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
-    within(tried, path, bytes, most)
 }
 
 fn read_pipe(tried: &str, path: &Path, mut pipe: &File, most: u64, silence: &Timespec) -> Result<Vec<u8>> {

@@ -1,7 +1,6 @@
 //! How the machine is touched.
 
 pub mod cgroup;
-mod clock;
 pub mod code;
 pub mod direct;
 pub mod drop_caches;
@@ -40,6 +39,7 @@ pub mod zram;
 pub mod zswap;
 
 pub use cgroup::{Room, cache_room, memory_room, memory_total, panic_on_oom};
-pub use error::{Cause, KernelError, Result};
+pub use error::{Cause, KernelError, Result, Tried};
 pub use file_key::FileKey;
 pub use root::Root;
+pub use sys::{FNV1A, fnv1a};

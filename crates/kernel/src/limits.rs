@@ -1,6 +1,8 @@
 //! Resource limits of this process (getrlimit(2)), as far as asking is allowed: a container's filter may forbid it.
 
-#![expect(unsafe_code, reason = "getrlimit, setrlimit")]
+#![expect(unsafe_code, reason = "getrlimit, which rustix takes for infallible")]
+
+use rustix::process::{Resource, Rlimit, setrlimit};
 
 /// What is limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,24 +28,24 @@ pub fn threads_within(wanted: usize) -> usize {
 }
 
 impl Limited {
-    fn number(self) -> libc::__rlimit_resource_t {
+    fn resource(self) -> Resource {
         match self {
-            Limited::OpenFiles => libc::RLIMIT_NOFILE,
-            Limited::LockedMemory => libc::RLIMIT_MEMLOCK,
-            Limited::Stack => libc::RLIMIT_STACK,
-            Limited::Addresses => libc::RLIMIT_AS,
+            Limited::OpenFiles => Resource::Nofile,
+            Limited::LockedMemory => Resource::Memlock,
+            Limited::Stack => Resource::Stack,
+            Limited::Addresses => Resource::As,
         }
     }
 
     fn get(self) -> Option<libc::rlimit> {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         // SAFETY: writes one rlimit, which is valid for the call.
-        (unsafe { libc::getrlimit(self.number(), &raw mut limit) } == 0).then_some(limit)
+        (unsafe { libc::getrlimit(self.resource() as libc::__rlimit_resource_t, &raw mut limit) } == 0).then_some(limit)
     }
 
     fn set(self, limit: libc::rlimit) -> bool {
-        // SAFETY: reads one rlimit, which is valid for the call.
-        unsafe { libc::setrlimit(self.number(), &raw const limit) == 0 }
+        let bound = |bytes| Some(bytes).filter(|bytes| *bytes != libc::RLIM_INFINITY);
+        setrlimit(self.resource(), Rlimit { current: bound(limit.rlim_cur), maximum: bound(limit.rlim_max) }).is_ok()
     }
 
     /// The limit in force; `None` where there is none, or it may not be asked for.

@@ -1,13 +1,13 @@
 //! Loop devices: a scratch file as a block device with a queue of its own, so that read-ahead can be set for it
 //! without touching the queues of the host.
 //!
-//! What it is not: losetup. Only whole files are attached, and only devices whose backing file we name are detached.
+//! Only whole files are attached, and only devices whose backing file we name are detached.
 //!
 //! ```no_run
 //! use ramline_kernel::{Root, loopdev};
 //! let root = Root::live();
 //! let device = loopdev::attach(&root, "/var/tmp/ramline-1/code.img".as_ref(), loopdev::Options::default())?;
-//! device.set_read_ahead_kb(128)?;
+//! ramline_kernel::write::write_knob(&device.read_ahead_knob(), "128")?;
 //! device.detach()?;
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
@@ -20,11 +20,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::Root;
-use crate::error::{KernelError, Result};
 use crate::kernel_file::{read_text, read_u64};
 use crate::sys::{ioctl_int, ioctl_with, retry_busy};
-use crate::write::{Change, write_knob};
+use crate::{KernelError, Result, Root, Tried};
 use ramline_snapshot::swaps::unescape_octal;
 
 // linux/loop.h
@@ -36,25 +34,19 @@ const LOOP_SET_BLOCK_SIZE: libc::Ioctl = 0x4C09;
 const LOOP_CONFIGURE: libc::Ioctl = 0x4C0A;
 const LOOP_CTL_REMOVE: libc::Ioctl = 0x4C81;
 const LOOP_CTL_GET_FREE: libc::Ioctl = 0x4C82;
-const LO_FLAGS_READ_ONLY: u32 = 1;
-const LO_FLAGS_AUTOCLEAR: u32 = 4;
 const LO_FLAGS_DIRECT_IO: u32 = 16;
 
 #[repr(C)]
+#[derive(Default)]
 struct LoopInfo64 {
-    lo_device: u64,
-    lo_inode: u64,
-    lo_rdevice: u64,
-    lo_offset: u64,
-    lo_sizelimit: u64,
-    lo_number: u32,
-    lo_encrypt_type: u32,
-    lo_encrypt_key_size: u32,
+    /// lo_device, lo_inode, lo_rdevice, lo_offset and lo_sizelimit.
+    place: [u64; 5],
+    /// lo_number, lo_encrypt_type and lo_encrypt_key_size.
+    numbers: [u32; 3],
     lo_flags: u32,
-    lo_file_name: [u8; 64],
-    lo_crypt_name: [u8; 64],
-    lo_encrypt_key: [u8; 32],
-    lo_init: [u64; 2],
+    lo_file_name: [[u8; 32]; 2],
+    /// lo_crypt_name, lo_encrypt_key and lo_init.
+    keys: [u64; 14],
 }
 
 #[repr(C)]
@@ -71,17 +63,13 @@ pub struct Options {
     /// Go past the page cache of the backing file; where the file system cannot, the kernel falls back and
     /// [`LoopDevice::direct_io`] says so.
     pub direct_io: bool,
-    /// The kernel detaches the device when its last user closes it.
-    pub autoclear: bool,
-    /// Writes are refused.
-    pub read_only: bool,
     /// Logical block size in bytes; when the kernel refuses it, 512 is used.
     pub block_size: u32,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { direct_io: true, autoclear: false, read_only: false, block_size: 4096 }
+        Options { direct_io: true, block_size: 4096 }
     }
 }
 
@@ -91,7 +79,6 @@ pub struct LoopDevice {
     /// N of `/dev/loopN`.
     pub number: u32,
     node: PathBuf,
-    queue: PathBuf,
     sysfs: PathBuf,
     control: PathBuf,
 }
@@ -104,39 +91,31 @@ pub struct LoopDevice {
 pub fn attach(root: &Root, file: &Path, options: Options) -> Result<LoopDevice> {
     const TRIES: u32 = 16;
     let tried = "attach a loop device to";
-    let backing = OpenOptions::new()
-        .read(true)
-        .write(!options.read_only)
-        .custom_flags(libc::O_NOFOLLOW)
-        .open(file)
-        .map_err(|error| KernelError::io(tried, file, error))?;
-    let control_path = root.path("/dev/loop-control");
-    let control = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(&control_path)
-        .map_err(|error| KernelError::io("open", &control_path, error).hint("modprobe loop"))?;
+    let backing = open_options().custom_flags(libc::O_NOFOLLOW).open(file).tried(tried, file)?;
+    let path = root.path("/dev/loop-control");
+    let control = open_options().open(&path).tried("open", &path).map_err(|error| error.hint("modprobe loop"))?;
     let mut last = None;
     for _ in 0..TRIES {
-        let free = ioctl_int(&control, LOOP_CTL_GET_FREE, 0)
-            .map_err(|error| KernelError::io("find a free loop device at", &control_path, error))?;
-        let number = u32::try_from(free)
-            .map_err(|_| KernelError::malformed("find a free loop device at", &control_path, &free.to_string()))?;
+        let find = "find a free loop device at";
+        let free = ioctl_int(&control, LOOP_CTL_GET_FREE, 0).tried(find, &path)?;
+        let number = u32::try_from(free).map_err(|_| KernelError::malformed(find, &path, &free.to_string()))?;
         let device = LoopDevice::open(root, number);
-        let node = OpenOptions::new()
-            .read(true)
-            .write(!options.read_only)
-            .open(&device.node)
-            .map_err(|error| KernelError::io("open", &device.node, error))?;
+        let node = open_options().open(&device.node).tried("open", &device.node)?;
         match configure(&node, &backing, file, options) {
             Ok(()) => return Ok(device),
-            // Between the question and the answer somebody else took it: ask again.
+            // Between the question and the answer another process took it: ask again.
             Err(error) if error.raw_os_error() == Some(libc::EBUSY) => last = Some(error),
             Err(error) => return Err(KernelError::io(tried, file, error)),
         }
     }
     let error = last.unwrap_or_else(|| std::io::Error::from_raw_os_error(libc::EBUSY));
     Err(KernelError::io(tried, file, error))
+}
+
+fn open_options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    options
 }
 
 fn configure(node: &File, backing: &File, path: &Path, options: Options) -> std::io::Result<()> {
@@ -165,8 +144,8 @@ fn configure_before_5_8(node: &File, backing: &File, path: &Path, options: Optio
     let fd = libc::c_ulong::try_from(backing.as_raw_fd()).unwrap_or_default();
     ioctl_int(node, LOOP_SET_FD, fd)?;
     let mut status = info(path, options);
-    // Neither can be changed through LOOP_SET_STATUS64; read-only follows from how the file was opened.
-    status.lo_flags &= LO_FLAGS_AUTOCLEAR;
+    // Not changed through LOOP_SET_STATUS64.
+    status.lo_flags = 0;
     // SAFETY: LOOP_SET_STATUS64 takes a struct loop_info64; LoopInfo64 mirrors linux/loop.h.
     if let Err(error) = unsafe { ioctl_with(node, LOOP_SET_STATUS64, &mut status) } {
         // Half attached is worse than not at all; the first error is the one to report.
@@ -183,40 +162,26 @@ fn configure_before_5_8(node: &File, backing: &File, path: &Path, options: Optio
 
 fn info(path: &Path, options: Options) -> LoopInfo64 {
     use std::os::unix::ffi::OsStrExt;
-    let mut name = [0u8; 64];
+    let lo_flags = if options.direct_io { LO_FLAGS_DIRECT_IO } else { 0 };
+    let mut info = LoopInfo64 { lo_flags, ..LoopInfo64::default() };
     // The last byte stays NUL.
-    for (to, from) in name.iter_mut().take(63).zip(path.as_os_str().as_bytes()) {
+    for (to, from) in info.lo_file_name.as_flattened_mut().iter_mut().take(63).zip(path.as_os_str().as_bytes()) {
         *to = *from;
     }
-    let flag = |set: bool, bit: u32| if set { bit } else { 0 };
-    LoopInfo64 {
-        lo_device: 0,
-        lo_inode: 0,
-        lo_rdevice: 0,
-        lo_offset: 0,
-        lo_sizelimit: 0,
-        lo_number: 0,
-        lo_encrypt_type: 0,
-        lo_encrypt_key_size: 0,
-        lo_flags: flag(options.direct_io, LO_FLAGS_DIRECT_IO)
-            | flag(options.autoclear, LO_FLAGS_AUTOCLEAR)
-            | flag(options.read_only, LO_FLAGS_READ_ONLY),
-        lo_file_name: name,
-        lo_crypt_name: [0; 64],
-        lo_encrypt_key: [0; 32],
-        lo_init: [0; 2],
-    }
+    info
 }
 
 /// The numbers of the loop devices that exist, attached or not, ascending.
 #[must_use]
 pub fn list(root: &Root) -> Vec<u32> {
-    let mut numbers: Vec<u32> = std::fs::read_dir(root.path("/sys/block"))
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.strip_prefix("loop")?.parse().ok())
-        .collect();
+    numbered(root, "loop")
+}
+
+/// The numbers of the block devices whose names are `kind` and a number, ascending.
+pub(crate) fn numbered(root: &Root, kind: &str) -> Vec<u32> {
+    let entries = std::fs::read_dir(root.path("/sys/block")).into_iter().flatten().flatten();
+    let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.strip_prefix(kind)?.parse().ok();
+    let mut numbers: Vec<u32> = entries.filter_map(number).collect();
     numbers.sort_unstable();
     numbers
 }
@@ -236,7 +201,6 @@ impl LoopDevice {
         LoopDevice {
             number,
             node: root.path(format!("/dev/loop{number}")),
-            queue: sysfs.join("queue"),
             sysfs,
             control: root.path("/dev/loop-control"),
         }
@@ -267,13 +231,13 @@ impl LoopDevice {
     /// # Errors
     /// When the file cannot be read.
     pub fn block_size(&self) -> Result<u64> {
-        read_u64(&self.queue.join("logical_block_size"))
+        read_u64(&self.sysfs.join("queue/logical_block_size"))
     }
 
-    /// The knob of the queue's read-ahead, in KiB.
+    /// The knob of the queue's read-ahead, in KiB. The setting outlives the attachment: put it back.
     #[must_use]
     pub fn read_ahead_knob(&self) -> PathBuf {
-        self.queue.join("read_ahead_kb")
+        self.sysfs.join("queue/read_ahead_kb")
     }
 
     /// A knob of what may wait to be written to this device (`max_ratio`, `strict_limit`): of its bdi. Its own, as the device is.
@@ -282,35 +246,18 @@ impl LoopDevice {
         self.sysfs.join("bdi").join(name)
     }
 
-    /// Sets the read-ahead of this device only. The setting outlives the attachment: put it back.
-    ///
-    /// # Errors
-    /// When the write fails or the kernel keeps another value.
-    pub fn set_read_ahead_kb(&self, kib: u64) -> Result<Change> {
-        let change = write_knob(&self.read_ahead_knob(), &kib.to_string())?;
-        match change.after.as_deref() {
-            Some(after) if after != kib.to_string() => Err(KernelError::unsupported(
-                format!("set the read-ahead to {kib} KiB at"),
-                self.read_ahead_knob(),
-                format!("the kernel kept {after} KiB"),
-            )),
-            _ => Ok(change),
-        }
-    }
-
     /// Detaches; nothing happens when nothing is attached. Waits up to 2 s until the device is really free: with a
     /// user left, the kernel only marks it to be cleared later.
     ///
     /// # Errors
-    /// EBUSY when somebody still has it open after that.
+    /// EBUSY when it is still open after that.
     pub fn detach(&self) -> Result<()> {
         let tried = "detach";
-        let node = File::open(&self.node).map_err(|error| KernelError::io(tried, &self.node, error))?;
+        let node = File::open(&self.node).tried(tried, &self.node)?;
         match ioctl_int(&node, LOOP_CLR_FD, 0) {
-            Ok(_) => {}
             Err(error) if error.raw_os_error() == Some(libc::ENXIO) => return Ok(()),
-            Err(error) => return Err(KernelError::io(tried, &self.node, error)),
-        }
+            done => done.tried(tried, &self.node)?,
+        };
         drop(node);
         retry_busy(Duration::from_secs(2), || match self.backing_file() {
             None => Ok(()),
@@ -318,7 +265,7 @@ impl LoopDevice {
         })
     }
 
-    /// Takes the detached device itself away. False when it stays, because somebody has it open or has attached it since:
+    /// Takes the detached device itself away. False when it stays, because it is open or was attached since:
     /// then it is theirs.
     ///
     /// # Errors
@@ -327,10 +274,9 @@ impl LoopDevice {
         // udev may look at a device that has just changed.
         const BUSY_LIMIT: Duration = Duration::from_millis(500);
         let tried = "remove the loop device";
-        let failed = |error| KernelError::io(tried, &self.node, error);
-        let control = OpenOptions::new().read(true).write(true).open(&self.control).map_err(failed)?;
+        let control = open_options().open(&self.control).tried(tried, &self.node)?;
         let number = libc::c_ulong::from(self.number);
-        match retry_busy(BUSY_LIMIT, || ioctl_int(&control, LOOP_CTL_REMOVE, number).map_err(failed)) {
+        match retry_busy(BUSY_LIMIT, || ioctl_int(&control, LOOP_CTL_REMOVE, number).tried(tried, &self.node)) {
             Ok(_) => Ok(true),
             Err(error) if error.is_busy() || error.is_absent() => Ok(false),
             Err(error) => Err(error),

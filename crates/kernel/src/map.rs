@@ -1,7 +1,6 @@
 //! Memory mappings with safe access: anonymous (the data of a workload) and of a file (its code).
 //!
-//! What it is not: a way to share memory between processes; whoever maps a file trusts nobody to shorten it (a page
-//! beyond its end is SIGBUS, which ends the process). Memory is reserved by the kernel's own rules (no MAP_NORESERVE).
+//! A mapped file must not be shortened by others: a page beyond its end is SIGBUS, which ends the process. Memory is reserved by the kernel's own rules (no MAP_NORESERVE).
 //!
 //! ```
 //! use ramline_kernel::map::{Map, Sharing};
@@ -16,12 +15,14 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::AsFd;
 use std::path::Path;
 
 use ramline_units::Bytes;
 
-use crate::error::{KernelError, Result};
+use rustix::mm::{MapFlags, MsyncFlags, ProtFlags, mlock, mmap, mmap_anonymous, msync, munmap};
+
+use crate::error::{KernelError, Result, Tried};
 use crate::sys::{check, size_of_target};
 
 /// Private pages are anonymous memory; shared anonymous pages are shmem, which the kernel treats like tmpfs.
@@ -35,21 +36,16 @@ pub enum Sharing {
 
 /// madvise(2) for the whole mapping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
 pub enum Advice {
     /// Small pages only.
-    NoHugePages,
+    NoHugePages = libc::MADV_NOHUGEPAGE,
     /// Huge pages where the kernel is set to `madvise`.
-    HugePages,
+    HugePages = libc::MADV_HUGEPAGE,
     /// No read-ahead around faults.
-    Random,
-    /// The kernel's default.
-    Normal,
-    /// Read ahead generously.
-    Sequential,
-    /// Reclaim now (Linux 5.4).
-    PageOut,
+    Random = libc::MADV_RANDOM,
     /// Drop the pages: private anonymous ones read as zeros afterwards.
-    DontNeed,
+    DontNeed = libc::MADV_DONTNEED,
 }
 
 /// A mapping; unmapped when dropped.
@@ -71,15 +67,14 @@ impl Map {
     /// # Errors
     /// ENOMEM when the kernel will not commit that much, EINVAL for size 0.
     pub fn anonymous(size: Bytes, sharing: Sharing) -> Result<Map> {
-        let object = format!("{size} of anonymous memory");
-        let flags = libc::MAP_ANONYMOUS
-            | match sharing {
-                Sharing::Private => libc::MAP_PRIVATE,
-                Sharing::Shared => libc::MAP_SHARED,
-            };
-        map(size.0, libc::PROT_READ | libc::PROT_WRITE, flags, -1)
-            .map(|(start, length)| Map { start, length, writable: true })
-            .map_err(|error| KernelError::io("map", object, error))
+        let flags = if sharing == Sharing::Private { MapFlags::PRIVATE } else { MapFlags::SHARED };
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        let done = long(size.0).and_then(|length| {
+            // SAFETY: no address is asked for, so no mapping of ours is replaced.
+            let start = unsafe { mmap_anonymous(std::ptr::null_mut(), length, protection, flags) }?;
+            Ok(Map { start: start.cast(), length, writable: true })
+        });
+        done.map_err(|error| KernelError::io("map", format!("{size} of anonymous memory"), error))
     }
 
     /// The whole file, read-only and shared: its pages are those of the page cache.
@@ -87,10 +82,7 @@ impl Map {
     /// # Errors
     /// EINVAL for an empty file.
     pub fn file(file: &File, path: &Path) -> Result<Map> {
-        let size = size_of_target(file, path)?;
-        map(size, libc::PROT_READ, libc::MAP_SHARED, file.as_raw_fd())
-            .map(|(start, length)| Map { start, length, writable: false })
-            .map_err(|error| KernelError::io("map", path, error))
+        Map::shared(file, path, false)
     }
 
     /// The whole file, shared, for writing: what is stored there becomes the file's contents.
@@ -98,10 +90,17 @@ impl Map {
     /// # Errors
     /// EINVAL for an empty file, EACCES for one that is not open for reading and writing.
     pub fn file_to_write(file: &File, path: &Path) -> Result<Map> {
-        let size = size_of_target(file, path)?;
-        map(size, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, file.as_raw_fd())
-            .map(|(start, length)| Map { start, length, writable: true })
-            .map_err(|error| KernelError::io("map", path, error))
+        Map::shared(file, path, true)
+    }
+
+    fn shared(file: &File, path: &Path, writable: bool) -> Result<Map> {
+        let length = long(size_of_target(file, path)?).tried("map", path)?;
+        let start = map_file(file, 0, length, writable).tried("map", path)?;
+        Ok(Map { start: start.cast(), length, writable })
+    }
+
+    fn failed(&self, tried: &str, error: impl Into<io::Error>) -> KernelError {
+        KernelError::io(tried, format!("a mapping of {} bytes", self.length), error.into())
     }
 
     /// Writes what was stored back to the file and waits for it (msync MS_SYNC).
@@ -110,9 +109,7 @@ impl Map {
     /// When writing back fails.
     pub fn sync(&self) -> Result<()> {
         // SAFETY: the range is exactly our mapping; msync changes no memory.
-        check(unsafe { libc::msync(self.start.cast(), self.length, libc::MS_SYNC) })
-            .map(drop)
-            .map_err(|error| KernelError::io("sync", format!("a mapping of {} bytes", self.length), error))
+        unsafe { msync(self.start.cast(), self.length, MsyncFlags::SYNC) }.map_err(|error| self.failed("sync", error))
     }
 
     /// Its length in bytes.
@@ -170,29 +167,17 @@ impl Map {
         self.writable.then(|| unsafe { std::slice::from_raw_parts_mut(self.start, self.length) })
     }
 
-    /// Gives the kernel advice on the whole mapping. `DontNeed` and `PageOut` need the exclusive borrow because the
-    /// former changes the contents.
+    /// Gives the kernel advice on the whole mapping. `DontNeed` needs the exclusive borrow because
+    /// it changes the contents.
     ///
     /// # Errors
     /// EINVAL when this kernel does not know it: `Unsupported` for huge pages on a kernel built without them.
     pub fn advise(&mut self, advice: Advice) -> Result<()> {
-        let number = match advice {
-            Advice::NoHugePages => libc::MADV_NOHUGEPAGE,
-            Advice::HugePages => libc::MADV_HUGEPAGE,
-            Advice::Random => libc::MADV_RANDOM,
-            Advice::Normal => libc::MADV_NORMAL,
-            Advice::Sequential => libc::MADV_SEQUENTIAL,
-            Advice::PageOut => libc::MADV_PAGEOUT,
-            Advice::DontNeed => libc::MADV_DONTNEED,
-        };
         // SAFETY: the range is exactly our mapping; none of these advices unmaps it.
-        match check(unsafe { libc::madvise(self.start.cast(), self.length, number) }) {
-            Ok(_) => Ok(()),
+        match check(unsafe { libc::madvise(self.start.cast(), self.length, advice as libc::c_int) }) {
             // A kernel without huge pages cannot give any: the wish is granted.
             Err(error) if advice == Advice::NoHugePages && error.raw_os_error() == Some(libc::EINVAL) => Ok(()),
-            Err(error) => {
-                Err(KernelError::io("advise the kernel on", format!("a mapping of {} bytes", self.length), error))
-            }
+            done => done.map(drop).map_err(|error| self.failed("advise the kernel on", error)),
         }
     }
 
@@ -202,9 +187,7 @@ impl Map {
     /// `Denied` or ENOMEM beyond RLIMIT_MEMLOCK.
     pub fn lock(&self) -> Result<()> {
         // SAFETY: the range is exactly our mapping; munmap unlocks it.
-        check(unsafe { libc::mlock(self.start.cast(), self.length) })
-            .map(drop)
-            .map_err(|error| KernelError::io("lock in memory", format!("a mapping of {} bytes", self.length), error))
+        unsafe { mlock(self.start.cast(), self.length) }.map_err(|error| self.failed("lock in memory", error))
     }
 
     /// How many pages of the mapping are resident (mincore).
@@ -212,21 +195,24 @@ impl Map {
     /// # Errors
     /// When the kernel refuses.
     pub fn resident_pages(&self) -> Result<u64> {
-        let page = usize::try_from(crate::sys::page_size()).unwrap_or(4096);
-        let mut present = vec![0u8; self.length.div_ceil(page)];
+        let mut present = vec![0u8; self.length.div_ceil(rustix::param::page_size())];
         // SAFETY: the range is our mapping and `present` has one byte per page of it.
-        check(unsafe { libc::mincore(self.start.cast(), self.length, present.as_mut_ptr()) }).map_err(|error| {
-            KernelError::io("count the resident pages of", format!("a mapping of {} bytes", self.length), error)
-        })?;
-        Ok(present.iter().filter(|byte| *byte & 1 == 1).map(|_| 1u64).sum())
+        check(unsafe { libc::mincore(self.start.cast(), self.length, present.as_mut_ptr()) })
+            .map_err(|error| self.failed("count the resident pages of", error))?;
+        Ok(present.iter().map(|byte| u64::from(byte & 1)).sum())
     }
 }
 
-fn map(size: u64, protection: libc::c_int, flags: libc::c_int, fd: libc::c_int) -> io::Result<(*mut u8, usize)> {
-    let length = usize::try_from(size).map_err(|_| io::Error::from_raw_os_error(libc::EFBIG))?;
+/// Maps a part of a file, shared.
+pub(crate) fn map_file(file: impl AsFd, at: u64, length: usize, write: bool) -> io::Result<*mut libc::c_void> {
+    let protection = if write { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
     // SAFETY: no address is asked for, so no mapping of ours is replaced.
-    let start = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, flags, fd, 0) };
-    if start == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok((start.cast(), length)) }
+    Ok(unsafe { mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, file, at) }?)
+}
+
+/// A length as addresses count.
+pub(crate) fn long(length: u64) -> io::Result<usize> {
+    usize::try_from(length).map_err(|_| io::Error::from_raw_os_error(libc::EFBIG))
 }
 
 #[cold]
@@ -238,7 +224,7 @@ fn out_of_bounds(operation: &str, offset: usize, length: usize) -> KernelError {
 impl Drop for Map {
     fn drop(&mut self) {
         // SAFETY: exactly the range that was mapped; no slice of it outlives `self`.
-        unsafe { libc::munmap(self.start.cast(), self.length) };
+        unsafe { munmap(self.start.cast(), self.length) }.ok();
     }
 }
 

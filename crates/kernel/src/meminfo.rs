@@ -2,9 +2,8 @@
 
 use ramline_units::Bytes;
 
-use crate::Root;
-use crate::error::{KernelError, Result};
 use crate::kernel_file::read_text;
+use crate::{KernelError, Result, Root};
 
 /// MemAvailable.
 ///
@@ -21,10 +20,13 @@ pub fn available(root: &Root) -> Result<Bytes> {
 pub fn line(root: &Root, name: &str) -> Result<Bytes> {
     let path = root.path("/proc/meminfo");
     let text = read_text(&path)?;
-    text.lines()
-        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':')?.split_whitespace().next()?.parse().ok())
-        .map(Bytes::from_kib)
-        .ok_or_else(|| {
-            KernelError::malformed(format!("read {name} from"), &path, text.lines().next().unwrap_or_default())
-        })
+    let malformed =
+        || KernelError::malformed(format!("read {name} from"), &path, text.lines().next().unwrap_or_default());
+    in_text(&text, name).ok_or_else(malformed)
+}
+
+/// One line of its text.
+pub(crate) fn in_text(text: &str, name: &str) -> Option<Bytes> {
+    let value = |line: &str| line.strip_prefix(name)?.strip_prefix(':')?.split_whitespace().next()?.parse().ok();
+    text.lines().find_map(value).map(Bytes::from_kib)
 }

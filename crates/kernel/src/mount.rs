@@ -1,6 +1,6 @@
 //! Mounting scratch file systems, and what is mounted where.
 //!
-//! What it is not: a general mount(8): images, scratch devices and file systems in memory for the lab, always nosuid, nodev.
+//! Images, scratch devices and file systems in memory for the lab, always nosuid, nodev.
 //!
 //! ```no_run
 //! use ramline_kernel::mount;
@@ -10,13 +10,9 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-#![expect(unsafe_code, reason = "mount and umount2")]
-
-mod remote;
-
 use std::ffi::{CString, OsStr};
 use std::fs::{File, OpenOptions};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -24,12 +20,12 @@ use std::time::Duration;
 
 use ramline_units::Bytes;
 
-use crate::Root;
-use crate::error::{KernelError, Result};
-use crate::kernel_file::read_text;
-use crate::sys::{c_path, check, retry_busy};
+use rustix::io::Errno;
+use rustix::mount::{FsOpenFlags, MountFlags, UnmountFlags, fsconfig_set_flag, fsconfig_set_string, fsopen};
 
-pub use remote::Remote;
+use crate::kernel_file::read_text;
+use crate::sys::retry_busy;
+use crate::{KernelError, Result, Root, Tried, fs};
 
 /// One line of /proc/self/mountinfo, as far as we need it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,46 +86,53 @@ pub fn at(root: &Root, at: &Path) -> Option<Mounted> {
 /// The mount a path is on: the last one whose mount point is the longest prefix.
 #[must_use]
 pub fn containing(root: &Root, path: &Path) -> Option<Mounted> {
-    let mounts = list(root).ok()?;
-    mounts
-        .into_iter()
-        .filter(|mounted| path.starts_with(&mounted.at))
-        .max_by_key(|mounted| mounted.at.components().count())
+    let on = list(root).ok()?.into_iter().filter(|mounted| path.starts_with(&mounted.at));
+    on.max_by_key(|mounted| mounted.at.components().count())
+}
+
+/// Where a server or a program answers for files: if it is gone, asking about one of them waits for ever.
+#[derive(Debug, Clone, Default)]
+pub struct Remote(Vec<(PathBuf, bool)>);
+
+impl Remote {
+    /// What is mounted now.
+    #[must_use]
+    pub fn of(root: &Root) -> Remote {
+        let mounts = list(root).unwrap_or_default().into_iter();
+        Remote(mounts.map(|mounted| (mounted.at, fs::may_hang(&mounted.fs_type))).collect())
+    }
+
+    /// The path is on one of them.
+    #[must_use]
+    pub fn holds(&self, path: &Path) -> bool {
+        // The innermost counts, and of several at one place the last: automount leaves an autofs below what it has mounted.
+        let on = self.0.iter().filter(|(at, _)| path.starts_with(at));
+        on.max_by_key(|(at, _)| at.components().count()).is_some_and(|(_, hangs)| *hangs)
+    }
 }
 
 /// Makes an ext4 file system in an image or on a device with `mke2fs`, without lazy initialisation (which would write
 /// later, into a measurement) and without a journal. The target is opened here, no link followed, and mke2fs is given the
-/// open file: nobody can put another one under the name in between.
+/// open file: no other one can take the name in between.
 ///
 /// # Errors
 /// `Refused` for a file that is not ours alone; `Unsupported` when mke2fs is not installed; `Io` with its message when it
 /// fails.
 pub fn mkfs_ext4(target: &Path) -> Result<()> {
-    let tried = "make an ext4 file system in";
-    let failed = |error| KernelError::io(tried, target, error);
-    let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(target).map_err(failed)?;
-    mkfs_ext4_on(&file, target)
+    let open = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(target);
+    let file = open.tried("make an ext4 file system in", target)?;
+    mkfs_ext4_holding(&file, target, None)
 }
 
-/// The same in an open file; `target` only names it in messages.
-///
-/// # Errors
-/// As [`mkfs_ext4`].
-pub fn mkfs_ext4_on(file: &File, target: &Path) -> Result<()> {
-    mkfs_ext4_holding(file, target, None)
-}
-
-/// The same, and what is in the folder `content` is copied into it, without mounting anything (`mke2fs -d`).
+/// The same in an open file, which `target` only names in messages. What is in the folder `content` is copied into it, without
+/// mounting anything (`mke2fs -d`).
 ///
 /// # Errors
 /// As [`mkfs_ext4`].
 pub fn mkfs_ext4_holding(file: &File, target: &Path, content: Option<&Path>) -> Result<()> {
-    let tried = "make an ext4 file system in";
-    refuse_foreign(tried, file, target)?;
-    let mut options: Vec<&OsStr> =
-        content.into_iter().flat_map(|folder| [OsStr::new("-d"), folder.as_os_str()]).collect();
-    options.extend(EXT4_PLAIN.map(OsStr::new));
-    run_mkfs(tried, file, target, "mke2fs", "e2fsprogs", &options)
+    let folder = content.into_iter().flat_map(|folder| [OsStr::new("-d"), folder.as_os_str()]);
+    let options: Vec<&OsStr> = folder.chain(EXT4_PLAIN.map(OsStr::new)).collect();
+    run_mkfs("make an ext4 file system in", file, target, MKE2FS, &options)
 }
 
 /// A file system as a machine has it, with its journal.
@@ -155,7 +158,7 @@ impl Journalled {
     #[must_use]
     pub const fn program(self) -> (&'static str, &'static str) {
         match self {
-            Journalled::Ext4 => ("mke2fs", "e2fsprogs"),
+            Journalled::Ext4 => MKE2FS,
             Journalled::Xfs => ("mkfs.xfs", "xfsprogs"),
         }
     }
@@ -163,10 +166,10 @@ impl Journalled {
     /// Whether the program that makes one is installed.
     #[must_use]
     pub fn has_program(self) -> bool {
-        places(self.program().0).iter().any(|program| {
-            let mut command = Command::new(program);
-            command.arg("-V").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
-        })
+        let quiet = Stdio::null;
+        let runs =
+            |program| Command::new(program).arg("-V").stdin(quiet()).stdout(quiet()).stderr(quiet()).status().is_ok();
+        places(self.program().0).into_iter().any(runs)
     }
 }
 
@@ -175,24 +178,23 @@ impl Journalled {
 /// # Errors
 /// As [`mkfs_ext4`].
 pub fn mkfs_journalled(file: &File, target: &Path, kind: Journalled) -> Result<()> {
-    let tried = format!("make an {} file system in", kind.name());
-    refuse_foreign(&tried, file, target)?;
-    let (program, package) = kind.program();
     let options: &[&str] = match kind {
         Journalled::Ext4 => &EXT4_JOURNAL,
         // No discard (-K): it would take the image's blocks away, which the next writes had to find again.
         Journalled::Xfs => &["-q", "-f", "-K"],
     };
-    run_mkfs(&tried, file, target, program, package, &options.iter().map(OsStr::new).collect::<Vec<_>>())
+    let options: Vec<&OsStr> = options.iter().map(OsStr::new).collect();
+    run_mkfs(&format!("make an {} file system in", kind.name()), file, target, kind.program(), &options)
 }
 
+const MKE2FS: (&str, &str) = ("mke2fs", "e2fsprogs");
 const EXT4_PLAIN: [&str; 12] =
     ["-q", "-F", "-t", "ext4", "-O", "^has_journal", "-m", "0", "-b", "4096", "-E", "lazy_itable_init=0,nodiscard"];
 const EXT4_JOURNAL: [&str; 10] =
     ["-q", "-F", "-t", "ext4", "-m", "0", "-b", "4096", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"];
 
 fn refuse_foreign(tried: &str, file: &File, target: &Path) -> Result<()> {
-    let meta = file.metadata().map_err(|error| KernelError::io(tried, target, error))?;
+    let meta = file.metadata().tried(tried, target)?;
     if !meta.file_type().is_block_device()
         && (!meta.is_file() || meta.uid() != crate::process::uid() || meta.nlink() != 1)
     {
@@ -207,27 +209,30 @@ fn places(program: &str) -> [String; 3] {
     [program.to_owned(), format!("/sbin/{program}"), format!("/usr/sbin/{program}")]
 }
 
-fn run_mkfs(tried: &str, file: &File, target: &Path, program: &str, package: &str, options: &[&OsStr]) -> Result<()> {
-    let output = places(program).iter().find_map(|program| {
-        // It asks nothing when forced, so its standard input can carry the file.
-        let run = file
-            .try_clone()
-            .and_then(|input| Command::new(program).args(options).arg("/proc/self/fd/0").stdin(input).output());
-        match run {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-            other => Some(other),
-        }
-    });
-    match output {
-        None => Err(KernelError::unsupported(tried, target, format!("the program {program} is not installed"))
-            .hint(format!("apt install {package}"))),
-        Some(Err(error)) => Err(KernelError::io(tried, target, error)),
-        Some(Ok(output)) if output.status.success() => Ok(()),
-        Some(Ok(output)) => {
-            let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            Err(KernelError::io(tried, target, std::io::Error::other(format!("{program}: {message}"))))
-        }
+fn run_mkfs(
+    tried: &str,
+    file: &File,
+    target: &Path,
+    (program, package): (&str, &str),
+    options: &[&OsStr],
+) -> Result<()> {
+    refuse_foreign(tried, file, target)?;
+    // It asks nothing when forced, so its standard input can carry the file.
+    let run = |name| {
+        let input = file.try_clone()?;
+        Command::new(name).args(options).arg("/proc/self/fd/0").stdin(input).output()
+    };
+    let is_there = |run: &std::io::Result<_>| run.as_ref().err().map(std::io::Error::kind) != Some(ErrorKind::NotFound);
+    let Some(output) = places(program).into_iter().map(run).find(is_there) else {
+        return Err(KernelError::unsupported(tried, target, format!("the program {program} is not installed"))
+            .hint(format!("apt install {package}")));
+    };
+    let output = output.tried(tried, target)?;
+    if output.status.success() {
+        return Ok(());
     }
+    let message = format!("{program}: {}", String::from_utf8_lossy(&output.stderr).trim());
+    Err(std::io::Error::other(message)).tried(tried, target)
 }
 
 /// Mounts an ext4 device: nosuid, nodev, noatime.
@@ -235,8 +240,8 @@ fn run_mkfs(tried: &str, file: &File, target: &Path, program: &str, package: &st
 /// # Errors
 /// `Denied` when not root, `Io` when the kernel refuses.
 pub fn ext4(device: &Path, at: &Path, read_only: bool) -> Result<()> {
-    let read_only = if read_only { libc::MS_RDONLY } else { 0 };
-    mount(device, at, "ext4", libc::MS_NOATIME | read_only, "")
+    let read_only = if read_only { MountFlags::RDONLY } else { MountFlags::empty() };
+    mount(device, at, "ext4", MountFlags::NOATIME | read_only, "")
 }
 
 /// Mounts a tmpfs of at most `size` bytes, mode 0700: nosuid, nodev.
@@ -244,7 +249,7 @@ pub fn ext4(device: &Path, at: &Path, read_only: bool) -> Result<()> {
 /// # Errors
 /// `Denied` when not root, `Io` when the kernel refuses.
 pub fn tmpfs(at: &Path, size: Bytes) -> Result<()> {
-    mount(Path::new("ramline"), at, "tmpfs", 0, &format!("size={},mode=0700", size.0))
+    ours(at, "tmpfs", &format!("size={},mode=0700", size.0))
 }
 
 /// Mounts a device with a journalled file system: nosuid, nodev, noatime.
@@ -252,7 +257,7 @@ pub fn tmpfs(at: &Path, size: Bytes) -> Result<()> {
 /// # Errors
 /// `Denied` when not root, `Io` when the kernel refuses.
 pub fn journalled(device: &Path, at: &Path, kind: Journalled) -> Result<()> {
-    mount(device, at, kind.name(), libc::MS_NOATIME, "")
+    mount(device, at, kind.name(), MountFlags::NOATIME, "")
 }
 
 /// How a tmpfs treats its pages.
@@ -273,31 +278,19 @@ pub struct Tmpfs {
 pub fn tmpfs_with(at: &Path, options: Tmpfs) -> Result<()> {
     let huge = if options.huge { "within_size" } else { "never" };
     let noswap = if options.noswap { ",noswap" } else { "" };
-    mount(Path::new("ramline"), at, "tmpfs", 0, &format!("size={},mode=0700,huge={huge}{noswap}", options.size.0))
+    ours(at, "tmpfs", &format!("size={},mode=0700,huge={huge}{noswap}", options.size.0))
 }
 
 /// Whether this kernel's tmpfs takes an option: asked of a file system context that is never mounted (fsopen, Linux 5.2).
-/// False too for whoever may not mount.
+/// False too for a user who may not mount.
 #[must_use]
 pub fn tmpfs_knows(option: &str, value: Option<&str>) -> bool {
-    // linux/mount.h
-    const FSCONFIG_SET_FLAG: libc::c_long = 0;
-    const FSCONFIG_SET_STRING: libc::c_long = 1;
-    let (Ok(key), Ok(text)) = (CString::new(option), CString::new(value.unwrap_or_default())) else { return false };
-    // SAFETY: fsopen reads one NUL-terminated name.
-    let fd = unsafe { libc::syscall(libc::SYS_fsopen, c"tmpfs".as_ptr(), 0) };
-    let Ok(fd) = libc::c_int::try_from(fd) else { return false };
-    if fd < 0 {
-        return false;
+    let Ok(context) = fsopen("tmpfs", FsOpenFlags::empty()) else { return false };
+    match value {
+        Some(value) => fsconfig_set_string(&context, option, value),
+        None => fsconfig_set_flag(&context, option),
     }
-    // SAFETY: the descriptor is new and belongs to nobody else.
-    let context = unsafe { OwnedFd::from_raw_fd(fd) };
-    let (command, data) = match value {
-        Some(_) => (FSCONFIG_SET_STRING, text.as_ptr()),
-        None => (FSCONFIG_SET_FLAG, std::ptr::null()),
-    };
-    // SAFETY: fsconfig reads the key and, for a string, the value; both are NUL-terminated and live through the call.
-    unsafe { libc::syscall(libc::SYS_fsconfig, context.as_raw_fd(), command, key.as_ptr(), data, 0) == 0 }
+    .is_ok()
 }
 
 /// Mounts a ramfs, mode 0700: nosuid, nodev. It has no size limit and its pages are never reclaimed: only who is held by a
@@ -306,7 +299,7 @@ pub fn tmpfs_knows(option: &str, value: Option<&str>) -> bool {
 /// # Errors
 /// `Denied` when not root, `Io` when the kernel refuses.
 pub fn ramfs(at: &Path) -> Result<()> {
-    mount(Path::new("ramline"), at, "ramfs", 0, "mode=0700")
+    ours(at, "ramfs", "mode=0700")
 }
 
 /// Mounts tracefs, the files of the kernel's own tracing: nosuid, nodev.
@@ -314,42 +307,34 @@ pub fn ramfs(at: &Path) -> Result<()> {
 /// # Errors
 /// `Denied` when not root, `Io` when the kernel refuses.
 pub fn tracefs(at: &Path) -> Result<()> {
-    mount(Path::new("ramline"), at, "tracefs", 0, "")
+    ours(at, "tracefs", "")
 }
 
 /// Mounts one of the kernel's own file systems with no flags: device nodes below /dev must open.
 pub(crate) fn bare(fs_type: &str, at: &Path) -> Result<()> {
-    mount_with(Path::new("none"), at, fs_type, 0, "")
+    mount_with(Path::new("none"), at, fs_type, MountFlags::empty(), "")
 }
 
-fn mount(what: &Path, at: &Path, fs_type: &str, flags: libc::c_ulong, data: &str) -> Result<()> {
-    mount_with(what, at, fs_type, flags | libc::MS_NOSUID | libc::MS_NODEV, data)
+fn ours(at: &Path, fs_type: &str, data: &str) -> Result<()> {
+    mount(Path::new("ramline"), at, fs_type, MountFlags::empty(), data)
 }
 
-fn mount_with(what: &Path, at: &Path, fs_type: &str, flags: libc::c_ulong, data: &str) -> Result<()> {
-    let tried = format!("mount {} at", what.display());
-    let source = c_path(&tried, what)?;
-    let target = c_path(&tried, at)?;
-    let text = |text: &str| CString::new(text).map_err(|_| KernelError::malformed(tried.clone(), at, text));
-    let (fs_type, data) = (text(fs_type)?, text(data)?);
-    // SAFETY: all strings are NUL-terminated and live through the call.
-    check(unsafe { libc::mount(source.as_ptr(), target.as_ptr(), fs_type.as_ptr(), flags, data.as_ptr().cast()) })
-        .map(drop)
-        .map_err(|error| KernelError::io(tried.clone(), at, error))
+fn mount(what: &Path, at: &Path, fs_type: &str, flags: MountFlags, data: &str) -> Result<()> {
+    mount_with(what, at, fs_type, flags | MountFlags::NOSUID | MountFlags::NODEV, data)
+}
+
+fn mount_with(what: &Path, at: &Path, fs_type: &str, flags: MountFlags, data: &str) -> Result<()> {
+    let data = CString::new(data).map_err(|_| Errno::INVAL);
+    data.and_then(|data| rustix::mount::mount(what, at, fs_type, flags, data.as_c_str()))
+        .map_err(|error| KernelError::io(format!("mount {} at", what.display()), at, error.into()))
 }
 
 /// Unmounts; waits up to 2 s while it is busy. No link is followed and nothing is detached lazily.
 ///
 /// # Errors
-/// EBUSY when somebody still uses it after that, EINVAL when nothing is mounted there.
+/// EBUSY when it is still in use after that, EINVAL when nothing is mounted there.
 pub fn unmount(at: &Path) -> Result<()> {
-    let target = c_path("unmount", at)?;
-    retry_busy(Duration::from_secs(2), || {
-        // SAFETY: the string is NUL-terminated and lives through the call.
-        check(unsafe { libc::umount2(target.as_ptr(), libc::UMOUNT_NOFOLLOW) })
-            .map(drop)
-            .map_err(|error| KernelError::io("unmount", at, error))
-    })
+    retry_busy(Duration::from_secs(2), || rustix::mount::unmount(at, UnmountFlags::NOFOLLOW).tried("unmount", at))
 }
 
 #[cfg(test)]
@@ -392,5 +377,17 @@ mod tests {
         mkfs_ext4(&image).unwrap();
         // The magic number of ext4, 56 bytes into the super block.
         assert_eq!(std::fs::read(&image).unwrap()[1024 + 56..1024 + 58], [0x53, 0xef]);
+    }
+
+    #[test]
+    fn the_innermost_mount_counts_and_of_several_at_one_place_the_last() {
+        let remote = Remote(
+            [("/", false), ("/mnt/nas", true), ("/mnt/nas/local", false), ("/data", true), ("/data", false)]
+                .map(|(at, hangs)| (PathBuf::from(at), hangs))
+                .into(),
+        );
+        let held = ["/etc/a", "/mnt/nas/a", "/mnt/nas/local/a", "/mnt/nasty", "/data/a"]
+            .map(|path| remote.holds(path.as_ref()));
+        assert_eq!(held, [false, true, false, false, false], "below /data an automount has put a local file system");
     }
 }

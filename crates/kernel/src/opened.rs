@@ -1,8 +1,8 @@
-//! Which files a command opens: those of the command itself, of whatever it starts, and of nobody else.
+//! Which files a command opens: those of the command itself, of all it starts, and of no other process.
 //!
 //! The command runs in a mount namespace of its own (the same mounts, copied), and fanotify(7) watches the mounts of that
 //! namespace only. So every open and every exec through a path is seen, also of children that live for a millisecond, and no
-//! event is anybody else's. What it is not: a view of files that were open before, that another process opens for the command
+//! event is anybody else's. Not seen are files that were open before, that another process opens for the command
 //! (a daemon), or that are reached through a mount made while it runs. Needs root.
 
 #![expect(unsafe_code, reason = "fanotify, and unshare in the child")]
@@ -16,35 +16,28 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::error::{KernelError, Result};
+use rustix::io::Errno;
+
 use crate::fs;
 use crate::mount;
-use crate::sys::{c_path, check};
-use crate::{FileKey, Root};
+use crate::sys::{c_path, check, new_fd};
+use crate::{FileKey, Result, Root, Tried};
 
 /// Who listens for opened files.
 #[derive(Debug)]
 pub struct Opened {
     group: OwnedFd,
     mounts: Vec<CString>,
-    files: BTreeMap<FileKey, PathBuf>,
-    lost: bool,
+    /// The regular files that were opened, by their paths at that moment.
+    pub files: BTreeMap<FileKey, PathBuf>,
+    /// Events were lost: then the list is not complete.
+    pub lost: bool,
     // While it is open the namespace is there, and paths of its mounts are whole.
     namespace: Option<File>,
 }
 
-#[repr(C)]
-struct Event {
-    length: u32,
-    version: u8,
-    reserved: u8,
-    metadata: u16,
-    mask: u64,
-    fd: i32,
-    pid: i32,
-}
-
-const EVENT: usize = std::mem::size_of::<Event>();
+/// Bytes of `struct fanotify_event_metadata`.
+const EVENT: usize = 24;
 
 impl Opened {
     /// Begins to listen; nothing is watched before [`Opened::watch`].
@@ -54,11 +47,9 @@ impl Opened {
     pub fn new(root: &Root) -> Result<Opened> {
         let flags = libc::FAN_CLASS_NOTIF | libc::FAN_CLOEXEC | libc::FAN_NONBLOCK | libc::FAN_UNLIMITED_QUEUE;
         let files = libc::O_RDONLY | libc::O_CLOEXEC | libc::O_LARGEFILE | libc::O_NOATIME;
-        // SAFETY: integers only.
-        let fd = unsafe { libc::fanotify_init(flags, files.cast_unsigned()) };
-        let fd = check(fd).map_err(|error| KernelError::io("watch which files are opened with", "fanotify", error))?;
-        // SAFETY: a descriptor the kernel just gave us, owned by nobody else.
-        let group = unsafe { OwnedFd::from_raw_fd(fd) };
+        // SAFETY: fanotify_init takes integers and gives a descriptor of our own.
+        let group = unsafe { new_fd(libc::fanotify_init(flags, files.cast_unsigned()).into()) };
+        let group = group.tried("watch which files are opened with", "fanotify")?;
         let mounts = mount::list(root)?
             .iter()
             .filter(|mounted| !fs::has_no_files(&mounted.fs_type))
@@ -87,13 +78,13 @@ impl Opened {
         }
     }
 
-    /// Keeps the namespace of the started command until this is dropped: paths can then be told also after its end.
+    /// Keeps the namespace of the started command until this is dropped: paths are then known also after its end.
     ///
     /// # Errors
     /// When the process is gone.
     pub fn hold(&mut self, root: &Root, pid: u32) -> Result<()> {
         let path = root.path(format!("/proc/{pid}/ns/mnt"));
-        self.namespace = Some(File::open(&path).map_err(|error| KernelError::io("open", path, error))?);
+        self.namespace = Some(File::open(&path).tried("open", path)?);
         Ok(())
     }
 
@@ -102,49 +93,36 @@ impl Opened {
     /// # Errors
     /// When the events cannot be read.
     pub fn take_in(&mut self, keep: bool) -> Result<()> {
-        let failed = |error| KernelError::io("read the events of", "fanotify", error);
-        let (mut buffer, mut refused) = ([0u64; 512], 0);
+        let (mut buffer, mut refused) = ([0; 4096], 0);
         loop {
-            let room = std::mem::size_of_val(&buffer);
-            // SAFETY: the buffer is valid for writing that many bytes.
-            let got = unsafe { libc::read(self.group.as_raw_fd(), buffer.as_mut_ptr().cast(), room) };
-            let Ok(got) = usize::try_from(got) else {
-                let error = io::Error::last_os_error();
-                match error.raw_os_error() {
-                    Some(libc::EAGAIN) => return Ok(()),
-                    Some(libc::EINTR) => continue,
-                    // The file of one event could not be opened for us (ETXTBSY, EACCES of a network file system): it is dropped.
-                    Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM) | None => return Err(failed(error)),
-                    Some(_) if refused < 10_000 => {
-                        (self.lost, refused) = (true, refused + 1);
-                        continue;
-                    }
-                    Some(_) => return Err(failed(error)),
+            match rustix::io::read(&self.group, &mut buffer) {
+                Ok(0) | Err(Errno::AGAIN) => return Ok(()),
+                Ok(got) => self.events(&buffer[..got], keep),
+                Err(Errno::INTR) => {}
+                // The file of one event could not be opened for us (ETXTBSY, EACCES of a network file system): it is dropped.
+                Err(error) if !matches!(error, Errno::MFILE | Errno::NFILE | Errno::NOMEM) && refused < 10_000 => {
+                    (self.lost, refused) = (true, refused + 1);
                 }
-            };
-            if got == 0 {
-                return Ok(());
+                Err(error) => return Err(error).tried("read the events of", "fanotify"),
             }
-            self.events(&buffer, got, keep);
         }
     }
 
-    fn events(&mut self, buffer: &[u64], got: usize, keep: bool) {
-        let start: *const u8 = buffer.as_ptr().cast();
-        let mut at = 0;
-        while at + EVENT <= got {
-            // SAFETY: the kernel wrote whole events of this layout (linux/fanotify.h); `at` is inside what was read, and reading
-            // unaligned needs no alignment.
-            let event: Event = unsafe { std::ptr::read_unaligned(start.add(at).cast()) };
-            if event.fd >= 0 {
+    /// The kernel writes whole events (linux/fanotify.h): length, four numbers, mask, descriptor, process.
+    fn events(&mut self, mut left: &[u8], keep: bool) {
+        while let Some((event, _)) = left.split_first_chunk::<EVENT>() {
+            let word = |at: usize| i32::from_ne_bytes([event[at], event[at + 1], event[at + 2], event[at + 3]]);
+            let (length, fd) = (word(0), word(16));
+            let mask = u64::from_ne_bytes(event[8..16].try_into().unwrap_or_default());
+            if fd >= 0 {
                 // SAFETY: a descriptor the kernel opened for us with this event.
-                let file = unsafe { File::from_raw_fd(event.fd) };
+                let file = unsafe { File::from_raw_fd(fd) };
                 if keep {
                     self.remember(&file);
                 }
             }
-            self.lost |= event.mask & libc::FAN_Q_OVERFLOW != 0;
-            at += usize::try_from(event.length).unwrap_or(EVENT).max(EVENT);
+            self.lost |= mask & libc::FAN_Q_OVERFLOW != 0;
+            left = left.get(usize::try_from(length).unwrap_or(EVENT).max(EVENT)..).unwrap_or_default();
         }
     }
 
@@ -158,18 +136,6 @@ impl Opened {
             self.files.insert(key, path);
         }
     }
-
-    /// The regular files that were opened, by their paths at that moment.
-    #[must_use]
-    pub const fn files(&self) -> &BTreeMap<FileKey, PathBuf> {
-        &self.files
-    }
-
-    /// True when events were lost: then the list is not complete.
-    #[must_use]
-    pub const fn lost(&self) -> bool {
-        self.lost
-    }
 }
 
 #[cfg(test)]
@@ -179,10 +145,8 @@ mod tests {
     #[test]
     fn a_command_and_its_short_lived_children_are_seen_and_nobody_else() {
         // Without CAP_SYS_ADMIN, or without fanotify, this refuses too.
-        // SAFETY: integers only.
-        let able = check(unsafe { libc::fanotify_init(libc::FAN_CLASS_NOTIF | libc::FAN_CLOEXEC, 0) });
-        // SAFETY: a descriptor the kernel just gave us, owned by nobody else.
-        let able = able.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
+        // SAFETY: integers only, and a descriptor of our own.
+        let able = unsafe { new_fd(libc::fanotify_init(libc::FAN_CLASS_NOTIF | libc::FAN_CLOEXEC, 0).into()) };
         if ramline_testkit::skip_if(able.is_err(), "files that a command opens", "needs root, and fanotify") {
             return;
         }
@@ -201,9 +165,9 @@ mod tests {
         drop(File::open(&ours).unwrap());
         assert!(child.wait().unwrap().success());
         opened.take_in(true).unwrap();
-        let seen: Vec<&PathBuf> = opened.files().values().collect();
+        let seen: Vec<&PathBuf> = opened.files.values().collect();
         assert!(seen.contains(&&theirs), "{seen:?}");
         assert!(seen.iter().any(|path| path.ends_with("cat") || path.ends_with("coreutils")), "{seen:?}");
-        assert!(!seen.contains(&&ours) && !opened.lost(), "{seen:?}");
+        assert!(!seen.contains(&&ours) && !opened.lost, "{seen:?}");
     }
 }

@@ -11,7 +11,7 @@
 //!
 //! A new file is written without a name (O_TMPFILE) and then linked, so that a killed command leaves nothing. What must have a name for a
 //! moment (a file that replaces another; a file system without O_TMPFILE) is called `.NAME.ramline-K` beside it and is locked: the
-//! next command that writes NAME removes it when the lock is free and the content is ours. What it is not: a knob ([`crate::write`]).
+//! next command that writes NAME removes it when the lock is free and the content is ours. Knobs are for [`crate::write`].
 //!
 //! ```
 //! use ramline_kernel::output::{Format, Output};

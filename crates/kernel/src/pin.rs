@@ -1,6 +1,6 @@
 //! A file locked into memory: mapped whole, each page locked at the moment it is there (MLOCK_ONFAULT), so that nothing is read twice.
 //!
-//! What it is not: access to the contents; the mapping is never read through, so a file that shrinks harms nobody.
+//! The mapping is never read through, so a file that shrinks does no harm.
 //!
 //! ```no_run
 //! use ramline_kernel::pin::Locked;
@@ -14,12 +14,13 @@
 #![expect(unsafe_code, reason = "mmap, mlock2, mremap and madvise")]
 
 use std::fs::File;
-use std::io;
-use std::os::fd::AsRawFd;
 use std::path::Path;
 
-use crate::error::{KernelError, Result};
-use crate::sys::check;
+use rustix::io::Errno;
+use rustix::mm::{Advice, MlockFlags, MremapFlags, madvise, mlock, mlock_with, mremap, munmap};
+
+use crate::error::{Result, Tried};
+use crate::map::{long, map_file};
 
 /// A mapping of which every page that is read in stays; released when dropped.
 #[derive(Debug)]
@@ -28,17 +29,8 @@ pub struct Locked {
     length: usize,
 }
 
-// SAFETY: the mapping belongs to this value alone, and nobody reads or writes through it.
+// SAFETY: the mapping belongs to this value alone, and nothing reads or writes through it.
 unsafe impl Send for Locked {}
-
-/// linux/mman.h, Linux 4.4.
-const MLOCK_ONFAULT: libc::c_uint = 1;
-/// linux/mman.h, Linux 5.14.
-const MADV_POPULATE_READ: libc::c_int = 22;
-
-fn long(length: u64) -> io::Result<usize> {
-    usize::try_from(length).map_err(|_| io::Error::from_raw_os_error(libc::EFBIG))
-}
 
 impl Locked {
     /// Maps so much of a file and has what will be there locked; nothing is read yet.
@@ -46,18 +38,10 @@ impl Locked {
     /// # Errors
     /// ENOMEM beyond RLIMIT_MEMLOCK or vm.max_map_count, `Denied` where nothing may be locked, EINVAL for length 0.
     pub fn new(file: &File, path: &Path, length: u64) -> Result<Locked> {
-        let length = long(length).map_err(|error| KernelError::io("map", path, error))?;
-        // SAFETY: a fresh mapping that nobody else knows.
-        let start =
-            unsafe { libc::mmap(std::ptr::null_mut(), length, libc::PROT_READ, libc::MAP_SHARED, file.as_raw_fd(), 0) };
-        if start == libc::MAP_FAILED {
-            return Err(KernelError::io("map", path, io::Error::last_os_error()));
-        }
-        let locked = Locked { start, length };
+        let length = long(length).tried("map", path)?;
+        let locked = Locked { start: map_file(file, 0, length, false).tried("map", path)?, length };
         // SAFETY: exactly our mapping.
-        if unsafe { libc::syscall(libc::SYS_mlock2, start, length, MLOCK_ONFAULT) } != 0 {
-            return Err(KernelError::io("lock", path, io::Error::last_os_error()));
-        }
+        unsafe { mlock_with(locked.start, length, MlockFlags::ONFAULT) }.tried("lock", path)?;
         Ok(locked)
     }
 
@@ -66,22 +50,20 @@ impl Locked {
     /// # Errors
     /// When it cannot be read: EFAULT where the file is shorter by now.
     pub fn read_in(&self, path: &Path, offset: u64, length: u64) -> Result<()> {
-        let failed = |error| KernelError::io("read into memory", path, error);
-        let (offset, length) = (long(offset).map_err(failed)?, long(length).map_err(failed)?);
+        let tried = "read into memory";
+        let (offset, length) = (long(offset).tried(tried, path)?, long(length).tried(tried, path)?);
         let length = length.min(self.length.saturating_sub(offset));
         if length == 0 {
             return Ok(());
         }
         // SAFETY: offset and length lie inside our mapping.
-        let populated = check(unsafe { libc::madvise(self.start.add(offset), length, MADV_POPULATE_READ) });
-        match populated {
-            // An older kernel: locking all of it reads all of it.
-            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
-                // SAFETY: as above.
-                check(unsafe { libc::mlock(self.start.add(offset), length) }).map(drop).map_err(failed)
-            }
-            other => other.map(drop).map_err(failed),
-        }
+        let done = match unsafe { madvise(self.start.add(offset), length, Advice::LinuxPopulateRead) } {
+            // Before Linux 5.14: locking all of it reads all of it.
+            // SAFETY: as above.
+            Err(Errno::INVAL) => unsafe { mlock(self.start.add(offset), length) },
+            done => done,
+        };
+        done.tried(tried, path)
     }
 
     /// Follows the file to another length; what was locked stays locked.
@@ -89,22 +71,18 @@ impl Locked {
     /// # Errors
     /// As [`Locked::new`]; then it is as it was.
     pub fn resize(&mut self, path: &Path, length: u64) -> Result<()> {
-        let failed = |error| KernelError::io("lock", path, error);
-        let length = long(length.max(1)).map_err(failed)?;
+        let length = long(length.max(1)).tried("lock", path)?;
         // SAFETY: our mapping; whatever its new place is, only this value knows it.
-        let start = unsafe { libc::mremap(self.start, self.length, length, libc::MREMAP_MAYMOVE) };
-        if start == libc::MAP_FAILED {
-            return Err(failed(io::Error::last_os_error()));
-        }
-        (self.start, self.length) = (start, length);
+        self.start = unsafe { mremap(self.start, self.length, length, MremapFlags::MAYMOVE) }.tried("lock", path)?;
+        self.length = length;
         Ok(())
     }
 }
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // SAFETY: exactly our mapping, which nobody uses any more.
-        unsafe { libc::munmap(self.start, self.length) };
+        // SAFETY: exactly our mapping, which is not used any more.
+        unsafe { munmap(self.start, self.length) }.ok();
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where a directory lives: file system, free space, the block device below it.
 //!
-//! What it is not: a choice of the scratch place; it gives the facts and refuses what cannot work.
+//! It gives the facts and refuses what cannot work; where scratch files go is chosen above.
 //!
 //! ```
 //! let place = ramline_kernel::place::describe("/".as_ref())?;
@@ -8,18 +8,15 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-#![expect(unsafe_code, reason = "statfs")]
-
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ramline_units::Bytes;
 
-use crate::Root;
-use crate::error::{KernelError, Result};
-use crate::kernel_file::read_u64;
+use crate::kernel_file::{read_text, read_u64};
 use crate::mount;
-use crate::sys::{c_path, check, is_writable};
+use crate::sys::is_writable;
+use crate::{KernelError, Result, Root, Tried};
 
 /// File systems that keep ordinary files on a disk of this machine. All others are in memory, behind another layer or on
 /// the network, where a measurement would be of something else, or write in ways of their own (zfs: past the page cache).
@@ -36,10 +33,6 @@ pub struct Place {
     pub fs_type: String,
     /// Free for an ordinary user.
     pub available: Bytes,
-    /// Size of the file system.
-    pub total: Bytes,
-    /// Block size of the file system in bytes.
-    pub block_size: u64,
     /// `major:minor` of the device of the file system.
     pub device_number: (u32, u32),
     /// Name of the whole disk below (`vda`), where there is one.
@@ -54,46 +47,36 @@ pub struct Place {
 /// When the directory does not exist or cannot be looked at.
 pub fn describe(dir: &Path) -> Result<Place> {
     let root = Root::live();
-    let failed = |error| KernelError::io("look at", dir, error);
-    let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
-    let full = std::fs::canonicalize(dir).map_err(failed)?;
-    let number = std::fs::metadata(&full).map_err(failed)?.dev();
-    let name = c_path("look at", &full)?;
-    // SAFETY: a zeroed statvfs is valid and is filled by the call.
-    let stat = unsafe {
-        let mut stat: libc::statvfs = std::mem::zeroed();
-        check(libc::statvfs(name.as_ptr(), &raw mut stat)).map_err(failed)?;
-        stat
-    };
+    let real = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+    let full = std::fs::canonicalize(real).tried("look at", dir)?;
+    let number = std::fs::metadata(&full).tried("look at", dir)?.dev();
+    let stat = rustix::fs::statvfs(&full).tried("look at", dir)?;
     let block = stat.f_frsize.max(1);
     let mounted = mount::containing(&root, &full);
     let device_number = (libc::major(number), libc::minor(number));
     let device = whole_disk(&root, device_number);
-    let rotational = device
-        .as_ref()
-        .and_then(|name| read_u64(&root.path(format!("/sys/block/{name}/queue/rotational"))).ok())
-        .map(|value| value != 0);
+    let rotates = |name| read_u64(&root.path(format!("/sys/block/{name}/queue/rotational"))).ok();
+    let rotational = device.as_ref().and_then(rotates).map(|value| value != 0);
     Ok(Place {
         dir: full,
         fs_type: mounted.as_ref().map_or_else(|| "unknown".to_owned(), |mount| mount.fs_type.clone()),
         mount_point: mounted.map(|mount| mount.at),
         available: Bytes(stat.f_bavail.saturating_mul(block)),
-        total: Bytes(stat.f_blocks.saturating_mul(block)),
-        block_size: stat.f_bsize,
         device_number,
         device,
         rotational,
     })
 }
 
+#[must_use]
 /// The whole disk a device number belongs to: a partition's directory lies in that of its disk.
-fn whole_disk(root: &Root, (major, minor): (u32, u32)) -> Option<String> {
+pub fn whole_disk(root: &Root, (major, minor): (u32, u32)) -> Option<String> {
     let link = std::fs::canonicalize(root.path(format!("/sys/dev/block/{major}:{minor}"))).ok()?;
     let own = if link.join("partition").exists() { link.parent()? } else { &link };
     Some(own.file_name()?.to_str()?.to_owned())
 }
 
-/// For root: refuses a directory somebody else could rename or replace, so that no name in it can come to mean their file.
+/// For root: refuses a directory that other users could rename or replace, so that no name in it can come to mean their file.
 /// Each directory from the top must be root's, and writable by others only with the sticky bit (as /tmp). For anybody
 /// else there is nothing to gain by that, and nothing is refused.
 ///
@@ -103,11 +86,10 @@ pub fn refuse_unless_private(operation: &str, dir: &Path) -> Result<()> {
     if crate::process::uid() != 0 {
         return Ok(());
     }
-    let failed = |error| KernelError::io("look at", dir, error);
     // Without links: the components are the directories that are really passed.
-    let full = std::fs::canonicalize(dir).map_err(failed)?;
+    let full = std::fs::canonicalize(dir).tried("look at", dir)?;
     for part in full.ancestors() {
-        let meta = std::fs::symlink_metadata(part).map_err(failed)?;
+        let meta = std::fs::symlink_metadata(part).tried("look at", dir)?;
         if let Some(why) = not_private(meta.uid(), meta.mode()) {
             return Err(KernelError::refused(operation, dir, format!("{} {why}", part.display()), "")
                 .hint(format!("namei -l {}", full.display())));
@@ -122,8 +104,8 @@ fn not_private(owner: u32, mode: u32) -> Option<String> {
     if owner != 0 {
         return Some(format!("belongs to user {owner}, who could put another file in its place"));
     }
-    (mode & WRITABLE_BY_OTHERS != 0 && mode & STICKY == 0)
-        .then(|| "is writable by others, who could put another file in its place".to_owned())
+    let why = "is writable by others, who could put another file in its place";
+    (mode & WRITABLE_BY_OTHERS != 0 && mode & STICKY == 0).then(|| why.to_owned())
 }
 
 impl Place {
@@ -131,7 +113,7 @@ impl Place {
     #[must_use]
     pub fn disk_number(&self, root: &Root) -> Option<(u32, u32)> {
         let name = self.device.as_ref()?;
-        let text = crate::kernel_file::read_text(&root.path(format!("/sys/block/{name}/dev"))).ok()?;
+        let text = read_text(&root.path(format!("/sys/block/{name}/dev"))).ok()?;
         let (major, minor) = text.trim().split_once(':')?;
         Some((major.parse().ok()?, minor.parse().ok()?))
     }
@@ -148,10 +130,9 @@ impl Place {
     /// # Errors
     /// `Denied`.
     pub fn refuse_unless_writable(&self, operation: &str) -> Result<()> {
-        if is_writable(&self.dir) {
-            return Ok(());
-        }
-        Err(KernelError::new(operation, &self.dir, crate::Cause::Denied).hint(format!("ls -ld {}", self.dir.display())))
+        let hint = || format!("ls -ld {}", self.dir.display());
+        let denied = || KernelError::new(operation, &self.dir, crate::Cause::Denied).hint(hint());
+        is_writable(&self.dir).then_some(()).ok_or_else(denied)
     }
 
     /// True for a file system known to be on a disk of this machine.
@@ -169,13 +150,9 @@ impl Place {
             return Ok(());
         }
         let numbers = format!("{} is {}", self.dir.display(), self.fs_type);
-        Err(KernelError::refused(
-            operation,
-            &self.dir,
-            "scratch files need a file system on a disk of this machine",
-            numbers,
-        )
-        .hint(format!("findmnt -T {}; name a place on a disk", self.dir.display())))
+        let rule = "scratch files need a file system on a disk of this machine";
+        Err(KernelError::refused(operation, &self.dir, rule, numbers)
+            .hint(format!("findmnt -T {}; name a place on a disk", self.dir.display())))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Processes: who they are (pid and start time), what they hold, ending them; children that die with us.
 //!
-//! What it is not: a list of the machine's processes; that is a section of the snapshot.
+//! The list of the machine's processes is a section of the snapshot.
 //!
 //! ```
 //! use ramline_kernel::process;
@@ -12,29 +12,33 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-#![expect(unsafe_code, reason = "prctl, kill, pidfd, pre_exec")]
+#![expect(unsafe_code, reason = "pre_exec")]
 
 mod usage;
 
 use std::fs::OpenOptions;
-use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
+use ramline_snapshot::processes::Process;
 use ramline_units::Bytes;
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Resource, Rlimit, Signal, getppid, kill_process, kill_process_group, pidfd_open,
+    pidfd_send_signal, set_parent_process_death_signal, setrlimit, setsid,
+};
 
-pub use crate::clock::{monotonic, sync_dir, sync_file_system};
-pub use crate::sys::page_size;
+use crate::sys::{FNV1A, fnv1a};
+pub use crate::sys::{boottime, monotonic, page_size, sync_dir, sync_file_system};
 pub(crate) use usage::wait_for;
 pub use usage::{Usage, own_usage, poll_with_usage, preemptions, wait_at_most, wait_with_usage};
 
-use crate::Root;
-use crate::error::{KernelError, Result};
 use crate::kernel_file::read_text;
-use crate::sys::check;
+use crate::{KernelError, Result, Root, Tried};
 
 /// The effective user.
 #[must_use]
@@ -68,16 +72,13 @@ pub fn boot_id(root: &Root) -> Result<String> {
     Ok(read_text(&root.path("/proc/sys/kernel/random/boot_id"))?.trim().to_owned())
 }
 
-/// What tells this machine from others: a hash of /etc/machine-id, which is itself not to be passed on (machine-id(5)). `None`
+/// Identifies this machine: a hash of /etc/machine-id, which is itself not to be passed on (machine-id(5)). `None`
 /// where there is none.
 #[must_use]
 pub fn machine(root: &Root) -> Option<String> {
     let id = read_text(&root.path("/etc/machine-id")).ok()?;
     let id = id.trim();
-    // FNV-1a, 64 bits.
-    let hash = b"ramline".iter().chain(id.as_bytes());
-    let hash =
-        hash.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3));
+    let hash = fnv1a(fnv1a(FNV1A, b"ramline"), id.as_bytes());
     (!id.is_empty() && id != "uninitialized").then(|| format!("{hash:016x}"))
 }
 
@@ -86,45 +87,23 @@ pub fn machine(root: &Root) -> Option<String> {
 /// # Errors
 /// When /proc/self/exe cannot be read.
 pub fn own_exe() -> Result<PathBuf> {
-    std::env::current_exe().map_err(|error| KernelError::io("find", "/proc/self/exe", error))
+    std::env::current_exe().tried("find", "/proc/self/exe")
 }
 
-/// A few fields of /proc/PID/stat.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stat {
-    /// `R`, `S`, `D`, `Z`, …
-    pub state: char,
-    /// Parent.
-    pub parent: u32,
-    /// Major faults so far.
-    pub majflt: u64,
-    /// Clock ticks after boot at which it started.
-    pub start_ticks: u64,
-}
-
-/// Reads /proc/PID/stat.
+/// Reads /proc/PID/stat: identity, state, parent, start and major faults.
 ///
 /// # Errors
 /// `Absent` when there is no such process.
-pub fn stat(root: &Root, pid: u32) -> Result<Stat> {
+pub fn stat(root: &Root, pid: u32) -> Result<Process> {
     let path = root.path(format!("/proc/{pid}/stat"));
     // A process that ends while its file is read gives ESRCH.
     let text = read_text(&path).map_err(|error| match error.errno() {
         Some(libc::ESRCH) => KernelError::new("read", &path, crate::Cause::Absent),
         _ => error,
     })?;
-    parse_stat(&text).ok_or_else(|| KernelError::malformed("read", &path, &text))
-}
-
-fn parse_stat(text: &str) -> Option<Stat> {
-    // The command may hold blanks and parentheses: count from the last one.
-    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
-    Some(Stat {
-        state: fields.first()?.chars().next()?,
-        parent: fields.get(1)?.parse().ok()?,
-        majflt: fields.get(9)?.parse().ok()?,
-        start_ticks: fields.get(19)?.parse().ok()?,
-    })
+    let mut process = Process::default();
+    process.stat(text.as_bytes()).map_err(|_| KernelError::malformed("read", &path, &text))?;
+    Ok(process)
 }
 
 /// Start of a process in clock ticks after boot; with the pid and the boot id it names a process for good.
@@ -132,13 +111,13 @@ fn parse_stat(text: &str) -> Option<Stat> {
 /// # Errors
 /// `Absent` when there is no such process.
 pub fn start_time(root: &Root, pid: u32) -> Result<u64> {
-    stat(root, pid).map(|stat| stat.start_ticks)
+    stat(root, pid).map(|stat| stat.started_ticks)
 }
 
 /// True when `pid` is alive (not a zombie) and is the process that started at `start`.
 #[must_use]
 pub fn is_same_process(root: &Root, pid: u32, start: u64) -> bool {
-    stat(root, pid).is_ok_and(|stat| stat.start_ticks == start && !matches!(stat.state, 'Z' | 'X'))
+    stat(root, pid).is_ok_and(|stat| stat.started_ticks == start && !matches!(stat.state, 'Z' | 'X'))
 }
 
 /// Memory of a process from /proc/PID/statm.
@@ -158,13 +137,9 @@ pub fn memory(root: &Root, pid: u32) -> Result<Memory> {
     let path = root.path(format!("/proc/{pid}/statm"));
     let text = read_text(&path)?;
     let pages: Vec<u64> = text.split_whitespace().map_while(|word| word.parse().ok()).collect();
-    match pages.as_slice() {
-        [_, rss, shared, ..] => {
-            let bytes = |pages: &u64| Bytes(pages.saturating_mul(page_size()));
-            Ok(Memory { rss: bytes(rss), shared: bytes(shared) })
-        }
-        _ => Err(KernelError::malformed("read", &path, &text)),
-    }
+    let [_, rss, shared, ..] = pages[..] else { return Err(KernelError::malformed("read", &path, &text)) };
+    let bytes = |pages: u64| Bytes(pages.saturating_mul(page_size()));
+    Ok(Memory { rss: bytes(rss), shared: bytes(shared) })
 }
 
 /// SIGKILL to `pid`, only if it is the process that started at `start`. Returns whether a signal was sent.
@@ -172,55 +147,34 @@ pub fn memory(root: &Root, pid: u32) -> Result<Memory> {
 /// # Errors
 /// `Denied` when it is not ours.
 pub fn kill_pid(root: &Root, pid: u32, start: u64) -> Result<bool> {
-    let object = format!("process {pid}");
-    let Some(handle) = pidfd(pid) else {
-        // A kernel before 5.3: the check and the signal cannot be one step.
-        if !is_same_process(root, pid, start) {
-            return Ok(false);
-        }
-        return signal(pid, libc::SIGKILL).map(|()| true).map_err(|error| KernelError::io("kill", object, error));
-    };
     // Opened first, checked second: from here on the number cannot come to mean another process.
+    let handle = pidfd(pid);
     if !is_same_process(root, pid, start) {
         return Ok(false);
     }
-    match pidfd_kill(&handle) {
-        Ok(()) => Ok(true),
-        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(false),
-        Err(error) => Err(KernelError::io("kill", object, error)),
+    match kill_through(handle.as_ref(), pid) {
+        Err(Errno::SRCH) if handle.is_some() => Ok(false),
+        done => done.map(|()| true).tried("kill", format!("process {pid}")),
     }
 }
 
 /// A handle on a process; `None` when it is gone or the kernel has none.
 pub(crate) fn pidfd(pid: u32) -> Option<OwnedFd> {
-    let pid = libc::pid_t::try_from(pid).ok()?;
-    // SAFETY: pidfd_open touches no memory of ours.
-    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
-    let fd = i32::try_from(fd).ok().filter(|fd| *fd >= 0)?;
-    // SAFETY: a descriptor the kernel just gave us, owned by nobody else.
-    Some(unsafe { OwnedFd::from_raw_fd(fd) })
+    pidfd_open(number(pid).ok()?, PidfdFlags::empty()).ok()
 }
 
-/// SIGKILL through a handle.
-pub(crate) fn pidfd_kill(handle: &OwnedFd) -> io::Result<()> {
-    // SAFETY: a null siginfo is allowed and means "as kill(2)".
-    let result = unsafe {
-        libc::syscall(
-            libc::SYS_pidfd_send_signal,
-            handle.as_raw_fd(),
-            libc::SIGKILL,
-            std::ptr::null::<libc::siginfo_t>(),
-            0,
-        )
-    };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+/// SIGKILL through a handle; without one (a kernel before 5.3, a filter of system calls, no descriptor left) by the number.
+pub(crate) fn kill_through(handle: Option<&OwnedFd>, pid: u32) -> rustix::io::Result<()> {
+    handle.map_or_else(|| kill(pid), |handle| pidfd_send_signal(handle, Signal::KILL))
 }
 
-/// A signal by number of the process; the caller has made sure that it is the right one.
-pub(crate) fn signal(pid: u32, number: libc::c_int) -> io::Result<()> {
-    let pid = libc::pid_t::try_from(pid).map_err(|_| io::Error::from_raw_os_error(libc::ESRCH))?;
-    // SAFETY: kill touches no memory of ours; pid is positive, so it is one process.
-    check(unsafe { libc::kill(pid, number) }).map(drop)
+fn number(pid: u32) -> rustix::io::Result<Pid> {
+    i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)
+}
+
+/// SIGKILL by number of the process; the caller has made sure that it is the right one.
+pub(crate) fn kill(pid: u32) -> rustix::io::Result<()> {
+    kill_process(number(pid)?, Signal::KILL)
 }
 
 /// SIGKILL to all processes in the group that `child`, not waited for yet, leads.
@@ -228,16 +182,14 @@ pub(crate) fn signal(pid: u32, number: libc::c_int) -> io::Result<()> {
 /// # Errors
 /// When none of them is ours to kill.
 pub fn kill_led_by(child: &Child) -> Result<()> {
-    let pid = libc::pid_t::try_from(child.id()).unwrap_or(libc::pid_t::MAX);
-    // SAFETY: kill touches no memory of ours. The leader was not waited for, so its number is not used again.
-    check(unsafe { libc::kill(-pid, libc::SIGKILL) })
-        .map(drop)
-        .map_err(|error| KernelError::io("kill the group of", format!("process {pid}"), error))
+    // The leader was not waited for, so its number is not used again.
+    let done = number(child.id()).and_then(|pid| kill_process_group(pid, Signal::KILL));
+    done.tried("kill the group of", format!("process {}", child.id()))
 }
 
 /// Kills this process as `kill -9` would: for fault injection. Nothing is cleaned up.
 pub fn kill_self() -> ! {
-    drop(signal(std::process::id(), libc::SIGKILL));
+    kill(std::process::id()).ok();
     // SIGKILL cannot be handled; should the call have failed, end all the same without running destructors.
     std::process::abort();
 }
@@ -266,12 +218,10 @@ pub fn die_with_parent(parent: u32) -> Result<()> {
 
 /// Async-signal-safe: only two system calls.
 fn set_death_signal(parent: u32) -> io::Result<()> {
-    // SAFETY: prctl with PR_SET_PDEATHSIG takes an integer.
-    check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) })?;
+    set_parent_process_death_signal(Some(Signal::KILL))?;
     // Between fork and prctl the parent may have died without the signal coming.
-    // SAFETY: getppid always succeeds.
-    let now = unsafe { libc::getppid() };
-    if u32::try_from(now) == Ok(parent) { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ESRCH)) }
+    let same = number(parent).is_ok_and(|parent| getppid() == Some(parent));
+    if same { Ok(()) } else { Err(Errno::SRCH.into()) }
 }
 
 /// Starts a child that dies with the calling **thread** (keep it alive) and is inside `group` before its first
@@ -282,41 +232,30 @@ fn set_death_signal(parent: u32) -> io::Result<()> {
 /// When the program cannot be started or the group cannot be entered.
 pub fn spawn_tied(command: &mut Command, group: Option<&Path>) -> Result<Child> {
     let program = command.get_program().to_owned();
-    let entry = match group {
-        None => None,
-        Some(path) => {
-            Some(OpenOptions::new().write(true).open(path).map_err(|error| KernelError::io("open", path, error))?)
-        }
-    };
+    let open = |path| OpenOptions::new().write(true).open(path).tried("open", path);
+    let entry = group.map(open).transpose()?;
     let parent = std::process::id();
-    let fd = entry.as_ref().map(AsRawFd::as_raw_fd);
     // SAFETY: between fork and exec only prctl, getppid and write are called, all async-signal-safe; nothing allocates.
     unsafe {
         command.pre_exec(move || {
             set_death_signal(parent)?;
-            match fd {
-                // "0" is the writing process itself, in both versions of cgroups.
-                Some(fd) if libc::write(fd, c"0".as_ptr().cast(), 1) != 1 => Err(io::Error::last_os_error()),
-                _ => Ok(()),
-            }
+            // "0" is the writing process itself, in both versions of cgroups.
+            entry.as_ref().map_or(Ok(()), |mut entry| entry.write_all(b"0"))
         });
     }
-    let child = command.spawn().map_err(|error| KernelError::io("start", Path::new(&program), error));
-    drop(entry);
-    child
+    command.spawn().tried("start", program)
 }
 
 /// Makes the program `command` starts the leader of a session of its own, out of reach of the terminal's signals, with at most
 /// `address_space` of addresses and no core dump: for one that is large and not ours, as an emulator is.
 pub fn in_own_session(command: &mut Command, address_space: Bytes) {
-    let limit = |most: u64| libc::rlimit { rlim_cur: most, rlim_max: most };
-    let (addresses, core) = (limit(address_space.0), limit(0));
+    let limit = |most: u64| Rlimit { current: Some(most), maximum: Some(most) };
     // SAFETY: between fork and exec only setsid and setrlimit are called, both async-signal-safe; nothing allocates.
     unsafe {
         command.pre_exec(move || {
-            check(libc::setsid())?;
-            check(libc::setrlimit(libc::RLIMIT_AS, &raw const addresses))?;
-            check(libc::setrlimit(libc::RLIMIT_CORE, &raw const core)).map(drop)
+            setsid()?;
+            setrlimit(Resource::As, limit(address_space.0))?;
+            Ok(setrlimit(Resource::Core, limit(0))?)
         });
     }
 }
@@ -337,7 +276,9 @@ mod tests {
     #[test]
     fn a_command_with_blanks_and_parentheses_does_not_shift_the_fields() {
         let text = "12 (a) b (c) S 1 12 12 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 777 9";
-        assert_eq!(parse_stat(text), Some(Stat { state: 'S', parent: 1, majflt: 3, start_ticks: 777 }));
+        let mut seen = Process::default();
+        seen.stat(text.as_bytes()).unwrap();
+        assert_eq!((seen.state, seen.parent, seen.major_faults, seen.started_ticks), ('S', 1, Some(3), 777));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What users and groups have used of a file system, and what they may use: quotactl_fd(2).
 //!
-//! What it is: every user for root (Q_GETNEXTQUOTA), otherwise one's own numbers (Q_GETQUOTA). A tmpfs has no device, so the file
-//! system is named by a descriptor (Linux 5.14). What it is not: a setter; and no answer is no error: most file systems keep none.
+//! Every user for root (Q_GETNEXTQUOTA), otherwise one's own numbers (Q_GETQUOTA). A tmpfs has no device, so the file
+//! system is named by a descriptor (Linux 5.14). No answer is no error: most file systems keep none.
 //!
 //! ```
 //! use ramline_kernel::quota;

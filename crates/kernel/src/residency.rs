@@ -1,6 +1,6 @@
 //! How much of a file is in the page cache, and evicting it with proof.
 //!
-//! What it is not: a list of which pages; only counts. cachestat(2) (Linux 6.5) where the kernel has it, else mincore(2)
+//! cachestat(2) (Linux 6.5) where the kernel has it, else mincore(2)
 //! over a mapping, which cannot tell dirty pages. Which of the two tells the truth is not asked of the kernel's version: cachestat
 //! finds nothing of a file on overlayfs (its pages belong to the file below), so there mincore is asked; a filter that forbids
 //! cachestat is found out by a call that cannot succeed; and mincore is asked only where it does not claim that every page is there.
@@ -21,10 +21,9 @@ use std::path::Path;
 
 use ramline_units::Bytes;
 
-use crate::Root;
-use crate::error::{KernelError, Result};
 use crate::kernel_file::read_u64;
 use crate::sys::{page_size, size_of_fd};
+use crate::{KernelError, Result, Root, Tried};
 
 pub use ask::{cachestat, cachestat_works, mincore, mincore_tells_truth};
 pub use change::{Evicted, ReadIn, bring_in, drop_range, evict, evict_ranges};
@@ -87,10 +86,8 @@ pub fn method_for(file: BorrowedFd<'_>) -> io::Result<Method> {
 }
 
 fn refuse_to_be_fooled(file: BorrowedFd<'_>, path: &Path) -> Result<()> {
-    if mincore_tells_truth(file) {
-        return Ok(());
-    }
-    Err(KernelError::new("count the cached pages of", path, crate::Cause::Denied))
+    let denied = || KernelError::new("count the cached pages of", path, crate::Cause::Denied);
+    mincore_tells_truth(file).then_some(()).ok_or_else(denied)
 }
 
 fn ranges_by(
@@ -99,21 +96,20 @@ fn ranges_by(
     ask: fn(BorrowedFd<'_>, u64, u64) -> io::Result<Residency>,
 ) -> io::Result<Residency> {
     let add = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a + b);
-    let mut all: Option<Residency> = None;
+    let mut answers = ranges.iter().map(|(offset, length)| ask(file, *offset, (*length).max(1)));
     // Nothing to ask about is still asked once, for the method and the permission; offsets beyond any file hold no page.
-    let nothing = [(1 << 62, 1)];
-    for (offset, length) in if ranges.is_empty() { &nothing } else { ranges } {
-        let one = ask(file, *offset, (*length).max(1))?;
-        all = Some(all.map_or(one, |sum| Residency {
+    let first = answers.next().unwrap_or_else(|| ask(file, 1 << 62, 1))?;
+    answers.try_fold(first, |sum, one| {
+        let one = one?;
+        Ok(Residency {
             cached: sum.cached + one.cached,
             dirty: add(sum.dirty, one.dirty),
             writeback: add(sum.writeback, one.writeback),
             evicted: add(sum.evicted, one.evicted),
             recently_evicted: add(sum.recently_evicted, one.recently_evicted),
             method: one.method,
-        }));
-    }
-    all.ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))
+        })
+    })
 }
 
 fn magic(file: BorrowedFd<'_>) -> io::Result<u64> {
@@ -151,10 +147,8 @@ pub fn read_ahead(root: &Root, file: &impl AsFd) -> Option<Bytes> {
     let device = rustix::fs::fstat(file).ok()?.st_dev;
     let block = format!("/sys/dev/block/{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
     // A partition has the queue of its disk.
-    let kib = [format!("{block}/queue"), format!("{block}/../queue")]
-        .iter()
-        .find_map(|queue| read_u64(&root.path(format!("{queue}/read_ahead_kb"))).ok())?;
-    Some(Bytes::from_kib(kib))
+    let kib = |queue| read_u64(&root.path(format!("{block}/{queue}/read_ahead_kb"))).ok();
+    ["queue", "../queue"].into_iter().find_map(kib).map(Bytes::from_kib)
 }
 
 /// Which parts of a file are in the page cache, as offset and length in bytes of whole pages, in order and apart from each other.
@@ -185,16 +179,12 @@ fn runs(file: &impl AsFd, path: &Path, (offset, length): (u64, u64), wanted: boo
     let file = file.as_fd();
     refuse_to_be_fooled(file, path)?;
     let (page, mut ranges) = (page_size(), Vec::<(u64, u64)>::new());
-    ask::each_page(file, offset, length, |number, there| {
-        if there != wanted {
-            return;
-        }
-        match ranges.last_mut() {
-            Some((offset, length)) if *offset + *length == number * page => *length += page,
-            _ => ranges.push((number * page, page)),
-        }
+    ask::each_page(file, offset, length, |number, there| match ranges.last_mut() {
+        _ if there != wanted => {}
+        Some((offset, length)) if *offset + *length == number * page => *length += page,
+        _ => ranges.push((number * page, page)),
     })
-    .map_err(|error| KernelError::io("find the cached pages of", path, error))?;
+    .tried("find the cached pages of", path)?;
     Ok(ranges)
 }
 

@@ -1,7 +1,7 @@
 //! Scratch files: without a name, so that nothing can be left behind, whatever ends the process; or, where something must
 //! find them by a name (a loop device), with one and with all their blocks.
 //!
-//! What it is not: a scratch directory, or a clean-up. A file with a name is removed by whoever had it made.
+//! A file with a name is removed by the caller.
 //!
 //! ```no_run
 //! use ramline_kernel::scratch;
@@ -9,19 +9,18 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-#![expect(unsafe_code, reason = "memfd_create, fcntl and fallocate")]
-
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use ramline_units::Bytes;
+use rustix::fs::{FallocateFlags, MemfdFlags, OFlags, fallocate, fcntl_getfl, fcntl_setfl, memfd_create};
+use rustix::io::Errno;
 
-use crate::error::{KernelError, Result};
+use crate::direct::failed_directly;
+use crate::error::{KernelError, Result, Tried};
 use crate::place::{self, Place};
-use crate::sys::{c_path, check, offset};
 
 /// A new file in `dir` that has no name (O_TMPFILE), mode 0600, open for reading and writing.
 ///
@@ -29,14 +28,13 @@ use crate::sys::{c_path, check, offset};
 /// `Unsupported` where the file system has no O_TMPFILE; `Denied` or `Io` as open(2) says.
 pub fn unnamed_file(dir: &Path) -> Result<File> {
     let tried = "create a scratch file in";
-    OpenOptions::new().read(true).write(true).mode(0o600).custom_flags(libc::O_TMPFILE).open(dir).map_err(|error| {
-        match error.raw_os_error() {
-            // Kernels and file systems without it see O_DIRECTORY with write access.
-            Some(libc::EISDIR | libc::EOPNOTSUPP) => {
-                KernelError::unsupported(tried, dir, "files without a name (O_TMPFILE)")
-            }
-            _ => KernelError::io(tried, dir, error),
+    let open = OpenOptions::new().read(true).write(true).mode(0o600).custom_flags(libc::O_TMPFILE).open(dir);
+    open.map_err(|error| match error.raw_os_error() {
+        // Kernels and file systems without it see O_DIRECTORY with write access.
+        Some(libc::EISDIR | libc::EOPNOTSUPP) => {
+            KernelError::unsupported(tried, dir, "files without a name (O_TMPFILE)")
         }
+        _ => KernelError::io(tried, dir, error),
     })
 }
 
@@ -47,16 +45,9 @@ pub fn unnamed_file(dir: &Path) -> Result<File> {
 /// `Unsupported` where the file system has no direct I/O.
 pub fn set_direct(file: &File, path: &Path, direct: bool) -> Result<()> {
     let tried = if direct { "switch on direct I/O for" } else { "switch off direct I/O for" };
-    // SAFETY: F_GETFL takes no argument and touches no memory of ours.
-    let now = check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) })
-        .map_err(|error| KernelError::io(tried, path, error))?;
-    let wanted = if direct { now | libc::O_DIRECT } else { now & !libc::O_DIRECT };
-    // SAFETY: F_SETFL takes an int and touches no memory of ours.
-    let done = check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, wanted) });
-    done.map(drop).map_err(|error| match error.raw_os_error() {
-        Some(libc::EINVAL) => KernelError::unsupported(tried, path, "direct I/O on this file system"),
-        _ => KernelError::io(tried, path, error),
-    })
+    let mut flags = fcntl_getfl(file).tried(tried, path)?;
+    flags.set(OFlags::DIRECT, direct);
+    fcntl_setfl(file, flags).map_err(|error| failed_directly(tried, path, error.into()))
 }
 
 /// A new file in memory (memfd_create): tmpfs without a mount, so without its size limit. `name` is only a label.
@@ -64,14 +55,7 @@ pub fn set_direct(file: &File, path: &Path, direct: bool) -> Result<()> {
 /// # Errors
 /// ENOSYS before Linux 3.17, or as memfd_create(2) says.
 pub fn memory_file(name: &str) -> Result<File> {
-    let label = c_path("create the memory file", Path::new(name))?;
-    // SAFETY: the label is NUL-terminated and lives through the call.
-    let fd = unsafe { libc::memfd_create(label.as_ptr(), libc::MFD_CLOEXEC) };
-    if fd < 0 {
-        return Err(KernelError::io("create the memory file", name, io::Error::last_os_error()));
-    }
-    // SAFETY: the descriptor is new and belongs to nobody else.
-    Ok(unsafe { File::from_raw_fd(fd) })
+    memfd_create(name, MemfdFlags::CLOEXEC).map(File::from).tried("create the memory file", name)
 }
 
 /// Creates the file of an image (a file system behind a loop device) without holes: mode 0600, never an existing one, no
@@ -93,13 +77,9 @@ pub(crate) fn allocated_file(tried: &str, path: &Path, place: &Place, size: Byte
         return Err(KernelError::refused(tried, path, "twice its size must be free", numbers));
     }
     let failed = |error| KernelError::io(tried, path, error);
-    let file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .custom_flags(libc::O_NOFOLLOW)
-        .open(path)
-        .map_err(failed)?;
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
+    let file = options.open(path).map_err(failed)?;
     let filled = allocate(&file, size).and_then(|()| file.sync_all());
     filled.map_err(|error| {
         // The caller has no file to clean up when this function fails.
@@ -111,12 +91,9 @@ pub(crate) fn allocated_file(tried: &str, path: &Path, place: &Place, size: Byte
 /// Blocks for the whole file: by fallocate (no bytes are written), else by writing zeros.
 fn allocate(mut file: &File, size: Bytes) -> io::Result<()> {
     const CHUNK: u64 = 1 << 20;
-    let length = offset(size.0)?;
-    // SAFETY: fallocate touches no memory of ours.
-    match check(unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, length) }) {
-        Ok(_) => return Ok(()),
-        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {}
-        Err(error) => return Err(error),
+    match fallocate(file, FallocateFlags::empty(), 0, size.0) {
+        Err(Errno::OPNOTSUPP) => {}
+        done => return Ok(done?),
     }
     let zeros = vec![0u8; usize::try_from(CHUNK).unwrap_or(1 << 20)];
     let mut left = size.0;

@@ -1,6 +1,6 @@
 //! SIGINT, SIGTERM and SIGHUP as a flag that long work looks at, so that interruption cleans up.
 //!
-//! What it is not: a way to stop a blocking system call that restarts; loops must look at the flag.
+//! A blocking system call that restarts is not stopped: loops must look at the flag.
 //!
 //! ```
 //! ramline_kernel::signals::install();
@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Mutex, Once};
 use std::time::Duration;
 
-use crate::clock::monotonic;
 use crate::limits::Limited;
+use crate::sys::monotonic;
 
 static RECEIVED: AtomicI32 = AtomicI32::new(0);
 /// A thread of ours has failed: all work is to end, as after a signal.

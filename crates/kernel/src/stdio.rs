@@ -1,15 +1,16 @@
 //! Standard input, output and error as they were when the program began.
 //!
 //! Rust opens `/dev/null` for those that are closed, so that no other file gets their numbers. That is right, and it hides that what is
-//! printed goes nowhere. What it is not: a way to print.
+//! printed goes nowhere.
 
 #![expect(unsafe_code, reason = "fcntl before main, dup")]
 
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{KernelError, Result};
+use crate::sys::new_fd;
 
 static STDOUT_WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
@@ -72,10 +73,8 @@ pub fn duplicate(number: i32) -> io::Result<OwnedFd> {
     if number == libc::STDOUT_FILENO && STDOUT_WAS_CLOSED.load(Ordering::Relaxed) {
         return Err(io::Error::from_raw_os_error(libc::EBADF));
     }
-    // SAFETY: F_DUPFD_CLOEXEC touches no memory of ours.
-    let copy = crate::sys::check(unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 3) })?;
-    // SAFETY: a descriptor the kernel just gave us, owned by nobody else.
-    Ok(unsafe { OwnedFd::from_raw_fd(copy) })
+    // SAFETY: F_DUPFD_CLOEXEC touches no memory of ours, and gives a descriptor of our own.
+    unsafe { new_fd(libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 3).into()) }
 }
 
 /// A write beyond the file-size limit (`ulimit -f`) fails with an error that names it, and does not kill. A handler, since what is ignored

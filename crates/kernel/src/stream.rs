@@ -1,7 +1,7 @@
-//! Ways of reading that ask the page cache to forget: posix_fadvise(2) on an open file, and reads that drop what they brought in
+//! Ways of reading that ask the page cache to forget: posix_fadvise(2) on an open file, and reads that drop what they read in
 //! (RWF_DONTCACHE, Linux 6.14).
 //!
-//! What it is not: a promise. Advice is taken where the kernel knows it; whether it was shows in the residency afterwards.
+//! Advice is taken where the kernel knows it; whether it was shows in the residency afterwards.
 //!
 //! ```no_run
 //! use ramline_kernel::stream::{self, Hint};
@@ -11,61 +11,43 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-#![expect(unsafe_code, reason = "preadv2")]
-
 use std::fs::File;
-use std::io;
-use std::os::fd::AsRawFd;
+use std::io::IoSliceMut;
+use std::num::NonZeroU64;
 use std::path::Path;
 
-use crate::error::{KernelError, Result};
-use crate::sys::{fadvise, offset};
+use rustix::fs::fadvise;
+use rustix::io::{Errno, ReadWriteFlags, preadv2};
+
+use crate::error::{KernelError, Result, Tried};
 
 /// linux/fs.h, since Linux 6.14.
-const RWF_DONTCACHE: libc::c_int = 0x80;
+const RWF_DONTCACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
 
-/// What posix_fadvise(2) can say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hint {
-    /// These pages are not wanted any more: clean ones that nobody maps are dropped at once.
-    DontNeed,
-    /// No read-ahead: only what is asked for is read.
-    Random,
-    /// Accesses through this open file shall not count as use (Linux 6.3, for mapped pages only).
-    NoReuse,
-}
+/// What posix_fadvise(2) can say: pages are not wanted any more (clean ones that are not mapped are dropped at once), no read-ahead,
+/// or accesses through this open file shall not count as use (Linux 6.3, for mapped pages only).
+pub use rustix::fs::Advice as Hint;
 
 /// Gives advice on `length` bytes from `start`; length 0 means up to the end.
 ///
 /// # Errors
 /// As posix_fadvise(2). A kernel that knows nothing of it succeeds all the same.
 pub fn advise(file: &File, path: &Path, start: u64, length: u64, hint: Hint) -> Result<()> {
-    let number = match hint {
-        Hint::DontNeed => libc::POSIX_FADV_DONTNEED,
-        Hint::Random => libc::POSIX_FADV_RANDOM,
-        Hint::NoReuse => libc::POSIX_FADV_NOREUSE,
-    };
-    fadvise(file.as_raw_fd(), start, length, number)
-        .map_err(|error| KernelError::io("advise the kernel on", path, error))
+    fadvise(file, start, NonZeroU64::new(length), hint).tried("advise the kernel on", path)
 }
 
-/// Reads at `at` and lets the kernel drop the pages that had to be brought in for it; returns the bytes read, 0 at the end.
+/// Reads at `at` and lets the kernel drop the pages that had to be read in for it; returns the bytes read, 0 at the end.
 ///
 /// # Errors
 /// `Unsupported` where the kernel or the file system does not know how.
 pub fn read_uncached(file: &File, path: &Path, buffer: &mut [u8], at: u64) -> Result<usize> {
     let tried = "read without caching";
-    let failed = |error: io::Error| match error.raw_os_error() {
-        Some(libc::EOPNOTSUPP | libc::ENOSYS | libc::EINVAL) => {
+    preadv2(file, &mut [IoSliceMut::new(buffer)], at, RWF_DONTCACHE).map_err(|error| match error {
+        Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL => {
             KernelError::unsupported(tried, path, "RWF_DONTCACHE (Linux 6.14; ext4, xfs, btrfs)")
         }
-        _ => KernelError::io(tried, path, error),
-    };
-    let at = offset(at).map_err(failed)?;
-    let piece = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
-    // SAFETY: one piece, which is exactly `buffer`, exclusively borrowed for the call.
-    let read = unsafe { libc::preadv2(file.as_raw_fd(), &raw const piece, 1, at, RWF_DONTCACHE) };
-    usize::try_from(read).map_err(|_| failed(io::Error::last_os_error()))
+        _ => KernelError::io(tried, path, error.into()),
+    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Swap areas: make one in a file or on a block device, switch it on and off, and what /proc/swaps says.
 //!
-//! What it is not: a policy. A swap area is global; whether the host may have one is decided above.
+//! A swap area is global; whether the host may have one is decided above.
 //! The header is written by ourselves (no mkswap needed) and carries the label `ramline` and a random UUID, by which a
 //! later run recognises its own.
 //!
@@ -16,7 +16,7 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
-#![expect(unsafe_code, reason = "swapon, swapoff, getrandom")]
+#![expect(unsafe_code, reason = "swapon, swapoff")]
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -26,13 +26,12 @@ use std::path::{Path, PathBuf};
 use ramline_snapshot::swaps::SwapArea;
 use ramline_units::Bytes;
 
-use crate::Root;
 use crate::cgroup;
-use crate::error::{KernelError, Result};
 use crate::kernel_file::read_text;
 use crate::meminfo;
 use crate::place;
 use crate::sys::{c_path, check, size_of_target};
+use crate::{KernelError, Result, Root, Tried};
 
 /// The label of every area we make.
 pub const LABEL: &str = "ramline";
@@ -82,12 +81,8 @@ pub fn create_file(path: &Path, size: Bytes) -> Result<()> {
     let place = place::describe(path.parent().unwrap_or(Path::new(".")))?;
     place.refuse_unless_disk(tried)?;
     if place.fs_type == "btrfs" {
-        return Err(KernelError::refused(
-            tried,
-            path,
-            "a swap file on btrfs must not be copy-on-write",
-            place.fs_type.clone(),
-        ));
+        let rule = "a swap file on btrfs must not be copy-on-write";
+        return Err(KernelError::refused(tried, path, rule, place.fs_type));
     }
     crate::scratch::allocated_file(tried, path, &place, size)
 }
@@ -98,21 +93,17 @@ pub fn create_file(path: &Path, size: Bytes) -> Result<()> {
 /// `Refused` below ten pages (the kernel's own minimum), `Io` when the target cannot be written.
 pub fn make(path: &Path, page_size: u64) -> Result<String> {
     let tried = "write a swap header to";
-    let failed = |error| KernelError::io(tried, path, error);
-    let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(path).map_err(failed)?;
+    let file =
+        OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(path).tried(tried, path)?;
     let size = size_of_target(&file, path)?;
     let pages = size / page_size.max(1);
     if pages < 10 || page_size < 4096 {
-        return Err(KernelError::refused(
-            tried,
-            path,
-            "a swap area has at least 10 pages",
-            format!("{pages} pages of {page_size} B"),
-        ));
+        let numbers = format!("{pages} pages of {page_size} B");
+        return Err(KernelError::refused(tried, path, "a swap area has at least 10 pages", numbers));
     }
-    let uuid = random_uuid().map_err(failed)?;
+    let uuid = random_uuid().tried(tried, path)?;
     let page = header(pages, page_size, &uuid);
-    file.write_all_at(&page, 0).and_then(|()| file.sync_all()).map_err(failed)?;
+    file.write_all_at(&page, 0).and_then(|()| file.sync_all()).tried(tried, path)?;
     Ok(format_uuid(&uuid))
 }
 
@@ -132,11 +123,8 @@ fn header(pages: u64, page_size: u64, uuid: &[u8; 16]) -> Vec<u8> {
 
 fn random_uuid() -> io::Result<[u8; 16]> {
     let mut uuid = [0u8; 16];
-    // SAFETY: the buffer is valid for its length.
-    let got = unsafe { libc::getrandom(uuid.as_mut_ptr().cast(), uuid.len(), 0) };
-    if usize::try_from(got) != Ok(uuid.len()) {
-        return Err(io::Error::last_os_error());
-    }
+    // So few bytes come whole.
+    rustix::rand::getrandom(&mut uuid, rustix::rand::GetRandomFlags::empty())?;
     uuid[6] = (uuid[6] & 0x0f) | 0x40;
     uuid[8] = (uuid[8] & 0x3f) | 0x80;
     Ok(uuid)
@@ -163,11 +151,9 @@ pub fn label(path: &Path, page_size: u64) -> Result<Option<Label>> {
     if !page.ends_with(SIGNATURE) {
         return Ok(None);
     }
-    let label: Vec<u8> = page[LABEL_AT..LABEL_AT + 16].iter().copied().take_while(|byte| *byte != 0).collect();
-    Ok(Some(Label {
-        label: String::from_utf8_lossy(&label).into_owned(),
-        uuid: format_uuid(&page[UUID_AT..UUID_AT + 16]),
-    }))
+    let label = page[LABEL_AT..LABEL_AT + 16].split(|byte| *byte == 0).next().unwrap_or_default();
+    let uuid = format_uuid(&page[UUID_AT..UUID_AT + 16]);
+    Ok(Some(Label { label: String::from_utf8_lossy(label).into_owned(), uuid }))
 }
 
 /// Switches a swap area on. `priority` 0 to 32767 is as given; `None` or a negative one lets the kernel choose, which is
@@ -184,9 +170,7 @@ pub fn swapon(path: &Path, priority: Option<i32>) -> Result<()> {
         _ => 0,
     };
     // SAFETY: the string is NUL-terminated and lives through the call.
-    check(unsafe { libc::swapon(name.as_ptr(), flags) })
-        .map(drop)
-        .map_err(|error| KernelError::io("swap on", path, error))
+    check(unsafe { libc::swapon(name.as_ptr(), flags) }).map(drop).tried("swap on", path)
 }
 
 /// Switches a swap area off; its pages are read back into memory first, so ask [`swapoff_preflight`] before.
@@ -196,7 +180,7 @@ pub fn swapon(path: &Path, priority: Option<i32>) -> Result<()> {
 pub fn swapoff(path: &Path) -> Result<()> {
     let name = c_path("swap off", path)?;
     // SAFETY: the string is NUL-terminated and lives through the call.
-    check(unsafe { libc::swapoff(name.as_ptr()) }).map(drop).map_err(|error| KernelError::io("swap off", path, error))
+    check(unsafe { libc::swapoff(name.as_ptr()) }).map(drop).tried("swap off", path)
 }
 
 /// The numbers by which a swapoff is judged.
@@ -220,13 +204,8 @@ pub fn swapoff_preflight(root: &Root, path: &Path) -> Result<Preflight> {
     let preflight = Preflight { used: area.used, available: meminfo::available(root)? };
     if preflight.used.0 > preflight.available.0 / 2 {
         let numbers = format!("{} in use, {} available", preflight.used, preflight.available);
-        return Err(KernelError::refused(
-            "swap off",
-            path,
-            "its pages must fit into half of the available memory",
-            numbers,
-        )
-        .hint("ramline show swap"));
+        let rule = "its pages must fit into half of the available memory";
+        return Err(KernelError::refused("swap off", path, rule, numbers).hint("ramline show swap"));
     }
     let elsewhere = others.iter().fold(Bytes::ZERO, |free, other| free + other.size.saturating_sub(other.used));
     if area.used > Bytes::ZERO
@@ -241,13 +220,9 @@ pub fn swapoff_preflight(root: &Root, path: &Path) -> Result<Preflight> {
             group.needs,
             group.limit
         );
-        return Err(KernelError::refused(
-            "swap off",
-            path,
-            "no control group may have to take back more than its limit allows: the kernel would kill a process in it",
-            numbers,
-        )
-        .hint("ramline lab clean"));
+        let rule =
+            "no control group may have to take back more than its limit allows: the kernel would kill a process in it";
+        return Err(KernelError::refused("swap off", path, rule, numbers).hint("ramline lab clean"));
     }
     Ok(preflight)
 }

@@ -5,12 +5,16 @@
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::error::{KernelError, Result};
+use ramline_units::Nanos;
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::error::{KernelError, Result, Tried};
 
 /// The path as C wants it; a NUL byte inside is an error of ours, not undefined behaviour.
 pub fn c_path(operation: &str, path: &Path) -> Result<CString> {
@@ -24,6 +28,15 @@ pub fn page_size() -> u64 {
     u64::try_from(rustix::param::page_size()).unwrap_or(4096)
 }
 
+/// Where [`fnv1a`] begins.
+pub const FNV1A: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// Fowler, Noll and Vo's hash of 64 bits (FNV-1a), gone on with from `hash`.
+#[must_use]
+pub fn fnv1a(hash: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
 /// ioctl with an integer argument.
 pub fn ioctl_int(file: &impl AsRawFd, request: libc::Ioctl, argument: libc::c_ulong) -> io::Result<libc::c_int> {
     // SAFETY: the requests of this crate that come here take an integer and touch no memory of ours.
@@ -34,7 +47,7 @@ pub fn ioctl_int(file: &impl AsRawFd, request: libc::Ioctl, argument: libc::c_ul
 ///
 /// # Safety
 /// `T` must be the type the kernel documents for `request`, `repr(C)` and valid for any bits.
-pub unsafe fn ioctl_with<T>(file: &File, request: libc::Ioctl, argument: &mut T) -> io::Result<libc::c_int> {
+pub unsafe fn ioctl_with<T>(file: &impl AsRawFd, request: libc::Ioctl, argument: &mut T) -> io::Result<libc::c_int> {
     // SAFETY: the caller vouches for the type; the reference is valid for the whole call.
     check(unsafe { libc::ioctl(file.as_raw_fd(), request, std::ptr::from_mut(argument)) })
 }
@@ -42,6 +55,16 @@ pub unsafe fn ioctl_with<T>(file: &File, request: libc::Ioctl, argument: &mut T)
 /// -1 to the error of the last call.
 pub fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     if result == -1 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+/// What a system call says that makes a descriptor.
+///
+/// # Safety
+/// `result` must come from such a call, and the descriptor have no other owner.
+pub unsafe fn new_fd(result: libc::c_long) -> io::Result<OwnedFd> {
+    let fd = check(libc::c_int::try_from(result).unwrap_or(-1))?;
+    // SAFETY: the caller vouches for it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 /// Calls `attempt` until it is not busy any more or `limit` has passed; the last error is returned.
@@ -55,20 +78,17 @@ pub fn retry_busy<T>(limit: Duration, mut attempt: impl FnMut() -> Result<T>) ->
     }
 }
 
-/// A usable offset for the calls that take a signed one.
-pub fn offset(value: u64) -> io::Result<libc::off_t> {
-    libc::off_t::try_from(value).map_err(|_| io::Error::from_raw_os_error(libc::EOVERFLOW))
-}
-
-/// True when `fd` is a block device.
-pub fn is_block_device(file: &File) -> bool {
-    use std::os::unix::fs::FileTypeExt;
-    file.metadata().is_ok_and(|meta| meta.file_type().is_block_device())
+/// Removes a directory of the kernel's, which may be busy for up to 2 s; gone already is success.
+pub fn remove_dir(tried: &str, dir: &Path) -> Result<()> {
+    retry_busy(Duration::from_secs(2), || match std::fs::remove_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other.tried(tried, dir),
+    })
 }
 
 /// The size in bytes of a file or block device.
 pub fn size_of_target(file: &File, path: &Path) -> Result<u64> {
-    size_of_fd(file.as_fd()).map_err(|error| KernelError::io("size", path, error))
+    size_of_fd(file.as_fd()).tried("size", path)
 }
 
 /// The same by descriptor.
@@ -80,31 +100,54 @@ pub fn size_of_fd(file: BorrowedFd<'_>) -> io::Result<u64> {
     }
     let mut size = 0u64;
     // SAFETY: BLKGETSIZE64 (linux/fs.h) writes one u64.
-    check(unsafe { libc::ioctl(file.as_raw_fd(), BLKGETSIZE64, &raw mut size) })?;
+    unsafe { ioctl_with(&file, BLKGETSIZE64, &mut size) }?;
     Ok(size)
 }
 
 /// An extended attribute of a file as text; `None` when it has none of that name, or the file system keeps none.
 pub fn attribute(path: &Path, name: &CStr) -> Option<String> {
-    let path = c_path("look at", path).ok()?;
     let mut text = [0u8; 64];
-    // SAFETY: both strings end in NUL, and no more is written than the buffer holds.
-    let length = unsafe { libc::getxattr(path.as_ptr(), name.as_ptr(), text.as_mut_ptr().cast(), text.len()) };
-    let length = usize::try_from(length).ok()?;
+    let length = rustix::fs::getxattr(path, name, &mut text).ok()?;
     Some(String::from_utf8_lossy(text.get(..length)?).into_owned())
 }
 
 /// Whether files may be made in a directory, or a file written to, by who we are in effect.
 pub fn is_writable(path: &Path) -> bool {
-    let Ok(name) = c_path("look at", path) else { return false };
-    let mode = if path.is_dir() { libc::W_OK | libc::X_OK } else { libc::W_OK };
-    // SAFETY: the string ends in NUL; faccessat touches no other memory of ours.
-    unsafe { libc::faccessat(libc::AT_FDCWD, name.as_ptr(), mode, libc::AT_EACCESS) == 0 }
+    let mode = if path.is_dir() { Access::WRITE_OK | Access::EXEC_OK } else { Access::WRITE_OK };
+    accessat(CWD, path, mode, AtFlags::EACCESS).is_ok()
 }
 
-/// fsync-like advice on a range of the page cache.
-pub fn fadvise(fd: RawFd, start: u64, len: u64, advice: libc::c_int) -> io::Result<()> {
-    // SAFETY: posix_fadvise touches no memory of ours; a bad descriptor is an error.
-    let result = unsafe { libc::posix_fadvise(fd, offset(start)?, offset(len)?, advice) };
-    if result == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(result)) }
+/// CLOCK_MONOTONIC: comparable between processes of one boot.
+#[must_use]
+pub fn monotonic() -> Nanos {
+    nanos_of(ClockId::Monotonic)
+}
+
+/// CLOCK_BOOTTIME: time since boot, suspended time included.
+#[must_use]
+pub fn boottime() -> Nanos {
+    nanos_of(ClockId::Boottime)
+}
+
+fn nanos_of(clock: ClockId) -> Nanos {
+    let time = clock_gettime(clock);
+    let part = |value| u64::try_from(value).unwrap_or_default();
+    Nanos(part(time.tv_sec).saturating_mul(1_000_000_000).saturating_add(part(time.tv_nsec)))
+}
+
+/// Writes back a directory entry after creating, renaming or removing in it.
+///
+/// # Errors
+/// When the directory cannot be opened or synced.
+pub fn sync_dir(dir: &Path) -> Result<()> {
+    File::open(dir).and_then(|file| file.sync_all()).tried("sync", dir)
+}
+
+/// Writes back everything dirty of the file system that `dir` is on and waits for it (syncfs).
+///
+/// # Errors
+/// When the directory cannot be opened or writing back fails.
+pub fn sync_file_system(dir: &Path) -> Result<()> {
+    let tried = "sync the file system of";
+    rustix::fs::syncfs(File::open(dir).tried(tried, dir)?).tried(tried, dir)
 }

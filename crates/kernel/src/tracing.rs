@@ -20,17 +20,15 @@ mod raw;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 pub use raw::RawPages;
 
 use ramline_units::Bytes;
 
-use crate::Root;
-use crate::error::{KernelError, Result};
 use crate::kernel_file::read_text;
 use crate::mount;
-use crate::sys::retry_busy;
+use crate::sys::remove_dir;
+use crate::{KernelError, Result, Root, Tried};
 
 /// The names of our instances begin with this; nothing else is ever removed.
 pub const PREFIX: &str = "ramline-";
@@ -75,7 +73,7 @@ impl Instance {
     /// `Denied` when not root, `Refused` for a name that is not ours.
     pub fn make(dir: &Path) -> Result<Instance> {
         refuse_foreign("make the trace instance", dir)?;
-        std::fs::create_dir(dir).map_err(|error| KernelError::io("make the trace instance", dir, error))?;
+        std::fs::create_dir(dir).tried("make the trace instance", dir)?;
         let instance = Instance { dir: dir.to_owned() };
         instance.set("tracing_on", "0")?;
         Ok(instance)
@@ -86,11 +84,10 @@ impl Instance {
     /// # Errors
     /// `Absent` when it is gone, `Refused` when its name is not one of ours.
     pub fn open(dir: &Path) -> Result<Instance> {
-        refuse_foreign("open the trace instance", dir)?;
-        if !dir.join("tracing_on").exists() {
-            return Err(KernelError::new("open the trace instance", dir, crate::Cause::Absent));
-        }
-        Ok(Instance { dir: dir.to_owned() })
+        let tried = "open the trace instance";
+        refuse_foreign(tried, dir)?;
+        let absent = || KernelError::new(tried, dir, crate::Cause::Absent);
+        dir.join("tracing_on").exists().then(|| Instance { dir: dir.to_owned() }).ok_or_else(absent)
     }
 
     /// Its directory.
@@ -139,7 +136,7 @@ impl Instance {
     /// When it cannot be read.
     pub fn header_page(&self) -> Result<(PathBuf, String)> {
         let path = self.dir.join("../../events/header_page");
-        let text = raw::at_once(&path).map_err(|error| KernelError::io("read", &path, error))?;
+        let text = raw::at_once(&path).tried("read", &path)?;
         Ok((path, text))
     }
 
@@ -160,7 +157,7 @@ impl Instance {
     /// When the kernel refuses.
     pub fn set_buffer(&self, each: Bytes, all: Bytes) -> Result<()> {
         let dir = self.dir.join("per_cpu");
-        let cpus = std::fs::read_dir(&dir).map_err(|error| KernelError::io("read", &dir, error))?.count();
+        let cpus = std::fs::read_dir(&dir).tried("read", &dir)?.count();
         let share = all.0 / u64::try_from(cpus.max(1)).unwrap_or(1);
         self.set("buffer_size_kb", &(share.clamp(1 << 20, each.0.max(1 << 20)) >> 10).to_string())
     }
@@ -172,8 +169,7 @@ impl Instance {
     pub fn start(&self) -> Result<()> {
         let path = self.dir.join("trace");
         // Opening it for writing with truncation is what empties it.
-        let emptied = OpenOptions::new().write(true).truncate(true).open(&path);
-        emptied.map_err(|error| KernelError::io("empty", &path, error))?;
+        OpenOptions::new().write(true).truncate(true).open(&path).tried("empty", &path)?;
         self.set("tracing_on", "1")
     }
 
@@ -197,23 +193,19 @@ impl Instance {
     /// Takes it away with all its settings. Gone already is success.
     ///
     /// # Errors
-    /// EBUSY when somebody reads from it after 2 s.
+    /// EBUSY when it is still read from after 2 s.
     pub fn remove(&self) -> Result<()> {
         refuse_foreign("remove the trace instance", &self.dir)?;
-        retry_busy(Duration::from_secs(2), || match std::fs::remove_dir(&self.dir) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            other => other.map_err(|error| KernelError::io("remove the trace instance", &self.dir, error)),
-        })
+        remove_dir("remove the trace instance", &self.dir)
     }
 }
 
 fn refuse_foreign(operation: &str, dir: &Path) -> Result<()> {
     let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
     let ours = name(dir).is_some_and(|name| name.starts_with(PREFIX));
-    if ours && dir.parent().and_then(name).as_deref() == Some("instances") {
-        return Ok(());
-    }
-    Err(KernelError::refused(operation, dir, format!("only instances named {PREFIX}* are ours"), ""))
+    let ours = ours && dir.parent().and_then(name).as_deref() == Some("instances");
+    let refused = || KernelError::refused(operation, dir, format!("only instances named {PREFIX}* are ours"), "");
+    ours.then_some(()).ok_or_else(refused)
 }
 
 #[cfg(test)]

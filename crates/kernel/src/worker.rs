@@ -1,7 +1,5 @@
 //! Threads of ours that work beside others: one that fails ends the whole command, with an error and everything put back, and never
 //! leaves the others waiting for what it was to do.
-//!
-//! What it is not: a pool. It wraps what a thread does.
 
 #![expect(unsafe_code, reason = "unshare")]
 

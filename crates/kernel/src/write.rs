@@ -2,7 +2,7 @@
 //!
 //! It opens for writing only and never creates: on sysfs, creating turns "no such knob" into "permission denied", and
 //! on a fixture tree it would create the typo. One write(2), then the file is read back: what counts is what the kernel
-//! took, not what was asked. What it is not: a way to write ordinary files.
+//! took, not what was asked.
 //!
 //! ```
 //! # let dir = std::env::temp_dir().join(format!("ramline-doc-{}", std::process::id()));
@@ -20,8 +20,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
-use crate::Root;
-use crate::error::{KernelError, Result};
+use crate::{KernelError, Result, Root};
 
 /// What a write did: the knob before and after, `None` where it cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,13 +76,8 @@ pub fn selected(text: &str) -> &str {
 #[must_use]
 pub fn is_knob(root: &Root, path: &Path) -> bool {
     let Ok(below) = path.strip_prefix(root.path("/")) else { return false };
-    let names: Option<Vec<&str>> = below
-        .components()
-        .map(|part| match part {
-            Component::Normal(name) => name.to_str(),
-            _ => None,
-        })
-        .collect();
+    let is_plain = below.components().all(|part| matches!(part, Component::Normal(_)));
+    let names: Option<Vec<&str>> = below.iter().filter(|_| is_plain).map(|name| name.to_str()).collect();
     let names = names.unwrap_or_default();
     let by_name = matches!(
         names.as_slice(),

@@ -1,6 +1,6 @@
 //! zram devices: make one, set it up, read its counters, take it away again.
 //!
-//! What it is not: a policy. Who may make one, and how large, is decided above; `zram0` and every other device that
+//! Who may make one, and how large, is decided above; `zram0` and every other device that
 //! was there before is never touched from here unless the caller names it.
 //!
 //! ```no_run
@@ -20,14 +20,15 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ramline_snapshot::Malformed;
+use ramline_snapshot::zram::{IoStat, MmStat};
 use ramline_units::{Bytes, Limit};
 use serde::{Deserialize, Serialize};
 
-use crate::Root;
-use crate::error::{KernelError, Result};
 use crate::kernel_file::{read_text, read_u64};
 use crate::sys::retry_busy;
 use crate::write::{Change, write_knob};
+use crate::{KernelError, Result, Root, Tried};
 
 const CONTROL: &str = "/sys/class/zram-control";
 /// How long a device may stay busy after its last user has gone (udev looks at new contents).
@@ -42,14 +43,7 @@ pub fn has_control(root: &Root) -> bool {
 /// The numbers of the zram devices that exist, ascending.
 #[must_use]
 pub fn list(root: &Root) -> Vec<u32> {
-    let mut ids: Vec<u32> = std::fs::read_dir(root.path("/sys/block"))
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.strip_prefix("zram")?.parse().ok())
-        .collect();
-    ids.sort_unstable();
-    ids
+    crate::loopdev::numbered(root, "zram")
 }
 
 /// Adds a device and returns it. Reading `hot_add` is what makes the device.
@@ -57,20 +51,18 @@ pub fn list(root: &Root) -> Vec<u32> {
 /// # Errors
 /// `Unsupported` when the driver is not there, `Denied` when not root.
 pub fn hot_add(root: &Root) -> Result<Device> {
+    let tried = "add a zram device through";
     if !has_control(root) {
-        return Err(KernelError::unsupported("add a zram device through", CONTROL, "the zram driver is not loaded")
-            .hint("modprobe zram"));
+        let feature = "the zram driver is not loaded";
+        return Err(KernelError::unsupported(tried, CONTROL, feature).hint("modprobe zram"));
     }
     let path = root.path(CONTROL).join("hot_add");
-    let text = read_text(&path).map_err(|mut error| {
-        error.operation = "add a zram device through".to_owned();
-        error
-    })?;
-    let id = text.trim().parse().map_err(|_| KernelError::malformed("add a zram device through", &path, &text))?;
+    let text = read_text(&path).map_err(|error| KernelError { operation: tried.to_owned(), ..error })?;
+    let id = text.trim().parse().map_err(|_| KernelError::malformed(tried, &path, &text))?;
     Ok(Device::open(root, id))
 }
 
-/// What tells a device from another that got its number later in the same boot.
+/// Distinguishes a device from another that got its number later in the same boot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// The inode of its directory in sysfs: numbers go round only after 2^31 of them.
@@ -87,42 +79,6 @@ pub struct Device {
     dir: PathBuf,
     node: PathBuf,
     control: PathBuf,
-}
-
-/// `mm_stat`: 7 fields in Linux 4.7, 8 from 5.0 (huge pages), 9 from 5.15 (huge pages since start).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MmStat {
-    /// What was stored, uncompressed.
-    pub orig_data: Bytes,
-    /// What it compressed to, without the allocator's overhead.
-    pub compr_data: Bytes,
-    /// What the pool takes from memory.
-    pub mem_used_total: Bytes,
-    /// The limit of the pool.
-    pub mem_limit: Limit,
-    /// The most the pool ever took.
-    pub mem_used_max: Bytes,
-    /// Pages of one repeated word, which take no memory.
-    pub same_pages: u64,
-    /// Pages freed by compaction.
-    pub pages_compacted: u64,
-    /// Pages that did not compress and are stored as they are.
-    pub huge_pages: Option<u64>,
-    /// The same, since the device was set up.
-    pub huge_pages_since: Option<u64>,
-}
-
-/// `io_stat`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IoStat {
-    /// Reads that failed.
-    pub failed_reads: u64,
-    /// Writes that failed: the pool was at its limit, or memory was short.
-    pub failed_writes: u64,
-    /// Requests that were not aligned to a page.
-    pub invalid_io: u64,
-    /// Slots freed because their swap entry went away.
-    pub notify_free: u64,
 }
 
 impl Device {
@@ -160,7 +116,7 @@ impl Device {
     /// # Errors
     /// `Absent` when there is no such device.
     pub fn identity(&self) -> Result<Identity> {
-        let meta = std::fs::metadata(&self.dir).map_err(|error| KernelError::io("look at", &self.dir, error))?;
+        let meta = std::fs::metadata(&self.dir).tried("look at", &self.dir)?;
         Ok(Identity { inode: meta.ino(), diskseq: read_u64(&self.dir.join("diskseq")).ok() })
     }
 
@@ -199,11 +155,10 @@ impl Device {
         let path = self.dir.join("comp_algorithm");
         let change = write_knob(&path, name)?;
         match change.after.as_deref() {
-            Some(after) if after != name => Err(KernelError::unsupported(
-                format!("select the algorithm {name} at"),
-                &path,
-                format!("the kernel kept {after}"),
-            )),
+            Some(after) if after != name => {
+                let kept = format!("the kernel kept {after}");
+                Err(KernelError::unsupported(format!("select the algorithm {name} at"), &path, kept))
+            }
             _ => Ok(change),
         }
     }
@@ -230,9 +185,7 @@ impl Device {
     /// # Errors
     /// When the file cannot be read or has fewer than 7 fields.
     pub fn mm_stat(&self) -> Result<MmStat> {
-        let path = self.dir.join("mm_stat");
-        let text = read_text(&path)?;
-        parse_mm_stat(&text).ok_or_else(|| KernelError::malformed("read", &path, &text))
+        self.parsed("mm_stat", MmStat::parse)
     }
 
     /// The counters of requests.
@@ -240,17 +193,13 @@ impl Device {
     /// # Errors
     /// When the file cannot be read or has fewer than 4 fields.
     pub fn io_stat(&self) -> Result<IoStat> {
-        let path = self.dir.join("io_stat");
+        self.parsed("io_stat", IoStat::parse)
+    }
+
+    fn parsed<T>(&self, name: &str, parse: fn(&str, &str) -> std::result::Result<T, Malformed>) -> Result<T> {
+        let path = self.dir.join(name);
         let text = read_text(&path)?;
-        match numbers(&text).as_slice() {
-            [failed_reads, failed_writes, invalid_io, notify_free, ..] => Ok(IoStat {
-                failed_reads: *failed_reads,
-                failed_writes: *failed_writes,
-                invalid_io: *invalid_io,
-                notify_free: *notify_free,
-            }),
-            _ => Err(KernelError::malformed("read", &path, &text)),
-        }
+        parse(name, &text).map_err(|_| KernelError::malformed("read", &path, &text))
     }
 
     /// Drops all contents and the settings; waits up to 2 s for others to close the device.
@@ -270,37 +219,24 @@ impl Device {
     }
 }
 
-fn numbers(text: &str) -> Vec<u64> {
-    text.split_whitespace().map_while(|word| word.parse().ok()).collect()
-}
-
-fn parse_mm_stat(text: &str) -> Option<MmStat> {
-    let fields = numbers(text);
-    let &[orig, compr, used, limit, max, same, compacted, ref rest @ ..] = fields.as_slice() else { return None };
-    Some(MmStat {
-        orig_data: Bytes(orig),
-        compr_data: Bytes(compr),
-        mem_used_total: Bytes(used),
-        mem_limit: if limit == 0 { Limit::Max } else { Limit::At(Bytes(limit)) },
-        mem_used_max: Bytes(max),
-        same_pages: same,
-        pages_compacted: compacted,
-        huge_pages: rest.first().copied(),
-        huge_pages_since: rest.get(1).copied(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn mm_stat_has_seven_eight_or_nine_fields_by_kernel() {
-        let seven = parse_mm_stat("4096 74 12288 0 12288 1 0\n").unwrap();
-        assert_eq!((seven.huge_pages, seven.huge_pages_since, seven.mem_limit), (None, None, Limit::Max));
-        let nine = parse_mm_stat(" 4096 74 12288 8192 12288 1 0 5 6").unwrap();
-        assert_eq!((nine.huge_pages, nine.huge_pages_since), (Some(5), Some(6)));
-        assert_eq!(nine.mem_limit, Limit::At(Bytes(8192)));
-        assert_eq!(parse_mm_stat("1 2 3"), None);
+        let tree = tempfile::tempdir().unwrap();
+        let (root, dir) = (Root::new(tree.path()), tree.path().join("sys/block/zram3"));
+        std::fs::create_dir_all(&dir).unwrap();
+        let parse = |text: &str| {
+            std::fs::write(dir.join("mm_stat"), text).unwrap();
+            Device::open(&root, 3).mm_stat()
+        };
+        let seven = parse("4096 74 12288 0 12288 1 0\n").unwrap();
+        assert_eq!((seven.huge_pages, seven.huge_pages_since, seven.mem_limit), (None, None, Some(Limit::Max)));
+        let nine = parse(" 4096 74 12288 8192 12288 1 0 5 6").unwrap();
+        assert_eq!((nine.huge_pages.unwrap().0, nine.huge_pages_since.unwrap().0), (5, 6));
+        assert_eq!(nine.mem_limit, Some(Limit::At(Bytes(8192))));
+        assert!(parse("1 2 3").unwrap_err().to_string().contains("unexpected text '1 2 3'"));
     }
 }

@@ -1,15 +1,14 @@
 //! zswap: the switch, what it is set to, and its pool. All of it is the whole machine's.
 //!
-//! What it is not: per group. Where version 1 of cgroups is in use its pool is charged to nobody.
+//! Where version 1 of cgroups is in use its pool is charged to no group.
 
 use std::path::PathBuf;
 
 use ramline_units::Bytes;
 
-use crate::Root;
-use crate::error::Result;
 use crate::meminfo;
 use crate::write::read_knob;
+use crate::{Result, Root};
 
 /// Where a parameter stands: `enabled`, `compressor`, `zpool`, `max_pool_percent`.
 #[must_use]

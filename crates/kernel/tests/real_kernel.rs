@@ -158,7 +158,7 @@ fn an_image_on_a_loop_device_has_its_own_read_ahead_and_is_mounted_and_taken_awa
     assert_eq!(loopdev::attached_to(&root(), &file), std::slice::from_ref(&device));
     assert_eq!(device.block_size().unwrap(), 4096);
     assert_eq!(device.direct_io(), Some(true), "ext4 can do direct I/O");
-    let change = device.set_read_ahead_kb(64).unwrap();
+    let change = ramline_kernel::write::write_knob(&device.read_ahead_knob(), "64").unwrap();
     assert_eq!(change.after.as_deref(), Some("64"));
 
     std::fs::create_dir(&at).unwrap();
@@ -208,9 +208,9 @@ fn a_zram_device_counts_what_is_written_to_it_and_is_removed() {
     }
     drop(direct);
     let stat = device.mm_stat().unwrap();
-    assert_eq!(stat.orig_data, Bytes(16 * process::page_size()));
-    assert!(stat.compr_data < stat.orig_data && stat.compr_data > Bytes::ZERO, "{stat:?}");
-    assert_eq!(stat.mem_limit, Limit::At(Bytes::from_mib(4)));
+    assert_eq!(stat.orig_data_size, Bytes(16 * process::page_size()));
+    assert!(stat.compr_data_size < stat.orig_data_size && stat.compr_data_size > Bytes::ZERO, "{stat:?}");
+    assert_eq!(stat.mem_limit, Some(Limit::At(Bytes::from_mib(4))));
     assert_eq!(device.io_stat().unwrap().failed_writes, 0);
     device.reset().unwrap();
     device.hot_remove().unwrap();

@@ -1,6 +1,6 @@
 //! What files hold, for those that may be copies of each other: same last name, same length, another inode.
 //!
-//! What it is not: a comparison of whole files. The build id is read from the notes of an ELF file; of the contents ten pieces
+//! Whole files are not compared. The build id is read from the notes of an ELF file; of the contents ten pieces
 //! of 4 KiB, so that at most 40 KiB of a candidate pass through the page cache.
 
 use std::collections::HashMap;
@@ -9,6 +9,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use ramline_kernel::stream::{self, Hint};
+use ramline_kernel::{FNV1A, fnv1a};
 use ramline_snapshot::maps::{Contents, MappedFile, Store};
 
 use super::clock::Clock;
@@ -52,34 +53,16 @@ fn contents(file: &File, via: &Path) -> Option<Contents> {
 /// FNV-1a over the length and ten pieces spread evenly, the first and the last included.
 fn pieces(file: &File) -> Option<u64> {
     let length = file.metadata().ok()?.len();
-    let mut hash = Hash::default();
-    hash.add(&length.to_le_bytes());
+    let mut hash = fnv1a(FNV1A, &length.to_le_bytes());
     let last = length.saturating_sub(PIECE);
     let mut buffer = vec![0; usize::try_from(PIECE).ok()?];
     for n in 0..PIECES {
         let offset = u64::try_from(u128::from(last) * u128::from(n) / u128::from(PIECES - 1)).ok()?;
         let wanted = usize::try_from(PIECE.min(length)).ok()?;
         file.read_exact_at(&mut buffer[..wanted], offset).ok()?;
-        hash.add(&buffer[..wanted]);
+        hash = fnv1a(hash, &buffer[..wanted]);
     }
-    Some(hash.0)
-}
-
-/// Fowler, Noll and Vo's hash with its published constants.
-struct Hash(u64);
-
-impl Default for Hash {
-    fn default() -> Self {
-        Hash(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Hash {
-    fn add(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
+    Some(hash)
 }
 
 /// The build id in hexadecimal digits; `None` for what is no ELF file, or has none.
@@ -128,14 +111,9 @@ impl Elf {
 
     /// Offset and length, if this program header is of notes (PT_NOTE).
     fn note(&self, entry: &[u8]) -> Option<(u64, u64)> {
-        if self.number(entry, 0, 4)? != 4 {
-            return None;
-        }
-        if self.wide {
-            Some((self.number(entry, 8, 8)?, self.number(entry, 32, 8)?))
-        } else {
-            Some((self.number(entry, 4, 4)?, self.number(entry, 16, 4)?))
-        }
+        let (offset, length, size) = if self.wide { (8, 32, 8) } else { (4, 16, 4) };
+        let range = Some((self.number(entry, offset, size)?, self.number(entry, length, size)?));
+        range.filter(|_| self.number(entry, 0, 4) == Some(4))
     }
 
     /// The note of type 3 by "GNU".

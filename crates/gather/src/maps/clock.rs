@@ -2,8 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use ramline_units::Nanos;
-
 /// When to stop beginning something new.
 pub struct Clock {
     pub start: Instant,
@@ -18,8 +16,4 @@ impl Clock {
     pub fn is_over(&self) -> bool {
         self.budget.is_some_and(|budget| self.start.elapsed() >= budget)
     }
-}
-
-pub fn nanos(time: Duration) -> Nanos {
-    Nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
 }

@@ -10,13 +10,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ramline_kernel::residency::{self, Method};
-use ramline_kernel::{KernelError, Root};
-use ramline_snapshot::maps::{MappedFile, Maps, NameState, Residency, Source, Store};
+use ramline_kernel::{Cause, KernelError, Root};
+use ramline_snapshot::maps::{MappedFile, MappedProcess, Maps, NameState, Residency, Source, Store};
 use ramline_units::Bytes;
 use rustix::fs::{Mode, OFlags};
 
 use super::clock::Clock;
-use super::pieces::{Pieces, pieces, union};
 use super::tables;
 
 /// A process that maps the file, and where.
@@ -46,18 +45,14 @@ pub fn ask(root: &Root, out: &mut Maps, walk: bool, clock: &Clock) -> u64 {
         if clock.is_over() {
             left_out += 1;
             file.residency.why = Some("not asked: the time allowed was over".to_owned());
-        } else if let Some(mapper) = mappers[index] {
-            one(root, file, pieces, mapper, out.page);
+        } else if let Some(Err(why)) = mappers[index].map(|mapper| one(root, file, pieces, mapper, out.page)) {
+            file.residency.why = Some(why);
         }
     }
-    let wanted: HashSet<u32> = (0..out.files.len())
-        .filter(|i| {
-            let file = &out.files[*i];
-            matches!(file.store, Store::FileSystem | Store::Memory)
-                && (walk || file.residency.source == Source::Unknown)
-        })
-        .filter_map(|i| u32::try_from(i).ok())
-        .collect();
+    let of_interest = |file: &MappedFile| {
+        matches!(file.store, Store::FileSystem | Store::Memory) && (walk || file.residency.source == Source::Unknown)
+    };
+    let wanted: HashSet<u32> = (0..).zip(&out.files).filter(|(_, file)| of_interest(file)).map(|(i, _)| i).collect();
     tables::present(root, out, &wanted, clock);
     left_out
 }
@@ -74,48 +69,38 @@ fn mappers(out: &Maps) -> Vec<Option<Mapper>> {
     mappers
 }
 
-fn one(root: &Root, file: &mut MappedFile, pieces: &Pieces, mapper: Mapper, page: u64) {
+/// Why it is not known is the error.
+fn one(root: &Root, file: &mut MappedFile, pieces: &Pieces, mapper: Mapper, page: u64) -> Result<(), String> {
+    let device = "a device's memory is no page cache";
     match file.store {
-        Store::Device => return because(file, "a device's memory is no page cache"),
-        Store::HugePages => return because(file, "huge pages cannot be evicted"),
+        Store::Device => return Err(device.to_owned()),
+        Store::HugePages => return Err("huge pages cannot be evicted".to_owned()),
         _ => {}
     }
     if file.fs.as_deref().is_some_and(ramline_kernel::fs::may_hang) {
-        return because(file, "not asked: a file system that a server or a program answers for may not answer");
+        return Err("not asked: a file system that a server or a program answers for may not answer".to_owned());
     }
     if file.fs.is_none() && file.major == 0 && file.store == Store::FileSystem {
-        return because(file, "not asked: its mount was not seen, and what has no disk of its own may not answer");
+        return Err("not asked: its mount was not seen, and what has no disk of its own may not answer".to_owned());
     }
-    let deleted = file.name == NameState::Deleted;
     let found = find(root, file, mapper);
-    if deleted {
+    if file.name == NameState::Deleted {
         file.name = name_state(root, file, mapper);
     }
-    let (via, meta) = match found {
-        Ok(found) => found,
-        Err(why) => return because(file, &why),
-    };
+    let (via, meta) = found?;
     if !meta.is_file() {
         file.store = Store::Device;
-        return because(file, "a device's memory is no page cache");
+        return Err(device.to_owned());
     }
     file.length = Some(Bytes(meta.len()));
-    let opened = match open(&via) {
-        Ok(opened) => opened,
-        Err(error) => return because(file, &format!("it cannot be opened: {error}")),
-    };
-    match counted(&opened, &via, pieces, page) {
-        Ok(residency) => file.residency = residency,
-        Err(error) if error.is_denied() => {
-            because(file, "the kernel tells only those who own the file or may write it");
-        }
-        Err(error) => because(file, &error.cause.to_string()),
-    }
+    let opened = open(&via).map_err(|error| format!("it cannot be opened: {error}"))?;
+    let counted = counted(&opened, &via, pieces, page);
     file.via = Some(via);
-}
-
-fn because(file: &mut MappedFile, why: &str) {
-    file.residency.why = Some(why.to_owned());
+    file.residency = counted.map_err(|error| match error.cause {
+        Cause::Denied => "the kernel tells only those who own the file or may write it".to_owned(),
+        cause => cause.to_string(),
+    })?;
+    Ok(())
 }
 
 fn counted(file: &File, path: &Path, pieces: &Pieces, page: u64) -> Result<Residency, KernelError> {
@@ -188,4 +173,47 @@ pub fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let open = |more| rustix::fs::open(path, flags | more, Mode::empty()).map(File::from);
     Ok(open(OFlags::NOATIME).or_else(|_| open(OFlags::empty()))?)
+}
+
+/// What a file gets: offset, length and whether it is code, for every range of every process, in order of offset.
+pub type Pieces = Vec<(u64, u64, bool)>;
+
+/// All ranges of each file.
+pub fn pieces(processes: &[MappedProcess], files: usize) -> Vec<Pieces> {
+    let mut out = vec![Pieces::new(); files];
+    for mapping in processes.iter().flat_map(|p| &p.mappings) {
+        if let Some(list) = mapping.file.and_then(|f| out.get_mut(usize::try_from(f).ok()?)) {
+            list.push((mapping.offset, mapping.size().0, mapping.execute));
+        }
+    }
+    for list in &mut out {
+        list.sort_unstable();
+        list.dedup();
+    }
+    out
+}
+
+/// The union of pieces, as `(offset, length)`, in order.
+pub fn union(pieces: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
+    let mut out: Vec<(u64, u64)> = Vec::new();
+    for (start, length) in pieces {
+        match out.last_mut() {
+            Some((from, len)) if start <= from.saturating_add(*len) => {
+                *len = (*len).max(start.saturating_add(length).saturating_sub(*from));
+            }
+            _ => out.push((start, length)),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_that_touch_or_overlap_become_one() {
+        assert_eq!(union([(0, 4), (2, 4), (6, 2), (10, 1), (10, 1)].into_iter()), [(0, 8), (10, 1)]);
+        assert_eq!(union([(5, u64::MAX), (6, 1)].into_iter()), [(5, u64::MAX)]);
+    }
 }

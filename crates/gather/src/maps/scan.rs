@@ -7,7 +7,6 @@ use std::io::{BufRead, BufReader, ErrorKind, Read};
 use ramline_kernel::kernel_file::read_text;
 use ramline_kernel::{Root, process};
 use ramline_snapshot::maps::{Kind, MappedFile, MappedProcess, NameState, Parser, Range, Store, Totals};
-use ramline_snapshot::processes::cgroup_path;
 use ramline_snapshot::{Malformed, mounts};
 
 /// Why a process was not seen.
@@ -20,17 +19,18 @@ pub enum NotSeen {
     Malformed(Malformed),
 }
 
-/// What tells files apart. System V segments use their id as inode number, on the same device as memfd: there the name counts.
+/// What distinguishes files. System V segments use their id as inode number, on the same device as memfd: there the name counts.
 type Identity = (u32, u32, u64, String);
 
 pub struct Scan<'a> {
-    root: &'a Root,
+    pub root: &'a Root,
     walk: bool,
     known: HashMap<Identity, u32>,
-    files: Vec<MappedFile>,
+    pub files: Vec<MappedFile>,
     /// File-system type by device, from the mounts this process sees and, where those do not name it, from those of the process read.
     types: HashMap<(u32, u32), String>,
-    unknown: u64,
+    /// Lines that were not understood.
+    pub unknown: u64,
 }
 
 impl<'a> Scan<'a> {
@@ -40,35 +40,22 @@ impl<'a> Scan<'a> {
         scan
     }
 
-    pub fn is_capture(&self) -> bool {
-        !self.root.is_live()
-    }
-
-    /// The files, and how many lines were not understood.
-    pub fn finish(self) -> (Vec<MappedFile>, u64) {
-        (self.files, self.unknown)
-    }
-
     /// Reads one process.
     pub fn process(&mut self, pid: u32) -> Result<MappedProcess, NotSeen> {
         let name = if self.walk { "smaps" } else { "maps" };
         let path = format!("/proc/{pid}/{name}");
-        let ranges = self.ranges(&path);
-        let ranges = match ranges {
-            Ok(ranges) if ranges.is_empty() => return Err(self.empty(pid)),
-            Ok(ranges) => ranges,
+        let ranges = match self.ranges(&path) {
+            Ok(ranges) if ranges.is_empty() => return Err(self.without_ranges(pid, true)),
             // A process that ended may still be listed: then its state says why.
-            Err(NotSeen::Gone) => return Err(self.gone(pid)),
-            Err(why) => return Err(why),
+            Err(NotSeen::Gone) => return Err(self.without_ranges(pid, false)),
+            ranges => ranges?,
         };
         let status = format!("/proc/{pid}/status");
         let totals = read_text(&self.root.path(&status)).ok().and_then(|t| Totals::parse(&status, &t).ok().flatten());
+        let comm = read_text(&self.root.path(format!("/proc/{pid}/comm")));
         let mut out = MappedProcess {
             pid,
-            name: read_text(&self.root.path(format!("/proc/{pid}/comm")))
-                .unwrap_or_default()
-                .trim_end_matches('\n')
-                .to_owned(),
+            name: comm.unwrap_or_default().trim_end_matches('\n').to_owned(),
             group: group_of(self.root, pid),
             totals,
             mappings: Vec::with_capacity(ranges.len()),
@@ -85,13 +72,13 @@ impl<'a> Scan<'a> {
         if !self.root.is_live() && !std::fs::symlink_metadata(&full).is_ok_and(|m| m.is_file()) {
             return Err(NotSeen::Gone);
         }
-        let mut lines = BufReader::new(File::open(&full).map_err(|e| why(&e))?);
+        let mut lines = BufReader::new(File::open(&full)?);
         let mut parser = Parser::new(path);
         let mut line = Vec::new();
         loop {
             line.clear();
             // A name can be long, but not longer than a path and a line break each byte; more is no file of the kernel.
-            let read = lines.by_ref().take(LONGEST).read_until(b'\n', &mut line).map_err(|e| why(&e))?;
+            let read = lines.by_ref().take(LONGEST).read_until(b'\n', &mut line)?;
             if read == 0 {
                 break;
             }
@@ -142,11 +129,8 @@ impl<'a> Scan<'a> {
     }
 
     fn mounts(&mut self, path: &str) {
-        let mut list = Vec::new();
-        if let Ok(text) = read_text(&self.root.path(path)) {
-            list = mounts::parse(path, &text).unwrap_or_default();
-        }
-        for mount in list {
+        let text = read_text(&self.root.path(path)).unwrap_or_default();
+        for mount in mounts::parse(path, &text).unwrap_or_default() {
             let number = mount.dev.split_once(':').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
             if let Some(device) = number {
                 self.types.entry(device).or_insert(mount.fs);
@@ -155,18 +139,12 @@ impl<'a> Scan<'a> {
     }
 
     /// No ranges: a thread of the kernel, a zombie, or a process between its last breath and that.
-    fn empty(&self, pid: u32) -> NotSeen {
+    /// `listed`: its mappings could be read, and are none.
+    fn without_ranges(&self, pid: u32, listed: bool) -> NotSeen {
         match process::stat(self.root, pid) {
             Ok(stat) if matches!(stat.state, 'Z' | 'X') => NotSeen::Zombie,
-            Ok(_) if !self.has_memory(pid) => NotSeen::KernelThread,
+            Ok(_) if listed && !self.has_memory(pid) => NotSeen::KernelThread,
             // A refusal would have been an error: it is on its way out.
-            _ => NotSeen::Gone,
-        }
-    }
-
-    fn gone(&self, pid: u32) -> NotSeen {
-        match process::stat(self.root, pid) {
-            Ok(stat) if matches!(stat.state, 'Z' | 'X') => NotSeen::Zombie,
             _ => NotSeen::Gone,
         }
     }
@@ -179,10 +157,9 @@ impl<'a> Scan<'a> {
 /// The longest line: a path of 4096 bytes, each written as four characters, and the columns before it.
 const LONGEST: u64 = 5 * 4096;
 
-fn why(error: &std::io::Error) -> NotSeen {
-    match error.kind() {
-        ErrorKind::PermissionDenied => NotSeen::Denied,
-        _ => NotSeen::Gone,
+impl From<std::io::Error> for NotSeen {
+    fn from(error: std::io::Error) -> NotSeen {
+        if error.kind() == ErrorKind::PermissionDenied { NotSeen::Denied } else { NotSeen::Gone }
     }
 }
 
@@ -193,8 +170,7 @@ pub fn is_hidden(root: &Root) -> bool {
 
 /// The control group of a process for memory.
 pub fn group_of(root: &Root, pid: u32) -> Option<String> {
-    let text = read_text(&root.path(format!("/proc/{pid}/cgroup"))).ok()?;
-    cgroup_path(text.as_bytes()).map(|path| String::from_utf8_lossy(path).into_owned())
+    crate::held::group(&root.path(format!("/proc/{pid}")))
 }
 
 /// A group as processes name it: `/a/b`, from that, `a/b`, or its directory below the usual mount points.

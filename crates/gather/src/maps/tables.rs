@@ -1,8 +1,8 @@
 //! Which pages of a file are present in the page tables of the processes read (`/proc/PID/pagemap`), each page once.
 //!
-//! What it is for: the kernel tells a user nothing of the page cache of files that are not theirs, but everything of their own
+//! What it is for: a user learns nothing of the page cache of files that are not theirs, but everything of their own
 //! page tables; and two ranges or processes may map the same page, which sums count twice. Since Linux 4.2 an entry's bit 61
-//! tells a page of a file or of shared memory from an anonymous one (Documentation/admin-guide/mm/pagemap.rst).
+//! distinguishes a page of a file or of shared memory from an anonymous one (Documentation/admin-guide/mm/pagemap.rst).
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;

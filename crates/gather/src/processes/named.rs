@@ -1,6 +1,6 @@
 //! Processes by the name people call them, and their command lines.
 //!
-//! What it is not: part of a snapshot. A command line may hold what is nobody's business, so it is read only where it is asked for.
+//! A command line may hold secrets: it is no part of a snapshot and read only on request.
 
 use ramline_kernel::Root;
 
@@ -18,7 +18,7 @@ pub struct Named {
 /// The kernel keeps so much of a name (TASK_COMM_LEN less the end).
 const KEPT: usize = 15;
 /// So much of a command line is read.
-const LONGEST: usize = 4096;
+const LONGEST: u64 = 4096;
 
 /// The processes whose name or program's file is this one, by id; this process is not among them.
 #[must_use]
@@ -36,7 +36,7 @@ pub fn named(root: &Root, name: &str) -> Vec<Named> {
     pids(root).into_iter().filter(|pid| Some(*pid) != own).filter_map(one).collect()
 }
 
-/// The command line, its arguments apart by blanks; `None` for a thread of the kernel and where it is not told.
+/// The command line, its arguments apart by blanks; `None` for a thread of the kernel and where it may not be read.
 #[must_use]
 pub fn command_line(root: &Root, pid: u32) -> Option<String> {
     let text = text(root, pid, "cmdline")?.replace('\0', " ");
@@ -46,12 +46,8 @@ pub fn command_line(root: &Root, pid: u32) -> Option<String> {
 fn text(root: &Root, pid: u32, file: &str) -> Option<String> {
     use std::io::Read;
     let mut bytes = Vec::new();
-    let most = u64::try_from(LONGEST).unwrap_or(u64::MAX);
-    ramline_kernel::kernel_file::open(&root.path(format!("/proc/{pid}/{file}")))
-        .ok()?
-        .take(most)
-        .read_to_end(&mut bytes)
-        .ok()?;
+    let open = ramline_kernel::kernel_file::open(&root.path(format!("/proc/{pid}/{file}"))).ok()?;
+    open.take(LONGEST).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -59,19 +59,9 @@ pub struct Worker<'a> {
     page: PageSize,
     buffer: Vec<u8>,
     link: Vec<u8>,
-    list: Vec<Process>,
-    groups: Names,
-    programs: Names,
-    missed: Missed,
-    walks: Walks,
-    texts: Vec<(String, Option<String>)>,
-}
-
-/// The same, without what was needed to find it.
-pub struct Found {
     pub list: Vec<Process>,
-    pub groups: Vec<String>,
-    pub programs: Vec<String>,
+    pub groups: Names,
+    pub programs: Names,
     pub missed: Missed,
     pub walks: Walks,
     pub texts: Vec<(String, Option<String>)>,
@@ -94,11 +84,6 @@ impl<'a> Worker<'a> {
             walks: Walks::default(),
             texts: Vec::new(),
         }
-    }
-
-    pub fn finish(self) -> Found {
-        let Worker { list, groups, programs, missed, walks, texts, .. } = self;
-        Found { list, groups: groups.list, programs: programs.list, missed, walks, texts }
     }
 
     /// Reads one process and keeps it, or counts why not.
@@ -147,19 +132,13 @@ impl<'a> Worker<'a> {
         // A tree's walks are made already: reading them costs nothing.
         if process.rss_anon.is_some() && (self.depth == Depth::Walk || self.captured.is_some()) {
             let start = Instant::now();
-            process.walked = match walk(&dir, buffer) {
-                Ok(walked) => walked,
-                Err(NotRead::Denied) => {
-                    self.walks.denied += 1;
-                    None
-                }
-                Err(error) => {
-                    gone(error)?;
-                    None
-                }
-            };
+            match walk(&dir, buffer) {
+                Ok(walked) => process.walked = walked,
+                Err(NotRead::Denied) => self.walks.denied += 1,
+                Err(error) => gone(error)?,
+            }
             if let Some(walked) = &mut process.walked {
-                walked.cost = if self.captured.is_some() { Nanos(0) } else { nanos(start) };
+                walked.cost = if self.captured.is_some() { Nanos(0) } else { start.elapsed().into() };
                 self.walks.done += 1;
                 self.walks.cost.0 += walked.cost.0;
             }
@@ -172,8 +151,7 @@ impl<'a> Worker<'a> {
             return captured.programs.get(&pid).map(|name| self.programs.index(name));
         }
         self.link = dir.link("exe", std::mem::take(&mut self.link)).ok()?;
-        let index = self.programs.index(&String::from_utf8_lossy(&self.link));
-        Some(index)
+        Some(self.programs.index(&String::from_utf8_lossy(&self.link)))
     }
 
     fn file<'b>(&mut self, dir: &PidDir, pid: u32, name: &str, buffer: &'b mut Vec<u8>) -> Result<&'b [u8], NotRead> {
@@ -200,9 +178,4 @@ pub fn walk(dir: &PidDir, buffer: &mut Vec<u8>) -> Result<Option<Walked>, NotRea
         Err(NotRead::Absent) if dir.is_there() => Ok(Walked::parse(dir.read("smaps", buffer)?).ok()),
         Err(error) => Err(error),
     }
-}
-
-/// Time since `start`.
-pub fn nanos(start: Instant) -> Nanos {
-    Nanos(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX))
 }

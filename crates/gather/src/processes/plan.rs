@@ -9,7 +9,7 @@
 //! - Anonymous part: exact, unless forks of one program share pages; the machine's excess (all anonymous residents minus
 //!   AnonPages) is the most that any of them can be off.
 //!
-//! The group with the largest width for its predicted cost is next; one member tells about all, a second and a third
+//! The group with the largest width for its predicted cost is next; one member stands for all, a second and a third
 //! about the spread. It ends when the widths add up to a hundredth of the whole, when the budget is used, or when every
 //! further walk is predicted to take longer than what is left of it.
 //!
@@ -76,6 +76,17 @@ pub struct Next {
     reserved: f64,
 }
 
+/// The places of the members of each group of likely forks.
+pub fn by_kin(all: &Processes) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (at, number) in all.kin().into_iter().enumerate() {
+        let Some(number) = number.and_then(|n| usize::try_from(n).ok()) else { continue };
+        groups.resize_with(groups.len().max(number + 1), Vec::new);
+        groups[number].push(at);
+    }
+    groups
+}
+
 #[expect(clippy::cast_precision_loss, reason = "counts of processes and nanoseconds of a budget are below 2^53")]
 impl<'a> Plan<'a> {
     pub fn new(all: &'a Processes, budget: Nanos) -> Plan<'a> {
@@ -83,24 +94,22 @@ impl<'a> Plan<'a> {
         let mut programs: HashMap<Program<'_>, usize> = HashMap::new();
         list.iter().filter(|p| p.has_memory()).for_each(|p| *programs.entry(p.program()).or_default() += 1);
         let mut kin: Vec<Kin> = Vec::new();
-        for (at, number) in all.kin().into_iter().enumerate() {
-            let Some(number) = number.and_then(|n| usize::try_from(n).ok()) else { continue };
-            if kin.len() <= number {
-                kin.resize_with(number + 1, Kin::default);
+        for members in by_kin(all) {
+            let mut group = Kin::default();
+            for at in members {
+                let process = &list[at];
+                group.shared += process.rss_shared().as_f64();
+                group.anon += process.rss_anon.unwrap_or_default().as_f64();
+                // Whose program is not known may be anybody's fork.
+                let of_program = programs.get(&process.program()).copied().unwrap_or(1);
+                group.sharers = if process.exe.is_some() { of_program as f64 } else { list.len() as f64 };
+                match process.walked {
+                    Some(_) => group.walked += 1,
+                    None => group.open.push(at),
+                }
             }
-            let (group, process) = (&mut kin[number], &list[at]);
-            group.shared += process.rss_shared().as_f64();
-            group.anon += process.rss_anon.unwrap_or_default().as_f64();
-            // Whose program is not known may be anybody's fork.
-            let of_program = programs.get(&process.program()).copied().unwrap_or(1);
-            group.sharers = if process.exe.is_some() { of_program as f64 } else { list.len() as f64 };
-            match process.walked {
-                Some(_) => group.walked += 1,
-                None => group.open.push(at),
-            }
-        }
-        for group in &mut kin {
             ramline_units::sort_by_key(&mut group.open, |at| list[*at].rss());
+            kin.push(group);
         }
         let sum = |part: fn(&Kin) -> f64| kin.iter().map(part).sum::<f64>();
         let (anon, shared) = (sum(|k| k.anon), sum(|k| k.shared));
@@ -175,8 +184,7 @@ impl<'a> Plan<'a> {
         let (mut left_out, mut too_large) = (0, 0);
         for group in self.kin.iter().filter(|k| !k.open.is_empty() && self.width(k) > ENOUGH * self.whole) {
             let large = self.list[group.candidate()].rss() > LARGEST_WALK;
-            *(if large { &mut too_large } else { &mut left_out }) +=
-                u64::try_from(group.open.len()).unwrap_or(u64::MAX);
+            *(if large { &mut too_large } else { &mut left_out }) += group.open.len() as u64;
         }
         (left_out, too_large)
     }
@@ -204,7 +212,7 @@ impl Kin {
         if self.walked > 0 { self.shared_ratio * self.shared } else { self.shared.min(mapped) }
     }
 
-    /// Of its anonymous residents, what walks have shown to be somebody else's too.
+    /// Of its anonymous residents, what walks have shown to be shared with others.
     fn shared_anon(&self) -> f64 {
         if self.walked > 0 { self.anon * (1.0 - self.anon_ratio) } else { 0.0 }
     }
@@ -212,11 +220,7 @@ impl Kin {
     /// First the one in the middle, then the largest, then the smallest.
     fn candidate(&self) -> usize {
         let last = self.open.len() - 1;
-        self.open[match self.walked {
-            0 => last / 2,
-            1 => last,
-            _ => 0,
-        }]
+        self.open[[last / 2, last].get(self.walked).copied().unwrap_or(0)]
     }
 }
 

@@ -3,7 +3,7 @@
 //! `smaps` names the mappings that have pages in swap; for these alone `pagemap` is read, 8 bytes a page: bit 62 says
 //! swapped, bits 0 to 4 are the number of the area, bits 5 to 54 the place in it (admin-guide/mm/pagemap.rst).
 //! Without CAP_SYS_ADMIN the kernel shows number and place as 0; place 0 is the header of an area and never a page, which
-//! tells the two apart.
+//! distinguishes the two.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -12,7 +12,6 @@ use ramline_kernel::Root;
 use ramline_snapshot::processes::{Process, Processes, SwappedTo};
 use ramline_units::{Bytes, Nanos, PageSize};
 
-use super::one::nanos;
 use super::plan::LARGEST_WALK;
 use crate::proc_dir::{NotRead, PidDir, ProcDir};
 
@@ -30,7 +29,7 @@ pub fn place_swapped(root: &Root, all: &mut Processes, budget: Option<Nanos>) {
     ramline_units::sort_by_key(&mut order, |at| std::cmp::Reverse(all.list[*at].swap));
     let (mut text, mut entries) = (Vec::new(), vec![0; 64 << 10]);
     for at in order {
-        if budget.is_some_and(|budget| nanos(start) >= budget || all.list[at].rss() > LARGEST_WALK) {
+        if budget.is_some_and(|budget| Nanos::from(start.elapsed()) >= budget || all.list[at].rss() > LARGEST_WALK) {
             continue;
         }
         let places = proc.process(all.list[at].pid).and_then(|dir| {

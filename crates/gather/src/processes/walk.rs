@@ -1,7 +1,7 @@
 //! Walks of page tables within a budget.
 //!
 //! Each walk holds the process's mmap lock while it lasts: a process that wants to map or unmap memory waits for it.
-//! Hence the budget, the order (see `plan`), and no walk of a huge process that nobody asked for.
+//! Hence the budget, the order (see `plan`), and no unrequested walk of a huge process.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,8 +11,8 @@ use ramline_kernel::Root;
 use ramline_snapshot::processes::{Process, Processes, Walked};
 use ramline_units::Nanos;
 
-use super::one::{nanos, walk};
-use super::plan::Plan;
+use super::one::walk;
+use super::plan::{Plan, by_kin};
 use crate::proc_dir::{NotRead, PidDir, ProcDir};
 
 /// Threads that walk within a budget, which is of time added up over them.
@@ -51,16 +51,8 @@ pub fn deep(root: &Root, all: &mut Processes) {
 
 /// All processes with memory, the largest first; of a group of more than [`OF_ALIKE`] likely forks, so many, evenly by size.
 fn chosen(all: &Processes) -> Vec<usize> {
-    let mut kin: Vec<Vec<usize>> = Vec::new();
-    for (at, number) in all.kin().into_iter().enumerate() {
-        let Some(number) = number.and_then(|n| usize::try_from(n).ok()) else { continue };
-        if kin.len() <= number {
-            kin.resize_with(number + 1, Vec::new);
-        }
-        kin[number].push(at);
-    }
     let mut chosen = Vec::new();
-    for mut members in kin {
+    for mut members in by_kin(all) {
         ramline_units::sort_by_key(&mut members, |at| all.list[*at].rss());
         let take = members.len().min(OF_ALIKE);
         chosen.extend((0..take).map(|i| members[i * (members.len() - 1) / (take - 1).max(1)]));
@@ -71,7 +63,7 @@ fn chosen(all: &Processes) -> Vec<usize> {
 
 type Walks = Vec<(usize, Result<Walked, NotRead>)>;
 
-/// Walks what `next` names, on so many threads, and tells it the result.
+/// Walks what `next` names, on so many threads, and gives it the result.
 fn walk_each<F>(root: &Root, all: &Processes, threads: usize, next: impl Fn() -> Option<(usize, F)> + Sync) -> Walks
 where
     F: FnOnce(Option<&Walked>, Nanos),
@@ -83,7 +75,7 @@ where
         while let Some((at, done)) = next() {
             let start = Instant::now();
             let walked = one(&proc, &all.list[at], &mut buffer);
-            let cost = nanos(start);
+            let cost = start.elapsed().into();
             let walked = walked.map(|walked| Walked { cost, ..walked });
             done(walked.as_ref().ok(), cost);
             lock(&results).push((at, walked));

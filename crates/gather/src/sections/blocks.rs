@@ -12,7 +12,7 @@ pub fn blocks(reader: &Reader<'_>) -> Seen<Vec<BlockDevice>> {
     if names.is_empty() {
         return Seen::Absent { path: "/sys/block".to_owned() };
     }
-    reader.timed("/sys/block", || names.iter().filter_map(|name| block(reader, name)).collect())
+    reader.timed(|| names.iter().filter_map(|name| block(reader, name)).collect())
 }
 
 /// One device; `None` for a loop device without a file behind it, and for the old RAM disks.

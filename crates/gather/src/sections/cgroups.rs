@@ -7,7 +7,7 @@ use ramline_snapshot::mounts::{self, Mount};
 use ramline_snapshot::{Seen, Unseen};
 use ramline_units::Limit;
 
-use super::reader::{NotRead, Reader};
+use super::reader::Reader;
 
 const V1_FILES: &[&str] = &[
     "memory.limit_in_bytes",
@@ -42,7 +42,7 @@ const V2_FILES: &[&str] = &[
 pub fn cgroups(reader: &Reader<'_>) -> Seen<Cgroups> {
     let Some((version, mount)) = hierarchy(reader) else { return absent() };
     let own_path = reader.text("/proc/self/cgroup").ok().and_then(|text| own_path(&text, version, &mount.root));
-    reader.timed("cgroup", || {
+    reader.timed(|| {
         let mut unseen = Vec::new();
         let own_path = own_path.filter(|path| path != "/");
         let own = own_path.as_ref().map(|path| group(reader, version, &mount.at, path, &mut unseen));
@@ -71,22 +71,18 @@ pub fn hierarchy(reader: &Reader<'_>) -> Option<(Version, Mount)> {
 /// A version 2 mount beside a version 1 one may not have the controller.
 fn choose<'a>(reader: &Reader<'_>, mounts: &'a [Mount]) -> Option<(Version, &'a Mount)> {
     let v1 = mounts.iter().find(|m| m.fs == "cgroup" && m.super_options.split(',').any(|o| o == "memory"));
-    let v2 = || {
-        mounts.iter().find(|m| {
-            m.fs == "cgroup2"
-                && reader
-                    .word(&format!("{}/cgroup.controllers", m.at))
-                    .is_some_and(|c| c.split_ascii_whitespace().any(|c| c == "memory"))
-        })
+    let has_memory = |m: &&Mount| {
+        let controllers = reader.word(&format!("{}/cgroup.controllers", m.at));
+        controllers.is_some_and(|c| c.split_ascii_whitespace().any(|c| c == "memory"))
     };
+    let v2 = || mounts.iter().filter(|m| m.fs == "cgroup2").find(has_memory);
     v1.map(|m| (Version::V1, m)).or_else(|| v2().map(|m| (Version::V2, m)))
 }
 
 /// Our group below the mount, from `/proc/self/cgroup`.
 fn own_path(text: &str, version: Version, mount_root: &str) -> Option<String> {
     let path = text.lines().find_map(|line| {
-        let mut parts = line.splitn(3, ':');
-        let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
+        let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
         let ours = match version {
             Version::V1 => controllers.split(',').any(|c| c == "memory"),
             Version::V2 => controllers.is_empty(),
@@ -109,14 +105,9 @@ fn group(reader: &Reader<'_>, version: Version, mount: &str, path: &str, unseen:
     let dir = format!("{mount}{}", path.trim_end_matches('/'));
     let mut files = BTreeMap::new();
     for name in names(version) {
-        let file = format!("{dir}/{name}");
-        match reader.text(&file) {
-            Ok(text) => drop(files.insert((*name).to_owned(), text)),
-            Err(NotRead::Absent) => {}
-            Err(NotRead::Denied) => unseen.push(Unseen::denied(file)),
-            // Version 1 answers some files with EOPNOTSUPP when swap accounting is off.
-            Err(NotRead::Unusable(reason)) => unseen.push(reader.unusable(file, reason)),
-        }
+        // Version 1 answers some files with EOPNOTSUPP when swap accounting is off.
+        let text = reader.text_or(format!("{dir}/{name}"), unseen);
+        files.extend(text.map(|text| ((*name).to_owned(), text)));
     }
     let mut group = Group::from_files(version, &dir, &files, unseen);
     path.clone_into(&mut group.path);
@@ -125,25 +116,14 @@ fn group(reader: &Reader<'_>, version: Version, mount: &str, path: &str, unseen:
 
 /// The tightest limit from our group up to the root.
 fn effective(reader: &Reader<'_>, version: Version, mount: &str, own: &str) -> Limit {
-    let file = match version {
-        Version::V1 => "memory.limit_in_bytes",
-        Version::V2 => "memory.max",
-    };
-    let mut tightest = Limit::Max;
-    let mut path = own.trim_end_matches('/');
-    loop {
+    let file = if version == Version::V1 { "memory.limit_in_bytes" } else { "memory.max" };
+    let own = own.trim_end_matches('/');
+    let ways = std::iter::successors(Some(own), |path| path.rfind('/').map(|cut| &path[..cut]));
+    let limits = ways.filter_map(|path| {
         let name = format!("{mount}{path}/{file}");
-        if let Some(Limit::At(here)) = reader.text(&name).ok().and_then(|t| limit(&name, &t).ok()) {
-            tightest = match tightest {
-                Limit::At(known) if known <= here => tightest,
-                _ => Limit::At(here),
-            };
-        }
-        match path.rfind('/') {
-            Some(cut) => path = &path[..cut],
-            None => return tightest,
-        }
-    }
+        limit(&name, &reader.text(&name).ok()?).ok()?.bytes()
+    });
+    limits.min().map_or(Limit::Max, Limit::At)
 }
 
 #[cfg(test)]

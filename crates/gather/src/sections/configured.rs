@@ -1,9 +1,9 @@
 //! Settings that files configure: sysctl.d in systemd's order, and /etc/sysctl.conf where it is read.
 
+use ramline_snapshot::Seen;
 use ramline_snapshot::configured::{Configured, order};
-use ramline_snapshot::{Seen, Unseen};
 
-use super::reader::{NotRead, Reader};
+use super::reader::Reader;
 
 /// The strongest first (`sysctl.d(5)`).
 const DIRS: [&str; 4] = ["/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d"];
@@ -13,7 +13,7 @@ const OLD: &str = "/etc/sysctl.conf";
 const MOST: usize = 1000;
 
 pub fn configured(reader: &Reader<'_>) -> Seen<Configured> {
-    reader.timed("sysctl.d", || {
+    reader.timed(|| {
         let mut out = Configured::default();
         let named = DIRS.map(|dir| (dir, reader.names(dir)));
         let mut files = order(&named);
@@ -23,17 +23,14 @@ pub fn configured(reader: &Reader<'_>) -> Seen<Configured> {
             files.push(OLD.to_owned());
         }
         for file in files {
-            match reader.config(&file) {
-                Ok(text) => out.read(&file, &text),
-                Err(NotRead::Absent) => {}
-                Err(NotRead::Denied) => out.unseen.push(Unseen::denied(file)),
-                Err(NotRead::Unusable(reason)) => out.unseen.push(reader.unusable(file, reason)),
+            if let Some(text) = reader.config_or(&file, &mut out.unseen) {
+                out.read(&file, &text);
             }
         }
         let keys: std::collections::BTreeSet<String> = out.settings.iter().map(|s| s.key.clone()).collect();
         for key in keys {
             let Some(name) = key.strip_prefix("vm.") else { continue };
-            if let Ok(text) = reader.text(&format!("/proc/sys/vm/{name}")) {
+            if let Ok(text) = reader.text(format!("/proc/sys/vm/{name}")) {
                 let words: Vec<&str> = text.split_ascii_whitespace().collect();
                 out.in_force.insert(key.clone(), words.join(" "));
             }

@@ -30,13 +30,10 @@ const SHARE: Duration = Duration::from_millis(250);
 
 pub fn dirs(reader: &Reader<'_>) -> Seen<Vec<DirUse>> {
     if let Some(meta) = reader.meta() {
-        return if meta.dirs.is_empty() {
-            Seen::Absent { path: "meta.json: dirs".into() }
-        } else {
-            Seen::of(meta.dirs.clone())
-        };
+        let dirs = Some(meta.dirs.clone()).filter(|dirs| !dirs.is_empty());
+        return dirs.map_or_else(|| Seen::Absent { path: "meta.json: dirs".into() }, Seen::of);
     }
-    reader.timed("/tmp", || {
+    reader.timed(|| {
         let end = Instant::now() + TIME;
         let mounts = mount::list(&Root::live()).unwrap_or_default();
         let after = (0..PLACES.len()).rev().map(|count| SHARE * u32::try_from(count).unwrap_or(0));
@@ -45,18 +42,11 @@ pub fn dirs(reader: &Reader<'_>) -> Seen<Vec<DirUse>> {
     })
 }
 
-/// Walks one directory. With `cached` every regular file is opened to ask how much of it is in the page cache.
-#[must_use]
-pub fn walk(dir: &Path, cached: bool) -> DirUse {
-    let mounts = mount::list(&Root::live()).unwrap_or_default();
-    walk_within(dir, cached, &mounts, Instant::now() + TIME).unwrap_or_else(|| refused(dir))
-}
-
 fn refused(dir: &Path) -> DirUse {
     DirUse { path: dir.to_string_lossy().into_owned(), refused: 1, complete: false, ..DirUse::default() }
 }
 
-/// `None` when there is no such directory.
+/// Walks one directory; `None` when there is none. With `cached` every regular file is opened to ask how much of it is in the page cache.
 fn walk_within(dir: &Path, cached: bool, mounts: &[Mounted], end: Instant) -> Option<DirUse> {
     // Even to look at the root of a network file system can hang; the one everything is on has answered already.
     let on = mounts.iter().filter(|mounted| dir.starts_with(&mounted.at));
@@ -72,7 +62,7 @@ fn walk_within(dir: &Path, cached: bool, mounts: &[Mounted], end: Instant) -> Op
 
 /// `covered` are not looked at: a stat of a mount point is answered by what is mounted there, or never.
 fn walk_real(dir: &Path, cached: bool, covered: &HashSet<&Path>, end: Instant) -> DirUse {
-    let page = u64::try_from(rustix::param::page_size()).unwrap_or(4096);
+    let page = process::page_size();
     let Ok(top) = fs::metadata(dir) else { return refused(dir) };
     let mut out = DirUse { complete: true, inodes: 1, allocated: Bytes(top.blocks() * 512), ..DirUse::default() };
     let mut resident = cached.then_some(Bytes::ZERO);
@@ -142,7 +132,7 @@ mod tests {
         fs::create_dir(dir.path().join("sub")).unwrap();
         fs::write(dir.path().join("sub/c"), vec![1; 4097]).unwrap();
         std::os::unix::fs::symlink("/", dir.path().join("loop")).unwrap();
-        let seen = walk(dir.path(), true);
+        let seen = walk_within(dir.path(), true, &[], Instant::now() + TIME).unwrap();
         assert_eq!(seen.inodes, 5, "the directory, a, sub, c and the link");
         assert_eq!(seen.on_tmpfs, Bytes(4096 + 8192));
         assert!(seen.complete && seen.refused == 0);

@@ -11,7 +11,7 @@ use super::reader::{NotRead, Reader};
 const ADMIN: &str = "/sys/kernel/mm/damon/admin/kdamonds";
 
 pub fn evictors(reader: &Reader<'_>) -> Seen<Evictors> {
-    let count = reader.text(&format!("{ADMIN}/nr_kdamonds"));
+    let count = reader.text(format!("{ADMIN}/nr_kdamonds"));
     let parameters = |module: &str| {
         let dir = format!("/sys/module/{module}/parameters");
         let read = |name: String| Some((name.clone(), reader.word(&format!("{dir}/{name}"))?));
@@ -23,7 +23,7 @@ pub fn evictors(reader: &Reader<'_>) -> Seen<Evictors> {
     match count {
         Err(NotRead::Denied) if reclaim.is_empty() => Seen::Denied { path: ADMIN.to_owned() },
         Err(NotRead::Absent) if reclaim.is_empty() && threads.is_none() => Seen::Absent { path: ADMIN.to_owned() },
-        _ => reader.timed(ADMIN, || {
+        _ => reader.timed(|| {
             let mut unseen = Vec::new();
             Evictors {
                 schemes: schemes(reader, &mut unseen),
@@ -46,7 +46,7 @@ fn schemes(reader: &Reader<'_>, unseen: &mut Vec<Unseen>) -> Vec<DamonScheme> {
         for context in 0..count(&format!("{dir}/contexts/nr_contexts"), 64) {
             let schemes = format!("{dir}/contexts/{context}/schemes");
             for scheme in 0..count(&format!("{schemes}/nr_schemes"), 64) {
-                // The kernel brings the count up to date when it is told to, or by itself every refresh_ms (6.17): else it stands still.
+                // The kernel updates the count on request, or by itself every refresh_ms (6.17): else it stands still.
                 let refreshed = reader.number(&format!("{ADMIN}/{kdamond}/refresh_ms")).is_some_and(|ms| ms > 0);
                 let applied = reader.number(&format!("{schemes}/{scheme}/stats/sz_applied"));
                 out.push(DamonScheme {
@@ -66,11 +66,11 @@ fn kdamond_threads(reader: &Reader<'_>) -> Option<u64> {
     if let Some(meta) = reader.meta() {
         return meta.kdamond_threads;
     }
-    let children = std::fs::read_to_string(reader.root().path("/proc/2/task/2/children")).ok()?;
+    let children = std::fs::read_to_string(reader.root.path("/proc/2/task/2/children")).ok()?;
     const NAME: &[u8] = b"kdamond";
     // There are a hundred of them, and this is half of what `cache stat` does about one file: one read each, of no more than the name.
     let named = |pid: &&str| {
-        let (mut name, path) = ([0; NAME.len()], reader.root().path(format!("/proc/{pid}/comm")));
+        let (mut name, path) = ([0; NAME.len()], reader.root.path(format!("/proc/{pid}/comm")));
         std::fs::File::open(path).is_ok_and(|mut comm| comm.read(&mut name).is_ok()) && name == NAME
     };
     u64::try_from(children.split_ascii_whitespace().filter(named).count()).ok()

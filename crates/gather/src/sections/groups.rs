@@ -1,19 +1,20 @@
 //! The tree of memory control groups, walked level by level, so that a bound cuts leaves and not whole branches.
 //!
-//! What it is not: quick by nature. Reading `memory.stat` makes the kernel bring its counters up to date first, for the
+//! It is slow by nature: reading `memory.stat` makes the kernel bring its counters up to date first, for the
 //! group and everything below it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use ramline_kernel::process::boottime;
 use ramline_snapshot::cgroup::{Group, Version};
 use ramline_snapshot::groups::{Groups, is_kept};
 use ramline_snapshot::{Seen, Unseen};
 use ramline_units::Nanos;
 
 use super::cgroups::{absent, hierarchy, names};
-use super::reader::{NotRead, Reader, boottime};
+use super::reader::{NotRead, Reader};
 
 /// More groups are not read: at about 2 KiB each this is 40 MiB.
 const MOST: usize = 20_000;
@@ -24,7 +25,7 @@ const NAMED: usize = 8;
 
 pub fn groups(reader: &Reader<'_>) -> Seen<Groups> {
     let Some((version, mount)) = hierarchy(reader) else { return absent() };
-    reader.timed("cgroup", || {
+    reader.timed(|| {
         let mut out = Groups {
             version: Some(version),
             recursive_protection: mount.super_options.split(',').any(|o| o == "memory_recursiveprot"),
@@ -44,7 +45,7 @@ fn walk(reader: &Reader<'_>, version: Version, mount: &Path, out: &mut Groups) {
     // Paths below the mount; the root is the empty one.
     let mut waiting = VecDeque::from([PathBuf::new()]);
     while let Some(below) = waiting.pop_front() {
-        let late = reader.root().is_live() && boottime().saturating_sub(begin) > LONGEST;
+        let late = reader.root.is_live() && boottime().saturating_sub(begin) > LONGEST;
         if out.list.len() >= MOST || late {
             out.complete = false;
             return;
@@ -53,8 +54,8 @@ fn walk(reader: &Reader<'_>, version: Version, mount: &Path, out: &mut Groups) {
         match group(reader, version, &dir, &below, out) {
             Some(group) => out.list.push(group),
             // Only the groups of one machine come and go; what a capture lacks was not there.
-            None if reader.root().is_live() && !below.as_os_str().is_empty() => {
-                if reader.exists_at(&dir) {
+            None if reader.root.is_live() && !below.as_os_str().is_empty() => {
+                if reader.exists(&dir) {
                     out.without_controller += 1;
                 } else {
                     out.vanished += 1;
@@ -78,7 +79,7 @@ fn group(reader: &Reader<'_>, version: Version, dir: &Path, below: &Path, out: &
     let mut refused = false;
     for name in names(version) {
         let file = dir.join(name);
-        match reader.text_at(&file) {
+        match reader.text(&file) {
             Ok(text) => drop(files.insert((*name).to_owned(), text)),
             Err(NotRead::Absent) => {}
             Err(why) => {

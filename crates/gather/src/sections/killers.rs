@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use ramline_snapshot::Seen;
 use ramline_snapshot::killers::{Earlyoom, Killers, Oomd, Watched};
 use ramline_snapshot::processes::Processes;
-use ramline_snapshot::{Seen, Unseen};
 
-use super::reader::{NotRead, Reader};
+use super::reader::Reader;
 
 /// Where systemd looks for `oomd.conf`, the weakest first; drop-ins of all come after the main files.
 const OOMD: [&str; 4] = ["/usr/lib/systemd", "/usr/local/lib/systemd", "/run/systemd", "/etc/systemd"];
@@ -22,7 +22,7 @@ const UNITS: [&str; 5] = [
 const MOST: usize = 5000;
 
 pub fn killers(reader: &Reader<'_>, processes: Option<&Processes>) -> Seen<Killers> {
-    reader.timed("killers", || {
+    reader.timed(|| {
         let (earlyoom, oomd) = running(reader, processes);
         Killers {
             earlyoom: earlyoom.and_then(|pid| {
@@ -49,7 +49,7 @@ fn running(reader: &Reader<'_>, processes: Option<&Processes>) -> (Option<u32>, 
     let (earlyoom, oomd) = (find("earlyoom"), find("systemd-oomd"));
     for pid in [earlyoom, oomd].into_iter().flatten() {
         // So that a capture without the other processes finds these again.
-        drop(reader.text(&format!("/proc/{pid}/comm")));
+        drop(reader.text(format!("/proc/{pid}/comm")));
     }
     (earlyoom, oomd.is_some())
 }
@@ -64,11 +64,8 @@ fn oomd_of(reader: &Reader<'_>) -> Oomd {
         drop_ins.extend(conf(reader, &dir).map(|name| (name.clone(), format!("{dir}/{name}"))));
     }
     for file in main.into_iter().chain(drop_ins.into_values()) {
-        match reader.config(&file) {
-            Ok(text) => out.read(&file, &text),
-            Err(NotRead::Absent) => {}
-            Err(NotRead::Denied) => out.unseen.push(Unseen::denied(file)),
-            Err(NotRead::Unusable(reason)) => out.unseen.push(reader.unusable(file, reason)),
+        if let Some(text) = reader.config_or(&file, &mut out.unseen) {
+            out.read(&file, &text);
         }
     }
     out.watched = Some(watched(reader));

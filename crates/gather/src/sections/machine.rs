@@ -2,10 +2,11 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use ramline_kernel::process::{boottime, page_size};
 use ramline_snapshot::machine::Machine;
 use ramline_units::{Bytes, PageSize};
 
-use super::reader::{Reader, boottime};
+use super::reader::Reader;
 
 pub fn machine(reader: &Reader<'_>) -> Machine {
     if let Some(meta) = reader.meta() {
@@ -16,7 +17,7 @@ pub fn machine(reader: &Reader<'_>) -> Machine {
     Machine {
         kernel: uname.release().to_string_lossy().into_owned(),
         arch: uname.machine().to_string_lossy().into_owned(),
-        page_size: PageSize(wide(rustix::param::page_size())),
+        page_size: PageSize(page_size()),
         ticks_per_s: rustix::param::clock_ticks_per_second(),
         unseen: None,
         cpus: wide(std::thread::available_parallelism().map_or(1, std::num::NonZero::get)),
@@ -65,14 +66,13 @@ fn free_page_reporting(reader: &Reader<'_>) -> Option<Bytes> {
     };
     reader.names(bus).iter().find(|name| reports(name))?;
     let order = reader.word("/sys/module/page_reporting/parameters/page_reporting_order")?.parse::<u32>().ok()?;
-    let page = u64::try_from(rustix::param::page_size()).ok()?;
-    Some(Bytes(page.checked_shl(order).filter(|_| order < 20)?))
+    Some(Bytes(page_size().checked_shl(order).filter(|_| order < 20)?))
 }
 
 fn first_block(path: &str, reader: &Reader<'_>) -> Option<String> {
     use std::io::Read;
     let mut buffer = [0; 4096];
-    let count = ramline_kernel::kernel_file::open(&reader.root().path(path)).ok()?.read(&mut buffer).ok()?;
+    let count = ramline_kernel::kernel_file::open(&reader.root.path(path)).ok()?.read(&mut buffer).ok()?;
     Some(String::from_utf8_lossy(&buffer[..count]).into_owned())
 }
 

@@ -24,7 +24,7 @@ pub enum Walking {
 
 pub fn processes(reader: &Reader<'_>, walking: Walking) -> Seen<Processes> {
     let path = "/proc";
-    if !reader.root().is_live() && !reader.exists(path) {
+    if !reader.root.is_live() && !reader.exists(path) {
         return Seen::Absent { path: path.to_owned() };
     }
     let captured = reader.meta().map(|meta| Captured {
@@ -33,10 +33,10 @@ pub fn processes(reader: &Reader<'_>, walking: Walking) -> Seen<Processes> {
         page: Some(meta.machine.page_size),
     });
     let mut failed = None;
-    let seen = reader.timed(path, || {
+    let seen = reader.timed(|| {
         let before = totals(reader);
         let depth = if walking == Walking::Every { Depth::Walk } else { Depth::Cheap };
-        let pass = match pass(reader.root(), depth, captured.as_ref(), reader.is_recording()) {
+        let pass = match pass(reader.root, depth, captured.as_ref(), reader.is_recording()) {
             Ok(pass) => pass,
             Err(error) => {
                 failed = Some(error);
@@ -44,7 +44,7 @@ pub fn processes(reader: &Reader<'_>, walking: Walking) -> Seen<Processes> {
             }
         };
         let mut found = pass.found;
-        if found.list.is_empty() && found.missed == Default::default() && !reader.root().is_live() {
+        if found.list.is_empty() && found.missed == Default::default() && !reader.root.is_live() {
             failed = Some(std::io::ErrorKind::NotFound.into());
         }
         reader.record(pass.texts);
@@ -55,19 +55,14 @@ pub fn processes(reader: &Reader<'_>, walking: Walking) -> Seen<Processes> {
             found.missed.nested = meta.nested;
             return found;
         }
-        let root = reader.root();
-        let bound = match walking {
+        let root = reader.root;
+        let mut bound = None;
+        match walking {
             Walking::Never => return found,
-            Walking::Within(budget) => {
-                within(root, &mut found, budget);
-                Some(budget)
-            }
-            Walking::Deep => {
-                deep(root, &mut found);
-                None
-            }
-            Walking::Every => None,
-        };
+            Walking::Within(budget) => within(root, &mut found, *bound.insert(budget)),
+            Walking::Deep => deep(root, &mut found),
+            Walking::Every => {}
+        }
         if rustix::process::geteuid().is_root() {
             place_swapped(root, &mut found, bound);
         }
@@ -104,18 +99,16 @@ fn hidden(reader: &Reader<'_>) -> bool {
     let proc = mounts.iter().rfind(|m| m.fs == "proc" && m.at == "/proc");
     let options = proc.map(|m| m.super_options.as_str()).unwrap_or_default();
     // By number before 5.8, by name since.
-    !root
-        && options
-            .split(',')
-            .any(|o| matches!(o, "hidepid=2" | "hidepid=invisible" | "hidepid=4" | "hidepid=ptraceable"))
+    const HIDING: [&str; 4] = ["hidepid=2", "hidepid=invisible", "hidepid=4", "hidepid=ptraceable"];
+    !root && options.split(',').any(|option| HIDING.contains(&option))
 }
 
-/// Names of the users that run processes. The file itself is nobody's business in a capture.
+/// Names of the users that run processes. The file itself does not belong into a capture.
 fn users(reader: &Reader<'_>, found: &Processes) -> std::collections::BTreeMap<u32, String> {
     if let Some(meta) = reader.meta() {
         return meta.users.clone();
     }
-    let text = std::fs::read(reader.root().path("/etc/passwd")).unwrap_or_default();
+    let text = std::fs::read(reader.root.path("/etc/passwd")).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let name = |line: &str| {
         let mut fields = line.split(':');

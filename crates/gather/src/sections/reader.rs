@@ -8,6 +8,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 use ramline_kernel::Root;
+use ramline_kernel::process::boottime;
 use ramline_snapshot::{Malformed, Seen, Unseen};
 use ramline_units::Nanos;
 
@@ -35,7 +36,7 @@ pub enum NotRead {
 }
 
 pub struct Reader<'a> {
-    root: &'a Root,
+    pub root: &'a Root,
     meta: Option<Meta>,
     tape: Option<RefCell<BTreeMap<String, Option<String>>>>,
 }
@@ -52,10 +53,6 @@ impl<'a> Reader<'a> {
     /// What a captured tree knows beyond its files; `None` on the live machine.
     pub const fn meta(&self) -> Option<&Meta> {
         self.meta.as_ref()
-    }
-
-    pub const fn root(&self) -> &Root {
-        self.root
     }
 
     /// Files read so far; `None` as text where the kernel refused.
@@ -75,13 +72,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub fn text(&self, path: &str) -> Result<String, NotRead> {
-        self.text_at(Path::new(path))
+    pub fn text(&self, path: impl AsRef<Path>) -> Result<String, NotRead> {
+        self.on_record(path.as_ref(), self.read(path.as_ref()))
     }
 
-    /// The same for a path whose names may hold any bytes.
-    pub fn text_at(&self, path: &Path) -> Result<String, NotRead> {
-        let read = self.read(path);
+    fn on_record(&self, path: &Path, read: Result<String, NotRead>) -> Result<String, NotRead> {
         if let (Some(tape), Ok(_) | Err(NotRead::Denied)) = (&self.tape, &read) {
             tape.borrow_mut().insert(path.to_string_lossy().into_owned(), read.clone().ok());
         }
@@ -94,11 +89,8 @@ impl<'a> Reader<'a> {
         }
         let full = self.root.path(path);
         if !self.root.is_live() {
-            // A captured tree is somebody's data: a FIFO or a link to a device in it must not hang us.
-            let kind = std::fs::symlink_metadata(&full).map_err(classify)?.file_type();
-            if !kind.is_file() {
-                return Err(NotRead::Unusable("not a regular file".to_owned()));
-            }
+            // A captured tree may hold anything: a FIFO or a link to a device in it must not hang us.
+            regular(&std::fs::symlink_metadata(&full).map_err(classify)?)?;
         }
         let file = std::fs::File::open(&full).map_err(classify)?;
         let knob = path.starts_with("/sys") && !path.starts_with("/sys/fs/cgroup");
@@ -114,11 +106,7 @@ impl<'a> Reader<'a> {
     /// Text of a configuration file, which an administrator may have made anything: what is not a file is not opened.
     /// A link to `/dev/null` takes a file out of effect, and is an empty one.
     pub fn config(&self, path: &str) -> Result<String, NotRead> {
-        let read = self.peek(path);
-        if let (Some(tape), Ok(_) | Err(NotRead::Denied)) = (&self.tape, &read) {
-            tape.borrow_mut().insert(path.to_owned(), read.clone().ok());
-        }
-        read
+        self.on_record(Path::new(path), self.peek(path))
     }
 
     /// The same, without putting it on record: of many files only some may turn out to matter.
@@ -127,29 +115,42 @@ impl<'a> Reader<'a> {
             if meta.file_type().is_char_device() && meta.rdev() == NULL_DEVICE {
                 return Ok(String::new());
             }
-            if !meta.is_file() {
-                return Err(NotRead::Unusable("not a regular file".to_owned()));
-            }
+            regular(&meta)?;
         }
         self.read(Path::new(path))
     }
 
-    /// A file inside a section that could not be used; in a captured tree that is garbage, on the machine the kernel's answer.
-    pub fn unusable(&self, path: String, reason: String) -> Unseen {
-        Unseen { garbage: !self.root.is_live(), ..Unseen::new(path, reason) }
+    /// Text of a file inside a section; why it could not be used goes to `unseen`.
+    pub fn text_or(&self, path: String, unseen: &mut Vec<Unseen>) -> Option<String> {
+        self.or_unseen(self.text(&path), path, unseen)
+    }
+
+    /// The same of a configuration file.
+    pub fn config_or(&self, path: &str, unseen: &mut Vec<Unseen>) -> Option<String> {
+        self.or_unseen(self.config(path), path.to_owned(), unseen)
+    }
+
+    fn or_unseen(&self, read: Result<String, NotRead>, path: String, unseen: &mut Vec<Unseen>) -> Option<String> {
+        match read {
+            Ok(text) => return Some(text),
+            Err(NotRead::Absent) => {}
+            Err(NotRead::Denied) => unseen.push(Unseen::denied(path)),
+            // In a captured tree that is garbage, on the machine the kernel's answer.
+            Err(NotRead::Unusable(why)) => {
+                unseen.push(Unseen { garbage: !self.root.is_live(), ..Unseen::new(path, why) });
+            }
+        }
+        None
     }
 
     /// Directories in a directory, sorted, links not followed.
     pub fn directories(&self, dir: &Path) -> Result<Vec<OsString>, NotRead> {
-        let mut out = Vec::new();
-        for entry in std::fs::read_dir(self.root.path(dir)).map_err(classify)? {
-            let entry = entry.map_err(classify)?;
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                out.push(entry.file_name());
-            }
-        }
-        out.sort();
-        Ok(out)
+        let entries = std::fs::read_dir(self.root.path(dir)).map_err(classify)?;
+        let all = entries.collect::<Result<Vec<_>, _>>().map_err(classify)?;
+        let directories = all.iter().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        let mut names: Vec<OsString> = directories.map(std::fs::DirEntry::file_name).collect();
+        names.sort();
+        Ok(names)
     }
 
     /// Trimmed text of a file, if there is one.
@@ -176,12 +177,7 @@ impl<'a> Reader<'a> {
     }
 
     /// True when the path exists below the root.
-    pub fn exists(&self, path: &str) -> bool {
-        self.exists_at(Path::new(path))
-    }
-
-    /// The same for a path whose names may hold any bytes.
-    pub fn exists_at(&self, path: &Path) -> bool {
+    pub fn exists(&self, path: impl AsRef<Path>) -> bool {
         self.root.path(path).exists()
     }
 
@@ -200,7 +196,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A section that is always seen, with its time and cost.
-    pub fn timed<T>(&self, _what: &str, make: impl FnOnce() -> T) -> Seen<T> {
+    pub fn timed<T>(&self, make: impl FnOnce() -> T) -> Seen<T> {
         let start = self.clock();
         let data = make();
         self.seen(data, start)
@@ -217,17 +213,14 @@ impl<'a> Reader<'a> {
     }
 }
 
+fn regular(meta: &std::fs::Metadata) -> Result<(), NotRead> {
+    meta.is_file().then_some(()).ok_or_else(|| NotRead::Unusable("not a regular file".to_owned()))
+}
+
 fn classify(error: std::io::Error) -> NotRead {
     match (error.kind(), error.raw_os_error()) {
         (ErrorKind::NotFound | ErrorKind::NotADirectory, _) | (_, Some(NO_DEVICE)) => NotRead::Absent,
         (ErrorKind::PermissionDenied, _) => NotRead::Denied,
         _ => NotRead::Unusable(error.to_string()),
     }
-}
-
-/// Time since boot, suspended time included.
-pub fn boottime() -> Nanos {
-    let t = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-    let part = |n: i64| u64::try_from(n).unwrap_or(0);
-    Nanos(part(t.tv_sec).saturating_mul(1_000_000_000).saturating_add(part(t.tv_nsec)))
 }

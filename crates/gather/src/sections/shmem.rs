@@ -4,12 +4,11 @@
 //! the processes (what they have open or mapped), the file systems (every file). Only file systems in RAM are entered, and
 //! only over mounts that cannot hang; no link is followed. Whatever is not reached is counted.
 //!
-//! What it is not: a reader of contents. Files are opened only to ask the kernel how many of their pages are where, and
+//! Files are opened only to ask the kernel how many of their pages are where, and
 //! only when swap is in use: without it every allocated page is in RAM.
 
 mod ask;
 mod holders;
-mod largest;
 mod spaces;
 mod tree;
 
@@ -19,7 +18,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use ramline_snapshot::meminfo::Meminfo;
 use ramline_snapshot::shmem::{Amount, Object, ObjectKind, ObjectTotal, Segment, Shmem, UserTotal, sysvipc};
 use ramline_snapshot::{Malformed, Seen};
-use ramline_units::{Bytes, Nanos};
+use ramline_units::Bytes;
 
 use super::reader::{NotRead, Reader};
 use ask::Asker;
@@ -47,7 +46,7 @@ pub fn shmem(reader: &Reader<'_>) -> Seen<Shmem> {
     let start = Instant::now();
     match segments(reader, Some(now.as_secs())) {
         Err(malformed) => Seen::Malformed(malformed),
-        Ok(segments) => reader.timed(SEGMENTS, || look(reader, segments, start, now)),
+        Ok(segments) => reader.timed(|| look(reader, segments, start, now)),
     }
 }
 
@@ -66,11 +65,11 @@ fn counted(reader: &Reader<'_>) -> Option<Bytes> {
 
 fn look(reader: &Reader<'_>, segments: Vec<Segment>, start: Instant, now: Duration) -> Shmem {
     let before = counted(reader);
-    let proc = reader.root().path("/proc");
+    let proc = reader.root.path("/proc");
     let asker = Asker::new(now);
-    let spaces = Spaces::look(reader.root(), start + TIME_OF_PROCESSES);
-    let held = Held::look(reader.root(), &spaces, &asker, start + TIME_OF_PROCESSES);
-    // A process or two may refuse even root; who says "nobody holds it" says how many refused.
+    let spaces = Spaces::look(reader.root, start + TIME_OF_PROCESSES);
+    let held = Held::look(reader.root, &spaces, &asker, start + TIME_OF_PROCESSES);
+    // A process or two may refuse even root; "held by no process" needs the number that refused.
     let all_asked = held.walk.processes_complete && (held.walk.denied == 0 || process::uid() == 0);
     let mut forest = Forest::new(&asker, all_asked.then_some(&held.named), loops(reader), start + TIME);
     let filesystems = forest.walk(&proc, &spaces);
@@ -109,8 +108,7 @@ fn look(reader: &Reader<'_>, segments: Vec<Segment>, start: Instant, now: Durati
     ramline_units::sort_by_key(&mut out.segments, |s| (std::cmp::Reverse(s.resident + s.swapped), s.id));
     forest.finish(&mut out);
     out.after = counted(reader);
-    let nanos = |d: Duration| Nanos(u64::try_from(d.as_nanos()).unwrap_or(u64::MAX));
-    (out.walk.cost, out.walk.budget) = (Some(nanos(start.elapsed())), Some(nanos(TIME)));
+    (out.walk.cost, out.walk.budget) = (Some(start.elapsed().into()), Some(TIME.into()));
     out
 }
 

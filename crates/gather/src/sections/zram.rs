@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt;
 
-use ramline_snapshot::Unseen;
 use ramline_snapshot::zram::{Zram, ZramDevice, ZramSupport};
 
-use super::reader::{NotRead, Reader};
+use super::reader::Reader;
 
 /// Files of a device that are read; write-only triggers and `max_comp_streams` (gone) are not.
 const FILES: &[&str] =
@@ -19,13 +18,8 @@ pub fn zram(reader: &Reader<'_>) -> Zram {
     for name in names {
         let mut files = BTreeMap::new();
         for file in FILES {
-            let path = format!("/sys/block/{name}/{file}");
-            match reader.text(&path) {
-                Ok(text) => drop(files.insert((*file).to_owned(), text)),
-                Err(NotRead::Absent) => {}
-                Err(NotRead::Denied) => out.unseen.push(Unseen::denied(path)),
-                Err(NotRead::Unusable(reason)) => out.unseen.push(reader.unusable(path, reason)),
-            }
+            let text = reader.text_or(format!("/sys/block/{name}/{file}"), &mut out.unseen);
+            files.extend(text.map(|text| ((*file).to_owned(), text)));
         }
         if let Some(device) = ZramDevice::from_files(&name, &files, &mut out.unseen) {
             out.devices.push(ZramDevice { formatted: formatted(reader, &name), ..device });
@@ -41,7 +35,7 @@ fn support(reader: &Reader<'_>) -> ZramSupport {
     let control = reader.exists("/sys/class/zram-control");
     let modules = format!("/lib/modules/{}", rustix::system::uname().release().to_string_lossy());
     let listed = |file: &str| {
-        let text = std::fs::read_to_string(reader.root().path(format!("{modules}/{file}"))).ok()?;
+        let text = std::fs::read_to_string(reader.root.path(format!("{modules}/{file}"))).ok()?;
         Some(text.lines().any(|line| line.split(':').next().is_some_and(|m| m.contains("/zram.ko"))))
     };
     let loaded = control && reader.exists("/sys/module/zram/initstate");
@@ -61,9 +55,9 @@ fn formatted(reader: &Reader<'_>, name: &str) -> Option<bool> {
     if reader.number(&format!("/sys/block/{name}/initstate")) == Some(0) {
         return Some(false);
     }
-    let page = u64::try_from(rustix::param::page_size()).ok()?;
+    let page = ramline_kernel::process::page_size();
     let mut magic = [0; 10];
-    let device = std::fs::File::open(reader.root().path(format!("/dev/{name}"))).ok()?;
+    let device = std::fs::File::open(reader.root.path(format!("/dev/{name}"))).ok()?;
     match device.read_exact_at(&mut magic, page - 10) {
         Ok(()) => Some(&magic == b"SWAPSPACE2"),
         Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => Some(false),

@@ -1,8 +1,8 @@
 //! Which groups could not take their swapped pages back: a swapoff reads them in on the charge of their group, and in one at its
 //! limit the kernel then kills a process, or gives up with ENOMEM, or (Linux 6.18) both.
 //!
-//! What it is not: exact. Which area a group's pages are in nobody can tell, groups go on while they are looked at, and pages of
-//! groups that are gone are charged to whoever switches the area off. Only groups below the mount are seen, and none where the
+//! An estimate: which area a group's pages are in is not known, groups go on while they are looked at, and pages of groups that
+//! are gone are charged to the process that switches the area off. Only groups below the mount are seen, and none where the
 //! kernel does not account swap to groups. Before Linux 5.12 pages that are in memory as well count as swapped.
 
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use ramline_units::Bytes;
 
 use super::hierarchy::Hierarchy;
-use super::path::Version;
+use super::path::{Version, groups_in};
 use super::stat::{Table, table};
 use super::v1::UNLIMITED_FROM;
 use crate::Root;
@@ -43,7 +43,7 @@ pub struct Cramped {
 pub fn cramped(root: &Root, used: Bytes, elsewhere: Bytes) -> Option<Cramped> {
     let hierarchy = Hierarchy::detect(root).ok()?;
     let swaps = read_u64(&root.path("proc/sys/vm/swappiness")).ok() != Some(0);
-    let top = hierarchy.mount_point();
+    let top = hierarchy.mount.as_path();
     Look { version: hierarchy.version(), top, used, swaps }.below(top, Bytes(u64::MAX), elsewhere).err()
 }
 
@@ -76,16 +76,15 @@ impl Look<'_> {
             own = back.saturating_sub(seen.spare);
         }
         let mut all = Bytes::ZERO;
-        let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
-        for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
-            // More than the area holds nobody puts elsewhere.
+        for group in groups_in(dir) {
+            // No more than the area holds goes elsewhere.
             let left = if self.used <= elsewhere { elsewhere } else { elsewhere.saturating_sub(all) };
-            all += self.below(&entry.path(), allowance, left)?;
+            all += self.below(&group, allowance, left)?;
         }
         Ok(own.max(all).min(self.used))
     }
 
-    /// `None` when what is swapped is not told.
+    /// `None` when what is swapped is not known.
     fn look(&self, dir: &Path) -> Option<Seen> {
         let stat = table(&read_text(&dir.join("memory.stat")).ok()?);
         let number = |file: &str| read_u64(&dir.join(file)).ok().map(Bytes);
@@ -112,7 +111,7 @@ impl Look<'_> {
                     whole: number("memory.use_hierarchy") != Some(Bytes::ZERO),
                 }
             }
-            // Above memory.high one waits, and nobody is killed. Pages of zswap give up their compressed copies as they come back.
+            // Above memory.high a process waits and is not killed. Pages of zswap give up their compressed copies as they come back.
             Version::V2 => {
                 let (swapped, most) = (number("memory.swap.current")?, limit("memory.max"));
                 let files = sum(&stat, &["inactive_file", "active_file", "zswap"]);

@@ -1,6 +1,6 @@
 //! Version 2 without root: the group that was given to us, with all that is below it (`Delegate=yes` of systemd, a container).
 //!
-//! What it is not: any group whose files we may write. systemd's groups in a user's own tree belong to the user too, but systemd
+//! That we may write a group's files is not enough. systemd's groups in a user's own tree belong to the user too, but systemd
 //! changes them as it likes, also their controllers, and with those the limits of what is below. The system's systemd marks the
 //! groups it gives away with the attribute `user.delegate`; a user's does not (cgroup_xattr_apply, src/core/cgroup.c), so it is asked.
 //!
@@ -11,13 +11,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::path::ancestors;
+use super::path::{ancestors, pids_in};
 use super::v2::{Parent, SUBTREE, gives_memory, lists_memory};
-use crate::Root;
-use crate::error::{KernelError, Result};
 use crate::kernel_file::read_text;
 use crate::sys::{attribute, is_writable};
 use crate::write::write_knob;
+use crate::{KernelError, Result, Root};
 
 const TRIED: &str = "make a memory cgroup below";
 /// Gives ramline a group of its own, and nothing else is in it.
@@ -58,7 +57,7 @@ pub fn move_process(pid: u32, group: &Path) -> Result<()> {
 
 /// The group that was given to us: the systemd unit we are in, if systemd says so, or, without systemd, all we see.
 fn given<'a>(mount: &'a Path, own: &'a Path, says: fn(&str) -> bool) -> Result<&'a Path> {
-    let unit = ancestors(mount, own).find(|dir| is_unit(dir));
+    let unit = ancestors(mount, own).find(|dir| UNITS.iter().any(|end| name(dir).ends_with(end)));
     let dir = unit.unwrap_or(mount);
     // user@UID.service was given to the user's systemd, which does not share it. That a unit of another kind than a slice gives
     // memory to its children is our own doing, and needs no second question.
@@ -85,10 +84,6 @@ fn name(dir: &Path) -> &str {
     dir.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
-fn is_unit(dir: &Path) -> bool {
-    UNITS.iter().any(|end| name(dir).ends_with(end))
-}
-
 /// Ours, with the two files a delegation consists of.
 fn is_ours(dir: &Path) -> bool {
     let own = std::fs::metadata(dir).is_ok_and(|meta| meta.uid() == crate::process::uid());
@@ -97,8 +92,7 @@ fn is_ours(dir: &Path) -> bool {
 
 /// Whether we are directly in a group, and who else is.
 fn members(dir: &Path) -> Result<(bool, Vec<u32>)> {
-    let text = read_text(&dir.join("cgroup.procs"))?;
-    let all: Vec<u32> = text.lines().filter_map(|line| line.trim().parse().ok()).collect();
+    let all = pids_in(dir)?;
     let others = all.iter().copied().filter(|pid| *pid != std::process::id()).collect();
     Ok((all.contains(&std::process::id()), others))
 }

@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use ramline_units::Limit;
+use rustix::io::Errno;
 
 use super::hierarchy::Hierarchy;
-use super::path::{PREFIX, Version};
+use super::path::{PREFIX, Version, pids_in};
 use super::stat::{self, GroupStat};
 use super::{v1, v2};
-use crate::error::{Cause, KernelError, Result};
-use crate::kernel_file::read_text;
+use crate::error::{Cause, KernelError, Result, Tried};
 use crate::process;
-use crate::sys::retry_busy;
+use crate::sys::remove_dir;
 use crate::write::{Change, write_knob};
 
 /// One group of ours.
@@ -38,10 +38,8 @@ impl Group {
             return Err(KernelError::unsupported("make the cgroup", &dir, feature)
                 .hint(format!("echo +memory | sudo tee {}", knob.display())));
         }
-        std::fs::create_dir(&dir).map_err(|error| {
-            KernelError::io("make the cgroup", &dir, error).or_hint(&format!("ls -ld {}", parent.display()))
-        })?;
-        Ok(Group { version: hierarchy.version(), dir })
+        let made = Group::make(hierarchy.version(), dir);
+        made.map_err(|error| error.or_hint(&format!("ls -ld {}", parent.display())))
     }
 
     /// Makes the group `name` below one of ours, which must hold no process of its own (version 2 allows none beside children).
@@ -52,10 +50,9 @@ impl Group {
         let dir = parent.dir.join(name);
         refuse_foreign("make the cgroup", &dir)?;
         if parent.version == Version::V2 {
-            v2::enable_memory(&v2::knob(&parent.dir))?;
+            v2::enable_memory(&parent.dir.join(v2::SUBTREE))?;
         }
-        std::fs::create_dir(&dir).map_err(|error| KernelError::io("make the cgroup", &dir, error))?;
-        Ok(Group { version: parent.version, dir })
+        Group::make(parent.version, dir)
     }
 
     /// Makes the group [`Hierarchy::leaf_to_enter`] names: one without limits, for ourselves.
@@ -64,8 +61,12 @@ impl Group {
     /// `Denied` without the privilege, `Refused` for a name that is not ours.
     pub fn create_leaf(dir: &Path) -> Result<Group> {
         refuse_foreign("make the cgroup", dir)?;
-        std::fs::create_dir(dir).map_err(|error| KernelError::io("make the cgroup", dir, error))?;
-        Ok(Group { version: Version::V2, dir: dir.to_owned() })
+        Group::make(Version::V2, dir.to_owned())
+    }
+
+    fn make(version: Version, dir: PathBuf) -> Result<Group> {
+        std::fs::create_dir(&dir).tried("make the cgroup", &dir)?;
+        Ok(Group { version, dir })
     }
 
     /// A group of ours that exists, by its directory (a journal knows it). The version is read off its files.
@@ -128,7 +129,7 @@ impl Group {
     /// `Io` (ESRCH) when the process is gone.
     pub fn add(&self, pid: u32) -> Result<()> {
         // Reading a list of pids back proves nothing about one that may have ended: the write's own answer counts.
-        write_knob(&self.procs_file(), &pid.to_string()).map(drop)
+        super::move_process(pid, &self.dir)
     }
 
     /// The processes in the group.
@@ -136,7 +137,7 @@ impl Group {
     /// # Errors
     /// When the file cannot be read.
     pub fn pids(&self) -> Result<Vec<u32>> {
-        Ok(read_text(&self.procs_file())?.lines().filter_map(|line| line.trim().parse().ok()).collect())
+        pids_in(&self.dir)
     }
 
     /// The counters of the group; what this kernel does not have is `None`.
@@ -163,8 +164,7 @@ impl Group {
                 return Err(KernelError::refused("kill what is in", &self.dir, "we are in it ourselves", ""));
             }
             if begin.elapsed() > Duration::from_secs(2) {
-                let error = std::io::Error::from_raw_os_error(libc::EBUSY);
-                return Err(KernelError::io(format!("kill {} processes in", pids.len()), &self.dir, error));
+                return Err(Errno::BUSY).tried(format!("kill {} processes in", pids.len()), &self.dir);
             }
             let at_once = self.dir.join("cgroup.kill");
             if !at_once.exists() || write_knob(&at_once, "1").is_err() {
@@ -182,11 +182,7 @@ impl Group {
                 continue;
             }
             // Gone already is what we want; anything else shows in the next round.
-            drop(match handle {
-                Some(handle) => process::pidfd_kill(&handle),
-                // Before Linux 5.3, under a filter of system calls, or out of descriptors.
-                None => process::signal(pid, libc::SIGKILL),
-            });
+            process::kill_through(handle.as_ref(), pid).ok();
         }
     }
 
@@ -215,17 +211,12 @@ impl Group {
     /// EBUSY when processes or child groups are left.
     pub fn remove(&self) -> Result<()> {
         refuse_foreign("remove the cgroup", &self.dir)?;
-        retry_busy(Duration::from_secs(2), || match std::fs::remove_dir(&self.dir) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            other => other.map_err(|error| KernelError::io("remove the cgroup", &self.dir, error)),
-        })
+        remove_dir("remove the cgroup", &self.dir)
     }
 }
 
 fn refuse_foreign(operation: &str, dir: &Path) -> Result<()> {
     let ours = dir.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(PREFIX));
-    if ours {
-        return Ok(());
-    }
-    Err(KernelError::refused(operation, dir, format!("only groups named {PREFIX}* are ours"), ""))
+    let refused = || KernelError::refused(operation, dir, format!("only groups named {PREFIX}* are ours"), "");
+    ours.then_some(()).ok_or_else(refused)
 }

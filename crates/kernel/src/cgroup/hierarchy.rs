@@ -2,19 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use super::path::{PREFIX, Version};
+use super::path::{PREFIX, Version, groups_in, pids_in};
 use super::{delegated, v1, v2};
-use crate::Root;
-use crate::error::{KernelError, Result};
 use crate::kernel_file::read_text;
 use crate::mount::{self, Mounted};
 use crate::write::Change;
+use crate::{Cause, KernelError, Result, Root};
 
 /// The hierarchy that has the memory controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hierarchy {
     version: Version,
-    mount: PathBuf,
+    /// Where it is mounted.
+    pub mount: PathBuf,
     own: PathBuf,
 }
 
@@ -26,44 +26,29 @@ impl Hierarchy {
     pub fn detect(root: &Root) -> Result<Hierarchy> {
         let mounts = mount::list(root)?;
         let memberships = memberships(root)?;
-        let own_in = |mounted: &Mounted, controllers: &str| {
-            let at = root.path(&mounted.at);
-            let own = memberships.iter().find(|(names, _)| names.split(',').any(|name| name == controllers));
-            below(&at, &mounted.subtree, own.map_or("/", |(_, path)| path))
-        };
-        let has_memory = |mounted: &&Mounted| mounted.super_options.split(',').any(|option| option == "memory");
-        if let Some(mounted) = mounts.iter().filter(|mounted| mounted.fs_type == "cgroup").find(has_memory) {
-            let own = own_in(mounted, "memory");
-            return Ok(Hierarchy { version: Version::V1, mount: root.path(&mounted.at), own });
-        }
-        let unified = mounts.iter().filter(|mounted| mounted.fs_type == "cgroup2").find(|mounted| {
-            let listed = read_text(&root.path(&mounted.at).join("cgroup.controllers"));
-            listed.is_ok_and(|text| text.split_whitespace().any(|name| name == "memory"))
-        });
-        match unified {
+        let of_kind = |kind| mounts.iter().filter(move |mounted: &&Mounted| mounted.fs_type == kind);
+        let v1 = of_kind("cgroup").find(|mounted| mounted.super_options.split(',').any(|option| option == "memory"));
+        let has_memory = |at: &Path| v2::lists_memory(&root.path(at).join("cgroup.controllers"));
+        let found = match v1 {
+            Some(mounted) => Some((Version::V1, mounted, "memory")),
             // In /proc/self/cgroup the line of version 2 names no controller.
-            Some(mounted) => {
-                Ok(Hierarchy { version: Version::V2, mount: root.path(&mounted.at), own: own_in(mounted, "") })
-            }
-            None => Err(KernelError::unsupported(
-                "find the memory controller in",
-                "/sys/fs/cgroup",
-                "no mounted cgroup hierarchy has the memory controller",
-            )
-            .hint("cat /proc/cgroups")),
-        }
+            None => of_kind("cgroup2").find(|mounted| has_memory(&mounted.at)).map(|at| (Version::V2, at, "")),
+        };
+        let Some((version, mounted, controllers)) = found else {
+            let feature = "no mounted cgroup hierarchy has the memory controller";
+            return Err(KernelError::unsupported("find the memory controller in", "/sys/fs/cgroup", feature)
+                .hint("cat /proc/cgroups"));
+        };
+        let mount = root.path(&mounted.at);
+        let own = memberships.iter().find(|(names, _)| names.split(',').any(|name| name == controllers));
+        let own = below(&mount, &mounted.subtree, own.map_or("/", |(_, path)| path));
+        Ok(Hierarchy { version, mount, own })
     }
 
     /// Version 1 or 2.
     #[must_use]
     pub fn version(&self) -> Version {
         self.version
-    }
-
-    /// Where it is mounted.
-    #[must_use]
-    pub fn mount_point(&self) -> &Path {
-        &self.mount
     }
 
     /// The group this process is in.
@@ -94,16 +79,16 @@ impl Hierarchy {
     /// Version 2: `Unsupported` when no ancestor gives the memory controller to its children and that cannot be changed, or no
     /// group with it was given to us; `Refused` when others are in that group beside us.
     pub fn parent(&self) -> Result<PathBuf> {
-        match self.version {
-            Version::V1 => Ok(v1::parent(&self.mount, &self.own)),
-            Version::V2 => self.v2_parent().map(|parent| parent.dir),
-        }
+        self.find_parent().map(|parent| parent.dir)
     }
 
-    fn v2_parent(&self) -> Result<v2::Parent> {
-        match crate::process::uid() {
-            0 => v2::parent(&self.mount, &self.own),
-            _ => delegated::parent(&self.mount, &self.own),
+    fn find_parent(&self) -> Result<v2::Parent> {
+        let (mount, own) = (&self.mount, &self.own);
+        match (self.version, crate::process::uid()) {
+            // Nothing need be enabled there.
+            (Version::V1, _) => Ok(v2::Parent { dir: v1::parent(mount, own), gives_memory: true, must_leave: false }),
+            (Version::V2, 0) => v2::parent(mount, own),
+            (Version::V2, _) => delegated::parent(mount, own),
         }
     }
 
@@ -114,11 +99,8 @@ impl Hierarchy {
     /// # Errors
     /// As [`Hierarchy::parent`].
     pub fn leaf_to_enter(&self) -> Result<Option<PathBuf>> {
-        let leaf = |parent: v2::Parent| parent.dir.join(format!("{}{}-self", PREFIX, std::process::id()));
-        match self.version {
-            Version::V1 => Ok(None),
-            Version::V2 => self.v2_parent().map(|parent| parent.must_leave.then(|| leaf(parent))),
-        }
+        let leaf = |dir: &Path| dir.join(format!("{}{}-self", PREFIX, std::process::id()));
+        self.find_parent().map(|parent| parent.must_leave.then(|| leaf(&parent.dir)))
     }
 
     /// The knob [`Hierarchy::enable_memory`] would write to before a group can be made, `None` when nothing need be enabled.
@@ -126,10 +108,7 @@ impl Hierarchy {
     /// # Errors
     /// As [`Hierarchy::parent`].
     pub fn memory_to_enable(&self) -> Result<Option<PathBuf>> {
-        match self.version {
-            Version::V1 => Ok(None),
-            Version::V2 => self.v2_parent().map(|parent| (!parent.gives_memory).then(|| v2::knob(&parent.dir))),
-        }
+        self.find_parent().map(|parent| (!parent.gives_memory).then(|| parent.dir.join(v2::SUBTREE)))
     }
 
     /// Gives the memory controller to the children of the top of the tree, or of the group that was given to us: a change to
@@ -162,14 +141,11 @@ fn memberships(root: &Root) -> Result<Vec<(String, String)>> {
         Err(error) if error.is_absent() && !root.is_live() => String::new(),
         other => other?,
     };
-    Ok(text
-        .lines()
-        .filter_map(|line| {
-            let (_, rest) = line.split_once(':')?;
-            let (controllers, path) = rest.split_once(':')?;
-            Some((controllers.to_owned(), path.to_owned()))
-        })
-        .collect())
+    let pair = |line: &str| {
+        let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+        Some((controllers.to_owned(), path.to_owned()))
+    };
+    Ok(text.lines().filter_map(pair).collect())
 }
 
 /// Our group's directory: its path, less what the mount leaves out. Outside of what is mounted (a container without a
@@ -178,6 +154,24 @@ fn below(at: &Path, subtree: &str, path: &str) -> PathBuf {
     let inside = Path::new(path).strip_prefix(subtree).unwrap_or(Path::new(""));
     let dir = at.join(inside.strip_prefix("/").unwrap_or(inside));
     if dir.exists() { dir } else { at.to_owned() }
+}
+
+/// The processes of a group and of all below it; `path` is its directory, or its name in the hierarchy that has the memory controller.
+///
+/// # Errors
+/// `Absent` when there is no such group.
+pub fn processes_below(root: &Root, path: &Path) -> Result<Vec<u32>> {
+    let named = || Some(Hierarchy::detect(root).ok()?.mount.join(path.strip_prefix("/").unwrap_or(path)));
+    let is_group = |dir: &PathBuf| dir.join("cgroup.procs").exists();
+    let dir = Some(path.to_owned()).filter(is_group).or_else(|| named().filter(is_group));
+    let dir = dir.ok_or_else(|| KernelError::new("find the control group", path, Cause::Absent))?;
+    let (mut left, mut pids) = (vec![dir], Vec::new());
+    while let Some(dir) = left.pop() {
+        // One that is removed meanwhile has no processes.
+        pids.extend(pids_in(&dir).unwrap_or_default());
+        left.extend(groups_in(&dir));
+    }
+    Ok(pids)
 }
 
 #[cfg(test)]
@@ -213,5 +207,17 @@ mod tests {
         assert_eq!(below(tree.path(), "/docker/x", "/docker/x"), tree.path());
         assert_eq!(below(tree.path(), "/docker/x", "/docker/x/sub"), tree.path().join("sub"));
         assert_eq!(below(tree.path(), "/docker/x", "/elsewhere"), tree.path());
+    }
+
+    #[test]
+    fn the_processes_of_a_group_are_those_of_its_children_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let child = dir.path().join("a/b");
+        std::fs::create_dir_all(&child).unwrap();
+        std::fs::write(dir.path().join("a/cgroup.procs"), "7\n").unwrap();
+        std::fs::write(child.join("cgroup.procs"), "8\n9\n").unwrap();
+        let root = Root::live();
+        assert_eq!(processes_below(&root, &dir.path().join("a")).unwrap(), [7, 8, 9]);
+        assert!(processes_below(&root, &dir.path().join("no-such-group")).unwrap_err().is_absent());
     }
 }

@@ -1,6 +1,6 @@
-//! How much memory can be taken here before somebody is pushed out or killed.
+//! How much memory can be taken here before pages in use are evicted or a process is killed.
 //!
-//! What it is not: a promise. Others take memory too, and a reading is as old as it is.
+//! An estimate: others take memory too, and a reading is as old as it is.
 //!
 //! ```
 //! let room = ramline_kernel::memory_room(&ramline_kernel::Root::live())?;
@@ -14,11 +14,11 @@ use ramline_units::Bytes;
 
 use super::hierarchy::Hierarchy;
 use super::path::{Version, ancestors};
+use super::stat::table;
 use super::v1::UNLIMITED_FROM;
-use crate::Root;
-use crate::error::Result;
 use crate::kernel_file::{read_text, read_u64};
 use crate::meminfo;
+use crate::{Result, Root};
 
 /// Bytes that can be taken: the least of MemAvailable and, for our memory cgroup and each of its ancestors, its limit
 /// less what is charged to it, of which inactive file cache can go. In version 2 `memory.high` limits as `memory.max`
@@ -54,12 +54,8 @@ pub struct Room {
 /// # Errors
 /// When /proc/meminfo cannot be read.
 pub fn cache_room(root: &Root) -> Result<Room> {
-    let path = root.path("/proc/meminfo");
-    let text = read_text(&path)?;
-    let of = |key: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
-        line.and_then(|line| line.split_whitespace().next()?.parse().ok()).map(Bytes::from_kib)
-    };
+    let text = read_text(&root.path("/proc/meminfo"))?;
+    let of = |key: &str| meminfo::in_text(&text, key);
     let mapped = of("Mapped").unwrap_or_default();
     let idle = of("MemFree").zip(of("Inactive(file)")).map(|(free, inactive)| free + inactive.saturating_sub(mapped));
     Ok(least(root, idle.map_or(meminfo::available(root)?, |idle| idle.min(of("MemAvailable").unwrap_or(idle))), true))
@@ -68,9 +64,9 @@ pub fn cache_room(root: &Root) -> Result<Room> {
 fn least(root: &Root, machine: Bytes, spare_mapped: bool) -> Room {
     let machine = Room { bytes: machine, bound: "the machine".to_owned() };
     let Ok(hierarchy) = Hierarchy::detect(root) else { return machine };
-    let rooms = ancestors(hierarchy.mount_point(), hierarchy.own()).filter_map(|dir| {
+    let rooms = ancestors(&hierarchy.mount, hierarchy.own()).filter_map(|dir| {
         let bytes = room_in(dir, hierarchy.version(), spare_mapped)?;
-        let name = dir.strip_prefix(hierarchy.mount_point()).unwrap_or(dir).display();
+        let name = dir.strip_prefix(&hierarchy.mount).unwrap_or(dir).display();
         Some(Room { bytes, bound: format!("control group /{name}") })
     });
     rooms.fold(machine, |least, room| if room.bytes < least.bytes { room } else { least })
@@ -78,25 +74,20 @@ fn least(root: &Root, machine: Bytes, spare_mapped: bool) -> Room {
 
 /// `None` without a limit.
 fn room_in(dir: &Path, version: Version, spare_mapped: bool) -> Option<Bytes> {
-    let (limits, usage, cache, mapped): (&[&str], _, _, _) = match version {
+    let (limits, usage, [cache, mapped]): (&[&str], _, _) = match version {
         // Version 1 counts `inactive_file` for the group alone, `total_inactive_file` with its children.
         Version::V1 => {
-            (&["memory.limit_in_bytes"], "memory.usage_in_bytes", "total_inactive_file", "total_mapped_file")
+            (&["memory.limit_in_bytes"], "memory.usage_in_bytes", ["total_inactive_file", "total_mapped_file"])
         }
-        Version::V2 => (&["memory.max", "memory.high"], "memory.current", "inactive_file", "file_mapped"),
+        Version::V2 => (&["memory.max", "memory.high"], "memory.current", ["inactive_file", "file_mapped"]),
     };
-    let limit =
-        limits.iter().filter_map(|file| read_u64(&dir.join(file)).ok()).filter(|at| *at < UNLIMITED_FROM).min()?;
-    let stat = read_text(&dir.join("memory.stat")).unwrap_or_default();
-    let of = |key: &str| {
-        stat.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse::<u64>().ok()).unwrap_or(0)
-    };
+    let number = |file: &str| read_u64(&dir.join(file)).ok();
+    let limit = limits.iter().filter_map(|file| number(file)).filter(|at| *at < UNLIMITED_FROM).min()?;
+    let stat = read_text(&dir.join("memory.stat")).map(|text| table(&text)).unwrap_or_default();
+    let of = |key: &str| stat.get(key).copied().unwrap_or(0);
     let idle = of(cache).saturating_sub(if spare_mapped { of(mapped) } else { 0 });
-    Some(Bytes(match read_u64(&dir.join(usage)) {
-        Ok(charged) => limit.saturating_sub(charged.saturating_sub(idle)),
-        // A limit, and nothing said about what is used of it: a part of it is all that can be hoped for.
-        Err(_) => limit / 4,
-    }))
+    // A limit, and nothing said about what is used of it: a part of it is all that can be hoped for.
+    Some(Bytes(number(usage).map_or(limit / 4, |charged| limit.saturating_sub(charged.saturating_sub(idle)))))
 }
 
 /// `vm.panic_on_oom`: above 0 the kernel panics where it would kill a process, at 1 only when the whole machine is short,

@@ -28,112 +28,74 @@ pub struct GroupStat {
     pub mapped_file: Option<Bytes>,
     /// Swap in use.
     pub swap: Option<Bytes>,
-    /// Swapped-in pages whose slot is kept.
-    pub swapcached: Option<Bytes>,
-    /// The four lists, and what cannot be reclaimed.
-    pub inactive_anon: Option<Bytes>,
-    pub active_anon: Option<Bytes>,
+    /// Page cache that is reclaimed first.
     pub inactive_file: Option<Bytes>,
+    /// Page cache that is in use.
     pub active_file: Option<Bytes>,
-    pub unevictable: Option<Bytes>,
     /// Waiting to be written.
     pub dirty: Option<Bytes>,
+    /// Being written.
     pub writeback: Option<Bytes>,
     /// Tables of pages; version 2 only.
     pub page_tables: Option<Bytes>,
     /// Kernel memory of the group (v2 `kernel`, v1 memory.kmem.usage_in_bytes).
     pub kernel: Option<Bytes>,
-    /// Faults, and those that needed I/O.
+    /// Faults.
     pub pgfault: Option<u64>,
+    /// Faults that needed I/O.
     pub pgmajfault: Option<u64>,
-    /// Refaults of evicted pages (Linux 5.9 counts anonymous ones apart).
+    /// Refaults of evicted pages of files.
     pub refault_file: Option<u64>,
+    /// Refaults of anonymous pages (Linux 5.9).
     pub refault_anon: Option<u64>,
-    /// Pages scanned and reclaimed; version 2 only.
+    /// Pages scanned; version 2 only.
     pub pgscan: Option<u64>,
+    /// Pages reclaimed; version 2 only.
     pub pgsteal: Option<u64>,
-    pub pgscan_direct: Option<u64>,
-    pub pgsteal_direct: Option<u64>,
-    /// Pages swapped in and out; version 2 from Linux 6.11.
+    /// Pages swapped in; version 2 from Linux 6.11.
     pub pswpin: Option<u64>,
+    /// Pages swapped out; version 2 from Linux 6.11.
     pub pswpout: Option<u64>,
     /// Processes killed because the group was out of memory.
     pub oom_kills: Option<u64>,
     /// How often the limit was hit (memory.failcnt, `max` of memory.events).
     pub limit_hits: Option<u64>,
-    /// Microseconds in which some or all tasks of the group waited for memory; version 2 with PSI only.
+    /// Microseconds in which a task of the group waited for memory; version 2 with PSI only.
     pub psi_some_us: Option<u64>,
+    /// Microseconds in which all of them did.
     pub psi_full_us: Option<u64>,
 }
 
+/// Lines of a name and a number, by name.
 pub type Table = HashMap<String, u64>;
 
+/// Reads the files of a group.
 pub fn read(dir: &Path, version: Version) -> Result<GroupStat> {
     let stat = table(&read_text(&dir.join("memory.stat"))?);
-    let number = |file: &str| read_u64(&dir.join(file)).ok();
-    let events = |file: &str| read_text(&dir.join(file)).map(|text| table(&text)).unwrap_or_default();
-    let common = from_table(&stat, version);
-    Ok(match version {
-        Version::V1 => GroupStat {
-            current: number("memory.usage_in_bytes").map(Bytes),
-            peak: number("memory.max_usage_in_bytes").map(Bytes),
-            kernel: number("memory.kmem.usage_in_bytes").map(Bytes),
-            oom_kills: events("memory.oom_control").get("oom_kill").copied(),
-            limit_hits: number("memory.failcnt"),
-            ..common
-        },
-        Version::V2 => {
-            let events = events("memory.events");
-            let psi = read_text(&dir.join("memory.pressure")).unwrap_or_default();
-            GroupStat {
-                current: number("memory.current").map(Bytes),
-                peak: number("memory.peak").map(Bytes),
-                swap: number("memory.swap.current").map(Bytes),
-                oom_kills: events.get("oom_kill").copied(),
-                limit_hits: events.get("max").copied(),
-                psi_some_us: psi_total(&psi, "some"),
-                psi_full_us: psi_total(&psi, "full"),
-                ..common
-            }
-        }
-    })
-}
-
-pub fn table(text: &str) -> Table {
-    text.lines()
-        .filter_map(|line| {
-            let (key, value) = line.split_once(' ')?;
-            Some((key.to_owned(), value.trim().parse().ok()?))
-        })
-        .collect()
-}
-
-fn psi_total(text: &str, kind: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix(kind)?.strip_prefix(' '))?;
-    line.split_whitespace().find_map(|word| word.strip_prefix("total=")?.parse().ok())
-}
-
-fn from_table(stat: &Table, version: Version) -> GroupStat {
+    let v1 = version == Version::V1;
+    let either = |old, new| if v1 { old } else { new };
+    let number = |old, new| read_u64(&dir.join(either(old, new))).ok();
+    let events = read_text(&dir.join(either("memory.oom_control", "memory.events")));
+    let events = events.map(|text| table(&text)).unwrap_or_default();
+    // Version 1 has no pressure of groups.
+    let psi = if v1 { String::new() } else { read_text(&dir.join("memory.pressure")).unwrap_or_default() };
     let count = |key: &str| stat.get(key).copied();
-    let bytes = |key: &str| count(key).map(Bytes);
-    let by_version = |v1: &str, v2: &str| bytes(if version == Version::V1 { v1 } else { v2 });
-    GroupStat {
-        anon: by_version("rss", "anon"),
-        anon_huge: by_version("rss_huge", "anon_thp"),
-        file: by_version("cache", "file"),
-        mapped_file: by_version("mapped_file", "file_mapped"),
-        dirty: by_version("dirty", "file_dirty"),
-        writeback: by_version("writeback", "file_writeback"),
-        shmem: bytes("shmem"),
-        swap: bytes("swap"),
-        swapcached: bytes("swapcached"),
-        inactive_anon: bytes("inactive_anon"),
-        active_anon: bytes("active_anon"),
-        inactive_file: bytes("inactive_file"),
-        active_file: bytes("active_file"),
-        unevictable: bytes("unevictable"),
-        page_tables: bytes("pagetables"),
-        kernel: bytes("kernel"),
+    let bytes = |old, new| count(either(old, new)).map(Bytes);
+    Ok(GroupStat {
+        current: number("memory.usage_in_bytes", "memory.current").map(Bytes),
+        peak: number("memory.max_usage_in_bytes", "memory.peak").map(Bytes),
+        anon: bytes("rss", "anon"),
+        anon_huge: bytes("rss_huge", "anon_thp"),
+        file: bytes("cache", "file"),
+        shmem: bytes("shmem", "shmem"),
+        mapped_file: bytes("mapped_file", "file_mapped"),
+        swap: if v1 { count("swap") } else { number("", "memory.swap.current") }.map(Bytes),
+        inactive_file: bytes("inactive_file", "inactive_file"),
+        active_file: bytes("active_file", "active_file"),
+        dirty: bytes("dirty", "file_dirty"),
+        writeback: bytes("writeback", "file_writeback"),
+        page_tables: bytes("pagetables", "pagetables"),
+        kernel: if v1 { number("memory.kmem.usage_in_bytes", "") } else { count("kernel") }.map(Bytes),
         pgfault: count("pgfault"),
         pgmajfault: count("pgmajfault"),
         // Before 5.9 one counter, which was of file pages only.
@@ -141,12 +103,25 @@ fn from_table(stat: &Table, version: Version) -> GroupStat {
         refault_anon: count("workingset_refault_anon"),
         pgscan: count("pgscan"),
         pgsteal: count("pgsteal"),
-        pgscan_direct: count("pgscan_direct"),
-        pgsteal_direct: count("pgsteal_direct"),
         pswpin: count("pswpin"),
         pswpout: count("pswpout"),
-        ..GroupStat::default()
-    }
+        oom_kills: events.get("oom_kill").copied(),
+        limit_hits: if v1 { number("memory.failcnt", "") } else { events.get("max").copied() },
+        psi_some_us: psi_total(&psi, "some"),
+        psi_full_us: psi_total(&psi, "full"),
+    })
+}
+
+/// Lines of a name and a number.
+pub fn table(text: &str) -> Table {
+    let pair =
+        |line: &str| line.split_once(' ').and_then(|(key, value)| Some((key.to_owned(), value.trim().parse().ok()?)));
+    text.lines().filter_map(pair).collect()
+}
+
+fn psi_total(text: &str, kind: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(kind)?.strip_prefix(' '))?;
+    line.split_whitespace().find_map(|word| word.strip_prefix("total=")?.parse().ok())
 }
 
 #[cfg(test)]

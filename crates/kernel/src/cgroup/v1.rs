@@ -11,7 +11,7 @@ use crate::write::{Change, write_knob};
 
 const LIMIT: &str = "memory.limit_in_bytes";
 const MEMSW: &str = "memory.memsw.limit_in_bytes";
-/// PAGE_COUNTER_MAX times the page size is just below 2^63; nobody sets a real limit of an exbibyte.
+/// PAGE_COUNTER_MAX times the page size is just below 2^63; no real limit is an exbibyte.
 pub(super) const UNLIMITED_FROM: u64 = 1 << 60;
 
 /// The top, when nothing on the way up is limited (then nothing is evaded); else our own group, so that the limit on us
@@ -45,43 +45,32 @@ pub fn set_memory_limit(dir: &Path, new: Limit) -> Result<Vec<Change>> {
         (Limit::Max, Limit::At(memsw), Limit::At(new)) => Limit::At(memsw.max(new)),
         (_, Limit::At(_), Limit::Max) => Limit::Max,
     };
-    both(&limit_file, new, &memsw_file, new_memsw, old_memsw)
+    let value = |limit: Limit| limit.bytes().unwrap_or(Bytes(u64::MAX));
+    let write = || write_knob(&limit_file, &text(new));
+    let write_memsw = || write_knob(&memsw_file, &text(new_memsw));
+    if value(new_memsw) > value(old_memsw) {
+        Ok(vec![write_memsw()?, write()?])
+    } else {
+        Ok(vec![write()?, write_memsw()?])
+    }
 }
 
 /// memsw = limit + swap.
 pub fn set_swap_limit(dir: &Path, swap: Limit) -> Result<Vec<Change>> {
     let (limit_file, memsw_file) = (dir.join(LIMIT), dir.join(MEMSW));
     if !memsw_file.exists() {
-        return Err(KernelError::unsupported(
-            "limit swap at",
-            &memsw_file,
-            "this kernel does not account swap (swapaccount=0)",
-        ));
+        let feature = "this kernel does not account swap (swapaccount=0)";
+        return Err(KernelError::unsupported("limit swap at", &memsw_file, feature));
     }
     let new_memsw = match (limit(&limit_file), swap) {
         (_, Limit::Max) => Limit::Max,
         (Limit::At(memory), Limit::At(swap)) => Limit::At(memory + swap),
         (Limit::Max, Limit::At(_)) => {
-            return Err(KernelError::refused(
-                "limit swap at",
-                &memsw_file,
-                "cgroup v1 limits memory and swap together: set the memory limit first",
-                "",
-            ));
+            let rule = "cgroup v1 limits memory and swap together: set the memory limit first";
+            return Err(KernelError::refused("limit swap at", &memsw_file, rule, ""));
         }
     };
     Ok(vec![write_knob(&memsw_file, &text(new_memsw))?])
-}
-
-fn both(limit_file: &Path, limit: Limit, memsw_file: &Path, memsw: Limit, old_memsw: Limit) -> Result<Vec<Change>> {
-    let value = |limit: Limit| limit.bytes().unwrap_or(Bytes(u64::MAX));
-    let limit_write = || write_knob(limit_file, &text(limit));
-    let memsw_write = || write_knob(memsw_file, &text(memsw));
-    if value(memsw) > value(old_memsw) {
-        Ok(vec![memsw_write()?, limit_write()?])
-    } else {
-        Ok(vec![limit_write()?, memsw_write()?])
-    }
 }
 
 #[cfg(test)]

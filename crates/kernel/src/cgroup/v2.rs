@@ -25,20 +25,10 @@ pub struct Parent {
 /// limit, so that the limit on us holds for our sandbox too. Where none gives it, that is changed, but only at the
 /// real top: the groups between belong to whoever made them (systemd), and one with processes cannot be changed at all.
 pub fn parent(mount: &Path, own: &Path) -> Result<Parent> {
-    let mut limited = None;
-    for dir in ancestors(mount, own) {
-        if gives_memory(dir) {
-            return Ok(Parent { dir: dir.to_owned(), gives_memory: true, must_leave: false });
-        }
-        if has_limit(dir) {
-            limited = Some(dir);
-            break;
-        }
-    }
-    let feature = match limited {
-        None if is_real_top(mount) => {
-            return Ok(Parent { dir: mount.to_owned(), gives_memory: false, must_leave: false });
-        }
+    let found = |dir: &Path, gives_memory| Ok(Parent { dir: dir.to_owned(), gives_memory, must_leave: false });
+    let feature = match ancestors(mount, own).find(|dir| gives_memory(dir) || has_limit(dir)) {
+        Some(dir) if gives_memory(dir) => return found(dir, true),
+        None if is_real_top(mount) => return found(mount, false),
         Some(dir) => {
             format!("{} has a limit and processes of its own, so it cannot hold a limited child", dir.display())
         }
@@ -67,11 +57,6 @@ pub fn gives_memory(dir: &Path) -> bool {
 fn has_limit(dir: &Path) -> bool {
     let limit = |file: &str| read_text(&dir.join(file)).is_ok_and(|text| text.trim() != "max");
     limit("memory.max") || limit("memory.high") || limit("memory.swap.max")
-}
-
-/// The knob that gives controllers to the children of `parent`.
-pub fn knob(parent: &Path) -> PathBuf {
-    parent.join(SUBTREE)
 }
 
 /// Gives the memory controller to the children of a group, by its `knob`.
@@ -207,7 +192,7 @@ mod tests {
     fn enabling_says_what_was_there_before() {
         let top = tempfile::tempdir().unwrap();
         group(top.path(), "memory\n", "cpu\n", "1\n", None);
-        let change = enable_memory(&knob(top.path())).unwrap();
+        let change = enable_memory(&top.path().join(SUBTREE)).unwrap();
         assert_eq!((change.before.as_deref(), change.after.as_deref()), (Some("cpu"), Some("+memory")));
     }
 }

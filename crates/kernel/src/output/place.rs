@@ -9,7 +9,7 @@ use rustix::fs::{CWD, Mode, OFlags, Stat, openat};
 
 use crate::error::KernelError;
 
-/// What is going to be written: how a file of ours is told from others, and who may read a new one.
+/// What is going to be written: how a file of ours is recognised, and who may read a new one.
 #[derive(Debug, Clone, Copy)]
 pub struct Format {
     /// The bytes every such document begins with.

@@ -17,6 +17,7 @@ use super::place::{Counted, Format, failed, is_shared, open_dir, refused, split}
 use crate::error::{KernelError, Result};
 use crate::input::by_descriptor;
 use crate::process;
+use crate::sys::{FNV1A, fnv1a};
 
 /// Names tried for what needs one for a moment.
 const SLOTS: u32 = 8;
@@ -98,7 +99,7 @@ impl Staged {
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT | Errno::NOSYS) => {}
             Err(error) => return Err(failed(path, error)),
         }
-        for slot in self.slots() {
+        for slot in slots(&self.name) {
             let create = plain | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
             match openat(&self.dir, &slot, create, mode) {
                 Ok(fd) => {
@@ -128,11 +129,7 @@ impl Staged {
                 other => other.map_err(|error| failed(path, error)),
             },
             (None, Some(_)) => self.replace(file, path),
-            (Some(mut named), _) => {
-                let moved = renameat(&self.dir, &named.name, &self.dir, &self.name);
-                named.placed = moved.is_ok();
-                moved.map_err(|error| failed(path, error))
-            }
+            (Some(named), _) => self.rename(named, path),
         }?;
         // The file is whole and in its place; a directory that cannot be synced takes nothing from that.
         if let Ok(dir) = openat(&self.dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) {
@@ -144,14 +141,9 @@ impl Staged {
     /// A link cannot take the place of a file, a rename can: so it gets a name first.
     fn replace(&self, file: &File, path: &Path) -> Result<()> {
         flock(file, FlockOperation::NonBlockingLockExclusive).ok();
-        for slot in self.slots() {
+        for slot in slots(&self.name) {
             match self.link(file, &slot) {
-                Ok(()) => {
-                    let mut named = Named { dir: &self.dir, name: slot, placed: false };
-                    let moved = renameat(&self.dir, &named.name, &self.dir, &self.name);
-                    named.placed = moved.is_ok();
-                    return moved.map_err(|error| failed(path, error));
-                }
+                Ok(()) => return self.rename(Named { dir: &self.dir, name: slot, placed: false }, path),
                 Err(Errno::EXIST) => {}
                 Err(error) => return Err(failed(path, error)),
             }
@@ -159,20 +151,21 @@ impl Staged {
         Err(refused(path, "other commands are writing it"))
     }
 
+    fn rename(&self, mut named: Named<'_>, path: &Path) -> Result<()> {
+        let moved = renameat(&self.dir, &named.name, &self.dir, &self.name);
+        named.placed = moved.is_ok();
+        moved.map_err(|error| failed(path, error))
+    }
+
     fn link(&self, file: &File, name: &OsStr) -> rustix::io::Result<()> {
         linkat(CWD, by_descriptor(file), &self.dir, name, AtFlags::SYMLINK_FOLLOW)
     }
 
-    /// Names of ours beside the file.
-    fn slots(&self) -> impl Iterator<Item = OsString> {
-        slots(&self.name)
-    }
-
     /// Removes what killed commands left: of us, not locked, and beginning as such a document does.
     fn remove_left_over(&self, old: Option<&Stat>) {
-        // What root has begun to put in the place of somebody's file is that user's already.
+        // What root has begun to put in the place of a user's file is that user's already.
         let given = old.map(|old| old.st_uid).filter(|_| process::uid() == 0);
-        for slot in self.slots() {
+        for slot in slots(&self.name) {
             if self.is_left_over(&slot, given) {
                 unlinkat(&self.dir, &slot, AtFlags::empty()).ok();
             }
@@ -207,11 +200,8 @@ pub fn slots(name: &OsStr) -> impl Iterator<Item = OsString> + use<> {
     if name.len() + ADDED <= NAME_MAX {
         base.push(name);
     } else {
-        // FNV-1a; two long names of one directory that share it share the slots.
-        let hash = name.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-        base.push(format!("{hash:016x}"));
+        // Two long names of one directory that share it share the slots.
+        base.push(format!("{:016x}", fnv1a(FNV1A, name.as_bytes())));
     }
     (0..SLOTS).map(move |slot| {
         let mut name = base.clone();
@@ -220,7 +210,7 @@ pub fn slots(name: &OsStr) -> impl Iterator<Item = OsString> + use<> {
     })
 }
 
-/// Takes the lock; true where another command holds it. Where there are no locks (some file systems, a container's filter) nobody does.
+/// Takes the lock; true where another command holds it. Where there are no locks (some file systems, a container's filter) it is free.
 pub fn is_locked(file: &impl AsFd) -> bool {
     flock(file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK)
 }
@@ -263,11 +253,15 @@ pub fn is_mounted(dir: &OwnedFd, name: &OsStr) -> bool {
 fn like(file: &File, old: Option<&Stat>, path: &Path) -> Result<()> {
     let Some(old) = old else { return Ok(()) };
     let now = fstat(file).map_err(|error| failed(path, error))?;
-    if (now.st_uid, now.st_gid) != (old.st_uid, old.st_gid) {
-        fchown(file, Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid))).map_err(|_| {
-            let numbers = format!("user {}, group {}", old.st_uid, old.st_gid);
-            KernelError::refused("write", path, "the new file could not have the owner of the old one", numbers)
-        })?;
-    }
+    owned_like(file, &now, old, path, "the new file could not have the owner of the old one")?;
     fchmod(file, Mode::from_raw_mode(old.st_mode & 0o777)).map_err(|error| failed(path, error))
+}
+
+/// Gives the owner of `old` to what is open; `rule` says that it could not be done.
+pub fn owned_like(open: &impl AsFd, now: &Stat, old: &Stat, path: &Path, rule: &str) -> Result<()> {
+    if (now.st_uid, now.st_gid) == (old.st_uid, old.st_gid) {
+        return Ok(());
+    }
+    fchown(open, Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid)))
+        .map_err(|_| KernelError::refused("write", path, rule, format!("user {}, group {}", old.st_uid, old.st_gid)))
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -27,18 +27,13 @@ pub enum Stream {
 /// The number in `/dev/stdout`, `/dev/fd/N` and the like: what the shell has opened for us, at the place it has come to.
 pub fn own_descriptor(path: &Path) -> Option<i32> {
     let text = path.to_str()?;
-    match text {
-        "/dev/stdout" => return Some(1),
-        "/dev/stderr" => return Some(2),
-        _ => {}
-    }
-    let number = text.strip_prefix("/dev/fd/").or_else(|| text.strip_prefix("/proc/self/fd/"))?;
-    number.parse().ok().filter(|number: &i32| *number > 0 && number.to_string().len() == number_length(text))
-}
-
-/// Of `/dev/fd/07` the kernel knows nothing.
-fn number_length(text: &str) -> usize {
-    text.rsplit('/').next().map_or(0, str::len)
+    let number = match text {
+        "/dev/stdout" => "1",
+        "/dev/stderr" => "2",
+        _ => text.strip_prefix("/dev/fd/").or_else(|| text.strip_prefix("/proc/self/fd/"))?,
+    };
+    // Of `/dev/fd/07` the kernel knows nothing.
+    number.parse().ok().filter(|parsed: &i32| *parsed > 0 && parsed.to_string() == number)
 }
 
 impl Stream {
@@ -54,19 +49,17 @@ impl Stream {
         let plain = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let opened = match kind {
             FileType::Socket => {
-                let connected = UnixStream::connect(name).map_err(|error| failed(path, error))?;
-                return Ok(Stream::Socket(connected));
+                return UnixStream::connect(name).map(Stream::Socket).map_err(|error| failed(path, error));
             }
             FileType::Fifo => with_a_reader(name, plain, path)?,
             // A disk that is mounted or swapped to is in use: then the kernel says so.
-            FileType::BlockDevice => {
-                open(name, plain | OFlags::EXCL, Mode::empty()).map_err(|error| failed(path, error))?
-            }
-            FileType::CharacterDevice => open(name, plain, Mode::empty()).map_err(|error| failed(path, error))?,
+            FileType::BlockDevice => open(name, plain | OFlags::EXCL, Mode::empty()),
+            FileType::CharacterDevice => open(name, plain, Mode::empty()),
             _ => return Err(refused(path, "it is neither a file, a device, a pipe nor a socket")),
         };
-        waits(&opened).map_err(|error| failed(path, error))?;
-        Ok(Stream::File(File::from(opened)))
+        // Opened without waiting, written with it.
+        let waits = |file| fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK).map(|()| File::from(file));
+        opened.and_then(waits).map(Stream::File).map_err(|error| failed(path, error))
     }
 
     /// Writes all of it; how much that was. A reader that has gone is no error.
@@ -81,22 +74,16 @@ impl Stream {
                 let mut out = Counted { out: &file, bytes: 0 };
                 unless_gone(fill(&mut out))?;
                 let bytes = out.bytes;
-                match file.sync_data() {
-                    // Pipes and terminals have nothing to write back.
-                    Err(error) if error.raw_os_error() != Some(libc::EINVAL) => unless_unable(error),
-                    _ => Ok(()),
-                }?;
-                Ok(bytes)
+                match rustix::io::retry_on_intr(|| rustix::fs::fdatasync(&file)) {
+                    // Pipes and terminals have nothing to write back, and some devices cannot be synced; a disk that could not
+                    // be written says so.
+                    Ok(()) | Err(Errno::INVAL | Errno::ROFS | Errno::NOSYS | Errno::OPNOTSUPP | Errno::BADF) => {
+                        Ok(bytes)
+                    }
+                    Err(error) => Err(error.into()),
+                }
             }
         }
-    }
-}
-
-/// Some devices cannot be synced; a disk that could not be written says so.
-fn unless_unable(error: io::Error) -> io::Result<()> {
-    match error.raw_os_error() {
-        Some(libc::EROFS | libc::ENOSYS | libc::EOPNOTSUPP | libc::EBADF) => Ok(()),
-        _ => Err(error),
     }
 }
 
@@ -108,7 +95,7 @@ pub fn unless_gone(done: io::Result<()>) -> io::Result<()> {
     }
 }
 
-fn with_a_reader(name: &Path, how: OFlags, path: &Path) -> Result<OwnedFd> {
+fn with_a_reader(name: &Path, how: OFlags, path: &Path) -> Result<rustix::io::Result<OwnedFd>> {
     let begin = Instant::now();
     loop {
         match open(name, how, Mode::empty()) {
@@ -118,13 +105,7 @@ fn with_a_reader(name: &Path, how: OFlags, path: &Path) -> Result<OwnedFd> {
                 return Err(KernelError::refused("write", path, "it is a pipe from which nothing reads", numbers)
                     .hint(format!("cat {} & repeat the command", path.display())));
             }
-            other => return other.map_err(|error| failed(path, error)),
+            other => return Ok(other),
         }
     }
-}
-
-/// Opened without waiting, written with it.
-fn waits(file: &impl AsFd) -> rustix::io::Result<()> {
-    let now = fcntl_getfl(file)?;
-    fcntl_setfl(file, now - OFlags::NONBLOCK)
 }

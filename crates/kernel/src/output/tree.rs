@@ -5,17 +5,18 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, FlockOperation, Gid, Mode, OFlags, Stat, Uid, fchmod, fchown, flock, fstat, mkdirat,
-    openat, renameat, statat,
+    AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, Stat, fchmod, flock, fstat, mkdirat, openat, renameat, statat,
 };
 use rustix::io::Errno;
 
 use super::place::{failed, open_dir, refused, split};
-use super::staged::{is_at, is_locked, is_mounted, slots};
+use super::staged::{is_at, is_locked, is_mounted, owned_like, slots};
 use crate::error::{Cause, KernelError, Result};
 use crate::input::by_descriptor;
 use crate::process;
 
+/// How a directory is opened to be listed.
+const LISTED: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 const IN_USE: &str = "the directory is not empty";
 
 /// The place holds something already, which is left as it is.
@@ -59,16 +60,16 @@ impl Tree {
                 Err(Errno::EXIST) => continue,
                 Err(error) => return Err(failed(path, error)),
             }
-            let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let open = openat(&parent, &slot, how, Mode::empty()).map_err(|error| failed(path, error))?;
+            let open = openat(&parent, &slot, LISTED, Mode::empty()).map_err(|error| failed(path, error))?;
             if !is_locked(&open) && is_at(&open, &parent, &slot) {
                 let (path, name) = (path.to_owned(), name.to_owned());
                 let new = fstat(&open).map_err(|error| failed(&path, error))?;
                 let mode = old.as_ref().map_or(new.st_mode, |old| old.st_mode) & 0o777;
                 let tree = Tree { path, parent, name, staged: slot, open, mode, placed: false };
-                // While it is filled nobody else looks into it.
+                // While it is filled no other user looks into it.
                 fchmod(&tree.open, Mode::from_raw_mode(0o700)).map_err(|error| failed(&tree.path, error))?;
-                like(&tree.open, &new, old.as_ref(), &tree.path)?;
+                let rule = "the new directory could not have the owner of the old one";
+                old.map_or(Ok(()), |old| owned_like(&tree.open, &new, &old, &tree.path, rule))?;
                 return Ok(tree);
             }
         }
@@ -110,15 +111,6 @@ impl Drop for Tree {
     }
 }
 
-/// Gives a new directory the owner of the one whose place it takes.
-fn like(open: &OwnedFd, new: &Stat, old: Option<&Stat>, path: &Path) -> Result<()> {
-    let Some(old) = old.filter(|old| (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid)) else { return Ok(()) };
-    fchown(open, Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid))).map_err(|_| {
-        let numbers = format!("user {}, group {}", old.st_uid, old.st_gid);
-        KernelError::refused("write", path, "the new directory could not have the owner of the old one", numbers)
-    })
-}
-
 /// Nothing is there, or an empty directory, which a rename replaces: that one.
 fn may_be_replaced(parent: &OwnedFd, name: &OsStr, path: &Path) -> Result<Option<Stat>> {
     let stat = match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -131,29 +123,18 @@ fn may_be_replaced(parent: &OwnedFd, name: &OsStr, path: &Path) -> Result<Option
     if is_mounted(parent, name) {
         return Err(refused(path, "something is mounted on it, so that it cannot be replaced: name a directory in it"));
     }
-    match names(parent, name) {
-        Ok(names) if names.is_empty() => Ok(Some(stat)),
-        Ok(_) => Err(KernelError::refused("write", path, IN_USE, "")),
-        Err(error) => Err(failed(path, error)),
-    }
+    let names = names(parent, name).map_err(|error| failed(path, error))?;
+    if names.is_empty() { Ok(Some(stat)) } else { Err(refused(path, IN_USE)) }
 }
 
 fn names(parent: &OwnedFd, name: &OsStr) -> rustix::io::Result<Vec<Vec<u8>>> {
-    let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let dir = Dir::new(openat(parent, name, how, Mode::empty())?)?;
-    let mut names = Vec::new();
-    for entry in dir {
-        let entry = entry?;
-        if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
-            names.push(entry.file_name().to_bytes().to_vec());
-        }
-    }
-    Ok(names)
+    let names =
+        Dir::new(openat(parent, name, LISTED, Mode::empty())?)?.map(|entry| Ok(entry?.file_name().to_bytes().to_vec()));
+    names.filter(|name| !name.as_ref().is_ok_and(|name| matches!(name.as_slice(), b"." | b".."))).collect()
 }
 
 fn remove_left_over(parent: &OwnedFd, slot: &OsStr, ours: &[&str]) {
-    let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let Ok(open) = openat(parent, slot, how, Mode::empty()) else { return };
+    let Ok(open) = openat(parent, slot, LISTED, Mode::empty()) else { return };
     let own = rustix::fs::fstat(&open).is_ok_and(|stat| stat.st_uid == process::uid());
     let known = || {
         names(parent, slot).is_ok_and(|names| names.iter().all(|name| ours.iter().any(|our| our.as_bytes() == name)))

@@ -3,14 +3,14 @@
 #![expect(unsafe_code, reason = "wait4 and getrusage")]
 
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
 use ramline_units::{Bytes, Nanos, growth};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::error::{KernelError, Result};
+use crate::error::{KernelError, Result, Tried};
 use crate::sys::check;
 
 /// What a child has used, from wait4(2).
@@ -69,9 +69,8 @@ pub fn wait_with_usage(child: &Child) -> Result<(ExitStatus, Usage)> {
 
 /// The same of a child that is known by its number.
 pub(crate) fn wait_for(pid: u32) -> Result<(ExitStatus, Usage)> {
-    wait4(pid, 0)?.ok_or_else(|| {
-        KernelError::io("wait for", format!("process {pid}"), io::Error::from_raw_os_error(libc::ECHILD))
-    })
+    let ended = wait4(pid, 0)?.ok_or(rustix::io::Errno::CHILD);
+    ended.map_err(|error| KernelError::io("wait for", format!("process {pid}"), error.into()))
 }
 
 /// The same, but returns `None` at once while the child is still running.
@@ -90,10 +89,8 @@ pub fn poll_with_usage(child: &Child) -> Result<Option<(ExitStatus, Usage)>> {
 pub fn wait_at_most(child: &Child, limit: Duration) -> Result<Option<(ExitStatus, Usage)>> {
     let begin = Instant::now();
     if let Some(handle) = super::pidfd(child.id()) {
-        let mut wanted = libc::pollfd { fd: handle.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        let millis = libc::c_int::try_from(limit.as_millis()).unwrap_or(libc::c_int::MAX);
-        // SAFETY: one valid pollfd. An error is a signal that came: then the caller looks at its flag.
-        unsafe { libc::poll(&raw mut wanted, 1, millis) };
+        // An error is a signal that came: then the caller looks at its flag.
+        poll(&mut [PollFd::new(&handle, PollFlags::IN)], Timespec::try_from(limit).ok().as_ref()).ok();
         return poll_with_usage(child);
     }
     loop {
@@ -106,7 +103,6 @@ pub fn wait_at_most(child: &Child, limit: Duration) -> Result<Option<(ExitStatus
 }
 
 fn wait4(pid: u32, options: libc::c_int) -> Result<Option<(ExitStatus, Usage)>> {
-    let object = format!("process {pid}");
     let id = libc::pid_t::try_from(pid).unwrap_or(libc::pid_t::MAX);
     let mut status = 0;
     loop {
@@ -119,7 +115,7 @@ fn wait4(pid: u32, options: libc::c_int) -> Result<Option<(ExitStatus, Usage)>> 
             -1 => {
                 let error = io::Error::last_os_error();
                 if error.kind() != io::ErrorKind::Interrupted || crate::signals::interrupted() {
-                    return Err(KernelError::io("wait for", object, error));
+                    return Err(error).tried("wait for", format!("process {pid}"));
                 }
             }
             0 => return Ok(None),
@@ -129,12 +125,10 @@ fn wait4(pid: u32, options: libc::c_int) -> Result<Option<(ExitStatus, Usage)>> 
 }
 
 fn usage_of(usage: &libc::rusage) -> Usage {
-    let nanos = |time: libc::timeval| {
-        let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
-        let micros = u64::try_from(time.tv_usec).unwrap_or_default();
-        Nanos(seconds.saturating_mul(1_000_000_000).saturating_add(micros.saturating_mul(1000)))
-    };
     let count = |value: libc::c_long| u64::try_from(value).unwrap_or_default();
+    let nanos = |time: libc::timeval| {
+        Nanos(count(time.tv_sec).saturating_mul(1_000_000_000).saturating_add(count(time.tv_usec).saturating_mul(1000)))
+    };
     Usage {
         user: nanos(usage.ru_utime),
         system: nanos(usage.ru_stime),
@@ -152,12 +146,10 @@ fn usage_of(usage: &libc::rusage) -> Usage {
 /// # Errors
 /// Never in practice.
 pub fn own_usage() -> Result<Usage> {
-    let usage =
-        rusage(libc::RUSAGE_SELF).map_err(|error| KernelError::io("read the usage of", "this process", error))?;
-    Ok(usage_of(&usage))
+    rusage(libc::RUSAGE_SELF).map(|usage| usage_of(&usage)).tried("read the usage of", "this process")
 }
 
-/// How often the scheduler took the CPU from this thread to give it to another. Counter; 0 where the kernel does not tell.
+/// How often the scheduler took the CPU from this thread to give it to another. Counter; 0 where the kernel does not count.
 #[must_use]
 pub fn preemptions() -> u64 {
     rusage(libc::RUSAGE_THREAD).map_or(0, |usage| u64::try_from(usage.ru_nivcsw).unwrap_or_default())

@@ -1,6 +1,4 @@
-//! The two system calls that tell of residency, and when they may be believed.
-//!
-//! What it is not: a choice between them; see the module above.
+//! The two system calls for residency, and when their answers may be believed. The module above chooses between them.
 
 #![expect(unsafe_code, reason = "cachestat and mincore")]
 
@@ -9,30 +7,18 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::OnceLock;
 
 use super::{Method, Residency};
+use crate::map::{long, map_file};
 use crate::sys::{check, page_size, size_of_fd};
 
 /// The same number on every architecture we are built for (Linux 6.5).
 const SYS_CACHESTAT: libc::c_long = 451;
 
-#[repr(C)]
-struct Range {
-    off: u64,
-    len: u64,
-}
-
-#[repr(C)]
-#[derive(Default)]
-struct Stat {
-    cache: u64,
-    dirty: u64,
-    writeback: u64,
-    evicted: u64,
-    recently_evicted: u64,
-}
-
-fn call(fd: libc::c_int, range: &Range, stat: &mut Stat) -> libc::c_long {
-    // SAFETY: cachestat(fd, range, stat, flags) reads one Range and writes one Stat (linux/mman.h).
-    unsafe { libc::syscall(SYS_CACHESTAT, fd, &raw const *range, &raw mut *stat, 0) }
+/// Of offset and length, both in bytes: pages cached, dirty, being written back, evicted, and evicted recently.
+fn call(fd: libc::c_int, range: [u64; 2]) -> io::Result<[u64; 5]> {
+    let mut stat = [0; 5];
+    // SAFETY: cachestat(fd, range, stat, flags) reads two numbers and writes five (linux/mman.h).
+    let result = unsafe { libc::syscall(SYS_CACHESTAT, fd, range.as_ptr(), stat.as_mut_ptr(), 0) };
+    check(libc::c_int::try_from(result).unwrap_or(-1)).map(|_| stat)
 }
 
 /// Whether the kernel has cachestat and no filter forbids it. Asked once, about a file that is none: the kernel then says
@@ -40,10 +26,7 @@ fn call(fd: libc::c_int, range: &Range, stat: &mut Stat) -> libc::c_long {
 #[must_use]
 pub fn cachestat_works() -> bool {
     static WORKS: OnceLock<bool> = OnceLock::new();
-    *WORKS.get_or_init(|| {
-        let result = call(-1, &Range { off: 0, len: 0 }, &mut Stat::default());
-        result != 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EBADF)
-    })
+    *WORKS.get_or_init(|| call(-1, [0, 0]).is_err_and(|error| error.raw_os_error() == Some(libc::EBADF)))
 }
 
 /// Asks cachestat; `length` 0 means up to the end of the file.
@@ -51,18 +34,9 @@ pub fn cachestat_works() -> bool {
 /// # Errors
 /// EPERM for a file we do not own and may not write (from Linux 6.12.12 on), EOPNOTSUPP on hugetlbfs.
 pub fn cachestat(file: BorrowedFd<'_>, offset: u64, length: u64) -> io::Result<Residency> {
-    let (range, mut stat) = (Range { off: offset, len: length }, Stat::default());
-    if call(file.as_raw_fd(), &range, &mut stat) != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(Residency {
-        cached: stat.cache,
-        dirty: Some(stat.dirty),
-        writeback: Some(stat.writeback),
-        evicted: Some(stat.evicted),
-        recently_evicted: Some(stat.recently_evicted),
-        method: Method::Cachestat,
-    })
+    let [cached, others @ ..] = call(file.as_raw_fd(), [offset, length])?;
+    let [dirty, writeback, evicted, recently_evicted] = others.map(Some);
+    Ok(Residency { cached, dirty, writeback, evicted, recently_evicted, method: Method::Cachestat })
 }
 
 /// Asks mincore about every page. Only to be believed where [`mincore_tells_truth`].
@@ -77,7 +51,7 @@ pub fn mincore(file: BorrowedFd<'_>, offset: u64, length: u64) -> io::Result<Res
 }
 
 /// Of a file that is not ours mincore says that every page is there (since Linux 5.2). It tells the truth to the owner and to
-/// whoever may write the file; root of a user namespace, or without its capabilities, is nobody special.
+/// those who may write the file; root of a user namespace, or without its capabilities, has no privilege.
 #[must_use]
 pub fn mincore_tells_truth(file: BorrowedFd<'_>) -> bool {
     let me = crate::process::uid();
@@ -90,10 +64,10 @@ pub fn mincore_tells_truth(file: BorrowedFd<'_>) -> bool {
     match check(unsafe { libc::faccessat(file.as_raw_fd(), c"".as_ptr(), libc::W_OK, flags) }) {
         Ok(_) => true,
         // Before Linux 5.8 the question cannot be put so; root of the whole machine may write anything.
-        Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS)) => {
-            me == 0 && crate::process::knows_all_users()
+        Err(error) => {
+            let unasked = matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS));
+            unasked && me == 0 && crate::process::knows_all_users()
         }
-        Err(_) => false,
     }
 }
 
@@ -107,23 +81,18 @@ pub fn each_page(file: BorrowedFd<'_>, offset: u64, length: u64, mut tell: impl 
     let mut present = Vec::new();
     while first < end {
         let pages = (end - first).min(AT_ONCE);
-        let (Ok(bytes), Ok(at)) = (usize::try_from(pages * page), libc::off_t::try_from(first * page)) else {
-            return Err(io::Error::from_raw_os_error(libc::EFBIG));
-        };
+        let bytes = long(pages * page)?;
         present.clear();
         present.resize(usize::try_from(pages).unwrap_or(0), 0u8);
-        // SAFETY: a fresh mapping of the file that nobody else knows; mincore does not read through it and writes one byte
+        let start = map_file(file, first * page, bytes, false)?;
+        // SAFETY: a fresh mapping of the file, known here alone; mincore does not read through it and writes one byte
         // per page into `present`, which has that length; it is unmapped before anyone could use it.
-        unsafe {
-            let start =
-                libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ, libc::MAP_SHARED, file.as_raw_fd(), at);
-            if start == libc::MAP_FAILED {
-                return Err(io::Error::last_os_error());
-            }
-            let result = check(libc::mincore(start, bytes, present.as_mut_ptr()));
+        let asked = unsafe {
+            let asked = check(libc::mincore(start, bytes, present.as_mut_ptr()));
             libc::munmap(start, bytes);
-            result?;
-        }
+            asked
+        };
+        asked?;
         (first..).zip(&present).for_each(|(number, byte)| tell(number, byte & 1 == 1));
         first += pages;
     }

@@ -2,13 +2,15 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use std::num::NonZeroU64;
+use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use rustix::fs::{Advice, fadvise};
+
 use super::{Residency, of_ranges};
 use crate::error::{KernelError, Result};
-use crate::sys::fadvise;
 
 /// The whole file, as the calls that take a signed offset can say it.
 const WHOLE: (u64, u64) = (0, i64::MAX.unsigned_abs());
@@ -30,7 +32,7 @@ pub fn bring_in(file: &File, path: &Path, ranges: &[(u64, u64)], how: ReadIn) ->
     const PIECE: usize = 1 << 20;
     let failed = |error| KernelError::io("read into the page cache", path, error);
     if how == ReadIn::Exactly {
-        fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_RANDOM).map_err(failed)?;
+        fadvise(file, 0, None, Advice::Random).map_err(io::Error::from).map_err(failed)?;
     }
     let mut buffer = vec![0; PIECE];
     for (offset, length) in ranges {
@@ -65,7 +67,7 @@ pub fn evict(file: &File, path: &Path) -> Result<Evicted> {
 }
 
 /// The same for parts of a file, given as offset and length; without `sync` dirty pages stay (the kernel only begins to write
-/// them). The kernel drops only clean pages nobody maps, and pages still on their way to the lists of another CPU stay: three
+/// them). The kernel drops only clean pages that are not mapped, and pages still on their way to the lists of another CPU stay: three
 /// attempts are made.
 ///
 /// # Errors
@@ -97,5 +99,5 @@ pub fn evict_ranges(file: &File, path: &Path, ranges: &[(u64, u64)], sync: bool)
 /// As posix_fadvise(2).
 pub fn drop_range(file: &impl AsFd, (offset, length): (u64, u64)) -> io::Result<()> {
     let length = if (offset, length) == WHOLE { 0 } else { length };
-    fadvise(file.as_fd().as_raw_fd(), offset, length, libc::POSIX_FADV_DONTNEED)
+    Ok(fadvise(file, offset, NonZeroU64::new(length), Advice::DontNeed)?)
 }

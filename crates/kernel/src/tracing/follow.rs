@@ -9,7 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use super::Instance;
-use crate::error::{KernelError, Result};
+use crate::error::{Result, Tried};
 use crate::sys::check;
 
 /// Digits of a process id, and a blank.
@@ -18,7 +18,7 @@ const DIGITS: usize = 12;
 fn pids_of(instance: &Instance) -> Result<(std::path::PathBuf, File)> {
     let path = instance.dir().join("set_event_pid");
     let open = OpenOptions::new().append(true).open(&path);
-    open.map(|file| (path.clone(), file)).map_err(|error| KernelError::io("open", &path, error))
+    open.map(|file| (path.clone(), file)).tried("open", &path)
 }
 
 /// Records only these threads, and what they start.
@@ -30,7 +30,7 @@ pub fn only(instance: &Instance, threads: &[u32]) -> Result<()> {
     let (path, mut file) = pids_of(instance)?;
     for chunk in threads.chunks(256) {
         let text: String = chunk.iter().map(|pid| format!("{pid} ")).collect();
-        file.write_all(text.as_bytes()).map_err(|error| KernelError::io("write process ids to", &path, error))?;
+        file.write_all(text.as_bytes()).tried("write process ids to", &path)?;
     }
     Ok(())
 }

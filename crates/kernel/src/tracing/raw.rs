@@ -8,7 +8,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::Instance;
-use crate::error::{KernelError, Result};
+use crate::error::{KernelError, Result, Tried};
 use crate::kernel_file::read_text;
 
 /// The buffers of one instance, open.
@@ -32,10 +32,10 @@ impl RawPages {
         let free = stops.then(|| File::open(instance.dir().join("free_buffer")).ok()).flatten();
         let mut cpus = Vec::new();
         let dir = instance.dir().join("per_cpu");
-        for entry in std::fs::read_dir(&dir).map_err(|error| KernelError::io("read", &dir, error))?.flatten() {
+        for entry in std::fs::read_dir(&dir).tried("read", &dir)?.flatten() {
             let path = entry.path().join("trace_pipe_raw");
             let open = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&path);
-            cpus.push((entry.path(), open.map_err(|error| KernelError::io("open", &path, error))?));
+            cpus.push((entry.path(), open.tried("open", &path)?));
         }
         Ok(RawPages { cpus, page: vec![0; page], _free: free })
     }

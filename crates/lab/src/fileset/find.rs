@@ -69,7 +69,7 @@ impl FileSet {
 
     fn of_opened(opened: &Opened) -> Result<FileSet> {
         let mut set = FileSet::default();
-        for (key, path) in opened.files() {
+        for (key, path) in &opened.files {
             let found = input::open("read", path).ok().filter(|file| FileKey::of(file).ok() == Some(*key));
             match found.map(|file| residency::lives_in_memory(&file)) {
                 None => set.gone += 1,
@@ -77,7 +77,7 @@ impl FileSet {
                 Some(_) => set.in_memory += 1,
             }
         }
-        if opened.lost() {
+        if opened.lost {
             return Err(LabError::Workload(
                 "the kernel dropped events: not all files of the command are known".to_owned(),
             ));

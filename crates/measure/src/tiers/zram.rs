@@ -10,8 +10,9 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use ramline_act::{ActError, RunLock};
 use ramline_evidence::rng::SplitMix64;
 use ramline_kernel::direct::Buffer;
-use ramline_kernel::zram::{Device, MmStat};
+use ramline_kernel::zram::Device;
 use ramline_kernel::{KernelError, process, zram};
+use ramline_snapshot::zram::MmStat;
 use ramline_units::{Bytes, Ratio};
 
 use super::codec::{self, Codec, HUGE_PER_MILLE};
@@ -185,18 +186,18 @@ fn verify(file: &File, kind: &Kind, back: &mut Buffer) -> std::io::Result<()> {
 }
 
 fn stored(stat: &MmStat) -> Vec<String> {
-    let ratio = |to| Ratio::of(stat.orig_data, to).map_or_else(|| "unknown".to_owned(), |ratio| ratio.to_string());
+    let ratio = |to| Ratio::of(stat.orig_data_size, to).map_or_else(|| "unknown".to_owned(), |ratio| ratio.to_string());
     let mut notes = vec![format!(
         "{} stored in {}: {} by compression, {} with what the pool takes",
-        stat.orig_data,
+        stat.orig_data_size,
         stat.mem_used_total,
-        ratio(stat.compr_data),
+        ratio(stat.compr_data_size),
         ratio(stat.mem_used_total)
     )];
     notes.extend(
         stat.huge_pages
-            .filter(|huge| *huge > 0)
-            .map(|huge| format!("{huge} pages did not compress and are kept as they are")),
+            .filter(|huge| huge.0 > 0)
+            .map(|huge| format!("{} pages did not compress and are kept as they are", huge.0)),
     );
     notes
 }

@@ -4,9 +4,6 @@
 //! never return. Its inode then comes from fdinfo, or from a stat of the file itself. Of mappings the table says device and
 //! inode; a file without a name is asked through map_files, which the kernel allows to root.
 
-mod candidate;
-mod mapping;
-
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{ErrorKind, Read};
@@ -20,13 +17,13 @@ use ramline_units::Bytes;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use self::candidate::{Candidate, DELETED, internal_kind};
-use self::mapping::Mapping;
 use super::ask::{Asker, dev_text, seconds};
 use super::spaces::{Space, Spaces, number_in_link};
+use crate::held::DELETED;
+use crate::mapping::Mapping;
 use crate::proc_dir::pids;
 
-/// Objects told apart; more are counted as not asked.
+/// Objects distinguished; more are counted as not asked.
 const OBJECTS: usize = 50_000;
 /// Holders named for each.
 const NAMED: usize = 4;
@@ -125,10 +122,9 @@ impl Process<'_> {
     fn read(&self, name: &str, into: &mut Vec<u8>) -> Result<(), Errno> {
         let fd = rustix::fs::openat(&self.dir, name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
         into.clear();
-        fs::File::from(fd).read_to_end(into).map(drop).map_err(|error| match error.kind() {
-            ErrorKind::PermissionDenied => Errno::ACCESS,
-            _ => Errno::SRCH,
-        })
+        let denied = |error: std::io::Error| error.kind() == ErrorKind::PermissionDenied;
+        let read = fs::File::from(fd).read_to_end(into).map(drop);
+        read.map_err(|error| if denied(error) { Errno::ACCESS } else { Errno::SRCH })
     }
 
     fn maps(&mut self, held: &mut Held, text: &mut Vec<u8>) -> Result<(), Errno> {
@@ -189,10 +185,9 @@ impl Process<'_> {
         let Some(index) = index else { return };
         if let Some(file) = named {
             held.named.insert(file);
-            if let Some(object) = held.objects.pop() {
+            if held.objects.pop().is_some() {
                 held.last.pop();
                 held.index.retain(|_, at| *at != index);
-                drop(object);
             }
             return;
         }
@@ -286,10 +281,8 @@ impl Process<'_> {
     }
 
     fn holder(&mut self) -> Holder {
-        if self.holder.is_none() {
-            self.holder = Some(self.who());
-        }
-        self.holder.clone().unwrap_or_default()
+        let who = self.holder.take().unwrap_or_else(|| self.who());
+        self.holder.insert(who).clone()
     }
 
     fn who(&self) -> Holder {
@@ -298,28 +291,23 @@ impl Process<'_> {
         if self.read("stat", &mut text).is_ok() {
             let stat = String::from_utf8_lossy(&text);
             let (left, right) = stat.rsplit_once(')').unwrap_or_default();
-            left.split_once('(').map(|(_, name)| name).unwrap_or_default().clone_into(&mut holder.name);
+            holder.name = left.split_once('(').map(|(_, name)| name.to_owned()).unwrap_or_default();
             let words: Vec<&str> = right.split_whitespace().collect();
             let ticks = |at: usize| words.get(at).and_then(|w| w.parse::<u64>().ok()).unwrap_or(0);
             holder.asleep = matches!(words.first(), Some(&("S" | "T" | "t")));
             holder.cpu_ticks = ticks(11).saturating_add(ticks(12));
         }
         if self.read("status", &mut text).is_ok() {
-            let status = String::from_utf8_lossy(&text);
-            let ids = status.lines().find_map(|line| line.strip_prefix("Uid:"));
-            holder.uid = ids.and_then(|ids| ids.split_whitespace().nth(1)?.parse().ok()).unwrap_or(0);
+            let mut seen = ramline_snapshot::processes::Process::default();
+            seen.status(&text);
+            holder.uid = seen.uid;
         }
         holder
     }
 
     fn is_kernel_thread(&self) -> bool {
-        const PF_KTHREAD: u64 = 0x0020_0000;
-        let mut text = Vec::new();
-        self.read("stat", &mut text).is_ok()
-            && String::from_utf8_lossy(&text)
-                .rsplit_once(')')
-                .and_then(|(_, rest)| rest.split_whitespace().nth(6)?.parse::<u64>().ok())
-                .is_some_and(|flags| flags & PF_KTHREAD != 0)
+        let (mut text, mut seen) = (Vec::new(), ramline_snapshot::processes::Process::default());
+        self.read("stat", &mut text).is_ok() && seen.stat(&text).is_ok() && seen.kernel_thread
     }
 }
 
@@ -342,4 +330,59 @@ fn object(key: Key, path: &[u8], stat: Option<Stat>, asker: &Asker, open: impl F
         out.age = traced.then(|| asker.age(seconds(stat.st_atime), seconds(stat.st_mtime)));
     }
     out
+}
+
+/// Why a descriptor is worth a look.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Candidate {
+    /// Named like a file of the kernel's internal tmpfs.
+    Internal,
+    /// Its path leads into a file system in RAM.
+    InRam,
+    Graphics,
+}
+
+impl Candidate {
+    pub fn of(path: &[u8], space: Option<&Space>) -> Option<Candidate> {
+        match path {
+            b"/dev/null" | b"/dev/zero" | b"/dev/random" | b"/dev/urandom" => None,
+            _ if path.starts_with(b"/dev/dri/") => Some(Candidate::Graphics),
+            _ if path.ends_with(DELETED) && internal_kind(path) != ObjectKind::Other => Some(Candidate::Internal),
+            _ if path.first() == Some(&b'/') && space?.in_ram(path) => Some(Candidate::InRam),
+            _ => None,
+        }
+    }
+}
+
+/// What a file of the kernel's internal tmpfs is, by the name the kernel gives it.
+pub fn internal_kind(path: &[u8]) -> ObjectKind {
+    let kinds: [(&[u8], ObjectKind); 5] = [
+        (b"/memfd:", ObjectKind::Memfd),
+        (b"/dev/zero", ObjectKind::SharedAnonymous),
+        (b"/SYSV", ObjectKind::Segment),
+        (b"/drm mm object", ObjectKind::Graphics),
+        (b"/i915", ObjectKind::Graphics),
+    ];
+    kinds.iter().find(|(start, _)| path.starts_with(start)).map_or(ObjectKind::Other, |(_, kind)| *kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_descriptors_that_can_be_in_ram_are_looked_at() {
+        let mut space = Space::default();
+        space.points.insert(b"/".to_vec(), false);
+        space.points.insert(b"/dev".to_vec(), true);
+        let of = |path: &str| Candidate::of(path.as_bytes(), Some(&space));
+        assert_eq!(of("socket:[3]"), None);
+        assert_eq!(of("/net/dead (deleted)"), None);
+        assert_eq!(of("/dev/null"), None);
+        assert_eq!(of("/dev/x (deleted)"), Some(Candidate::InRam));
+        assert_eq!(of("/memfd:x (deleted)"), Some(Candidate::Internal));
+        assert_eq!(of("/memfd:x"), None, "a file of that name on a disk");
+        assert_eq!(of("/dev/dri/card0"), Some(Candidate::Graphics));
+        assert_eq!(Candidate::of(b"/dev/x", None), None);
+    }
 }

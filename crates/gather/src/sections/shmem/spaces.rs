@@ -8,8 +8,7 @@ use std::time::Instant;
 
 use ramline_kernel::Root;
 
-use super::super::mountinfo::{Line, Table};
-use super::super::mounts::is_local;
+use super::super::mounts::{Line, Table, is_local};
 use crate::proc_dir::pids;
 
 /// One way to a file system in RAM.
@@ -127,17 +126,9 @@ impl Spaces {
             }
             let below = |other: &Line<'_>| other.at.strip_prefix(&line.at).ok().map(Path::to_owned);
             let covered = table.lines.iter().filter(|other| other.id != line.id).filter_map(below);
-            self.ways.insert(
-                line.dev,
-                Way {
-                    fs: line.fs.to_owned(),
-                    via,
-                    at: line.at.clone(),
-                    whole,
-                    options: line.options.to_owned(),
-                    covered: covered.filter(|inside| !inside.as_os_str().is_empty()).collect(),
-                },
-            );
+            let covered = covered.filter(|inside| !inside.as_os_str().is_empty()).collect();
+            let (fs, options) = (line.fs.to_owned(), line.options.to_owned());
+            self.ways.insert(line.dev, Way { fs, via, at: line.at.clone(), whole, options, covered });
         }
         space
     }

@@ -1,6 +1,6 @@
 //! The files of file systems in RAM: one pass over all of them, in memory that does not grow with their number.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -13,12 +13,11 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
 use super::ask::{Asker, dev_text, seconds};
-use super::largest::Largest;
 use super::spaces::{Spaces, Way};
 
 /// Entries of each list.
 pub const LISTED: usize = 100;
-/// Users told apart.
+/// Users distinguished.
 pub const USERS: usize = 1000;
 /// Inodes looked at, all file systems together.
 const INODES: u64 = 2_000_000;
@@ -268,4 +267,55 @@ fn open_below(top: BorrowedFd<'_>, inside: &Path, flags: OFlags, resolve: Resolv
 fn open_file(dir: impl AsFd, name: &std::ffi::CStr) -> Option<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     rustix::fs::openat(dir, name, flags, Mode::empty()).ok()
+}
+
+/// Keeps at most `room` things by size: the largest of many, in the memory of the few that are kept.
+pub struct Largest<T> {
+    room: usize,
+    /// By size and, of the same size, the first last.
+    kept: BTreeMap<(u64, u64), T>,
+    left: u64,
+}
+
+impl<T> Largest<T> {
+    pub const fn new(room: usize) -> Self {
+        Largest { room, kept: BTreeMap::new(), left: u64::MAX }
+    }
+
+    /// True when a thing of this size would be kept: only then it is worth making. Nothing of size 0 is.
+    pub fn takes(&self, size: u64) -> bool {
+        let smallest = self.kept.first_key_value().map(|((size, _), _)| *size);
+        size > 0 && (self.kept.len() < self.room || smallest.is_some_and(|smallest| smallest < size))
+    }
+
+    pub fn add(&mut self, size: u64, thing: T) {
+        if self.takes(size) {
+            if self.kept.len() >= self.room {
+                self.kept.pop_first();
+            }
+            self.left -= 1;
+            self.kept.insert((size, self.left), thing);
+        }
+    }
+
+    /// Largest first.
+    pub fn into_vec(self) -> Vec<T> {
+        self.kept.into_values().rev().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_largest_are_kept_largest_first() {
+        let mut kept = Largest::new(3);
+        for size in [5, 1, 9, 0, 7, 3, 8] {
+            kept.add(size, size);
+        }
+        assert!(!kept.takes(7) && kept.takes(8));
+        assert_eq!(kept.into_vec(), [9, 8, 7]);
+        assert!(!Largest::<u8>::new(3).takes(0));
+    }
 }

@@ -1,4 +1,6 @@
-//! What the table of mappings says of a file.
+//! A line of /proc/PID/maps, as far as it is about a file.
+
+use ramline_kernel::FileKey;
 
 /// One line of /proc/PID/maps.
 pub struct Mapping<'a> {
@@ -26,6 +28,11 @@ impl<'a> Mapping<'a> {
         let part = |text: &str| u32::from_str_radix(text, 16).ok();
         let (start, end) = (hex(start)?, hex(end)?);
         (start < end).then_some(Mapping { start, end, dev: rustix::fs::makedev(part(major)?, part(minor)?), ino, path })
+    }
+
+    /// The file; `None` where it has no number.
+    pub fn key(&self) -> Option<FileKey> {
+        (self.ino != 0).then_some(FileKey { device: self.dev, inode: self.ino })
     }
 }
 
