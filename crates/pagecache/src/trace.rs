@@ -44,6 +44,7 @@ pub enum Whom {
 /// What is recorded.
 #[derive(Debug)]
 pub struct TraceOptions {
+    /// By whom.
     pub whom: Whom,
     /// Only these files, or those below these directories.
     pub paths: Vec<PathBuf>,

@@ -78,17 +78,8 @@ impl<'a> Looking<'a> {
         found.map(with).collect()
     }
 
-    fn look(&self, entry: &Entry) -> (Found, Option<File>) {
-        match self.open_same(entry) {
-            Ok((same, file)) => {
-                let there = if same.before == same.wanted { None } else { Some(file) };
-                (Found::Same(same), there)
-            }
-            Err(found) => (found, None),
-        }
-    }
-
-    fn open_same(&self, entry: &Entry) -> Result<(Same, File), Found> {
+    /// The file, open where something of it is missing.
+    fn open_same(&self, entry: &Entry) -> Result<(Same, Option<File>), Found> {
         // Looked at before it is opened, never through a link: another file, or a pipe or a device, may have the name by now.
         let looked = match Looked::at(&entry.path, false) {
             Ok(looked) => looked,
@@ -121,7 +112,7 @@ impl<'a> Looking<'a> {
             Err(error) => return Err(self.failed(&error)),
         };
         let key = FileKey::from(&stat);
-        Ok((Same { key, wanted, before, untold, after: None }, file))
+        Ok((Same { key, wanted, before, untold, after: None }, Some(file).filter(|_| before != wanted)))
     }
 
     /// What is to be read, in whole pages of this machine.
@@ -180,7 +171,10 @@ impl Wanted for Looking<'_> {
         let (entry, slot) = (self.entries.get(number)?, self.found.get(number)?);
         let file = match slot.get() {
             None => {
-                let (found, file) = self.look(entry);
+                let (found, file) = match self.open_same(entry) {
+                    Ok((same, file)) => (Found::Same(same), file),
+                    Err(found) => (found, None),
+                };
                 self.keep(number, entry, found);
                 file
             }

@@ -177,12 +177,9 @@ impl<V: Visit> Walk<'_, V> {
             return;
         }
         let (file, so_far) = (fd.as_fd(), self.options.so_far.as_deref());
-        if stat.st_dev == place.key.device {
-            let found = FoundFile { place, name: Some(name), file, stat: &stat, fs: &place.fs, so_far };
-            return self.visit.file(worker, &found);
-        }
-        let Some(fs) = self.of_another_device(&fd, &stat, place, name) else { return };
-        self.visit.file(worker, &FoundFile { place, name: Some(name), file, stat: &stat, fs: &fs, so_far });
+        let other = (stat.st_dev != place.key.device).then(|| self.of_another_device(&fd, &stat, place, name));
+        let Some(fs) = other.as_ref().map_or(Some(&place.fs), Option::as_ref) else { return };
+        self.visit.file(worker, &FoundFile { place, name: Some(name), file, stat: &stat, fs, so_far });
     }
 
     /// Where opening a file would destroy what is asked about, it stays closed unasked.
