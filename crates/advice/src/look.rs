@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use ramline_evidence::{
-    LatencyStats, Measurement, RunRecord, Spread, SwapKind, TierMeasurement, TierReport, Verdict, study,
+    IntervalKind, LatencyStats, Measurement, RunRecord, SwapKind, TierMeasurement, TierReport, Verdict, study,
 };
 use ramline_model::costs::file_tier;
 use ramline_model::pressure;
@@ -218,7 +218,7 @@ pub(crate) fn prove(
     match (compared.is_claimed(), candidate.median < present.median) {
         (true, true) => Some(Proof::Faster(seen)),
         // Too few runs prove nothing, neither way.
-        _ if compared.by == Spread::Range => None,
+        _ if compared.by == IntervalKind::Range => None,
         _ => Some(Proof::NotFaster(seen)),
     }
 }

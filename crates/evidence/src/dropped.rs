@@ -1,6 +1,6 @@
 //! The looks of the experiment drop: five kinds of pages of our own, page by page, and the machine, before and after.
 //!
-//! What it is: the record's `detail`, and what follows from it. What it is not: a claim about other kernels.
+//! The record's `detail`, and what follows from it.
 
 use ramline_units::{Bytes, Nanos, SignedBytes};
 use schemars::JsonSchema;
@@ -98,7 +98,7 @@ pub struct DropLook {
 
 /// What a drop moved. The whole sum is free, the free lists of the processors, buffers, cached and slab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Balance {
+pub struct DropBalance {
     /// Left buffers, cached and slab.
     pub gone: Bytes,
     /// The whole sum grew by so much.
@@ -120,7 +120,7 @@ pub struct DropMove {
     pub change: SignedBytes,
 }
 
-impl Balance {
+impl DropBalance {
     /// How far the whole sum moved, of what left the caches, below zero where it shrank; `None` when nothing left.
     #[must_use]
     pub fn share(&self) -> Option<f64> {
@@ -173,11 +173,11 @@ impl DropRun {
 
     /// What left the caches by the drop against how far the sum of all that is free or cache moved.
     #[must_use]
-    pub fn balance(&self) -> Option<Balance> {
+    pub fn balance(&self) -> Option<DropBalance> {
         let (before, after) = (self.look(DropStage::Before)?, self.look(DropStage::Dropped)?);
         let caches = |look: &DropLook| look.host.buffers + look.host.cached + look.slab;
         let whole = |look: &DropLook| caches(look) + look.host.free + look.cpu_lists;
-        Some(Balance {
+        Some(DropBalance {
             gone: caches(before).saturating_sub(caches(after)),
             more: whole(after).saturating_sub(whole(before)),
             less: whole(before).saturating_sub(whole(after)),
@@ -295,7 +295,7 @@ mod tests {
         run.looks[1].cpu_lists = Bytes::from_mib(100);
         assert!(!run.balance().unwrap().tells(), "another program gave 100 MB back meanwhile");
         assert_eq!(DropRun::default().balance(), None);
-        assert_eq!(Balance { gone: Bytes::ZERO, more: Bytes(1), less: Bytes::ZERO }.share(), None);
+        assert_eq!(DropBalance { gone: Bytes::ZERO, more: Bytes(1), less: Bytes::ZERO }.share(), None);
     }
 
     #[test]
@@ -307,7 +307,7 @@ mod tests {
         assert_eq!((of("free"), of("cached"), of("free + buffers + cached")), (Some(708), Some(-667), Some(41)));
         assert_eq!((of("ext4 inodes in use"), of("directory entries in use")), (Some(-1), None));
         assert_eq!(DropRun::default().machine(), []);
-        let less = Balance { gone: Bytes(100), more: Bytes::ZERO, less: Bytes(25) };
+        let less = DropBalance { gone: Bytes(100), more: Bytes::ZERO, less: Bytes(25) };
         assert_eq!((less.share(), less.part()), (Some(-0.25), Some(0.25)));
     }
 

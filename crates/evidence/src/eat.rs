@@ -1,7 +1,6 @@
 //! The series of the experiment eat-memory: what a sandbox and the machine showed while memory was taken step by step.
 //!
-//! What it is: the record's `detail`, and the conclusions that are functions of it. What it is not: a claim between arms; that
-//! is the table's.
+//! The record's `detail`, and the conclusions that are functions of it. Claims between arms are the table's.
 
 use ramline_units::{Bytes, Nanos};
 use schemars::JsonSchema;
@@ -83,7 +82,7 @@ pub struct EatRun {
 
 /// What eating took from the rest of the sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Taken {
+pub struct EatTaken {
     /// From the page cache.
     pub cached: Bytes,
     /// Swapped out meanwhile.
@@ -166,10 +165,10 @@ impl EatRun {
 
     /// What left the page cache while it ate, and what was swapped; `None` where the cache did not shrink.
     #[must_use]
-    pub fn taken(&self) -> Option<Taken> {
+    pub fn taken(&self) -> Option<EatTaken> {
         let (before, last) = (&self.before()?.sandbox, &self.last()?.sandbox);
         let cached = before.cached.saturating_sub(last.cached);
-        (cached > Bytes::ZERO).then(|| Taken { cached, swapped: last.swap_used.saturating_sub(before.swap_used) })
+        (cached > Bytes::ZERO).then(|| EatTaken { cached, swapped: last.swap_used.saturating_sub(before.swap_used) })
     }
 
     /// True where the sandbox could swap at all.
@@ -239,7 +238,7 @@ mod tests {
         assert_eq!(run.taken(), None, "the cache did not shrink");
         run.points[1].sandbox.cached = Bytes::from_mib(224);
         run.points[3].sandbox.cached = Bytes::from_mib(45);
-        assert_eq!(run.taken(), Some(Taken { cached: Bytes::from_mib(179), swapped: Bytes::from_mib(3) }));
+        assert_eq!(run.taken(), Some(EatTaken { cached: Bytes::from_mib(179), swapped: Bytes::from_mib(3) }));
         assert!(!run.has_swap());
     }
 

@@ -3,7 +3,7 @@
 //! A run that the clock ended has done fewer rounds than the others, so its faults, refaults, bytes and seconds are divided by the
 //! rounds it did (with the begun one's share). The kernel splits CPU time into user and system by what it meets at its ticks, 1 to
 //! 10 ms apart: of a command of 4 ms that is chance, so below [`LEAST_FOR_SPLIT_S`] in any run of a series only the sum is shown.
-//! What it is not: an edit of records; they keep what was counted.
+//! Records keep what was counted.
 //!
 //! ```
 //! use ramline_evidence::{Better, Figure, RunRecord, even};

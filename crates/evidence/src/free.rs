@@ -1,7 +1,7 @@
 //! The columns of `free`, as the layouts before and after procps 3.3.10 show them, each with its formula.
 //!
-//! What it is: arithmetic over gauges that were read, of a machine or of a memory group looked at as a small machine. What it
-//! is not: the translation between tools, which is the model's.
+//! Arithmetic over gauges that were read, of a machine or of a memory group looked at as a small machine. The translation between
+//! tools is the model's.
 //!
 //! ```
 //! use ramline_evidence::FreeGauges;

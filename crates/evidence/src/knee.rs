@@ -6,13 +6,13 @@
 //! search halves the largest open gap, in ratios, until no gap is wider than the resolution. Far from the knee one run is enough to
 //! go on: one within half of x %, or one beyond four times x % (or given up). The two limits of the answer get all their runs
 //! before the search ends, and where those disagree with the one, it goes on from there. At the end it looks once above and once
-//! below, whether more memory is still enough and less is still too small. What it is not: a model of the command.
+//! below, whether more memory is still enough and less is still too small.
 //!
 //! ```
-//! use ramline_evidence::knee::{Asked, Knee, Next};
+//! use ramline_evidence::knee::{KneeAsked, Knee};
 //! use ramline_units::Bytes;
-//! let asked = Asked { within: 0.1, resolution: 0.05, runs: 3, start: Bytes::from_mib(100) };
-//! assert_eq!(Knee::of(&[], asked).next(), Next::Try(Bytes::from_mib(100)));
+//! let asked = KneeAsked { within: 0.1, resolution: 0.05, runs: 3, start: Bytes::from_mib(100) };
+//! assert_eq!(Knee::of(&[], asked).next(), Some(Bytes::from_mib(100)));
 //! ```
 
 use ramline_units::Bytes;
@@ -43,7 +43,7 @@ const FAR_BEYOND: f64 = 4.0;
 /// What was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Asked {
+pub struct KneeAsked {
     /// So much slower than unlimited is still well: 0.1 is 10 %.
     pub within: f64,
     /// The interval is narrow enough at this ratio less 1.
@@ -95,21 +95,12 @@ impl Probe {
     }
 }
 
-/// What to do next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
-    /// A run at this limit.
-    Try(Bytes),
-    /// Nothing: it is found, or cannot be.
-    Done,
-}
-
 /// What the records say so far.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Knee {
     /// What was asked for.
-    pub asked: Asked,
+    pub asked: KneeAsked,
     /// The unlimited time (seconds); `None` before the first run.
     pub unlimited: Option<Measurement>,
     /// The most memory the unlimited runs used (bytes): with page cache, which is used because it is there.
@@ -132,16 +123,19 @@ struct Run<'a> {
     wall: f64,
 }
 
+impl Run<'_> {
+    /// Its time, where it ended by itself.
+    fn completed(&self) -> Option<f64> {
+        (*self.verdict == Verdict::Completed).then_some(self.wall)
+    }
+}
+
 impl Knee {
     /// From the records of a series, in any order.
     #[must_use]
-    pub fn of(records: &[RunRecord], asked: Asked) -> Knee {
+    pub fn of(records: &[RunRecord], asked: KneeAsked) -> Knee {
         let runs: Vec<Run<'_>> = records.iter().filter_map(run).collect();
-        let free: Vec<f64> = runs
-            .iter()
-            .filter(|run| run.limit.is_none() && *run.verdict == Verdict::Completed)
-            .map(|run| run.wall)
-            .collect();
+        let free: Vec<f64> = runs.iter().filter(|run| run.limit.is_none()).filter_map(Run::completed).collect();
         let unlimited = Measurement::of(&free, "s", "wall clock, no limit", &[]);
         let mut probes = Vec::new();
         if let Some(time) = unlimited.as_ref().map(|measured| measured.median).filter(|median| *median > 0.0) {
@@ -156,13 +150,11 @@ impl Knee {
         let enough = probes.iter().filter(is(Judged::Enough)).filter(above).map(|probe| probe.limit).min();
         let least_enough = probes.iter().filter(is(Judged::Enough)).map(|probe| probe.limit).min();
         let monotonic = too_small.zip(least_enough).is_none_or(|(small, enough)| enough > small);
-        let peak = records
-            .iter()
-            .filter(|record| record.arm.name == UNLIMITED)
-            .filter_map(|record| record.after.get("group.peak_bytes").copied().map(Bytes))
-            .max();
+        let of_unlimited = records.iter().filter(|record| record.arm.name == UNLIMITED);
+        let unlimited_peak =
+            of_unlimited.filter_map(|record| record.after.get("group.peak_bytes")).max().copied().map(Bytes);
         let mut knee =
-            Knee { asked, unlimited, unlimited_peak: peak, probes, too_small, enough, monotonic, doubts: Vec::new() };
+            Knee { asked, unlimited, unlimited_peak, probes, too_small, enough, monotonic, doubts: Vec::new() };
         knee.doubts = knee.doubts();
         knee
     }
@@ -172,7 +164,7 @@ impl Knee {
     pub fn from_records(records: &[RunRecord]) -> Option<Knee> {
         let first = records.first()?;
         let text = |name: &str| first.parameters.get(name)?.first().map(String::as_str);
-        let asked = Asked {
+        let asked = KneeAsked {
             within: text("within").and_then(share)?,
             resolution: text("resolution").and_then(share)?,
             runs: text("runs")?.parse().ok()?,
@@ -181,21 +173,21 @@ impl Knee {
         Some(Knee::of(records, asked))
     }
 
-    /// What to do next.
+    /// The limit to try next; `None` when the knee is found, or cannot be.
     #[must_use]
-    pub fn next(&self) -> Next {
-        let Asked { start, resolution, .. } = self.asked;
+    pub fn next(&self) -> Option<Bytes> {
+        let KneeAsked { start, resolution, .. } = self.asked;
         // A limit that was begun is finished before another is tried.
         if let Some(open) = self.probes.iter().find(|probe| probe.judged == Judged::Open) {
-            return Next::Try(open.limit);
+            return Some(open.limit);
         }
         let Some(largest) = self.probes.last().map(|probe| probe.limit) else {
-            return Next::Try(rounded(start.as_f64()));
+            return Some(rounded(start.as_f64()));
         };
         let Some(enough) = self.enough else {
             // Not even what it used without a limit was enough: perhaps a little more is. Then the machine is not quiet enough.
             let more = rounded(largest.as_f64() * 1.5);
-            return if more.0 <= start.0.saturating_mul(4) { Next::Try(more) } else { Next::Done };
+            return (more.0 <= start.0.saturating_mul(4)).then_some(more);
         };
         let floor = rounded(Bytes(start.0 / LOWEST_PART).as_f64());
         let low = self.too_small.unwrap_or(floor);
@@ -210,13 +202,13 @@ impl Knee {
         if let Some((low, high)) = gaps.filter(wide).max_by(|a, b| ratio(a).total_cmp(&ratio(b))) {
             let middle = rounded((low.as_f64() * high.as_f64()).sqrt());
             // Limits of records from elsewhere may be less than two steps apart.
-            return Next::Try(middle.min(high.saturating_sub(STEP)).max(*low + STEP));
+            return Some(middle.min(high.saturating_sub(STEP)).max(*low + STEP));
         }
         // The answer rests on all runs, not on the one that showed the way.
         if let Some(bound) = self.probes.iter().find(|probe| self.is_bound(probe) && !self.is_sure(probe)) {
-            return Next::Try(bound.limit);
+            return Some(bound.limit);
         }
-        self.counter_check(low, enough).map_or(Next::Done, Next::Try)
+        self.counter_check(low, enough)
     }
 
     fn is_bound(&self, probe: &Probe) -> bool {
@@ -246,18 +238,14 @@ impl Knee {
         if let Some(free) = &self.unlimited {
             let spread = (free.max - free.min) / free.median;
             if spread > self.asked.within {
-                out.push(format!(
-                    "the unlimited runs alone differ by {}: {} is finer than what this machine can tell",
-                    percent(spread),
-                    percent(self.asked.within)
-                ));
+                let (spread, within) = (percent(spread), percent(self.asked.within));
+                let finer = format!("{within} is finer than what this machine can tell");
+                out.push(format!("the unlimited runs alone differ by {spread}: {finer}"));
             }
         }
         if !self.monotonic {
-            out.push(
-                "more memory was once too small where less was enough: the command, or the machine, is not steady"
-                    .to_owned(),
-            );
+            let why = "the command, or the machine, is not steady";
+            out.push(format!("more memory was once too small where less was enough: {why}"));
         }
         for probe in self.probes.iter().filter(|probe| probe.judged == Judged::Between) {
             // Above a limit that was enough it cannot be the memory.
@@ -278,17 +266,10 @@ impl Knee {
     #[must_use]
     pub fn sentence(&self) -> String {
         let within = format!("{:.0} %", self.asked.within * 100.0);
+        let stay = format!("enough to stay within {within} of the unlimited time");
         match (self.too_small, self.enough) {
-            (Some(small), Some(enough)) => {
-                format!(
-                    "{enough} is surely enough to stay within {within} of the unlimited time, {small} surely is not"
-                )
-            }
-            (None, Some(enough)) => {
-                format!(
-                    "{enough} is enough to stay within {within} of the unlimited time; no limit tried was too small"
-                )
-            }
+            (Some(small), Some(enough)) => format!("{enough} is surely {stay}, {small} surely is not"),
+            (None, Some(enough)) => format!("{enough} is {stay}; no limit tried was too small"),
             (_, None) => format!("no limit was found at which the command stays within {within} of its unlimited time"),
         }
     }
@@ -314,14 +295,13 @@ fn run(record: &RunRecord) -> Option<Run<'_>> {
     (limit.is_some() || record.arm.name == UNLIMITED).then_some(Run { limit, verdict: &record.verdict, wall })
 }
 
-fn probe(limit: Bytes, runs: &[Run<'_>], time: f64, asked: Asked) -> Probe {
+fn probe(limit: Bytes, runs: &[Run<'_>], time: f64, asked: KneeAsked) -> Probe {
     let here: Vec<&Run<'_>> = runs.iter().filter(|run| run.limit == Some(limit)).collect();
     let count = |what: fn(&Verdict) -> bool| here.iter().filter(|run| what(run.verdict)).count();
     let late = count(|verdict| matches!(verdict, Verdict::Thrashing(_)));
     // A command that gives up under a limit, and not without one, had too little as well.
     let killed = count(|verdict| matches!(verdict, Verdict::Killed(_) | Verdict::Failed(_)));
-    let ended: Vec<f64> =
-        here.iter().filter(|run| *run.verdict == Verdict::Completed).map(|run| run.wall / time).collect();
+    let ended: Vec<f64> = here.iter().filter_map(|run| Some(run.completed()? / time)).collect();
     let measured = Measurement::of(&ended, "", "", &[]);
     // A run that was given up is beyond any share; on a busy machine that may be chance, so alone it decides nothing.
     let all: Vec<f64> = ended.iter().copied().chain(std::iter::repeat_n(f64::INFINITY, late)).collect();
@@ -337,19 +317,13 @@ fn probe(limit: Bytes, runs: &[Run<'_>], time: f64, asked: Asked) -> Probe {
     }
 }
 
-fn judge(ratios: &[f64], asked: Asked) -> Judged {
+fn judge(ratios: &[f64], asked: KneeAsked) -> Judged {
     let threshold = 1.0 + asked.within;
     let within = ratios.iter().filter(|ratio| **ratio <= threshold).count();
-    if ratios.len() < asked.runs {
-        let near =
-            |ratio: &&f64| **ratio > 1.0 + asked.within * WELL_WITHIN && **ratio <= 1.0 + asked.within * FAR_BEYOND;
-        return match within {
-            // Runs at a bound that are still to come, and the one that showed the way, are judged alike.
-            _ if ratios.is_empty() || ratios.iter().any(|ratio| near(&ratio)) => Judged::Open,
-            n if n == ratios.len() => Judged::Enough,
-            0 => Judged::TooSmall,
-            _ => Judged::Open,
-        };
+    // Runs at a bound that are still to come, and the one that showed the way, are judged alike.
+    let near = |ratio: &f64| *ratio > 1.0 + asked.within * WELL_WITHIN && *ratio <= 1.0 + asked.within * FAR_BEYOND;
+    if ratios.len() < asked.runs && (ratios.is_empty() || ratios.iter().any(near)) {
+        return Judged::Open;
     }
     if ratios.len() < MOST_RUNS.max(asked.runs) {
         return match within {

@@ -1,7 +1,7 @@
 //! What was measured: values with n, spread, method and conditions; raw records of lab runs; and the study that turns
 //! records into results.
 //!
-//! What it is not: a way to measure. It has no files, clock or randomness other than a seed it is given; `lab` measures
+//! It measures nothing itself and has no files, clock or randomness other than a seed it is given; `lab` measures
 //! and writes the raw record first, and everything shown is a function of records.
 //!
 //! ```
@@ -33,16 +33,17 @@ mod tiers;
 mod versus;
 pub mod work;
 
-pub use dropped::{Balance, DropKind, DropLook, DropMove, DropRun, DropStage, KindCount};
-pub use eat::{EatPoint, EatRun, EatStage, SWAPPING_FROM, SwapStart, Taken, swap_starts};
+pub use dropped::{DropBalance, DropKind, DropLook, DropMove, DropRun, DropStage, KindCount};
+pub use eat::{EatPoint, EatRun, EatStage, EatTaken, SWAPPING_FROM, SwapStart, swap_starts};
 pub use free::{FreeColumn, FreeGauges};
-pub use measurement::{Interval, LatencyStats, Measurement, Spread, ranks_of_p99};
-pub use outcome::{Difference, no_pressure};
+pub use measurement::{Interval, IntervalKind, LatencyStats, Measurement, ranks_of_p99};
+pub use outcome::{FigureDifference, no_pressure};
 pub use placing::{Lead, NotWon, Noted, Paced};
 pub use record::{
-    Arm, Better, FORMAT, Figure, Machine, PoolBalance, Reclaim, RoundTime, RunRecord, SwapKind, Verdict, Workload,
+    Arm, Better, FORMAT, Figure, PoolBalance, Reclaim, RoundTime, RunMachine, RunOutcome, RunRecord, SwapKind, Verdict,
+    Workload,
 };
 pub use sample::{HostPicture, Phase, Sample, SampleMemory};
-pub use series::{ArmDetail, ArmResult, FigureResult, SeriesTable, word as verdict_word};
+pub use series::{ArmDetail, ArmResult, FigureResult, SeriesTable};
 pub use tiers::{RAM, TierChange, TierMeasurement, TierReport};
-pub use versus::{ArmVersus, FIRST, FigureVersus, SECOND, Versus, together};
+pub use versus::{ArmVersus, FIRST, FigureVersus, SECOND, SeriesVersus, together};

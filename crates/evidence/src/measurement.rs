@@ -1,6 +1,6 @@
 //! A measured value: never a bare number, always with how many runs, their spread, how and under what conditions.
 //!
-//! What it is not: a comparison; see [`crate::study::compare`].
+//! Two are compared by [`crate::study::compare`].
 //!
 //! ```
 //! let five = ramline_evidence::Measurement::of(&[5.0, 1.0, 3.0, 2.0, 4.0], "s", "wall clock", &[]).unwrap();
@@ -36,7 +36,7 @@ impl Interval {
 /// What an interval means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Spread {
+pub enum IntervalKind {
     /// Smallest to largest of all runs; all that can be said with fewer than 6.
     Range,
     /// 95 % interval of the median by bootstrap.
@@ -87,10 +87,10 @@ impl Measurement {
 
     /// The interval to show and to judge by, and what it means.
     #[must_use]
-    pub fn interval(&self) -> (Interval, Spread) {
+    pub fn interval(&self) -> (Interval, IntervalKind) {
         match self.ci95 {
-            Some(interval) => (interval, Spread::Ci95),
-            None => (Interval { low: self.min, high: self.max }, Spread::Range),
+            Some(interval) => (interval, IntervalKind::Ci95),
+            None => (Interval { low: self.min, high: self.max }, IntervalKind::Range),
         }
     }
 }
@@ -99,8 +99,8 @@ impl fmt::Display for Measurement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (interval, spread) = self.interval();
         let word = match spread {
-            Spread::Range => "range",
-            Spread::Ci95 => "95 % interval",
+            IntervalKind::Range => "range",
+            IntervalKind::Ci95 => "95 % interval",
         };
         let [median, low, high] = [self.median, interval.low, interval.high].map(three_digits);
         let text = format!("{median} {} (n {}, {word} {low} to {high})", self.unit, self.n);
@@ -195,10 +195,10 @@ mod tests {
     #[test]
     fn below_six_runs_only_the_range_is_claimed_and_from_six_on_an_interval_inside_it() {
         let five = Measurement::of(&[1.0, 2.0, 3.0, 4.0, 5.0], "s", "", &[]).unwrap();
-        assert_eq!(five.interval(), (Interval { low: 1.0, high: 5.0 }, Spread::Range));
+        assert_eq!(five.interval(), (Interval { low: 1.0, high: 5.0 }, IntervalKind::Range));
         let many: Vec<f64> = (0..21).map(f64::from).collect();
         let (interval, spread) = Measurement::of(&many, "s", "", &[]).unwrap().interval();
-        assert_eq!(spread, Spread::Ci95);
+        assert_eq!(spread, IntervalKind::Ci95);
         assert!(
             interval.low > 0.0 && interval.low < 10.0 && interval.high > 10.0 && interval.high < 20.0,
             "{interval:?}"

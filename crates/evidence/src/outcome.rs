@@ -1,6 +1,6 @@
 //! What came out of a series, before it is put into words: the difference that matters most, or that no pressure arose.
 //!
-//! What it is not: a sentence; those are made in `view`. Worked example: of three settings the one whose time per round is furthest
+//! The sentences are made in `view`. Worked example: of three settings the one whose time per round is furthest
 //! from that of the first, claimed differences before others.
 
 use ramline_units::Bytes;
@@ -12,7 +12,7 @@ use crate::versus::{FIRST, SECOND};
 
 /// One setting against the one it is compared with, in one figure.
 #[derive(Debug, Clone, Copy)]
-pub struct Difference<'a> {
+pub struct FigureDifference<'a> {
     /// What it is compared with: the first setting, or the same one of the first series.
     pub first: &'a ArmResult,
     /// The setting.
@@ -25,7 +25,7 @@ pub struct Difference<'a> {
     pub versus: &'a Comparison,
 }
 
-impl Difference<'_> {
+impl FigureDifference<'_> {
     /// How many times the larger median is the smaller one; `None` where one of them is 0.
     #[must_use]
     pub fn factor(&self) -> Option<f64> {
@@ -44,17 +44,17 @@ impl SeriesTable {
     /// The difference to begin with. `lead` names the figures to look at, in order: of the first with a claimed difference the
     /// largest one, without any of the first figure that two settings have.
     #[must_use]
-    pub fn main_difference(&self, lead: &[&str]) -> Option<Difference<'_>> {
+    pub fn main_difference(&self, lead: &[&str]) -> Option<FigureDifference<'_>> {
         let claimed = lead.iter().find_map(|name| largest(self.differences(name).filter(|d| d.of_other.claimed)));
         claimed.or_else(|| lead.iter().find_map(|name| largest(self.differences(name))))
     }
 
-    fn differences<'a, 'b>(&'a self, name: &'b str) -> impl Iterator<Item = Difference<'a>> + use<'a, 'b> {
+    fn differences<'a, 'b>(&'a self, name: &'b str) -> impl Iterator<Item = FigureDifference<'a>> + use<'a, 'b> {
         self.arms.iter().filter_map(move |other| {
             let of_other = other.figure(name)?;
             let versus = of_other.versus_first.as_ref()?;
             let first = self.reference(other, name)?;
-            Some(Difference { first, other, of_first: first.figure(name)?, of_other, versus })
+            Some(FigureDifference { first, other, of_first: first.figure(name)?, of_other, versus })
         })
     }
 
@@ -68,8 +68,8 @@ impl SeriesTable {
     }
 }
 
-fn largest<'a>(all: impl Iterator<Item = Difference<'a>>) -> Option<Difference<'a>> {
-    let size = |difference: &Difference<'_>| difference.factor().unwrap_or(f64::INFINITY);
+fn largest<'a>(all: impl Iterator<Item = FigureDifference<'a>>) -> Option<FigureDifference<'a>> {
+    let size = |difference: &FigureDifference<'_>| difference.factor().unwrap_or(f64::INFINITY);
     all.max_by(|a, b| size(a).total_cmp(&size(b)))
 }
 

@@ -1,6 +1,6 @@
 //! What a run looked like while it went on, as points for a chart: values at each look, and what happened between two looks.
 //!
-//! What it is: functions of the samples of one [`RunRecord`], thinned so that a page stays small. What it is not: a study; the run that
+//! Functions of the samples of one [`RunRecord`], thinned so that a page stays small. The run that
 //! is shown is one of several, chosen by [`ArmResult::typical`].
 //!
 //! ```
@@ -13,7 +13,7 @@
 
 mod memory;
 
-pub use memory::{Held, MemoryPart, limit, stacked};
+pub use memory::{HeldMemory, MemoryPart, limit, stacked};
 
 use ramline_units::{Nanos, growth};
 

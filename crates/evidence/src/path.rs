@@ -1,7 +1,7 @@
 //! The way of a system call through the kernel, as recorded: functions or tracepoints in order, with layer and time.
 //!
-//! What it is: the data of `lab run read-path`, kept in a record's `detail`, and what follows from it by counting. What it is not:
-//! exact where the kernel is only seen through tracepoints: then a step is the time from one of them to the next.
+//! The data of `lab run read-path`, kept in a record's `detail`, and what follows from it by counting. Where the kernel is only seen
+//! through tracepoints a step is the time from one of them to the next.
 //!
 //! ```
 //! use ramline_evidence::path::Layer;
@@ -26,7 +26,7 @@ pub const AGAIN: &str = "running again";
 /// One function or tracepoint.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Step {
+pub struct PathStep {
     /// When it began, since the beginning of the call.
     pub at: Nanos,
     /// How deep it was called; 0 is the system call.
@@ -58,7 +58,7 @@ pub struct CallPath {
     /// The call, recorded: longer than without a recorder.
     pub took: Nanos,
     /// In order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PathStep>,
     /// So many more were not kept.
     pub cut: u64,
 }
@@ -75,8 +75,8 @@ impl CallPath {
     /// The steps that are worth a line: those that took at least this share of the call (0 to 1) with all they called, what others
     /// did, and, where only tracepoints are seen, all. With them how many steps are left out, those that were not kept included.
     #[must_use]
-    pub fn worth_a_line(&self, least: f64) -> (Vec<&Step>, u64) {
-        let shown: Vec<&Step> = (0..)
+    pub fn worth_a_line(&self, least: f64) -> (Vec<&PathStep>, u64) {
+        let shown: Vec<&PathStep> = (0..)
             .zip(&self.steps)
             .filter(|(index, step)| self.is_long(*index, step, least))
             .map(|(_, step)| step)
@@ -85,7 +85,7 @@ impl CallPath {
         (shown, self.cut.saturating_add(short))
     }
 
-    fn is_long(&self, index: usize, step: &Step, least: f64) -> bool {
+    fn is_long(&self, index: usize, step: &PathStep, least: f64) -> bool {
         if step.by.is_some() || self.tracer == "tracepoints" {
             return true;
         }
@@ -112,7 +112,7 @@ impl CallPath {
     #[must_use]
     pub fn stalls(&self) -> Vec<(String, Nanos)> {
         let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
-        let mut above: Vec<&Step> = Vec::new();
+        let mut above: Vec<&PathStep> = Vec::new();
         let mut before = "the call";
         for step in self.steps.iter().filter(|step| step.by.is_none()) {
             above.retain(|other| other.depth < step.depth);
@@ -136,7 +136,7 @@ impl CallPath {
     /// What the file system registered, as far as seen: its functions that something else called, as `caller -> function`.
     #[must_use]
     pub fn registered(&self) -> Vec<String> {
-        let mut above: Vec<&Step> = Vec::new();
+        let mut above: Vec<&PathStep> = Vec::new();
         let mut out: Vec<String> = Vec::new();
         for step in self.steps.iter().filter(|step| step.by.is_none()) {
             above.retain(|other| other.depth < step.depth);
@@ -161,8 +161,8 @@ impl CallPath {
 mod tests {
     use super::*;
 
-    fn step(depth: u32, name: &str, own: u64) -> Step {
-        Step { depth, name: name.to_owned(), layer: Layer::of(name), own: Nanos(own), ..Step::default() }
+    fn step(depth: u32, name: &str, own: u64) -> PathStep {
+        PathStep { depth, name: name.to_owned(), layer: Layer::of(name), own: Nanos(own), ..PathStep::default() }
     }
 
     fn path() -> CallPath {

@@ -1,6 +1,6 @@
 //! Settings of a series beside each other: which is the fastest and by how much, which do as well as a given one, how the runs ended.
 //!
-//! What it is: functions of a [`SeriesTable`]. What it is not: words; a claim is where [`Comparison::is_claimed`] says so.
+//! Functions of a [`SeriesTable`]; a claim is where [`Comparison::is_claimed`] says so.
 //!
 //! ```
 //! use ramline_evidence::{Arm, Better, Figure, RunRecord, SeriesTable};
@@ -17,12 +17,12 @@
 use ramline_units::saturating_sum;
 
 use crate::measurement::Measurement;
-use crate::record::{Better, RunRecord};
+use crate::record::{Better, RunOutcome, RunRecord};
 use crate::series::{ArmResult, FigureResult, SeriesTable, in_order};
 use crate::study::{self, Comparison, LEAST_FOR_INTERVAL};
 
 /// The word for a run that came to its end.
-const COMPLETED: &str = "completed";
+const COMPLETED: &str = RunOutcome::Completed.word();
 
 /// A setting's time against that of the fastest.
 #[derive(Debug, Clone, Copy, PartialEq)]

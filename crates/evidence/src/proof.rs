@@ -1,7 +1,7 @@
 //! The proof in the sandbox as one table: a [`SeriesTable`] of the raw records, and what only code-plus-data knows beside it.
 //!
-//! What it is: for each arm, how often it ran, how it ended, the time per round with its spread, what reclaim did, and how
-//! it compares with the first arm. What it is not: a study of its own: medians, intervals and claims are those of the series;
+//! For each arm, how often it ran, how it ended, the time per round with its spread, what reclaim did, and how
+//! it compares with the first arm. Medians, intervals and claims are those of the series;
 //! where the clock ran out before any progress the time is a lower bound.
 //!
 //! ```
@@ -14,7 +14,6 @@
 //! ```
 
 mod made;
-mod notes;
 
 use ramline_units::Bytes;
 use schemars::JsonSchema;
@@ -23,53 +22,12 @@ use serde::{Deserialize, Serialize};
 pub use made::timeline;
 
 use crate::measurement::Measurement;
-use crate::record::{Machine, SwapKind, Verdict};
-
-/// How the runs of an arm ended: the worst of them. In order, from good to bad.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// All rounds were done.
-    Completed,
-    /// No verdict was recorded: the run was cut short.
-    #[default]
-    Unfinished,
-    /// The clock or the watchdog ended it while it was still going.
-    Thrashing,
-    /// The kernel killed it.
-    Killed,
-    /// It could not be run.
-    Failed,
-}
-
-impl Outcome {
-    /// The word in tables.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Outcome::Completed => "completed",
-            Outcome::Unfinished => "unfinished",
-            Outcome::Thrashing => "thrashing",
-            Outcome::Killed => "killed",
-            Outcome::Failed => "failed",
-        }
-    }
-
-    fn of(verdict: &Verdict) -> (Outcome, Option<&str>) {
-        match verdict {
-            Verdict::Completed => (Outcome::Completed, None),
-            Verdict::Unfinished => (Outcome::Unfinished, None),
-            Verdict::Thrashing(why) => (Outcome::Thrashing, Some(why)),
-            Verdict::Killed(why) => (Outcome::Killed, Some(why)),
-            Verdict::Failed(why) => (Outcome::Failed, Some(why)),
-        }
-    }
-}
+use crate::record::{RunMachine, RunOutcome, SwapKind};
 
 /// One point of a run's progress.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Point {
+pub struct ProofPoint {
     /// Seconds since the rounds began.
     pub at_s: f64,
     /// Rounds done by then, with the fraction of the running one.
@@ -79,7 +37,7 @@ pub struct Point {
 /// How a setting compares with the first one, in time per round.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Versus {
+pub struct ProofVersus {
     /// Its time over that of the first setting.
     pub ratio: f64,
     /// The clock ran out before any progress: the true ratio is larger.
@@ -108,7 +66,7 @@ pub struct ProofArm {
     /// Runs that completed all rounds.
     pub completed: u64,
     /// The worst outcome.
-    pub outcome: Outcome,
+    pub outcome: RunOutcome,
     /// The reason of that outcome, where it has one.
     pub why: Option<String>,
     /// Seconds per round.
@@ -139,9 +97,9 @@ pub struct ProofArm {
     /// Largest deviation of limit plus pool from nominal, as a share; arms with zram only.
     pub pool_deviation: Option<f64>,
     /// Against the first arm; `None` for the first itself and where nothing can be compared.
-    pub versus_first: Option<Versus>,
+    pub versus_first: Option<ProofVersus>,
     /// Progress of the first run.
-    pub timeline: Vec<Point>,
+    pub timeline: Vec<ProofPoint>,
     /// What qualifies the runs: bystanders hurt, settings that did not take.
     pub notes: Vec<String>,
 }
@@ -153,7 +111,7 @@ pub struct ProofTable {
     /// Which experiment.
     pub experiment: String,
     /// The machine of the first run.
-    pub machine: Option<Machine>,
+    pub machine: Option<RunMachine>,
     /// One unit of the workload.
     pub unit: Bytes,
     /// Data and code together, ballast included.
@@ -172,7 +130,7 @@ pub struct ProofTable {
     pub arms: Vec<ProofArm>,
 }
 
-impl Versus {
+impl ProofVersus {
     /// How many times the longer time is the shorter one; `None` where one of them is 0.
     #[must_use]
     pub fn factor(&self) -> Option<f64> {

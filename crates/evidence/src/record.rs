@@ -2,7 +2,6 @@
 //!
 //! Records are written before anything is concluded from them and are never edited. A record of an older version stays
 //! readable: a field that came later has a default, and a field this version does not know is kept in `unknown`.
-//! What it is not: a result; see `lab`'s report, which is a function of records.
 //!
 //! ```
 //! use ramline_evidence::{RunRecord, Verdict};
@@ -40,7 +39,56 @@ pub enum Verdict {
     Unfinished,
 }
 
+/// How a run ended, without the reason, or the worst end of several. In order, from good to bad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunOutcome {
+    /// All rounds were done.
+    Completed,
+    /// No verdict was recorded: the run was cut short.
+    #[default]
+    Unfinished,
+    /// The clock or the watchdog ended it while it was still going.
+    Thrashing,
+    /// The kernel killed it.
+    Killed,
+    /// It could not be run.
+    Failed,
+}
+
+impl RunOutcome {
+    /// The word in tables.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            RunOutcome::Completed => "completed",
+            RunOutcome::Unfinished => "unfinished",
+            RunOutcome::Thrashing => "thrashing",
+            RunOutcome::Killed => "killed",
+            RunOutcome::Failed => "failed",
+        }
+    }
+}
+
 impl Verdict {
+    /// Which kind it is.
+    #[must_use]
+    pub const fn outcome(&self) -> RunOutcome {
+        match self {
+            Verdict::Completed => RunOutcome::Completed,
+            Verdict::Thrashing(_) => RunOutcome::Thrashing,
+            Verdict::Killed(_) => RunOutcome::Killed,
+            Verdict::Failed(_) => RunOutcome::Failed,
+            Verdict::Unfinished => RunOutcome::Unfinished,
+        }
+    }
+
+    /// The word in tables.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        self.outcome().word()
+    }
+
     /// Why it did not complete, where that is known.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
@@ -168,7 +216,7 @@ pub struct Workload {
 /// The machine a run was made on.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Machine {
+pub struct RunMachine {
     /// `uname -r`.
     pub kernel: String,
     /// Processors online.
@@ -276,7 +324,7 @@ pub struct RunRecord {
     /// Start, in milliseconds since 1970.
     pub started_unix_ms: u64,
     /// The machine.
-    pub machine: Machine,
+    pub machine: RunMachine,
     /// The arm as asked for.
     pub arm: Arm,
     /// The workload as asked for; of code-plus-data.

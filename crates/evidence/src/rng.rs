@@ -1,6 +1,6 @@
 //! A seeded generator: the same seed gives the same numbers everywhere, for ever.
 //!
-//! What it is not: unpredictable. It draws bootstrap samples and access patterns, never secrets.
+//! It draws bootstrap samples and access patterns, never secrets.
 //!
 //! ```
 //! use ramline_evidence::rng::SplitMix64;

@@ -1,6 +1,6 @@
 //! The picture every 100 ms while a run goes on.
 //!
-//! What it is not: a Snapshot of the machine; it holds what `free`, `top` and the group's files show of one run.
+//! It holds what `free`, `top` and the group's files show of one run.
 
 use ramline_units::{Bytes, Nanos};
 use schemars::JsonSchema;

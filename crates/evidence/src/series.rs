@@ -1,7 +1,6 @@
 //! A series as a table: for each setting (arm) and each figure the median of its runs with its spread, and against the first one.
 //!
-//! What it is: a pure function of raw records, for any experiment. What it is not: a claim where there is none: a difference is
-//! claimed only where both arms have at least [`study::LEAST_FOR_INTERVAL`] runs and their intervals or ranks are apart.
+//! A pure function of raw records, for any experiment. A difference is claimed only where both arms have at least [`study::LEAST_FOR_INTERVAL`] runs and their intervals or ranks are apart.
 //!
 //! ```
 //! use ramline_evidence::{Arm, Better, Figure, RunRecord, SeriesTable};
@@ -26,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::even;
 use crate::measurement::Measurement;
 use crate::outcome::no_pressure;
-use crate::record::{Better, Figure, Machine, RunRecord, Verdict};
+use crate::record::{Better, Figure, RunMachine, RunRecord, Verdict};
 use crate::study::{self, Comparison};
 
 /// All arms of one series.
@@ -36,7 +35,7 @@ pub struct SeriesTable {
     /// Which experiment.
     pub experiment: String,
     /// The machine of the first run.
-    pub machine: Option<Machine>,
+    pub machine: Option<RunMachine>,
     /// Where the runs were made.
     pub sandbox: String,
     /// Options it was run with, as given.
@@ -123,18 +122,6 @@ impl ArmResult {
 /// What follows the name of an arm whose runs were emulated while others of the series were not.
 const EMULATED: &str = " (emulated)";
 
-/// The word for a verdict.
-#[must_use]
-pub const fn word(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Completed => "completed",
-        Verdict::Thrashing(_) => "thrashing",
-        Verdict::Killed(_) => "killed",
-        Verdict::Failed(_) => "failed",
-        Verdict::Unfinished => "unfinished",
-    }
-}
-
 impl SeriesTable {
     /// The table of these records; `None` when there are none.
     #[must_use]
@@ -205,7 +192,7 @@ struct One<'a> {
 
 fn arm(name: &str, runs: &[One<'_>], before: &[ArmResult]) -> ArmResult {
     let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
-    let words: Vec<&str> = runs.iter().map(|run| word(&run.record.verdict)).collect();
+    let words: Vec<&str> = runs.iter().map(|run| run.record.verdict.word()).collect();
     let verdicts = in_order(words.iter().copied())
         .into_iter()
         .map(|word| (word.to_owned(), count(words.iter().filter(|other| **other == word).count())))

@@ -10,7 +10,7 @@
 //! exact rank test of Wilcoxon, Mann and Whitney tells them apart at 1 %: it asks of all runs which side is larger, so a few
 //! disturbed runs that stretch an interval do not hide what the others say. `lab run self-check` tries the rule on known truth.
 //!
-//! What it is not: a test of significance for many arms at once.
+//! It tests two arms at a time, with no correction for many.
 //!
 //! ```
 //! use ramline_evidence::{Measurement, study};
@@ -25,7 +25,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::measurement::{Interval, Measurement, Spread};
+use crate::measurement::{Interval, IntervalKind, Measurement};
 use crate::rng::SplitMix64;
 
 /// The smallest n for which an interval is given; see the module's head.
@@ -193,7 +193,7 @@ pub struct Comparison {
     #[serde(default)]
     pub delta: Option<f64>,
     /// What the intervals were: the full ranges as soon as either side has fewer than 6 runs.
-    pub by: Spread,
+    pub by: IntervalKind,
     /// Runs of a and of b.
     pub n: (u64, u64),
 }
@@ -202,8 +202,8 @@ pub struct Comparison {
 #[must_use]
 pub fn compare(a: &Measurement, b: &Measurement) -> Comparison {
     let (by, left, right) = match (a.ci95, b.ci95) {
-        (Some(left), Some(right)) => (Spread::Ci95, left, right),
-        _ => (Spread::Range, Interval { low: a.min, high: a.max }, Interval { low: b.min, high: b.max }),
+        (Some(left), Some(right)) => (IntervalKind::Ci95, left, right),
+        _ => (IntervalKind::Range, Interval { low: a.min, high: a.max }, Interval { low: b.min, high: b.max }),
     };
     Comparison {
         ratio_of_medians: (a.median != 0.0).then(|| b.median / a.median),
@@ -228,7 +228,7 @@ impl Comparison {
     /// A difference may be claimed: at least 6 runs on both sides, and intervals that do not overlap or ranks that differ.
     #[must_use]
     pub fn is_claimed(&self) -> bool {
-        self.by == Spread::Ci95 && (self.separated || self.p.is_some_and(|p| p <= CLAIM))
+        self.by == IntervalKind::Ci95 && (self.separated || self.p.is_some_and(|p| p <= CLAIM))
     }
 
     /// How many runs it rests on: `7 runs each`, `6 and 7 runs`.
@@ -260,7 +260,7 @@ impl Comparison {
         let single = self.n.0 < 2 || self.n.1 < 2;
         // One run each says something only where it is far off: the same command twice differs by a tenth without a reason.
         let far = self.ratio_of_medians.is_none_or(|ratio| !(1.0 / FAR..=FAR).contains(&ratio));
-        !self.is_claimed() && self.by == Spread::Range && if single { far } else { self.separated }
+        !self.is_claimed() && self.by == IntervalKind::Range && if single { far } else { self.separated }
     }
 
     /// The claim in words, with what it rests on.

@@ -1,6 +1,6 @@
 //! What a tier of memory costs, as measured on one machine.
 //!
-//! What it is not: a judgement about which tier to use; the model compares, from these.
+//! Which tier to use is judged by the model, from these.
 //!
 //! ```
 //! use ramline_evidence::{LatencyStats, TierMeasurement, TierReport};

@@ -1,17 +1,17 @@
 //! Two series of one experiment side by side: before and after a change, here and on another machine, this kernel and that.
 //!
-//! What it is: for each arm that both have, each figure with the rule of [`study::compare`]. What it is not: a word on why they
-//! differ; what differs between the machines is named beside the result.
+//! For each arm that both have, each figure with the rule of [`study::compare`]; what differs between the machines is named beside
+//! the result.
 //!
 //! ```
-//! use ramline_evidence::{Arm, Better, Figure, RunRecord, SeriesTable, Versus};
+//! use ramline_evidence::{Arm, Better, Figure, RunRecord, SeriesTable, SeriesVersus};
 //! let run = |wall| RunRecord {
 //!     arm: Arm::named("cold", &[]),
 //!     figures: vec![Figure::new("wall", wall, "s", Better::Lower)],
 //!     ..RunRecord::default()
 //! };
 //! let series = |wall: f64| SeriesTable::of(&(0..7).map(|i| run(wall + 0.01 * f64::from(i))).collect::<Vec<_>>()).unwrap();
-//! let versus = Versus::of(&series(1.0), &series(2.0));
+//! let versus = SeriesVersus::of(&series(1.0), &series(2.0));
 //! assert!(versus.arms[0].figures[0].claimed);
 //! ```
 
@@ -21,13 +21,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::measurement::Measurement;
 use crate::record::RunRecord;
-use crate::series::{ArmResult, SeriesTable};
+use crate::series::{ArmResult, SeriesTable, in_order};
 use crate::study::{self, Comparison};
 
 /// Two series.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Versus {
+pub struct SeriesVersus {
     /// Experiments of the first and of the second.
     pub experiments: (String, String),
     /// Arms that both have, in the order of the first.
@@ -69,16 +69,16 @@ pub struct FigureVersus {
     pub claimed: bool,
 }
 
-impl Versus {
+impl SeriesVersus {
     /// Compares.
     #[must_use]
-    pub fn of(first: &SeriesTable, second: &SeriesTable) -> Versus {
+    pub fn of(first: &SeriesTable, second: &SeriesTable) -> SeriesVersus {
         let named = |table: &SeriesTable, name: &str| table.arms.iter().any(|arm| arm.name == name);
         let only = |one: &SeriesTable, other: &SeriesTable| -> Vec<String> {
             one.arms.iter().map(|arm| arm.name.clone()).filter(|name| !named(other, name)).collect()
         };
         let both = first.arms.iter().filter_map(|a| Some((a, second.arms.iter().find(|b| b.name == a.name)?)));
-        Versus {
+        SeriesVersus {
             experiments: (first.experiment.clone(), second.experiment.clone()),
             arms: both.map(|(a, b)| arm(a, b)).collect(),
             only_first: only(first, second),
@@ -96,15 +96,9 @@ pub const SECOND: &str = " (second)";
 /// The runs of both series as one, each arm of the first followed by that of the second, and compared with it: for charts of both.
 #[must_use]
 pub fn together(first: &[RunRecord], second: &[RunRecord]) -> Option<(SeriesTable, Vec<RunRecord>)> {
-    let versus = Versus::of(&SeriesTable::of(first)?, &SeriesTable::of(second)?);
-    let mut names: Vec<&str> = Vec::new();
-    for name in first.iter().chain(second).map(|record| record.arm.name.as_str()) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let versus = SeriesVersus::of(&SeriesTable::of(first)?, &SeriesTable::of(second)?);
     let mut records = Vec::new();
-    for name in names {
+    for name in in_order(first.iter().chain(second).map(|record| record.arm.name.as_str())) {
         for (side, which) in [(first, FIRST), (second, SECOND)] {
             for record in side.iter().filter(|record| record.arm.name == name) {
                 let mut record = record.clone();
@@ -220,8 +214,10 @@ mod tests {
 
     #[test]
     fn arms_of_both_are_compared_and_the_others_named() {
-        let versus =
-            Versus::of(&series(&[("a", 1.0), ("b", 1.0)], 7, false), &series(&[("b", 2.0), ("c", 1.0)], 7, false));
+        let versus = SeriesVersus::of(
+            &series(&[("a", 1.0), ("b", 1.0)], 7, false),
+            &series(&[("b", 2.0), ("c", 1.0)], 7, false),
+        );
         assert_eq!((versus.only_first, versus.only_second), (vec!["a".to_owned()], vec!["c".to_owned()]));
         let wall = &versus.arms[0].figures[0];
         assert_eq!((versus.arms[0].name.as_str(), wall.claimed), ("b", true));
@@ -243,21 +239,21 @@ mod tests {
             table.parameters.insert("timeout".to_owned(), vec![text.to_owned()]);
             table
         };
-        assert_eq!(Versus::of(&with("6000ms"), &with("6s")).unlike, Vec::<String>::new());
-        assert_eq!(Versus::of(&with("6s"), &with("7s")).unlike, ["option: --timeout 6s and --timeout 7s"]);
+        assert_eq!(SeriesVersus::of(&with("6000ms"), &with("6s")).unlike, Vec::<String>::new());
+        assert_eq!(SeriesVersus::of(&with("6s"), &with("7s")).unlike, ["option: --timeout 6s and --timeout 7s"]);
     }
 
     #[test]
     fn few_runs_and_alike_runs_claim_nothing() {
-        let few = Versus::of(&series(&[("a", 1.0)], 5, false), &series(&[("a", 9.0)], 5, false));
+        let few = SeriesVersus::of(&series(&[("a", 1.0)], 5, false), &series(&[("a", 9.0)], 5, false));
         assert!(!few.arms[0].figures[0].claimed);
-        let alike = Versus::of(&series(&[("a", 1.0)], 7, false), &series(&[("a", 1.0)], 7, false));
+        let alike = SeriesVersus::of(&series(&[("a", 1.0)], 7, false), &series(&[("a", 1.0)], 7, false));
         assert!(!alike.arms[0].figures[0].claimed);
     }
 
     #[test]
     fn emulated_seconds_are_not_compared_with_real_ones_but_counts_are() {
-        let versus = Versus::of(&series(&[("a", 1.0)], 7, false), &series(&[("a", 9.0)], 7, true));
+        let versus = SeriesVersus::of(&series(&[("a", 1.0)], 7, false), &series(&[("a", 9.0)], 7, true));
         let [wall, faults] = versus.arms[0].figures.as_slice() else { panic!("two figures") };
         assert_eq!((wall.versus.as_ref(), wall.claimed, faults.claimed), (None, false, true));
         assert_eq!(versus.unlike, ["processor: real and emulated"]);

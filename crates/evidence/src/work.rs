@@ -1,7 +1,7 @@
 //! The figures of a run of code-plus-data: what its counters and its clock say, one number each.
 //!
-//! What it is: what the lab writes into a record when the run has ended, and what an old record without figures still tells. What it is
-//! not: comparable as it stands; [`even`](crate::even) divides by the rounds that were done.
+//! What the lab writes into a record when the run has ended, and what an old record without figures still holds. To make them
+//! comparable [`even`](crate::even) divides by the rounds that were done.
 //!
 //! ```
 //! use ramline_evidence::{Reclaim, RoundTime, RunRecord, work};

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use ramline_act::{ActError, Run, RunLock, recover};
-use ramline_evidence::{Machine, RunRecord};
+use ramline_evidence::{RunMachine, RunRecord};
 use ramline_gather::gather;
 use ramline_kernel::{Root, process, signals};
 use ramline_snapshot::Wanted;
@@ -211,16 +211,16 @@ fn keep(env: &Env<'_>, order: &Order<'_>, folder: &mut Option<RunFolder>, record
     folder.write(record).map(drop)
 }
 
-fn machine(root: &Root) -> Machine {
+fn machine(root: &Root) -> RunMachine {
     let seen = gather(root, Wanted { meminfo: true, ..Wanted::NOTHING });
-    Machine {
+    RunMachine {
         kernel: seen.machine.kernel.clone(),
         cpus: u32::try_from(seen.machine.cpus).unwrap_or_default(),
         mem_total: seen.mem_total().unwrap_or_default(),
         page_size: process::page_size(),
         boot_id: seen.machine.boot_id.clone().unwrap_or_default(),
         ramline: env!("CARGO_PKG_VERSION").to_owned(),
-        ..Machine::default()
+        ..RunMachine::default()
     }
 }
 

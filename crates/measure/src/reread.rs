@@ -1,6 +1,6 @@
 //! What reading mapped files again costs on their disk: direct reads of those very files, past the page cache.
 //!
-//! What it is not: a change of anything. Direct reads neither bring pages into the cache nor push any out; files known
+//! Nothing is changed: direct reads neither add pages to the cache nor evict any; files known
 //! to have changed pages are left out, because the kernel would write those first.
 
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use ramline_gather::requests;
 use ramline_kernel::direct::{Buffer, Direct};
 use ramline_kernel::{KernelError, Root};
 use ramline_model::maps::{Readable, Speed};
-use ramline_units::{Bytes, Nanos};
+use ramline_units::Bytes;
 
 use crate::tiers;
 
@@ -22,8 +22,6 @@ pub const LIMIT: Duration = Duration::from_millis(260);
 const FILES: usize = 16;
 const PAGE: u64 = 4096;
 const PIECE: u64 = 1 << 20;
-/// As in `tiers::disk`: fewer, and most of what was timed is the file system answering for blocks never written.
-const REACHED: f64 = 0.9;
 
 /// Measures on the disk that holds most of the clean bytes.
 ///
@@ -41,11 +39,8 @@ pub fn measure(root: &Root, files: &[Readable], seed: u64) -> Result<Speed, Kern
     }
     let most = disks.into_iter().max_by_key(|(name, (clean, _))| (*clean, name.clone()));
     let Some((disk, (clean, files))) = most else {
-        return Err(KernelError::unsupported(
-            "measure",
-            "the disk of the files",
-            "a disk known to be below one of them",
-        ));
+        let feature = "a disk known to be below one of them";
+        return Err(KernelError::unsupported("measure", "the disk of the files", feature));
     };
     let open: Vec<Direct> = files
         .iter()
@@ -60,13 +55,10 @@ pub fn measure(root: &Root, files: &[Readable], seed: u64) -> Result<Speed, Kern
     let before = requests::reads_completed(root, &disk);
     let random = random(&open, start, LIMIT / 2, seed)?;
     let reached = tiers::reached(before, requests::reads_completed(root, &disk), random.n);
-    if let Some(share) = reached.filter(|share| *share < REACHED) {
-        let rule = "at least 90 % of the requests must reach the disk; blocks that were never written do not";
-        return Err(KernelError::refused("believe the reads of", &disk, rule, format!("{:.0} % did", share * 100.0)));
-    }
+    tiers::refuse_unless_reached(reached, &disk, "disk")?;
     let sequential = sequential(&open, start)?;
-    let took = Nanos(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX));
-    Ok(Speed { disk, clean, files: u64::try_from(open.len()).unwrap_or(0), random, sequential, took, reached })
+    let (files, took) = (u64::try_from(open.len()).unwrap_or(0), start.elapsed().into());
+    Ok(Speed { disk, clean, files, random, sequential, took, reached })
 }
 
 /// Pages at random places, every page of every file as likely as any other.
@@ -86,7 +78,7 @@ fn random(files: &[Direct], start: Instant, limit: Duration, seed: u64) -> Resul
         };
         let clock = Instant::now();
         files[index].read_at(&mut page, at * PAGE)?;
-        times.push(Nanos(u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX)));
+        times.push(clock.elapsed().into());
     }
     LatencyStats::of(&times).ok_or_else(|| KernelError::unsupported("time", "reads", "a clock that moves"))
 }

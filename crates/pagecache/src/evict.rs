@@ -2,7 +2,7 @@
 //!
 //! The kernel drops only clean pages that no process maps, and a large folio only as a whole; it says nothing of what it skipped. So
 //! each file is counted before and after, and what is left is looked into. Asked to drop dirty pages it begins to write them: those of a
-//! small file are often clean, and gone, a moment later. What it is not: able to make pages go that are in use. It never writes to a
+//! small file are often clean, and gone, a moment later. Pages in use stay. It never writes to a
 //! file; with `sync` it waits until what others wrote is on the disk.
 
 mod reasons;
@@ -10,19 +10,17 @@ mod reasons;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use ramline_kernel::input::Looked;
 use ramline_kernel::residency::{self, Residency};
 use ramline_kernel::{FileKey, KernelError};
-use ramline_snapshot::cache::{Doing, EvictedFiles, Tally};
+use ramline_snapshot::cache::{Doing, EvictedFiles};
 use ramline_units::Bytes;
 
-use crate::remarks::Remarks;
-use crate::shared::{bytes, lock, owned};
-use crate::stat::{Asked, ask_range};
+use crate::Context;
+use crate::shared::{Count, Remarks, bytes, evictors};
+use crate::stat::ask_range;
 use crate::walk::{self, FoundFile, Place, Visit, WalkOptions};
-use crate::{Context, evictors};
 
 /// What is to go, and how.
 #[derive(Debug, Clone, Default)]
@@ -39,29 +37,24 @@ pub struct EvictOptions {
 
 /// Evicts everything that was named; failures are told as they happen and counted.
 pub fn evict(context: Context<'_>, names: &[PathBuf], walking: &WalkOptions, options: &EvictOptions) -> EvictedFiles {
-    let evicting = Evicting {
-        options,
-        sums: Mutex::default(),
-        left: Mutex::default(),
-        unproven: Remarks::default(),
-        failed: Mutex::default(),
-        context,
-    };
-    let walked = walk::walk(context, names, walking, &evicting);
-    let sums = owned(evicting.sums);
-    let left = owned(evicting.left);
+    let evicting = Evicting { options, unproven: Remarks::default(), failed: Count::default(), context };
+    let (walked, workers) = walk::walk(context, names, walking, &evicting);
     let mut out = EvictedFiles {
         doing: if options.dry { Doing::Dry } else { Doing::Done },
         synced: options.sync,
-        files: sums.files,
-        before: sums.before,
-        written: sums.written,
         unproven: evicting.unproven.take(),
         skipped: walked.skipped,
-        failed: walked.failed + owned(evicting.failed),
-        evictors: evictors::evictors(context.root),
+        failed: walked.failed + evicting.failed.get(),
+        evictors: evictors(context.root),
         ..EvictedFiles::default()
     };
+    let mut left = Vec::new();
+    for own in workers {
+        out.files += own.files;
+        out.before += own.before;
+        out.written += own.written;
+        left.extend(own.left);
+    }
     reasons::explain(context.root, left, options, &mut out);
     out
 }
@@ -78,11 +71,13 @@ struct Left {
     after: Residency,
 }
 
-#[derive(Debug, Default)]
-struct Sums {
+/// Of one thread.
+#[derive(Default)]
+struct Worker {
     files: u64,
     before: Bytes,
     written: Bytes,
+    left: Vec<Left>,
 }
 
 fn unwritten(seen: &Residency) -> u64 {
@@ -91,50 +86,48 @@ fn unwritten(seen: &Residency) -> u64 {
 
 struct Evicting<'a> {
     options: &'a EvictOptions,
-    sums: Mutex<Sums>,
-    left: Mutex<Vec<Left>>,
     unproven: Remarks,
-    failed: Mutex<u64>,
+    failed: Count,
     context: Context<'a>,
 }
 
 impl Visit for Evicting<'_> {
-    type Worker = Tally;
+    type Worker = Worker;
 
     fn changes_anyway(&self) -> bool {
         !self.options.dry
     }
 
-    fn file(&self, worker: &mut Tally, found: &FoundFile<'_>) {
+    fn file(&self, worker: &mut Worker, found: &FoundFile<'_>) {
         let range = self.options.range.unwrap_or((0, 0));
         let before = match ask_range(found, range) {
-            Asked::Known(seen) => seen,
-            Asked::Unknown(why) => return self.unproven(found, &why),
+            Ok(seen) => seen,
+            Err(why) => return self.unproven(found, &why),
         };
         // By opening it, before it could be counted.
         if before.cached == 0 && !self.options.dry && ramline_kernel::fs::forgets_when_opened(&found.fs.name) {
             return self.unproven(found, &format!("{}: opening a file empties what is cached of it", found.fs.name));
         }
         worker.files += 1;
-        worker.resident += bytes(before.cached);
+        worker.before += bytes(before.cached);
         if before.cached == 0 {
             return;
         }
         let mut after = before;
         if !found.fs.in_memory && !self.options.dry {
             match self.go(found, &before).map(|()| ask_range(found, range)) {
-                Ok(Asked::Known(seen)) => after = seen,
-                Ok(Asked::Unknown(why)) => return self.unproven(found, &why),
+                Ok(Ok(seen)) => after = seen,
+                Ok(Err(why)) => return self.unproven(found, &why),
                 Err(error) => self.tell(&error),
             }
         }
         let unwritten = unwritten(&before);
         if after.cached == 0 {
-            worker.dirty += bytes(unwritten);
+            worker.written += bytes(unwritten);
             return;
         }
         // Of what only would be evicted, what stays is what is dirty or held; who holds it is found out for all at once.
-        lock(&self.left).push(Left {
+        worker.left.push(Left {
             path: found.path(),
             key: found.key(),
             in_memory: found.fs.in_memory,
@@ -144,18 +137,10 @@ impl Visit for Evicting<'_> {
         });
     }
 
-    fn closed(&self, _: &mut Tally, _: &Place, path: &Path, _: u64, why: Option<&str>) -> bool {
+    fn closed(&self, _: &mut Worker, _: &Place, path: &Path, _: u64, why: Option<&str>) -> bool {
         let Some(why) = why else { return false };
         self.unproven.add(why, 1, Some(path));
         true
-    }
-
-    fn leave(&self, worker: &mut Tally, _: &Place) {
-        let own = std::mem::take(worker);
-        let mut sums = lock(&self.sums);
-        sums.files += own.files;
-        sums.before += own.resident;
-        sums.written += own.dirty;
     }
 }
 
@@ -185,7 +170,7 @@ impl Evicting<'_> {
     }
 
     fn tell(&self, error: &KernelError) {
-        *lock(&self.failed) += 1;
+        self.failed.add(1);
         (self.context.tell)(error);
     }
 }

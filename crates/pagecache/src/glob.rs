@@ -1,6 +1,6 @@
 //! Patterns for names: `*`, `?`, `[a-z]`, `[!a]`, `\` before a character that means itself.
 //!
-//! What it is not: a shell. A pattern without `/` is held against the last part of a path, one with `/` against the whole path;
+//! A pattern without `/` is held against the last part of a path, one with `/` against the whole path;
 //! `*` then also crosses `/`.
 //!
 //! Worked example: `*.log` excludes `/var/log/a.log` as well as a directory `b.log` with everything in it.
@@ -66,16 +66,12 @@ fn set(text: &[u8]) -> Option<(Piece, &[u8])> {
         if *first == b']' && !ranges.is_empty() {
             return Some((Piece::Set { not, ranges }, after));
         }
-        match after {
-            [b'-', last, after @ ..] if *last != b']' => {
-                ranges.push((*first, *last));
-                rest = after;
-            }
-            _ => {
-                ranges.push((*first, *first));
-                rest = after;
-            }
-        }
+        let (last, after) = match after {
+            [b'-', last, after @ ..] if *last != b']' => (last, after),
+            _ => (first, after),
+        };
+        ranges.push((*first, *last));
+        rest = after;
     }
 }
 

@@ -1,6 +1,6 @@
 //! What files stand on: the file systems a walk meets, which of them it enters, and how files on them are asked.
 //!
-//! What it is not: a statfs of every file. A file system is looked at once, by its device number; a file whose device is not its
+//! A file system is looked at once, by its device number; a file whose device is not its
 //! directory's (bind-mounted alone, or on an overlay) is looked at by itself.
 
 use std::collections::HashMap;

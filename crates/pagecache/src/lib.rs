@@ -1,7 +1,7 @@
 //! Files in the page cache: which are there, bringing them in, taking them out, each with proof.
 //!
-//! What it is: one walk over trees of files ([`walk`]) and what is done with each file: [`stat`] asks, [`evict`] drops and says
-//! why pages stay, [`warm`] reads what is missing within a bound. What it is not: a way to write files; it opens all of them for
+//! One walk over trees of files ([`walk`]) and what is done with each file: [`stat`] asks, [`evict`] drops and says
+//! why pages stay, [`warm`] reads what is missing within a bound. It never writes to them: all are opened for
 //! reading, and what it changes is only where their pages are. How a system call is made stands in `ramline-kernel`.
 //!
 //! ```no_run
@@ -12,7 +12,6 @@
 //! ```
 
 pub mod evict;
-mod evictors;
 mod glob;
 mod ground;
 pub mod hotset;
@@ -20,7 +19,6 @@ pub mod install;
 pub mod list;
 pub mod pin;
 mod queue;
-mod remarks;
 pub mod restore;
 pub mod run;
 pub mod save;

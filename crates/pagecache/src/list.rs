@@ -16,26 +16,25 @@ const MOST: u64 = 64 << 20;
 /// # Errors
 /// When it cannot be read, or names no file.
 pub fn read(list: &Path) -> Result<Vec<PathBuf>, KernelError> {
-    let failed = |error| KernelError::io("read the list of files", list, error);
     let tried = "read the list of files";
     let mut bytes = Vec::new();
     if list == Path::new("-") {
         // Waited for as long as it takes: whoever names it knows what is there.
-        std::io::stdin().lock().take(MOST + 1).read_to_end(&mut bytes).map_err(failed)?;
+        std::io::stdin()
+            .lock()
+            .take(MOST + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| KernelError::io(tried, list, error))?;
         if u64::try_from(bytes.len()).is_ok_and(|length| length > MOST) {
-            return Err(KernelError::refused(
-                tried,
-                list,
-                "it is larger than any such list",
-                format!("at most {}", Bytes(MOST)),
-            ));
+            let numbers = format!("at most {}", Bytes(MOST));
+            return Err(KernelError::refused(tried, list, "it is larger than any such list", numbers));
         }
     } else {
         bytes = input::read_named(tried, list, MOST)?;
     }
     let names = parse(&bytes);
     if names.is_empty() {
-        return Err(KernelError::refused("read the list of files", list, "it names no file", ""));
+        return Err(KernelError::refused(tried, list, "it names no file", ""));
     }
     Ok(names)
 }

@@ -1,28 +1,29 @@
 //! `cache pin`: keeps files in memory for as long as it runs, whatever becomes of them.
 //!
-//! Each file is mapped and locked page by page as it is read in, within a budget, small files first. Then it waits: inotify tells when
+//! Each file is mapped and locked page by page as it is read in, within a budget, small files first. Then it waits: inotify reports when
 //! something happens in one of the directories, and everything that was named is walked again and compared with what is locked. So a
 //! file that is replaced (a new one renamed over it), grows, comes or goes is followed, and what was missed is found by the next walk.
 //! Walks take at most a twentieth of the time. One file that cannot be locked is named and does not end the others.
-//! What it is not: a copy; the pages are those of the page cache, which everybody uses.
+//! Nothing is copied: the pages are those of the page cache.
 
 mod table;
-mod watch;
-mod why;
 
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use ramline_kernel::limits::Limited;
 use ramline_kernel::{FileKey, KernelError, memory_room, process, signals};
 use ramline_snapshot::cache::Pinned;
 use ramline_units::Bytes;
+use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
+use table::Table;
 
 use crate::Context;
 use crate::shared::{lock, owned};
 use crate::walk::{self, FoundFile, Place, Visit, WalkOptions};
-use table::Table;
-use watch::Watch;
 
 /// Without inotify, and for what it misses.
 const WITHOUT_WORD: Duration = Duration::from_secs(30);
@@ -44,18 +45,15 @@ pub fn pin(
     told: &mut dyn FnMut(&Pinned),
 ) -> Result<(), KernelError> {
     signals::install();
-    why::raise_limit();
+    // Up to what may be had without asking anybody.
+    Limited::LockedMemory.raise();
     let room = memory_room(context.root)?;
     // Half of what can be had: locked pages can be taken from nobody any more.
     let budget = budget.unwrap_or(Bytes(room.0 / 2));
     if budget > room {
         let numbers = format!("{budget} asked for, {room} available");
-        return Err(KernelError::refused(
-            "pin with",
-            "--budget",
-            "more would be locked than there is room for",
-            numbers,
-        ));
+        let rule = "more would be locked than there is room for";
+        return Err(KernelError::refused("pin with", "--budget", rule, numbers));
     }
     let mut watch = Watch::new();
     let mut table = Table::new(context, budget);
@@ -64,10 +62,10 @@ pub fn pin(
         let begin = Instant::now();
         // Asked before the walk: what happens during it leads to another.
         watch.take_in();
-        let seeing = Seeing { page: process::page_size(), seen: Mutex::default(), directories: Mutex::default() };
+        let seeing = Seeing { page: process::page_size(), directories: Mutex::default() };
         // What cannot be opened is told once.
         let quiet = Context { root: context.root, tell: if last.is_none() { context.tell } else { QUIET } };
-        let walked = walk::walk(quiet, names, walking, &seeing);
+        let (walked, seen) = walk::walk(quiet, names, walking, &seeing);
         // Of the walk alone: what is read in is not done again.
         let took = begin.elapsed();
         if signals::interrupted() {
@@ -76,10 +74,10 @@ pub fn pin(
         for directory in owned(seeing.directories) {
             watch.add(&directory);
         }
-        table.follow(owned(seeing.seen));
+        table.follow(seen.concat());
         let state = Pinned { watched: watch.is_whole(), skipped: walked.skipped, ..table.state() };
         if last.is_none() && state.files == 0 {
-            return Err(why::nothing(names, &state));
+            return Err(table::nothing(names, &state));
         }
         if last.as_ref() != Some(&state) {
             told(&state);
@@ -104,7 +102,6 @@ struct Seen {
 
 struct Seeing {
     page: u64,
-    seen: Mutex<Vec<Seen>>,
     directories: Mutex<Vec<PathBuf>>,
 }
 
@@ -127,10 +124,58 @@ impl Visit for Seeing {
         }
         worker.push(Seen { path: found.path(), key: found.key(), length: length.div_ceil(self.page) * self.page });
     }
+}
 
-    fn leave(&self, worker: &mut Vec<Seen>, _: &Place) {
-        if !worker.is_empty() {
-            lock(&self.seen).append(worker);
+/// Word of changes in directories, by inotify: that something happened is enough, as everything is looked at again then.
+struct Watch {
+    // None where there is no inotify, or no more of it to be had.
+    fd: Option<OwnedFd>,
+    missed: bool,
+    word: bool,
+}
+
+impl Watch {
+    pub fn new() -> Watch {
+        let fd = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok();
+        Watch { fd, missed: false, word: false }
+    }
+
+    pub fn add(&mut self, directory: &Path) {
+        let Some(fd) = &self.fd else { return };
+        let what = WatchFlags::CREATE
+            | WatchFlags::MODIFY
+            | WatchFlags::MOVED_FROM
+            | WatchFlags::MOVED_TO
+            | WatchFlags::DELETE
+            | WatchFlags::DELETE_SELF
+            | WatchFlags::MOVE_SELF;
+        // Asked each time: another directory may have the name by now. Of one that is watched nothing changes.
+        self.missed |= inotify::add_watch(fd, directory, what).is_err();
+    }
+
+    /// True when every directory is watched.
+    pub fn is_whole(&self) -> bool {
+        self.fd.is_some() && !self.missed
+    }
+
+    /// Takes in what there is; word of it is taken as read.
+    pub fn take_in(&mut self) {
+        self.read();
+        self.word = false;
+    }
+
+    /// True when something has happened since [`Watch::take_in`].
+    pub fn has_word(&mut self) -> bool {
+        self.read();
+        self.word
+    }
+
+    fn read(&mut self) {
+        let Some(fd) = &self.fd else { return };
+        let mut buffer = [MaybeUninit::uninit(); 4096];
+        let mut events = inotify::Reader::new(fd, &mut buffer);
+        while events.next().is_ok() {
+            self.word = true;
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Work that makes more work, for several threads: the last pushed is taken first, and all are done when all are idle.
 //!
-//! What it is not: fair. Taking the last first keeps a walk deep and few directories open.
+//! Taking the last first keeps a walk deep and few directories open.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::{Condvar, Mutex};
 
-use crate::shared::{is_broken, lock, wait};
+use ramline_kernel::signals::is_broken;
+
+use crate::shared::{lock, wait};
 
 pub struct Queue<T> {
     state: Mutex<State<T>>,
@@ -38,12 +40,8 @@ impl<T> Queue<T> {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
-        lock(&self.state)
-    }
-
     pub fn push(&self, item: T) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.items.push(item);
         self.idle.store(state.idle > state.items.len(), Ordering::Relaxed);
         drop(state);
@@ -52,7 +50,7 @@ impl<T> Queue<T> {
 
     /// The next item; waits for one while others may still push. `None` once nobody can.
     pub fn take(&self) -> Option<T> {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         loop {
             if let Some(item) = state.items.pop() {
                 self.idle.store(state.idle > state.items.len(), Ordering::Relaxed);
@@ -77,7 +75,7 @@ impl<T> Queue<T> {
 
     /// So many of its threads could not be begun: nobody waits for them.
     pub fn without(&self, threads: usize) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.missing += threads;
         drop(state);
         self.wake.notify_all();

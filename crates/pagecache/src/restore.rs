@@ -2,25 +2,24 @@
 //!
 //! Each file is looked at when its turn comes: gone, changed (length, time of the last change, inode) or as it was; only what is missing
 //! of the last kind is read, by the same threads, under the same guard as [`crate::warm`]. When memory is short the first part of the order
-//! is there and the rest is not. What it is not: a change of the hot set's file, which stays as it is whatever happens here.
+//! is there and the rest is not. The hot set's file stays as it is whatever happens here.
 
 mod looking;
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use ramline_kernel::{FileKey, KernelError, cache_room, process};
 use ramline_snapshot::cache::{Doing, Restored, Stop, WarmedFile};
 use ramline_units::{Bytes, Nanos};
 
+use crate::Context;
 use crate::hotset::{self, Entry, Header, Parts};
-use crate::remarks::name;
 use crate::save::Restoring;
-use crate::shared::bytes;
+use crate::shared::{bytes, evictors, name, now_ms};
 use crate::warm::guard::Guard;
 use crate::warm::{self, WarmOptions, pool};
-use crate::{Context, evictors};
 use looking::{Found, Looking, Same};
 
 /// How it is restored.
@@ -57,15 +56,16 @@ pub fn restore(context: Context<'_>, file: &Path, options: &RestoreOptions<'_>) 
         after: (!options.reading.dry).then_some(Bytes::ZERO),
         room: room.bytes,
         bound: room.bound.clone(),
-        evictors: evictors::evictors(context.root),
+        evictors: evictors(context.root),
         ..Restored::default()
     };
     let mut going = Going { seen: HashSet::new(), depth: options.reading.depth, done: 0, hot: Bytes::ZERO, last: None };
+    let how = How { context, file, page: header.page, options };
     for piece in reading.pieces()? {
         if out.stopped == Some(Stop::Interrupted) {
             break;
         }
-        going.piece(context, file, &piece?, header.page, options, &guard, &mut out);
+        going.piece(how, &piece?, &guard, &mut out);
     }
     out.not_looked_at += header.files - going.done.min(header.files);
     // Short of memory it is as done as it can be; interrupted it is not.
@@ -74,6 +74,16 @@ pub fn restore(context: Context<'_>, file: &Path, options: &RestoreOptions<'_>) 
         Restoring::forget(file);
     }
     Ok(out)
+}
+
+/// What is the same for all pieces of a hot set.
+#[derive(Clone, Copy)]
+struct How<'a> {
+    context: Context<'a>,
+    file: &'a Path,
+    /// Bytes of a page where it was saved.
+    page: u64,
+    options: &'a RestoreOptions<'a>,
 }
 
 /// What goes from one piece of the hot set to the next.
@@ -101,18 +111,8 @@ impl Going {
         new
     }
 
-    #[expect(clippy::too_many_arguments, reason = "all of a restore, for one piece of it")]
-    fn piece(
-        &mut self,
-        context: Context<'_>,
-        file: &Path,
-        entries: &[Entry],
-        page: u64,
-        options: &RestoreOptions<'_>,
-        guard: &Guard<'_>,
-        out: &mut Restored,
-    ) {
-        let looking = Looking::new(context, file, entries, page, options);
+    fn piece(&mut self, how: How<'_>, entries: &[Entry], guard: &Guard<'_>, out: &mut Restored) {
+        let (looking, options) = (Looking::new(how, entries), how.options);
         let (before, total) = (self.hot, out.hot);
         let told = |at: &warm::Progress| {
             if let Some(tell) = options.reading.progress {
@@ -126,17 +126,17 @@ impl Going {
             progress: options.reading.progress.is_some().then_some(&told as &(dyn Fn(&warm::Progress) + Sync)),
             ..options.reading
         };
-        let hot = entries.iter().fold(Bytes::ZERO, |sum, entry| sum + Bytes(entry.hot(page)));
-        let read = pool::read(context, &looking, guard, &reading, hot);
+        let hot = entries.iter().fold(Bytes::ZERO, |sum, entry| sum + Bytes(entry.hot(how.page)));
+        let read = pool::read(how.context, &looking, guard, &reading, hot);
         let found = looking.end();
         self.done += u64::try_from(entries.len()).unwrap_or(0);
         self.hot += hot;
         if !options.reading.dry {
             out.depth = read.depth;
             self.depth = Some(read.depth);
-            out.took = Nanos(out.took.0.saturating_add(Nanos::from(read.took).0));
+            out.took = Nanos(out.took.0.saturating_add(read.took.0));
         }
-        out.read += Bytes(read.bytes);
+        out.read += read.read;
         out.failed += read.failed;
         if read.stopped.is_some() {
             out.stopped = read.stopped;
@@ -194,19 +194,14 @@ fn keep(rows: &mut Vec<WarmedFile>, row: impl FnOnce() -> WarmedFile) {
     }
 }
 
-fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
-}
-
 fn refuse_foreign(context: Context<'_>, file: &Path, header: &Header, other: bool) -> Result<(), KernelError> {
     let here = process::machine(context.root);
-    match (&header.machine, &here) {
-        (Some(there), Some(here)) if there != here && !other => {
-            let numbers = format!("it was saved on {there}, this is {here}");
-            Err(KernelError::refused("restore the hot set", file, "it is of another machine", numbers)
-                .hint(format!("ramline cache restore --other-machine {}", file.display())))
-        }
-        _ => Ok(()),
-    }
+    let Some((there, here)) =
+        header.machine.as_ref().zip(here.as_ref()).filter(|(there, here)| there != here && !other)
+    else {
+        return Ok(());
+    };
+    let numbers = format!("it was saved on {there}, this is {here}");
+    Err(KernelError::refused("restore the hot set", file, "it is of another machine", numbers)
+        .hint(format!("ramline cache restore --other-machine {}", file.display())))
 }

@@ -6,21 +6,20 @@
 //! back. Pages that were in the page cache before belong to whoever read them first and stay where they are.
 //! Without the right to make a group the user's systemd is asked for one; what is left in it afterwards cannot be counted.
 //!
-//! What it is not: a limit on what the command may read or write, and not a jail.
-
-mod group;
-mod scope;
+//! It limits neither what the command may read or write nor what it may do.
 
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitStatus};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use ramline_act::{ActError, RunLock};
+use ramline_act::{ActError, Run, RunLock};
+use ramline_kernel::cgroup::{Group, Hierarchy, Version};
 use ramline_kernel::process::{self, Usage};
 use ramline_kernel::{KernelError, Root, memory_room, signals};
-use ramline_snapshot::cache::Ran;
-use ramline_units::Bytes;
+use ramline_snapshot::cache::{Apart, Ran};
+use ramline_units::{Bytes, Limit};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// How it is run.
@@ -44,15 +43,13 @@ const LEAST: u64 = 4 << 20;
 pub fn run(root: &Root, lock: RunLock, argv: &[OsString], options: RunOptions) -> Result<Ran, ActError> {
     if let Some(limit) = options.limit.filter(|limit| limit.0 < LEAST) {
         let numbers = format!("{limit}, at least {}", Bytes(LEAST));
-        return Err(
-            KernelError::refused("run with", "--limit", "the limit is too small for any command", numbers).into()
-        );
+        let rule = "the limit is too small for any command";
+        return Err(KernelError::refused("run with", "--limit", rule, numbers).into());
     }
-    let allowance = allowance(root)?;
-    match group::run(root, lock, argv, options, allowance) {
+    match in_group(root, lock, argv, options) {
         // Not when the command itself may not be started.
         Err(ActError::Kernel(error)) if error.operation != "start" && (error.is_denied() || error.is_unsupported()) => {
-            scope::run(root, argv, options, allowance, &error).map_err(ActError::from)
+            in_scope(root, argv, options, &error).map_err(ActError::from)
         }
         other => other,
     }
@@ -122,4 +119,108 @@ fn ran(argv: &[OsString], begin: Instant, (status, usage): (ExitStatus, Usage), 
         kept: options.keep,
         ..Ran::default()
     }
+}
+
+/// The limit is written again when it is off by so much.
+const STEP: u64 = 16 << 20;
+
+/// In a memory control group of our own, version 1 or 2.
+fn in_group(root: &Root, lock: RunLock, argv: &[OsString], options: RunOptions) -> Result<Ran, ActError> {
+    let allowance = allowance(root)?;
+    let mut steps = Run::begin(&lock, root, options.crash_after)?;
+    drop(lock);
+    let hierarchy = Hierarchy::detect(root)?;
+    let group = steps.make_cgroup(&hierarchy, 0)?;
+    let limit = options.limit.unwrap_or(allowance);
+    group.set_memory_limit(Limit::At(limit))?;
+    let begin = Instant::now();
+    let child = steps.spawn_into(Some(&group), &mut command(argv)?)?;
+    steps.let_others_run();
+    let mut follow = Follow { root, group: &group, allowance, now: limit, most: limit };
+    let ended = wait(&child, || {
+        if options.limit.is_none() {
+            follow.look();
+        }
+    })?;
+    let raised = options.limit.is_none().then_some(follow.most);
+    let mut out = Ran { apart: Apart::Group, limit, raised_to: raised, ..ran(argv, begin, ended, options) };
+    out.ended = u64::try_from(group.pids()?.len()).unwrap_or(0);
+    group.kill_all()?;
+    let stat = group.stat()?;
+    out.peak = stat.peak;
+    out.oom_kills = stat.oom_kills.unwrap_or(0);
+    out.cached = stat.file;
+    if !options.keep {
+        group.give_up_cache()?;
+    }
+    out.left = group.stat()?.file;
+    steps.finish()?;
+    Ok(out)
+}
+
+/// Keeps the limit so much above the command's own memory.
+struct Follow<'a> {
+    root: &'a Root,
+    group: &'a Group,
+    allowance: Bytes,
+    now: Bytes,
+    most: Bytes,
+}
+
+impl Follow<'_> {
+    fn look(&mut self) {
+        let Ok(stat) = self.group.stat() else { return };
+        let own = [stat.anon, stat.shmem, stat.kernel].into_iter().flatten().fold(Bytes::ZERO, |sum, part| sum + part);
+        let want = own + self.allowance;
+        if want.0.abs_diff(self.now.0) < STEP {
+            return;
+        }
+        // What others need is not given away: then the kernel takes back this command's pages, and ends it when there are none.
+        let more = want.saturating_sub(self.now);
+        if more > Bytes::ZERO && memory_room(self.root).is_ok_and(|room| room < more) {
+            return;
+        }
+        // Where the kernel cannot bring it below the new limit at once, the next look tries again.
+        if self.group.set_memory_limit(Limit::At(want)).is_ok() {
+            self.now = want;
+            self.most = self.most.max(want);
+        }
+    }
+}
+
+/// In a scope of the user's systemd, for whoever may not make groups.
+fn in_scope(root: &Root, argv: &[OsString], options: RunOptions, no_group: &KernelError) -> Result<Ran, KernelError> {
+    let allowance = allowance(root)?;
+    if let Some(no_scope) = unavailable(root) {
+        let rule = "its reading cannot be kept apart here";
+        let numbers = format!("a control group: {}; a scope of systemd: {no_scope}", no_group.cause);
+        return Err(KernelError::refused("run", argv[0].to_string_lossy().as_ref(), rule, numbers)
+            .hint("sudo ramline cache run -- CMD"));
+    }
+    // Nobody follows the command's own memory here: more room for it.
+    let limit = match options.limit {
+        Some(limit) => limit,
+        None => allowance.max(Bytes(memory_room(root)?.0 / 4)),
+    };
+    signals::install();
+    let mut command = Command::new("systemd-run");
+    command.args(["--user", "--scope", "--quiet", "--collect", "-p"]).arg(format!("MemoryMax={}", limit.0)).arg("--");
+    command.args(argv);
+    let begin = Instant::now();
+    let child = process::spawn_tied(&mut command, None)?;
+    let ended = wait(&child, || {})?;
+    Ok(Ran { apart: Apart::Scope, limit, ..ran(argv, begin, ended, RunOptions { keep: true, ..options }) })
+}
+
+/// Why there is no scope to be had.
+fn unavailable(root: &Root) -> Option<&'static str> {
+    if !matches!(Hierarchy::detect(root).map(|hierarchy| hierarchy.version()), Ok(Version::V2)) {
+        return Some("systemd gives users no memory limits in version 1 of control groups");
+    }
+    let bus = std::env::var_os("XDG_RUNTIME_DIR").map(|dir| Path::new(&dir).join("systemd/private"));
+    if !bus.is_some_and(|bus| bus.exists()) {
+        return Some("no systemd of this user is running");
+    }
+    let there = Command::new("systemd-run").arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).status();
+    (!there.is_ok_and(|status| status.success())).then_some("systemd-run is not installed")
 }

@@ -2,29 +2,26 @@
 //!
 //! One walk; a file of which all pages are there is kept as a whole, of any other mincore tells which, and only where cachestat
 //! says that something is (a sparse file of many TiB costs what its hot part costs). Kept in memory are hot files, never the others.
-//! What it is not: a list of what is used; the kernel tells what is there, not how often it is read. Files in memory (tmpfs), block
+//! It lists what is there, not how often it is read, which the kernel does not report. Files in memory (tmpfs), block
 //! devices and deleted files are left out: none of them is there after a boot.
 
 mod half_warm;
 mod order;
-mod place;
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use ramline_kernel::output::Output;
 use ramline_kernel::residency::{self, Method};
-use ramline_kernel::{FileKey, KernelError, process, signals};
+use ramline_kernel::{FileKey, KernelError, Root, process, signals};
 use ramline_snapshot::cache::{Doing, Saved};
 use ramline_units::Bytes;
 
+use crate::Context;
 use crate::hotset::{self, Building, Entry, Header, Parts};
-use crate::remarks::{Remarks, name};
-use crate::shared::{lock, owned};
-use crate::stat::{Asked, ask};
-use crate::walk::{self, FoundFile, Place, Visit, WalkOptions};
-use crate::{Context, evictors};
+use crate::shared::{Remarks, evictors, name, now_ms};
+use crate::stat::ask;
+use crate::walk::{self, FoundFile, Visit, WalkOptions};
 
 pub(crate) use half_warm::Restoring;
 
@@ -56,17 +53,12 @@ pub fn save(
     let no_file = output.as_ref().map_or_else(|| file == Path::new("-") || is_another(), |output| !output.is_file());
     let old = if no_file { None } else { half_warm::old(file)? };
     let all = names.is_empty();
-    let names = if all { place::disks(context.root)? } else { place::absolute(names)? };
+    let names = if all { disks(context.root)? } else { absolute(names)? };
     // Each disk was named by its own mount.
     let walking = WalkOptions { stay_on_mount: all, ..walking.clone() };
-    let saving = Saving {
-        page: process::page_size(),
-        entries: Mutex::default(),
-        unknown: Remarks::default(),
-        passed: Remarks::default(),
-    };
-    let walked = walk::walk(context, &names, &walking, &saving);
-    let mut entries = owned(saving.entries);
+    let saving = Saving { page: process::page_size(), unknown: Remarks::default(), passed: Remarks::default() };
+    let (walked, entries) = walk::walk(context, &names, &walking, &saving);
+    let mut entries: Vec<Entry> = entries.into_iter().flatten().collect();
     order::sort(context.root, &mut entries, saving.page);
     let mut entries: Vec<Entry> = entries.into_iter().flat_map(Entry::split).collect();
     let most = usize::try_from(hotset::MOST_FILES).unwrap_or(usize::MAX);
@@ -87,7 +79,7 @@ pub fn save(
         unknown: saving.unknown.take(),
         skipped,
         failed: walked.failed,
-        evictors: evictors::evictors(context.root),
+        evictors: evictors(context.root),
         looked: begin.elapsed().into(),
         ..Saved::default()
     };
@@ -117,9 +109,8 @@ pub fn save(
 }
 
 fn header(context: Context<'_>, entries: &[Entry], page: u64) -> Result<Header, KernelError> {
-    let saved = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Ok(Header {
-        saved_ms: u64::try_from(saved.as_millis()).unwrap_or(0),
+        saved_ms: now_ms(),
         machine: process::machine(context.root),
         boot: process::boot_id(context.root)?,
         up_s: process::monotonic().0 / 1_000_000_000,
@@ -131,7 +122,6 @@ fn header(context: Context<'_>, entries: &[Entry], page: u64) -> Result<Header, 
 
 struct Saving {
     page: u64,
-    entries: Mutex<Vec<Entry>>,
     unknown: Remarks,
     passed: Remarks,
 }
@@ -146,8 +136,8 @@ impl Visit for Saving {
         }
         let length = found.length();
         let seen = match ask(found) {
-            Asked::Known(seen) => seen,
-            Asked::Unknown(why) => return self.unknown.add(&why, 1, Some(&found.path())),
+            Ok(seen) => seen,
+            Err(why) => return self.unknown.add(&why, 1, Some(&found.path())),
         };
         // A page beyond the end (of a file that was cut) is nothing to read again.
         if seen.cached == 0 || length == 0 {
@@ -162,8 +152,7 @@ impl Visit for Saving {
             None
         } else {
             let mut parts = Parts::builder();
-            let asking = Asking { found, path: &path, page: self.page };
-            match asking.hot((0, length), &mut parts) {
+            match self.hot(found, (0, length), &mut parts) {
                 Ok(()) => Some(parts.finish()),
                 Err(error) => return self.unknown.add(&error.cause.to_string(), 1, Some(&path)),
             }
@@ -174,29 +163,17 @@ impl Visit for Saving {
         let FileKey { device, inode } = found.key();
         worker.push(Entry { path, length, mtime_ns: hotset::mtime_ns(found.stat), inode, device, parts });
     }
-
-    fn leave(&self, worker: &mut Vec<Entry>, _: &Place) {
-        if !worker.is_empty() {
-            lock(&self.entries).append(worker);
-        }
-    }
-}
-
-struct Asking<'a> {
-    found: &'a FoundFile<'a>,
-    path: &'a Path,
-    page: u64,
 }
 
 /// mincore is asked about so much at a time.
 const WINDOW: u64 = 128 << 20;
 
-impl Asking<'_> {
+impl Saving {
     /// Halves a range until cachestat says all or nothing, or a window is left, of which mincore tells each page.
-    fn hot(&self, (at, length): (u64, u64), parts: &mut Building) -> Result<(), KernelError> {
-        if self.found.fs.method == Method::Cachestat {
-            let asked = residency::cachestat(self.found.file, at, length);
-            let seen = asked.map_err(|error| KernelError::io("count the cached pages of", self.path, error))?;
+    fn hot(&self, found: &FoundFile<'_>, (at, length): (u64, u64), parts: &mut Building) -> Result<(), KernelError> {
+        if found.fs.method == Method::Cachestat {
+            let asked = residency::cachestat(found.file, at, length);
+            let seen = asked.map_err(|error| KernelError::io("count the cached pages of", found.path(), error))?;
             let pages = length.div_ceil(self.page);
             if seen.cached == 0 {
                 return Ok(());
@@ -207,15 +184,40 @@ impl Asking<'_> {
             }
             if length > WINDOW {
                 let half = (length / 2).div_ceil(WINDOW) * WINDOW;
-                self.hot((at, half), parts)?;
-                return self.hot((at + half, length - half), parts);
+                self.hot(found, (at, half), parts)?;
+                return self.hot(found, (at + half, length - half), parts);
             }
         }
-        for (at, length) in residency::present_in(&self.found.file, self.path, (at, length))? {
+        for (at, length) in residency::present_in(&found.file, &found.path(), (at, length))? {
             parts.push(at / self.page, length.div_ceil(self.page));
         }
         Ok(())
     }
+}
+
+/// What is saved when nothing is named: every file system of a disk of this machine, each once, where it is mounted, as `cache top` walks them.
+///
+/// # Errors
+/// When no file system of a disk is mounted.
+fn disks(root: &Root) -> Result<Vec<PathBuf>, KernelError> {
+    let found = crate::top::places::file_systems(root).0;
+    if found.is_empty() {
+        let rule = "no file system of a disk is mounted";
+        let error = KernelError::refused("save the hot set of", "this machine", rule, "");
+        return Err(error.hint("ramline cache save FILE PATH"));
+    }
+    Ok(found)
+}
+
+/// From the root: a hot set is read again from anywhere.
+///
+/// # Errors
+/// When a name leads nowhere.
+fn absolute(names: &[PathBuf]) -> Result<Vec<PathBuf>, KernelError> {
+    let full = |path: &PathBuf| {
+        std::fs::canonicalize(path).map_err(|error| KernelError::io("save the hot set of", Path::new(path), error))
+    };
+    names.iter().map(full).collect()
 }
 
 #[cfg(test)]

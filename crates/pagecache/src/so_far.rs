@@ -1,6 +1,6 @@
-//! How far a look is: files asked by now, and what of them is in the page cache. For whoever waits, from another thread.
+//! Progress of a look: files asked by now, and what of them is in the page cache, to be read from another thread.
 //!
-//! What it is not: an answer. It counts what was asked, also what does not count in the end.
+//! It counts what was asked, also what does not count in the end.
 //!
 //! ```
 //! use ramline_pagecache::SoFar;

@@ -1,11 +1,9 @@
 //! `cache stat`: how much of each file is in the page cache, summed up by directory.
 //!
-//! What it is not: a list of all files in memory; sums are kept by directory, and of the files only those with the most. Who wants
-//! every file gets them as lines while the walk goes on ([`StatOptions::lines`]).
+//! Sums are kept by directory, and of the files only those with the most; every file is to be had as a line while the walk goes on
+//! ([`StatOptions::lines`]).
 
 mod ask;
-mod map;
-mod most;
 mod sums;
 mod trees;
 
@@ -14,12 +12,11 @@ use std::path::{Path, PathBuf};
 use ramline_snapshot::cache::{FileRow, Stat};
 use ramline_units::Bytes;
 
-use crate::remarks::{Remarks, name};
-use crate::shared::bytes;
+use crate::Context;
+use crate::shared::{Remarks, bytes, evictors, name};
 use crate::walk::{self, FoundFile, Place, Visit, WalkOptions};
-use crate::{Context, evictors};
 
-pub(crate) use ask::{Asked, ask, ask_range};
+pub(crate) use ask::{ask, ask_range, pages, row, tally};
 pub(crate) use sums::{PlaceSums, Sums};
 
 /// Takes lines of JSON, each ended; from any thread.
@@ -41,11 +38,11 @@ pub struct StatOptions<'a> {
 /// Asks about everything that was named; failures are told as they happen and counted.
 pub fn stat(context: Context<'_>, names: &[PathBuf], walking: &WalkOptions, options: &StatOptions<'_>) -> Stat {
     let asking = Asking { options: *options, sums: Sums::new(options.top), remarks: Remarks::default() };
-    let walked = walk::walk(context, names, walking, &asking);
+    let (walked, _) = walk::walk(context, names, walking, &asking);
     let (named, directories, total) = asking.sums.trees.finish(options.depth);
     let mut files = asking.sums.files();
     if let Some(parts) = options.map {
-        files.iter_mut().for_each(|row| row.map = map::of(row, parts));
+        files.iter_mut().for_each(|row| row.map = ask::map(row, parts));
     }
     Stat {
         page: bytes(1),
@@ -60,7 +57,7 @@ pub fn stat(context: Context<'_>, names: &[PathBuf], walking: &WalkOptions, opti
         failed: walked.failed,
         denied: walked.denied,
         vanished: walked.vanished,
-        evictors: evictors::evictors(context.root),
+        evictors: evictors(context.root),
     }
 }
 
@@ -89,16 +86,16 @@ impl Visit for Asking<'_> {
     fn file(&self, worker: &mut Worker, found: &FoundFile<'_>) {
         let (asked, length, named) = (ask(found), Bytes(found.length()), found.name.is_none());
         self.sums.add(&mut worker.sums, &asked, length, || found.path());
-        if named || self.sums.wants(&worker.sums, asked.pages()) || self.options.lines.is_some() {
-            self.row(worker, named, asked.row(name(&found.path()), length));
+        if named || self.sums.wants(&worker.sums, ask::pages(&asked)) || self.options.lines.is_some() {
+            self.row(worker, named, ask::row(&asked, name(&found.path()), length));
         }
     }
 
     fn closed(&self, worker: &mut Worker, _: &Place, path: &Path, length: u64, why: Option<&str>) -> bool {
-        let asked = Asked::Unknown(why.unwrap_or("it cannot be opened for reading").to_owned());
+        let asked = Err(why.unwrap_or("it cannot be opened for reading").to_owned());
         self.sums.add(&mut worker.sums, &asked, Bytes(length), || path.to_owned());
         if self.options.lines.is_some() {
-            self.row(worker, false, asked.row(name(path), Bytes(length)));
+            self.row(worker, false, ask::row(&asked, name(path), Bytes(length)));
         }
         true
     }

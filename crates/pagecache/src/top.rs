@@ -1,7 +1,7 @@
 //! `cache top`: which files and directories fill the page cache of the whole machine, also those no process has open.
 //!
 //! Every local file system is walked once, files without a name are asked through the processes that hold them, block devices
-//! for their own pages, and the sum is held against what the kernel counts. What it is not: a trace; a page that comes and goes
+//! for their own pages, and the sum is held against what the kernel counts. A page that is read in or evicted
 //! during the look is seen or not.
 
 pub(crate) mod places;
@@ -19,11 +19,10 @@ use ramline_snapshot::cache::{CacheHolder, CacheUser, FileRow, HotFile, Source, 
 use ramline_units::{Bytes, SignedBytes};
 use rustix::fs::FileType;
 
-use crate::remarks::name;
-use crate::shared::{Count, bytes, lock};
-use crate::stat::{PlaceSums, Sums, ask};
+use crate::shared::{Count, bytes, evictors, lock, name};
+use crate::stat::{self, PlaceSums, Sums, ask};
 use crate::walk::{self, FoundFile, Place, Visit, WalkOptions};
-use crate::{Context, evictors};
+use crate::{Context, SoFar};
 
 /// What is to be told.
 #[derive(Debug, Clone, Default)]
@@ -55,35 +54,30 @@ pub fn top(context: Context<'_>, options: &TopOptions, tell: &dyn Fn(&Seen)) -> 
     let held = held(context.root);
     let places = places::places(context.root);
     let whole = Whole::new(&held, options.rows);
-    let mut walking = options.walking.clone();
-    walking.stay_on_mount = true;
-    walking.until = options.within.map(|within| begin + within);
+    let until = options.within.map(|within| begin + within);
+    let walking = WalkOptions { stay_on_mount: true, until, ..options.walking.clone() };
     let walked = std::thread::scope(|scope| {
-        let walk = || walk::walk(context, &places.paths, &walking, &whole);
+        let walk = || walk::walk(context, &places.paths, &walking, &whole).0;
         let Some(walker) = worker::beside(scope, "top", walk) else { return walk() };
         let mut first = options.first;
         while !walker.is_finished() {
             std::thread::sleep(ROUND);
             if first.is_some_and(|after| begin.elapsed() >= after) && !walker.is_finished() {
                 first = None;
-                let mut seen = whole.seen();
-                seen.counted_before = counted_before;
-                seen.devices_closed.clone_from(&places.closed);
+                let mut seen = whole.seen(counted_before, &places.closed);
                 reconcile(context, &mut seen);
                 tell(&seen);
             }
         }
         walker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     });
-    let mut seen = whole.seen();
+    let mut seen = whole.seen(counted_before, &places.closed);
     whole.nameless(&mut seen);
-    seen.counted_before = counted_before;
     seen.complete = walked.complete;
     seen.skipped.extend(places.passed);
-    seen.devices_closed = places.closed;
     seen.skipped.extend(walked.skipped);
     (seen.failed, seen.directories_read) = (walked.failed, walked.directories);
-    seen.evictors = evictors::evictors(context.root);
+    seen.evictors = evictors(context.root);
     seen.unknown = whole.sums.unknown.take();
     reconcile(context, &mut seen);
     seen
@@ -107,32 +101,19 @@ fn counted(context: Context<'_>) -> (Bytes, Bytes) {
     of().unwrap_or_default()
 }
 
-/// What one process, or one group, holds.
-#[derive(Default)]
-struct Sum {
-    pages: Count,
-    files: Count,
-}
-
-impl Sum {
-    fn add(&self, pages: u64) {
-        self.pages.add(pages);
-        self.files.add(1);
-    }
-
-    fn user(&self, name: &str, pid: Option<u32>) -> CacheUser {
-        let (resident, pid) = (bytes(self.pages.get()), pid.filter(|pid| *pid > 0));
-        CacheUser { name: name.to_owned(), pid, resident, files: self.files.get() }
-    }
+/// One process, or one group, and what it holds.
+fn user(name: &str, pid: Option<u32>, sum: &SoFar) -> CacheUser {
+    let pid = pid.filter(|pid| *pid > 0);
+    CacheUser { name: name.to_owned(), pid, resident: sum.resident(), files: sum.files() }
 }
 
 struct Whole<'a> {
     rows: usize,
     held: &'a Held,
     // By place in the list of holders.
-    processes: Vec<Sum>,
+    processes: Vec<SoFar>,
     group_of: Vec<usize>,
-    groups: Vec<(&'a str, Sum)>,
+    groups: Vec<(&'a str, SoFar)>,
     held_pages: Count,
     sums: Sums,
     devices: Mutex<Vec<FileRow>>,
@@ -141,12 +122,12 @@ struct Whole<'a> {
 impl<'a> Whole<'a> {
     fn new(held: &'a Held, rows: usize) -> Whole<'a> {
         let mut numbers: HashMap<&str, usize> = HashMap::new();
-        let mut groups: Vec<(&str, Sum)> = Vec::new();
+        let mut groups: Vec<(&str, SoFar)> = Vec::new();
         let group_of = held.holders.iter().map(|holder| {
             // A loop device is no process, and in no group.
             let path = if holder.pid == 0 { LOOPS } else { holder.group.as_deref().unwrap_or("no group seen") };
             *numbers.entry(path).or_insert_with(|| {
-                groups.push((path, Sum::default()));
+                groups.push((path, SoFar::default()));
                 groups.len() - 1
             })
         });
@@ -154,7 +135,7 @@ impl<'a> Whole<'a> {
         Whole {
             rows,
             held,
-            processes: held.holders.iter().map(|_| Sum::default()).collect(),
+            processes: held.holders.iter().map(|_| SoFar::default()).collect(),
             group_of,
             groups,
             held_pages: Count::default(),
@@ -182,7 +163,7 @@ impl<'a> Whole<'a> {
     }
 
     /// What was seen so far.
-    fn seen(&self) -> Seen {
+    fn seen(&self, counted_before: Bytes, closed: &[String]) -> Seen {
         let (walked, named) = self.sums.trees.roots();
         let mut device_files = lock(&self.devices).clone();
         ramline_units::sort_by_key(&mut device_files, |row| std::cmp::Reverse(row.resident));
@@ -190,12 +171,14 @@ impl<'a> Whole<'a> {
         let groups = self.groups.iter().filter(|(path, _)| *path != LOOPS);
         Seen {
             page: bytes(1),
+            counted_before,
+            devices_closed: closed.to_vec(),
             named,
             held: bytes(self.held_pages.get()),
             directories: self.sums.trees.heavy(Bytes(named.resident.0 / PARTS), self.rows),
             files: self.sums.files().into_iter().map(|row| self.hot(row, None)).collect(),
-            processes: self.most(holders.map(|(h, sum)| sum.user(&h.name, Some(h.pid)))),
-            groups: self.most(groups.map(|(path, sum)| sum.user(path, None))),
+            processes: self.most(holders.map(|(h, sum)| user(&h.name, Some(h.pid), sum))),
+            groups: self.most(groups.map(|(path, sum)| user(path, None, sum))),
             device_files,
             walked,
             processes_denied: self.held.denied,
@@ -261,12 +244,12 @@ impl Visit for Whole<'_> {
 
     fn file(&self, worker: &mut PlaceSums, found: &FoundFile<'_>) {
         let (asked, length) = (ask(found), Bytes(found.length()));
-        let row = || asked.row(name(&found.path()), length);
+        let row = || stat::row(&asked, name(&found.path()), length);
         if FileType::from_raw_mode(found.stat.st_mode) == FileType::BlockDevice {
             return lock(&self.devices).push(row());
         }
         self.sums.add(worker, &asked, length, || found.path());
-        let pages = asked.pages();
+        let pages = stat::pages(&asked);
         if pages == 0 {
             return;
         }

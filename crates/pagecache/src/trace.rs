@@ -2,32 +2,31 @@
 //!
 //! Two trace instances: one records what the processes in question do, or everybody with the files in question, and the other who
 //! takes pages out, whoever that is. Both are made and removed through the journal, and stop by themselves when this process is gone.
-//! What it is not: able to see a touch of a page that is mapped already, a read of a file in memory (tmpfs), or a write over pages
-//! that are there: the kernel tells nothing of them.
+//! Not seen are touches of pages that are mapped already, reads of files in memory (tmpfs), and writes over pages that are there:
+//! the kernel records none of them.
 
 mod names;
-mod of_files;
 mod recording;
-mod watch;
 
+use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
 
-use crate::walk::WalkOptions;
 use ramline_act::{Result, Run};
 use ramline_gather::naming;
 use ramline_kernel::{KernelError, process, signals};
-use ramline_snapshot::cache::Traced;
+use ramline_snapshot::cache::{Look, Traced, Watched};
 use ramline_trace::Event;
+use recording::{ROUND, Recording, RecordingPlan};
 
 use crate::Context;
-use crate::shared::bytes;
-use recording::{ROUND, Recording, Wanted};
+use crate::shared::{bytes, evictors, name};
+use crate::stat::{self, StatOptions};
+use crate::walk::WalkOptions;
 
 pub use names::EVICTS;
-pub use watch::{Watching, watch};
 
 /// Whose doings are recorded.
 #[derive(Debug)]
@@ -45,6 +44,7 @@ pub enum Whom {
 /// What is recorded.
 #[derive(Debug)]
 pub struct TraceOptions {
+    /// By whom.
     pub whom: Whom,
     /// Only these files, or those below these directories.
     pub paths: Vec<PathBuf>,
@@ -57,10 +57,11 @@ pub struct TraceOptions {
 /// # Errors
 /// More privilege is needed, or this kernel has no tracing; a process or group does not exist; the command cannot be started.
 pub fn trace(context: Context<'_>, run: &mut Run, walking: &WalkOptions, options: TraceOptions) -> Result<Traced> {
-    let files = of_files::of(context, &options.paths, walking)?;
+    let files = names::of_paths(context, &options.paths, walking)?;
     let whom = words(&options.whom);
     let threads = threads(context, &options.whom)?;
-    let wanted = Wanted { requests: true, files: &files, everybody: threads.is_none() && !is_command(&options.whom) };
+    let wanted =
+        RecordingPlan { requests: true, files: &files, everybody: threads.is_none() && !is_command(&options.whom) };
     let mut recording = Recording::make(context, run, &wanted)?;
     if let Some(threads) = &threads {
         recording.only(threads)?;
@@ -78,7 +79,10 @@ pub fn trace(context: Context<'_>, run: &mut Run, walking: &WalkOptions, options
     let ours = if child.is_some() { naming::threads(context.root, std::process::id()) } else { Vec::new() };
     let wants = |event: &Event| files.wants(event) && !ours.contains(&event.task);
     let mut ended = None;
-    while ended.is_none() && !signals::interrupted() && options.lasts.is_none_or(|lasts| recording.elapsed() < lasts) {
+    while ended.is_none()
+        && !signals::interrupted()
+        && options.lasts.is_none_or(|lasts| recording.began.elapsed() < lasts)
+    {
         recording.round(wants)?;
         ended = pause(child.as_mut())?;
     }
@@ -150,4 +154,67 @@ fn pause(child: Option<&mut Child>) -> Result<Option<ExitStatus>> {
 
 fn code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
+}
+
+/// How it is watched.
+pub struct Watching<'a> {
+    /// How long; until a signal comes otherwise.
+    pub lasts: Option<Duration>,
+    /// Between two looks at what is there.
+    pub every: Duration,
+    /// Told of every look as it is taken.
+    pub looked: &'a dyn Fn(&Look),
+}
+
+/// Watches files, and those below directories.
+///
+/// # Errors
+/// As [`trace`].
+pub fn watch(
+    context: Context<'_>,
+    run: &mut Run,
+    paths: &[PathBuf],
+    walking: &WalkOptions,
+    how: &Watching<'_>,
+) -> Result<Watched> {
+    let files = names::of_paths(context, paths, walking)?;
+    let wanted = RecordingPlan { requests: false, files: &files, everybody: true };
+    let mut recording = Recording::make(context, run, &wanted)?;
+    files.names.keys().for_each(|file| recording.counter.watch(*file));
+    recording.start()?;
+    let mut looks: Vec<Look> = Vec::new();
+    let look = |looks: &mut Vec<Look>, recording: &Recording| {
+        let seen = stat::stat(context, paths, walking, &StatOptions::default());
+        let look = Look { at: recording.began.elapsed().into(), tally: seen.total };
+        (how.looked)(&look);
+        looks.push(look);
+    };
+    while !signals::interrupted() && how.lasts.is_none_or(|lasts| recording.began.elapsed() < lasts) {
+        let next = how.every.saturating_mul(u32::try_from(looks.len()).unwrap_or(u32::MAX));
+        if recording.began.elapsed() >= next {
+            look(&mut looks, &recording);
+        }
+        recording.round(|_| true)?;
+        std::thread::sleep(ROUND);
+    }
+    recording.stop(|_| true)?;
+    if !signals::interrupted() {
+        look(&mut looks, &recording);
+    }
+    let (recorded, counted) = recording.end()?;
+    let mut out = Watched {
+        page: bytes(1),
+        named: paths.iter().map(|path| name(path)).collect(),
+        recorded,
+        looks,
+        evictors: evictors(context.root),
+        ..Watched::default()
+    };
+    let given: BTreeSet<_> = files.names.values().map(|path| name(path)).collect();
+    out.files = counted.files.into_iter().filter(|file| given.contains(&file.name)).collect();
+    out.files.iter().for_each(|file| out.total.add(&file.touched));
+    out.files.retain(|file| file.touched.evicted + file.touched.dropped + file.touched.refaulted > 0);
+    ramline_units::sort_by_key(&mut out.files, |file| std::cmp::Reverse(file.touched.evicted + file.touched.dropped));
+    out.pushed = counted.pushed;
+    Ok(out)
 }

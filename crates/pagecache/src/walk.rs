@@ -4,8 +4,8 @@
 //! descriptors of its own: in a shared one every open and close of a file waits for those of the other threads. So nothing that is open goes
 //! from one thread to another. A thread that has nothing to do is given names, of directories or of files of a large one, and
 //! opens the directory they are in once more, by its path, which must still lead to the same directory, and below what was named not
-//! through a link unless links are followed. Kept are directories and files
-//! with several names, never the files. What it is not: a reader: it opens regular files (and a block device that was named) and
+//! through a link unless links are followed. Directories and files
+//! with several names are remembered, other files are not. It opens regular files (and a block device that was named) and
 //! never a FIFO, a socket, or a device unasked; it never enters a mount that a server or a program answers for unasked, and never
 //! follows a link unasked.
 //!
@@ -14,7 +14,6 @@
 
 mod named;
 mod one;
-mod open;
 mod share;
 
 use std::collections::HashSet;
@@ -33,8 +32,7 @@ use rustix::fs::{FileType, Stat};
 
 use crate::ground::{Closed, FileSystem, Ground};
 use crate::queue::Queue;
-use crate::remarks::Remarks;
-use crate::shared::{Count, lock};
+use crate::shared::{Remarks, lock, owned};
 use crate::{Context, Glob, SoFar};
 use share::Share;
 
@@ -61,7 +59,7 @@ pub struct WalkOptions {
 
 /// What is done with each file.
 pub trait Visit: Sync {
-    /// What a thread keeps to itself; it begins with the default.
+    /// What a thread keeps to itself; it begins with the default, and [`walk`] returns those of all threads.
     type Worker: Default + Send;
 
     /// A directory, or something that was named, is begun. Its parent was begun before.
@@ -71,14 +69,7 @@ pub trait Visit: Sync {
     fn file(&self, worker: &mut Self::Worker, found: &FoundFile<'_>);
 
     /// A file that cannot be opened, the failure was told already; or that was not opened, for a reason. True when it is counted here.
-    fn closed(
-        &self,
-        _worker: &mut Self::Worker,
-        _place: &Place,
-        _path: &Path,
-        _length: u64,
-        _why: Option<&str>,
-    ) -> bool {
+    fn closed(&self, _: &mut Self::Worker, _: &Place, _path: &Path, _length: u64, _why: Option<&str>) -> bool {
         false
     }
 
@@ -199,17 +190,11 @@ struct Walk<'a, V: Visit> {
     // Files that were named: nobody else counts them.
     named: HashSet<FileKey>,
     skipped: Remarks,
-    counts: Counts,
+    counts: Mutex<Walked>,
+    // Of threads that have ended.
+    workers: Mutex<Vec<V::Worker>>,
     // A signal came, or the time was up.
     cut: AtomicBool,
-}
-
-#[derive(Default)]
-struct Counts {
-    directories: Count,
-    failed: Count,
-    denied: Count,
-    vanished: Count,
 }
 
 /// How many threads a walk uses.
@@ -221,9 +206,13 @@ pub fn threads(options: &WalkOptions) -> usize {
     limits::threads_within(std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8))
 }
 
+/// How a walk went, and what each thread kept to itself.
+type WalkedBy<V> = (Walked, Vec<<V as Visit>::Worker>);
+
 /// Walks everything that was named. Ends early when a signal came, if those are caught.
-pub fn walk<V: Visit>(context: Context<'_>, names: &[PathBuf], options: &WalkOptions, visit: &V) -> Walked {
-    raise_open_files();
+pub fn walk<V: Visit>(context: Context<'_>, names: &[PathBuf], options: &WalkOptions, visit: &V) -> WalkedBy<V> {
+    // A deep tree keeps one directory open on each level, a thread.
+    Limited::OpenFiles.raise();
     let threads = threads(options);
     let mut walk = Walk::new(context, options, visit, threads);
     let waits = walk.begin(names);
@@ -240,19 +229,8 @@ pub fn walk<V: Visit>(context: Context<'_>, names: &[PathBuf], options: &WalkOpt
             }
         }
     });
-    Walked {
-        directories: walk.counts.directories.get(),
-        failed: walk.counts.failed.get(),
-        denied: walk.counts.denied.get(),
-        vanished: walk.counts.vanished.get(),
-        complete: !walk.cut.load(Ordering::Relaxed),
-        skipped: walk.skipped.take(),
-    }
-}
-
-/// A deep tree keeps one directory open on each level, a thread.
-pub(crate) fn raise_open_files() {
-    Limited::OpenFiles.raise();
+    let (complete, skipped) = (!walk.cut.load(Ordering::Relaxed), walk.skipped.take());
+    (Walked { complete, skipped, ..owned(walk.counts) }, owned(walk.workers))
 }
 
 impl<'a, V: Visit> Walk<'a, V> {
@@ -268,7 +246,8 @@ impl<'a, V: Visit> Walk<'a, V> {
             linked: Mutex::default(),
             named: HashSet::new(),
             skipped: Remarks::default(),
-            counts: Counts::default(),
+            counts: Mutex::default(),
+            workers: Mutex::default(),
             cut: AtomicBool::new(false),
         }
     }
@@ -291,10 +270,10 @@ impl<'a, V: Visit> Walk<'a, V> {
     }
 
     fn tell(&self, error: &KernelError) {
-        self.counts.failed.add(1);
-        if error.is_denied() {
-            self.counts.denied.add(1);
-        }
+        let mut counts = lock(&self.counts);
+        counts.failed += 1;
+        counts.denied += u64::from(error.is_denied());
+        drop(counts);
         (self.context.tell)(error);
     }
 

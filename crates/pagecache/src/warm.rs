@@ -3,14 +3,12 @@
 //!
 //! Order: plan (what is missing, asked without reading), direct I/O users named, read, ask again. Reading is splice(2) into nowhere, or
 //! pread(2) into one buffer a thread: with errors that can be told, and safe when a file shrinks. (Advice such as WILLNEED loads one
-//! read-ahead window a call: it only announces small files.) Holes are not read. What it is not: a promise; others read too, and may push
-//! out what was brought in.
+//! read-ahead window a call: it only announces small files.) Holes are not read. Others read too, and may push
+//! out what was read in.
 
 mod cut;
 mod depth;
 pub(crate) mod guard;
-mod options;
-mod permits;
 pub(crate) mod plan;
 pub(crate) mod pool;
 mod reader;
@@ -23,16 +21,15 @@ use ramline_gather::mappers;
 use ramline_kernel::residency::{self, Method};
 use ramline_kernel::{FileKey, KernelError, cache_room, process};
 use ramline_snapshot::cache::{Doing, Warmed, WarmedFile};
-use ramline_units::{Bytes, Nanos};
+use ramline_units::Bytes;
 
-use crate::remarks::name;
-use crate::shared::{bytes, parallel_map};
+use crate::shared::{bytes, evictors, name, parallel_map};
 use crate::walk::WalkOptions;
-use crate::{Context, evict, evictors, walk};
+use crate::{Context, evict, walk};
 use guard::Guard;
 use plan::Planned;
 
-pub use options::{Progress, WarmOptions};
+pub use wanted::{Progress, WarmOptions};
 
 /// Files that were not warmed as wanted are named up to so many.
 const NAMED: usize = 20;
@@ -47,35 +44,29 @@ pub fn warm(
     walking: &WalkOptions,
     options: &WarmOptions<'_>,
 ) -> Result<Warmed, KernelError> {
-    let plan = plan::plan(context, names, walking, options.range, options.dry);
+    let plan = plan::plan(context, names, walking, options);
     let room = cache_room(context.root)?;
     let missing = Bytes(plan.files.iter().map(|file| file.missing).sum());
+    let (direct, evictors) = (direct(context, &plan.files), evictors(context.root));
+    let guard = Guard::new(context.root, &room, missing);
+    let wanted = plan::Missing { files: &plan.files, range: options.range };
+    let read = if options.dry { Warmed::default() } else { pool::read(context, &wanted, &guard, options, missing) };
     let mut out = Warmed {
         doing: if options.dry { Doing::Dry } else { Doing::Done },
         before: plan.tally,
         missing,
         room: room.bytes,
-        bound: room.bound.clone(),
-        direct: direct(context, &plan.files),
+        bound: room.bound,
+        direct,
         unknown: plan.unknown,
         skipped: plan.walked.skipped,
-        failed: plan.walked.failed,
-        evictors: evictors::evictors(context.root),
-        ..Warmed::default()
+        failed: plan.walked.failed + read.failed,
+        evictors,
+        ..read
     };
-    if options.dry {
-        return Ok(out);
+    if !options.dry {
+        check(&plan.files, options.range, walking, &mut out);
     }
-    let guard = Guard::new(context.root, &room, missing);
-    let wanted = plan::Missing { files: &plan.files, range: options.range };
-    let read = pool::read(context, &wanted, &guard, options, missing);
-    out.read = Bytes(read.bytes);
-    out.took = Nanos::from(read.took);
-    out.depth = read.depth;
-    out.tried = read.tried;
-    out.failed += read.failed;
-    out.stopped = read.stopped;
-    check(&plan.files, options.range, walking, &mut out);
     Ok(out)
 }
 

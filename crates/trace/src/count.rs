@@ -16,7 +16,6 @@
 //! Files and tasks are looked up through [`World`].
 
 mod finish;
-mod folios;
 mod moves;
 mod pushing;
 mod ranges;
@@ -27,9 +26,8 @@ use std::collections::HashMap;
 use ramline_snapshot::cache::{Level, Touched};
 
 use crate::{Event, FileId, TaskName, What};
-use folios::Folios;
 use pushing::Pushing;
-use ranges::Ranges;
+use ranges::{Folios, Ranges};
 
 pub use finish::Counted;
 pub use world::{Process, Role, World};

@@ -1,5 +1,7 @@
 //! What the kernel's records mean: those of the page cache, of read-ahead, of reclaim, and of new processes.
 
+use ramline_snapshot::cache::Level;
+
 use crate::{Field, Format};
 
 /// A file as the kernel names it in records; not as stat(2) does, whose device numbers are others.
@@ -183,16 +185,14 @@ impl Decoder {
         self.places[id] = u8::try_from(self.known.len()).unwrap_or(0);
     }
 
-    /// Misses can be told from read-ahead.
+    /// How much is recorded: whether requests are at all, and whether misses can be told from read-ahead.
     #[must_use]
-    pub const fn has_marks(&self) -> bool {
-        self.marks
-    }
-
-    /// Requests are recorded at all.
-    #[must_use]
-    pub const fn has_requests(&self) -> bool {
-        self.requests
+    pub const fn level(&self) -> Level {
+        match (self.requests, self.marks) {
+            (true, true) => Level::Full,
+            (true, false) => Level::NoMarks,
+            (false, _) => Level::ChangesOnly,
+        }
     }
 
     /// What a record says; `None` for one of another event, and for one that makes no sense.
@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(file.numbers(), (254, 1));
         assert_eq!(decoder.event(&record(3, &[1])), None);
         assert_eq!(decoder.event(&record(4, &[1, 7, 40, 2])), None);
-        assert!(!decoder.has_requests() && !decoder.has_marks());
+        assert!(!decoder.requests && !decoder.marks);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! use ramline_trace::Format;
 //! let text = "name: x\nID: 7\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n\tfield:dev_t s_dev;\toffset:4;\tsize:4;\tsigned:0;\n";
 //! let format = Format::parse(text);
-//! assert_eq!((format.id(), format.number("s_dev", &[0, 0, 0, 0, 1, 0, 0, 0])), (Some(7), Some(1)));
+//! assert_eq!((format.id(), format.field("s_dev").unwrap().number(&[0, 0, 0, 0, 1, 0, 0, 0])), (Some(7), Some(1)));
 //! ```
 
 use std::collections::BTreeMap;
@@ -70,12 +70,6 @@ impl Format {
     pub fn field(&self, name: &str) -> Option<Field> {
         self.fields.get(name).copied()
     }
-
-    /// The number in a field of a record.
-    #[must_use]
-    pub fn number(&self, name: &str, record: &[u8]) -> Option<u64> {
-        self.field(name)?.number(record)
-    }
 }
 
 /// ` field:unsigned long i_ino; offset:8; size:8; signed:0;`; an array has `[16]` behind its name.
@@ -97,6 +91,10 @@ fn field(line: &str) -> Option<(String, Field)> {
 mod tests {
     use super::*;
 
+    fn number(format: &Format, name: &str, record: &[u8]) -> Option<u64> {
+        format.field(name)?.number(record)
+    }
+
     const TASK: &str = "name: task_newtask\nID: 205\nformat:\n\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n\
         \tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n\tfield:char comm[16];\toffset:12;\tsize:16;\tsigned:0;\n\
         \tfield:u64 clone_flags;\toffset:32;\tsize:8;\tsigned:0;\n\nprint fmt: \"pid=%d\", REC->pid\n";
@@ -107,13 +105,13 @@ mod tests {
         let mut record = vec![0u8; 40];
         record[8..12].copy_from_slice(&77u32.to_ne_bytes());
         record[12..15].copy_from_slice(b"cat");
-        assert_eq!(format.number("pid", &record), Some(77));
+        assert_eq!(number(&format, "pid", &record), Some(77));
         assert_eq!(
             format.field("comm").and_then(|field| field.bytes(&record)).map(|comm| &comm[..4]),
             Some(&b"cat\0"[..])
         );
-        assert_eq!(format.number("clone_flags", &record[..39]), None);
-        assert_eq!(format.number("order", &record), None);
+        assert_eq!(number(&format, "clone_flags", &record[..39]), None);
+        assert_eq!(number(&format, "order", &record), None);
     }
 
     #[test]
@@ -122,7 +120,7 @@ mod tests {
             ["", "field:", "field:int x;offset:-1;size:4;", "field:int x;offset:99999999999999999999;size:4", "ID: x"]
         {
             let format = Format::parse(text);
-            assert_eq!((format.id(), format.number("x", &[0; 8])), (None, None), "{text}");
+            assert_eq!((format.id(), number(&format, "x", &[0; 8])), (None, None), "{text}");
         }
     }
 }

@@ -14,14 +14,10 @@
 mod call;
 mod graph;
 mod line;
-mod sleeps;
-mod step;
 
-pub use call::call;
+pub use call::{Sleep, call, sleeps};
 pub use graph::graph;
-pub use line::{Clock, MARK};
-pub use sleeps::{Sleep, sleeps};
-pub use step::KEPT;
+pub use line::{Clock, KEPT, MARK};
 
 #[cfg(test)]
 mod tests;

@@ -19,7 +19,7 @@ mod shown;
 mod who;
 
 pub use lab_lists::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption, PastSeries};
-pub use ramline_evidence::proof::{self, Outcome, Point, ProofArm, ProofTable, Versus};
+pub use ramline_evidence::proof::{self, ProofArm, ProofPoint, ProofTable, ProofVersus};
 pub use ramline_model::costs::CostRatio;
 pub use ramline_model::ledger::{Drift, Moved};
 pub use ramline_sheet::{sheet, text};

@@ -1,7 +1,7 @@
 use super::*;
 use crate::record::{Arm, Better, Figure};
 
-const ASKED: Asked = Asked { within: 0.1, resolution: 0.05, runs: 3, start: Bytes::from_mib(100) };
+const ASKED: KneeAsked = KneeAsked { within: 0.1, resolution: 0.05, runs: 3, start: Bytes::from_mib(100) };
 
 fn record(limit: Option<Bytes>, wall: f64, verdict: Verdict) -> RunRecord {
     let arm = match limit {
@@ -12,9 +12,9 @@ fn record(limit: Option<Bytes>, wall: f64, verdict: Verdict) -> RunRecord {
 }
 
 /// Plays a command: its time, or a verdict, as a function of the limit; returns the result and the runs it took.
-fn play(asked: Asked, mut command: impl FnMut(Option<Bytes>, usize) -> (f64, Verdict)) -> (Knee, usize) {
+fn play(asked: KneeAsked, mut command: impl FnMut(Option<Bytes>, usize) -> (f64, Verdict)) -> (Knee, usize) {
     let mut records = Vec::new();
-    while let Next::Try(limit) = Knee::of(&records, asked).next() {
+    while let Some(limit) = Knee::of(&records, asked).next() {
         assert!(records.len() < 400, "it does not end");
         for limit in [None, Some(limit)] {
             let (wall, verdict) = command(limit, records.len());
@@ -134,7 +134,7 @@ fn a_run_that_was_given_up_shows_the_way_and_decides_nothing_alone() {
     // It is a bound of the answer: there are more runs before the search may end.
     let fine = Bytes::from_kib(8192 + 256);
     records.extend((0..3).map(|_| record(Some(fine), 1.0, Verdict::Completed)));
-    assert_eq!(Knee::of(&records, ASKED).next(), Next::Try(Bytes::from_mib(8)));
+    assert_eq!(Knee::of(&records, ASKED).next(), Some(Bytes::from_mib(8)));
     records.extend([late(), late()]);
     let probe = Knee::of(&records, ASKED).probes[0].clone();
     assert_eq!((probe.judged, probe.late, probe.ratio), (Judged::TooSmall, 3, None));
@@ -166,17 +166,17 @@ fn limits_from_elsewhere_may_be_closer_than_two_steps_and_anywhere_in_the_range(
         let (low, high) = (Bytes(low), Bytes(low) + STEP + Bytes(1));
         let probe = |limit, judged| Probe { limit, n: 3, killed: 0, late: 0, ratio: None, range: None, judged };
         let probes = vec![probe(low, Judged::TooSmall), probe(high, Judged::Enough)];
-        let asked = Asked { resolution: 1e-9, ..ASKED };
+        let asked = KneeAsked { resolution: 1e-9, ..ASKED };
         let knee = Knee { asked, probes, too_small: Some(low), enough: Some(high), ..Knee::default() };
-        let Next::Try(next) = knee.next() else { continue };
+        let Some(next) = knee.next() else { continue };
         assert!(next > Bytes::ZERO, "{next}");
     }
     let most = u64::MAX.to_string();
     let mut records: Vec<RunRecord> =
         (0..8).map(|n| record((n > 3).then_some(Bytes(u64::MAX - n)), 1.0, Verdict::Completed)).collect();
     records.iter_mut().for_each(|run| run.arm.settings.extend([(START.to_owned(), most.clone())]));
-    let knee = Knee::of(&records, Asked { start: Bytes(u64::MAX), ..ASKED });
-    assert!(!matches!(knee.next(), Next::Try(limit) if limit == Bytes::ZERO));
+    let knee = Knee::of(&records, KneeAsked { start: Bytes(u64::MAX), ..ASKED });
+    assert!(!matches!(knee.next(), Some(limit) if limit == Bytes::ZERO));
 }
 
 #[test]

@@ -27,51 +27,33 @@ pub enum MemoryPart {
 
 impl MemoryPart {
     /// All, from the bottom up.
-    pub const ALL: [MemoryPart; 6] = [
-        MemoryPart::Anonymous,
-        MemoryPart::Shared,
-        MemoryPart::Files,
-        MemoryPart::Pool,
-        MemoryPart::Free,
-        MemoryPart::Swapped,
-    ];
+    pub const ALL: [MemoryPart; 6] = {
+        use MemoryPart::*;
+        [Anonymous, Shared, Files, Pool, Free, Swapped]
+    };
 }
 
-/// The memory of a run at one look.
+/// The memory of a run at one look, by [`MemoryPart`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Held {
-    anon: Bytes,
-    shmem: Bytes,
-    file: Bytes,
-    pool: Bytes,
-    free: Bytes,
-    swap: Bytes,
-}
+pub struct HeldMemory([Bytes; 6]);
 
-impl Held {
+impl HeldMemory {
     /// At this sample of this run.
     #[must_use]
-    pub fn of(sample: &Sample, run: &RunRecord) -> Held {
+    pub fn of(sample: &Sample, run: &RunRecord) -> HeldMemory {
         let pool = sample.pool.unwrap_or_default();
         // The pool of a guest is inside what the guest uses; of a group it is beside.
         let inside = if run.sandbox == "vm" { pool } else { Bytes::ZERO };
         let file = sample.file.saturating_sub(inside);
         let shmem = sample.shmem.min(file);
         let free = if sample.limit == Bytes::ZERO { Bytes::ZERO } else { sample.limit.saturating_sub(sample.usage) };
-        Held { anon: sample.anon, shmem, file: file.saturating_sub(shmem), pool, free, swap: sample.swap }
+        HeldMemory([sample.anon, shmem, file.saturating_sub(shmem), pool, free, sample.swap])
     }
 
     /// How much is in a part.
     #[must_use]
     pub const fn bytes(&self, part: MemoryPart) -> Bytes {
-        match part {
-            MemoryPart::Anonymous => self.anon,
-            MemoryPart::Shared => self.shmem,
-            MemoryPart::Files => self.file,
-            MemoryPart::Pool => self.pool,
-            MemoryPart::Free => self.free,
-            MemoryPart::Swapped => self.swap,
-        }
+        self.0[part as usize]
     }
 }
 
@@ -80,7 +62,7 @@ impl Held {
 pub fn stacked(run: &RunRecord, parts: &[MemoryPart]) -> Vec<Points> {
     let edge = |highest: usize| {
         run.at_each_look(|sample| {
-            let held = Held::of(sample, run);
+            let held = HeldMemory::of(sample, run);
             parts.iter().take(highest + 1).map(|part| held.bytes(*part).as_f64()).sum()
         })
     };
@@ -116,7 +98,7 @@ mod tests {
 
     fn parts(sandbox: &str, sample: &Sample) -> [u64; 6] {
         let run = RunRecord { sandbox: sandbox.to_owned(), ..RunRecord::default() };
-        let held = Held::of(sample, &run);
+        let held = HeldMemory::of(sample, &run);
         MemoryPart::ALL.map(|part| held.bytes(part).0 >> 20)
     }
 

@@ -1,9 +1,11 @@
 //! The proof from records, and back to a series for what words both alike.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::even;
 use crate::measurement::Measurement;
-use crate::proof::{Outcome, Point, ProofArm, ProofTable, Versus, notes};
-use crate::record::{Better, RunRecord, Verdict};
+use crate::proof::{ProofArm, ProofPoint, ProofTable, ProofVersus};
+use crate::record::{Better, RunOutcome, RunRecord, Verdict};
 use crate::sample::{Phase, Sample};
 use crate::series::{ArmResult, FigureResult, SeriesTable};
 use crate::study::{self, Comparison, LEAST_FOR_INTERVAL};
@@ -67,7 +69,7 @@ impl ProofTable {
                 }
             });
             let cut_short = arm.n.saturating_sub(arm.completed);
-            let verdicts = [(Outcome::Completed.word(), arm.completed), (arm.outcome.word(), cut_short)];
+            let verdicts = [(RunOutcome::Completed.word(), arm.completed), (arm.outcome.word(), cut_short)];
             ArmResult {
                 name: arm.name.clone(),
                 emulated: false,
@@ -95,13 +97,12 @@ fn arm(of: &ArmResult, all: &[&RunRecord]) -> Option<ProofArm> {
     let runs: Vec<&RunRecord> = all.iter().copied().filter(|run| run.arm.name == of.name).collect();
     let first = runs.first()?;
     let ran: Vec<&RunRecord> = runs.iter().copied().filter(|run| ran(run)).collect();
-    let ended = runs.iter().map(|run| Outcome::of(&run.verdict));
-    let (outcome, why) = ended.max_by_key(|(outcome, _)| *outcome)?;
+    let worst = runs.iter().map(|run| &run.verdict).max_by_key(|verdict| verdict.outcome())?;
     let stuck = ran.iter().filter(|run| run.seconds_per_round().is_none()).map(|run| run.elapsed.as_secs_f64());
     let whole =
         |name: &str| of.figure(name).map(|f| Measurement { method: METHOD.to_owned(), ..f.measurement.clone() });
     let each = |name: &str| whole(&even::each(name));
-    let completed = of.verdicts.iter().find(|(word, _)| word == Outcome::Completed.word());
+    let completed = of.verdicts.iter().find(|(word, _)| word == RunOutcome::Completed.word());
     Some(ProofArm {
         name: of.name.clone(),
         swap: first.arm.swap.clone(),
@@ -109,8 +110,8 @@ fn arm(of: &ArmResult, all: &[&RunRecord]) -> Option<ProofArm> {
         fill: first.arm.fill.clone(),
         n: of.n,
         completed: completed.map_or(0, |(_, n)| *n),
-        outcome,
-        why: why.map(str::to_owned),
+        outcome: worst.outcome(),
+        why: worst.reason().map(str::to_owned),
         seconds_per_round: whole(work::TIME),
         more_than_s: stuck.filter(|s| *s > 0.0).reduce(f64::max),
         rounds: whole(work::ROUNDS),
@@ -126,43 +127,84 @@ fn arm(of: &ArmResult, all: &[&RunRecord]) -> Option<ProofArm> {
         pool_deviation: ran.iter().filter_map(|run| run.pool?.deviation()).reduce(f64::max),
         versus_first: None,
         timeline: ran.first().map(|run| timeline(run)).unwrap_or_default(),
-        notes: notes::of(&runs),
+        notes: notes(&runs),
     })
 }
 
-fn versus(base: &ProofArm, other: &ProofArm, of: &ArmResult) -> Option<Versus> {
+fn versus(base: &ProofArm, other: &ProofArm, of: &ArmResult) -> Option<ProofVersus> {
     let time = base.seconds_per_round.as_ref()?;
     // A run without any progress is slower than every run with some: its bound alone is what can be said.
     if let Some(bound) = other.more_than_s.filter(|bound| *bound > 0.0 && time.median > 0.0) {
         let ratio = bound / time.median;
         let sentence = format!("more than {ratio:.1} times as much; not one round was done before the clock ran out");
         let enough = base.n.min(other.n) >= LEAST_FOR_INTERVAL as u64;
-        return Some(Versus { ratio, at_least: true, separated: enough && bound > time.max, sentence });
+        return Some(ProofVersus { ratio, at_least: true, separated: enough && bound > time.max, sentence });
     }
     let compared = of.figure(work::TIME)?.versus_first.as_ref()?;
     let ratio = compared.ratio_of_medians?;
-    Some(Versus { ratio, at_least: false, separated: compared.is_claimed(), sentence: compared.sentence() })
+    Some(ProofVersus { ratio, at_least: false, separated: compared.is_claimed(), sentence: compared.sentence() })
 }
 
 /// Rounds over time, thinned to at most [`POINTS`] points. The last one is where the run ended, which no look every 100 ms hits.
 #[must_use]
-pub fn timeline(run: &RunRecord) -> Vec<Point> {
+pub fn timeline(run: &RunRecord) -> Vec<ProofPoint> {
     let rounds: Vec<&Sample> = run.samples.iter().filter(|s| matches!(s.phase, Phase::Rounds | Phase::Done)).collect();
     let Some(start) = rounds.first().map(|s| s.at) else { return Vec::new() };
     let step = rounds.len().div_ceil(POINTS).max(1);
     let last = rounds.len() - 1;
     let kept = rounds.iter().enumerate().filter(|(index, _)| index % step == 0 || *index == last);
-    let mut points: Vec<Point> = kept
+    let mut points: Vec<ProofPoint> = kept
         .map(|(_, s)| {
             let fraction = if s.phase == Phase::Rounds { s.fraction } else { 0.0 };
-            Point { at_s: s.at.as_secs_f64() - start.as_secs_f64(), rounds: f64::from(s.rounds) + fraction }
+            ProofPoint { at_s: s.at.as_secs_f64() - start.as_secs_f64(), rounds: f64::from(s.rounds) + fraction }
         })
         .collect();
-    let end = Point { at_s: run.elapsed.as_secs_f64(), rounds: run.rounds_done() };
+    let end = ProofPoint { at_s: run.elapsed.as_secs_f64(), rounds: run.rounds_done() };
     if end.at_s > 0.0 {
         // A look after the end saw nothing new; its time is not the run's.
         points.retain(|point| point.at_s < end.at_s && point.rounds <= end.rounds);
         points.push(end);
     }
     points
+}
+
+/// What qualifies the runs: of notes that differ only in their numbers the one with the largest, and how many runs it is of.
+fn notes(runs: &[&RunRecord]) -> Vec<String> {
+    let mut kinds: BTreeMap<String, BTreeSet<(u64, &str, usize)>> = BTreeMap::new();
+    for (number, run) in runs.iter().enumerate() {
+        for note in &run.notes {
+            let kind = note.chars().filter(|c| !c.is_ascii_digit()).collect();
+            let digits = note.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit);
+            let first = digits.collect::<String>().parse().unwrap_or(0);
+            kinds.entry(kind).or_default().insert((first, note, number));
+        }
+    }
+    let told = |all: &BTreeSet<(u64, &str, usize)>| {
+        let (_, note, _) = all.last()?;
+        let (differ, numbers) = (all.iter().any(|(_, other, _)| other != note), all.iter().map(|one| one.2));
+        let some = numbers.collect::<BTreeSet<usize>>().len();
+        Some(match (some < runs.len(), differ) {
+            (true, true) => format!("{note} ({some} of {} runs; this the most)", runs.len()),
+            (true, false) => format!("{note} ({some} of {} runs)", runs.len()),
+            (false, true) => format!("{note} (every run; this the most)"),
+            (false, false) => (*note).to_owned(),
+        })
+    };
+    kinds.values().filter_map(told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_that_differ_in_numbers_are_one_with_the_largest() {
+        let with = |notes: &[&str]| RunRecord {
+            notes: notes.iter().map(|note| (*note).to_owned()).collect(),
+            ..RunRecord::default()
+        };
+        let runs = [with(&["12 % of it left", "killed"]), with(&["killed"]), with(&["97 % of it left", "killed"])];
+        let told = notes(&runs.iter().collect::<Vec<_>>());
+        assert_eq!(told, ["97 % of it left (2 of 3 runs; this the most)", "killed"]);
+    }
 }

@@ -4,7 +4,7 @@ use ramline_units::Nanos;
 
 use super::made::POINTS;
 use super::*;
-use crate::record::{Arm, Reclaim, RoundTime, RunRecord};
+use crate::record::{Arm, Reclaim, RoundTime, RunRecord, Verdict};
 use crate::sample::{Phase, Sample};
 
 fn run(name: &str, seconds: &[f64], verdict: Verdict) -> RunRecord {
@@ -59,7 +59,7 @@ fn without_one_round_the_ratio_is_a_lower_bound() {
     let runs: Vec<RunRecord> = runs.iter().cycle().take(12).cloned().collect();
     let table = ProofTable::of(&runs).unwrap();
     let arm = &table.arms[1];
-    assert_eq!((arm.outcome, arm.why.as_deref()), (Outcome::Thrashing, Some("20 s passed")));
+    assert_eq!((arm.outcome, arm.why.as_deref()), (RunOutcome::Thrashing, Some("20 s passed")));
     assert_eq!((arm.seconds_per_round.clone(), arm.more_than_s), (None, Some(20.0)));
     assert_eq!(table.shares(), [Some(0.1), Some(1.0)], "of the longest, or of the bound that the longest is above");
     let versus = arm.versus_first.clone().unwrap();
@@ -71,7 +71,7 @@ fn without_one_round_the_ratio_is_a_lower_bound() {
 fn a_run_that_failed_to_start_counts_as_a_run_but_not_as_a_time() {
     let runs = [run("zram", &[], Verdict::Failed("no module".into())), run("zram", &[3.0], Verdict::Completed)];
     let arm = &ProofTable::of(&runs).unwrap().arms[0];
-    assert_eq!((arm.n, arm.completed, arm.outcome), (2, 1, Outcome::Failed));
+    assert_eq!((arm.n, arm.completed, arm.outcome), (2, 1, RunOutcome::Failed));
     assert_eq!(arm.seconds_per_round.as_ref().map(|m| m.n), Some(1));
     assert_eq!(arm.more_than_s, None);
 }
@@ -90,12 +90,12 @@ fn the_timeline_starts_with_the_rounds_and_is_thinned_but_keeps_its_end() {
     let mut record = RunRecord { samples, ..RunRecord::default() };
     let points = timeline(&record);
     assert!(points.len() <= POINTS + 1, "{}", points.len());
-    assert_eq!(points[0], Point { at_s: 0.0, rounds: 3.5 });
+    assert_eq!(points[0], ProofPoint { at_s: 0.0, rounds: 3.5 });
     assert!((points.last().unwrap().at_s - 49.9).abs() < 1e-9);
     assert_eq!(timeline(&RunRecord::default()), Vec::new());
     // Where the run ended is known exactly: 4 rounds in 49.95 s.
     (record.elapsed, record.rounds) = (Nanos(49_950_000_000), vec![RoundTime::default(); 4]);
-    assert_eq!(timeline(&record).last(), Some(&Point { at_s: 49.95, rounds: 4.0 }));
+    assert_eq!(timeline(&record).last(), Some(&ProofPoint { at_s: 49.95, rounds: 4.0 }));
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn what_a_headline_is_made_of_says_the_same_as_the_series_of_the_runs() {
 
 #[test]
 fn a_factor_is_never_below_one_and_of_nothing_there_is_none() {
-    let of = |ratio| Versus { ratio, ..Versus::default() };
+    let of = |ratio| ProofVersus { ratio, ..ProofVersus::default() };
     assert_eq!((of(4.0).factor(), of(4.0).is_slower()), (Some(4.0), true));
     assert_eq!((of(0.25).factor(), of(0.25).is_slower()), (Some(4.0), false));
     assert_eq!((of(0.0).factor(), of(f64::INFINITY).factor()), (None, None));

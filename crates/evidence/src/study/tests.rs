@@ -90,7 +90,7 @@ fn with_many_runs_the_intervals_decide_even_where_ranges_touch() {
     let b: Vec<f64> = (0..30).map(|i| 11.0 + f64::from(i) * 0.01).collect();
     a.push(11.1);
     let compared = compare(&of(&a), &of(&b));
-    assert_eq!(compared.by, Spread::Ci95);
+    assert_eq!(compared.by, IntervalKind::Ci95);
     assert!(compared.separated);
 }
 

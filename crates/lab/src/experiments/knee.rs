@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use ramline_evidence::knee::{self, Asked, Knee, Next};
+use ramline_evidence::knee::{self, Knee, KneeAsked};
 use ramline_evidence::{Arm, RunRecord, Verdict};
 use ramline_kernel::Root;
 use ramline_kernel::cgroup::Hierarchy;
@@ -206,12 +206,12 @@ impl Series for Search {
     }
 
     fn is_over(&self) -> bool {
-        !self.records.is_empty() && self.knee().next() == Next::Done && self.records.len().is_multiple_of(2)
+        !self.records.is_empty() && self.knee().next().is_none() && self.records.len().is_multiple_of(2)
     }
 
     fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
         let limit = match self.knee().next() {
-            Next::Try(limit) if arm.name != knee::UNLIMITED => Some(limit),
+            Some(limit) if arm.name != knee::UNLIMITED => Some(limit),
             _ => None,
         };
         let start = self.start.0.to_string();
@@ -231,7 +231,7 @@ impl Series for Search {
 impl Search {
     fn knee(&self) -> Knee {
         let Search { within, resolution, runs, start, .. } = *self;
-        Knee::of(&self.records, Asked { within, resolution, runs, start })
+        Knee::of(&self.records, KneeAsked { within, resolution, runs, start })
     }
 
     /// So long a run at a limit is waited for.

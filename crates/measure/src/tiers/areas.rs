@@ -1,6 +1,6 @@
 //! Swap areas: what reading a swapped page back would cost.
 //!
-//! What it is not: swapping. Areas are only read, past the page cache and by root; what is read is never looked at. A zram
+//! Nothing is swapped: areas are only read, past the page cache and by root, and what is read is never looked at. A zram
 //! device in use and an area that holds too few pages get the row of the tier they are on, named as such.
 
 use ramline_evidence::TierMeasurement;
@@ -29,13 +29,9 @@ pub fn measure(run: &mut Run<'_>) -> Result<(), TiersError> {
             run.skip(format!("{id}: only {MOST_AREAS} areas are measured"));
         } else {
             measured += 1;
-            match swap_area(run, &id, &area) {
-                Err(TiersError::Kernel(error)) if error.is_denied() => {
-                    run.skip(format!("{id}: not visible to this user: {error}"))
-                }
-                Err(TiersError::Kernel(error)) => run.skip(format!("{id}: {error}")),
-                other => other?,
-            }
+            let result = swap_area(run, &id, &area);
+            let denied = matches!(&result, Err(TiersError::Kernel(error)) if error.is_denied());
+            run.or_skip(&if denied { format!("{id}: not visible to this user") } else { id }, result)?;
         }
     }
     Ok(())
@@ -45,19 +41,14 @@ fn swap_area(run: &mut Run<'_>, id: &str, area: &swap::Area) -> Result<(), Tiers
     let direct = Direct::open(&area.path)?;
     let size = Bytes(direct.size().0 / BLOCK * BLOCK);
     if size == Bytes::ZERO {
-        return Err(KernelError::refused(
-            "read the swap area",
-            &area.path,
-            "it must hold at least one page",
-            "0 bytes",
-        )
-        .into());
+        let rule = "it must hold at least one page";
+        return Err(KernelError::refused("read the swap area", &area.path, rule, "0 bytes").into());
     }
     let disk = requests::disk_of(&run.options.root, &area.path);
     let millis = (run.millis(600, 300), run.millis(300, 150));
     let Reads { mut tier, reached } =
         random_and_sequential(run, disk.as_deref(), size, millis, &|buffer, offset| direct.read_at(buffer, offset))?;
-    if let Err(error) = refuse_unless_reached(reached, &area.path) {
+    if let Err(error) = refuse_unless_reached(reached, &area.path, "device") {
         return take_over(run, id, area, disk.as_deref()).ok_or_else(|| error.into());
     }
     tier.id = id.to_owned();
@@ -74,13 +65,8 @@ fn swap_area(run: &mut Run<'_>, id: &str, area: &swap::Area) -> Result<(), Tiers
 fn take_over(run: &mut Run<'_>, id: &str, area: &swap::Area, disk: Option<&str>) -> Option<()> {
     let same = requests::disk_of(&run.options.root, &run.options.dir).filter(|under| disk == Some(under.as_str()))?;
     let measured = run.report.tiers.iter().find(|tier| tier.tier.starts_with("disk:"))?.tier.clone();
-    copy_row(
-        run,
-        &measured,
-        id,
-        area,
-        &format!("the area is on the same disk ({same}) and holds too few pages to be read itself"),
-    )
+    let why = format!("the area is on the same disk ({same}) and holds too few pages to be read itself");
+    copy_row(run, &measured, id, area, &why)
 }
 
 /// A zram device in use is left alone: it costs what its algorithm cost on the scratch device or in user space.

@@ -1,6 +1,6 @@
 //! Page cache and tmpfs: memory reached through a file.
 //!
-//! What it is not: disk. Residency is counted before and after, and both counts are in the notes. The
+//! Residency is counted before and after, and both counts are in the notes. The
 //! scratch file of the disk tier is read into the cache, so nothing more is written.
 
 use std::fs::File;
@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use ramline_evidence::rng::SplitMix64;
 use ramline_gather::hardware;
 use ramline_kernel::map::{Advice, Map};
-use ramline_kernel::{KernelError, process, residency, scratch, signals};
-use ramline_units::Bytes;
+use ramline_kernel::{KernelError, process, residency, scratch};
+use ramline_units::{Bytes, Nanos};
 
-use super::run::{BLOCK, PIECE, Run, Tier, TiersError};
-use super::timing::{Plan, Series, nanos};
+use super::run::{BLOCK, PIECE, Run, Tier, TiersError, go_on};
+use super::timing::{Series, TimingPlan};
 use super::{ram, sample};
 
 /// Reading a file into the cache stops after this time.
@@ -87,9 +87,7 @@ fn warm(file: &File, path: &Path, size: u64) -> Result<u64, TiersError> {
     let start = Instant::now();
     let mut done = 0;
     while done + PIECE <= size && start.elapsed() < WARM_TIME {
-        if signals::interrupted() {
-            return Err(TiersError::Interrupted);
-        }
+        go_on()?;
         read(file, path, &mut piece, done)?;
         done += PIECE;
     }
@@ -110,21 +108,14 @@ fn cache_size_note(run: &Run<'_>, size: u64) -> Vec<String> {
 fn by_read(run: &Run<'_>, file: &File, path: &Path, size: u64) -> Result<Tier, TiersError> {
     let mut random = SplitMix64::new(run.options.seed);
     let mut page = vec![0u8; usize::try_from(BLOCK).unwrap_or(4096)];
-    let series = run.time(Plan::within_ms(run.millis(400, 200)), 1, |_| {
+    let series = run.time(TimingPlan::within_ms(run.millis(400, 200)), 1, |_| {
         read(file, path, &mut page, random.below(size / BLOCK) * BLOCK)
     })?;
     let mut piece = vec![0u8; usize::try_from(PIECE).unwrap_or(1 << 20)];
     let throughput = run.sequential(size, run.millis(300, 100), "read in pieces of 1 MiB", |offset| {
         read(file, path, &mut piece, offset)
     })?;
-    Ok(Tier {
-        id: String::new(),
-        label: String::new(),
-        series: Some(series),
-        throughput,
-        method: String::new(),
-        notes: Vec::new(),
-    })
+    Ok(Tier { series: Some(series), throughput, ..Tier::default() })
 }
 
 /// Copies out of a mapping whose page tables are filled, then touches without page-table entries: one minor fault each.
@@ -140,7 +131,7 @@ fn by_mmap(run: &Run<'_>, file: &File, path: &Path, size: u64) -> Result<Vec<Tie
     let mut page = vec![0u8; usize::try_from(BLOCK).unwrap_or(4096)];
     let before = process::own_usage()?;
     let bytes = &map.as_slice()[..length];
-    let copies = run.time(Plan::within_ms(run.millis(400, 200)), 1, |_| {
+    let copies = run.time(TimingPlan::within_ms(run.millis(400, 200)), 1, |_| {
         ram::copy_block(bytes, random.below(size / BLOCK), &mut page);
         Ok(())
     })?;
@@ -152,21 +143,19 @@ fn by_mmap(run: &Run<'_>, file: &File, path: &Path, size: u64) -> Result<Vec<Tie
             id: "page-cache-mmap".to_owned(),
             label: "page cache, mapped: copy of 4 KiB".to_owned(),
             series: Some(copies),
-            throughput: None,
             method: format!(
                 "copies of random 4 KiB out of a shared mapping of the scratch file whose page tables are filled; {while_copying} minor faults while copying"
             ),
-            notes: Vec::new(),
+            ..Tier::default()
         },
         Tier {
             id: "page-cache-mmap-fault".to_owned(),
             label: "page cache, mapped: first touch".to_owned(),
             series: Some(series),
-            throughput: None,
             method: format!(
                 "touch of one byte in a resident page without a page-table entry: a minor fault, which maps at least the resident pages of the 64 KiB around it; touches that did not fault are left out; {faulted} minor faults in {touches} touches, one for each 64 KiB: with large folios a fault maps more"
             ),
-            notes: Vec::new(),
+            ..Tier::default()
         },
     ])
 }
@@ -185,9 +174,7 @@ fn first_touches(run: &Run<'_>, map: &mut Map, windows: u64) -> Result<(Series, 
         map.advise(Advice::DontNeed)?;
         let (start, budget) = (Instant::now(), Duration::from_millis(run.millis(80, 40)));
         for window in &order {
-            if signals::interrupted() {
-                return Err(TiersError::Interrupted);
-            }
+            go_on()?;
             if start.elapsed() > budget {
                 break;
             }
@@ -195,7 +182,7 @@ fn first_touches(run: &Run<'_>, map: &mut Map, windows: u64) -> Result<(Series, 
             let before = faults()?;
             let began = Instant::now();
             map.touch_read(offset)?;
-            let took = nanos(began.elapsed()).saturating_sub(run.clock.overhead.0);
+            let took = Nanos::from(began.elapsed()).0.saturating_sub(run.clock.overhead.0);
             touches += 1;
             // A large folio is mapped whole: then a neighbour's fault has already brought this window.
             if faults()? > before {
@@ -215,9 +202,7 @@ pub fn tmpfs(run: &mut Run<'_>) -> Result<(), TiersError> {
     let file = scratch::memory_file("ramline-tiers")?;
     let piece = vec![0x5Au8; usize::try_from(PIECE).unwrap_or(1 << 20)];
     for offset in (0..size / PIECE).map(|index| index * PIECE) {
-        if signals::interrupted() {
-            return Err(TiersError::Interrupted);
-        }
+        go_on()?;
         file.write_all_at(&piece, offset).map_err(|error| KernelError::io("fill the memory file", label, error))?;
     }
     let mut tier = by_read(run, &file, label, size)?;

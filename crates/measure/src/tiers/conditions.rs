@@ -1,6 +1,6 @@
 //! Under what conditions a measurement was made, and whether to trust it.
 //!
-//! What it is not: a correction. A disturbed machine is named with its number; the reader decides whether to measure again.
+//! A disturbed machine is named with its number; the reader decides whether to measure again.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Disks, past the page cache: the one under the chosen directory, and the reads that `areas` uses as well.
 //!
-//! What it is not: a test of a drive's best. One request at a time: what a fault on a file or a swapped page waits for.
+//! Not a drive at its best: one request at a time: what a fault on a file or a swapped page waits for.
 //! Caches of the drive and of a hypervisor cannot be excluded; the notes name them.
 
 use std::fs::File;
@@ -12,12 +12,12 @@ use ramline_evidence::rng::SplitMix64;
 use ramline_gather::{hardware, requests};
 use ramline_kernel::direct::Buffer;
 use ramline_kernel::place::{self, Place};
-use ramline_kernel::{KernelError, scratch, signals};
+use ramline_kernel::{KernelError, scratch};
 use ramline_units::{Bytes, growth};
 
 use super::existing;
-use super::run::{BLOCK, PIECE, Run, Tier, TierOptions, TiersError};
-use super::timing::Plan;
+use super::run::{BLOCK, PIECE, Run, Tier, TierOptions, TiersError, go_on};
+use super::timing::TimingPlan;
 
 /// The scratch file, when there is room and time for all of it.
 pub const SCRATCH: Bytes = Bytes::from_mib(256);
@@ -36,34 +36,21 @@ pub struct Source {
 }
 
 pub fn measure(run: &mut Run<'_>) -> Result<(), TiersError> {
-    let options = run.options;
-    let id = format!("disk:{}", options.dir.display());
-    let dir = scratch_dir(options);
-    let place = match place::describe(&dir) {
-        Ok(place) => place,
-        Err(error) => return skip(run, &id, &error),
-    };
-    if let Err(error) = place.refuse_unless_disk("measure the disk under") {
-        return skip(run, &id, &error);
-    }
-    let source = if options.quick { existing_source(options) } else { write_scratch(run, &dir, &place) };
-    let source = match source {
-        Ok(source) => source,
-        Err(TiersError::Kernel(error)) => return skip(run, &id, &error),
-        Err(other) => return Err(other),
-    };
-    let result = read_source(run, &id, &source, &place);
-    let switched = scratch::set_direct(&source.file, &source.path, false);
-    run.scratch = switched.is_ok().then_some(source);
-    match result {
-        Err(TiersError::Kernel(error)) => skip(run, &id, &error),
-        other => other,
-    }
+    let id = format!("disk:{}", run.options.dir.display());
+    let result = measure_as(run, &id);
+    run.or_skip(&id, result)
 }
 
-fn skip(run: &mut Run<'_>, id: &str, error: &KernelError) -> Result<(), TiersError> {
-    run.skip(format!("{id}: {error}"));
-    Ok(())
+fn measure_as(run: &mut Run<'_>, id: &str) -> Result<(), TiersError> {
+    let options = run.options;
+    let dir = scratch_dir(options);
+    let place = place::describe(&dir)?;
+    place.refuse_unless_disk("measure the disk under")?;
+    let source = if options.quick { existing_source(options)? } else { write_scratch(run, &dir, &place)? };
+    let result = read_source(run, id, &source, &place);
+    let switched = scratch::set_direct(&source.file, &source.path, false);
+    run.scratch = switched.is_ok().then_some(source);
+    result
 }
 
 fn read_source(run: &mut Run<'_>, id: &str, source: &Source, place: &Place) -> Result<(), TiersError> {
@@ -79,7 +66,7 @@ fn read_source(run: &mut Run<'_>, id: &str, source: &Source, place: &Place) -> R
                 .read_exact_at(buffer.bytes_mut(), offset)
                 .map_err(|error| KernelError::io(format!("read at {offset} of"), &source.path, error))
         })?;
-    refuse_unless_reached(reached, &source.path)?;
+    refuse_unless_reached(reached, &source.path, "device")?;
     tier.id = id.to_owned();
     tier.label = format!("disk under {} ({device}, {})", run.options.dir.display(), place.fs_type);
     tier.method =
@@ -112,21 +99,13 @@ pub fn random_and_sequential(
     let blocks = size.0 / BLOCK;
     let mut random = SplitMix64::new(run.options.seed);
     let mut page = Buffer::new(usize::try_from(BLOCK).unwrap_or(4096))?;
-    let series = run.time(Plan::within_ms(millis.0), 1, |_| read(&mut page, random.below(blocks) * BLOCK))?;
+    let series = run.time(TimingPlan::within_ms(millis.0), 1, |_| read(&mut page, random.below(blocks) * BLOCK))?;
     let asked = series.latency().map_or(0, |latency| latency.n);
     let reached = reached(before, count(), asked);
     let mut piece = Buffer::new(usize::try_from(PIECE).unwrap_or(1 << 20))?;
     let throughput =
         run.sequential(size.0, millis.1, "direct reads of 1 MiB in order", |offset| read(&mut piece, offset))?;
-    let tier = Tier {
-        id: String::new(),
-        label: String::new(),
-        series: Some(series),
-        throughput,
-        method: String::new(),
-        notes: Vec::new(),
-    };
-    Ok(Reads { tier, reached })
+    Ok(Reads { tier: Tier { series: Some(series), throughput, ..Tier::default() }, reached })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of a second's requests")]
@@ -136,15 +115,11 @@ pub fn reached(before: Option<u64>, after: Option<u64>, asked: u64) -> Option<f6
     Some(if asked == 0 { 1.0 } else { (seen as f64 / asked as f64).min(1.0) })
 }
 
-/// Refused when the device did not see most of the requests.
-pub fn refuse_unless_reached(reached: Option<f64>, path: &Path) -> Result<(), KernelError> {
-    match reached {
-        Some(share) if share < REACHED => {
-            let rule = "at least 90 % of the requests must reach the device; blocks that were never written do not";
-            Err(KernelError::refused("believe the reads of", path, rule, format!("{:.0} % did", share * 100.0)))
-        }
-        _ => Ok(()),
-    }
+/// Refused when the device (`what`) did not see most of the requests.
+pub fn refuse_unless_reached(reached: Option<f64>, path: impl AsRef<Path>, what: &str) -> Result<(), KernelError> {
+    let Some(share) = reached.filter(|share| *share < REACHED) else { return Ok(()) };
+    let rule = format!("at least 90 % of the requests must reach the {what}; blocks that were never written do not");
+    Err(KernelError::refused("believe the reads of", path.as_ref(), rule, format!("{:.0} % did", share * 100.0)))
 }
 
 pub fn disk_notes(run: &Run<'_>, device: &str, rotational: Option<bool>, fresh: bool) -> Vec<String> {
@@ -181,13 +156,9 @@ pub fn scratch_dir(options: &TierOptions) -> PathBuf {
 fn existing_source(options: &TierOptions) -> Result<Source, TiersError> {
     let none = || {
         let numbers = format!("none above {} was found in a short search", existing::LEAST);
-        KernelError::refused(
-            "read a large file on the disk under",
-            &options.dir,
-            "a quick run writes nothing and needs a file that is there",
-            numbers,
-        )
-        .hint("ramline measure tiers")
+        let rule = "a quick run writes nothing and needs a file that is there";
+        KernelError::refused("read a large file on the disk under", &options.dir, rule, numbers)
+            .hint("ramline measure tiers")
     };
     let (file, path, size) = existing::largest(&options.dir).ok_or_else(none)?;
     let size = Bytes(size.0 / BLOCK * BLOCK);
@@ -210,9 +181,7 @@ fn write_scratch(run: &mut Run<'_>, dir: &Path, place: &Place) -> Result<Source,
     let start = Instant::now();
     let mut size = 0;
     while size < wanted && (size < LEAST_SCRATCH || start.elapsed() < WRITE_TIME) {
-        if signals::interrupted() {
-            return Err(TiersError::Interrupted);
-        }
+        go_on()?;
         // No two blocks alike, for file systems and hypervisors that store equal blocks once.
         buffer
             .bytes_mut()
@@ -236,15 +205,15 @@ mod tests {
 
     #[test]
     fn reads_of_blocks_never_written_are_not_believed() {
-        let error = refuse_unless_reached(share(5), Path::new("/swapfile")).unwrap_err();
+        let error = refuse_unless_reached(share(5), Path::new("/swapfile"), "device").unwrap_err();
         assert!(error.is_refused() && error.to_string().contains("0 % did"), "{error}");
-        assert!(refuse_unless_reached(share(899), Path::new("/swapfile")).is_err());
-        assert!(refuse_unless_reached(share(900), Path::new("/swapfile")).is_ok());
+        assert!(refuse_unless_reached(share(899), Path::new("/swapfile"), "device").is_err());
+        assert!(refuse_unless_reached(share(900), Path::new("/swapfile"), "device").is_ok());
     }
 
     #[test]
     fn others_may_read_as_well_and_a_device_that_does_not_count_is_believed() {
-        assert!(refuse_unless_reached(share(5000), Path::new("/swapfile")).is_ok());
-        assert!(refuse_unless_reached(None, Path::new("/swapfile")).is_ok());
+        assert!(refuse_unless_reached(share(5000), Path::new("/swapfile"), "device").is_ok());
+        assert!(refuse_unless_reached(None, Path::new("/swapfile"), "device").is_ok());
     }
 }

@@ -1,6 +1,6 @@
 //! A large file that is already there, for measurements that must not write.
 //!
-//! What it is not: a search of the whole disk. Ordinary places are looked through for a short time, on one file system,
+//! Ordinary places are looked through for a short time, on one file system,
 //! without following links; only files without holes count, because a hole is read from nowhere.
 
 use std::fs::File;

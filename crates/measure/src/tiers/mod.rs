@@ -1,6 +1,6 @@
 //! What every tier of memory costs on this machine: RAM, page cache, tmpfs, zram, disk, swap areas.
 //!
-//! What it is not: a benchmark of a device at its best. One request at a time, 4 KiB at random, because that is what a page
+//! Not a device at its best: one request at a time, 4 KiB at random, because that is what a page
 //! fault waits for. Scratch files have no name and a scratch zram device is in the journal: nothing is left behind.
 //! From the result [`cost::cost_ratio`] derives what the balance between cache and swap would follow from the costs alone.
 //!
@@ -35,7 +35,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use conditions::Trust;
-pub(crate) use disk::reached;
+pub(crate) use disk::{reached, refuse_unless_reached};
 pub use ramline_model::costs::{self as cost, CostRatio};
 use run::Run;
 pub use run::{TierOptions, TiersError};
@@ -79,10 +79,8 @@ pub fn measure(options: &TierOptions, progress: &mut dyn Progress) -> Result<Mea
     run.tell_what_is_written();
     for (what, part) in PARTS {
         run.begin(what);
-        match part(&mut run) {
-            Err(TiersError::Kernel(error)) => run.skip(format!("{what}: {error}")),
-            other => other?,
-        }
+        let result = part(&mut run);
+        run.or_skip(what, result)?;
     }
     run.begin("was the machine quiet?");
     let after = conditions::look(&options.root);

@@ -1,6 +1,6 @@
 //! RAM: the load a processor waits for, and the page a process copies.
 //!
-//! What it is not: the cache of the processor. The buffer is at least twice the last-level cache, in small pages, written
+//! Not the processor's cache: the buffer is at least twice the last-level cache, in small pages, written
 //! once and read once before anything is timed, so that neither faults nor first touches are in the numbers. Address
 //! translation is: a page touched at random is seldom in the TLB, in real programs too.
 
@@ -13,7 +13,7 @@ use ramline_kernel::{KernelError, memory_room};
 use ramline_units::Bytes;
 
 use super::run::{BLOCK, PIECE, Run, Tier, TiersError};
-use super::timing::Plan;
+use super::timing::TimingPlan;
 
 const LINE: u64 = 64;
 /// Loads between two readings of the clock: one load is as long as a few readings.
@@ -40,24 +40,24 @@ pub fn measure(run: &mut Run<'_>) -> Result<(), TiersError> {
     };
 
     let mut walk = Walk::over(size);
-    let loads = run.time(Plan::within_ms(run.millis(400, 200)), CHAIN, |_| walk.steps(&map, CHAIN))?;
+    let loads = run.time(TimingPlan::within_ms(run.millis(400, 200)), CHAIN, |_| walk.steps(&map, CHAIN))?;
     let of_cache = cache.map_or_else(String::new, |cache| format!(", last-level cache {cache}"));
     run.add(Tier {
         id: "ram-load".to_owned(),
         label: "RAM, one load".to_owned(),
         series: Some(loads),
-        throughput: None,
         method: format!(
             "dependent loads of one cache line at random in {size} of private anonymous memory (4 KiB pages, touched twice before{of_cache}); n counts groups of {CHAIN} loads, each number is a group's mean with about 2 ns of address arithmetic"
         ),
         notes: notes.clone(),
+        ..Tier::default()
     });
 
     let mut page = vec![0u8; 4096];
     let mut random = SplitMix64::new(run.options.seed);
     let blocks = size.0 / BLOCK;
     let source = map.as_slice();
-    let copies = run.time(Plan::within_ms(run.millis(400, 200)), 1, |_| {
+    let copies = run.time(TimingPlan::within_ms(run.millis(400, 200)), 1, |_| {
         copy_block(source, random.below(blocks), &mut page);
         Ok(())
     })?;

@@ -11,7 +11,7 @@ use ramline_units::Bytes;
 
 use super::disk;
 use super::sample::PageSample;
-use super::timing::{self, Clock, Plan, Series};
+use super::timing::{self, Clock, Series, TimingPlan};
 
 /// The unit of all random accesses: what one fault or one read of a page brings.
 pub(super) const BLOCK: u64 = 4096;
@@ -103,6 +103,7 @@ pub(super) struct Run<'a> {
 }
 
 /// What is put into the report for one tier.
+#[derive(Default)]
 pub(super) struct Tier {
     pub(super) id: String,
     pub(super) label: String,
@@ -132,14 +133,12 @@ impl Run<'_> {
     /// Times an operation in five batches; a signal ends it.
     pub(super) fn time(
         &self,
-        plan: Plan,
+        plan: TimingPlan,
         group: u64,
         mut operation: impl FnMut(u64) -> Result<(), KernelError>,
     ) -> Result<Series, TiersError> {
         plan.time(&self.clock, group, |count| {
-            if signals::interrupted() {
-                return Err(TiersError::Interrupted);
-            }
+            go_on()?;
             operation(count).map_err(TiersError::from)
         })
     }
@@ -164,9 +163,7 @@ impl Run<'_> {
         while times.len() < 3 || (start.elapsed() < budget && times.len() < 100) {
             let began = Instant::now();
             for _ in 0..stretch {
-                if signals::interrupted() {
-                    return Err(TiersError::Interrupted);
-                }
+                go_on()?;
                 access(piece * PIECE)?;
                 piece = (piece + 1) % pieces;
             }
@@ -193,4 +190,18 @@ impl Run<'_> {
     pub(super) fn skip(&mut self, what: impl Into<String>) {
         self.report.skipped.push(what.into());
     }
+
+    /// What the kernel refuses is skipped; every other error ends the measurement.
+    pub(super) fn or_skip(&mut self, what: &str, result: Result<(), TiersError>) -> Result<(), TiersError> {
+        match result {
+            Err(TiersError::Kernel(error)) => self.skip(format!("{what}: {error}")),
+            other => other?,
+        }
+        Ok(())
+    }
+}
+
+/// Refuses to go on after a signal.
+pub(super) fn go_on() -> Result<(), TiersError> {
+    if signals::interrupted() { Err(TiersError::Interrupted) } else { Ok(()) }
 }

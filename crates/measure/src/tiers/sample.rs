@@ -1,6 +1,6 @@
 //! Pages to compress: generated ones, and a type through which real ones can be passed.
 //!
-//! What it is not: a claim about your memory. Generated pages say what an algorithm costs on data of a known kind; only a
+//! Generated pages say what an algorithm costs on data of a known kind; only a
 //! sample of real pages says what *your* pages compress to. Contents never leave the process.
 //!
 //! ```

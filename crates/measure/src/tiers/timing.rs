@@ -1,14 +1,14 @@
 //! Timing single operations: the clock's own cost, batches, percentiles.
 //!
-//! What it is not: a judgement. Every duration goes into a histogram (3 significant digits), but for those during which
+//! Every duration goes into a histogram (3 significant digits), but for those during which
 //! another task had the CPU: they are counted. The median of each batch is
 //! kept as well, because 5 medians that disagree show a disturbed machine which one percentile would hide.
 //!
 //! ```
-//! use ramline_measure::tiers::timing::{Clock, Plan};
+//! use ramline_measure::tiers::timing::{Clock, TimingPlan};
 //! use std::time::Duration;
 //! let clock = Clock::calibrate();
-//! let plan = Plan { batches: 5, budget: Duration::from_millis(5), least: 10, most: 1000 };
+//! let plan = TimingPlan { batches: 5, budget: Duration::from_millis(5), least: 10, most: 1000 };
 //! let series = plan.time(&clock, 1, |_| Ok::<(), ()>(())).unwrap();
 //! assert!(series.latency().unwrap().n >= 50);
 //! ```
@@ -31,7 +31,7 @@ impl Clock {
     /// Measures 20,001 pairs of readings.
     #[must_use]
     pub fn calibrate() -> Clock {
-        let mut pairs: Vec<u64> = (0..20_001).map(|_| nanos(Instant::now().elapsed())).collect();
+        let mut pairs: Vec<u64> = (0..20_001).map(|_| Nanos::from(Instant::now().elapsed()).0).collect();
         pairs.sort_unstable();
         Clock { overhead: Nanos(pairs.get(pairs.len() / 2).copied().unwrap_or(0)) }
     }
@@ -39,7 +39,7 @@ impl Clock {
 
 /// How long and how often to time something.
 #[derive(Debug, Clone, Copy)]
-pub struct Plan {
+pub struct TimingPlan {
     /// Number of batches, whose medians give the spread.
     pub batches: u32,
     /// Time for all batches together.
@@ -50,11 +50,11 @@ pub struct Plan {
     pub most: u64,
 }
 
-impl Plan {
+impl TimingPlan {
     /// Five batches within `millis`.
     #[must_use]
-    pub const fn within_ms(millis: u64) -> Plan {
-        Plan { batches: 5, budget: Duration::from_millis(millis), least: 20, most: 200_000 }
+    pub const fn within_ms(millis: u64) -> TimingPlan {
+        TimingPlan { batches: 5, budget: Duration::from_millis(millis), least: 20, most: 200_000 }
     }
 
     /// Times `operation` (its argument counts from 0); each call stands for `group` equal steps and its duration is
@@ -78,7 +78,7 @@ impl Plan {
             while done < self.most && (done < self.least || start.elapsed() < share) {
                 let before = Instant::now();
                 operation(count)?;
-                let took = nanos(before.elapsed()).saturating_sub(clock.overhead.0);
+                let took = Nanos::from(before.elapsed()).0.saturating_sub(clock.overhead.0);
                 // Looked at only where it can have happened: the look costs a system call.
                 let before = preemptions;
                 if took > SHORTEST_TURN_NS {
@@ -176,12 +176,6 @@ pub fn throughput(bytes: u64, passes: &[Duration], method: &str) -> Option<Measu
     Measurement::of(&rates, "bytes/s", method, &[])
 }
 
-/// Saturating at 584 years.
-#[must_use]
-pub fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_plan_ends_with_its_count_and_an_error_ends_it_at_once() {
-        let plan = Plan { batches: 3, budget: Duration::from_secs(60), least: 1, most: 7 };
+        let plan = TimingPlan { batches: 3, budget: Duration::from_secs(60), least: 1, most: 7 };
         let clock = Clock { overhead: Nanos(0) };
         let series = plan.time(&clock, 1, |_| Ok::<(), ()>(())).unwrap();
         assert_eq!(series.latency().unwrap().n, 21);
@@ -238,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_group_divides_its_duration_and_the_clock_is_subtracted() {
-        let plan = Plan { batches: 1, budget: Duration::ZERO, least: 3, most: 3 };
+        let plan = TimingPlan { batches: 1, budget: Duration::ZERO, least: 3, most: 3 };
         let dear = Clock { overhead: Nanos(LONGEST_NS) };
         let none = plan.time(&dear, 1, |_| Ok::<(), ()>(())).unwrap();
         assert_eq!(none.latency().unwrap().max_ns, Nanos(0));

@@ -1,6 +1,6 @@
 //! zram: what storing and fetching a page costs, per algorithm.
 //!
-//! What it is not: your pages, unless a sample of them is given; and not a swap-in, which adds the fault and saves the
+//! The pages are generated, unless a sample of real ones is given; a swap-in adds the fault and saves the
 //! request. With consent (a run lock) a scratch device is made through the journal, used and removed; a device that
 //! was there before is never touched. Without, the same algorithms run in user space and every result says so.
 
@@ -8,17 +8,18 @@ use std::fs::File;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 
 use ramline_act::{ActError, RunLock};
+use ramline_evidence::Measurement;
 use ramline_evidence::rng::SplitMix64;
 use ramline_kernel::direct::Buffer;
 use ramline_kernel::zram::Device;
 use ramline_kernel::{KernelError, process, zram};
 use ramline_snapshot::zram::MmStat;
-use ramline_units::{Bytes, Ratio};
+use ramline_units::{Bytes, Ratio, saturating_sum};
 
-use super::codec::{self, Codec, HUGE_PER_MILLE};
+use super::codec::{Codec, HUGE_PER_MILLE};
 use super::run::{PIECE, Run, Tier, TiersError};
 use super::sample::{self, PageSample};
-use super::timing::{Plan, Series};
+use super::timing::{Series, TimingPlan};
 use ramline_sandbox::fill::Fill;
 
 /// Pages of each kind that are stored at one time.
@@ -51,11 +52,8 @@ pub fn measure(run: &mut Run<'_>) -> Result<(), TiersError> {
     run.report.tiers.retain(|tier| !tier.tier.starts_with("zram-"));
     run.skip(format!("zram on a scratch device: {reason}; estimated in user space instead"));
     run.skip("zram-lzo, zram-lzo-rle in user space: no permissively licensed library compresses the way the kernel's lzo does (lzokay-native: 85 us a page, denser)");
-    let mut codecs = codec::all();
-    for codec in &mut codecs {
-        for kind in &kinds {
-            in_user_space(run, codec.as_mut(), kind)?;
-        }
+    for mut codec in Codec::all() {
+        kinds.iter().try_for_each(|kind| in_user_space(run, &mut codec, kind))?;
     }
     Ok(())
 }
@@ -81,13 +79,8 @@ fn on_device(run: &mut Run<'_>, lock: &RunLock, kinds: &[Kind]) -> Result<(), Ti
         return Err(KernelError::refused("make", "a scratch zram device", "memory is short", numbers).into());
     }
     if !zram::has_control(&root) {
-        return Err(KernelError::unsupported(
-            "add a zram device through",
-            "zram-control",
-            "the zram driver is not loaded",
-        )
-        .hint("modprobe zram")
-        .into());
+        let (tried, feature) = ("add a zram device through", "the zram driver is not loaded");
+        return Err(KernelError::unsupported(tried, "zram-control", feature).hint("modprobe zram").into());
     }
     let mut journal = ramline_act::Run::begin(lock, &root, None)?;
     let device = journal.hot_add_zram()?;
@@ -104,10 +97,8 @@ fn all_algorithms(run: &mut Run<'_>, device: &Device, kinds: &[Kind]) -> Result<
     let millis = (2400 / cells).min(200);
     for algorithm in &algorithms {
         for kind in kinds {
-            match one_cell(run, device, algorithm, kind, millis) {
-                Err(TiersError::Kernel(error)) => run.skip(format!("zram-{algorithm}{}: {error}", kind.suffix)),
-                other => other?,
-            }
+            let result = one_cell(run, device, algorithm, kind, millis);
+            run.or_skip(&format!("zram-{algorithm}{}", kind.suffix), result)?;
             device.reset()?;
         }
     }
@@ -133,7 +124,7 @@ fn one_cell(run: &mut Run<'_>, device: &Device, algorithm: &str, kind: &Kind, mi
     let contents = contents;
     // Every page is written exactly once: five batches of a fifth each, and what the division leaves.
     let batch = count.div_ceil(5);
-    let plan = Plan { least: batch, most: batch, ..Plan::within_ms(0) };
+    let plan = TimingPlan { least: batch, most: batch, ..TimingPlan::within_ms(0) };
     let writes = run.time(plan, 1, |index| {
         let at = index % count.max(1);
         let from = usize::try_from(at).unwrap_or(0) * page;
@@ -144,7 +135,7 @@ fn one_cell(run: &mut Run<'_>, device: &Device, algorithm: &str, kind: &Kind, mi
 
     let mut random = SplitMix64::new(run.options.seed);
     let mut back = Buffer::new(page)?;
-    let reads = run.time(Plan::within_ms(millis), 1, |_| {
+    let reads = run.time(TimingPlan::within_ms(millis), 1, |_| {
         file.read_exact_at(back.bytes_mut(), random.below(count) * page_wide).map_err(|error| failed("read", error))
     })?;
     verify(&file, kind, &mut back).map_err(|error| failed("read back", error))?;
@@ -152,20 +143,15 @@ fn one_cell(run: &mut Run<'_>, device: &Device, algorithm: &str, kind: &Kind, mi
     let throughput = run.sequential(size.0, millis / 4, "direct reads of 1 MiB in order", |offset| {
         file.read_exact_at(piece.bytes_mut(), offset).map_err(|error| failed("read", error))
     })?;
-    add_both(
-        run,
-        &Cell {
-            algorithm,
-            kind,
-            place: "scratch zram device",
-            method: "direct 4 KiB requests to a scratch device, all pages written once, then read at random",
-            stored: stored(&stat),
-            notes: Vec::new(),
-        },
-        reads,
-        writes,
-        throughput,
-    );
+    Cell {
+        algorithm,
+        kind,
+        place: "scratch zram device",
+        method: "direct 4 KiB requests to a scratch device, all pages written once, then read at random",
+        stored: stored(&stat),
+        notes: Vec::new(),
+    }
+    .add(run, reads, writes, throughput);
     Ok(())
 }
 
@@ -176,10 +162,8 @@ fn verify(file: &File, kind: &Kind, back: &mut Buffer) -> std::io::Result<()> {
         let offset = u64::try_from(index * kind.pages.page_bytes()).unwrap_or(u64::MAX);
         file.read_exact_at(back.bytes_mut(), offset)?;
         if back.bytes().get(..kind.pages.page_bytes()) != Some(kind.pages.page(index)) {
-            return Err(std::io::Error::new(
-                std::io::ErrorKind::InvalidData,
-                format!("page {index} is not what was written"),
-            ));
+            let how = format!("page {index} is not what was written");
+            return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, how));
         }
     }
     Ok(())
@@ -194,15 +178,15 @@ fn stored(stat: &MmStat) -> Vec<String> {
         ratio(stat.compr_data_size),
         ratio(stat.mem_used_total)
     )];
-    notes.extend(
-        stat.huge_pages
-            .filter(|huge| huge.0 > 0)
-            .map(|huge| format!("{} pages did not compress and are kept as they are", huge.0)),
-    );
+    notes.extend(stat.huge_pages.and_then(|huge| kept(huge.0)));
     notes
 }
 
-fn in_user_space(run: &mut Run<'_>, codec: &mut dyn Codec, kind: &Kind) -> Result<(), TiersError> {
+fn kept(huge: u64) -> Option<String> {
+    (huge > 0).then(|| format!("{huge} pages did not compress and are kept as they are"))
+}
+
+fn in_user_space(run: &mut Run<'_>, codec: &mut Codec, kind: &Kind) -> Result<(), TiersError> {
     let (page, count) = (kind.pages.page_bytes(), kind.pages.len());
     let failed = |what: &str| KernelError::unsupported(what, codec_name(kind), "the library did not take the page");
     let mut out = Vec::new();
@@ -216,7 +200,7 @@ fn in_user_space(run: &mut Run<'_>, codec: &mut dyn Codec, kind: &Kind) -> Resul
     }
     let millis = run.millis(120, 60);
     let mut random = SplitMix64::new(run.options.seed);
-    let writes = run.time(Plan::within_ms(millis), 1, |_| {
+    let writes = run.time(TimingPlan::within_ms(millis), 1, |_| {
         let index = sample::index(&mut random, count);
         if codec.compress(kind.pages.page(index), &mut out) { Ok(()) } else { Err(failed("compress")) }
     })?;
@@ -225,39 +209,29 @@ fn in_user_space(run: &mut Run<'_>, codec: &mut dyn Codec, kind: &Kind) -> Resul
         let stored = store.get(index).map(Vec::as_slice).unwrap_or_default();
         if stored.len() == back.len() {
             back.copy_from_slice(stored);
-            Ok(())
-        } else if codec.decompress(stored, &mut back) {
-            Ok(())
-        } else {
-            Err(failed("decompress"))
+        } else if !codec.decompress(stored, &mut back) {
+            return Err(failed("decompress"));
         }
+        Ok(())
     };
-    let reads = run.time(Plan::within_ms(millis), 1, |_| fetch(sample::index(&mut random, count)))?;
+    let reads = run.time(TimingPlan::within_ms(millis), 1, |_| fetch(sample::index(&mut random, count)))?;
     let stored: usize = store.iter().map(Vec::len).sum();
-    let huge = store.iter().filter(|stored| stored.len() == page).count();
+    let huge = saturating_sum(store.iter().map(|stored| u64::from(stored.len() == page)));
     let wide = |bytes: usize| Bytes(u64::try_from(bytes).unwrap_or(u64::MAX));
     let mut compressed: Vec<String> = Ratio::of(wide(count * page), wide(stored))
         .map(|ratio| format!("{} stored in {}: {ratio}", wide(count * page), wide(stored)))
         .into_iter()
         .collect();
-    if huge > 0 {
-        compressed.push(format!("{huge} pages did not compress and are kept as they are"));
+    compressed.extend(kept(huge));
+    Cell {
+        algorithm: codec.name(),
+        kind,
+        place: "user space",
+        method: "single pages through a library in user space",
+        stored: compressed,
+        notes: vec!["user space: an estimate, without the kernel's block layer and allocator".to_owned()],
     }
-    let name = codec.name();
-    add_both(
-        run,
-        &Cell {
-            algorithm: name,
-            kind,
-            place: "user space",
-            method: "single pages through a library in user space",
-            stored: compressed,
-            notes: vec!["user space: an estimate, without the kernel's block layer and allocator".to_owned()],
-        },
-        reads,
-        writes,
-        None,
-    );
+    .add(run, reads, writes, None);
     Ok(())
 }
 
@@ -276,33 +250,21 @@ struct Cell<'a> {
     notes: Vec<String>,
 }
 
-fn add_both(
-    run: &mut Run<'_>,
-    cell: &Cell<'_>,
-    reads: Series,
-    writes: Series,
-    throughput: Option<ramline_evidence::Measurement>,
-) {
-    let label = cell.kind.pages.label();
-    let id = format!("zram-{}{}", cell.algorithm, cell.kind.suffix);
-    let tier = |id: String, what: &str, series, throughput| Tier {
-        id,
-        label: format!(
-            "zram {}, {what} of {} ({})",
-            cell.algorithm,
-            label.split(" (").next().unwrap_or(label),
-            cell.place
-        ),
-        series: Some(series),
-        throughput,
-        method: format!(
-            "{}; data: {} pages of {label}; {}",
-            cell.method,
-            cell.kind.pages.len(),
-            cell.stored.join("; ")
-        ),
-        notes: cell.notes.clone(),
-    };
-    run.add(tier(id.clone(), "read", reads, throughput));
-    run.add(tier(format!("{id}/write"), "write", writes, None));
+impl Cell<'_> {
+    fn add(self, run: &mut Run<'_>, reads: Series, writes: Series, throughput: Option<Measurement>) {
+        let Cell { algorithm, place, method, .. } = self;
+        let (label, pages, stored) = (self.kind.pages.label(), self.kind.pages.len(), self.stored.join("; "));
+        let short = label.split(" (").next().unwrap_or(label);
+        let id = format!("zram-{algorithm}{}", self.kind.suffix);
+        let tier = |id: String, what: &str, series, throughput| Tier {
+            id,
+            label: format!("zram {algorithm}, {what} of {short} ({place})"),
+            series: Some(series),
+            throughput,
+            method: format!("{method}; data: {pages} pages of {label}; {stored}"),
+            notes: self.notes.clone(),
+        };
+        run.add(tier(id.clone(), "read", reads, throughput));
+        run.add(tier(format!("{id}/write"), "write", writes, None));
+    }
 }

@@ -13,8 +13,7 @@ use ramline_snapshot::cache::{EvictedFile, EvictedFiles, Holder, Stay, Why};
 use ramline_units::Bytes;
 
 use super::{EvictOptions, Left, reopen};
-use crate::remarks::name;
-use crate::shared::bytes;
+use crate::shared::{bytes, name};
 
 /// Fills in what stays, and why.
 pub fn explain(root: &Root, left: Vec<Left>, options: &EvictOptions, out: &mut EvictedFiles) {
@@ -77,17 +76,11 @@ fn why(file: &Left, mappers: &[Mapper], options: &EvictOptions) -> Stay {
     if file.in_memory {
         why.push(Why::InMemory);
     } else {
-        if unwritten.is_some_and(|pages| pages > 0) && !(options.dry && options.sync) {
-            why.push(Why::Dirty);
-        }
-        if holders.iter().any(|holder| holder.locked) {
-            why.push(Why::Locked);
-        }
-        if holders.iter().any(|holder| !holder.locked) {
-            why.push(Why::Mapped);
-        }
-        let explained = !why.is_empty();
-        if !explained && options.range.is_some_and(|range| ends_inside_a_folio(file, range)) {
+        let is_held = |locked| holders.iter().any(|holder| holder.locked == locked);
+        let dirty = unwritten.is_some_and(|pages| pages > 0) && !(options.dry && options.sync);
+        let all = [(Why::Dirty, dirty), (Why::Locked, is_held(true)), (Why::Mapped, is_held(false))];
+        why.extend(all.into_iter().filter(|(_, is)| *is).map(|(why, _)| why));
+        if why.is_empty() && options.range.is_some_and(|range| ends_inside_a_folio(file, range)) {
             why.push(Why::LargeFolio);
         }
         if why.is_empty() && !options.dry {

@@ -84,19 +84,17 @@ impl Parts {
     }
 }
 
-/// Parts as the numbers of a line, read one by one: what they take is never more than what is kept of them.
-#[derive(Debug, Clone)]
-pub struct Numbers(pub Parts);
-
-impl serde::Serialize for Numbers {
+/// As the numbers of a line.
+impl serde::Serialize for Parts {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(self.0.numbers())
+        to.collect_seq(self.numbers())
     }
 }
 
-impl<'de> serde::Deserialize<'de> for Numbers {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Numbers, D::Error> {
-        from.deserialize_seq(Pairs).map(Numbers)
+/// Read one by one: what the numbers take is never more than what is kept of them.
+impl<'de> serde::Deserialize<'de> for Parts {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Parts, D::Error> {
+        from.deserialize_seq(Pairs)
     }
 }
 
@@ -177,7 +175,7 @@ mod tests {
     use super::*;
 
     fn read(json: &str) -> Option<Parts> {
-        serde_json::from_str::<Numbers>(json).ok().map(|Numbers(parts)| parts)
+        serde_json::from_str(json).ok()
     }
 
     #[test]

@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 use ramline_kernel::{Cause, KernelError, input};
 use ramline_units::Bytes;
 
-use super::line::{Line, MAGIC};
-use super::{Entry, Header, MOST_FILES, VERSION};
+use super::{Entry, Header, Line, MAGIC, MOST_FILES, VERSION};
 
 /// A line with the longest name and [`super::MOST_NUMBERS`] of the largest numbers is shorter.
 const LONGEST: u64 = 32 << 20;
@@ -93,7 +92,8 @@ impl Reading {
         file.read_until(b'\n', &mut Vec::new()).map_err(failed)?;
         let frame = zstd::Decoder::with_buffer(file).map_err(|error| damaged(&self.path, &error.to_string()))?;
         let most = MOST_TEXT.0.max(self.size.saturating_mul(MOST_TEXT.1));
-        Ok(Reader { path: &self.path, lines: BufReader::new(frame), left: most, text: Vec::new() })
+        let lines = BufReader::new(frame);
+        Ok(Reader { reading: self, lines, left: most, text: Vec::new(), read: (0, 0) })
     }
 
     /// Reads all of it and keeps nothing: afterwards every line is known to make sense.
@@ -101,14 +101,9 @@ impl Reading {
     /// # Errors
     /// `Refused` when it is damaged anywhere: then nothing of it is to be trusted.
     pub fn check(&self) -> Result<(), KernelError> {
-        let (mut lines, mut files, mut hot) = (self.lines()?, 0u64, 0u64);
+        let mut lines = self.lines()?;
         lines.next()?;
-        while let Some(entry) = self.entry(&mut lines, (files, hot))? {
-            files = files.saturating_add(1);
-            hot = hot.saturating_add(entry.hot(self.header.page));
-            if files > self.header.files {
-                return Err(damaged(&self.path, "its counts are wrong"));
-            }
+        while lines.entry()?.is_some() {
             if ramline_kernel::signals::interrupted() {
                 return Err(KernelError::refused("read the hot set", &self.path, "interrupted", ""));
             }
@@ -121,22 +116,6 @@ impl Reading {
         }
     }
 
-    /// The next file; `None` at the end, whose counts must be those of what was read.
-    fn entry(&self, lines: &mut Reader<'_>, read: (u64, u64)) -> Result<Option<Entry>, KernelError> {
-        match lines.next()? {
-            Line::File(record) => match record.entry(self.header.page) {
-                Some(entry) => Ok(Some(entry)),
-                None => Err(damaged(&self.path, "a file's line makes no sense")),
-            },
-            Line::End { files, hot }
-                if (files, hot) == read && (files, hot) == (self.header.files, self.header.hot) =>
-            {
-                Ok(None)
-            }
-            Line::End { .. } | Line::HotSet(_) => Err(damaged(&self.path, "its counts are wrong")),
-        }
-    }
-
     /// All files, in the order in which they are to be read, in pieces of a bounded size. What has been [checked](Reading::check) is read
     /// again; should it have been changed since, it ends there with an error.
     ///
@@ -145,15 +124,13 @@ impl Reading {
     pub fn pieces(&self) -> Result<Pieces<'_>, KernelError> {
         let mut lines = self.lines()?;
         lines.next()?;
-        Ok(Pieces { reading: self, lines, read: (0, 0), over: false })
+        Ok(Pieces { lines, over: false })
     }
 }
 
 /// The files of a hot set, piece by piece.
 pub struct Pieces<'a> {
-    reading: &'a Reading,
     lines: Reader<'a>,
-    read: (u64, u64),
     over: bool,
 }
 
@@ -164,12 +141,10 @@ impl Iterator for Pieces<'_> {
     type Item = Result<Vec<Entry>, KernelError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (mut entries, mut size, page) = (Vec::new(), 0, self.reading.header.page);
+        let (mut entries, mut size) = (Vec::new(), 0);
         while !self.over && entries.len() < PIECE.0 && size < PIECE.1 {
-            match self.reading.entry(&mut self.lines, self.read) {
+            match self.lines.entry() {
                 Ok(Some(entry)) => {
-                    self.read.0 = self.read.0.saturating_add(1);
-                    self.read.1 = self.read.1.saturating_add(entry.hot(page));
                     size += entry.size();
                     entries.push(entry);
                 }
@@ -186,14 +161,35 @@ impl Iterator for Pieces<'_> {
 
 /// The lines, one after the other.
 struct Reader<'a> {
-    path: &'a Path,
+    reading: &'a Reading,
     lines: Lines,
     /// Bytes that may still come.
     left: u64,
     text: Vec<u8>,
+    /// Files so far, and what of them was hot.
+    read: (u64, u64),
 }
 
 impl Reader<'_> {
+    fn damaged(&self, how: &str) -> KernelError {
+        damaged(&self.reading.path, how)
+    }
+
+    /// The next file; `None` at the end, whose counts must be those of what was read.
+    fn entry(&mut self) -> Result<Option<Entry>, KernelError> {
+        let (next, header) = (self.next()?, &self.reading.header);
+        let wanted = (header.files, header.hot);
+        match next {
+            Line::File(record) => {
+                let entry = record.entry(header.page).ok_or_else(|| self.damaged("a file's line makes no sense"))?;
+                self.read = (self.read.0.saturating_add(1), self.read.1.saturating_add(entry.hot(header.page)));
+                if self.read.0 <= header.files { Ok(Some(entry)) } else { Err(self.damaged("its counts are wrong")) }
+            }
+            Line::End { files, hot } if (files, hot) == self.read && (files, hot) == wanted => Ok(None),
+            Line::End { .. } | Line::HotSet(_) => Err(self.damaged("its counts are wrong")),
+        }
+    }
+
     fn next(&mut self) -> Result<Line, KernelError> {
         self.text.clear();
         // What one long line needed is not kept for all.
@@ -204,14 +200,14 @@ impl Reader<'_> {
                 self.left -= u64::try_from(got).unwrap_or(self.left).min(self.left)
             }
             Ok(got) if u64::try_from(got).is_ok_and(|got| got >= LONGEST.min(self.left)) => {
-                return Err(damaged(self.path, "a line is longer than any that is written"));
+                return Err(self.damaged("a line is longer than any that is written"));
             }
             Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
-                return Err(damaged(self.path, &error.to_string()));
+                return Err(self.damaged(&error.to_string()));
             }
-            _ => return Err(damaged(self.path, "it is cut short")),
+            _ => return Err(self.damaged("it is cut short")),
         }
-        serde_json::from_slice(&self.text).map_err(|error| damaged(self.path, &error.to_string()))
+        serde_json::from_slice(&self.text).map_err(|error| self.damaged(&error.to_string()))
     }
 }
 

@@ -8,8 +8,6 @@ use std::path::{Path, PathBuf};
 use ramline_kernel::KernelError;
 use ramline_kernel::output::Output;
 
-use super::line::{Line, MAGIC};
-use super::parts::Numbers;
 use super::*;
 
 fn set() -> (Header, Vec<Entry>) {
@@ -26,7 +24,7 @@ fn set() -> (Header, Vec<Entry>) {
 }
 
 fn numbers(json: &str) -> Parts {
-    serde_json::from_str::<Numbers>(json).unwrap().0
+    serde_json::from_str(json).unwrap()
 }
 
 fn save(path: &Path, header: &Header, entries: &[Entry]) {

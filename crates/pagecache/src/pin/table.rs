@@ -1,16 +1,17 @@
-//! What is locked, and how it follows what a walk has seen.
+//! What is locked, how it follows what a walk has seen, and why a file could not be locked, with the numbers.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use ramline_kernel::pin::Locked;
-use ramline_kernel::signals;
-use ramline_kernel::{FileKey, KernelError};
+use ramline_kernel::{FileKey, KernelError, Root, signals, write};
 use ramline_snapshot::cache::{Pinned, WarmedFile};
 use ramline_units::Bytes;
 
-use super::{Seen, why};
-use crate::remarks::name;
+use super::Seen;
+use ramline_kernel::limits::Limited;
+
+use crate::shared::name;
 use crate::{Context, evict};
 
 /// So much is read in at a time, so that a signal is heard.
@@ -71,12 +72,8 @@ impl<'a> Table<'a> {
         };
         let more = file.length.saturating_sub(held.map_or(0, |(_, length)| length));
         if self.sum().saturating_add(more) > self.budget.0 {
-            let text = format!(
-                "its {} are beyond the budget of {}, {} are locked",
-                Bytes(file.length),
-                self.budget,
-                Bytes(self.sum())
-            );
+            let (length, sum) = (Bytes(file.length), Bytes(self.sum()));
+            let text = format!("its {length} are beyond the budget of {}, {sum} are locked", self.budget);
             // What is locked of it stays, if it is the same file.
             if new {
                 self.held.remove(&file.path);
@@ -95,7 +92,7 @@ impl<'a> Table<'a> {
                 }
             }
             Err(error) => {
-                let text = why::explain(self.context.root, &error, file.length, self.sum(), self.held.len());
+                let text = explain(self.context.root, &error, file.length, self.sum(), self.held.len());
                 self.leave_out(file, text);
             }
         }
@@ -156,3 +153,52 @@ fn read_in(locked: &Locked, path: &Path, from: u64, to: u64) -> Result<(), Kerne
 
 /// EFAULT: no file behind the page.
 const FAULT: i32 = 14;
+
+/// ENOMEM and EAGAIN: a limit.
+const LIMITS: [i32; 2] = [12, 11];
+
+/// In words; `locked` bytes in `files` mappings are locked already.
+fn explain(root: &Root, error: &KernelError, length: u64, locked: u64, files: usize) -> String {
+    if !error.is_denied() && !error.errno().is_some_and(|errno| LIMITS.contains(&errno)) {
+        return format!("{}: {}", error.operation, error.cause);
+    }
+    if error.operation == "map" {
+        let most =
+            write::read_knob(&write::vm_setting(root, "max_map_count")).unwrap_or_else(|| "not known".to_owned());
+        return format!(
+            "no more mappings: {files} files are mapped, one mapping each, and vm.max_map_count is {most} (try: sysctl vm.max_map_count)"
+        );
+    }
+    let limit = Limited::LockedMemory.now();
+    let limit = limit.map_or_else(|| "unlimited".to_owned(), |limit| Bytes(limit).to_string());
+    format!(
+        "RLIMIT_MEMLOCK is {limit}, {} are locked already and this file needs {} (try: as root, ulimit -l, or LimitMEMLOCK= in a service)",
+        Bytes(locked),
+        Bytes(length)
+    )
+}
+
+/// Nothing is locked.
+pub fn nothing(names: &[PathBuf], state: &Pinned) -> KernelError {
+    let object = names.first().map(|path| path.display().to_string()).unwrap_or_default();
+    let rule = if state.left_out > 0 { "none of the files could be locked" } else { "there is no file with contents" };
+    KernelError::refused("pin", object, rule, format!("{} left out", state.left_out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Error;
+
+    #[test]
+    fn limits_are_told_with_their_numbers() {
+        let root = Root::live();
+        let of = |operation: &str, errno| {
+            let error = KernelError::io(operation, "/x", Error::from_raw_os_error(errno));
+            explain(&root, &error, 4096, 8192, 2)
+        };
+        assert!(of("lock", 12).contains("8.0 KiB are locked already and this file needs 4.0 KiB"));
+        assert!(of("map", 12).contains("2 files are mapped"));
+        assert!(of("lock", 5).starts_with("lock: "));
+    }
+}

@@ -11,24 +11,22 @@ use ramline_units::Bytes;
 use rustix::fs::{Advice, FileType, fadvise};
 use rustix::io::Errno;
 
+use crate::evict;
 use crate::hotset::{self, Entry};
 use crate::save::Restoring;
 use crate::shared::{Count, parallel_map};
 use crate::warm::plan::missing_of;
 use crate::warm::wanted::Wanted;
-use crate::{Context, evict};
+
+use super::How;
 
 /// So many threads ask again afterwards.
 const AT_ONCE: usize = 4;
 
 /// A hot set being restored.
 pub struct Looking<'a> {
-    context: Context<'a>,
-    hotset: &'a Path,
+    how: How<'a>,
     entries: &'a [Entry],
-    page: u64,
-    inodes: bool,
-    dry: bool,
     found: Vec<OnceLock<Found>>,
     settled: Count,
     noted: OnceLock<()>,
@@ -57,25 +55,9 @@ pub struct Same {
 }
 
 impl<'a> Looking<'a> {
-    pub fn new(
-        context: Context<'a>,
-        hotset: &'a Path,
-        entries: &'a [Entry],
-        page: u64,
-        options: &super::RestoreOptions<'_>,
-    ) -> Looking<'a> {
+    pub fn new(how: How<'a>, entries: &'a [Entry]) -> Looking<'a> {
         let found = entries.iter().map(|_| OnceLock::new()).collect();
-        Looking {
-            context,
-            hotset,
-            entries,
-            page,
-            inodes: !options.other_machine,
-            dry: options.reading.dry,
-            found,
-            settled: Count::default(),
-            noted: OnceLock::new(),
-        }
+        Looking { how, entries, found, settled: Count::default(), noted: OnceLock::new() }
     }
 
     /// What became of each file, in the order of the hot set, asked again where something was read.
@@ -83,7 +65,7 @@ impl<'a> Looking<'a> {
         let entries: Vec<(&Entry, Option<&Found>)> =
             self.entries.iter().zip(&self.found).map(|(entry, found)| (entry, found.get())).collect();
         let after = parallel_map(&entries, AT_ONCE, |(entry, found)| match found {
-            Some(Found::Same(same)) if !self.dry => same.asked_again(entry, &self.ranges(entry)),
+            Some(Found::Same(same)) if !self.how.options.reading.dry => same.asked_again(entry, &self.ranges(entry)),
             _ => None,
         });
         let found = self.found.into_iter().map(OnceLock::into_inner).zip(after);
@@ -96,17 +78,8 @@ impl<'a> Looking<'a> {
         found.map(with).collect()
     }
 
-    fn look(&self, entry: &Entry) -> (Found, Option<File>) {
-        match self.open_same(entry) {
-            Ok((same, file)) => {
-                let there = if same.before == same.wanted { None } else { Some(file) };
-                (Found::Same(same), there)
-            }
-            Err(found) => (found, None),
-        }
-    }
-
-    fn open_same(&self, entry: &Entry) -> Result<(Same, File), Found> {
+    /// The file, open where something of it is missing.
+    fn open_same(&self, entry: &Entry) -> Result<(Same, Option<File>), Found> {
         // Looked at before it is opened, never through a link: another file, or a pipe or a device, may have the name by now.
         let looked = match Looked::at(&entry.path, false) {
             Ok(looked) => looked,
@@ -119,7 +92,7 @@ impl<'a> Looking<'a> {
             }
         };
         let stat = looked.stat;
-        if looked.kind() != FileType::RegularFile || (self.inodes && stat.st_ino != entry.inode) {
+        if looked.kind() != FileType::RegularFile || (!self.how.options.other_machine && stat.st_ino != entry.inode) {
             return Err(another());
         }
         let length = u64::try_from(stat.st_size).unwrap_or(0);
@@ -139,24 +112,24 @@ impl<'a> Looking<'a> {
             Err(error) => return Err(self.failed(&error)),
         };
         let key = FileKey::from(&stat);
-        Ok((Same { key, wanted, before, untold, after: None }, file))
+        Ok((Same { key, wanted, before, untold, after: None }, Some(file).filter(|_| before != wanted)))
     }
 
     /// What is to be read, in whole pages of this machine.
     fn ranges(&self, entry: &Entry) -> Vec<(u64, u64)> {
-        hotset::in_pages(entry.ranges(self.page), self.page, process::page_size(), entry.length)
+        hotset::in_pages(entry.ranges(self.how.page), self.how.page, process::page_size(), entry.length)
     }
 
     fn failed(&self, error: &KernelError) -> Found {
-        (self.context.tell)(error);
+        (self.how.context.tell)(error);
         Found::Failed
     }
 
     /// Keeps what was found. A file has one turn, so nothing is there yet.
     fn keep(&self, number: usize, entry: &Entry, found: Found) {
         let there = match &found {
-            Found::Same(same) if !self.dry => same.before * process::page_size(),
-            _ => entry.hot(self.page),
+            Found::Same(same) if !self.how.options.reading.dry => same.before * process::page_size(),
+            _ => entry.hot(self.how.page),
         };
         self.settled.add(there);
         if let Some(slot) = self.found.get(number) {
@@ -191,14 +164,17 @@ impl Wanted for Looking<'_> {
     }
 
     fn bytes(&self, number: usize) -> u64 {
-        self.entries.get(number).map_or(0, |entry| entry.hot(self.page))
+        self.entries.get(number).map_or(0, |entry| entry.hot(self.how.page))
     }
 
     fn open(&self, number: usize) -> Option<File> {
         let (entry, slot) = (self.entries.get(number)?, self.found.get(number)?);
         let file = match slot.get() {
             None => {
-                let (found, file) = self.look(entry);
+                let (found, file) = match self.open_same(entry) {
+                    Ok((same, file)) => (Found::Same(same), file),
+                    Err(found) => (found, None),
+                };
                 self.keep(number, entry, found);
                 file
             }
@@ -214,8 +190,8 @@ impl Wanted for Looking<'_> {
 
     fn missing(&self, number: usize, file: &File) -> Result<Vec<(u64, u64)>, KernelError> {
         self.noted.get_or_init(|| {
-            if let Err(error) = Restoring::note(self.hotset) {
-                (self.context.tell)(&error);
+            if let Err(error) = Restoring::note(self.how.file) {
+                (self.how.context.tell)(&error);
             }
         });
         let Some((entry, Some(Found::Same(same)))) =

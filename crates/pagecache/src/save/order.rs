@@ -6,7 +6,7 @@
 //!    a byte of a small file saves the most waiting. Memory that runs out is then spent on the most files.
 //! 3. Among equals by device and inode, which is about the order of the disk, so that a rotating one seeks little.
 //!
-//! What it is not: by use. The kernel does not tell which pages of a file are active without looking at each page frame of memory.
+//! Not by use: the kernel does not report which pages of a file are active without looking at each page frame of memory.
 
 use std::collections::HashSet;
 use std::path::Path;

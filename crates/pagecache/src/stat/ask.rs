@@ -1,23 +1,21 @@
 //! One open file: what is resident of it, or why that is not known. Never a number that may be a lie.
 
+use std::fs::OpenOptions;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 
 use ramline_kernel::process;
 use ramline_kernel::residency::{self, Method, Residency};
-use ramline_snapshot::cache::{FileRow, Name, Source, Tally};
+use ramline_snapshot::cache::{FileRow, Name, Part, Source, Tally};
 use ramline_units::Bytes;
 
 use crate::shared::bytes;
 use crate::walk::FoundFile;
 
-/// What the kernel told.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asked {
-    /// In pages.
-    Known(Residency),
-    /// Why not.
-    Unknown(String),
-}
+/// What the kernel told, in pages, or why it is not known.
+pub type Asked = Result<Residency, String>;
 
 /// Why the kernel does not tell.
 const NOT_OURS: &str = "the kernel answers only the owner of the file and those who may write it";
@@ -26,7 +24,7 @@ const NOT_OURS: &str = "the kernel answers only the owner of the file and those 
 pub fn ask(found: &FoundFile<'_>) -> Asked {
     let asked = ask_range(found, (0, 0));
     if let Some(so_far) = found.so_far {
-        so_far.add(asked.pages());
+        so_far.add(pages(&asked));
     }
     asked
 }
@@ -43,17 +41,14 @@ pub fn ask_range(found: &FoundFile<'_>, (offset, length): (u64, u64)) -> Asked {
     };
     // Nothing can be cached of an empty file, and of a file mapped directly (cachestat would take its entries for evicted pages).
     if found.fs.dax || found.length() == 0 {
-        return Asked::Known(none(Method::Cachestat));
+        return Ok(none(Method::Cachestat));
     }
     let asked = match found.fs.method {
         Method::Cachestat => residency::cachestat(found.file, offset, length),
-        Method::Mincore if !residency::mincore_tells_truth(found.file) => return Asked::Unknown(NOT_OURS.to_owned()),
+        Method::Mincore if !residency::mincore_tells_truth(found.file) => return Err(NOT_OURS.to_owned()),
         Method::Mincore => residency::mincore(found.file, offset, if length == 0 { u64::MAX } else { length }),
     };
-    match asked {
-        Ok(seen) => Asked::Known(seen),
-        Err(error) => Asked::Unknown(why(&error)),
-    }
+    asked.map_err(|error| why(&error))
 }
 
 fn why(error: &io::Error) -> String {
@@ -64,52 +59,77 @@ fn why(error: &io::Error) -> String {
     }
 }
 
-impl Asked {
-    /// Pages that are resident; 0 where not known.
-    pub const fn pages(&self) -> u64 {
-        match self {
-            Asked::Known(seen) => seen.cached,
-            Asked::Unknown(_) => 0,
-        }
-    }
+/// Pages that are resident; 0 where not known.
+pub fn pages(asked: &Asked) -> u64 {
+    asked.as_ref().map_or(0, |seen| seen.cached)
+}
 
-    /// As a part of a sum.
-    pub fn tally(&self, length: Bytes) -> Tally {
-        let sum = |pages: Option<u64>| bytes(pages.unwrap_or(0));
-        match self {
-            Asked::Known(seen) => Tally {
-                files: 1,
-                length,
-                span: length.whole_pages(process::page_size()),
-                resident: bytes(seen.cached),
-                dirty: sum(seen.dirty),
-                writeback: sum(seen.writeback),
-                evicted: sum(seen.evicted),
-                recently_evicted: sum(seen.recently_evicted),
-                resident_only: u64::from(seen.dirty.is_none()),
-                ..Tally::default()
-            },
-            Asked::Unknown(_) => Tally { unknown: 1, unknown_length: length, ..Tally::default() },
-        }
+/// As a part of a sum.
+pub fn tally(asked: &Asked, length: Bytes) -> Tally {
+    let Ok(seen) = asked else { return Tally { unknown: 1, unknown_length: length, ..Tally::default() } };
+    let sum = |pages: Option<u64>| bytes(pages.unwrap_or(0));
+    Tally {
+        files: 1,
+        length,
+        span: length.whole_pages(process::page_size()),
+        resident: bytes(seen.cached),
+        dirty: sum(seen.dirty),
+        writeback: sum(seen.writeback),
+        evicted: sum(seen.evicted),
+        recently_evicted: sum(seen.recently_evicted),
+        resident_only: u64::from(seen.dirty.is_none()),
+        ..Tally::default()
     }
+}
 
-    /// As a row.
-    pub fn row(&self, name: Name, length: Bytes) -> FileRow {
-        match self {
-            Asked::Known(seen) => FileRow {
-                name,
-                length,
-                source: if seen.method == Method::Cachestat { Source::Cachestat } else { Source::Mincore },
-                resident: Some(bytes(seen.cached)),
-                dirty: seen.dirty.map(bytes),
-                writeback: seen.writeback.map(bytes),
-                evicted: seen.evicted.map(bytes),
-                recently_evicted: seen.recently_evicted.map(bytes),
-                ..FileRow::default()
-            },
-            Asked::Unknown(why) => {
-                FileRow { name, length, source: Source::Unknown, why: Some(why.clone()), ..FileRow::default() }
-            }
-        }
+/// As a row.
+pub fn row(asked: &Asked, name: Name, length: Bytes) -> FileRow {
+    match asked {
+        Ok(seen) => FileRow {
+            name,
+            length,
+            source: if seen.method == Method::Cachestat { Source::Cachestat } else { Source::Mincore },
+            resident: Some(bytes(seen.cached)),
+            dirty: seen.dirty.map(bytes),
+            writeback: seen.writeback.map(bytes),
+            evicted: seen.evicted.map(bytes),
+            recently_evicted: seen.recently_evicted.map(bytes),
+            ..FileRow::default()
+        },
+        Err(why) => FileRow { name, length, source: Source::Unknown, why: Some(why.clone()), ..FileRow::default() },
+    }
+}
+
+/// Where in a file its pages are: the file in equal parts, each counted by itself. Opened again by its name: `None` when it is gone, empty, or its residency is not told.
+pub fn map(row: &FileRow, parts: u64) -> Option<Vec<Part>> {
+    row.resident?;
+    let path = Path::new(std::ffi::OsStr::from_bytes(row.name.bytes()));
+    let flags = i32::try_from((rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY).bits()).ok()?;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+    let all = ranges(residency::size(&file).ok()?, parts, process::page_size());
+    let counted = all.into_iter().map(|(offset, length)| {
+        let seen = residency::of_ranges(&file, path, &[(offset, length)]).ok()?;
+        Some(Part { offset: Bytes(offset), length: Bytes(length), resident: bytes(seen.cached) })
+    });
+    counted.collect::<Option<Vec<Part>>>().filter(|parts| !parts.is_empty())
+}
+
+/// A length in at most so many parts of whole pages, as offset and length.
+fn ranges(length: u64, parts: u64, page: u64) -> Vec<(u64, u64)> {
+    let pages = length.div_ceil(page);
+    let each = pages.div_ceil(parts.max(1)).max(1);
+    (0..pages.div_ceil(each)).map(|n| (n * each * page, each.min(pages - n * each) * page)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_whole_pages_and_cover_the_file() {
+        assert_eq!(ranges(0, 64, 4096), []);
+        assert_eq!(ranges(6000, 64, 4096), [(0, 4096), (4096, 4096)]);
+        assert_eq!(ranges(5 * 4096, 2, 4096), [(0, 3 * 4096), (3 * 4096, 2 * 4096)]);
+        assert!(ranges(10 << 40, 64, 4096).len() <= 64);
     }
 }

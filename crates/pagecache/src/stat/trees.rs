@@ -7,8 +7,7 @@ use std::sync::Mutex;
 use ramline_snapshot::cache::{Tally, Tree};
 use ramline_units::Bytes;
 
-use crate::remarks::name;
-use crate::shared::lock;
+use crate::shared::{lock, name};
 use crate::walk::Place;
 
 #[derive(Debug, Default)]
@@ -49,13 +48,8 @@ impl Trees {
 
     /// What was named, with everything below as far as it was seen, and the sum of all. What has no files is left out.
     pub fn roots(&self) -> (Vec<Tree>, Tally) {
-        let nodes = lock(&self.0);
-        let sums = rolled_up(&nodes, |_| false);
-        let roots = (0..nodes.len()).filter(|index| nodes[*index].parent.is_none());
-        let trees = roots.map(|index| tree(&nodes, index, sums[index]));
-        let trees: Vec<Tree> = trees.filter(|tree| tree.tally.files + tree.tally.unknown > 0).collect();
-        let mut total = Tally::default();
-        trees.iter().for_each(|tree| total.add(&tree.tally));
+        let (mut trees, _, total) = self.finish(None);
+        trees.retain(|tree| tree.tally.files + tree.tally.unknown > 0);
         (trees, total)
     }
 

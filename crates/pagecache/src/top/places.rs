@@ -1,6 +1,6 @@
 //! Where the page cache of a machine can be: one place for every local file system, and the block devices.
 //!
-//! What it is not: other mount namespaces; what is mounted only there is in the rest.
+//! What is mounted only in other mount namespaces is in the rest.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileTypeExt;
@@ -13,7 +13,7 @@ use ramline_snapshot::Wanted;
 use ramline_snapshot::cache::Remark;
 use ramline_units::Bytes;
 
-use crate::remarks::name;
+use crate::shared::name;
 
 /// Where to look.
 #[derive(Debug, Default)]

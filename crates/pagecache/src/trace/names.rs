@@ -1,15 +1,20 @@
-//! Names and lengths of the files in records, found while the files are still there.
+//! The files in records: which are in question, by what the kernel calls them, and their names and lengths, found while they are
+//! still there.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use ramline_act::Result;
 use ramline_gather::{hardware, naming};
 use ramline_kernel::mount::{self, Mounted};
-use ramline_kernel::{Root, process};
+use ramline_kernel::{KernelError, Root, process, residency};
 use ramline_trace::count::{Process, Role, World};
-use ramline_trace::{FileId, device_number};
+use ramline_trace::{Event, FileId, What, device_number};
+
+use crate::Context;
+use crate::walk::{self, FoundFile, Visit, WalkOptions};
 
 /// Names of files that were given, by what the kernel calls them.
 pub type Given = HashMap<FileId, PathBuf>;
@@ -140,4 +145,97 @@ impl World for Names {
     fn maps_folios(&self) -> bool {
         self.maps_folios
     }
+}
+
+/// A filter in the kernel names at most so many inodes; of more files all records are taken, and passed over here.
+const FILTERED: usize = 32;
+
+/// The files in question; none means any.
+#[derive(Debug, Default)]
+pub struct Files {
+    /// By what the kernel calls them.
+    pub names: Given,
+    /// For the kernel; empty when it does not pay.
+    pub filter: String,
+    any: bool,
+}
+
+impl Files {
+    /// Whether an event is about them, or about no file at all.
+    pub fn wants(&self, event: &Event) -> bool {
+        let file = match event.what {
+            What::Get { file, .. }
+            | What::Map { file, .. }
+            | What::Fault { file, .. }
+            | What::Add { file, .. }
+            | What::Delete { file, .. }
+            | What::ReadAhead { file } => file,
+            What::Reclaim { .. } | What::New { .. } | What::Rename { .. } => return true,
+        };
+        self.any || self.names.contains_key(&file)
+    }
+}
+
+#[derive(Default)]
+struct Seen {
+    files: Given,
+    in_memory: Option<PathBuf>,
+}
+
+/// Finds all files below the names.
+///
+/// # Errors
+/// None of what was named is a file the kernel tells of.
+pub fn of_paths(context: Context<'_>, paths: &[PathBuf], walking: &WalkOptions) -> Result<Files> {
+    if paths.is_empty() {
+        return Ok(Files { any: true, ..Files::default() });
+    }
+    let (walked, seen) = walk::walk(context, paths, walking, &Ids { context });
+    let in_memory = seen.iter().find_map(|seen| seen.in_memory.clone());
+    let names: Given = seen.into_iter().flat_map(|seen| seen.files).collect();
+    if names.is_empty() {
+        let passed = walked.skipped.first().map(|remark| remark.text.as_str());
+        let (what, rule) = match in_memory {
+            Some(path) => (path, "it is in memory (tmpfs): the kernel records nothing of such files"),
+            None => (paths[0].clone(), passed.unwrap_or("there is no file")),
+        };
+        return Err(KernelError::refused("record", what, rule, "").into());
+    }
+    let mut inodes: Vec<u64> = names.keys().map(|file| file.inode).collect();
+    inodes.sort_unstable();
+    inodes.dedup();
+    let filter = match inodes.len() {
+        1..=FILTERED => inodes.iter().map(|inode| format!("i_ino == {inode}")).collect::<Vec<_>>().join(" || "),
+        _ => String::new(),
+    };
+    Ok(Files { names, filter, any: false })
+}
+
+struct Ids<'a> {
+    context: Context<'a>,
+}
+
+impl Visit for Ids<'_> {
+    type Worker = Seen;
+
+    fn file(&self, seen: &mut Seen, found: &FoundFile<'_>) {
+        let path = found.path();
+        if residency::lives_in_memory(&found.file).unwrap_or(false) {
+            seen.in_memory = Some(path);
+            return;
+        }
+        let plain = id(found.stat.st_dev, found.stat.st_ino);
+        let real = layer(self.context, &path).unwrap_or(plain);
+        seen.files.insert(real, path);
+    }
+}
+
+/// On an overlay the kernel tells of the file in the layer it comes from.
+fn layer(context: Context<'_>, path: &Path) -> Option<FileId> {
+    let full = path.canonicalize().ok()?;
+    let mounted = mount::containing(context.root, &full).filter(|mounted| mounted.fs_type == "overlay")?;
+    let below = full.strip_prefix(&mounted.at).ok()?;
+    let (upper, lower) = (mounted.option("upperdir"), mounted.option("lowerdir").unwrap_or_default());
+    let meta = upper.into_iter().chain(lower.split(':')).find_map(|dir| Path::new(dir).join(below).metadata().ok())?;
+    Some(id(meta.dev(), meta.ino()))
 }

@@ -7,15 +7,14 @@ use ramline_act::{Result, Run};
 use ramline_kernel::KernelError;
 use ramline_kernel::process::{self, Usage};
 use ramline_kernel::tracing::{Instance, RawPages, follow};
-use ramline_snapshot::cache::{Level, Recorded};
+use ramline_snapshot::cache::Recorded;
 use ramline_trace::count::{Counted, Counter};
 use ramline_trace::{Decoder, Event, Events, InOrder, PageLayout};
 use ramline_units::Bytes;
 
-use super::names::Names;
-use super::of_files::Files;
+use super::names::{Files, Names};
 use crate::Context;
-use crate::remarks::name;
+use crate::shared::name;
 
 /// Of a processor: room for 0.3 s of a process that does nothing but read pages that are there.
 const BUFFER: Bytes = Bytes::from_mib(16);
@@ -27,7 +26,7 @@ pub const ROUND: Duration = Duration::from_millis(10);
 
 /// What is to be recorded.
 #[derive(Debug)]
-pub struct Wanted<'a> {
+pub struct RecordingPlan<'a> {
     /// Requests and faults too, not only what is added and taken out.
     pub requests: bool,
     /// Only of these, where there are any.
@@ -46,7 +45,7 @@ pub struct Recording {
     decoder: Decoder,
     order: InOrder<Event>,
     pub counter: Counter<Names>,
-    began: Instant,
+    pub began: Instant,
     lasted: Duration,
     events: u64,
     used_before: Usage,
@@ -57,7 +56,7 @@ impl Recording {
     ///
     /// # Errors
     /// More privilege is needed, or this kernel has no tracing.
-    pub fn make(context: Context<'_>, run: &mut Run, wanted: &Wanted<'_>) -> Result<Recording> {
+    pub fn make(context: Context<'_>, run: &mut Run, wanted: &RecordingPlan<'_>) -> Result<Recording> {
         let used_before = process::own_usage()?;
         let tracefs = run.tracefs()?;
         let (doing, removing) = (run.make_trace(&tracefs, 0)?, run.make_trace(&tracefs, 1)?);
@@ -76,28 +75,23 @@ impl Recording {
         for event in events.names() {
             let of_file = event.starts_with("filemap/") || event.starts_with("readahead/");
             // Who pushes files out is seen by what it adds, of whatever file.
-            let filter = if of_file && wanted.requests { wanted.files.filter() } else { "" };
+            let filter = if of_file && wanted.requests { &wanted.files.filter } else { "" };
             enable(&doing, event, filter)?;
         }
         for event in Events::Removing.names() {
-            enable(&removing, event, if event.starts_with("filemap/") { wanted.files.filter() } else { "" })?;
+            enable(&removing, event, if event.starts_with("filemap/") { &wanted.files.filter } else { "" })?;
         }
         let (header, text) = doing.header_page()?;
         let layout = PageLayout::parse(&text).ok_or_else(|| KernelError::malformed("read", header, &text))?;
         let (of_doing, of_removing) =
             (RawPages::open(&doing, layout.size())?, RawPages::open(&removing, layout.size())?);
-        let level = match (decoder.has_requests(), decoder.has_marks()) {
-            (true, true) => Level::Full,
-            (true, false) => Level::NoMarks,
-            (false, _) => Level::ChangesOnly,
-        };
         Ok(Recording {
             doing: (doing, of_doing),
             removing: (removing, of_removing),
             layout,
-            decoder,
             order: InOrder::default(),
-            counter: Counter::new(Names::new(context.root, &wanted.files.names), level),
+            counter: Counter::new(Names::new(context.root, &wanted.files.names), decoder.level()),
+            decoder,
             began: Instant::now(),
             lasted: Duration::ZERO,
             events: 0,
@@ -123,11 +117,6 @@ impl Recording {
         Ok(())
     }
 
-    /// How long it has been recording.
-    pub fn elapsed(&self) -> Duration {
-        self.began.elapsed()
-    }
-
     /// Takes in what was recorded meanwhile, of it what is wanted.
     pub fn round(&mut self, wants: impl Fn(&Event) -> bool) -> Result<()> {
         self.take(false, wants)?;
@@ -139,7 +128,7 @@ impl Recording {
     pub fn stop(&mut self, wants: impl Fn(&Event) -> bool) -> Result<()> {
         self.doing.0.set("tracing_on", "0")?;
         self.removing.0.set("tracing_on", "0")?;
-        self.lasted = self.elapsed();
+        self.lasted = self.began.elapsed();
         self.take(true, wants)
     }
 

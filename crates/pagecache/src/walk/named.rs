@@ -11,10 +11,11 @@ use ramline_kernel::residency::Method;
 use ramline_kernel::{FileKey, KernelError};
 use rustix::fs::{CWD, FileType, OFlags, Stat, fstat, stat};
 
-use super::open::open_quietly;
-use super::share::Share;
+use super::one::open_quietly;
+use super::share::{Share, What};
 use super::{FoundFile, Place, Visit, Walk};
 use crate::ground::FileSystem;
+use crate::shared::lock;
 
 enum Start {
     Directory(Arc<Place>),
@@ -38,7 +39,7 @@ impl<V: Visit> Walk<'_, V> {
             match start {
                 Start::Directory(place) => {
                     waits = true;
-                    self.queue.push(Share::whole(place));
+                    self.queue.push(Share { place, what: What::Whole });
                 }
                 Start::Closed(place) => {
                     self.left_closed(&mut worker, &place, &place.path);
@@ -59,6 +60,7 @@ impl<V: Visit> Walk<'_, V> {
                 }
             }
         }
+        lock(&self.workers).push(worker);
         waits
     }
 
@@ -71,12 +73,8 @@ impl<V: Visit> Walk<'_, V> {
         let kind = FileType::from_raw_mode(seen.st_mode);
         let is_dir = kind == FileType::Directory;
         if !is_dir && !matches!(kind, FileType::RegularFile | FileType::BlockDevice) {
-            return Err(KernelError::refused(
-                "look at",
-                path,
-                "it is neither a file, a directory nor a block device",
-                "",
-            ));
+            let rule = "it is neither a file, a directory nor a block device";
+            return Err(KernelError::refused("look at", path, rule, ""));
         }
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         if let Some(name) = self.ground.name_at(&real).filter(|name| !is_dir && self.is_left_closed(name)) {
@@ -117,9 +115,8 @@ fn device_refused(error: KernelError, path: &Path) -> KernelError {
         return error;
     }
     if ramline_kernel::process::uid() == 0 {
-        return error.hint(
-            "outside this container or service: its device rules (DeviceAllow=, --device) do not let it open this one",
-        );
+        let rules = "its device rules (DeviceAllow=, --device) do not let it open this one";
+        return error.hint(format!("outside this container or service: {rules}"));
     }
     error.hint(format!("sudo ramline cache stat {}", path.display()))
 }

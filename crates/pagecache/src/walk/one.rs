@@ -1,19 +1,19 @@
 //! One directory, and one file: the part of the walk that is done a million times.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use ramline_kernel::FileKey;
 use ramline_kernel::residency::{self, Method};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, Stat, fstat, openat, statat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, ResolveFlags, Stat, fstat, openat, openat2, statat};
 use rustix::io::Errno;
 
-use super::open::open_quietly;
-use super::share::{Local, NAMES, Share};
+use super::share::{Local, NAMES, Share, What};
 use super::{FoundFile, Open, Place, Visit, Walk, path_of};
 use crate::ground::FileSystem;
 use crate::shared::lock;
@@ -39,7 +39,7 @@ impl<V: Visit> Walk<'_, V> {
         let fd = match open_quietly(parent, name, how) {
             Ok(fd) => fd,
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {
-                self.counts.vanished.add(1);
+                lock(&self.counts).vanished += 1;
                 return None;
             }
             Err(error) => {
@@ -67,7 +67,7 @@ impl<V: Visit> Walk<'_, V> {
     }
 
     pub(super) fn directory(&self, local: &mut Local<V::Worker>, dir: &Rc<Open>) {
-        self.counts.directories.add(1);
+        lock(&self.counts).directories += 1;
         let mut buffer = std::mem::take(&mut local.entries);
         buffer.clear();
         let spare: &mut [MaybeUninit<u8>] = buffer.spare_capacity_mut();
@@ -95,7 +95,8 @@ impl<V: Visit> Walk<'_, V> {
                 {
                     names.extend_from_slice(name.to_bytes_with_nul());
                     if names.len() >= NAMES {
-                        self.queue.push(Share::files(dir, std::mem::take(&mut names)));
+                        let what = What::Files(std::mem::take(&mut names));
+                        self.queue.push(Share { place: Arc::clone(&dir.place), what });
                     }
                 }
                 FileType::RegularFile => self.file(&mut local.worker, dir, name, &mut passed),
@@ -176,12 +177,9 @@ impl<V: Visit> Walk<'_, V> {
             return;
         }
         let (file, so_far) = (fd.as_fd(), self.options.so_far.as_deref());
-        if stat.st_dev == place.key.device {
-            let found = FoundFile { place, name: Some(name), file, stat: &stat, fs: &place.fs, so_far };
-            return self.visit.file(worker, &found);
-        }
-        let Some(fs) = self.of_another_device(&fd, &stat, place, name) else { return };
-        self.visit.file(worker, &FoundFile { place, name: Some(name), file, stat: &stat, fs: &fs, so_far });
+        let other = (stat.st_dev != place.key.device).then(|| self.of_another_device(&fd, &stat, place, name));
+        let Some(fs) = other.as_ref().map_or(Some(&place.fs), Option::as_ref) else { return };
+        self.visit.file(worker, &FoundFile { place, name: Some(name), file, stat: &stat, fs, so_far });
     }
 
     /// Where opening a file would destroy what is asked about, it stays closed unasked.
@@ -190,10 +188,8 @@ impl<V: Visit> Walk<'_, V> {
     }
 
     pub(super) fn left_closed(&self, worker: &mut V::Worker, place: &Place, path: &Path) {
-        let text = format!(
-            "{}: opening a file there may empty what is cached of it, so none is opened unasked (try: --remote)",
-            place.fs.name
-        );
+        let why = "opening a file there may empty what is cached of it, so none is opened unasked (try: --remote)";
+        let text = format!("{}: {why}", place.fs.name);
         if !self.visit.closed(worker, place, path, length_at(path), Some(&text)) {
             self.skipped.add(&text, 1, Some(path));
         }
@@ -223,9 +219,7 @@ impl<V: Visit> Walk<'_, V> {
 
     fn not_opened(&self, worker: &mut V::Worker, place: &Place, name: &CStr, error: Errno, passed: &mut Passed) {
         match error {
-            Errno::NOENT => {
-                self.counts.vanished.add(1);
-            }
+            Errno::NOENT => lock(&self.counts).vanished += 1,
             Errno::LOOP => passed.links += 1,
             Errno::NXIO => passed.others += 1,
             error => {
@@ -239,4 +233,43 @@ impl<V: Visit> Walk<'_, V> {
 
 fn length_at(path: &Path) -> u64 {
     rustix::fs::lstat(path).map_or(0, |stat| u64::try_from(stat.st_size).unwrap_or(0))
+}
+
+/// Without touching the time of the last access, where that is allowed.
+pub fn open_quietly(dir: impl AsFd, name: &CStr, how: OFlags) -> rustix::io::Result<OwnedFd> {
+    match openat(&dir, name, how | OFlags::NOATIME, Mode::empty()) {
+        Err(Errno::PERM) => openat(&dir, name, how, Mode::empty()),
+        other => other,
+    }
+}
+
+/// Opens a directory by its path, if it still is that one.
+pub fn open_same(place: &Place, follow: bool) -> rustix::io::Result<OwnedFd> {
+    let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let fd = match below(place, how).filter(|_| !follow) {
+        Some(opened) => opened?,
+        None => open_quietly(CWD, &c_string(&place.path)?, how)?,
+    };
+    // Another one has the name by now.
+    if FileKey::from(&fstat(&fd)?) != place.key { Err(Errno::STALE) } else { Ok(fd) }
+}
+
+/// From what was named, through no link: somebody may have put one there. `None` where the kernel cannot (before 5.6), or is forbidden to.
+fn below(place: &Place, how: OFlags) -> Option<rustix::io::Result<OwnedFd>> {
+    let named = place.path.ancestors().nth(usize::try_from(place.depth).ok()?)?;
+    let rest = place.path.strip_prefix(named).ok().filter(|rest| !rest.as_os_str().is_empty())?;
+    let (named, rest) = (c_string(named).ok()?, c_string(rest).ok()?);
+    let top = match open_quietly(CWD, &named, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC) {
+        Ok(top) => top,
+        Err(error) => return Some(Err(error)),
+    };
+    let open = |how| openat2(&top, &rest, how, Mode::empty(), ResolveFlags::NO_SYMLINKS);
+    match open(how | OFlags::NOATIME).or_else(|_| open(how)) {
+        Err(Errno::NOSYS | Errno::PERM) => None,
+        other => Some(other),
+    }
+}
+
+fn c_string(path: &Path) -> rustix::io::Result<CString> {
+    CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::INVAL)
 }

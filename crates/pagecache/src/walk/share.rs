@@ -7,19 +7,20 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use super::open::open_same;
+use super::one::open_same;
 use super::{Open, Place, Visit, Walk};
+use crate::shared::lock;
 
 /// Names are given away in pieces of about so many bytes.
 pub const NAMES: usize = 8 << 10;
 
 /// What goes from one thread to another: the directory by its path, and names in it, each ended by NUL.
 pub struct Share {
-    place: Arc<Place>,
-    what: What,
+    pub place: Arc<Place>,
+    pub what: What,
 }
 
-enum What {
+pub enum What {
     /// Everything in it.
     Whole,
     Directories(Vec<u8>),
@@ -38,16 +39,6 @@ pub struct Local<W> {
 impl<W> Local<W> {
     pub fn new(worker: W) -> Local<W> {
         Local { worker, stack: VecDeque::new(), entries: Vec::with_capacity(32 << 10) }
-    }
-}
-
-impl Share {
-    pub fn whole(place: Arc<Place>) -> Share {
-        Share { place, what: What::Whole }
-    }
-
-    pub fn files(dir: &Open, names: Vec<u8>) -> Share {
-        Share { place: Arc::clone(&dir.place), what: What::Files(names) }
     }
 }
 
@@ -70,6 +61,7 @@ impl<V: Visit> Walk<'_, V> {
             self.accept(share, &mut local);
             self.walk_stack(&mut local);
         }
+        lock(&self.workers).push(local.worker);
     }
 
     /// Does what was given: directories come onto the stack, files are visited.
@@ -132,7 +124,7 @@ impl<V: Visit> Walk<'_, V> {
             Err(Errno::NOENT | Errno::NOTDIR | Errno::STALE) if !matches!(what, What::Whole) => {
                 let (What::Directories(names) | What::Files(names)) = what else { return None };
                 let lost = u64::try_from(names.iter().filter(|byte| **byte == 0).count()).unwrap_or(u64::MAX);
-                self.counts.vanished.add(lost);
+                lock(&self.counts).vanished += lost;
                 let text = "in directories that were moved or removed while they were walked";
                 self.skipped.add(text, lost, Some(&place.path));
                 None

@@ -3,7 +3,7 @@
 //! Room is what is free or on the inactive list of files, of the machine and of every memory control group above us, where page
 //! cache is charged to whoever reads it in. What we read lands on that inactive list, so room stays level while we go on, and
 //! falls when others take memory: it is read again every [`STEP`]. In a group the list is counted with a delay of about two
-//! seconds; so nothing is given up before that has passed. What it is not: a reservation.
+//! seconds; so nothing is given up before that has passed. Nothing is reserved.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};

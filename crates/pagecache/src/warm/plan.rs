@@ -3,7 +3,6 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use ramline_kernel::residency::{self, Method};
 use ramline_kernel::{FileKey, KernelError, process};
@@ -11,10 +10,9 @@ use ramline_snapshot::cache::{Remark, Tally};
 use ramline_units::Bytes;
 use rustix::fs::{Advice, SeekFrom, fadvise, seek};
 
-use super::wanted::Wanted;
-use crate::remarks::Remarks;
-use crate::shared::{lock, owned};
-use crate::stat::{Asked, ask_range};
+use super::wanted::{Wanted, WarmOptions};
+use crate::shared::Remarks;
+use crate::stat::{self, ask_range};
 use crate::walk::{self, FoundFile, Place, Visit, WalkOptions, Walked};
 use crate::{Context, evict};
 
@@ -115,13 +113,9 @@ pub struct WarmPlan {
     pub walked: Walked,
 }
 
-struct Planning {
+struct Planning<'a> {
     page: u64,
-    range: Option<(u64, u64)>,
-    /// Nothing will be read.
-    dry: bool,
-    files: Mutex<Vec<Planned>>,
-    tally: Mutex<Tally>,
+    options: &'a WarmOptions<'a>,
     unknown: Remarks,
 }
 
@@ -132,41 +126,31 @@ pub struct Worker {
 }
 
 /// Plans, in the order of the disk as far as device and inode tell.
-pub fn plan(
-    context: Context<'_>,
-    names: &[PathBuf],
-    walking: &WalkOptions,
-    range: Option<(u64, u64)>,
-    dry: bool,
-) -> WarmPlan {
-    let planning = Planning {
-        page: process::page_size(),
-        range,
-        dry,
-        files: Mutex::default(),
-        tally: Mutex::default(),
-        unknown: Remarks::default(),
-    };
-    let walked = walk::walk(context, names, walking, &planning);
-    let mut files = owned(planning.files);
-    ramline_units::sort_by_key(&mut files, |file| file.key);
-    let tally = owned(planning.tally);
+pub fn plan(context: Context<'_>, names: &[PathBuf], walking: &WalkOptions, options: &WarmOptions<'_>) -> WarmPlan {
+    let planning = Planning { page: process::page_size(), options, unknown: Remarks::default() };
+    let (walked, workers) = walk::walk(context, names, walking, &planning);
+    let (mut files, mut tally) = (Vec::new(), Tally::default());
+    for own in workers {
+        files.extend(own.files);
+        tally.add(&own.tally);
+    }
+    ramline_units::sort_by_key(&mut files, |file: &Planned| file.key);
     WarmPlan { files, tally, unknown: planning.unknown.take(), walked }
 }
 
-impl Planning {
+impl Planning<'_> {
     /// The part of a file that is wanted, in bytes.
     fn wanted(&self, length: u64) -> u64 {
-        self.range.map_or(length, |(offset, most)| length.saturating_sub(offset).min(most))
+        self.options.range.map_or(length, |(offset, most)| length.saturating_sub(offset).min(most))
     }
 }
 
-impl Visit for Planning {
+impl Visit for Planning<'_> {
     type Worker = Worker;
 
     fn file(&self, worker: &mut Worker, found: &FoundFile<'_>) {
-        let (length, asked) = (found.length(), ask_range(found, self.range.unwrap_or((0, 0))));
-        worker.tally.add(&asked.tally(Bytes(self.wanted(length))));
+        let (length, asked) = (found.length(), ask_range(found, self.options.range.unwrap_or((0, 0))));
+        worker.tally.add(&stat::tally(&asked, Bytes(self.wanted(length))));
         if found.fs.dax || length == 0 {
             return;
         }
@@ -175,11 +159,11 @@ impl Visit for Planning {
         let regular = found.stat.st_size > 0;
         let sparse = regular && on_disk < length / self.page * self.page;
         let (before, untold, text) = match asked {
-            Asked::Known(seen) => (seen.cached, false, None),
-            Asked::Unknown(why) if found.fs.name == "hugetlbfs" => {
+            Ok(seen) => (seen.cached, false, None),
+            Err(why) if found.fs.name == "hugetlbfs" => {
                 return self.unknown.add(&why, 1, Some(&found.path()));
             }
-            Asked::Unknown(why) => (0, true, Some(why + ": read whole")),
+            Err(why) => (0, true, Some(why + ": read whole")),
         };
         let span = self.wanted(length).div_ceil(self.page).saturating_sub(before).saturating_mul(self.page);
         let missing = if sparse { span.min(on_disk) } else { span };
@@ -210,12 +194,6 @@ impl Visit for Planning {
     }
 
     fn changes_anyway(&self) -> bool {
-        !self.dry
-    }
-
-    fn leave(&self, worker: &mut Worker, _: &Place) {
-        let own = std::mem::take(worker);
-        lock(&self.files).extend(own.files);
-        lock(&self.tally).add(&own.tally);
+        !self.options.dry
     }
 }

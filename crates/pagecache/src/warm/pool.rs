@@ -16,21 +16,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use ramline_kernel::{KernelError, limits, process, residency, signals, worker};
-use ramline_snapshot::cache::Stop;
+use ramline_kernel::limits::{self, Limited};
+use ramline_kernel::{KernelError, process, residency, signals, worker};
+use ramline_snapshot::cache::{Stop, Warmed};
 use ramline_units::Bytes;
 use rustix::fs::{Advice, fadvise};
 
 use super::cut::{BATCH, SMALL, WINDOW, batches, page_span, steps, stretch};
-use super::depth::{Depth, MOST};
+use super::depth::{Depth, MOST, Permits};
 use super::guard::Guard;
-use super::options::{Progress, WarmOptions};
-use super::permits::Permits;
 use super::reader::Reader;
-use super::wanted::Wanted;
+use super::wanted::{Progress, Wanted, WarmOptions};
+use crate::Context;
 use crate::queue::Queue;
 use crate::shared::{Count, lock};
-use crate::{Context, walk};
 
 /// How often the depth is looked at and progress told.
 const TICK: Duration = Duration::from_millis(150);
@@ -47,16 +46,6 @@ enum Task {
         offset: u64,
         length: u64,
     },
-}
-
-/// How it went.
-pub struct Read {
-    pub bytes: u64,
-    pub took: Duration,
-    pub depth: u64,
-    pub tried: Vec<(u64, Bytes)>,
-    pub failed: u64,
-    pub stopped: Option<Stop>,
 }
 
 struct Pool<'a, W> {
@@ -76,16 +65,16 @@ struct Pool<'a, W> {
     told: Mutex<HashSet<usize>>,
 }
 
-/// Reads what is missing of all files.
+/// Reads what is missing of all files, and says how it went.
 pub fn read(
     context: Context<'_>,
     files: &impl Wanted,
     guard: &Guard<'_>,
     options: &WarmOptions<'_>,
     total: Bytes,
-) -> Read {
+) -> Warmed {
     // Each reader has a batch of them open.
-    walk::raise_open_files();
+    Limited::OpenFiles.raise();
     let mut depth = Depth::new(options.depth);
     let threads = usize::try_from(options.depth.unwrap_or(MOST).clamp(1, MOST)).unwrap_or(1);
     let threads = limits::threads_within(threads);
@@ -140,8 +129,8 @@ pub fn read(
     let tried = depth.tried().iter().map(|(depth, rate)| (*depth, Bytes(whole(*rate)))).collect();
     let failed = u64::try_from(lock(&pool.told).len()).unwrap_or(0);
     let stopped = lock(&pool.stopped).take();
-    let (bytes, took) = (pool.bytes.get(), pool.start.elapsed());
-    Read { bytes, took, depth: depth.now(), tried, failed, stopped }
+    let (read, took) = (Bytes(pool.bytes.get()), pool.start.elapsed().into());
+    Warmed { read, took, depth: depth.now(), tried, failed, stopped, ..Warmed::default() }
 }
 
 fn rate(bytes: u64, span: Duration) -> Bytes {
@@ -260,7 +249,8 @@ impl<W: Wanted> Pool<'_, W> {
     fn file(&self, number: usize, file: &File, reader: &mut Reader) {
         let Some(runs) = self.runs(number, file) else { return };
         let all: u64 = runs.iter().map(|run| run.1).sum();
-        let most = if all > SMALL { self.stretch_of(all, file) } else { WINDOW };
+        let ahead = || residency::read_ahead(self.context.root, file);
+        let most = if all > SMALL { stretch(all, self.guard.margin(), ahead()) } else { WINDOW };
         let mut stretches = Vec::new();
         for (offset, length) in runs {
             stretches.extend(steps(offset, length, most));
@@ -271,10 +261,6 @@ impl<W: Wanted> Pool<'_, W> {
             self.queue.push(Task::Stretch { file: number, offset, length });
         }
         stretches.into_iter().for_each(|stretch| self.stretch(number, file, stretch, reader));
-    }
-
-    fn stretch_of(&self, missing: u64, file: &File) -> u64 {
-        stretch(missing, self.guard.margin(), residency::read_ahead(self.context.root, file))
     }
 
     fn stretch(&self, number: usize, file: &File, (offset, length): (u64, u64), reader: &mut Reader) {

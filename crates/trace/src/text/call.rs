@@ -1,10 +1,11 @@
-//! The steps of one system call from a line per function or tracepoint.
+//! What a line per function or tracepoint gives: the steps of one system call; where a process slept, how often and how long.
 
-use ramline_evidence::path::{self, CallPath, Step};
+use std::collections::BTreeMap;
+
+use ramline_evidence::path::{self, CallPath, Layer, PathStep};
 use ramline_units::Nanos;
 
-use super::line::{Clock, Entry, entries, is_back};
-use super::step::{is_call, kept, named};
+use super::line::{Clock, Entry, entries, is_back, is_call, kept, named};
 
 /// The last call of `call` (`pread64`) by `pid` in a trace of functions and tracepoints; `None` when there is no whole one.
 #[must_use]
@@ -25,7 +26,7 @@ pub fn call(text: &str, pid: u32, call: &str, clock: Clock) -> Option<CallPath> 
     };
     let last = first + all[first..].iter().position(leaves)?;
     let begin = clock.ns(all[first].line.at)?;
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<PathStep> = Vec::new();
     let mut above: Vec<&str> = Vec::new();
     for Entry { line, stack } in &all[first..=last] {
         let at = Nanos(clock.ns(line.at)?.saturating_sub(begin));
@@ -48,7 +49,7 @@ pub fn call(text: &str, pid: u32, call: &str, clock: Clock) -> Option<CallPath> 
         let said = if caller.is_some() || back { String::new() } else { line.said.chars().take(120).collect() };
         let by = (!own).then(|| if line.interrupt { "an interrupt".to_owned() } else { line.comm.to_owned() });
         let name = if back { path::AGAIN } else { line.name };
-        steps.push(Step { depth, said, by, ..named(at, 0, name) });
+        steps.push(PathStep { depth, said, by, ..named(at, 0, name) });
     }
     let took = Nanos(clock.ns(all[last].line.at)?.saturating_sub(begin));
     own_times(&mut steps, took);
@@ -77,10 +78,50 @@ fn place<'a>(above: &mut Vec<&'a str>, name: &'a str, caller: Option<&'a str>) -
 }
 
 /// Until the next step of the same process.
-fn own_times(steps: &mut [Step], took: Nanos) {
+fn own_times(steps: &mut [PathStep], took: Nanos) {
     let mut next = took;
     for step in steps.iter_mut().rev().filter(|step| step.by.is_none()) {
         step.own = next.saturating_sub(step.at);
         next = step.at;
     }
+}
+
+/// Where a process slept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sleep {
+    /// The function it slept in, or what it did last.
+    pub place: String,
+    /// How often.
+    pub times: u64,
+    /// How long together.
+    pub time: Nanos,
+}
+
+/// The sleeps of `pid` by place, the longest first. A switch in which it stays ready to run is another's turn and no sleep.
+#[must_use]
+pub fn sleeps(text: &str, pid: u32, clock: Clock) -> Vec<Sleep> {
+    let mut sums: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    let (mut before, mut since) = ("the call".to_owned(), None);
+    for Entry { line, stack } in entries(text) {
+        if line.name == "sched_switch" && is_back(&line, pid) {
+            if let (Some(from), Some(to)) = (since.take(), clock.ns(line.at)) {
+                let sum = sums.entry(before.clone()).or_default();
+                *sum = (sum.0 + 1, sum.1.saturating_add(to.saturating_sub(from)));
+            }
+        } else if line.name == "sched_switch" && line.said.contains(&format!("prev_pid={pid} ")) {
+            let ready = line.said.contains("prev_state=R");
+            since = clock.ns(line.at).filter(|_| !ready);
+            // What it stood in tells more than what it did last.
+            if let Some(frame) = stack.iter().rev().find(|frame| Layer::of(frame) != Layer::Waiting) {
+                frame.split('.').next().unwrap_or(frame).clone_into(&mut before);
+            }
+        } else if line.pid == pid && !line.interrupt {
+            line.name.clone_into(&mut before);
+        }
+    }
+    let mut out: Vec<Sleep> =
+        sums.into_iter().map(|(place, (times, ns))| Sleep { place, times, time: Nanos(ns) }).collect();
+    // Stable: equals stay in the order of their names.
+    ramline_units::sort_by_key(&mut out, |sleep| std::cmp::Reverse(sleep.time));
+    out
 }

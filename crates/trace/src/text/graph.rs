@@ -1,9 +1,9 @@
 //! The steps of one system call from the indented form of function_graph.
 
-use ramline_evidence::path::{CallPath, Layer, Step};
+use ramline_evidence::path::{CallPath, Layer, PathStep};
 use ramline_units::Nanos;
 
-use super::step::{is_call, kept, whole};
+use super::line::{is_call, kept, whole};
 
 /// The last call of `call` by any task that is traced, in the form of function_graph with absolute times off; `None` when there is no
 /// whole one.
@@ -12,7 +12,7 @@ pub fn graph(text: &str, call: &str) -> Option<CallPath> {
     let lines: Vec<&str> = text.lines().collect();
     let first = lines.iter().rposition(|line| body(line).is_some_and(|body| is_call(name(body), call)))?;
     let base = indent(body(lines[first])?);
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<PathStep> = Vec::new();
     let mut open: Vec<Open> = Vec::new();
     let mut clock = 0_u64;
     for text in &lines[first..] {
@@ -38,7 +38,15 @@ pub fn graph(text: &str, call: &str) -> Option<CallPath> {
             };
             let depth = u32::try_from(indent(body).saturating_sub(base)).unwrap_or(u32::MAX);
             let (at, own, name) = (Nanos(clock), duration.filter(|_| leaf), name(trimmed).to_owned());
-            steps.push(Step { at, depth, name, layer, own: own.unwrap_or_default(), whole: own, ..Step::default() });
+            steps.push(PathStep {
+                at,
+                depth,
+                name,
+                layer,
+                own: own.unwrap_or_default(),
+                whole: own,
+                ..PathStep::default()
+            });
             if leaf {
                 clock = clock.saturating_add(own.unwrap_or_default().0);
                 ended = own;

@@ -1,7 +1,7 @@
 //! Measured tiers and runs in the sandbox, as the lab would have recorded them.
 
 use ramline_evidence::{
-    Arm, HostPicture, LatencyStats, Machine, Measurement, Phase, Reclaim, RoundTime, RunRecord, Sample, SwapKind,
+    Arm, HostPicture, LatencyStats, Measurement, Phase, Reclaim, RoundTime, RunMachine, RunRecord, Sample, SwapKind,
     TierMeasurement, TierReport, Verdict, Workload,
 };
 use ramline_units::{Bytes, Nanos};
@@ -91,7 +91,7 @@ fn run(
         format: 1,
         experiment: "code-plus-data".into(),
         repetition,
-        machine: Machine {
+        machine: RunMachine {
             kernel: "6.12.57+deb13-amd64".into(),
             cpus: 4,
             mem_total: Bytes::from_kib(7_872_548),
@@ -99,7 +99,7 @@ fn run(
             cgroup_version: 2,
             scratch_fs: "ext4".into(),
             scratch_disk: Some("vda".into()),
-            ..Machine::default()
+            ..RunMachine::default()
         },
         arm: Arm { name: name.into(), swap: swap.clone(), swappiness, fill: "text".into(), ..Arm::default() },
         workload: Workload {

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use ramline_advice::{Explanation, Finding};
 use ramline_evidence::knee::Knee;
-use ramline_evidence::{RunRecord, SeriesTable, TierReport, Versus};
+use ramline_evidence::{RunRecord, SeriesTable, SeriesVersus, TierReport};
 use ramline_model::processes::{By, Filter};
 use ramline_snapshot::cache::{
     EvictedFiles, FileRow, Pinned, Ran, Restored, Saved, Stat, Top, Traced, Warmed, Watched,
@@ -104,7 +104,7 @@ documents! {
     "finding" Finding;
     "series" SeriesTable;
     "read-path" ReadPaths;
-    "series-comparison" Versus;
+    "series-comparison" SeriesVersus;
     "knee" Knee;
     "lab-list" ExperimentList;
     "lab-describe" ExperimentInfo;

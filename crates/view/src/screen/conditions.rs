@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ramline_evidence::{Machine, RunRecord, SeriesTable};
+use ramline_evidence::{RunMachine, RunRecord, SeriesTable};
 
 use ramline_sheet::Sheet;
 use ramline_sheet::format::date;
@@ -44,7 +44,7 @@ fn each(records: &[RunRecord], of: impl Fn(&RunRecord) -> String) -> String {
 }
 
 fn facts(records: &[RunRecord]) -> Table {
-    let of = |what: fn(&Machine) -> String| each(records, |record| what(&record.machine));
+    let of = |what: fn(&RunMachine) -> String| each(records, |record| what(&record.machine));
     let groups = of(|machine| match machine.cgroup_version {
         0 => String::new(),
         version => format!("version {version}"),

@@ -2,7 +2,7 @@
 //!
 //! What it is: of the first run of each level. What it is not: the table over all runs, which stands before it.
 
-use ramline_evidence::{ArmDetail, Balance, DropKind, DropRun, DropStage};
+use ramline_evidence::{ArmDetail, DropBalance, DropKind, DropRun, DropStage};
 use ramline_units::SignedBytes;
 
 use ramline_sheet::Sheet;
@@ -78,8 +78,8 @@ fn signed(change: SignedBytes) -> String {
     if change.is_negative() { change.to_string() } else { format!("+{change}") }
 }
 
-fn sentence(balance: Balance) -> String {
-    let Balance { gone, more, less } = balance;
+fn sentence(balance: DropBalance) -> String {
+    let DropBalance { gone, more, less } = balance;
     let moved = if more >= less { format!("grew by {more}") } else { format!("shrank by {less}") };
     let sum = "the sum of free, lists of CPUs, buffers, cached and slab";
     match balance.part() {
@@ -133,7 +133,7 @@ mod tests {
         assert!(text.contains("had been available all along"), "{text}");
         let narrow = sheet.text(&Style { colour: false, width: 60 }, Depth::All);
         assert!(narrow.lines().all(|line| width(line) <= 60) && narrow.contains("column  "), "{narrow}");
-        let little = Balance { gone: Bytes::from_mib(10), more: Bytes::ZERO, less: Bytes::from_mib(80) };
+        let little = DropBalance { gone: Bytes::from_mib(10), more: Bytes::ZERO, less: Bytes::from_mib(80) };
         assert!(sentence(little).contains("shrank by 80.0 MiB: other programs went on"), "{}", sentence(little));
     }
 }

@@ -4,7 +4,7 @@
 //!
 //! Worked example: "cold 9.70 ms, warm 4.10 ms: cold is 2.4 times slower (3 runs each, 6 needed for proof)".
 
-use ramline_evidence::{ArmResult, Better, Difference, FigureResult, Measurement, SeriesTable};
+use ramline_evidence::{ArmResult, Better, FigureDifference, FigureResult, Measurement, SeriesTable};
 
 use ramline_sheet::text::number;
 use ramline_sheet::text::number::value;
@@ -39,13 +39,13 @@ fn short_mib(mib: f64) -> String {
 }
 
 /// The same as [`Comparison::ground`](ramline_evidence::Comparison::ground) in few words.
-fn brief(found: &Difference<'_>) -> String {
+fn brief(found: &FigureDifference<'_>) -> String {
     let runs = found.versus.runs();
     if found.of_other.claimed { runs } else { format!("{runs}, 6 needed for proof") }
 }
 
 /// Whether the other one is the faster; `None` where the figure is no speed.
-fn is_faster(found: &Difference<'_>) -> Option<bool> {
+fn is_faster(found: &FigureDifference<'_>) -> Option<bool> {
     let unit = found.of_other.measurement.unit.as_str();
     let timed = unit == "s" || unit.ends_with("/s");
     match found.of_other.better {
@@ -56,7 +56,7 @@ fn is_faster(found: &Difference<'_>) -> Option<bool> {
 }
 
 /// What is said of nothing but the names: `zram is 9 times faster than no-swap`.
-fn without_values(found: &Difference<'_>) -> String {
+fn without_values(found: &FigureDifference<'_>) -> String {
     let (name, emulated) = (&found.of_other.name, emulated(found));
     let Some(factor) = found.factor().filter(|_| differs(found)) else {
         return format!("No significant difference in {name}{emulated}");
@@ -73,7 +73,7 @@ fn without_values(found: &Difference<'_>) -> String {
 }
 
 /// The same with the medians, of two settings; of more the sentence alone.
-fn with_values(table: &SeriesTable, found: &Difference<'_>) -> String {
+fn with_values(table: &SeriesTable, found: &FigureDifference<'_>) -> String {
     let name = &found.of_other.name;
     let shown = |figure: &FigureResult| value(figure.measurement.median, &figure.measurement.unit, false);
     let (first, other) = (&found.first.name, &found.other.name);
@@ -92,12 +92,12 @@ fn with_values(table: &SeriesTable, found: &Difference<'_>) -> String {
     }
 }
 
-fn differs(found: &Difference<'_>) -> bool {
+fn differs(found: &FigureDifference<'_>) -> bool {
     found.of_other.claimed || found.versus.may_differ()
 }
 
 /// Seconds of an emulated processor are those of no machine.
-fn emulated(found: &Difference<'_>) -> &'static str {
+fn emulated(found: &FigureDifference<'_>) -> &'static str {
     let timed = found.of_other.measurement.unit == "s";
     if timed && found.other.emulated { ", emulated" } else { "" }
 }

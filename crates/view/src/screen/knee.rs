@@ -94,7 +94,7 @@ fn ended(probe: &Probe) -> String {
 mod tests {
     use super::*;
     use ramline_evidence::Measurement;
-    use ramline_evidence::knee::Asked;
+    use ramline_evidence::knee::KneeAsked;
     use ramline_sheet::Depth;
     use ramline_sheet::text::{Style, width};
     use ramline_units::Bytes;
@@ -111,7 +111,7 @@ mod tests {
             judged,
         };
         let found = Knee {
-            asked: Asked { within: 0.1, ..Asked::default() },
+            asked: KneeAsked { within: 0.1, ..KneeAsked::default() },
             unlimited: Measurement::of(&[1.0, 1.1, 0.9], "s", "", &[]),
             probes: vec![probe(40, Judged::TooSmall, None, 3), probe(42, Judged::Enough, Some(1.02), 0)],
             too_small: Some(Bytes::from_mib(40)),

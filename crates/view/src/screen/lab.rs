@@ -5,7 +5,8 @@
 use ramline_evidence::{Measurement, work};
 
 use super::headline::{factor_of, headline};
-use crate::proof::{Outcome, ProofArm, ProofTable};
+use crate::proof::{ProofArm, ProofTable};
+use ramline_evidence::RunOutcome;
 use ramline_sheet::text::{Cell, Column, Paint, Table, number};
 use ramline_sheet::{Along, Bar, Bars, Line, Panel, Panels, Sheet};
 
@@ -138,10 +139,10 @@ fn spread_head(table: &ProofTable) -> &'static str {
 
 fn row(arm: &ProofArm, share: Option<f64>) -> Vec<Cell> {
     let paint = match arm.outcome {
-        Outcome::Completed => Paint::Good,
-        Outcome::Unfinished => Paint::Plain,
-        Outcome::Thrashing => Paint::Warn,
-        Outcome::Killed | Outcome::Failed => Paint::Bad,
+        RunOutcome::Completed => Paint::Good,
+        RunOutcome::Unfinished => Paint::Plain,
+        RunOutcome::Thrashing => Paint::Warn,
+        RunOutcome::Killed | RunOutcome::Failed => Paint::Bad,
     };
     let (time, spread) = match (&arm.seconds_per_round, arm.more_than_s) {
         (_, Some(bound)) => (format!("> {}", number::figure(bound)), String::new()),
@@ -205,7 +206,7 @@ fn times(table: &ProofTable) -> Bars {
 fn rounds(table: &ProofTable) -> Panels {
     let last = |arm: &ProofArm| arm.timeline.last().copied();
     let shown = table.arms.iter().filter_map(|arm| Some((arm, last(arm).filter(|point| point.at_s > 0.0)?)));
-    let panel = |(arm, end): (&ProofArm, crate::proof::Point)| Panel {
+    let panel = |(arm, end): (&ProofArm, crate::proof::ProofPoint)| Panel {
         name: arm.name.clone(),
         value: format!("{} rounds in {}", number::trimmed(end.rounds), number::seconds(end.at_s)),
         curves: vec![(Line::First, arm.timeline.iter().map(|point| (point.at_s, point.rounds)).collect())],

@@ -10,7 +10,7 @@
 //! assert_eq!(live(&now, &Style::default()), "run 3 of 14, cold: the command runs, 1.2 s; about 1 min left");
 //! ```
 
-use ramline_evidence::{Phase, RunRecord, Sample, Verdict, verdict_word};
+use ramline_evidence::{Phase, RunRecord, Sample, Verdict};
 use ramline_units::Bytes;
 
 use crate::escape;
@@ -63,7 +63,7 @@ pub fn ended(record: &RunRecord, order: u32, total: u32, run_s: f64, left_s: Opt
     };
     let now = Live { order, total, left_s, ..Live::default() };
     let end = if number::place(order) == total { String::new() } else { left(&now) };
-    let word = verdict_word(&record.verdict);
+    let word = record.verdict.word();
     format!("{}: {word}{why} after {run_s:.1} s{end}", name(&record.arm.name, order, total))
 }
 

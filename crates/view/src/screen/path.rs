@@ -3,7 +3,7 @@
 //! What it is: a function of raw records of `lab run read-path`. What it is not: the whole tree: steps that took little together with
 //! all they called are counted and not drawn; `--json` has them all.
 
-use ramline_evidence::path::{CallPath, Layer, Step};
+use ramline_evidence::path::{CallPath, Layer, PathStep};
 use ramline_evidence::{RunRecord, SeriesTable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -104,7 +104,7 @@ fn call(sheet: &mut Sheet, found: &ArmPath) {
     }
 }
 
-fn label(step: &Step) -> String {
+fn label(step: &PathStep) -> String {
     let indent = "  ".repeat(usize::try_from(step.depth).unwrap_or(DEEPEST).min(DEEPEST));
     let by = step.by.as_ref().map(|by| format!("[{by}] ")).unwrap_or_default();
     let said = if step.said.is_empty() { String::new() } else { format!(" {}", step.said) };
@@ -120,13 +120,13 @@ mod tests {
     use ramline_units::Nanos;
 
     fn record(arm: &str, took: u64) -> RunRecord {
-        let step = |depth: u32, name: &str, at: u64, own: u64| Step {
+        let step = |depth: u32, name: &str, at: u64, own: u64| PathStep {
             at: Nanos(at),
             depth,
             name: name.to_owned(),
             layer: Layer::of(name),
             own: Nanos(own),
-            ..Step::default()
+            ..PathStep::default()
         };
         let steps = vec![
             step(0, "__x64_sys_pread64", 0, 100),

@@ -3,7 +3,7 @@
 //! What it is: for each setting the leading figures with their spread, what may be claimed against the first one, and how the
 //! runs ended. What it is not: the study; that is [`SeriesTable::of`].
 
-use ramline_evidence::{ArmResult, Better, FigureResult, Interval, Measurement, RunRecord, SeriesTable, Spread};
+use ramline_evidence::{ArmResult, Better, FigureResult, Interval, IntervalKind, Measurement, RunRecord, SeriesTable};
 
 use super::headline::headline;
 use super::operations;
@@ -170,7 +170,7 @@ pub(super) fn spread(figure: &FigureResult) -> String {
 
 /// `1.2 to 1.4 s`.
 pub(crate) fn spread_of(measurement: &Measurement) -> String {
-    let (Interval { low, high }, _): (Interval, Spread) = measurement.interval();
+    let (Interval { low, high }, _): (Interval, IntervalKind) = measurement.interval();
     if measurement.n < 2 { String::new() } else { number::interval(low, high, &measurement.unit) }
 }
 
@@ -240,7 +240,7 @@ fn medians(table: &SeriesTable, names: &[&str]) -> Table {
 pub fn series_csv(records: &[RunRecord]) -> String {
     let mut out = String::from("experiment,sandbox,emulated,arm,repetition,order,verdict,figure,value,unit\n");
     for record in records {
-        let verdict = ramline_evidence::verdict_word(&record.verdict);
+        let verdict = record.verdict.word();
         for figure in &record.figures {
             let fields = [
                 record.experiment.clone(),

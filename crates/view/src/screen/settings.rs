@@ -3,7 +3,7 @@
 //!
 //! What it is not: what came out; that is the sheet of the series.
 
-use ramline_evidence::{ArmResult, Figure, RunRecord, SeriesTable, SwapKind, Verdict, even, verdict_word};
+use ramline_evidence::{ArmResult, Figure, RunRecord, SeriesTable, SwapKind, Verdict, even};
 
 use super::series::{figures, leading};
 use ramline_sheet::Sheet;
@@ -118,7 +118,7 @@ pub fn runs(table: &SeriesTable, records: &[RunRecord], lead: &[&str]) -> Sheet 
     let mut drawn = Table::new(columns);
     let mixed = !table.arms.iter().all(|arm| arm.emulated);
     for (record, figures) in records.iter().zip(even::figures(records)).take(MOST_RUNS) {
-        let word = verdict_word(&record.verdict);
+        let word = record.verdict.word();
         let emulated = if record.emulated && mixed { " (emulated)" } else { "" };
         let began = record.started().map(|began| date(began.0)).unwrap_or_default();
         let shown = |name: &&str| Cell::from(one(&figures, name, record.emulated));

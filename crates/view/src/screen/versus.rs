@@ -1,6 +1,6 @@
 //! Two series side by side as a sheet: what may be claimed first, then every figure of both.
 
-use ramline_evidence::{FigureVersus, Versus};
+use ramline_evidence::{FigureVersus, SeriesVersus};
 
 use super::series::spread_of;
 use ramline_sheet::Sheet;
@@ -9,7 +9,7 @@ use ramline_sheet::text::{Column, Paint, Table, number};
 
 /// The sheet. It has no answer: the difference that matters most is the headline of both series in one table.
 #[must_use]
-pub fn versus_sheet(versus: &Versus) -> Sheet {
+pub fn versus_sheet(versus: &SeriesVersus) -> Sheet {
     let mut sheet = Sheet::new();
     let (first, second) = &versus.experiments;
     sheet.bold(&if first == second { format!("{first}: first and second") } else { format!("{first} and {second}") });
@@ -44,7 +44,7 @@ pub fn versus_sheet(versus: &Versus) -> Sheet {
 }
 
 /// Why nothing is claimed.
-fn none(versus: &Versus) -> String {
+fn none(versus: &SeriesVersus) -> String {
     let ground = |figure: &FigureVersus| figure.versus.as_ref().map(|compared| compared.n.0.min(compared.n.1));
     let fewest = versus.arms.iter().flat_map(|arm| &arm.figures).filter_map(ground).min();
     match fewest {
@@ -54,7 +54,7 @@ fn none(versus: &Versus) -> String {
     }
 }
 
-fn table(sheet: &mut Sheet, versus: &Versus) {
+fn table(sheet: &mut Sheet, versus: &SeriesVersus) {
     sheet.heading("All figures (median, and the interval over runs)");
     let mut drawn = Table::new(vec![
         Column::wrapped("setting"),
@@ -120,7 +120,7 @@ mod tests {
             SeriesTable::of(&runs).unwrap()
         };
         let text = |first: &SeriesTable, second: &SeriesTable| {
-            versus_sheet(&Versus::of(first, second)).text(&Style::default(), Depth::All)
+            versus_sheet(&SeriesVersus::of(first, second)).text(&Style::default(), Depth::All)
         };
         let both = text(&series(1.0, false), &series(3.0, true));
         assert!(both.contains("They differ in processor: real and emulated."), "{both}");

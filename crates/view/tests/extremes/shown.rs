@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ramline_advice::{Inputs, TOPICS, explain, findings};
 use ramline_evidence::knee::Knee;
-use ramline_evidence::{Arm, DropRun, EatRun, RunRecord, SeriesTable, TierReport, Versus, path::CallPath};
+use ramline_evidence::{Arm, DropRun, EatRun, RunRecord, SeriesTable, SeriesVersus, TierReport, path::CallPath};
 use ramline_model::groups::{Selection, Sort};
 use ramline_model::ledger::Ledger;
 use ramline_model::processes::{By, Filter};
@@ -150,7 +150,7 @@ pub fn records(made: &mut Maker, broken: &mut Vec<String>) {
         draw(experiment, broken, || {
             let Some(table) = SeriesTable::of(&runs) else { return String::new() };
             let screen = text(&screen::series_sheet(&table, &[]));
-            let versus = text(&screen::versus_sheet(&Versus::of(&table, &table)));
+            let versus = text(&screen::versus_sheet(&SeriesVersus::of(&table, &table)));
             let paths = screen::ReadPaths::of(&runs).map_or_else(String::new, |paths| text(&paths.sheet(&[])));
             let proof = ProofTable::of(&runs).map_or_else(String::new, |table| text(&screen::proof_sheet(&table, "")));
             let ended = screen::run_ended(&runs[0], u32::MAX - 1, u32::MAX, f64::MAX, Some(f64::MAX));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use ramline_evidence::knee::Knee;
-use ramline_evidence::{RunRecord, SeriesTable, Versus, together};
+use ramline_evidence::{RunRecord, SeriesTable, SeriesVersus, together};
 use ramline_kernel::output::Output;
 use ramline_lab::experiments::find;
 use ramline_lab::store::RunFolder;
@@ -176,7 +176,7 @@ pub fn compare(first: &RunFolder, second: &RunFolder, format: Format, html: Opti
         let hint = format!("ramline lab list; both must be of {}", first.experiment);
         return Err(Failure::new(exit::USAGE, format!("{what}\n  try: {hint}")).into());
     }
-    let versus = Versus::of(&first, &second);
+    let versus = SeriesVersus::of(&first, &second);
     let sheet = screen::versus_sheet(&versus);
     if !html.as_ref().is_some_and(Output::is_stdout) {
         format.print(&Versioned::new(&versus), |style| sheet.text(style, Depth::All))?;
