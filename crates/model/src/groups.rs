@@ -28,6 +28,7 @@ pub use chain::{Bound, Protection};
 pub use notable::{Stays, most};
 pub use others::{NodeEviction, Reading, node_eviction, readings};
 pub use owner::{Owner, OwnerKind, is_sandbox, owner};
+pub(crate) use parts::total;
 pub use parts::{Part, PartId, Rest, Within};
 pub use reclaim::Reclaim;
 pub use select::{NoSuchGroup, Selected, Selection, Sort, children, find, select};
@@ -254,7 +255,7 @@ fn own_shares(groups: &mut [GroupMemory], seen: &Groups, version: Version) {
         group.removed = removed(group, &seen.list[at], version, |id| inner.get(&(at, id)).copied().unwrap_or_default());
         // The top's own figure is of other things than those below: only its parts say what is its own.
         group.own = if group.depth == 0 {
-            group.current.map(|_| group.parts.iter().filter(|p| p.counted).map(|p| p.own).sum())
+            group.current.map(|_| group.parts.iter().map(|p| p.own).sum())
         } else {
             let others = children[at] + group.removed.unwrap_or_default();
             group.current.map(|current| SignedBytes::difference(current, others))

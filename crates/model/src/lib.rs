@@ -35,6 +35,7 @@ pub mod tmpfs;
 pub mod translate;
 pub mod verdict;
 pub mod watermarks;
+mod worded;
 pub mod zram;
 
 pub use ramline_units::SignedBytes;

@@ -166,9 +166,9 @@ fn rows(inputs: &Inputs<'_>, recipes: &[Recipe]) -> Vec<Row> {
         if used.is_ok() {
             above = Some(recipe);
         }
-        let other = |(name, terms): (&str, &[(Sign, Counter)])| {
-            if terms.is_empty() { None } else { inputs.formula(name, terms, Floor::Zero).ok() }
-        };
+        let [cache, available, swap_used] = recipe
+            .others
+            .map(|(name, terms)| if terms.is_empty() { None } else { inputs.formula(name, terms, Floor::Zero).ok() });
         rows.push(Row {
             id: recipe.id.to_owned(),
             tool: recipe.tool.to_owned(),
@@ -176,9 +176,9 @@ fn rows(inputs: &Inputs<'_>, recipes: &[Recipe]) -> Vec<Row> {
             old: recipe.old,
             missing: used.as_ref().err().map(|counter| (*counter).to_owned()),
             used: used.ok(),
-            cache: other(recipe.cache),
-            available: other(recipe.available),
-            swap_used: other(recipe.swap),
+            cache,
+            available,
+            swap_used,
             differs,
             why: recipe.why.to_owned(),
             source: recipe.source.to_owned(),
@@ -216,11 +216,11 @@ impl Inputs<'_> {
             match self.read(*counter) {
                 Some((_, 0)) if counter.is_optional() => {}
                 Some((name, bytes)) => {
-                    sum += sign.of(bytes);
+                    sum += sign.of(i128::from(bytes));
                     out.push(Term { sign: *sign, counter: name.to_owned(), bytes: Bytes(bytes) });
                 }
                 None if counter.is_optional() => {}
-                None => return Err(counter.name(self.version())),
+                None => return Err(counter.name(self.version)),
             }
         }
         let (value, instead) = if sum < 0 { self.floored(floor) } else { (sum, None) };
@@ -250,7 +250,7 @@ impl Inputs<'_> {
         for (terms, factor) in [(these, 1), (those, -1)] {
             for (sign, counter) in terms {
                 for (part, amount) in self.parts(*counter) {
-                    *parts.entry(part).or_default() += factor * sign.of_signed(amount);
+                    *parts.entry(part).or_default() += factor * sign.of(amount);
                 }
             }
         }

@@ -22,22 +22,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::SignedBytes;
 use crate::fragmentation::{self, Order};
+use crate::worded::worded;
 
 /// Readings over less time are no ground for a forecast.
 pub const LEAST_SPAN: Nanos = Nanos(60_000_000_000);
 
-/// Where free pages stand against the watermarks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Band {
-    /// At `min` or below.
-    BelowMin,
-    /// Above `min`, at `low` or below.
-    MinToLow,
-    /// Above `low`, at `high` or below.
-    LowToHigh,
-    /// Above `high`.
-    AboveHigh,
+worded! {
+    /// Where free pages stand against the watermarks.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Band {
+        /// At `min` or below.
+        BelowMin = "allocations stop and reclaim by themselves, compact, and in the end something is killed",
+        /// Above `min`, at `low` or below.
+        MinToLow = "kswapd is awake and reclaims in the background",
+        /// Above `low`, at `high` or below.
+        LowToHigh = "kswapd reclaims only if it is already awake",
+        /// Above `high`.
+        AboveHigh = "kswapd sleeps: nothing is reclaimed, so nothing is swapped",
+    }
+    /// What the kernel does in this band.
+    meaning
 }
 
 impl Band {
@@ -52,17 +57,6 @@ impl Band {
             Band::LowToHigh
         } else {
             Band::AboveHigh
-        }
-    }
-
-    /// What the kernel does in this band.
-    #[must_use]
-    pub const fn meaning(self) -> &'static str {
-        match self {
-            Band::BelowMin => "allocations stop and reclaim by themselves, compact, and in the end something is killed",
-            Band::MinToLow => "kswapd is awake and reclaims in the background",
-            Band::LowToHigh => "kswapd reclaims only if it is already awake",
-            Band::AboveHigh => "kswapd sleeps: nothing is reclaimed, so nothing is swapped",
         }
     }
 }

@@ -62,17 +62,8 @@ pub struct Tally {
 impl Tally {
     /// Adds another.
     pub fn add(&mut self, other: &Tally) {
-        self.files = self.files.saturating_add(other.files);
-        self.length += other.length;
-        self.span += other.span;
-        self.resident += other.resident;
-        self.dirty += other.dirty;
-        self.writeback += other.writeback;
-        self.evicted += other.evicted;
-        self.recently_evicted += other.recently_evicted;
-        self.resident_only = self.resident_only.saturating_add(other.resident_only);
-        self.unknown = self.unknown.saturating_add(other.unknown);
-        self.unknown_length += other.unknown_length;
+        add_each!(self, other; files, length, span, resident, dirty, writeback, evicted, recently_evicted,
+            resident_only, unknown, unknown_length);
     }
 
     /// The share that is resident, 0 to 1; `None` of nothing. Pages beyond the end of a file can make it exceed 1: it is cut there.

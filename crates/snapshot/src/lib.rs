@@ -52,6 +52,7 @@ pub mod zram;
 pub mod zswap;
 
 pub use redact::redact;
+use seen::parse_lines;
 pub use seen::{Malformed, Seen, Unseen};
 pub use snapshot::{LoadError, SCHEMA_VERSION, Snapshot, Wanted};
 pub use window::{NotAWindow, Window};

@@ -206,6 +206,14 @@ pub struct Usage {
     pub huge: Bytes,
 }
 
+impl Usage {
+    /// Adds another.
+    pub fn add(&mut self, other: Usage) {
+        add_each!(self, other; rss, pss, shared_clean, shared_dirty, private_clean, private_dirty, anonymous, locked,
+            swap, huge);
+    }
+}
+
 /// A file that is mapped.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MappedFile {

@@ -22,8 +22,24 @@ impl Malformed {
     /// A malformed line; `index` counts from 0.
     #[must_use]
     pub fn new(path: &str, index: usize, text: &str) -> Self {
-        Malformed { path: path.to_owned(), line: index + 1, text: text.chars().take(120).collect() }
+        Malformed { line: index + 1, ..Malformed::whole(path, text) }
     }
+
+    /// A malformed file.
+    #[must_use]
+    pub fn whole(path: &str, text: &str) -> Self {
+        Malformed { path: path.to_owned(), line: 0, text: text.chars().take(120).collect() }
+    }
+}
+
+/// What `parse` makes of each line; the first line it makes nothing of is malformed.
+pub(crate) fn parse_lines<T, All: FromIterator<T>>(
+    path: &str,
+    text: &str,
+    mut parse: impl FnMut(&str) -> Option<T>,
+) -> Result<All, Malformed> {
+    let lines = text.lines().enumerate();
+    lines.map(|(index, line)| parse(line).ok_or_else(|| Malformed::new(path, index, line))).collect()
 }
 
 /// One file inside a section that could not be used; the rest of the section works.
@@ -92,6 +108,14 @@ pub enum Seen<T> {
 impl<T> Seen<T> {
     /// The data, if it was seen.
     pub const fn data(&self) -> Option<&T> {
+        match self {
+            Seen::Seen { data, .. } => Some(data),
+            _ => None,
+        }
+    }
+
+    /// The data, to be changed.
+    pub const fn data_mut(&mut self) -> Option<&mut T> {
         match self {
             Seen::Seen { data, .. } => Some(data),
             _ => None,

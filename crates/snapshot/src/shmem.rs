@@ -72,10 +72,7 @@ impl Amount {
 
     /// Adds another amount.
     pub fn add(&mut self, other: Amount) {
-        self.count = self.count.saturating_add(other.count);
-        self.resident += other.resident;
-        self.swapped += other.swapped;
-        self.either += other.either;
+        add_each!(self, other; count, resident, swapped, either);
     }
 }
 

@@ -48,7 +48,7 @@ impl Slab {
             caches.push(Cache::parse(line, page).ok_or_else(bad)?);
         }
         if text.is_empty() {
-            return Err(Malformed { path: path.to_owned(), line: 0, text: String::new() });
+            return Err(Malformed::whole(path, ""));
         }
         caches.retain(|cache| cache.held.0 > 0);
         ramline_units::sort_by(&mut caches, |a, b| b.held.cmp(&a.held).then_with(|| a.name.cmp(&b.name)));

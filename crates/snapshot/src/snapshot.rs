@@ -225,9 +225,7 @@ impl Snapshot {
 }
 
 fn section<T: DeserializeOwned>(name: &str, value: Value) -> Seen<T> {
-    Seen::from_value(value).unwrap_or_else(|e| {
-        Seen::Malformed(Malformed { path: name.to_owned(), line: 0, text: e.to_string().chars().take(120).collect() })
-    })
+    Seen::from_value(value).unwrap_or_else(|e| Seen::Malformed(Malformed::whole(name, &e.to_string())))
 }
 
 #[cfg(test)]

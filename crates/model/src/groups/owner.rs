@@ -3,6 +3,8 @@
 //! What it is not: a question to an engine. Names are those the engines and systemd give their groups; the identity of a
 //! container is its id, shortened as the engines do.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -40,35 +42,18 @@ pub enum OwnerKind {
     Ramline,
 }
 
-impl OwnerKind {
-    /// One word, or two.
-    #[must_use]
-    pub const fn label(self) -> &'static str {
-        match self {
-            OwnerKind::Docker => "docker",
-            OwnerKind::Podman => "podman",
-            OwnerKind::Kubernetes => "kubernetes",
-            OwnerKind::Pod => "pod",
-            OwnerKind::Containerd => "containerd",
-            OwnerKind::Lxc => "lxc",
-            OwnerKind::Machine => "machine",
-            OwnerKind::Service => "service",
-            OwnerKind::Scope => "scope",
-            OwnerKind::Session => "session",
-            OwnerKind::User => "user",
-            OwnerKind::Slice => "slice",
-            OwnerKind::Package => "package",
-            OwnerKind::Ramline => "ramline",
-        }
+/// One word, as in the JSON.
+impl fmt::Display for OwnerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
+}
 
+impl OwnerKind {
     /// A container of whatever engine.
     #[must_use]
-    pub const fn is_container(self) -> bool {
-        matches!(
-            self,
-            OwnerKind::Docker | OwnerKind::Podman | OwnerKind::Kubernetes | OwnerKind::Containerd | OwnerKind::Lxc
-        )
+    pub fn is_container(self) -> bool {
+        self <= OwnerKind::Lxc && self != OwnerKind::Pod
     }
 }
 

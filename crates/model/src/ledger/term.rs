@@ -80,53 +80,27 @@ pub enum Term {
 }
 
 impl Term {
-    /// All of them, lines and parts of lines.
-    pub const ALL: &'static [Term] = &[
-        Term::Free,
-        Term::CpuLists,
-        Term::Anon,
-        Term::Shmem,
-        Term::FileClean,
-        Term::FileDirty,
-        Term::Unevictable,
-        Term::Isolated,
-        Term::SlabReclaimable,
-        Term::SlabUnreclaimable,
-        Term::KernelReclaimable,
-        Term::Vmalloc,
-        Term::KernelStacks,
-        Term::PageTables,
-        Term::SecPageTables,
-        Term::Percpu,
-        Term::Hugetlb,
-        Term::CompressedPool,
-        Term::ZswapPool,
-        Term::GpuActive,
-        Term::GpuReclaim,
-        Term::CmaFree,
-        Term::Unaccepted,
-        Term::SwapCache,
-        Term::AnonHuge,
-        Term::FileActive,
-        Term::FileMapped,
-        Term::Buffers,
-        Term::AnonLocked,
-        Term::ShmemLocked,
-        Term::ZswapShare,
-        Term::ZramShare,
-        Term::HugetlbFree,
-        Term::HugetlbPromised,
-    ];
+    /// All of them, lines and parts of lines, in order.
+    pub const ALL: &'static [Term] = &{
+        let mut all = [Term::Free; words::ROWS.len()];
+        let mut at = 0;
+        while at < all.len() {
+            all[at] = words::ROWS[at].0;
+            assert!(all[at] as usize == at, "rows are in the order of the terms");
+            at += 1;
+        }
+        all
+    };
 
     /// What it is called on the screen.
     #[must_use]
     pub const fn label(self) -> &'static str {
-        words::label(self)
+        words::ROWS[self as usize].1
     }
 
     /// Whose it is.
     #[must_use]
     pub const fn owner(self) -> &'static str {
-        words::owner(self)
+        words::ROWS[self as usize].2
     }
 }

@@ -50,16 +50,8 @@ pub enum Class {
 impl Class {
     /// True for ranges of files that are read again after an eviction.
     #[must_use]
-    pub const fn is_file(self) -> bool {
-        matches!(
-            self,
-            Class::Code
-                | Class::ReadOnly
-                | Class::Relocated
-                | Class::Writable
-                | Class::SharedWritable
-                | Class::Reserved
-        )
+    pub fn is_file(self) -> bool {
+        self <= Class::Reserved
     }
 }
 

@@ -54,16 +54,5 @@ pub(super) fn count(n: usize) -> u64 {
 
 /// Adds up what walks said.
 pub(super) fn add(sum: &mut Option<Usage>, more: Option<Usage>) {
-    let Some(more) = more else { return };
-    let sum = sum.get_or_insert_default();
-    sum.rss += more.rss;
-    sum.pss += more.pss;
-    sum.shared_clean += more.shared_clean;
-    sum.shared_dirty += more.shared_dirty;
-    sum.private_clean += more.private_clean;
-    sum.private_dirty += more.private_dirty;
-    sum.anonymous += more.anonymous;
-    sum.locked += more.locked;
-    sum.swap += more.swap;
-    sum.huge += more.huge;
+    more.into_iter().for_each(|more| sum.get_or_insert_default().add(more));
 }

@@ -3,7 +3,7 @@
 use ramline_units::Bytes;
 
 use super::{Kind, Mapping, Totals, Usage};
-use crate::Malformed;
+use crate::{Malformed, parse_lines};
 
 /// A range with what names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,8 +179,8 @@ impl Totals {
     /// A value that is no size.
     pub fn parse(path: &str, text: &str) -> Result<Option<Totals>, Malformed> {
         let mut out = Totals::default();
-        for (index, line) in text.lines().enumerate() {
-            let Some((key, value)) = line.split_once(':') else { continue };
+        let () = parse_lines(path, text, |line| {
+            let Some((key, value)) = line.split_once(':') else { return Some(()) };
             let place = match key {
                 "VmSize" => &mut out.size,
                 "VmRSS" => &mut out.rss,
@@ -190,10 +190,11 @@ impl Totals {
                 "VmSwap" => &mut out.swap,
                 "VmLck" => &mut out.locked,
                 "HugetlbPages" => &mut out.huge,
-                _ => continue,
+                _ => return Some(()),
             };
-            *place = Some(kib(value.as_bytes()).ok_or_else(|| Malformed::new(path, index, line))?);
-        }
+            *place = Some(kib(value.as_bytes())?);
+            Some(())
+        })?;
         Ok((out != Totals::default()).then_some(out))
     }
 }
