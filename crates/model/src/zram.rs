@@ -58,17 +58,12 @@ impl Rung {
         matches!(self, Rung::Formatted | Rung::Outranked)
     }
 
-    /// Position on the ladder, for comparing devices: outranked is short of active.
+    /// Position on the ladder, for comparing devices: outranked is short of active, and without a module there is no ladder.
     const fn height(self) -> u8 {
         match self {
-            Rung::NotKnown | Rung::NotBuilt => 0,
-            Rung::ModulePresent => 1,
-            Rung::Loaded => 2,
-            Rung::DeviceExists => 3,
-            Rung::Sized => 4,
-            Rung::Formatted => 5,
-            Rung::Outranked => 6,
-            Rung::Active => 7,
+            Rung::NotKnown => Rung::NotBuilt as u8,
+            Rung::Active => Rung::Outranked as u8 + 1,
+            other => other as u8,
         }
     }
 }

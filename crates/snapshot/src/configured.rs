@@ -51,9 +51,7 @@ impl Configured {
             let Some((key, value)) = line.split_once('=') else {
                 // `-net.ipv4.*` alone excludes names from a pattern: no setting.
                 if !line.contains(['*', '?', '.', '/']) {
-                    let text: String = line.chars().take(120).collect();
-                    let reason = format!("line {}: cannot read '{}'", index + 1, text.escape_debug());
-                    self.unseen.push(Unseen::new(file, reason));
+                    self.unseen.push(Unseen::line(file, index, line));
                 }
                 continue;
             };

@@ -61,6 +61,11 @@ impl Unseen {
         Unseen { path: path.into(), reason: reason.into(), garbage: false }
     }
 
+    /// A line that is not understood, of a file that is not the kernel's; `index` counts from 0.
+    pub(crate) fn line(file: &str, index: usize, text: &str) -> Self {
+        Unseen { garbage: false, ..(&Malformed::new(file, index, text)).into() }
+    }
+
     /// A file the kernel refused to this user.
     #[must_use]
     pub fn denied(path: impl Into<String>) -> Self {

@@ -16,13 +16,16 @@ use std::borrow::Cow;
 /// Printable characters of every script stay as they are, a backslash too: a name is not code.
 #[must_use]
 pub fn escape(name: &str) -> Cow<'_, str> {
-    if !name.chars().any(is_hostile) {
-        return Cow::Borrowed(name);
+    rewrite(name, is_hostile, |c, out| out.extend(c.escape_default()))
+}
+
+/// The text with each character of a kind written otherwise.
+fn rewrite(text: &str, is_of_kind: impl Fn(char) -> bool, write: impl Fn(char, &mut String)) -> Cow<'_, str> {
+    if !text.chars().any(&is_of_kind) {
+        return Cow::Borrowed(text);
     }
-    let mut out = String::with_capacity(name.len() + 8);
-    for c in name.chars() {
-        if is_hostile(c) { out.extend(c.escape_default()) } else { out.push(c) }
-    }
+    let mut out = String::with_capacity(text.len() + 16);
+    text.chars().for_each(|c| if is_of_kind(c) { write(c, &mut out) } else { out.push(c) });
     Cow::Owned(out)
 }
 
@@ -78,21 +81,15 @@ fn colour(text: &str) -> Option<usize> {
 /// A JSON document in which hostile characters, which only its strings can hold, are written as `\uXXXX`: it says the same.
 #[must_use]
 pub fn escape_json(document: &str) -> Cow<'_, str> {
-    if !document.chars().any(|c| c != '\n' && is_hostile(c)) {
-        return Cow::Borrowed(document);
-    }
-    let mut out = String::with_capacity(document.len() + 16);
-    for c in document.chars() {
-        if c != '\n' && is_hostile(c) {
-            let mut units = [0; 2];
-            for unit in c.encode_utf16(&mut units) {
+    rewrite(
+        document,
+        |c| c != '\n' && is_hostile(c),
+        |c, out| {
+            for unit in c.encode_utf16(&mut [0; 2]) {
                 out.push_str(&format!("\\u{unit:04x}"));
             }
-        } else {
-            out.push(c);
-        }
-    }
-    Cow::Owned(out)
+        },
+    )
 }
 
 #[cfg(test)]

@@ -116,16 +116,9 @@ fn one(part: &str, above: &[&str], in_pod: bool) -> Option<Owner> {
             return owner(OwnerKind::Pod, &uid.replace('_', "-"));
         }
     }
-    for prefix in ["lxc.payload.", "lxc.monitor."] {
-        if let Some(name) = part.strip_prefix(prefix) {
-            return owner(OwnerKind::Lxc, name);
-        }
-    }
-    if above.last() == Some(&"lxc") {
-        return owner(OwnerKind::Lxc, part);
-    }
-    if let Some(name) = part.strip_prefix("machine-").and_then(|rest| rest.strip_suffix(".scope")) {
-        return owner(OwnerKind::Machine, name);
+    let lxc = part.strip_prefix("lxc.payload.").or_else(|| part.strip_prefix("lxc.monitor."));
+    if let Some(name) = lxc.or_else(|| (above.last() == Some(&"lxc")).then_some(part)) {
+        return owner(OwnerKind::Lxc, name);
     }
     if let Some(name) = part.strip_prefix("snap.") {
         return owner(OwnerKind::Package, name.split('.').next().unwrap_or(name));
@@ -136,25 +129,17 @@ fn one(part: &str, above: &[&str], in_pod: bool) -> Option<Owner> {
     if part.starts_with("ramline-") {
         return owner(OwnerKind::Ramline, part);
     }
-    if let Some(name) = part.strip_suffix(".service") {
-        return match name.strip_prefix("user@") {
-            Some(uid) => owner(OwnerKind::User, uid),
-            None => owner(OwnerKind::Service, name),
-        };
-    }
-    if let Some(name) = part.strip_suffix(".scope") {
-        return match name.strip_prefix("session-") {
-            Some(number) => owner(OwnerKind::Session, number),
-            None => owner(OwnerKind::Scope, name),
-        };
-    }
-    if let Some(name) = part.strip_suffix(".slice") {
-        return match name.strip_prefix("user-") {
-            Some(uid) => owner(OwnerKind::User, uid),
-            None => owner(OwnerKind::Slice, name),
-        };
-    }
-    None
+    let forms = [
+        ("machine-", ".scope", OwnerKind::Machine),
+        ("user@", ".service", OwnerKind::User),
+        ("", ".service", OwnerKind::Service),
+        ("session-", ".scope", OwnerKind::Session),
+        ("", ".scope", OwnerKind::Scope),
+        ("user-", ".slice", OwnerKind::User),
+        ("", ".slice", OwnerKind::Slice),
+    ];
+    let name = |prefix, suffix| part.strip_prefix(prefix)?.strip_suffix(suffix);
+    forms.into_iter().find_map(|(prefix, suffix, kind)| owner(kind, name(prefix, suffix)?))
 }
 
 /// systemd writes bytes a unit's name cannot hold as `\xNN`; only printable ones are turned back.
