@@ -11,9 +11,7 @@
 
 use ramline_snapshot::cgroup::Group;
 use ramline_snapshot::{Snapshot, Window};
-use ramline_units::{Bytes, Limit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Serialize};
 
 use crate::groups::is_sandbox;
 

@@ -19,9 +19,7 @@ use ramline_snapshot::cgroup::{Group, Version};
 use ramline_snapshot::groups::Groups;
 use ramline_snapshot::pressure::Pressure;
 use ramline_snapshot::{Snapshot, Window};
-use ramline_units::{Bytes, Limit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Serialize};
 
 use crate::SignedBytes;
 pub use chain::{Bound, Protection};

@@ -31,9 +31,7 @@ use ramline_snapshot::Snapshot;
 use ramline_snapshot::meminfo::Meminfo;
 use ramline_snapshot::processes::Missed;
 use ramline_snapshot::vmstat::Vmstat;
-use ramline_units::{Bytes, PageSize, Pages};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, PageSize, Pages, Serialize};
 
 pub use self::drift::{Drift, LineMove, Moved};
 use self::locked::Locked;

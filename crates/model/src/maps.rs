@@ -17,9 +17,7 @@ mod reread;
 mod totals;
 
 use ramline_snapshot::maps::{Maps, Missed, Reading, Usage};
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 pub use classes::{Class, ClassUse, Closure, ClosureLine};
 pub use duplicates::{Copy, Duplicate, Likeness};

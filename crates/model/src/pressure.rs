@@ -15,9 +15,7 @@
 use ramline_snapshot::pressure::{Pressure, Stall};
 use ramline_snapshot::vmstat::Vmstat;
 use ramline_snapshot::{Seen, Snapshot, Window};
-use ramline_units::Nanos;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Deserialize, JsonSchema, Nanos, Serialize};
 
 use crate::watermarks::{self, Band};
 use crate::worded::worded;

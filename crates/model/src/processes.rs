@@ -35,9 +35,7 @@ mod tests;
 
 use ramline_snapshot::processes::{Missed, Process, Walks};
 use ramline_snapshot::{Snapshot, Window};
-use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
 
 pub use by::By;
 use estimate::Estimate;

@@ -14,9 +14,7 @@
 //! assert_eq!(Takes::Limit.parse("64MiB").as_deref(), Some("67108864"));
 //! ```
 
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 /// A thing that can be set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]

@@ -15,9 +15,7 @@ use ramline_snapshot::Snapshot;
 use ramline_snapshot::cgroup::Version;
 use ramline_snapshot::groups::Groups;
 use ramline_snapshot::shmem::{Amount, Filesystem, GraphicsClient, Method, Object, ObjectKind, Shmem};
-use ramline_units::{Bytes, Nanos, saturating_sum};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize, saturating_sum};
 
 use crate::SignedBytes;
 

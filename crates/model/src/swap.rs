@@ -10,9 +10,7 @@ mod slots;
 use ramline_snapshot::swaps::SwapArea;
 use ramline_snapshot::vmstat::Vmstat;
 use ramline_snapshot::{Snapshot, Window, blocks, mounts};
-use ramline_units::{Bytes, PageSize};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, PageSize, Serialize};
 
 pub use slots::Slots;
 

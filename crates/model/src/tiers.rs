@@ -8,9 +8,7 @@
 //! partition once zram is full.
 
 use ramline_snapshot::Snapshot;
-use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
 
 use crate::ledger::{Ledger, Term};
 use crate::swap::{self, AreaKind};

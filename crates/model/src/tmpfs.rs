@@ -18,9 +18,7 @@ mod quota;
 use ramline_snapshot::Snapshot;
 use ramline_snapshot::dirs::DirUse;
 use ramline_snapshot::mounts::{self, Mount};
-use ramline_units::{Bytes, Limit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Serialize};
 
 use crate::SignedBytes;
 use crate::ledger::{Ledger, Term};

@@ -20,9 +20,7 @@ mod recipes;
 use std::collections::BTreeMap;
 
 use ramline_snapshot::Snapshot;
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use crate::SignedBytes;
 pub use counter::{Counter, Sign};

@@ -11,9 +11,7 @@
 //! Worked example: `Memory is fine: 22.9 of 23.5 GiB available, no task waits for memory.`
 
 use ramline_snapshot::{Snapshot, Window};
-use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
 
 use crate::group::{self, GroupRoom};
 use crate::groups::is_sandbox;

@@ -16,9 +16,7 @@
 
 use ramline_snapshot::zoneinfo::{Zone, Zoneinfo};
 use ramline_snapshot::{Snapshot, Window};
-use ramline_units::{Bytes, Nanos, PageSize, Pages};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, PageSize, Pages, Serialize};
 
 use crate::SignedBytes;
 use crate::fragmentation::{self, Order};

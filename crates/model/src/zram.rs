@@ -16,9 +16,7 @@ mod fields;
 use ramline_snapshot::Snapshot;
 use ramline_snapshot::swaps::SwapArea;
 use ramline_snapshot::zram::{ZramDevice, ZramSupport};
-use ramline_units::{Bytes, Limit, PageSize, Ratio};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, PageSize, Ratio, Serialize};
 
 use crate::{SignedBytes, swap};
 pub use fields::{Field, FieldValue, Scope, Unit, fields};

@@ -1,7 +1,6 @@
 //! `/proc/buddyinfo`: free blocks of 2^order pages per zone.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Deserialize, JsonSchema, Serialize};
 
 use crate::{Malformed, parse_lines};
 

@@ -20,9 +20,7 @@ mod pinned;
 mod ran;
 mod traced;
 
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 pub use done::{Doing, EvictedFile, EvictedFiles, Holder, Stay, Stop, Warmed, WarmedFile, Why};
 pub use hotset::{Restored, Saved};

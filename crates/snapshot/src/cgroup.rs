@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ramline_units::{Bytes, Limit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Serialize};
 
 use crate::pressure::Pressure;
 use crate::{Malformed, Unseen, parse_lines};

@@ -7,10 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::Unseen;
+use ramline_units::{Deserialize, JsonSchema, Serialize};
 
 /// One line of a sysctl file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,7 +1,6 @@
 //! All memory control groups: the tree, each group with its memory files.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Deserialize, JsonSchema, Serialize};
 
 use crate::Unseen;
 use crate::cgroup::{Group, Version};

@@ -19,9 +19,7 @@ mod parse;
 
 use std::path::PathBuf;
 
-use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
 
 pub use crate::processes::Missed;
 pub use parse::{Parser, Range};

@@ -1,8 +1,6 @@
 //! `/proc/self/mountinfo` with the `statfs` results that belong to it.
 
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use crate::swaps::unescape_octal;
 use crate::{Malformed, parse_lines};

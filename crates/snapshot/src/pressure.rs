@@ -1,7 +1,6 @@
 //! `/proc/pressure/*` (PSI): the share of time tasks stood still for want of a resource.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Deserialize, JsonSchema, Serialize};
 
 use crate::{Malformed, parse_lines};
 

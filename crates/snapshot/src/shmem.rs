@@ -8,9 +8,7 @@
 
 mod parse;
 
-use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
 
 pub use parse::{drm_fdinfo, sysvipc};
 

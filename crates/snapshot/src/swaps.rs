@@ -1,8 +1,6 @@
 //! `/proc/swaps`: the swap areas in use.
 
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use crate::Malformed;
 

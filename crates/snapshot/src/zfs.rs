@@ -3,9 +3,7 @@
 //! It is allocated by the kernel, so it is in nobody's `Cached`; it shrinks under pressure down to `c_min`. The file
 //! belongs to OpenZFS: a line of numbers, a line of heads, then `name type data` with sizes in bytes.
 
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use crate::{Malformed, parse_lines};
 

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ramline_units::Pages;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Deserialize, JsonSchema, Pages, Serialize};
 
 use crate::{Malformed, parse_lines};
 

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ramline_units::{Bytes, Limit, PageSize, Pages};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, PageSize, Pages, Serialize};
 
 use crate::cgroup::Texts;
 use crate::{Malformed, Unseen};

@@ -34,6 +34,10 @@ pub use ratio::Ratio;
 pub use saturating::{checked_sum, saturating_sum};
 pub use signed::SignedBytes;
 
+/// The derives of what is written as JSON and has a schema.
+pub use schemars::JsonSchema;
+pub use serde::{Deserialize, Serialize};
+
 /// A text that is not a quantity; the message shows the grammar.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{text}' is not {what}; {grammar}")]

@@ -1,9 +1,6 @@
 use std::fmt;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::Bytes;
+use crate::{Bytes, Deserialize, JsonSchema, Serialize};
 
 /// A limit that may be absent: unlimited is not a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]

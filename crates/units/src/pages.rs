@@ -1,7 +1,4 @@
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::Bytes;
+use crate::{Bytes, Deserialize, JsonSchema, Serialize};
 
 /// The size of one page in bytes: 4096 on x86, 16384 or 65536 on some ARM and POWER kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]

@@ -1,9 +1,6 @@
 use std::fmt;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::Bytes;
+use crate::{Bytes, Deserialize, JsonSchema, Serialize};
 
 /// A compression ratio, original over compressed: 2.74 means 2.74 bytes kept in one.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema)]

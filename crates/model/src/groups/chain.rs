@@ -6,9 +6,7 @@
 
 use ramline_snapshot::cgroup::Version;
 use ramline_snapshot::groups::Groups;
-use ramline_units::{Bytes, Limit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Serialize};
 
 use super::parts::{self, Part};
 use super::tighter;

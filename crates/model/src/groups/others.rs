@@ -5,9 +5,7 @@
 //! `rootStatsFromMeminfo`, systemd `src/cgtop/cgtop.c`.
 
 use ramline_snapshot::Snapshot;
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use super::parts::PartId;
 use super::{GroupMemory, GroupTree};

@@ -9,9 +9,7 @@
 
 use ramline_snapshot::cgroup::{Group, Version};
 use ramline_snapshot::machine::Machine;
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use crate::SignedBytes;
 use crate::worded::worded;

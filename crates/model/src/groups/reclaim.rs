@@ -10,9 +10,7 @@
 //! writing, 20 to swap, 45 stay.
 
 use ramline_snapshot::meminfo::Meminfo;
-use ramline_units::{Bytes, Limit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Serialize};
 
 use super::chain::{Bound, Protection};
 use super::parts::{Part, PartId, Within};

@@ -1,8 +1,6 @@
 //! Which groups are worth a line: the largest by one measure, with the groups above them, or one that was asked for.
 
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use super::{GroupMemory, GroupTree, PartId};
 use crate::worded::worded;

@@ -6,9 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
 
 use super::{Ledger, Term};
 use crate::SignedBytes;

@@ -1,7 +1,6 @@
 //! The names of the lines and of their parts.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Deserialize, JsonSchema, Serialize};
 
 use super::words;
 

@@ -4,9 +4,7 @@
 use std::collections::BTreeMap;
 
 use ramline_snapshot::maps::{Kind, MappedFile, Mapping, Maps, Store, Totals, Usage};
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use super::files::behind;
 use super::totals::add;

@@ -4,9 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use ramline_snapshot::maps::{MappedFile, Mapping, Maps, NameState, Source, Store, Usage};
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use super::totals::{Options, Totals, add, count};
 

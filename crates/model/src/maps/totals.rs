@@ -1,9 +1,7 @@
 //! What is wanted of a reading, and its sums.
 
 use ramline_snapshot::maps::Usage;
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use super::files::Sort;
 

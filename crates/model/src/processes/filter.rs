@@ -4,9 +4,7 @@
 //! What it is not: an estimate over fewer processes; what one holds follows from all that share with it.
 
 use ramline_snapshot::processes::{Process, Processes};
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use super::by::{self, By};
 use super::row::Spread;

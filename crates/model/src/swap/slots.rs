@@ -12,9 +12,7 @@
 use ramline_snapshot::Snapshot;
 use ramline_snapshot::swaps::SwapArea;
 use ramline_snapshot::zram::ZramDevice;
-use ramline_units::{Bytes, Pages};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Pages, Serialize};
 
 /// Slots a CPU may set aside for its next swap-outs, and as many that it has not given back yet (SWAP_SLOTS_CACHE_SIZE).
 const SET_ASIDE: u64 = 2 * 64;

@@ -4,9 +4,7 @@ use ramline_snapshot::Snapshot;
 use ramline_snapshot::cgroup::{Group, Version};
 use ramline_snapshot::meminfo::Meminfo;
 use ramline_snapshot::zfs::Arc;
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use crate::groups::total;
 use crate::worded::worded;

@@ -2,9 +2,7 @@
 
 use ramline_snapshot::Snapshot;
 use ramline_snapshot::cgroup::{Group, Version};
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use super::counter::Inputs;
 use super::recipes::GROUP;

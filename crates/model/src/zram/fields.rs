@@ -1,9 +1,7 @@
 //! Every field of a zram device with its unit, its scope and the column of `zramctl` that shows it.
 
 use ramline_snapshot::zram::ZramDevice;
-use ramline_units::{Bytes, Limit, Pages};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Pages, Serialize};
 
 /// What a number counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,8 +1,6 @@
 //! What `cache evict` and `cache warm` did: files that kept pages and why; what was read, how fast, and what stopped it.
 
-use ramline_units::{Bytes, Nanos, saturating_sum};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize, saturating_sum};
 
 use super::{Name, Remark, Tally};
 

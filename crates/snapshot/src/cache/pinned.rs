@@ -1,8 +1,6 @@
 //! What `cache pin` holds in memory.
 
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use super::{Remark, WarmedFile};
 

@@ -1,8 +1,6 @@
 //! What `cache trace` and `cache watch` counted.
 
-use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
 
 use super::{Name, Tally};
 
