@@ -25,7 +25,6 @@ mod drift;
 mod locked;
 mod pieces;
 mod term;
-mod words;
 
 use ramline_snapshot::Snapshot;
 use ramline_snapshot::meminfo::Meminfo;
@@ -151,13 +150,11 @@ impl Ledger {
     }
 
     /// Bytes of a term; nothing when it has no line.
-    #[must_use]
     pub fn bytes(&self, term: Term) -> Bytes {
         self.line(term).map_or(Bytes::ZERO, |l| l.bytes)
     }
 
     /// The sum of the lines that can be freed in this way; what is locked of them counts as memory that cannot.
-    #[must_use]
     pub fn sum(&self, freeable: Freeable) -> Bytes {
         let whole: Bytes = self.lines.iter().filter(|l| l.freeable == freeable).map(|l| l.bytes).sum();
         let mut locked = self.locked;
@@ -207,12 +204,12 @@ impl Book<'_> {
             self.missing.push(name.to_owned());
             return;
         };
-        let mut line = words::line(id, bytes, self.meminfo);
+        let mut line = term::line(id, bytes, self.meminfo);
         // A part never exceeds its line: counters are read at slightly different moments.
         let parts = children.iter().filter_map(|(id, part)| {
             let most = part.most.filter(|p| p.0 > 0)?.min(bytes);
             let least = part.least.map(|least| least.min(most)).filter(|least| *least < most);
-            Some(Line { at_least: least, ..words::line(*id, most, self.meminfo) })
+            Some(Line { at_least: least, ..term::line(*id, most, self.meminfo) })
         });
         line.children = parts.collect();
         self.counters = self.counters.saturating_add(counters);

@@ -14,17 +14,15 @@ mod classes;
 mod duplicates;
 mod files;
 mod reread;
-mod totals;
 
 use ramline_snapshot::maps::{Maps, Missed, Reading, Usage};
 use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 pub use classes::{Class, ClassUse, Closure, ClosureLine};
 pub use duplicates::{Copy, Duplicate, Likeness};
-pub use files::{Basis, FileUse, Program, Sort};
+use files::count;
+pub use files::{Basis, FileUse, Options, Program, Sort, Totals};
 pub use reread::{Cost, Readable, Reread, Speed, readable};
-use totals::count;
-pub use totals::{Options, Totals};
 
 /// Everything about the mapped files of a set of processes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -94,7 +92,6 @@ impl RangeUse {
 
 impl Mapped {
     /// Resident bytes of the files from a place in the list on: of those a short list does not show.
-    #[must_use]
     pub fn resident_from(&self, place: usize) -> Bytes {
         self.files.iter().skip(place).filter_map(|file| file.resident).sum()
     }

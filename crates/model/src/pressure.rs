@@ -211,14 +211,6 @@ impl PsiGap {
     }
 }
 
-impl PressureModel {
-    /// Whatever comes back was evicted in a group at its own limit; the machine itself evicted nothing.
-    #[must_use]
-    pub fn in_groups_only(&self) -> bool {
-        self.rates.is_some_and(|r| r.in_groups())
-    }
-}
-
 /// Pressure; `window` supplies the rates.
 #[must_use]
 pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> PressureModel {

@@ -13,21 +13,20 @@
 //! the cache and cannot be dropped, and 40 held back.
 
 mod counter;
-mod group;
 mod installed;
 mod recipes;
 
 use std::collections::BTreeMap;
 
 use ramline_snapshot::Snapshot;
-use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
+use ramline_snapshot::cgroup::{Group, Version};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Serialize};
 
 use crate::SignedBytes;
 pub use counter::{Counter, Sign};
 use counter::{Inputs, Part};
-pub use group::{GroupTable, of_group, own_group};
 pub use installed::{Here, Installed, PROGRAMS, Program, of_row, version_in};
-use recipes::Floor;
+use recipes::{Floor, GROUP};
 pub use recipes::{Recipe, SYSTEM};
 
 /// One counter in a formula.
@@ -258,6 +257,56 @@ impl Inputs<'_> {
             .map(|(part, amount)| Difference { what: part.words().to_owned(), bytes: SignedBytes::saturating(amount) })
             .collect()
     }
+}
+
+/// The tools that speak of one group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GroupTable {
+    /// The group, below the hierarchy's mount.
+    pub path: String,
+    /// Its own limit; `None` without one.
+    pub limit: Option<Bytes>,
+    /// The tools.
+    pub rows: Vec<Row>,
+    /// `None` when all show the same.
+    pub spread: Option<Spread>,
+}
+
+/// The group we are in; `None` when that is the root, of which container tools do not speak.
+#[must_use]
+pub fn own_group(snapshot: &Snapshot) -> Option<GroupTable> {
+    let cgroups = snapshot.cgroups.data()?;
+    cgroups.own.as_ref().and_then(|own| table(own, cgroups.version))
+}
+
+/// The group of this path: below the mount (`/system.slice/x.service`), or as the directory it is. `None` when there is none
+/// of that name, or nothing of its memory could be read.
+#[must_use]
+pub fn of_group(snapshot: &Snapshot, path: &str) -> Option<GroupTable> {
+    let wanted = path.trim_end_matches('/');
+    let is = |group: &&Group| {
+        let known = group.path.trim_end_matches('/');
+        let below = wanted.strip_prefix("/sys/fs/cgroup");
+        known.trim_start_matches('/') == wanted.trim_start_matches('/')
+            || (!known.is_empty()
+                && below.is_some_and(|below| below == known || below.strip_prefix("/memory") == Some(known)))
+    };
+    let all = snapshot.groups.data();
+    let few = snapshot.cgroups.data();
+    let found = all
+        .and_then(|groups| Some((groups.list.iter().find(is)?, groups.version?)))
+        .or_else(|| few.and_then(|few| few.own.iter().chain([&few.root]).find(is).map(|group| (group, few.version))));
+    found.and_then(|(group, version)| table(group, version))
+}
+
+fn table(group: &Group, version: Version) -> Option<GroupTable> {
+    // The root of version 2 has none: container tools do not speak of it.
+    let _charged = group.current?;
+    let inputs = Inputs::of_group(group, version);
+    let rows = rows(&inputs, GROUP);
+    let spread = spread(&inputs, &rows, GROUP);
+    let limit = group.max.and_then(Limit::bytes);
+    Some(GroupTable { path: group.path.clone(), limit, rows, spread })
 }
 
 /// What every row treats alike and a reader may not expect.

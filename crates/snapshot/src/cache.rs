@@ -16,17 +16,13 @@
 mod done;
 mod hotset;
 mod machine;
-mod pinned;
-mod ran;
 mod traced;
 
 use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
-pub use done::{Doing, EvictedFile, EvictedFiles, Holder, Stay, Stop, Warmed, WarmedFile, Why};
+pub use done::{Apart, Doing, EvictedFile, EvictedFiles, Holder, Pinned, Ran, Stay, Stop, Warmed, WarmedFile, Why};
 pub use hotset::{Restored, Saved};
 pub use machine::{CacheHolder, CacheUser, HotFile, Top};
-pub use pinned::Pinned;
-pub use ran::{Apart, Ran};
 pub use traced::{Level, Look, Pushed, Recorded, Taken, Touched, Traced, TracedFile, TracedProcess, Watched};
 
 /// Sums over files, at one moment.
@@ -77,13 +73,11 @@ impl Tally {
     }
 
     /// The lengths of all files, as far as they are known.
-    #[must_use]
     pub fn all_length(&self) -> Bytes {
         self.length + self.unknown_length
     }
 
     /// What would be resident if all of each file was: whole pages, or the length where the residency is not known.
-    #[must_use]
     pub fn all_span(&self) -> Bytes {
         self.span + self.unknown_length
     }

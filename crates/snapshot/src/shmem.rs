@@ -63,7 +63,6 @@ pub struct Amount {
 
 impl Amount {
     /// Wherever it is.
-    #[must_use]
     pub fn all(&self) -> Bytes {
         self.resident + self.swapped + self.either
     }

@@ -45,7 +45,6 @@ impl Arc {
     }
 
     /// What it gives back under pressure: all above its lower limit.
-    #[must_use]
     pub const fn shrinkable(self) -> Bytes {
         self.size.saturating_sub(self.min)
     }

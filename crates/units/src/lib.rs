@@ -15,22 +15,18 @@
 mod bytes;
 mod counter;
 mod escape;
-mod limit;
 mod nanos;
 mod order;
-mod pages;
-mod ratio;
+mod quantity;
 mod saturating;
 mod signed;
 
 pub use bytes::Bytes;
 pub use counter::{Counter, growth};
 pub use escape::{escape, escape_json, is_hostile, printable};
-pub use limit::Limit;
 pub use nanos::Nanos;
 pub use order::{sort_by, sort_by_key};
-pub use pages::{PageSize, Pages};
-pub use ratio::Ratio;
+pub use quantity::{Limit, PageSize, Pages, Ratio};
 pub use saturating::{checked_sum, saturating_sum};
 pub use signed::SignedBytes;
 

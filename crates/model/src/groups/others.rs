@@ -38,18 +38,12 @@ pub fn readings(group: &GroupMemory, snapshot: &Snapshot) -> Vec<Reading> {
         return systemd.into_iter().collect();
     }
     let docker = current.checked_sub(idle).filter(|rest| rest.0 > 0).unwrap_or(current);
+    let charged = "charged, less inactive page cache (all that is charged if that leaves nothing)";
+    let kubelet = "charged, less inactive page cache, at least 0";
     vec![
-        reading(
-            "docker stats",
-            docker,
-            "charged, less inactive page cache (all that is charged if that leaves nothing)",
-        ),
+        reading("docker stats", docker, charged),
         reading("podman stats", docker, "as docker since 2025; releases before show all that is charged"),
-        reading(
-            "kubectl top, cAdvisor working set",
-            current.saturating_sub(idle),
-            "charged, less inactive page cache, at least 0",
-        ),
+        reading("kubectl top, cAdvisor working set", current.saturating_sub(idle), kubelet),
         reading("systemd-cgtop, systemctl status", current, "all that is charged, page cache included"),
     ]
 }

@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use ramline_snapshot::maps::{Kind, MappedFile, Mapping, Maps, Store, Totals, Usage};
 use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
-use super::files::behind;
-use super::totals::add;
+use super::files::{add, behind};
 use crate::SignedBytes;
 
 /// What a range is. The first six are of files that are read again after an eviction.

@@ -56,10 +56,7 @@ impl Filter {
     pub fn words(&self) -> String {
         let one = |what: &str, given: &[String]| (!given.is_empty()).then(|| format!("{what} {}", given.join(" or ")));
         let pids: Vec<String> = self.pids.iter().map(u32::to_string).collect();
-        [one("user", &self.users), one("name", &self.names), one("process", &pids)]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(", ")
+        let all = [one("user", &self.users), one("name", &self.names), one("process", &pids)];
+        all.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 }
