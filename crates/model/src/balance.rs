@@ -1,7 +1,7 @@
 //! What `vm.swappiness` really sets: the balance of scanning between anonymous and file pages.
 //!
-//! What it is: the classic LRU's formula (`get_scan_count`, mm/vmscan.c) and the value a measured cost ratio
-//! implies. What it is not: a percentage of memory, or a threshold; and with the multi-generational LRU
+//! The classic LRU's formula (`get_scan_count`, mm/vmscan.c) and the value a measured cost ratio
+//! implies. Not a percentage of memory, or a threshold; and with the multi-generational LRU
 //! (MGLRU) the formula does not apply, only its direction.
 //!
 //! With swappiness `s` (0 to 200), costs `a` (anonymous) and `f` (file), `T = a + f`:

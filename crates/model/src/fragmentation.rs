@@ -1,7 +1,7 @@
 //! Free blocks by order, and whether a failing large allocation fails for want of memory or of room.
 //!
-//! What it is: the fragmentation index and what the kernel does about it (facts of `mm/vmstat.c` and
-//! `mm/compaction.c`). What it is not: a score of the whole zone.
+//! The fragmentation index and what the kernel does about it (facts of `mm/vmstat.c` and
+//! `mm/compaction.c`). Not a score of the whole zone.
 //!
 //! For a request of `r = 2^order` pages with no free block that large, `p` pages free in `b` blocks:
 //! `index = 1000 − (1000 + 1000·p/r) / b`, in thousandths, divisions rounding down. Near 0 there is too little

@@ -1,7 +1,7 @@
 //! The tree of memory control groups: where each one's charge goes, what bounds it, and what could be taken from it.
 //!
-//! What it is: version 1 and 2 under one set of names, every group with all below it, and apart from that what is charged
-//! to the group itself. What it is not: an owner of shared pages; a page is charged to the group that touched it first.
+//! Version 1 and 2 under one set of names, every group with all below it, and apart from that what is charged
+//! to the group itself. Not an owner of shared pages; a page is charged to the group that touched it first.
 //!
 //! Worked example: a group of 100 MiB with two children of 30 and 50 MiB has 20 MiB of its own.
 

@@ -1,6 +1,6 @@
 //! Whether anything waits for memory: PSI, refaults, and what reclaim does, over a window.
 //!
-//! What it is: the typed judgement and its numbers. What it is not: a judgement by "available" or "used": a
+//! The typed judgement and its numbers. Not a judgement by "available" or "used": a
 //! machine can thrash with a tenth of its memory available.
 //!
 //! PSI's averages are rates by themselves (the kernel averages over 10, 60 and 300 s); every other counter needs a

@@ -1,7 +1,7 @@
 //! Which knob works where: the one table that whoever sets something looks up.
 //!
 //! Per knob: where it is set on a machine and in a memory group of either version, and what it takes. How far a change reaches
-//! follows: a file of the group touches the sandbox alone, everything else the whole host. What it is not: a probe: a kernel may
+//! follows: a file of the group touches the sandbox alone, everything else the whole host. Not a probe: a kernel may
 //! lack a knob the table allows, which only looking tells.
 //!
 //! Worked example: a version-2 group has no swappiness, so an arm that changes it there sets `vm.swappiness` of the machine:

@@ -1,6 +1,6 @@
 //! The tiers memory moves between, with capacity, use, measured cost, and the order in which they give way.
 //!
-//! What it is: one list from processes to the disk. What it is not: a simulation of reclaim; the order says what
+//! One list from processes to the disk. Not a simulation of reclaim; the order says what
 //! the kernel turns to first, swappiness and age decide page by page.
 //!
 //! Worked example: with zram at priority 100 and a partition at -2 the list is processes, page cache, tmpfs, zram0,

@@ -1,7 +1,7 @@
 //! What other tools call used, free, cache and available, with the formula of each.
 //!
-//! What it is: a table of formulas ([`recipes`]), read from each tool's source, put to this machine's counters, and the
-//! difference between two of them told in parts that do not overlap. What it is not: a judgement which of them is right, and
+//! A table of formulas ([`recipes`]), read from each tool's source, put to this machine's counters, and the
+//! difference between two of them told in parts that do not overlap. Not a judgement which of them is right, and
 //! it starts no other program: a row holds for the versions it names, whether the tool is installed or not ([`of_row`] says which are).
 //!
 //! Every formula is a sum of counters. Two formulas are compared by splitting each counter into parts: `MemTotal` is free
@@ -111,7 +111,8 @@ pub fn of_largest(rows: &[Row]) -> impl Iterator<Item = Option<f64>> + '_ {
 
 /// The lowest and the highest `used` of the versions in use.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Spread {
+#[schemars(rename = "Spread")]
+pub struct ToolSpread {
     /// The tool that shows least, with its versions.
     pub least: String,
     /// How much.
@@ -134,7 +135,7 @@ pub struct SystemTable {
     /// The tools.
     pub rows: Vec<Row>,
     /// `None` when fewer than two could be computed.
-    pub spread: Option<Spread>,
+    pub spread: Option<ToolSpread>,
     /// What all of them treat alike and a reader may not expect, in sentences.
     pub notes: Vec<String>,
 }
@@ -185,7 +186,7 @@ fn rows(inputs: &Inputs<'_>, recipes: &[Recipe]) -> Vec<Row> {
     rows
 }
 
-fn spread(inputs: &Inputs<'_>, rows: &[Row], recipes: &[Recipe]) -> Option<Spread> {
+fn spread(inputs: &Inputs<'_>, rows: &[Row], recipes: &[Recipe]) -> Option<ToolSpread> {
     let told = || rows.iter().filter(|row| !row.old).filter_map(|row| Some((row, row.used.as_ref()?.bytes)));
     // The first of equals: the tool people know best stands first.
     let (least, least_bytes) = told().min_by_key(|(_, bytes)| *bytes)?;
@@ -195,7 +196,7 @@ fn spread(inputs: &Inputs<'_>, rows: &[Row], recipes: &[Recipe]) -> Option<Sprea
     }
     let terms = |id: &str| recipes.iter().find(|r| r.id == id).map(|r| r.used);
     let name = |row: &Row| format!("{}; {}", row.tool, row.versions);
-    Some(Spread {
+    Some(ToolSpread {
         least: name(least),
         least_bytes,
         most: name(most),
@@ -269,7 +270,7 @@ pub struct GroupTable {
     /// The tools.
     pub rows: Vec<Row>,
     /// `None` when all show the same.
-    pub spread: Option<Spread>,
+    pub spread: Option<ToolSpread>,
 }
 
 /// The group we are in; `None` when that is the root, of which container tools do not speak.

@@ -1,7 +1,7 @@
 //! The machine in one sentence, true by itself: a status, the sentence, and the number that decides it.
 //!
 //! It goes by what tasks wait for (PSI) and by who makes them wait: the machine's own reclaim, a group's limit, or pages that were
-//! evicted earlier. What it is not: a reading of what is available, which called machines fine that were frozen; and it says so when it
+//! evicted earlier. Not a reading of what is available, which called machines fine that were frozen; and it says so when it
 //! lacks a window.
 //!
 //! **Available** is one number everywhere: MemAvailable, the kernel's own estimate of what new programs can take without swapping, as `free`

@@ -1,7 +1,7 @@
 //! How far each zone is from the moment reclaim begins: the watermarks in bytes, bands, and minutes.
 //!
-//! What it is: the answer to "why is swap (or zram) not used?". kswapd wakes when free pages fall to `low`,
-//! sleeps again above `high`; at `min` allocations reclaim by themselves. What it is not: a forecast: minutes say how
+//! The answer to "why is swap (or zram) not used?". kswapd wakes when free pages fall to `low`,
+//! sleeps again above `high`; at `min` allocations reclaim by themselves. Not a forecast: minutes say how
 //! long free memory would last if it went on shrinking as over the window.
 //!
 //! Formulas (`__setup_per_zone_wmarks`, mm/page_alloc.c):

@@ -1,6 +1,6 @@
 //! Files in the page cache: what was seen of them, what was evicted, what was warmed.
 //!
-//! What it is: the documents of `cache stat`, `top`, `evict` and `warm` as plain data. What it is not: a section of the snapshot; it is
+//! The documents of `cache stat`, `top`, `evict` and `warm` as plain data. Not a section of the snapshot; it is
 //! about the files that were named. All sizes are those of one moment, in bytes of whole pages unless they are lengths of files.
 //!
 //! ```

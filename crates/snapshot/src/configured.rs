@@ -1,6 +1,6 @@
 //! Settings as files configure them for the next boot: `sysctl.d` in the order in which it is read.
 //!
-//! What it is: every setting below `vm.` with its file and line, and what the kernel has now. What it is not: a list of
+//! Every setting below `vm.` with its file and line, and what the kernel has now. Not a list of
 //! everything that sets a knob: a service, a tuning daemon or a person may do so too.
 //!
 //! Worked example: 10-a.conf says `vm.swappiness = 10` and 99-b.conf says `vm/swappiness=60`: the later file wins, 60.

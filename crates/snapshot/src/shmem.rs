@@ -4,7 +4,7 @@
 //! Figures are gauges in whole pages. Lists hold the largest first and are bounded; totals count what the lists leave out.
 //! A file is known by device and inode, never by its name: a deleted file and a new one may share a name.
 //!
-//! What it is not: process memory. A page mapped by ten processes is one page here.
+//! Not process memory. A page mapped by ten processes is one page here.
 
 mod parse;
 

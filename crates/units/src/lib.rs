@@ -1,8 +1,7 @@
 //! Units as types: [`Bytes`], [`SignedBytes`], [`Pages`], [`Ratio`], [`Limit`], [`Nanos`].
 //!
-//! What it is: parse, print and checked arithmetic for the quantities ramline shows. What it is not: a
-//! place for kernel knowledge; whoever reads a file of the kernel turns its "kB" (which is KiB) into
-//! [`Bytes`] there and then.
+//! Parse, print and checked arithmetic for the quantities ramline shows. No kernel knowledge:
+//! the reader of a kernel file turns its "kB" (which is KiB) into [`Bytes`] there and then.
 //!
 //! ```
 //! use ramline_units::Bytes;
@@ -23,7 +22,7 @@ mod signed;
 
 pub use bytes::Bytes;
 pub use counter::{Counter, growth};
-pub use escape::{escape, escape_json, is_hostile, printable};
+pub use escape::{escape, escape_json, is_hostile, printable, unescape};
 pub use nanos::Nanos;
 pub use order::{sort_by, sort_by_key};
 pub use quantity::{Limit, PageSize, Pages, Ratio};

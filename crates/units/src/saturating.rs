@@ -1,4 +1,4 @@
-//! Sums of numbers that come from outside and may be anything. What it is not: for sizes and pages, whose own `sum` does so.
+//! Sums of numbers that come from outside and may be anything. Not for sizes and pages, whose own `sum` does so.
 
 use crate::Bytes;
 

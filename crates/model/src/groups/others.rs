@@ -1,6 +1,6 @@
 //! What other tools show for a group, each with its formula in words.
 //!
-//! What it is not: a judgement. They agree on `memory.current`; they differ in how much of the page cache they take off.
+//! Not a judgement. They agree on `memory.current`; they differ in how much of the page cache they take off.
 //! Sources: docker/cli `calculateMemUsageUnixNoCache`, google/cadvisor `setMemoryStats`, opencontainers/cgroups
 //! `rootStatsFromMeminfo`, systemd `src/cgtop/cgtop.c`.
 

@@ -1,6 +1,6 @@
 //! Whose a group is, told from its path: container, pod, service, session.
 //!
-//! What it is not: a question to an engine. Names are those the engines and systemd give their groups; the identity of a
+//! Not a question to an engine. Names are those the engines and systemd give their groups; the identity of a
 //! container is its id, shortened as the engines do.
 
 use std::fmt;
@@ -142,24 +142,7 @@ fn one(part: &str, above: &[&str], in_pod: bool) -> Option<Owner> {
 
 /// systemd writes bytes a unit's name cannot hold as `\xNN`; only printable ones are turned back.
 fn unescape(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    let mut rest = name;
-    while let Some(at) = rest.find("\\x") {
-        out.push_str(&rest[..at]);
-        let code = rest.get(at + 2..at + 4).and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        match code.filter(|byte| byte.is_ascii_graphic()) {
-            Some(byte) => {
-                out.push(char::from(byte));
-                rest = &rest[at + 4..];
-            }
-            None => {
-                out.push_str("\\x");
-                rest = &rest[at + 2..];
-            }
-        }
-    }
-    out.push_str(rest);
-    out
+    ramline_units::unescape(name, "\\x", (2, 16), |byte| byte.is_ascii_graphic())
 }
 
 #[cfg(test)]

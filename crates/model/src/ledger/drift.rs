@@ -1,6 +1,6 @@
 //! How far lines of the ledger moved: while it was looked at, and between two reports.
 //!
-//! What it is not: a rate. A movement smaller than the drift of a line is no movement.
+//! Not a rate. A movement smaller than the drift of a line is no movement.
 //!
 //! Worked example: a line of 4 GiB then and 1 GiB now that drifted by 10 MiB while either was read moved by -3 GiB, beyond its drift.
 

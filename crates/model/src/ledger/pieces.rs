@@ -1,6 +1,6 @@
 //! The ledger in a handful of pieces, for a screen that is read at a glance.
 //!
-//! What it is: sums of the lines, each line in one piece, and the leftover with the kernel's own. What it is not: the ledger.
+//! Sums of the lines, each line in one piece, and the leftover with the kernel's own.
 //!
 //! Worked example: free 3 and per-CPU lists 1 MiB are one piece of 4 MiB, unused.
 

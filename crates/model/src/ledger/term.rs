@@ -3,7 +3,7 @@
 use ramline_snapshot::meminfo::Meminfo;
 use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
-use super::{Freeable, Line};
+use super::{Freeable, LedgerLine};
 use Freeable::{AtCost, No, Now, Partly};
 
 /// What a line counts; stable names for JSON.
@@ -107,9 +107,9 @@ impl Term {
 }
 
 /// A line without children. `meminfo` tells whether there is swap to move anonymous pages to.
-pub fn line(id: Term, bytes: Bytes, meminfo: &Meminfo) -> Line {
+pub fn line(id: Term, bytes: Bytes, meminfo: &Meminfo) -> LedgerLine {
     let (_, label, owner, freeable, by_what, at_cost) = ROWS[id as usize];
-    let mut line = Line {
+    let mut line = LedgerLine {
         id,
         label: label.into(),
         bytes,
@@ -137,7 +137,7 @@ fn all_in_use(meminfo: &Meminfo) -> bool {
 }
 
 /// Without free swap, anonymous pages stay where they are; with less than they are, only some can go.
-fn by_swap(line: &mut Line, swap_free: Bytes) {
+fn by_swap(line: &mut LedgerLine, swap_free: Bytes) {
     if swap_free == Bytes::ZERO {
         line.freeable = No;
         line.by_what = match line.id {

@@ -120,7 +120,7 @@ struct Sum {
     last: Option<u32>,
 }
 
-pub fn files(maps: &Maps, options: &Options) -> Vec<FileUse> {
+pub fn files(maps: &Maps, options: &MapsOptions) -> Vec<FileUse> {
     let mut sums: Vec<Sum> = maps.files.iter().map(|_| Sum::default()).collect();
     for process in &maps.processes {
         for mapping in process.mappings.iter().filter(|m| m.execute || !options.code_only) {
@@ -256,7 +256,7 @@ pub fn totals(files: &[FileUse]) -> Totals {
 
 /// What is wanted of a reading.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct MapsOptions {
     /// Order of the files.
     pub sort: Sort,
     /// Executable ranges alone.

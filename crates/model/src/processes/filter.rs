@@ -1,7 +1,7 @@
 //! Which processes are asked for: by id, by name, by user.
 //!
 //! Worked example: names `post` and `java` of user `www` take the processes of `www` whose name or program has `post` or `java` in it.
-//! What it is not: an estimate over fewer processes; what one holds follows from all that share with it.
+//! Not an estimate over fewer processes; what one holds follows from all that share with it.
 
 use ramline_snapshot::processes::{Process, Processes};
 use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};

@@ -5,7 +5,7 @@
 //! cache), in zswap, or slots that CPUs set aside (kernels up to 6.14). What the others can be at most, the zero-filled pages are at
 //! least.
 //!
-//! What it is not: a count of zero-filled pages; the kernel keeps none, only events (`swpout_zero`), which bound it from above.
+//! Not a count of zero-filled pages; the kernel keeps none, only events (`swpout_zero`), which bound it from above.
 //!
 //! Worked example: 60.0 MiB used, 9.8 stored: 50.2 MiB besides; swap cache empty, 1 MiB that CPUs may hold: 49.2 to 50.2 MiB of zeros.
 

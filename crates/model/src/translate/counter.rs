@@ -28,36 +28,40 @@ impl Sign {
     }
 }
 
-/// A counter some tool adds up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are the kernel's; see `name`")]
-pub enum Counter {
-    Total,
-    Free,
-    Available,
-    Buffers,
-    Cached,
-    Shmem,
-    SReclaimable,
-    /// KReclaimable where the kernel has it (4.20), otherwise SReclaimable.
-    Reclaimable,
-    Slab,
-    Zswap,
-    Zswapped,
-    SwapTotal,
-    SwapFree,
-    SwapCached,
-    ArcSize,
-    ArcShrinkable,
-    /// Of the root group: process memory and page cache.
-    RootUsage,
-    RootInactiveFile,
-    /// Of the group looked at.
-    Current,
-    InactiveFile,
-    Anon,
-    /// Version 1: cache of the group alone, without its children.
-    Cache,
+worded! {
+    /// A counter some tool adds up.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[expect(missing_docs, reason = "the names are the kernel's; see `name`")]
+    pub enum Counter {
+        Total = "MemTotal",
+        Free = "MemFree",
+        Available = "MemAvailable",
+        Buffers = "Buffers",
+        Cached = "Cached",
+        Shmem = "Shmem",
+        SReclaimable = "SReclaimable",
+        /// KReclaimable where the kernel has it (4.20), otherwise SReclaimable.
+        Reclaimable = "KReclaimable",
+        Slab = "Slab",
+        Zswap = "Zswap",
+        Zswapped = "Zswapped",
+        SwapTotal = "SwapTotal",
+        SwapFree = "SwapFree",
+        SwapCached = "SwapCached",
+        ArcSize = "ZFS cache",
+        ArcShrinkable = "ZFS cache above its minimum",
+        /// Of the root group: process memory and page cache.
+        RootUsage = "anon + file of the root group",
+        RootInactiveFile = "its inactive_file",
+        /// Of the group looked at.
+        Current = "memory.current",
+        InactiveFile = "inactive_file",
+        Anon = "anon",
+        /// Version 1: cache of the group alone, without its children.
+        Cache = "cache",
+    }
+    /// The kernel's name; in version 1 of control groups some are called otherwise.
+    usual_name
 }
 
 worded! {
@@ -219,35 +223,13 @@ impl Counter {
 
     /// The kernel's name.
     pub(super) const fn name(self, version: Option<Version>) -> &'static str {
-        let v1 = matches!(version, Some(Version::V1));
-        match self {
-            Counter::Total => "MemTotal",
-            Counter::Free => "MemFree",
-            Counter::Available => "MemAvailable",
-            Counter::Buffers => "Buffers",
-            Counter::Cached => "Cached",
-            Counter::Shmem => "Shmem",
-            Counter::SReclaimable => "SReclaimable",
-            Counter::Reclaimable => "KReclaimable",
-            Counter::Slab => "Slab",
-            Counter::Zswap => "Zswap",
-            Counter::Zswapped => "Zswapped",
-            Counter::SwapTotal => "SwapTotal",
-            Counter::SwapFree => "SwapFree",
-            Counter::SwapCached => "SwapCached",
-            Counter::ArcSize => "ZFS cache",
-            Counter::ArcShrinkable => "ZFS cache above its minimum",
-            Counter::RootUsage if v1 => "usage_in_bytes of the root group",
-            Counter::RootUsage => "anon + file of the root group",
-            Counter::RootInactiveFile if v1 => "its total_inactive_file",
-            Counter::RootInactiveFile => "its inactive_file",
-            Counter::Current if v1 => "memory.usage_in_bytes",
-            Counter::Current => "memory.current",
-            Counter::InactiveFile if v1 => "total_inactive_file",
-            Counter::InactiveFile => "inactive_file",
-            Counter::Anon if v1 => "total_rss",
-            Counter::Anon => "anon",
-            Counter::Cache => "cache",
+        match (self, version) {
+            (Counter::RootUsage, Some(Version::V1)) => "usage_in_bytes of the root group",
+            (Counter::RootInactiveFile, Some(Version::V1)) => "its total_inactive_file",
+            (Counter::Current, Some(Version::V1)) => "memory.usage_in_bytes",
+            (Counter::InactiveFile, Some(Version::V1)) => "total_inactive_file",
+            (Counter::Anon, Some(Version::V1)) => "total_rss",
+            _ => self.usual_name(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Which of the tools are installed here, and which row is theirs.
 //!
-//! What it is: versions compared. What it is not: a search for programs; what was found is passed in.
+//! Versions compared. Not a search for programs; what was found is passed in.
 //!
 //! Worked example: `htop 3.2.2` is in the rows of 3.1 to 3.2, and not in those from 3.3 on. A program whose version is not known
 //! may be of any of its rows.

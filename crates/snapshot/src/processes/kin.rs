@@ -1,7 +1,7 @@
 //! Which processes are likely forks of one another: the same program, the same parent or control group, and about as much
 //! of each kind of memory.
 //!
-//! What it is: groups in which one member's page tables tell about the others'. What it is not: proof; what is concluded
+//! Groups in which one member's page tables tell about the others'. Not proof; what is concluded
 //! from it is an estimate and says so.
 //!
 //! Worked example: 253 database backends are children of one server of the same program and map 4 GiB each: one group.
