@@ -139,11 +139,13 @@ impl GroupMemory {
     }
 
     /// Page cache of files: shared memory is not in it.
+    #[must_use]
     pub fn file(&self) -> Bytes {
         [PartId::FileActive, PartId::FileInactive, PartId::FileOther].iter().filter_map(|id| self.part(*id)).sum()
     }
 
     /// Everything the kernel holds for the group.
+    #[must_use]
     pub fn kernel(&self) -> Bytes {
         self.parts.iter().filter(|p| p.id.is_kernel()).map(|p| p.bytes).sum()
     }

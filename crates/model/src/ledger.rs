@@ -151,11 +151,13 @@ impl Ledger {
     }
 
     /// Bytes of a term; nothing when it has no line.
+    #[must_use]
     pub fn bytes(&self, term: Term) -> Bytes {
         self.line(term).map_or(Bytes::ZERO, |l| l.bytes)
     }
 
     /// The sum of the lines that can be freed in this way; what is locked of them counts as memory that cannot.
+    #[must_use]
     pub fn sum(&self, freeable: Freeable) -> Bytes {
         let whole: Bytes = self.lines.iter().filter(|l| l.freeable == freeable).map(|l| l.bytes).sum();
         let mut locked = self.locked;

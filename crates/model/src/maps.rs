@@ -92,6 +92,7 @@ impl RangeUse {
 
 impl Mapped {
     /// Resident bytes of the files from a place in the list on: of those a short list does not show.
+    #[must_use]
     pub fn resident_from(&self, place: usize) -> Bytes {
         self.files.iter().skip(place).filter_map(|file| file.resident).sum()
     }

@@ -129,6 +129,7 @@ pub fn of(snapshot: &Snapshot) -> Option<Split> {
 
 impl Split {
     /// What the likely forgotten files take, in RAM or in swap. Gauge.
+    #[must_use]
     pub fn forgotten(&self) -> Bytes {
         self.leaked.iter().map(|object| object.amount.all()).sum()
     }

@@ -302,7 +302,7 @@ pub fn of_group(snapshot: &Snapshot, path: &str) -> Option<GroupTable> {
 
 fn table(group: &Group, version: Version) -> Option<GroupTable> {
     // The root of version 2 has none: container tools do not speak of it.
-    let _charged = group.current?;
+    group.current?;
     let inputs = Inputs::of_group(group, version);
     let rows = rows(&inputs, GROUP);
     let spread = spread(&inputs, &rows, GROUP);

@@ -170,6 +170,7 @@ pub fn min_pages(min_free_kbytes: u64, managed: Pages, all_managed: Pages, page:
 }
 
 /// The gap between two watermarks of a zone in pages: `max(min/4, managed · wsf / 10000)`.
+#[must_use]
 pub fn gap_pages(min: Pages, managed: Pages, scale_factor: u64) -> Pages {
     let scaled = u128::from(managed.0) * u128::from(scale_factor) / 10_000;
     Pages((min.0 / 4).max(u64::try_from(scaled).unwrap_or(u64::MAX)))

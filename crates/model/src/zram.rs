@@ -219,6 +219,7 @@ fn compressed(size: Bytes, ratio: Ratio) -> Option<Bytes> {
 }
 
 /// RAM of the slot table: 16 bytes a page of disksize.
+#[must_use]
 pub fn slot_table(disksize: Bytes, page: PageSize) -> Bytes {
     disksize.scale(SLOT_BYTES, page.0).unwrap_or_default()
 }

@@ -73,11 +73,13 @@ impl Tally {
     }
 
     /// The lengths of all files, as far as they are known.
+    #[must_use]
     pub fn all_length(&self) -> Bytes {
         self.length + self.unknown_length
     }
 
     /// What would be resident if all of each file was: whole pages, or the length where the residency is not known.
+    #[must_use]
     pub fn all_span(&self) -> Bytes {
         self.span + self.unknown_length
     }

@@ -30,6 +30,7 @@ impl HugePool {
     }
 
     /// So many pages as bytes.
+    #[must_use]
     pub const fn bytes(&self, pages: u64) -> Bytes {
         Bytes(self.page.0.saturating_mul(pages))
     }

@@ -42,6 +42,7 @@ impl Machine {
     /// How much of the free memory may be in no counter for a moment, because it is being reported to the hypervisor: the kernel
     /// takes up to 32 blocks off the free lists at a time (PAGE_REPORTING_CAPACITY of mm/page_reporting.h). Twice that was seen
     /// missing on a 6.18 kernel with a reporter of its own, and so twice that is allowed for.
+    #[must_use]
     pub fn in_report(&self) -> Bytes {
         Bytes(self.free_page_reporting.map_or(0, |block| block.0.saturating_mul(64)))
     }

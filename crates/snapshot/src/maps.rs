@@ -163,6 +163,7 @@ pub struct Mapping {
 
 impl Mapping {
     /// Address space it takes.
+    #[must_use]
     pub const fn size(&self) -> Bytes {
         Bytes(self.end.saturating_sub(self.start))
     }

@@ -9,116 +9,29 @@ use crate::shmem::Shmem;
 use crate::{Snapshot, Unseen};
 
 /// Mount points and directories whose names say nothing about their owner.
-fn is_place(path: &str) -> bool {
-    matches!(
-        path,
-        "/" | "/boot"
-            | "/boot/efi"
-            | "/dev"
-            | "/dev/hugepages"
-            | "/dev/mqueue"
-            | "/dev/pts"
-            | "/dev/shm"
-            | "/home"
-            | "/opt"
-            | "/proc"
-            | "/root"
-            | "/run"
-            | "/run/lock"
-            | "/srv"
-            | "/sys"
-            | "/sys/fs/cgroup"
-            | "/tmp"
-            | "/usr"
-            | "/var"
-            | "/var/lib"
-            | "/var/log"
-            | "/var/tmp"
-    )
-}
+const PLACES: &str = "\
+    / /boot /boot/efi /dev /dev/hugepages /dev/mqueue /dev/pts /dev/shm /home /opt /proc /root /run /run/lock /srv \
+    /sys /sys/fs/cgroup /tmp /usr /var /var/lib /var/log /var/tmp";
 
 /// Node names of block devices: kind and number, nothing else.
 const DEVICES: &[&str] = &["sd", "vd", "xvd", "nvme", "mmcblk", "zram", "loop", "dm-", "md", "sr", "ram", "nbd", "hd"];
 
 /// File-system types; one that is made up, as FUSE allows, may carry a name.
-fn is_type(fs: &str) -> bool {
-    matches!(
-        fs,
-        "autofs"
-            | "bcachefs"
-            | "bpf"
-            | "btrfs"
-            | "cgroup"
-            | "cgroup2"
-            | "configfs"
-            | "debugfs"
-            | "devpts"
-            | "devtmpfs"
-            | "efivarfs"
-            | "erofs"
-            | "ext2"
-            | "ext3"
-            | "ext4"
-            | "f2fs"
-            | "fuse"
-            | "fusectl"
-            | "hugetlbfs"
-            | "mqueue"
-            | "nfs"
-            | "nfs4"
-            | "overlay"
-            | "proc"
-            | "pstore"
-            | "ramfs"
-            | "rootfs"
-            | "securityfs"
-            | "squashfs"
-            | "sysfs"
-            | "tmpfs"
-            | "tracefs"
-            | "vfat"
-            | "xfs"
-            | "zfs"
-            | "cifs"
-    )
-}
+const TYPES: &str = "\
+    autofs bcachefs bpf btrfs cgroup cgroup2 configfs debugfs devpts devtmpfs efivarfs erofs ext2 ext3 ext4 f2fs \
+    fuse fusectl hugetlbfs mqueue nfs nfs4 overlay proc pstore ramfs rootfs securityfs squashfs sysfs tmpfs tracefs \
+    vfat xfs zfs cifs";
 
 /// Mount options that are numbers or switches.
-fn is_option(key: &str) -> bool {
-    let quota = |kind| matches!(key.strip_prefix(kind), Some("" | "_block_hardlimit" | "_inode_hardlimit"));
-    quota("usrquota")
-        || quota("grpquota")
-        || matches!(
-            key,
-            "rw" | "ro"
-                | "nosuid"
-                | "nodev"
-                | "noexec"
-                | "relatime"
-                | "noatime"
-                | "nodiratime"
-                | "discard"
-                | "size"
-                | "nr_inodes"
-                | "mode"
-                | "huge"
-                | "noswap"
-        )
-}
+const OPTIONS: &str = "\
+    rw ro nosuid nodev noexec relatime noatime nodiratime discard size nr_inodes mode huge noswap usrquota grpquota \
+    usrquota_block_hardlimit usrquota_inode_hardlimit grpquota_block_hardlimit grpquota_inode_hardlimit";
 
 /// Parts of group paths that every machine of a kind has.
-fn is_group(part: &str) -> bool {
-    matches!(
-        part,
-        "" | "docker"
-            | "init.scope"
-            | "kubepods"
-            | "kubepods.slice"
-            | "lxc"
-            | "machine.slice"
-            | "system.slice"
-            | "user.slice"
-    )
+const GROUPS: &str = "docker init.scope kubepods kubepods.slice lxc machine.slice system.slice user.slice";
+
+fn is_listed(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
 }
 
 /// Returns the snapshot with every name replaced that is not on the allow-list.
@@ -130,7 +43,7 @@ pub fn redact(mut snapshot: Snapshot) -> Snapshot {
         mount.at = place(&mount.at, index);
         mount.root = place(&mount.root, index);
         mount.source = device(&mount.source, index);
-        if !is_type(&mount.fs) {
+        if !is_listed(TYPES, &mount.fs) {
             "redacted".clone_into(&mut mount.fs);
         }
         mount.options = options(&mount.options);
@@ -192,7 +105,7 @@ pub fn redact(mut snapshot: Snapshot) -> Snapshot {
 fn shmem(data: &mut Shmem) {
     for (index, filesystem) in data.filesystems.iter_mut().enumerate() {
         filesystem.at = place(&filesystem.at, index);
-        if !is_type(&filesystem.fs) {
+        if !is_listed(TYPES, &filesystem.fs) {
             "redacted".clone_into(&mut filesystem.fs);
         }
     }
@@ -249,7 +162,7 @@ fn unseen(list: &mut [Unseen]) {
 }
 
 fn group(part: &str, known: &mut BTreeMap<String, usize>) -> String {
-    if is_group(part) {
+    if part.is_empty() || is_listed(GROUPS, part) {
         return part.to_owned();
     }
     let next = known.len();
@@ -257,7 +170,7 @@ fn group(part: &str, known: &mut BTreeMap<String, usize>) -> String {
 }
 
 fn place(path: &str, index: usize) -> String {
-    if is_place(path) { path.to_owned() } else { format!("redacted-{index}") }
+    if is_listed(PLACES, path) { path.to_owned() } else { format!("redacted-{index}") }
 }
 
 fn device(name: &str, index: usize) -> String {
@@ -272,7 +185,7 @@ fn device(name: &str, index: usize) -> String {
 fn options(list: &str) -> String {
     let keep = |option: &&str| {
         let (key, value) = option.split_once('=').unwrap_or((option, ""));
-        is_option(key) && value.chars().all(|c| c.is_ascii_alphanumeric() || c == '%' || c == '_')
+        is_listed(OPTIONS, key) && value.chars().all(|c| c.is_ascii_alphanumeric() || c == '%' || c == '_')
     };
     list.split(',').filter(keep).collect::<Vec<_>>().join(",")
 }

@@ -63,6 +63,7 @@ pub struct Amount {
 
 impl Amount {
     /// Wherever it is.
+    #[must_use]
     pub fn all(&self) -> Bytes {
         self.resident + self.swapped + self.either
     }

@@ -36,6 +36,7 @@ impl SwapArea {
     }
 
     /// Not in use.
+    #[must_use]
     pub const fn free(&self) -> Bytes {
         self.size.saturating_sub(self.used)
     }

@@ -45,6 +45,7 @@ impl Arc {
     }
 
     /// What it gives back under pressure: all above its lower limit.
+    #[must_use]
     pub const fn shrinkable(self) -> Bytes {
         self.size.saturating_sub(self.min)
     }

@@ -71,11 +71,13 @@ pub struct Node {
 
 impl Zoneinfo {
     /// Pages in the free lists of the CPUs: free, but not in `MemFree`.
+    #[must_use]
     pub fn cpu_lists(&self) -> Pages {
         self.zones.iter().flat_map(|z| &z.cpus).map(|c| c.count).sum()
     }
 
     /// How far one global counter may be off, in pages: every CPU may hold back up to its threshold in every zone.
+    #[must_use]
     pub fn counter_error(&self) -> Pages {
         self.zones.iter().flat_map(|z| &z.cpus).filter_map(|c| c.stat_threshold).map(Pages).sum()
     }

@@ -9,7 +9,6 @@ const GRAMMAR: &str = "write a whole number and a unit, for example 4096B, 64KiB
 /// A number of bytes. Prints in binary units with one decimal: `1.5 GiB`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-#[must_use]
 pub struct Bytes(pub u64);
 
 impl Bytes {
@@ -17,16 +16,19 @@ impl Bytes {
     pub const ZERO: Bytes = Bytes(0);
 
     /// From the kernel's "kB", which is KiB.
+    #[must_use]
     pub const fn from_kib(kib: u64) -> Self {
         Bytes(kib.saturating_mul(1024))
     }
 
     /// From MiB.
+    #[must_use]
     pub const fn from_mib(mib: u64) -> Self {
         Bytes(mib.saturating_mul(1024 * 1024))
     }
 
     /// From GiB.
+    #[must_use]
     pub const fn from_gib(gib: u64) -> Self {
         Bytes(gib.saturating_mul(1024 * 1024 * 1024))
     }
@@ -51,6 +53,7 @@ impl Bytes {
     }
 
     /// `self - other`, or zero: what is left where more than all was taken, a lower bound, or a part that cannot be the larger one.
+    #[must_use]
     pub const fn saturating_sub(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_sub(other.0))
     }
@@ -63,6 +66,7 @@ impl Bytes {
     }
 
     /// Up to whole pages of this size; as it is where that is 0 or beyond the range.
+    #[must_use]
     pub fn whole_pages(self, page: u64) -> Bytes {
         self.0.checked_next_multiple_of(page).map_or(self, Bytes)
     }

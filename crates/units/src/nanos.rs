@@ -6,7 +6,6 @@ use std::time::Duration;
 /// A duration in nanoseconds. Prints as `85 ns`, `3.2 us`, `1.50 ms`, `12.0 s`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-#[must_use]
 pub struct Nanos(pub u64);
 
 impl Nanos {
@@ -18,6 +17,7 @@ impl Nanos {
     }
 
     /// `self - other`, or zero: the time since `other` on a clock that never goes back.
+    #[must_use]
     pub const fn saturating_sub(self, other: Nanos) -> Nanos {
         Nanos(self.0.saturating_sub(other.0))
     }

@@ -37,7 +37,6 @@ impl fmt::Display for Limit {
 /// A compression ratio, original over compressed: 2.74 means 2.74 bytes kept in one.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-#[must_use]
 pub struct Ratio(pub f64);
 
 impl Ratio {
@@ -62,11 +61,11 @@ pub struct PageSize(pub u64);
 /// A count of pages. It becomes bytes only together with a [`PageSize`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-#[must_use]
 pub struct Pages(pub u64);
 
 impl Pages {
     /// The bytes these pages hold.
+    #[must_use]
     pub const fn bytes(self, page: PageSize) -> Bytes {
         Bytes(self.0.saturating_mul(page.0))
     }

@@ -7,21 +7,23 @@ use crate::{Bytes, Deserialize, JsonSchema, Serialize};
 /// A signed number of bytes. Prints like [`Bytes`] with a sign when negative: `-1.5 GiB`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-#[must_use]
 pub struct SignedBytes(pub i64);
 
 impl SignedBytes {
     /// `a - b`, exact up to 8 EiB either way, saturating beyond.
+    #[must_use]
     pub fn difference(a: Bytes, b: Bytes) -> Self {
         SignedBytes::saturating(i128::from(a.0) - i128::from(b.0))
     }
 
     /// As many, or the end of the range it lies beyond.
+    #[must_use]
     pub fn saturating(wide: i128) -> Self {
         SignedBytes(i64::try_from(wide).unwrap_or(if wide < 0 { i64::MIN } else { i64::MAX }))
     }
 
     /// Without the sign.
+    #[must_use]
     pub const fn magnitude(self) -> Bytes {
         Bytes(self.0.unsigned_abs())
     }
@@ -33,6 +35,7 @@ impl SignedBytes {
     }
 
     /// The positive part: what is there, or nothing.
+    #[must_use]
     pub fn or_zero(self) -> Bytes {
         Bytes(u64::try_from(self.0).unwrap_or(0))
     }

@@ -49,6 +49,7 @@ pub struct Protection {
 
 impl Protection {
     /// What ordinary reclaim leaves alone.
+    #[must_use]
     pub fn kept(&self) -> Bytes {
         self.effective_min.max(self.effective_low)
     }

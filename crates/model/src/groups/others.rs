@@ -75,10 +75,8 @@ pub fn node_eviction(tree: &GroupTree, snapshot: &Snapshot) -> Option<NodeEvicti
     let said = snapshot.groups.data().and_then(|groups| groups.list.first()?.current);
     // As the kubelet does: nothing where that would be negative.
     let working_set = said.or_else(made)?.saturating_sub(idle);
-    let older = meminfo
-        .mem_free
-        .filter(|_| said.is_none())
-        .map(|free| capacity.saturating_sub(capacity.saturating_sub(free + idle)));
+    let free = meminfo.mem_free.filter(|_| said.is_none());
+    let older = free.map(|free| (free + idle).min(capacity));
     Some(NodeEviction {
         capacity,
         working_set,

@@ -50,11 +50,13 @@ impl Drift {
     }
 
     /// Movement of one line.
+    #[must_use]
     pub fn of(&self, id: Term) -> SignedBytes {
         self.lines.iter().find(|m| m.id == id).map_or(SignedBytes(0), |m| m.bytes)
     }
 
     /// The largest movement of any line, without its sign.
+    #[must_use]
     pub fn largest(&self) -> Bytes {
         self.lines.first().map_or(Bytes::ZERO, |m| m.bytes.magnitude())
     }

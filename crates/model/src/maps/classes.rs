@@ -175,13 +175,8 @@ pub fn closure(maps: &Maps) -> Option<Closure> {
     }
     let names = ["VmRSS", "RssAnon", "RssFile", "RssShmem", "VmSwap"];
     let lines = names.iter().zip(ours).zip(theirs).filter_map(|((name, ranges), kernel)| {
-        let kernel = kernel?;
-        Some(ClosureLine {
-            name: (*name).to_owned(),
-            ranges,
-            kernel,
-            difference: SignedBytes::difference(ranges, kernel),
-        })
+        let (kernel, name) = (kernel?, (*name).to_owned());
+        Some(ClosureLine { name, ranges, kernel, difference: SignedBytes::difference(ranges, kernel) })
     });
     any.then(|| Closure { lines: lines.collect() })
 }

@@ -159,7 +159,7 @@ fn one(file: &MappedFile, sum: Sum, code_only: bool, page: u64) -> FileUse {
         (None, Some(_)) => Basis::PageCache,
         (None, None) => Basis::Unknown,
     };
-    let resident = if code_only { code } else { all };
+    let (resident, on_disk) = (if code_only { code } else { all }, file.store == Store::FileSystem);
     let dirty = seen.dirty.zip(resident).map(|(dirty, resident)| dirty.min(resident));
     let mut programs: Vec<Program> =
         sum.programs.into_iter().map(|(name, program)| Program { name, ..program }).collect();
@@ -183,16 +183,10 @@ fn one(file: &MappedFile, sum: Sum, code_only: bool, page: u64) -> FileUse {
         basis,
         cached: seen.cached,
         // The last page of a file is whole in the cache.
-        cached_share: seen
-            .cached
-            .zip(file.length)
-            .and_then(|(cached, length)| cached.share_of(length.whole_pages(page))),
+        cached_share: seen.cached.and_then(|cached| cached.share_of(file.length?.whole_pages(page))),
         dirty,
         // Where the kernel does not tell what is dirty, all of it might be clean: an upper bound.
-        clean: (file.store == Store::FileSystem)
-            .then_some(resident)
-            .flatten()
-            .and_then(|resident| resident.checked_sub(dirty.unwrap_or_default())),
+        clean: resident.filter(|_| on_disk).and_then(|resident| resident.checked_sub(dirty.unwrap_or_default())),
         source: seen.source,
         why: seen.why.clone(),
     }
@@ -289,6 +283,7 @@ pub struct Totals {
 
 impl Totals {
     /// Resident of file systems, without what is in executable ranges.
+    #[must_use]
     pub const fn data(&self) -> Bytes {
         self.resident.saturating_sub(self.code)
     }

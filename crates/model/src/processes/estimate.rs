@@ -33,7 +33,6 @@ const PAGE: f64 = 4096.0;
 
 /// An interval with a most likely value, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-#[must_use]
 pub struct Part {
     /// At least.
     pub low: f64,
@@ -45,6 +44,7 @@ pub struct Part {
 
 impl Part {
     /// Both added.
+    #[must_use]
     pub fn plus(self, other: Part) -> Part {
         Part { low: self.low + other.low, mid: self.mid + other.mid, high: self.high + other.high }
     }
@@ -54,6 +54,7 @@ impl Part {
     }
 
     /// As bytes, the value within the bounds.
+    #[must_use]
     pub fn spread(self) -> Spread {
         let (low, high) = (self.low.min(self.high), self.high.max(self.low));
         Spread { low: bytes(low), value: bytes(self.mid.clamp(low, high)), high: bytes(high) }
@@ -182,6 +183,7 @@ impl Estimate {
     }
 
     /// What all seen processes hold together.
+    #[must_use]
     pub fn whole(&self) -> Spread {
         match self.sums.filter(|_| self.complete) {
             Some((anon, shared)) => anon.plus(shared).spread(),

@@ -6,7 +6,6 @@ use crate::SignedBytes;
 
 /// A size that is known between bounds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[must_use]
 pub struct Spread {
     /// At least.
     pub low: Bytes,
@@ -18,11 +17,13 @@ pub struct Spread {
 
 impl Spread {
     /// Known exactly.
+    #[must_use]
     pub const fn exact(value: Bytes) -> Self {
         Spread { low: value, value, high: value }
     }
 
     /// How far the truth can be from the value.
+    #[must_use]
     pub fn error(&self) -> Bytes {
         self.value.saturating_sub(self.low).max(self.high.saturating_sub(self.value))
     }

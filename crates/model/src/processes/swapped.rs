@@ -54,11 +54,13 @@ impl SwapCosts {
     }
 
     /// What all areas hold, uncompressed.
+    #[must_use]
     pub fn used(&self) -> Bytes {
         self.areas.iter().map(|a| a.used).sum()
     }
 
     /// What all areas cost.
+    #[must_use]
     pub fn pool(&self) -> Bytes {
         self.areas.iter().map(|a| a.costs).sum()
     }
@@ -89,6 +91,7 @@ impl SwapCosts {
     }
 
     /// A sum of processes costs no more than all areas.
+    #[must_use]
     pub fn close(&self, part: Part) -> Spread {
         let most = self.pool().as_f64();
         Part { low: part.low.min(most), mid: part.mid.min(most), high: part.high.min(most) }.spread()

@@ -16,7 +16,7 @@ use crate::shared::bytes;
 
 /// Opened again by its name: `None` when it is gone, empty, or its residency is not told.
 pub fn of(row: &FileRow, parts: u64) -> Option<Vec<Part>> {
-    let _known = row.resident?;
+    row.resident?;
     let path = Path::new(std::ffi::OsStr::from_bytes(row.name.bytes()));
     let flags = i32::try_from((rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY).bits()).ok()?;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;

@@ -107,6 +107,7 @@ pub struct EvictedFiles {
 
 impl EvictedFiles {
     /// What left the page cache; when only looked at, what would.
+    #[must_use]
     pub const fn gone(&self) -> Bytes {
         self.before.saturating_sub(self.after)
     }
@@ -192,6 +193,7 @@ pub struct Warmed {
 
 impl Warmed {
     /// How fast it was read, in bytes a second.
+    #[must_use]
     pub fn rate(&self) -> Bytes {
         per_second(self.read, self.took)
     }

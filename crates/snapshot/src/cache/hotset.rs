@@ -107,6 +107,7 @@ impl Saved {
 
 impl Restored {
     /// How fast it was read, in bytes a second.
+    #[must_use]
     pub fn rate(&self) -> Bytes {
         per_second(self.read, self.took)
     }

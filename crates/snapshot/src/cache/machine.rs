@@ -98,11 +98,13 @@ pub struct CacheUser {
 
 impl Top {
     /// What the lines explain of what the kernel counts.
+    #[must_use]
     pub fn explained(&self) -> Bytes {
         self.named.resident + self.nameless + self.devices
     }
 
     /// What is cached of files that nobody has open or mapped.
+    #[must_use]
     pub fn unheld(&self) -> Bytes {
         (self.named.resident + self.nameless).saturating_sub(self.held)
     }
@@ -114,6 +116,7 @@ impl Top {
     }
 
     /// By how much what the kernel counts changed during the look.
+    #[must_use]
     pub fn moved(&self) -> SignedBytes {
         SignedBytes::difference(self.counted, self.counted_before)
     }

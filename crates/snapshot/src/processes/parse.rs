@@ -86,11 +86,13 @@ impl Process {
     }
 
     /// Files and shared memory it maps and that are in RAM.
+    #[must_use]
     pub fn rss_shared(&self) -> Bytes {
         self.rss_file.unwrap_or_default() + self.rss_shmem.unwrap_or_default()
     }
 
     /// All that it maps and that is in RAM.
+    #[must_use]
     pub fn rss(&self) -> Bytes {
         self.rss_anon.unwrap_or_default() + self.rss_shared()
     }
