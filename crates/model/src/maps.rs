@@ -7,7 +7,7 @@
 //! ```
 //! use ramline_model::maps::{Mapped, MapsOptions};
 //! use ramline_snapshot::maps::Maps;
-//! assert_eq!(Mapped::of(&Maps::default(), &Options::default()).totals.files, 0);
+//! assert_eq!(Mapped::of(&Maps::default(), &MapsOptions::default()).totals.files, 0);
 //! ```
 
 mod classes;
