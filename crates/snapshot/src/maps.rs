@@ -10,7 +10,7 @@
 //! let mut parser = Parser::new("maps");
 //! parser.line(b"7f00-9f00 r-xp 00001000 fe:00 42                 /usr/lib/a b.so (deleted)")?;
 //! let (ranges, _) = parser.finish();
-//! assert_eq!(ranges[0].mapping.kind, Kind::File);
+//! assert_eq!(ranges[0].mapping.kind, MappingKind::File);
 //! assert_eq!((ranges[0].name.as_str(), ranges[0].deleted), ("/usr/lib/a b.so", true));
 //! # Ok::<(), ramline_snapshot::Malformed>(())
 //! ```
