@@ -1,7 +1,7 @@
 //! What `vm.swappiness` really sets: the balance of scanning between anonymous and file pages.
 //!
-//! What it is: the classic LRU's formula (`get_scan_count`, mm/vmscan.c) and the value a measured cost ratio
-//! implies. What it is not: a percentage of memory, or a threshold; and with the multi-generational LRU
+//! The classic LRU's formula (`get_scan_count`, mm/vmscan.c) and the value a measured cost ratio
+//! implies. Not a percentage of memory, or a threshold; and with the multi-generational LRU
 //! (MGLRU) the formula does not apply, only its direction.
 //!
 //! With swappiness `s` (0 to 200), costs `a` (anonymous) and `f` (file), `T = a + f`:
@@ -11,8 +11,7 @@
 //! The value for a cost ratio `r` = cost of a random file re-read / cost of a swap-in: `s = 200·r/(1+r)`.
 //! Worked example: swap twice as fast as the file system, r = 2: s = 133.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Deserialize, JsonSchema, Serialize};
 
 /// The largest swappiness.
 pub const MAX: u64 = 200;

@@ -1,16 +1,16 @@
 //! From measured costs to the balance they imply: r = cost of reading a file page again / cost of a swap-in.
 //!
-//! What it is not: advice of more than low confidence. r says nothing about how often either happens, and swappiness is a
+//! Not advice of more than low confidence. r says nothing about how often either happens, and swappiness is a
 //! weight on scanning, not a price; only an arm of an experiment proves a setting. Pure: a function of the report.
 //!
 //! swappiness = 200·r/(1+r), rounded (kernel documentation of vm.swappiness: swap twice as fast as the file system, r = 2,
 //! gives 133). r is from mean latencies. Charging compression as well: an anonymous page costs a compression on its way out,
 //! a clean file page nothing, so with equal chances of coming back r = read / (compress + decompress).
 
+use ramline_units::{Deserialize, JsonSchema, Serialize};
+
 use crate::balance;
 use ramline_evidence::{TierMeasurement, TierReport};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// The formula, for a reader.
 pub const FORMULA: &str =

@@ -1,7 +1,7 @@
 //! Free blocks by order, and whether a failing large allocation fails for want of memory or of room.
 //!
-//! What it is: the fragmentation index and what the kernel does about it (facts of `mm/vmstat.c` and
-//! `mm/compaction.c`). What it is not: a score of the whole zone.
+//! The fragmentation index and what the kernel does about it (facts of `mm/vmstat.c` and
+//! `mm/compaction.c`). Not a score of the whole zone.
 //!
 //! For a request of `r = 2^order` pages with no free block that large, `p` pages free in `b` blocks:
 //! `index = 1000 − (1000 + 1000·p/r) / b`, in thousandths, divisions rounding down. Near 0 there is too little
@@ -10,8 +10,7 @@
 //!
 //! Worked example: 1,000 single free pages, request of 16: 1000 − (1000 + 62500)/1000 = 937: fragmentation.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Deserialize, JsonSchema, Serialize};
 
 /// Orders up to this one are served by reclaim without asking the index (`PAGE_ALLOC_COSTLY_ORDER`).
 pub const COSTLY_ORDER: u32 = 3;

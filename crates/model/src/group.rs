@@ -1,7 +1,7 @@
 //! The memory limit of our own group: what can be had here ends at it, whatever the machine has.
 //!
-//! What it is: the tightest limit on the way to the root, where it is below MemTotal, and what is left of it. What it
-//! is not: exact where the limit belongs to a parent: what the parent's other groups use is not seen from here, so
+//! The tightest limit on the way to the root, where it is below MemTotal, and what is left of it. Not
+//! exact where the limit belongs to a parent: what the parent's other groups use is not seen from here, so
 //! `room` is then an upper bound and `own_limit` false.
 //!
 //! `room = limit − current + inactive_file`, at most the limit: the group's cache on the inactive list is dropped
@@ -11,9 +11,7 @@
 
 use ramline_snapshot::cgroup::Group;
 use ramline_snapshot::{Snapshot, Window};
-use ramline_units::{Bytes, Limit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Serialize};
 
 use crate::groups::is_sandbox;
 

@@ -1,7 +1,7 @@
 //! The tree of memory control groups: where each one's charge goes, what bounds it, and what could be taken from it.
 //!
-//! What it is: version 1 and 2 under one set of names, every group with all below it, and apart from that what is charged
-//! to the group itself. What it is not: an owner of shared pages; a page is charged to the group that touched it first.
+//! Version 1 and 2 under one set of names, every group with all below it, and apart from that what is charged
+//! to the group itself. Not an owner of shared pages; a page is charged to the group that touched it first.
 //!
 //! Worked example: a group of 100 MiB with two children of 30 and 50 MiB has 20 MiB of its own.
 
@@ -19,15 +19,14 @@ use ramline_snapshot::cgroup::{Group, Version};
 use ramline_snapshot::groups::Groups;
 use ramline_snapshot::pressure::Pressure;
 use ramline_snapshot::{Snapshot, Window};
-use ramline_units::{Bytes, Limit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Serialize};
 
 use crate::SignedBytes;
 pub use chain::{Bound, Protection};
 pub use notable::{Stays, most};
 pub use others::{NodeEviction, Reading, node_eviction, readings};
 pub use owner::{Owner, OwnerKind, is_sandbox, owner};
+pub(crate) use parts::total;
 pub use parts::{Part, PartId, Rest, Within};
 pub use reclaim::Reclaim;
 pub use select::{NoSuchGroup, Selected, Selection, Sort, children, find, select};
@@ -254,7 +253,7 @@ fn own_shares(groups: &mut [GroupMemory], seen: &Groups, version: Version) {
         group.removed = removed(group, &seen.list[at], version, |id| inner.get(&(at, id)).copied().unwrap_or_default());
         // The top's own figure is of other things than those below: only its parts say what is its own.
         group.own = if group.depth == 0 {
-            group.current.map(|_| group.parts.iter().filter(|p| p.counted).map(|p| p.own).sum())
+            group.current.map(|_| group.parts.iter().map(|p| p.own).sum())
         } else {
             let others = children[at] + group.removed.unwrap_or_default();
             group.current.map(|current| SignedBytes::difference(current, others))

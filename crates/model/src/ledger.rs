@@ -1,6 +1,6 @@
 //! The ledger that closes: every byte of MemTotal on one line, with its owner and what it takes to free it.
 //!
-//! What it is: `MemTotal = sum of the lines + leftover`. What it is not: a list per process (pages are
+//! `MemTotal = sum of the lines + leftover`. Not a list per process (pages are
 //! shared), nor a claim about the leftover, which holds what was taken straight from the page allocator
 //! (network rings, pipes, unix sockets, DMA and trace buffers, ZFS buffers).
 //!
@@ -25,15 +25,12 @@ mod drift;
 mod locked;
 mod pieces;
 mod term;
-mod words;
 
 use ramline_snapshot::Snapshot;
 use ramline_snapshot::meminfo::Meminfo;
 use ramline_snapshot::processes::Missed;
 use ramline_snapshot::vmstat::Vmstat;
-use ramline_units::{Bytes, PageSize, Pages};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, PageSize, Pages, Serialize};
 
 pub use self::drift::{Drift, LineMove, Moved};
 use self::locked::Locked;
@@ -57,7 +54,8 @@ pub enum Freeable {
 
 /// One line of the ledger.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Line {
+#[schemars(rename = "Line")]
+pub struct LedgerLine {
     /// What it counts.
     pub id: Term,
     /// Its name in plain words.
@@ -76,7 +74,7 @@ pub struct Line {
     /// And at what cost.
     pub at_cost: String,
     /// "Of which": parts of this line. They may overlap and need not add up to it.
-    pub children: Vec<Line>,
+    pub children: Vec<LedgerLine>,
 }
 
 /// Memory known to exist outside MemTotal.
@@ -96,7 +94,7 @@ pub struct Ledger {
     /// MemTotal.
     pub total: Bytes,
     /// The terms. With `leftover` they add up to `total`.
-    pub lines: Vec<Line>,
+    pub lines: Vec<LedgerLine>,
     /// `total` less all lines. Negative when counters overlap or moved between two reads.
     pub leftover: SignedBytes,
     /// `leftover / total`.
@@ -148,7 +146,7 @@ impl Ledger {
 
     /// The line of a term.
     #[must_use]
-    pub fn line(&self, term: Term) -> Option<&Line> {
+    pub fn line(&self, term: Term) -> Option<&LedgerLine> {
         self.lines.iter().find(|l| l.id == term)
     }
 
@@ -196,7 +194,7 @@ const fn between(least: Bytes, most: Bytes) -> Part {
 struct Book<'a> {
     snapshot: &'a Snapshot,
     meminfo: &'a Meminfo,
-    lines: Vec<Line>,
+    lines: Vec<LedgerLine>,
     locked: Locked,
     counters: u64,
     missing: Vec<String>,
@@ -209,12 +207,12 @@ impl Book<'_> {
             self.missing.push(name.to_owned());
             return;
         };
-        let mut line = words::line(id, bytes, self.meminfo);
+        let mut line = term::line(id, bytes, self.meminfo);
         // A part never exceeds its line: counters are read at slightly different moments.
         let parts = children.iter().filter_map(|(id, part)| {
             let most = part.most.filter(|p| p.0 > 0)?.min(bytes);
             let least = part.least.map(|least| least.min(most)).filter(|least| *least < most);
-            Some(Line { at_least: least, ..words::line(*id, most, self.meminfo) })
+            Some(LedgerLine { at_least: least, ..term::line(*id, most, self.meminfo) })
         });
         line.children = parts.collect();
         self.counters = self.counters.saturating_add(counters);

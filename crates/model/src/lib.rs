@@ -1,7 +1,7 @@
 //! What it means: the ledger, watermarks, tiers, pressure and settings of one machine, as plain data.
 //!
-//! What it is: pure functions from [`ramline_snapshot::Snapshot`] (and [`ramline_snapshot::Window`] where a
-//! rate is needed) to structs that text, JSON and HTML render alike. What it is not: it reads no file and
+//! Pure functions from [`ramline_snapshot::Snapshot`] (and [`ramline_snapshot::Window`] where a
+//! rate is needed) to structs that text, JSON and HTML render alike. It reads no file and
 //! asks no clock; it gives no advice (`ramline-advice`) and prints nothing (`ramline-view`).
 //!
 //! Rules: absent is `None` and is named, never shown as zero; a counter since boot is never judged as a
@@ -35,6 +35,7 @@ pub mod tmpfs;
 pub mod translate;
 pub mod verdict;
 pub mod watermarks;
+mod worded;
 pub mod zram;
 
 pub use ramline_units::SignedBytes;

@@ -1,32 +1,28 @@
 //! Mapped files: what of them is in RAM, who shares it, which are copies of each other, and what reading them again would cost.
 //!
-//! What it is: sums over one reading of mappings ([`ramline_snapshot::maps::Maps`]). A file's resident bytes count each page once:
+//! Sums over one reading of mappings ([`ramline_snapshot::maps::Maps`]). A file's resident bytes count each page once:
 //! where page tables were walked, the pages present in them; else the pages of the page cache inside the mapped ranges, which
-//! is at most more by what lies there unused. What it is not: a forecast of what the kernel would evict first.
+//! is at most more by what lies there unused. Not a forecast of what the kernel would evict first.
 //!
 //! ```
-//! use ramline_model::maps::{Mapped, Options};
+//! use ramline_model::maps::{Mapped, MapsOptions};
 //! use ramline_snapshot::maps::Maps;
-//! assert_eq!(Mapped::of(&Maps::default(), &Options::default()).totals.files, 0);
+//! assert_eq!(Mapped::of(&Maps::default(), &MapsOptions::default()).totals.files, 0);
 //! ```
 
 mod classes;
 mod duplicates;
 mod files;
 mod reread;
-mod totals;
 
 use ramline_snapshot::maps::{Maps, Missed, Reading, Usage};
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 pub use classes::{Class, ClassUse, Closure, ClosureLine};
 pub use duplicates::{Copy, Duplicate, Likeness};
-pub use files::{Basis, FileUse, Program, Sort};
+use files::count;
+pub use files::{Basis, FileUse, MapsOptions, Program, Sort, Totals};
 pub use reread::{Cost, Readable, Reread, Speed, readable};
-use totals::count;
-pub use totals::{Options, Totals};
 
 /// Everything about the mapped files of a set of processes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -124,7 +120,7 @@ impl Mapped {
 
     /// Sums up a reading.
     #[must_use]
-    pub fn of(maps: &Maps, options: &Options) -> Mapped {
+    pub fn of(maps: &Maps, options: &MapsOptions) -> Mapped {
         let files = files::files(maps, options);
         let process = match maps.processes.as_slice() {
             [one] => Some(Program { name: one.name.clone(), processes: 1, pid: Some(one.pid) }),
@@ -158,7 +154,7 @@ pub struct NotTold {
     pub files: u64,
 }
 
-fn ranges(maps: &Maps, options: &Options) -> Vec<RangeUse> {
+fn ranges(maps: &Maps, options: &MapsOptions) -> Vec<RangeUse> {
     let mut out = Vec::new();
     for process in &maps.processes {
         for mapping in process.mappings.iter().filter(|m| m.execute || !options.code_only) {

@@ -1,6 +1,6 @@
 //! Whether anything waits for memory: PSI, refaults, and what reclaim does, over a window.
 //!
-//! What it is: the typed judgement and its numbers. What it is not: a judgement by "available" or "used": a
+//! The typed judgement and its numbers. Not a judgement by "available" or "used": a
 //! machine can thrash with a tenth of its memory available.
 //!
 //! PSI's averages are rates by themselves (the kernel averages over 10, 60 and 300 s); every other counter needs a
@@ -15,11 +15,10 @@
 use ramline_snapshot::pressure::{Pressure, Stall};
 use ramline_snapshot::vmstat::Vmstat;
 use ramline_snapshot::{Seen, Snapshot, Window};
-use ramline_units::Nanos;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Deserialize, JsonSchema, Nanos, Serialize};
 
 use crate::watermarks::{self, Band};
+use crate::worded::worded;
 
 /// From here on some task stood still for memory noticeably: one hundredth of the time.
 pub const STALL_PERCENT: f64 = 1.0;
@@ -117,30 +116,6 @@ pub struct Rates {
     pub groups_only: Option<bool>,
 }
 
-impl PressureState {
-    /// The state in a sentence: the one wording of every screen and page.
-    #[must_use]
-    pub const fn words(self) -> &'static str {
-        match self {
-            PressureState::Unknown => "Whether tasks wait for memory is not known.",
-            PressureState::Calm => "No task waits for memory.",
-            PressureState::Reclaiming => "The kernel is reclaiming, and no task waits noticeably.",
-            PressureState::ReadAgain => {
-                "Tasks wait for pages that were evicted earlier; the machine is not short of memory."
-            }
-            PressureState::Elsewhere => {
-                "Tasks waited while much is available: --for 2s tells whether in a group, or for evicted pages."
-            }
-            PressureState::GroupAtLimit => "Tasks of a group wait at its limit; the machine is not short of memory.",
-            PressureState::Stalling => "Tasks wait for memory.",
-            PressureState::Refaulting => {
-                "The working set does not fit: tasks wait, and pages that were just evicted come back."
-            }
-            PressureState::Thrashing => "All tasks wait for memory: the machine is thrashing.",
-        }
-    }
-}
-
 impl Rates {
     /// What is evicted is evicted in groups at their limits, but for a tenth at most.
     #[must_use]
@@ -156,29 +131,33 @@ impl Rates {
     }
 }
 
-/// The judgement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PressureState {
-    /// Neither PSI nor a window: nothing can be said.
-    Unknown,
-    /// Nothing waits.
-    Calm,
-    /// Reclaim works and nothing waits noticeably.
-    Reclaiming,
-    /// Tasks wait for pages that were evicted earlier, and the machine reclaims nothing, or has no reason to: it is not short of memory.
-    ReadAgain,
-    /// Tasks waited in the last 10 s while there is plenty: in a group, for pages read again, or all of the machine for the programs'
-    /// own files; which is not known without a window.
-    Elsewhere,
-    /// Tasks of a group wait at the group's own limit; the machine reclaims nothing.
-    GroupAtLimit,
-    /// Tasks wait for memory.
-    Stalling,
-    /// Tasks wait, the machine reclaims, and pages of the working set come back: it does not fit.
-    Refaulting,
-    /// Everything waits for memory.
-    Thrashing,
+worded! {
+    /// The judgement.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum PressureState {
+        /// Neither PSI nor a window: nothing can be said.
+        Unknown = "Whether tasks wait for memory is not known.",
+        /// Nothing waits.
+        Calm = "No task waits for memory.",
+        /// Reclaim works and nothing waits noticeably.
+        Reclaiming = "The kernel is reclaiming, and no task waits noticeably.",
+        /// Tasks wait for pages that were evicted earlier, and the machine reclaims nothing, or has no reason to: it is not short of memory.
+        ReadAgain = "Tasks wait for pages that were evicted earlier; the machine is not short of memory.",
+        /// Tasks waited in the last 10 s while there is plenty: in a group, for pages read again, or all of the machine for the programs'
+        /// own files; which is not known without a window.
+        Elsewhere = "Tasks waited while much is available: --for 2s tells whether in a group, or for evicted pages.",
+        /// Tasks of a group wait at the group's own limit; the machine reclaims nothing.
+        GroupAtLimit = "Tasks of a group wait at its limit; the machine is not short of memory.",
+        /// Tasks wait for memory.
+        Stalling = "Tasks wait for memory.",
+        /// Tasks wait, the machine reclaims, and pages of the working set come back: it does not fit.
+        Refaulting = "The working set does not fit: tasks wait, and pages that were just evicted come back.",
+        /// Everything waits for memory.
+        Thrashing = "All tasks wait for memory: the machine is thrashing.",
+    }
+    /// The state in a sentence: the one wording of every screen and page.
+    words
 }
 
 /// Pressure on this machine.
@@ -229,14 +208,6 @@ impl PsiGap {
             Seen::Unread => Some(PsiGap::NotSeen("not read".to_owned())),
             gone => gone.unseen().map(|why| PsiGap::NotSeen(format!("{}: {}", why.path, why.reason))),
         }
-    }
-}
-
-impl PressureModel {
-    /// Whatever comes back was evicted in a group at its own limit; the machine itself evicted nothing.
-    #[must_use]
-    pub fn in_groups_only(&self) -> bool {
-        self.rates.is_some_and(|r| r.in_groups())
     }
 }
 

@@ -1,9 +1,9 @@
 //! Who uses the memory: what each group of processes holds, each page counted once, with the bounds of what was not looked at.
 //!
-//! What it is: [`Who`], from one snapshot. A page that k processes map counts for a k-th in each (the kernel's PSS). Without
+//! [`Who`], from one snapshot. A page that k processes map counts for a k-th in each (the kernel's PSS). Without
 //! any walk of page tables the machine's sum is known: AnonPages + Mapped of /proc/meminfo. What a group holds of it lies
 //! between bounds that follow from what each process maps; walks narrow them (see [`estimate`]).
-//! What it is not: the cost of taking the memory away.
+//! Not the cost of taking the memory away.
 //!
 //! Limits of the sum: pages of the huge-page pool (hugetlb) are in neither, and are a column of their own; a page that only
 //! a process outside our process namespace maps is in the machine's sum and in no row, so inside a container the sum is an
@@ -35,9 +35,7 @@ mod tests;
 
 use ramline_snapshot::processes::{Missed, Process, Walks};
 use ramline_snapshot::{Snapshot, Window};
-use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
 
 pub use by::By;
 use estimate::Estimate;

@@ -1,7 +1,7 @@
 //! Which knob works where: the one table that whoever sets something looks up.
 //!
 //! Per knob: where it is set on a machine and in a memory group of either version, and what it takes. How far a change reaches
-//! follows: a file of the group touches the sandbox alone, everything else the whole host. What it is not: a probe: a kernel may
+//! follows: a file of the group touches the sandbox alone, everything else the whole host. Not a probe: a kernel may
 //! lack a knob the table allows, which only looking tells.
 //!
 //! Worked example: a version-2 group has no swappiness, so an arm that changes it there sets `vm.swappiness` of the machine:
@@ -14,9 +14,7 @@
 //! assert_eq!(Takes::Limit.parse("64MiB").as_deref(), Some("67108864"));
 //! ```
 
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 /// A thing that can be set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]

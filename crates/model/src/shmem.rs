@@ -1,6 +1,6 @@
 //! Shared memory by kind and owner: which tmpfs, segment or forgotten file it is, and how much of it is already in swap.
 //!
-//! What it is: `Shmem` of /proc/meminfo taken apart, with what is left over and how far that may be off. What it is not: process
+//! `Shmem` of /proc/meminfo taken apart, with what is left over and how far that may be off. Not process
 //! memory; a page mapped by ten processes is one page here.
 //!
 //! The rest = `Shmem` - what is in RAM of every kind that was seen. Its upper bound adds how far the counter may be off: what
@@ -15,16 +15,15 @@ use ramline_snapshot::Snapshot;
 use ramline_snapshot::cgroup::Version;
 use ramline_snapshot::groups::Groups;
 use ramline_snapshot::shmem::{Amount, Filesystem, GraphicsClient, Method, Object, ObjectKind, Shmem};
-use ramline_units::{Bytes, Nanos, saturating_sum};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize, saturating_sum};
 
 use crate::SignedBytes;
 
 /// What a page of shared memory belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+#[schemars(rename = "Kind")]
+pub enum ShmemKind {
     /// Files with a name in a tmpfs or devtmpfs.
     TmpfsFiles,
     /// What a tmpfs holds by its own count, and no walk reached: covered by a mount, not readable for us, or past the time.
@@ -47,9 +46,10 @@ pub enum Kind {
 
 /// One kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Line {
+#[schemars(rename = "Line")]
+pub struct ShmemLine {
     /// What it is.
-    pub kind: Kind,
+    pub kind: ShmemKind,
     /// How many, and where. Gauge.
     pub amount: Amount,
     /// What is in RAM as a share of `Shmem`.
@@ -73,7 +73,7 @@ pub struct Split {
     /// What of shared memory was seen in swap. Gauge.
     pub swapped: Bytes,
     /// Every kind that was looked for.
-    pub lines: Vec<Line>,
+    pub lines: Vec<ShmemLine>,
     /// `total` less what is in RAM of all lines.
     pub rest: Option<SignedBytes>,
     /// Not less than this.
@@ -98,9 +98,13 @@ pub const FORGOTTEN_AFTER: Nanos = Nanos(3600 * 1_000_000_000);
 pub fn of(snapshot: &Snapshot) -> Option<Split> {
     let shmem = snapshot.shmem.data()?;
     let total = shmem.after.or_else(|| snapshot.meminfo.data().and_then(|m| m.shmem));
-    let lines: Vec<Line> = amounts(shmem)
+    let lines: Vec<ShmemLine> = amounts(shmem)
         .into_iter()
-        .map(|(kind, amount)| Line { kind, amount, share: total.and_then(|total| amount.resident.share_of(total)) })
+        .map(|(kind, amount)| ShmemLine {
+            kind,
+            amount,
+            share: total.and_then(|total| amount.resident.share_of(total)),
+        })
         .collect();
     let resident: Bytes = lines.iter().map(|line| line.amount.resident).sum();
     let either: Bytes = lines.iter().map(|line| line.amount.either).sum();
@@ -162,7 +166,7 @@ pub fn leaked(shmem: &Shmem) -> impl Iterator<Item = &Object> {
     })
 }
 
-fn amounts(shmem: &Shmem) -> Vec<(Kind, Amount)> {
+fn amounts(shmem: &Shmem) -> Vec<(ShmemKind, Amount)> {
     let of_kind = |kind: ObjectKind| {
         shmem.object_totals.iter().find(|total| total.kind == kind).map(|total| total.amount).unwrap_or_default()
     };
@@ -174,15 +178,15 @@ fn amounts(shmem: &Shmem) -> Vec<(Kind, Amount)> {
         segments.add(Amount { count: 1, resident: segment.resident, swapped: segment.swapped, either: Bytes::ZERO });
     }
     vec![
-        (Kind::TmpfsFiles, files),
-        (Kind::TmpfsUnreached, unreached(shmem)),
-        (Kind::Segments, segments),
-        (Kind::Memfd, of_kind(ObjectKind::Memfd)),
-        (Kind::Deleted, of_kind(ObjectKind::Deleted)),
-        (Kind::SharedAnonymous, of_kind(ObjectKind::SharedAnonymous)),
-        (Kind::Graphics, graphics(of_kind(ObjectKind::Graphics), &shmem.graphics)),
-        (Kind::OtherSegments, of_kind(ObjectKind::Segment)),
-        (Kind::Internal, of_kind(ObjectKind::Other)),
+        (ShmemKind::TmpfsFiles, files),
+        (ShmemKind::TmpfsUnreached, unreached(shmem)),
+        (ShmemKind::Segments, segments),
+        (ShmemKind::Memfd, of_kind(ObjectKind::Memfd)),
+        (ShmemKind::Deleted, of_kind(ObjectKind::Deleted)),
+        (ShmemKind::SharedAnonymous, of_kind(ObjectKind::SharedAnonymous)),
+        (ShmemKind::Graphics, graphics(of_kind(ObjectKind::Graphics), &shmem.graphics)),
+        (ShmemKind::OtherSegments, of_kind(ObjectKind::Segment)),
+        (ShmemKind::Internal, of_kind(ObjectKind::Other)),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! Swap areas in the order the kernel uses them, and stock (what lies there) apart from flow (what moves).
 //!
-//! What it is: priorities, striping, and whether a faster area stands behind a slower one; whether swap in use is
-//! harmless. What it is not: a judgement by "used" alone: pages swapped out long ago and never touched cost nothing.
+//! Priorities, striping, and whether a faster area stands behind a slower one; whether swap in use is
+//! harmless. Not a judgement by "used" alone: pages swapped out long ago and never touched cost nothing.
 //!
 //! Worked example: 2 GiB used, no page read or written per second: harmless. The same with 4,000 reads a second: active.
 
@@ -10,9 +10,7 @@ mod slots;
 use ramline_snapshot::swaps::SwapArea;
 use ramline_snapshot::vmstat::Vmstat;
 use ramline_snapshot::{Snapshot, Window, blocks, mounts};
-use ramline_units::{Bytes, PageSize};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, PageSize, Serialize};
 
 pub use slots::Slots;
 

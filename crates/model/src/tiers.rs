@@ -1,6 +1,6 @@
 //! The tiers memory moves between, with capacity, use, measured cost, and the order in which they give way.
 //!
-//! What it is: one list from processes to the disk. What it is not: a simulation of reclaim; the order says what
+//! One list from processes to the disk. Not a simulation of reclaim; the order says what
 //! the kernel turns to first, swappiness and age decide page by page.
 //!
 //! Worked example: with zram at priority 100 and a partition at -2 the list is processes, page cache, tmpfs, zram0,
@@ -8,9 +8,7 @@
 //! partition once zram is full.
 
 use ramline_snapshot::Snapshot;
-use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
 
 use crate::ledger::{Ledger, Term};
 use crate::swap::{self, AreaKind};
@@ -79,16 +77,15 @@ pub fn of(snapshot: &Snapshot) -> Vec<Tier> {
         Some(_) => (Some(2), "idle pages are swapped out, balanced against the page cache by swappiness"),
         None => (None, "whether it can go to swap is not known: neither /proc/meminfo nor /proc/swaps was seen"),
     };
+    let in_ram = |kind, name, terms: &[Term], gives_way, how| {
+        let used = held(terms);
+        Tier { used, ram: used, gives_way, ..tier(kind, name, how) }
+    };
+    let dropped = "clean pages are dropped, dirty ones written first";
     let mut out = vec![
-        in_ram(TierKind::Processes, "process memory", held(&[Term::Anon]), to_swap, swaps),
-        in_ram(
-            TierKind::PageCache,
-            "page cache",
-            held(&[Term::FileClean, Term::FileDirty]),
-            Some(1),
-            "clean pages are dropped, dirty ones written first",
-        ),
-        in_ram(TierKind::Tmpfs, "tmpfs and shared memory", held(&[Term::Shmem]), to_swap, swaps),
+        in_ram(TierKind::Processes, "process memory", &[Term::Anon], to_swap, swaps),
+        in_ram(TierKind::PageCache, "page cache", &[Term::FileClean, Term::FileDirty], Some(1), dropped),
+        in_ram(TierKind::Tmpfs, "tmpfs and shared memory", &[Term::Shmem], to_swap, swaps),
     ];
     out.extend(zswap(snapshot));
     let areas = swap::of(snapshot, None).map(|s| s.areas).unwrap_or_default();
@@ -98,39 +95,28 @@ pub fn of(snapshot: &Snapshot) -> Vec<Tier> {
         let device =
             zram.and_then(|z| z.devices.iter().find(|d| d.name == name)).filter(|_| area.kind == AreaKind::Zram);
         let writeback = device.and_then(|d| d.backing_dev.as_deref()).is_some_and(|b| b != "none");
-        let (kind, how) = match (area.kind, writeback) {
-            (AreaKind::Zram, true) => {
-                (TierKind::Zram, "gives way only when told to write back; full, it passes new pages to the next area")
-            }
-            (AreaKind::Zram, false) => {
-                (TierKind::Zram, "keeps what it has, however old; full, it passes new pages to the next area")
-            }
-            _ => (
-                TierKind::SwapArea,
-                "keeps what it has until it is read back; full, it passes new pages to the next area",
-            ),
+        let kind = if area.kind == AreaKind::Zram { TierKind::Zram } else { TierKind::SwapArea };
+        let keeps = match (kind, writeback) {
+            (TierKind::Zram, true) => "gives way only when told to write back",
+            (TierKind::Zram, false) => "keeps what it has, however old",
+            _ => "keeps what it has until it is read back",
         };
-        out.push(Tier {
-            kind,
-            name: area.path.clone(),
-            capacity: Some(area.size),
-            used: Some(area.used),
-            ram: if kind == TierKind::Zram {
-                device.and_then(|d| Some(d.mm.as_ref()?.mem_used_total))
-            } else {
-                Some(Bytes::ZERO)
-            },
-            cost: None,
-            gives_way: None,
-            how: how.to_owned(),
-        });
+        let ram = match kind {
+            TierKind::Zram => device.and_then(|d| Some(d.mm.as_ref()?.mem_used_total)),
+            _ => Some(Bytes::ZERO),
+        };
+        let (capacity, used) = (Some(area.size), Some(area.used));
+        let how = format!("{keeps}; full, it passes new pages to the next area");
+        out.push(Tier { capacity, used, ram, ..tier(kind, &area.path, &how) });
     }
     out.extend(disk(snapshot));
     out
 }
 
-fn in_ram(kind: TierKind, name: &str, used: Option<Bytes>, gives_way: Option<u32>, how: &str) -> Tier {
-    Tier { kind, name: name.to_owned(), capacity: None, used, ram: used, cost: None, gives_way, how: how.to_owned() }
+/// A tier that does not give way, of no known size.
+fn tier(kind: TierKind, name: &str, how: &str) -> Tier {
+    let (name, how) = (name.to_owned(), how.to_owned());
+    Tier { kind, name, capacity: None, used: None, ram: None, cost: None, gives_way: None, how }
 }
 
 /// zswap where it is on. Its capacity is that of its pool at the ratio reached so far.
@@ -140,20 +126,16 @@ fn zswap(snapshot: &Snapshot) -> Option<Tier> {
     let (pool, stored) = (meminfo.and_then(|m| m.zswap), meminfo.and_then(|m| m.zswapped));
     let limit = snapshot.mem_total().zip(zswap.max_pool_percent).and_then(|(ram, percent)| ram.scale(percent, 100));
     let ratio = stored.zip(pool).filter(|(_, pool)| pool.0 > 0);
+    let how = match zswap.shrinker {
+        Some(true) => "its coldest pages are written to the swap area under pressure, and when the pool is full",
+        _ => "its coldest pages are written to the swap area when the pool is full",
+    };
     Some(Tier {
-        kind: TierKind::Zswap,
-        name: "zswap".to_owned(),
         capacity: limit.and_then(|limit| ratio.and_then(|(stored, pool)| limit.scale(stored.0, pool.0))),
         used: stored,
         ram: pool,
-        cost: None,
         gives_way: Some(3),
-        how: match zswap.shrinker {
-            Some(true) => {
-                "its coldest pages are written to the swap area under pressure, and when the pool is full".to_owned()
-            }
-            _ => "its coldest pages are written to the swap area when the pool is full".to_owned(),
-        },
+        ..tier(TierKind::Zswap, "zswap", how)
     })
 }
 
@@ -164,15 +146,12 @@ fn disk(snapshot: &Snapshot) -> Option<Tier> {
         return None;
     }
     let capacity = root.and_then(|m| m.capacity);
+    let how = "holds the files; what was dropped from the page cache is read from here";
     Some(Tier {
-        kind: TierKind::Disk,
-        name: root.map_or("files on disk", |m| m.source.as_str()).to_owned(),
         capacity: capacity.map(|c| c.size),
         used: capacity.and_then(|c| c.used()),
         ram: Some(Bytes::ZERO),
-        cost: None,
-        gives_way: None,
-        how: "holds the files; what was dropped from the page cache is read from here".to_owned(),
+        ..tier(TierKind::Disk, root.map_or("files on disk", |m| m.source.as_str()), how)
     })
 }
 

@@ -1,6 +1,6 @@
 //! tmpfs: what the mounts hold and may hold, and whether a directory would fit into RAM.
 //!
-//! What it is: one line a mount, and four models of "would /tmp fit". What it is not: a promise. Data in tmpfs does
+//! One line a mount, and four models of "would /tmp fit". Not a promise. Data in tmpfs does
 //! not survive a reboot, and reaches the swap device unencrypted.
 //!
 //! The models: half of RAM (what tmpfs allows by default), half of free memory, available memory, and free memory
@@ -18,9 +18,7 @@ mod quota;
 use ramline_snapshot::Snapshot;
 use ramline_snapshot::dirs::DirUse;
 use ramline_snapshot::mounts::{self, Mount};
-use ramline_units::{Bytes, Limit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Serialize};
 
 use crate::SignedBytes;
 use crate::ledger::{Ledger, Term};

@@ -1,7 +1,7 @@
 //! What other tools call used, free, cache and available, with the formula of each.
 //!
-//! What it is: a table of formulas ([`recipes`]), read from each tool's source, put to this machine's counters, and the
-//! difference between two of them told in parts that do not overlap. What it is not: a judgement which of them is right, and
+//! A table of formulas ([`recipes`]), read from each tool's source, put to this machine's counters, and the
+//! difference between two of them told in parts that do not overlap. Not a judgement which of them is right, and
 //! it starts no other program: a row holds for the versions it names, whether the tool is installed or not ([`of_row`] says which are).
 //!
 //! Every formula is a sum of counters. Two formulas are compared by splitting each counter into parts: `MemTotal` is free
@@ -13,23 +13,20 @@
 //! the cache and cannot be dropped, and 40 held back.
 
 mod counter;
-mod group;
 mod installed;
 mod recipes;
 
 use std::collections::BTreeMap;
 
 use ramline_snapshot::Snapshot;
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_snapshot::cgroup::{Group, Version};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Serialize};
 
 use crate::SignedBytes;
 pub use counter::{Counter, Sign};
 use counter::{Inputs, Part};
-pub use group::{GroupTable, of_group, own_group};
 pub use installed::{Here, Installed, PROGRAMS, Program, of_row, version_in};
-use recipes::Floor;
+use recipes::{Floor, GROUP};
 pub use recipes::{Recipe, SYSTEM};
 
 /// One counter in a formula.
@@ -114,7 +111,8 @@ pub fn of_largest(rows: &[Row]) -> impl Iterator<Item = Option<f64>> + '_ {
 
 /// The lowest and the highest `used` of the versions in use.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Spread {
+#[schemars(rename = "Spread")]
+pub struct ToolSpread {
     /// The tool that shows least, with its versions.
     pub least: String,
     /// How much.
@@ -137,7 +135,7 @@ pub struct SystemTable {
     /// The tools.
     pub rows: Vec<Row>,
     /// `None` when fewer than two could be computed.
-    pub spread: Option<Spread>,
+    pub spread: Option<ToolSpread>,
     /// What all of them treat alike and a reader may not expect, in sentences.
     pub notes: Vec<String>,
 }
@@ -166,9 +164,9 @@ fn rows(inputs: &Inputs<'_>, recipes: &[Recipe]) -> Vec<Row> {
         if used.is_ok() {
             above = Some(recipe);
         }
-        let other = |(name, terms): (&str, &[(Sign, Counter)])| {
-            if terms.is_empty() { None } else { inputs.formula(name, terms, Floor::Zero).ok() }
-        };
+        let [cache, available, swap_used] = recipe
+            .others
+            .map(|(name, terms)| if terms.is_empty() { None } else { inputs.formula(name, terms, Floor::Zero).ok() });
         rows.push(Row {
             id: recipe.id.to_owned(),
             tool: recipe.tool.to_owned(),
@@ -176,9 +174,9 @@ fn rows(inputs: &Inputs<'_>, recipes: &[Recipe]) -> Vec<Row> {
             old: recipe.old,
             missing: used.as_ref().err().map(|counter| (*counter).to_owned()),
             used: used.ok(),
-            cache: other(recipe.cache),
-            available: other(recipe.available),
-            swap_used: other(recipe.swap),
+            cache,
+            available,
+            swap_used,
             differs,
             why: recipe.why.to_owned(),
             source: recipe.source.to_owned(),
@@ -188,7 +186,7 @@ fn rows(inputs: &Inputs<'_>, recipes: &[Recipe]) -> Vec<Row> {
     rows
 }
 
-fn spread(inputs: &Inputs<'_>, rows: &[Row], recipes: &[Recipe]) -> Option<Spread> {
+fn spread(inputs: &Inputs<'_>, rows: &[Row], recipes: &[Recipe]) -> Option<ToolSpread> {
     let told = || rows.iter().filter(|row| !row.old).filter_map(|row| Some((row, row.used.as_ref()?.bytes)));
     // The first of equals: the tool people know best stands first.
     let (least, least_bytes) = told().min_by_key(|(_, bytes)| *bytes)?;
@@ -198,7 +196,7 @@ fn spread(inputs: &Inputs<'_>, rows: &[Row], recipes: &[Recipe]) -> Option<Sprea
     }
     let terms = |id: &str| recipes.iter().find(|r| r.id == id).map(|r| r.used);
     let name = |row: &Row| format!("{}; {}", row.tool, row.versions);
-    Some(Spread {
+    Some(ToolSpread {
         least: name(least),
         least_bytes,
         most: name(most),
@@ -216,11 +214,11 @@ impl Inputs<'_> {
             match self.read(*counter) {
                 Some((_, 0)) if counter.is_optional() => {}
                 Some((name, bytes)) => {
-                    sum += sign.of(bytes);
+                    sum += sign.of(i128::from(bytes));
                     out.push(Term { sign: *sign, counter: name.to_owned(), bytes: Bytes(bytes) });
                 }
                 None if counter.is_optional() => {}
-                None => return Err(counter.name(self.version())),
+                None => return Err(counter.name(self.version)),
             }
         }
         let (value, instead) = if sum < 0 { self.floored(floor) } else { (sum, None) };
@@ -250,7 +248,7 @@ impl Inputs<'_> {
         for (terms, factor) in [(these, 1), (those, -1)] {
             for (sign, counter) in terms {
                 for (part, amount) in self.parts(*counter) {
-                    *parts.entry(part).or_default() += factor * sign.of_signed(amount);
+                    *parts.entry(part).or_default() += factor * sign.of(amount);
                 }
             }
         }
@@ -260,6 +258,56 @@ impl Inputs<'_> {
             .map(|(part, amount)| Difference { what: part.words().to_owned(), bytes: SignedBytes::saturating(amount) })
             .collect()
     }
+}
+
+/// The tools that speak of one group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GroupTable {
+    /// The group, below the hierarchy's mount.
+    pub path: String,
+    /// Its own limit; `None` without one.
+    pub limit: Option<Bytes>,
+    /// The tools.
+    pub rows: Vec<Row>,
+    /// `None` when all show the same.
+    pub spread: Option<ToolSpread>,
+}
+
+/// The group we are in; `None` when that is the root, of which container tools do not speak.
+#[must_use]
+pub fn own_group(snapshot: &Snapshot) -> Option<GroupTable> {
+    let cgroups = snapshot.cgroups.data()?;
+    cgroups.own.as_ref().and_then(|own| table(own, cgroups.version))
+}
+
+/// The group of this path: below the mount (`/system.slice/x.service`), or as the directory it is. `None` when there is none
+/// of that name, or nothing of its memory could be read.
+#[must_use]
+pub fn of_group(snapshot: &Snapshot, path: &str) -> Option<GroupTable> {
+    let wanted = path.trim_end_matches('/');
+    let is = |group: &&Group| {
+        let known = group.path.trim_end_matches('/');
+        let below = wanted.strip_prefix("/sys/fs/cgroup");
+        known.trim_start_matches('/') == wanted.trim_start_matches('/')
+            || (!known.is_empty()
+                && below.is_some_and(|below| below == known || below.strip_prefix("/memory") == Some(known)))
+    };
+    let all = snapshot.groups.data();
+    let few = snapshot.cgroups.data();
+    let found = all
+        .and_then(|groups| Some((groups.list.iter().find(is)?, groups.version?)))
+        .or_else(|| few.and_then(|few| few.own.iter().chain([&few.root]).find(is).map(|group| (group, few.version))));
+    found.and_then(|(group, version)| table(group, version))
+}
+
+fn table(group: &Group, version: Version) -> Option<GroupTable> {
+    // The root of version 2 has none: container tools do not speak of it.
+    group.current?;
+    let inputs = Inputs::of_group(group, version);
+    let rows = rows(&inputs, GROUP);
+    let spread = spread(&inputs, &rows, GROUP);
+    let limit = group.max.and_then(Limit::bytes);
+    Some(GroupTable { path: group.path.clone(), limit, rows, spread })
 }
 
 /// What every row treats alike and a reader may not expect.

@@ -1,7 +1,7 @@
 //! The machine in one sentence, true by itself: a status, the sentence, and the number that decides it.
 //!
 //! It goes by what tasks wait for (PSI) and by who makes them wait: the machine's own reclaim, a group's limit, or pages that were
-//! evicted earlier. What it is not: a reading of what is available, which called machines fine that were frozen; and it says so when it
+//! evicted earlier. Not a reading of what is available, which called machines fine that were frozen; and it says so when it
 //! lacks a window.
 //!
 //! **Available** is one number everywhere: MemAvailable, the kernel's own estimate of what new programs can take without swapping, as `free`
@@ -11,9 +11,7 @@
 //! Worked example: `Memory is fine: 22.9 of 23.5 GiB available, no task waits for memory.`
 
 use ramline_snapshot::{Snapshot, Window};
-use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
 
 use crate::group::{self, GroupRoom};
 use crate::groups::is_sandbox;
@@ -214,17 +212,9 @@ pub fn judge(
         PressureState::Thrashing => VerdictState::Thrashing,
         PressureState::Refaulting => VerdictState::Refaulting,
         PressureState::Stalling => VerdictState::Stalling,
-        PressureState::Calm | PressureState::Reclaiming | PressureState::GroupAtLimit | PressureState::ReadAgain
-            if room.is_below(LITTLE_SHARE, ledger.total) =>
-        {
-            VerdictState::NearlyUsedUp
-        }
+        _ if room.is_below(LITTLE_SHARE, ledger.total) => VerdictState::NearlyUsedUp,
         PressureState::GroupAtLimit => VerdictState::GroupAtLimit,
-        PressureState::Calm | PressureState::Reclaiming | PressureState::ReadAgain
-            if room.is_below(LOW_SHARE, ledger.total) =>
-        {
-            VerdictState::Low
-        }
+        _ if room.is_below(LOW_SHARE, ledger.total) => VerdictState::Low,
         PressureState::ReadAgain => VerdictState::ReadAgain,
         PressureState::Reclaiming => VerdictState::Reclaiming,
         PressureState::Calm if band.is_some_and(|b| b <= Band::MinToLow) => VerdictState::Reclaiming,
@@ -300,15 +290,16 @@ fn first_line(verdict: &Verdict, pressure: &PressureModel, named: Option<&str>) 
         false => format!("group {name}"),
     });
     let rooms = [long_room(verdict), short_room(verdict)];
+    let mut line = String::new();
     for who in named.iter().map(String::as_str).chain(["a group"]) {
         for room in &rooms {
-            let line = sentence(verdict, pressure, room, who);
+            line = sentence(verdict, pressure, room, who);
             if line.chars().count() < LONGEST {
                 return line;
             }
         }
     }
-    sentence(verdict, pressure, &short_room(verdict), "a group")
+    line
 }
 
 fn long_room(verdict: &Verdict) -> String {
@@ -325,7 +316,6 @@ fn short_room(verdict: &Verdict) -> String {
 }
 
 fn sentence(verdict: &Verdict, pressure: &PressureModel, room: &str, who: &str) -> String {
-    let total = &verdict.total;
     let percent = |p: Option<f64>| p.map_or("part".to_owned(), |p| format!("{p:.1} %"));
     let some = percent(pressure.memory.as_ref().and_then(pressure::Psi::some_now));
     let full = percent(pressure.memory.as_ref().and_then(pressure::Psi::full_now));
@@ -354,13 +344,10 @@ fn sentence(verdict: &Verdict, pressure: &PressureModel, room: &str, who: &str) 
             Some(n) => format!("Machine ok: {room}. {} killed at the limit of {who}.", processes(n)),
             None => format!("Machine ok: {room}. {} is at its limit, tasks wait {some} of the time.", capital(who)),
         },
-        VerdictState::Low => {
-            let left = of_total(verdict.machine_available, *total);
-            format!("Memory is low: {left} available, and {} swap is free.", free_swap(verdict))
-        }
-        VerdictState::NearlyUsedUp => {
-            let left = of_total(verdict.machine_available, *total);
-            format!("Memory is nearly used up: {left} available, and {} swap is free.", free_swap(verdict))
+        VerdictState::Low | VerdictState::NearlyUsedUp => {
+            let how = if verdict.state == VerdictState::Low { "low" } else { "nearly used up" };
+            let left = of_total(verdict.machine_available, verdict.total);
+            format!("Memory is {how}: {left} available, and {} swap is free.", free_swap(verdict))
         }
         VerdictState::Stalling => match killed {
             Some(n) => format!("Out of memory: {} killed just now; {room}.", processes(n)),

@@ -1,7 +1,7 @@
 //! How far each zone is from the moment reclaim begins: the watermarks in bytes, bands, and minutes.
 //!
-//! What it is: the answer to "why is swap (or zram) not used?". kswapd wakes when free pages fall to `low`,
-//! sleeps again above `high`; at `min` allocations reclaim by themselves. What it is not: a forecast: minutes say how
+//! The answer to "why is swap (or zram) not used?". kswapd wakes when free pages fall to `low`,
+//! sleeps again above `high`; at `min` allocations reclaim by themselves. Not a forecast: minutes say how
 //! long free memory would last if it went on shrinking as over the window.
 //!
 //! Formulas (`__setup_per_zone_wmarks`, mm/page_alloc.c):
@@ -16,28 +16,31 @@
 
 use ramline_snapshot::zoneinfo::{Zone, Zoneinfo};
 use ramline_snapshot::{Snapshot, Window};
-use ramline_units::{Bytes, Nanos, PageSize, Pages};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, PageSize, Pages, Serialize};
 
 use crate::SignedBytes;
 use crate::fragmentation::{self, Order};
+use crate::worded::worded;
 
 /// Readings over less time are no ground for a forecast.
 pub const LEAST_SPAN: Nanos = Nanos(60_000_000_000);
 
-/// Where free pages stand against the watermarks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Band {
-    /// At `min` or below.
-    BelowMin,
-    /// Above `min`, at `low` or below.
-    MinToLow,
-    /// Above `low`, at `high` or below.
-    LowToHigh,
-    /// Above `high`.
-    AboveHigh,
+worded! {
+    /// Where free pages stand against the watermarks.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Band {
+        /// At `min` or below.
+        BelowMin = "allocations stop and reclaim by themselves, compact, and in the end something is killed",
+        /// Above `min`, at `low` or below.
+        MinToLow = "kswapd is awake and reclaims in the background",
+        /// Above `low`, at `high` or below.
+        LowToHigh = "kswapd reclaims only if it is already awake",
+        /// Above `high`.
+        AboveHigh = "kswapd sleeps: nothing is reclaimed, so nothing is swapped",
+    }
+    /// What the kernel does in this band.
+    meaning
 }
 
 impl Band {
@@ -52,17 +55,6 @@ impl Band {
             Band::LowToHigh
         } else {
             Band::AboveHigh
-        }
-    }
-
-    /// What the kernel does in this band.
-    #[must_use]
-    pub const fn meaning(self) -> &'static str {
-        match self {
-            Band::BelowMin => "allocations stop and reclaim by themselves, compact, and in the end something is killed",
-            Band::MinToLow => "kswapd is awake and reclaims in the background",
-            Band::LowToHigh => "kswapd reclaims only if it is already awake",
-            Band::AboveHigh => "kswapd sleeps: nothing is reclaimed, so nothing is swapped",
         }
     }
 }
@@ -204,7 +196,7 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Watermarks>
     let window = window.filter(|w| w.span >= LEAST_SPAN);
     // Until all RAM is handed out, free pages of a zone fall and rise without memory getting short or plenty.
     let settled = window.filter(|_| not_handed_out.0 == 0);
-    let mut nodes: Vec<NodeMarks> = Vec::new();
+    let mut nodes: Vec<Vec<ZoneMarks>> = Vec::new();
     for zone in zoneinfo.zones.iter().filter(|z| z.managed.0 > 0) {
         let free = |z: &Zoneinfo| z.zones.iter().find(|z| z.node == zone.node && z.name == zone.name).map(|z| z.free.0);
         let slope = settled.and_then(|w| w.slope(|s| free(s.zoneinfo.data()?)));
@@ -212,20 +204,22 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Watermarks>
             snapshot.buddyinfo.data().and_then(|b| b.zones.iter().find(|b| b.node == zone.node && b.zone == zone.name));
         let orders = blocks.map(|b| fragmentation::orders(&b.free, threshold)).unwrap_or_default();
         let marks = zone_marks(zone, zoneinfo, page, slope, orders);
-        match nodes.iter_mut().find(|n| n.node == zone.node) {
-            Some(node) => node.zones.push(marks),
-            None => nodes.push(empty_node(marks)),
+        match nodes.iter_mut().find(|zones| zones[0].node == zone.node) {
+            Some(zones) => zones.push(marks),
+            None => nodes.push(vec![marks]),
         }
     }
     let single = nodes.len() == 1;
-    for node in &mut nodes {
-        let free = |z: &Zoneinfo| z.zones.iter().filter(|z| z.node == node.node).map(|z| z.free).sum::<Pages>().0;
+    let node = |zones: Vec<ZoneMarks>| {
+        let node = zones[0].node;
+        let free = |z: &Zoneinfo| z.zones.iter().filter(|z| z.node == node).map(|z| z.free).sum::<Pages>().0;
         let slope = settled.and_then(|w| w.slope(|s| s.zoneinfo.data().map(free)));
         // MemFree counts what is not handed out; which node that belongs to is known only where there is one.
         let unsettled = window.filter(|_| single && slope.is_none());
         let all = unsettled.and_then(|w| w.slope(|s| s.meminfo.data()?.mem_free?.0.checked_div(page.0)));
-        total(node, page, slope.or(all), if single { not_handed_out } else { Bytes::ZERO });
-    }
+        node_marks(node, zones, page, slope.or(all), if single { not_handed_out } else { Bytes::ZERO })
+    };
+    let nodes = nodes.into_iter().map(node).collect();
     let scale = settings.and_then(|s| {
         let value = u64::try_from(s.watermark_scale_factor?).ok()?;
         scale_factor(zoneinfo, page, value, Bytes::from_kib(u64::try_from(s.min_free_kbytes?).ok()?))
@@ -235,9 +229,8 @@ pub fn of(snapshot: &Snapshot, window: Option<Window<'_>>) -> Option<Watermarks>
 
 fn zone_marks(zone: &Zone, all: &Zoneinfo, page: PageSize, slope: Option<f64>, orders: Vec<Order>) -> ZoneMarks {
     let stat = |a: &str, b: &str| Some((zone.stat(a)? + zone.stat(b)?).bytes(page));
-    let distance = |mark: Pages| {
-        distance(SignedBytes::difference(zone.free.bytes(page), mark.bytes(page)), page, slope, Bytes::ZERO)
-    };
+    let distance =
+        |mark: Pages| distance(SignedBytes::difference(zone.free.bytes(page), mark.bytes(page)), page, slope);
     ZoneMarks {
         node: zone.node,
         name: zone.name.clone(),
@@ -264,56 +257,37 @@ fn reserve(zone: &Zone, all: &Zoneinfo) -> Pages {
     Pages(index.and_then(|i| zone.protection.get(i)).or(zone.protection.last()).copied().unwrap_or(0))
 }
 
-fn distance(bytes: SignedBytes, page: PageSize, pages_per_s: Option<f64>, spare: Bytes) -> Distance {
+fn distance(bytes: SignedBytes, page: PageSize, pages_per_s: Option<f64>) -> Distance {
     let loss_per_s = pages_per_s.map_or(0.0, |slope| -slope) * Bytes(page.0).as_f64();
-    let left = bytes.or_zero() + spare;
+    let left = bytes.or_zero();
     let minutes = (loss_per_s > 0.0 && left.0 > 0).then(|| left.as_f64() / loss_per_s / 60.0);
     Distance { bytes, minutes }
 }
 
-fn empty_node(first: ZoneMarks) -> NodeMarks {
-    let nothing = Distance { bytes: SignedBytes(0), minutes: None };
-    NodeMarks {
-        node: first.node,
-        managed: Bytes::ZERO,
-        free: Bytes::ZERO,
-        min: Bytes::ZERO,
-        low: Bytes::ZERO,
-        high: Bytes::ZERO,
-        band: Band::BelowMin,
-        to_low: nothing,
-        to_min: nothing,
-        zones: vec![first],
-    }
-}
-
-fn total(node: &mut NodeMarks, page: PageSize, slope: Option<f64>, spare: Bytes) {
-    let sum = |part: fn(&ZoneMarks) -> Bytes| node.zones.iter().map(part).sum::<Bytes>();
-    let above = |mark: fn(&ZoneMarks) -> Bytes| {
-        node.zones.iter().map(|z| z.free.saturating_sub(mark(z) + z.reserve)).sum::<Bytes>()
-    };
-    let below =
-        |mark: fn(&ZoneMarks) -> Bytes| node.zones.iter().map(|z| mark(z).saturating_sub(z.free)).sum::<Bytes>();
+fn node_marks(node: u32, zones: Vec<ZoneMarks>, page: PageSize, slope: Option<f64>, spare: Bytes) -> NodeMarks {
+    let sum = |part: &dyn Fn(&ZoneMarks) -> Bytes| zones.iter().map(part).sum::<Bytes>();
     let net = |mark: fn(&ZoneMarks) -> Bytes| {
-        let above = above(mark);
-        let above = above + spare;
+        let above = sum(&|z| z.free.saturating_sub(mark(z) + z.reserve)) + spare;
         // With nothing left above, say how far below the node is.
-        let bytes = if above.0 > 0 {
-            SignedBytes::difference(above, Bytes::ZERO)
-        } else {
-            SignedBytes::difference(Bytes::ZERO, below(mark))
-        };
-        distance(bytes, page, slope, Bytes::ZERO)
+        let below = if above.0 > 0 { Bytes::ZERO } else { sum(&|z| mark(z).saturating_sub(z.free)) };
+        distance(SignedBytes::difference(above, below), page, slope)
     };
     let usable = |z: &ZoneMarks| Pages(z.free.saturating_sub(z.reserve).0);
     let band = |z: &ZoneMarks| Band::of(usable(z), Pages(z.min.0), Pages(z.low.0), Pages(z.high.0));
-    let (to_low, to_min) = (net(|z| z.low), Distance { minutes: None, ..net(|z| z.min) });
-    let band = node.zones.iter().map(band).max().unwrap_or(Band::BelowMin);
-    // A zone that comes near its mark is given more first.
-    let band = if spare > Bytes::ZERO { Band::AboveHigh } else { band };
-    let (managed, free) = (sum(|z| z.managed), sum(|z| z.free));
-    let (min, low, high) = (sum(|z| z.min), sum(|z| z.low), sum(|z| z.high));
-    *node = NodeMarks { managed, free, min, low, high, band, to_low, to_min, ..node.clone() };
+    let band = zones.iter().map(band).max().unwrap_or(Band::BelowMin);
+    NodeMarks {
+        node,
+        managed: sum(&|z| z.managed),
+        free: sum(&|z| z.free),
+        min: sum(&|z| z.min),
+        low: sum(&|z| z.low),
+        high: sum(&|z| z.high),
+        // A zone that comes near its mark is given more first.
+        band: if spare > Bytes::ZERO { Band::AboveHigh } else { band },
+        to_low: net(|z| z.low),
+        to_min: Distance { minutes: None, ..net(|z| z.min) },
+        zones,
+    }
 }
 
 fn scale_factor(all: &Zoneinfo, page: PageSize, value: u64, min_free: Bytes) -> Option<ScaleFactor> {

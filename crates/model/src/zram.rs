@@ -1,7 +1,7 @@
 //! zram: how far it is set up (a ladder), what every field means, and what it gains.
 //!
-//! What it is: the rung reached and the next step; per device all fields of mm_stat, bd_stat and io_stat with
-//! unit and scope; true and effective ratio, net gain, capacity. What it is not: a choice of algorithm or size.
+//! The rung reached and the next step; per device all fields of mm_stat, bd_stat and io_stat with
+//! unit and scope; true and effective ratio, net gain, capacity. Not a choice of algorithm or size.
 //!
 //! Formulas (fields as in `zram_drv.c`; `same` and `huge` are pages, `bd_count` is 4 KiB units, here bytes):
 //! `resident = orig − page·same − bd_count`, `true ratio = resident / compr`, `efficiency = compr / mem_used`,
@@ -16,9 +16,7 @@ mod fields;
 use ramline_snapshot::Snapshot;
 use ramline_snapshot::swaps::SwapArea;
 use ramline_snapshot::zram::{ZramDevice, ZramSupport};
-use ramline_units::{Bytes, Limit, PageSize, Ratio};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, PageSize, Ratio, Serialize};
 
 use crate::{SignedBytes, swap};
 pub use fields::{Field, FieldValue, Scope, Unit, fields};
@@ -58,17 +56,12 @@ impl Rung {
         matches!(self, Rung::Formatted | Rung::Outranked)
     }
 
-    /// Position on the ladder, for comparing devices: outranked is short of active.
+    /// Position on the ladder, for comparing devices: outranked is short of active, and without a module there is no ladder.
     const fn height(self) -> u8 {
         match self {
-            Rung::NotKnown | Rung::NotBuilt => 0,
-            Rung::ModulePresent => 1,
-            Rung::Loaded => 2,
-            Rung::DeviceExists => 3,
-            Rung::Sized => 4,
-            Rung::Formatted => 5,
-            Rung::Outranked => 6,
-            Rung::Active => 7,
+            Rung::NotKnown => Rung::NotBuilt as u8,
+            Rung::Active => Rung::Outranked as u8 + 1,
+            other => other as u8,
         }
     }
 }
@@ -140,15 +133,10 @@ impl OutrankedBy {
     #[must_use]
     pub fn words(&self) -> String {
         let OutrankedBy { path, priority, .. } = self;
-        match (self.equal, self.full) {
-            (false, false) => format!("an area of higher priority, {path} ({priority}), takes the pages first"),
-            (false, true) => {
-                format!("an area of higher priority, {path} ({priority}), took the pages first until now; it is full")
-            }
-            (true, false) => format!("{path} has the same priority ({priority}) and takes every other page"),
-            (true, true) => {
-                format!("{path} has the same priority ({priority}) and took every other page until now; it is full")
-            }
+        let (takes, until) = if self.full { ("took", " until now; it is full") } else { ("takes", "") };
+        match self.equal {
+            false => format!("an area of higher priority, {path} ({priority}), {takes} the pages first{until}"),
+            true => format!("{path} has the same priority ({priority}) and {takes} every other page{until}"),
         }
     }
 }
@@ -313,23 +301,19 @@ fn next(rung: Rung, name: &str, size: Bytes, swaps: &[SwapArea]) -> Option<Step>
     let mib = size.0 / (1024 * 1024);
     let top = swaps.iter().map(|a| a.priority).max().unwrap_or(0).max(99);
     let above = top.saturating_add(1).min(32767);
+    let first = "give it a higher priority than the areas that come first";
     let (words, command) = match rung {
-        Rung::NotKnown => ("look where modules can be seen, on the host", Some("modinfo zram".to_owned())),
-        Rung::NotBuilt => ("this kernel comes without zram: another kernel or zswap would do", None),
-        Rung::ModulePresent => ("load the module", Some("modprobe zram".to_owned())),
-        Rung::Loaded => ("make a device of half the RAM", Some(format!("zramctl --find --size {mib}MiB"))),
-        Rung::DeviceExists => ("give it a size", Some(format!("zramctl --size {mib}MiB /dev/{name}"))),
-        Rung::Sized => ("format it as swap, unless it carries a file system", Some(format!("mkswap /dev/{name}"))),
-        Rung::Formatted => {
-            ("switch it on above the other areas", Some(format!("swapon --priority {above} /dev/{name}")))
-        }
-        Rung::Outranked => (
-            "give it a higher priority than the areas that come first",
-            Some(format!("swapoff /dev/{name} && swapon --priority {above} /dev/{name}")),
-        ),
+        Rung::NotKnown => ("look where modules can be seen, on the host", "modinfo zram".to_owned()),
+        Rung::NotBuilt => ("this kernel comes without zram: another kernel or zswap would do", String::new()),
+        Rung::ModulePresent => ("load the module", "modprobe zram".to_owned()),
+        Rung::Loaded => ("make a device of half the RAM", format!("zramctl --find --size {mib}MiB")),
+        Rung::DeviceExists => ("give it a size", format!("zramctl --size {mib}MiB /dev/{name}")),
+        Rung::Sized => ("format it as swap, unless it carries a file system", format!("mkswap /dev/{name}")),
+        Rung::Formatted => ("switch it on above the other areas", format!("swapon --priority {above} /dev/{name}")),
+        Rung::Outranked => (first, format!("swapoff /dev/{name} && swapon --priority {above} /dev/{name}")),
         Rung::Active => return None,
     };
-    Some(Step { words: words.to_owned(), command })
+    Some(Step { words: words.to_owned(), command: Some(command).filter(|command| !command.is_empty()) })
 }
 
 /// zram on this machine; `None` where it was not looked for.

@@ -1,9 +1,8 @@
 //! `/proc/buddyinfo`: free blocks of 2^order pages per zone.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Deserialize, JsonSchema, Serialize};
 
-use crate::Malformed;
+use crate::{Malformed, parse_lines};
 
 /// One zone's free blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,18 +28,13 @@ impl Buddyinfo {
     /// # Errors
     /// A line of another form, with path, line and text.
     pub fn parse(path: &str, text: &str) -> Result<Self, Malformed> {
-        let zones = text
-            .lines()
-            .enumerate()
-            .map(|(index, line)| {
-                let bad = || Malformed::new(path, index, line);
-                let (node, rest) = line.strip_prefix("Node ").and_then(|l| l.split_once(", zone")).ok_or_else(bad)?;
-                let mut words = rest.split_ascii_whitespace();
-                let zone = words.next().ok_or_else(bad)?.to_owned();
-                let free = words.map(|w| w.parse().map_err(|_| bad())).collect::<Result<Vec<u64>, _>>()?;
-                Ok(ZoneBlocks { node: node.trim().parse().map_err(|_| bad())?, zone, free })
-            })
-            .collect::<Result<_, _>>()?;
+        let zones = parse_lines(path, text, |line| {
+            let (node, rest) = line.strip_prefix("Node ")?.split_once(", zone")?;
+            let mut words = rest.split_ascii_whitespace();
+            let zone = words.next()?.to_owned();
+            let free = words.map(|w| w.parse().ok()).collect::<Option<_>>()?;
+            Some(ZoneBlocks { node: node.trim().parse().ok()?, zone, free })
+        })?;
         Ok(Buddyinfo { zones })
     }
 }

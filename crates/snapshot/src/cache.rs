@@ -1,6 +1,6 @@
 //! Files in the page cache: what was seen of them, what was evicted, what was warmed.
 //!
-//! What it is: the documents of `cache stat`, `top`, `evict` and `warm` as plain data. What it is not: a section of the snapshot; it is
+//! The documents of `cache stat`, `top`, `evict` and `warm` as plain data. Not a section of the snapshot; it is
 //! about the files that were named. All sizes are those of one moment, in bytes of whole pages unless they are lengths of files.
 //!
 //! ```
@@ -16,19 +16,13 @@
 mod done;
 mod hotset;
 mod machine;
-mod pinned;
-mod ran;
 mod traced;
 
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
-pub use done::{Doing, EvictedFile, EvictedFiles, Holder, Stay, Stop, Warmed, WarmedFile, Why};
+pub use done::{Apart, Doing, EvictedFile, EvictedFiles, Holder, Pinned, Ran, Stay, Stop, Warmed, WarmedFile, Why};
 pub use hotset::{Restored, Saved};
 pub use machine::{CacheHolder, CacheUser, HotFile, Top};
-pub use pinned::Pinned;
-pub use ran::{Apart, Ran};
 pub use traced::{Level, Look, Pushed, Recorded, Taken, Touched, Traced, TracedFile, TracedProcess, Watched};
 
 /// Sums over files, at one moment.
@@ -62,17 +56,8 @@ pub struct Tally {
 impl Tally {
     /// Adds another.
     pub fn add(&mut self, other: &Tally) {
-        self.files = self.files.saturating_add(other.files);
-        self.length += other.length;
-        self.span += other.span;
-        self.resident += other.resident;
-        self.dirty += other.dirty;
-        self.writeback += other.writeback;
-        self.evicted += other.evicted;
-        self.recently_evicted += other.recently_evicted;
-        self.resident_only = self.resident_only.saturating_add(other.resident_only);
-        self.unknown = self.unknown.saturating_add(other.unknown);
-        self.unknown_length += other.unknown_length;
+        add_each!(self, other; files, length, span, resident, dirty, writeback, evicted, recently_evicted,
+            resident_only, unknown, unknown_length);
     }
 
     /// The share that is resident, 0 to 1; `None` of nothing. Pages beyond the end of a file can make it exceed 1: it is cut there.

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use ramline_units::{Bytes, Limit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Serialize};
 
 use crate::pressure::Pressure;
-use crate::{Malformed, Unseen};
+use crate::{Malformed, Unseen, parse_lines};
 
 /// Which interface carries the memory controller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -99,14 +97,10 @@ pub fn limit(path: &str, text: &str) -> Result<Limit, Malformed> {
 /// # Errors
 /// The line, with path and number.
 pub fn flat(path: &str, text: &str) -> Result<BTreeMap<String, u64>, Malformed> {
-    text.lines()
-        .enumerate()
-        .map(|(index, line)| {
-            let bad = || Malformed::new(path, index, line);
-            let (key, value) = line.split_once(' ').ok_or_else(bad)?;
-            Ok((key.to_owned(), value.trim().parse().map_err(|_| bad())?))
-        })
-        .collect()
+    parse_lines(path, text, |line| {
+        let (key, value) = line.split_once(' ')?;
+        Some((key.to_owned(), value.trim().parse().ok()?))
+    })
 }
 
 impl Group {
@@ -162,14 +156,14 @@ impl Group {
 }
 
 /// The texts of one group's files, and where to note what cannot be understood.
-struct Texts<'a> {
-    path: &'a str,
-    files: &'a BTreeMap<String, String>,
-    unseen: &'a mut Vec<Unseen>,
+pub(crate) struct Texts<'a> {
+    pub path: &'a str,
+    pub files: &'a BTreeMap<String, String>,
+    pub unseen: &'a mut Vec<Unseen>,
 }
 
 impl Texts<'_> {
-    fn get<T>(&mut self, name: &str, parse: impl Fn(&str, &str) -> Result<T, Malformed>) -> Option<T> {
+    pub fn get<T>(&mut self, name: &str, parse: impl Fn(&str, &str) -> Result<T, Malformed>) -> Option<T> {
         let path = format!("{}/{name}", self.path);
         parse(&path, self.files.get(name)?).map_err(|m| self.unseen.push((&m).into())).ok()
     }

@@ -1,16 +1,14 @@
 //! Settings as files configure them for the next boot: `sysctl.d` in the order in which it is read.
 //!
-//! What it is: every setting below `vm.` with its file and line, and what the kernel has now. What it is not: a list of
+//! Every setting below `vm.` with its file and line, and what the kernel has now. Not a list of
 //! everything that sets a knob: a service, a tuning daemon or a person may do so too.
 //!
 //! Worked example: 10-a.conf says `vm.swappiness = 10` and 99-b.conf says `vm/swappiness=60`: the later file wins, 60.
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::Unseen;
+use ramline_units::{Deserialize, JsonSchema, Serialize};
 
 /// One line of a sysctl file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -51,9 +49,7 @@ impl Configured {
             let Some((key, value)) = line.split_once('=') else {
                 // `-net.ipv4.*` alone excludes names from a pattern: no setting.
                 if !line.contains(['*', '?', '.', '/']) {
-                    let text: String = line.chars().take(120).collect();
-                    let reason = format!("line {}: cannot read '{}'", index + 1, text.escape_debug());
-                    self.unseen.push(Unseen::new(file, reason));
+                    self.unseen.push(Unseen::line(file, index, line));
                 }
                 continue;
             };

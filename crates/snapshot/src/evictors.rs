@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::Unseen;
+use ramline_units::{Deserialize, JsonSchema, Serialize};
 
 /// One scheme of a DAMON thread.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

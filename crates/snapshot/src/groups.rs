@@ -1,7 +1,8 @@
 //! All memory control groups: the tree, each group with its memory files.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
+
+use ramline_units::{Deserialize, JsonSchema, Serialize};
 
 use crate::Unseen;
 use crate::cgroup::{Group, Version};
@@ -32,45 +33,14 @@ pub struct Groups {
 
 /// The keys of `memory.stat` that are kept of every group; version 1 has each twice, alone for the group itself and with
 /// `total_` for it and all below. Thousands of groups make the others too dear; `cgroups` has all keys of two groups.
-pub const KEPT: &[&str] = &[
-    "active_anon",
-    "active_file",
-    "anon",
-    "anon_thp",
-    "cache",
-    "dirty",
-    "file",
-    "file_dirty",
-    "file_mapped",
-    "file_writeback",
-    "hugetlb",
-    "inactive_anon",
-    "inactive_file",
-    "kernel",
-    "kernel_stack",
-    "mapped_file",
-    "pagetables",
-    "percpu",
-    "pgmajfault",
-    "rss",
-    "rss_huge",
-    "sec_pagetables",
-    "shmem",
-    "slab",
-    "slab_reclaimable",
-    "slab_unreclaimable",
-    "sock",
-    "swap",
-    "swapcached",
-    "unevictable",
-    "vmalloc",
-    "workingset_refault",
-    "workingset_refault_anon",
-    "workingset_refault_file",
-    "writeback",
-    "zswap",
-    "zswapped",
-];
+pub static KEPT: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    "active_anon active_file anon anon_thp cache dirty file file_dirty file_mapped file_writeback hugetlb \
+     inactive_anon inactive_file kernel kernel_stack mapped_file pagetables percpu pgmajfault rss rss_huge \
+     sec_pagetables shmem slab slab_reclaimable slab_unreclaimable sock swap swapcached unevictable vmalloc \
+     workingset_refault workingset_refault_anon workingset_refault_file writeback zswap zswapped"
+        .split(' ')
+        .collect()
+});
 
 /// True for a key of `memory.stat` that is kept.
 #[must_use]

@@ -2,9 +2,7 @@
 //!
 //! Worked example: `earlyoom -m 5 -s 100` acts when less than 5 % of memory is available, whatever swap says.
 
-use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
 
 use crate::Unseen;
 
@@ -102,7 +100,7 @@ impl Earlyoom {
 impl Oomd {
     /// Takes in one configuration file; files come in order of effect.
     pub fn read(&mut self, file: &str, text: &str) {
-        for (key, value, line) in assignments(text) {
+        for (key, value, index) in assignments(text) {
             let understood = match key {
                 "SwapUsedLimit" => percent(value).map(|p| self.swap_used_percent = Some(p)),
                 "DefaultMemoryPressureLimit" => percent(value).map(|p| self.pressure_percent = Some(p)),
@@ -110,9 +108,7 @@ impl Oomd {
                 _ => Some(()),
             };
             if understood.is_none() && !value.is_empty() {
-                let value: String = value.chars().take(120).collect();
-                let reason = format!("line {line}: cannot read '{}'", value.escape_debug());
-                self.unseen.push(Unseen::new(file, reason));
+                self.unseen.push(Unseen::line(file, index, value));
             }
         }
     }
@@ -139,7 +135,7 @@ fn assignments(text: &str) -> impl Iterator<Item = (&str, &str, usize)> {
     text.lines().enumerate().filter_map(|(index, line)| {
         let line = line.trim();
         let (key, value) = line.split_once('=').filter(|_| !line.starts_with(['#', ';', '[']))?;
-        Some((key.trim(), value.trim(), index + 1))
+        Some((key.trim(), value.trim(), index))
     })
 }
 

@@ -1,7 +1,7 @@
 //! What was seen: the files of the kernel as plain data, one section each.
 //!
-//! What it is: parsers (text in, struct out), the [`Snapshot`] they fill, the [`Window`] of two
-//! snapshots of one boot. What it is not: it opens no file and asks no clock; `ramline-kernel` reads,
+//! Parsers (text in, struct out), the [`Snapshot`] they fill, the [`Window`] of two
+//! snapshots of one boot. It opens no file and asks no clock; `ramline-kernel` reads,
 //! from the live machine or from a captured tree, and hands the text over.
 //!
 //! Rules of the parsers: unknown keys are kept and counted, missing keys are `None`, a malformed line is
@@ -52,6 +52,7 @@ pub mod zram;
 pub mod zswap;
 
 pub use redact::redact;
+use seen::parse_lines;
 pub use seen::{Malformed, Seen, Unseen};
 pub use snapshot::{LoadError, SCHEMA_VERSION, Snapshot, Wanted};
 pub use window::{NotAWindow, Window};

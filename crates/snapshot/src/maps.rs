@@ -1,16 +1,16 @@
 //! Mappings of processes: address ranges, the files behind them, and what of those is in RAM.
 //!
-//! What it is: the document of one reading (`/proc/PID/maps`, `smaps`, the page cache asked file by file). What it is not: a
+//! The document of one reading (`/proc/PID/maps`, `smaps`, the page cache asked file by file). Not a
 //! section of the snapshot: reading it is dear, so a capture does not hold it.
 //!
 //! Shapes: a file stands once in [`Maps::files`], by device and inode, however many processes map it. Sizes in bytes, gauges.
 //!
 //! ```
-//! use ramline_snapshot::maps::{Kind, Parser};
+//! use ramline_snapshot::maps::{MappingKind, Parser};
 //! let mut parser = Parser::new("maps");
 //! parser.line(b"7f00-9f00 r-xp 00001000 fe:00 42                 /usr/lib/a b.so (deleted)")?;
 //! let (ranges, _) = parser.finish();
-//! assert_eq!(ranges[0].mapping.kind, Kind::File);
+//! assert_eq!(ranges[0].mapping.kind, MappingKind::File);
 //! assert_eq!((ranges[0].name.as_str(), ranges[0].deleted), ("/usr/lib/a b.so", true));
 //! # Ok::<(), ramline_snapshot::Malformed>(())
 //! ```
@@ -19,9 +19,7 @@ mod parse;
 
 use std::path::PathBuf;
 
-use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
 
 pub use crate::processes::Missed;
 pub use parse::{Parser, Range};
@@ -105,7 +103,7 @@ pub struct Totals {
 /// What is behind a range.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum MappingKind {
     /// A file of a file system on a disk, on the network or in RAM; see [`Store`].
     File,
     /// Memory with a name but without a mount: memfd, System V segments, shared anonymous memory.
@@ -156,7 +154,7 @@ pub struct Mapping {
     /// Where in the file it starts, in bytes.
     pub offset: u64,
     /// What is behind it.
-    pub kind: Kind,
+    pub kind: MappingKind,
     /// Index into [`Maps::files`].
     pub file: Option<u32>,
     /// From a walk of the page tables.
@@ -204,6 +202,14 @@ pub struct Usage {
     pub swap: Bytes,
     /// Pages of hugetlbfs, which `rss` leaves out.
     pub huge: Bytes,
+}
+
+impl Usage {
+    /// Adds another.
+    pub fn add(&mut self, other: Usage) {
+        add_each!(self, other; rss, pss, shared_clean, shared_dirty, private_clean, private_dirty, anonymous, locked,
+            swap, huge);
+    }
 }
 
 /// A file that is mapped.

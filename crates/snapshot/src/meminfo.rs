@@ -2,7 +2,7 @@
 
 use ramline_units::Bytes;
 
-use crate::Malformed;
+use crate::{Malformed, parse_lines};
 
 counters! {
     /// `/proc/meminfo`. Gauges. Page counts of the huge-page pool are in [`Meminfo::unknown`]
@@ -69,20 +69,19 @@ impl Meminfo {
     /// A line without `key: number`, with path, line and text.
     pub fn parse(path: &str, text: &str) -> Result<Self, Malformed> {
         let mut out = Self::default();
-        for (index, line) in text.lines().enumerate() {
-            let bad = || Malformed::new(path, index, line);
-            let (key, rest) = line.split_once(':').ok_or_else(bad)?;
+        let () = parse_lines(path, text, |line| {
+            let (key, rest) = line.split_once(':')?;
+            let (key, rest) = (key.trim(), rest.trim());
             let mut words = rest.split_ascii_whitespace();
-            let number: u64 = words.next().and_then(|w| w.parse().ok()).ok_or_else(bad)?;
+            let number: u64 = words.next()?.parse().ok()?;
             match words.next() {
-                Some("kB") => out.store(key.trim(), Bytes::from_kib(number), rest.trim()),
-                None => {
-                    out.unknown.insert(key.trim().to_owned(), rest.trim().to_owned());
-                }
-                Some(_) => return Err(bad()),
+                Some("kB") => out.store(key, Bytes::from_kib(number), rest),
+                None => drop(out.unknown.insert(key.to_owned(), rest.to_owned())),
+                Some(_) => return None,
             }
-        }
-        if text.is_empty() { Err(Malformed { path: path.to_owned(), line: 0, text: String::new() }) } else { Ok(out) }
+            Some(())
+        })?;
+        if text.is_empty() { Err(Malformed::whole(path, "")) } else { Ok(out) }
     }
 
     /// A field without a unit, such as `HugePages_Free`.

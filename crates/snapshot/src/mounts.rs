@@ -1,11 +1,9 @@
 //! `/proc/self/mountinfo` with the `statfs` results that belong to it.
 
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
-use crate::Malformed;
 use crate::swaps::unescape_octal;
+use crate::{Malformed, parse_lines};
 
 /// What `statfs` said of a mounted file system.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -99,28 +97,24 @@ impl Mount {
 /// # Errors
 /// A line of another form, with path, line and text.
 pub fn parse(path: &str, text: &str) -> Result<Vec<Mount>, Malformed> {
-    text.lines()
-        .enumerate()
-        .map(|(index, line)| {
-            let bad = || Malformed::new(path, index, line);
-            let (left, right) = line.split_once(" - ").ok_or_else(bad)?;
-            let left: Vec<&str> = left.split(' ').collect();
-            let [_id, _parent, dev, root, at, options, ..] = left.as_slice() else { return Err(bad()) };
-            let mut right = right.splitn(3, ' ');
-            Ok(Mount {
-                dev: (*dev).to_owned(),
-                root: unescape_octal(root),
-                at: unescape_octal(at),
-                options: (*options).to_owned(),
-                fs: right.next().filter(|f| !f.is_empty()).ok_or_else(bad)?.to_owned(),
-                source: unescape_octal(right.next().unwrap_or_default()),
-                super_options: right.next().unwrap_or_default().to_owned(),
-                capacity: None,
-                hidden: false,
-                quotas: Vec::new(),
-            })
+    parse_lines(path, text, |line| {
+        let (left, right) = line.split_once(" - ")?;
+        let left: Vec<&str> = left.split(' ').collect();
+        let [_id, _parent, dev, root, at, options, ..] = left.as_slice() else { return None };
+        let mut right = right.splitn(3, ' ');
+        Some(Mount {
+            dev: (*dev).to_owned(),
+            root: unescape_octal(root),
+            at: unescape_octal(at),
+            options: (*options).to_owned(),
+            fs: right.next().filter(|f| !f.is_empty())?.to_owned(),
+            source: unescape_octal(right.next().unwrap_or_default()),
+            super_options: right.next().unwrap_or_default().to_owned(),
+            capacity: None,
+            hidden: false,
+            quotas: Vec::new(),
         })
-        .collect()
+    })
 }
 
 /// The mount that holds `path`: the last one mounted at the longest matching prefix.

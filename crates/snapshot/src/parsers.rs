@@ -43,15 +43,9 @@ pub const PARSERS: &[Parser] = &[
     ("sys/fs/cgroup/memory.stat", |t| drop(cgroup::flat("f", t))),
     ("sys/fs/cgroup/memory.max", |t| drop(cgroup::limit("f", t))),
     ("sys/fs/cgroup", |t| {
-        let names = [
-            "memory.max",
-            "memory.current",
-            "memory.stat",
-            "memory.limit_in_bytes",
-            "memory.usage_in_bytes",
-            "memory.memsw.limit_in_bytes",
-        ];
-        let files: BTreeMap<String, String> = names.iter().map(|n| ((*n).to_owned(), t.to_owned())).collect();
+        let v1 = ["limit_in_bytes", "usage_in_bytes", "memsw.limit_in_bytes"];
+        let names = ["max", "current", "stat"].into_iter().chain(v1);
+        let files: BTreeMap<String, String> = names.map(|n| (format!("memory.{n}"), t.to_owned())).collect();
         for version in [Version::V1, Version::V2] {
             drop(Group::from_files(version, "/", &files, &mut Vec::new()));
         }

@@ -1,9 +1,8 @@
 //! `/proc/pressure/*` (PSI): the share of time tasks stood still for want of a resource.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Deserialize, JsonSchema, Serialize};
 
-use crate::Malformed;
+use crate::{Malformed, parse_lines};
 
 /// One line of a pressure file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,28 +33,28 @@ impl Pressure {
     /// A line of another form, with path, line and text.
     pub fn parse(path: &str, text: &str) -> Result<Self, Malformed> {
         let mut out = Self::default();
-        for (index, line) in text.lines().enumerate() {
-            let bad = || Malformed::new(path, index, line);
+        let () = parse_lines(path, text, |line| {
             let mut words = line.split_ascii_whitespace();
-            let kind = words.next().ok_or_else(bad)?;
+            let place = match words.next()? {
+                "some" => &mut out.some,
+                "full" => &mut out.full,
+                _ => return None,
+            };
             let mut stall = Stall::default();
             for word in words {
-                let (key, value) = word.split_once('=').ok_or_else(bad)?;
-                let average = || value.parse::<f64>().ok().filter(|v| v.is_finite()).ok_or_else(bad);
+                let (key, value) = word.split_once('=')?;
+                let average = || value.parse::<f64>().ok().filter(|v| v.is_finite());
                 match key {
                     "avg10" => stall.avg10 = average()?,
                     "avg60" => stall.avg60 = average()?,
                     "avg300" => stall.avg300 = average()?,
-                    "total" => stall.total_us = value.parse().map_err(|_| bad())?,
+                    "total" => stall.total_us = value.parse().ok()?,
                     _ => {}
                 }
             }
-            match kind {
-                "some" => out.some = Some(stall),
-                "full" => out.full = Some(stall),
-                _ => return Err(bad()),
-            }
-        }
+            *place = Some(stall);
+            Some(())
+        })?;
         Ok(out)
     }
 }

@@ -5,9 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
 
 mod kin;
 mod parse;

@@ -6,149 +6,67 @@ use std::collections::BTreeMap;
 
 use crate::processes::Processes;
 use crate::shmem::Shmem;
-use crate::{Seen, Snapshot, Unseen};
+use crate::{Snapshot, Unseen};
 
 /// Mount points and directories whose names say nothing about their owner.
-const PLACES: &[&str] = &[
-    "/",
-    "/boot",
-    "/boot/efi",
-    "/dev",
-    "/dev/hugepages",
-    "/dev/mqueue",
-    "/dev/pts",
-    "/dev/shm",
-    "/home",
-    "/opt",
-    "/proc",
-    "/root",
-    "/run",
-    "/run/lock",
-    "/srv",
-    "/sys",
-    "/sys/fs/cgroup",
-    "/tmp",
-    "/usr",
-    "/var",
-    "/var/lib",
-    "/var/log",
-    "/var/tmp",
-];
+const PLACES: &str = "\
+    / /boot /boot/efi /dev /dev/hugepages /dev/mqueue /dev/pts /dev/shm /home /opt /proc /root /run /run/lock /srv \
+    /sys /sys/fs/cgroup /tmp /usr /var /var/lib /var/log /var/tmp";
 
 /// Node names of block devices: kind and number, nothing else.
 const DEVICES: &[&str] = &["sd", "vd", "xvd", "nvme", "mmcblk", "zram", "loop", "dm-", "md", "sr", "ram", "nbd", "hd"];
 
 /// File-system types; one that is made up, as FUSE allows, may carry a name.
-const TYPES: &[&str] = &[
-    "autofs",
-    "bcachefs",
-    "bpf",
-    "btrfs",
-    "cgroup",
-    "cgroup2",
-    "configfs",
-    "debugfs",
-    "devpts",
-    "devtmpfs",
-    "efivarfs",
-    "erofs",
-    "ext2",
-    "ext3",
-    "ext4",
-    "f2fs",
-    "fuse",
-    "fusectl",
-    "hugetlbfs",
-    "mqueue",
-    "nfs",
-    "nfs4",
-    "overlay",
-    "proc",
-    "pstore",
-    "ramfs",
-    "rootfs",
-    "securityfs",
-    "squashfs",
-    "sysfs",
-    "tmpfs",
-    "tracefs",
-    "vfat",
-    "xfs",
-    "zfs",
-    "cifs",
-];
+const TYPES: &str = "\
+    autofs bcachefs bpf btrfs cgroup cgroup2 configfs debugfs devpts devtmpfs efivarfs erofs ext2 ext3 ext4 f2fs \
+    fuse fusectl hugetlbfs mqueue nfs nfs4 overlay proc pstore ramfs rootfs securityfs squashfs sysfs tmpfs tracefs \
+    vfat xfs zfs cifs";
 
 /// Mount options that are numbers or switches.
-const OPTIONS: &[&str] = &[
-    "rw",
-    "ro",
-    "nosuid",
-    "nodev",
-    "noexec",
-    "relatime",
-    "noatime",
-    "nodiratime",
-    "discard",
-    "size",
-    "nr_inodes",
-    "mode",
-    "huge",
-    "noswap",
-    "usrquota",
-    "grpquota",
-    "usrquota_block_hardlimit",
-    "usrquota_inode_hardlimit",
-    "grpquota_block_hardlimit",
-    "grpquota_inode_hardlimit",
-];
+const OPTIONS: &str = "\
+    rw ro nosuid nodev noexec relatime noatime nodiratime discard size nr_inodes mode huge noswap usrquota grpquota \
+    usrquota_block_hardlimit usrquota_inode_hardlimit grpquota_block_hardlimit grpquota_inode_hardlimit";
 
 /// Parts of group paths that every machine of a kind has.
-const GROUPS: &[&str] =
-    &["", "docker", "init.scope", "kubepods", "kubepods.slice", "lxc", "machine.slice", "system.slice", "user.slice"];
+const GROUPS: &str = "docker init.scope kubepods kubepods.slice lxc machine.slice system.slice user.slice";
+
+fn is_listed(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word)
+}
 
 /// Returns the snapshot with every name replaced that is not on the allow-list.
 #[must_use]
 pub fn redact(mut snapshot: Snapshot) -> Snapshot {
     snapshot.machine.host = snapshot.machine.host.map(|_| "redacted".to_owned());
     snapshot.machine.boot_id = snapshot.machine.boot_id.map(|_| "redacted".to_owned());
-    if let Seen::Seen { data, .. } = &mut snapshot.mounts {
-        for (index, mount) in data.iter_mut().enumerate() {
-            mount.at = place(&mount.at, index);
-            mount.root = place(&mount.root, index);
-            mount.source = device(&mount.source, index);
-            if !TYPES.contains(&mount.fs.as_str()) {
-                "redacted".clone_into(&mut mount.fs);
-            }
-            mount.options = options(&mount.options);
-            mount.super_options = options(&mount.super_options);
+    for (index, mount) in snapshot.mounts.data_mut().into_iter().flatten().enumerate() {
+        mount.at = place(&mount.at, index);
+        mount.root = place(&mount.root, index);
+        mount.source = device(&mount.source, index);
+        if !is_listed(TYPES, &mount.fs) {
+            "redacted".clone_into(&mut mount.fs);
+        }
+        mount.options = options(&mount.options);
+        mount.super_options = options(&mount.super_options);
+    }
+    for (index, area) in snapshot.swaps.data_mut().into_iter().flatten().enumerate() {
+        area.path = device(&area.path, index);
+    }
+    for (index, block) in snapshot.blocks.data_mut().into_iter().flatten().enumerate() {
+        block.backing_file = block.backing_file.take().map(|_| format!("redacted-{index}"));
+        let partitions = block.partitions.iter_mut().map(|partition| &mut partition.name);
+        for name in partitions.chain(&mut block.slaves).chain([&mut block.name]) {
+            *name = device(name, index);
         }
     }
-    if let Seen::Seen { data, .. } = &mut snapshot.swaps {
-        for (index, area) in data.iter_mut().enumerate() {
-            area.path = device(&area.path, index);
-        }
-    }
-    if let Seen::Seen { data, .. } = &mut snapshot.blocks {
-        for (index, block) in data.iter_mut().enumerate() {
-            block.backing_file = block.backing_file.take().map(|_| format!("redacted-{index}"));
-            block.name = device(&block.name, index);
-            for partition in &mut block.partitions {
-                partition.name = device(&partition.name, index);
-            }
-            for slave in &mut block.slaves {
-                *slave = device(slave, index);
-            }
-        }
-    }
-    if let Seen::Seen { data, .. } = &mut snapshot.cgroups {
+    if let Some(data) = snapshot.cgroups.data_mut() {
         data.root.path = place(&data.root.path, 0);
         if let Some(own) = &mut data.own {
             own.path = "redacted".to_owned();
         }
         unseen(&mut data.unseen);
     }
-    if let Seen::Seen { data, .. } = &mut snapshot.groups {
-        // The tree keeps its shape: the same name becomes the same number wherever it stands.
+    if let Some(data) = snapshot.groups.data_mut() {
         let mut known = BTreeMap::new();
         for group in &mut data.list {
             let parts: Vec<String> = group.path.split('/').map(|part| self::group(part, &mut known)).collect();
@@ -157,36 +75,22 @@ pub fn redact(mut snapshot: Snapshot) -> Snapshot {
         data.mount = place(&data.mount, 0);
         unseen(&mut data.unseen);
     }
-    if let Seen::Seen { data, .. } = &mut snapshot.zram {
+    if let Some(data) = snapshot.zram.data_mut() {
         unseen(&mut data.unseen);
         for device in &mut data.devices {
             device.backing_dev = device.backing_dev.take().map(|name| self::device(&name, 0));
         }
     }
     unseen(snapshot.machine.unseen.as_mut_slice());
-    if let Seen::Seen { data, .. } = &mut snapshot.evictors {
-        unseen(&mut data.unseen);
+    snapshot.evictors.data_mut().into_iter().for_each(|data| unseen(&mut data.unseen));
+    for (index, dir) in snapshot.dirs.data_mut().into_iter().flatten().enumerate() {
+        dir.path = place(&dir.path, index);
     }
-    if let Seen::Seen { data, .. } = &mut snapshot.dirs {
-        for (index, dir) in data.iter_mut().enumerate() {
-            dir.path = place(&dir.path, index);
-        }
-    }
-    if let Seen::Seen { data, .. } = &mut snapshot.shmem {
-        shmem(data);
-    }
-    if let Seen::Seen { data, .. } = &mut snapshot.slab {
-        configured::slab(data);
-    }
-    if let Seen::Seen { data, .. } = &mut snapshot.configured {
-        configured::configured(data);
-    }
-    if let Seen::Seen { data, .. } = &mut snapshot.killers {
-        configured::killers(data);
-    }
-    if let Seen::Seen { data, .. } = &mut snapshot.processes {
-        processes(data);
-    }
+    snapshot.shmem.data_mut().into_iter().for_each(shmem);
+    snapshot.slab.data_mut().into_iter().for_each(configured::slab);
+    snapshot.configured.data_mut().into_iter().for_each(configured::configured);
+    snapshot.killers.data_mut().into_iter().for_each(configured::killers);
+    snapshot.processes.data_mut().into_iter().for_each(processes);
     snapshot.each_unseen(|path, text| {
         // What could not be read is quoted as it is, names and all.
         "redacted".clone_into(path);
@@ -201,7 +105,7 @@ pub fn redact(mut snapshot: Snapshot) -> Snapshot {
 fn shmem(data: &mut Shmem) {
     for (index, filesystem) in data.filesystems.iter_mut().enumerate() {
         filesystem.at = place(&filesystem.at, index);
-        if !TYPES.contains(&filesystem.fs.as_str()) {
+        if !is_listed(TYPES, &filesystem.fs) {
             "redacted".clone_into(&mut filesystem.fs);
         }
     }
@@ -258,7 +162,7 @@ fn unseen(list: &mut [Unseen]) {
 }
 
 fn group(part: &str, known: &mut BTreeMap<String, usize>) -> String {
-    if GROUPS.contains(&part) {
+    if part.is_empty() || is_listed(GROUPS, part) {
         return part.to_owned();
     }
     let next = known.len();
@@ -266,7 +170,7 @@ fn group(part: &str, known: &mut BTreeMap<String, usize>) -> String {
 }
 
 fn place(path: &str, index: usize) -> String {
-    if PLACES.contains(&path) { path.to_owned() } else { format!("redacted-{index}") }
+    if is_listed(PLACES, path) { path.to_owned() } else { format!("redacted-{index}") }
 }
 
 fn device(name: &str, index: usize) -> String {
@@ -281,7 +185,7 @@ fn device(name: &str, index: usize) -> String {
 fn options(list: &str) -> String {
     let keep = |option: &&str| {
         let (key, value) = option.split_once('=').unwrap_or((option, ""));
-        OPTIONS.contains(&key) && value.chars().all(|c| c.is_ascii_alphanumeric() || c == '%' || c == '_')
+        is_listed(OPTIONS, key) && value.chars().all(|c| c.is_ascii_alphanumeric() || c == '%' || c == '_')
     };
     list.split(',').filter(keep).collect::<Vec<_>>().join(",")
 }
@@ -289,6 +193,7 @@ fn options(list: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Seen;
     use crate::cgroup::Group;
     use crate::groups::Groups;
     use crate::machine::Machine;

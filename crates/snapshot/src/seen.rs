@@ -22,8 +22,24 @@ impl Malformed {
     /// A malformed line; `index` counts from 0.
     #[must_use]
     pub fn new(path: &str, index: usize, text: &str) -> Self {
-        Malformed { path: path.to_owned(), line: index + 1, text: text.chars().take(120).collect() }
+        Malformed { line: index + 1, ..Malformed::whole(path, text) }
     }
+
+    /// A malformed file.
+    #[must_use]
+    pub fn whole(path: &str, text: &str) -> Self {
+        Malformed { path: path.to_owned(), line: 0, text: text.chars().take(120).collect() }
+    }
+}
+
+/// What `parse` makes of each line; the first line it makes nothing of is malformed.
+pub(crate) fn parse_lines<T, All: FromIterator<T>>(
+    path: &str,
+    text: &str,
+    mut parse: impl FnMut(&str) -> Option<T>,
+) -> Result<All, Malformed> {
+    let lines = text.lines().enumerate();
+    lines.map(|(index, line)| parse(line).ok_or_else(|| Malformed::new(path, index, line))).collect()
 }
 
 /// One file inside a section that could not be used; the rest of the section works.
@@ -43,6 +59,11 @@ impl Unseen {
     #[must_use]
     pub fn new(path: impl Into<String>, reason: impl Into<String>) -> Self {
         Unseen { path: path.into(), reason: reason.into(), garbage: false }
+    }
+
+    /// A line that is not understood, of a file that is not the kernel's; `index` counts from 0.
+    pub(crate) fn line(file: &str, index: usize, text: &str) -> Self {
+        Unseen { garbage: false, ..(&Malformed::new(file, index, text)).into() }
     }
 
     /// A file the kernel refused to this user.
@@ -92,6 +113,14 @@ pub enum Seen<T> {
 impl<T> Seen<T> {
     /// The data, if it was seen.
     pub const fn data(&self) -> Option<&T> {
+        match self {
+            Seen::Seen { data, .. } => Some(data),
+            _ => None,
+        }
+    }
+
+    /// The data, to be changed.
+    pub const fn data_mut(&mut self) -> Option<&mut T> {
         match self {
             Seen::Seen { data, .. } => Some(data),
             _ => None,

@@ -4,13 +4,11 @@
 //! Figures are gauges in whole pages. Lists hold the largest first and are bounded; totals count what the lists leave out.
 //! A file is known by device and inode, never by its name: a deleted file and a new one may share a name.
 //!
-//! What it is not: process memory. A page mapped by ten processes is one page here.
+//! Not process memory. A page mapped by ten processes is one page here.
 
 mod parse;
 
-use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
 
 pub use parse::{drm_fdinfo, sysvipc};
 
@@ -72,10 +70,7 @@ impl Amount {
 
     /// Adds another amount.
     pub fn add(&mut self, other: Amount) {
-        self.count = self.count.saturating_add(other.count);
-        self.resident += other.resident;
-        self.swapped += other.swapped;
-        self.either += other.either;
+        add_each!(self, other; count, resident, swapped, either);
     }
 }
 

@@ -3,9 +3,7 @@
 //! Example: `filp 100 320 256 16 1 : tunables 0 0 0 : slabdata 20 20 0` holds 20 slabs of 1 page, of which 100 objects of
 //! 256 bytes are in use.
 
-use ramline_units::{Bytes, PageSize, Pages};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, PageSize, Pages, Serialize};
 
 use crate::Malformed;
 
@@ -48,7 +46,7 @@ impl Slab {
             caches.push(Cache::parse(line, page).ok_or_else(bad)?);
         }
         if text.is_empty() {
-            return Err(Malformed { path: path.to_owned(), line: 0, text: String::new() });
+            return Err(Malformed::whole(path, ""));
         }
         caches.retain(|cache| cache.held.0 > 0);
         ramline_units::sort_by(&mut caches, |a, b| b.held.cmp(&a.held).then_with(|| a.name.cmp(&b.name)));

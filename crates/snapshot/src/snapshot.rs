@@ -6,31 +6,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::blocks::BlockDevice;
-use crate::buddyinfo::Buddyinfo;
-use crate::cgroup::Cgroups;
-use crate::configured::Configured;
-use crate::dirs::DirUse;
-use crate::evictors::Evictors;
-use crate::groups::Groups;
-use crate::hugepages::HugePool;
-use crate::killers::Killers;
 use crate::machine::Machine;
-use crate::meminfo::Meminfo;
-use crate::mounts::Mount;
-use crate::pressure::Pressure;
-use crate::processes::Processes;
-use crate::shmem::Shmem;
-use crate::slab::Slab;
-use crate::swaps::SwapArea;
-use crate::switches::{LruGen, Thp};
-use crate::sysctl::VmSettings;
-use crate::vmstat::Vmstat;
-use crate::zfs;
-use crate::zoneinfo::Zoneinfo;
-use crate::zram::Zram;
-use crate::zswap::Zswap;
-use crate::{Malformed, Seen, Unseen};
+use crate::{
+    Malformed, Seen, Unseen, blocks, buddyinfo, cgroup, configured, dirs, evictors, groups, hugepages, killers,
+    meminfo, mounts, pressure, processes, shmem, slab, swaps, switches, sysctl, vmstat, zfs, zoneinfo, zram, zswap,
+};
 
 /// Version of the JSON document.
 pub const SCHEMA_VERSION: u64 = 1;
@@ -102,57 +82,57 @@ macro_rules! sections {
 
 sections! {
     /// `/proc/meminfo`.
-    meminfo: Meminfo,
+    meminfo: meminfo::Meminfo,
     /// `/proc/vmstat`.
-    vmstat: Vmstat,
+    vmstat: vmstat::Vmstat,
     /// `/proc/zoneinfo`.
-    zoneinfo: Zoneinfo,
+    zoneinfo: zoneinfo::Zoneinfo,
     /// `/proc/buddyinfo`.
-    buddyinfo: Buddyinfo,
+    buddyinfo: buddyinfo::Buddyinfo,
     /// `/proc/pressure/memory`.
-    pressure_memory: Pressure,
+    pressure_memory: pressure::Pressure,
     /// `/proc/pressure/io`.
-    pressure_io: Pressure,
+    pressure_io: pressure::Pressure,
     /// `/proc/pressure/cpu`.
-    pressure_cpu: Pressure,
+    pressure_cpu: pressure::Pressure,
     /// `/proc/swaps`.
-    swaps: Vec<SwapArea>,
+    swaps: Vec<swaps::SwapArea>,
     /// `/proc/self/mountinfo` and `statfs`.
-    mounts: Vec<Mount>,
+    mounts: Vec<mounts::Mount>,
     /// `/sys/block`.
-    blocks: Vec<BlockDevice>,
+    blocks: Vec<blocks::BlockDevice>,
     /// zram devices and support.
-    zram: Zram,
+    zram: zram::Zram,
     /// zswap's parameters.
-    zswap: Zswap,
+    zswap: zswap::Zswap,
     /// Memory control groups: the root and our own.
-    cgroups: Cgroups,
+    cgroups: cgroup::Cgroups,
     /// `/proc/sys/vm`.
-    settings: VmSettings,
+    settings: sysctl::VmSettings,
     /// DAMON and its kin.
-    evictors: Evictors,
+    evictors: evictors::Evictors,
     /// `/sys/kernel/mm/lru_gen`.
-    lru_gen: LruGen,
+    lru_gen: switches::LruGen,
     /// `/sys/kernel/mm/transparent_hugepage`.
-    thp: Thp,
+    thp: switches::Thp,
     /// /tmp and the directories like it, walked.
-    dirs: Vec<DirUse>,
+    dirs: Vec<dirs::DirUse>,
     /// `/proc/PID`: what each process holds.
-    processes: Processes,
+    processes: processes::Processes,
     /// Every memory control group.
-    groups: Groups,
+    groups: groups::Groups,
     /// Shared memory by kind.
-    shmem: Shmem,
+    shmem: shmem::Shmem,
     /// `/proc/slabinfo` (root).
-    slab: Slab,
+    slab: slab::Slab,
     /// Pools of huge pages.
-    hugepages: Vec<HugePool>,
+    hugepages: Vec<hugepages::HugePool>,
     /// The ZFS cache; `None` without ZFS.
     zfs: Option<zfs::Arc>,
     /// Settings that files configure.
-    configured: Configured,
+    configured: configured::Configured,
     /// earlyoom and systemd-oomd.
-    killers: Killers,
+    killers: killers::Killers,
 }
 
 /// A snapshot file that cannot be used at all.
@@ -225,14 +205,13 @@ impl Snapshot {
 }
 
 fn section<T: DeserializeOwned>(name: &str, value: Value) -> Seen<T> {
-    Seen::from_value(value).unwrap_or_else(|e| {
-        Seen::Malformed(Malformed { path: name.to_owned(), line: 0, text: e.to_string().chars().take(120).collect() })
-    })
+    Seen::from_value(value).unwrap_or_else(|e| Seen::Malformed(Malformed::whole(name, &e.to_string())))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{meminfo::Meminfo, processes::Processes, zoneinfo::Zoneinfo};
 
     fn sample() -> Snapshot {
         let mut snapshot = Snapshot::new(Machine::default());

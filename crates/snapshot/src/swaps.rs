@@ -1,8 +1,6 @@
 //! `/proc/swaps`: the swap areas in use.
 
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use crate::Malformed;
 
@@ -71,23 +69,7 @@ pub fn parse(path: &str, text: &str) -> Result<Vec<SwapArea>, Malformed> {
 /// Undoes the kernel's `\040` escapes (space, tab, newline, backslash).
 #[must_use]
 pub fn unescape_octal(text: &str) -> String {
-    let mut out = Vec::with_capacity(text.len());
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        let octal = (bytes[at] == b'\\').then(|| bytes.get(at + 1..at + 4)).flatten();
-        match octal.and_then(|d| std::str::from_utf8(d).ok()).and_then(|d| u8::from_str_radix(d, 8).ok()) {
-            Some(byte) => {
-                out.push(byte);
-                at += 4;
-            }
-            None => {
-                out.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
+    ramline_units::unescape(text, "\\", (3, 8), |_| true)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use ramline_units::checked_sum;
 
-use crate::Malformed;
+use crate::{Malformed, parse_lines};
 
 counters! {
     /// `/proc/vmstat`. A counter since boot is never judged as a rate: use a [`crate::Window`].
@@ -66,13 +66,12 @@ impl Vmstat {
     /// A line of another form, with path, line and text.
     pub fn parse(path: &str, text: &str) -> Result<Self, Malformed> {
         let mut out = Self::default();
-        for (index, line) in text.lines().enumerate() {
-            let bad = || Malformed::new(path, index, line);
-            let (key, value) = line.split_once(' ').ok_or_else(bad)?;
-            let value = value.trim();
-            out.store(key, value.parse().map_err(|_| bad())?, value);
-        }
-        if text.is_empty() { Err(Malformed { path: path.to_owned(), line: 0, text: String::new() }) } else { Ok(out) }
+        let () = parse_lines(path, text, |line| {
+            let (key, value) = line.split_once(' ')?;
+            out.store(key, value.trim().parse().ok()?, value.trim());
+            Some(())
+        })?;
+        if text.is_empty() { Err(Malformed::whole(path, "")) } else { Ok(out) }
     }
 
     /// File refaults under either name.

@@ -3,11 +3,9 @@
 //! It is allocated by the kernel, so it is in nobody's `Cached`; it shrinks under pressure down to `c_min`. The file
 //! belongs to OpenZFS: a line of numbers, a line of heads, then `name type data` with sizes in bytes.
 
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
-use crate::Malformed;
+use crate::{Malformed, parse_lines};
 
 /// The ZFS cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -29,24 +27,21 @@ impl Arc {
     pub fn parse(path: &str, text: &str) -> Result<Self, Malformed> {
         let mut arc = Arc::default();
         let mut seen = false;
-        for (index, line) in text.lines().enumerate() {
+        let () = parse_lines(path, text, |line| {
             let mut words = line.split_ascii_whitespace();
-            let name = words.next();
-            let field = match name {
-                Some("size") => &mut arc.size,
+            let field = match words.next() {
+                Some("size") => {
+                    seen = true;
+                    &mut arc.size
+                }
                 Some("c_min") => &mut arc.min,
                 Some("c_max") => &mut arc.max,
-                _ => continue,
+                _ => return Some(()),
             };
-            seen |= name == Some("size");
-            let data = words.nth(1).and_then(|data| data.parse().ok());
-            *field = Bytes(data.ok_or_else(|| Malformed::new(path, index, line))?);
-        }
-        if seen {
-            Ok(arc)
-        } else {
-            Err(Malformed { path: path.to_owned(), line: 0, text: "no line `size`".to_owned() })
-        }
+            *field = Bytes(words.nth(1)?.parse().ok()?);
+            Some(())
+        })?;
+        if seen { Ok(arc) } else { Err(Malformed::whole(path, "no line `size`")) }
     }
 
     /// What it gives back under pressure: all above its lower limit.

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use ramline_units::Pages;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Deserialize, JsonSchema, Pages, Serialize};
 
-use crate::Malformed;
+use crate::{Malformed, parse_lines};
 
 /// The free list one CPU keeps for one zone. Its pages are free but not part of `MemFree`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -91,54 +89,39 @@ impl Zoneinfo {
     pub fn parse(path: &str, text: &str) -> Result<Self, Malformed> {
         let mut out = Self::default();
         let mut in_node_stats = false;
-        for (index, line) in text.lines().enumerate() {
-            let bad = || Malformed::new(path, index, line);
+        let () = parse_lines(path, text, |line| {
             let trimmed = line.trim();
             if let Some(head) = trimmed.strip_prefix("Node ") {
-                let (node, name) = head.split_once(", zone").ok_or_else(bad)?;
-                let node = node.trim().parse().map_err(|_| bad())?;
+                let (node, name) = head.split_once(", zone")?;
+                let node = node.trim().parse().ok()?;
                 out.zones.push(Zone { node, name: name.trim().to_owned(), ..Zone::default() });
                 in_node_stats = false;
-                continue;
+                return Some(());
             }
-            let zone = out.zones.last_mut().ok_or_else(bad)?;
-            match trimmed {
-                "per-node stats" => {
-                    in_node_stats = true;
-                    continue;
-                }
-                "pagesets" | "" => continue,
-                _ => {}
-            }
-            if trimmed.starts_with("pages free") {
-                in_node_stats = false;
+            let zone = out.zones.last_mut()?;
+            in_node_stats = trimmed == "per-node stats" || in_node_stats && !trimmed.starts_with("pages free");
+            if matches!(trimmed, "per-node stats" | "pagesets" | "") {
+                return Some(());
             }
             if let Some(list) = trimmed.strip_prefix("protection:") {
-                zone.protection = list
-                    .trim_matches([' ', '(', ')'])
-                    .split(',')
-                    .map(|n| n.trim().parse().map_err(|_| bad()))
-                    .collect::<Result<_, _>>()?;
-                continue;
+                let numbers = list.trim_matches([' ', '(', ')']).split(',').map(|n| n.trim().parse().ok());
+                zone.protection = numbers.collect::<Option<_>>()?;
+                return Some(());
             }
-            let (key, value) = trimmed.rsplit_once([' ', ':']).ok_or_else(bad)?;
-            let value: u64 = value.parse().map_err(|_| bad())?;
+            let (key, value) = trimmed.rsplit_once([' ', ':'])?;
+            let value: u64 = value.parse().ok()?;
             let key = key.trim().trim_end_matches(':');
-            if in_node_stats {
-                if out.nodes.last().is_none_or(|last| last.node != zone.node) {
-                    out.nodes.push(Node { node: zone.node, ..Node::default() });
-                }
-                if let Some(node) = out.nodes.last_mut() {
-                    node.stats.insert(key.to_owned(), value);
-                }
-            } else {
+            if !in_node_stats {
                 zone.take(key, value);
+                return Some(());
             }
-        }
-        if out.zones.is_empty() {
-            return Err(Malformed { path: path.to_owned(), line: 0, text: text.chars().take(120).collect() });
-        }
-        Ok(out)
+            if out.nodes.last().is_none_or(|last| last.node != zone.node) {
+                out.nodes.push(Node { node: zone.node, ..Node::default() });
+            }
+            out.nodes.last_mut()?.stats.insert(key.to_owned(), value);
+            Some(())
+        })?;
+        if out.zones.is_empty() { Err(Malformed::whole(path, text)) } else { Ok(out) }
     }
 }
 

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use ramline_units::{Bytes, Limit, PageSize, Pages};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, PageSize, Pages, Serialize};
 
+use crate::cgroup::Texts;
 use crate::{Malformed, Unseen};
 
 /// `mm_stat`. Seven fields before 4.18, eight before 5.11, nine since; later ones are kept.
@@ -110,8 +109,11 @@ pub struct Zram {
     pub unseen: Vec<Unseen>,
 }
 
-fn numbers(path: &str, text: &str) -> Result<Vec<u64>, Malformed> {
-    text.split_ascii_whitespace().map(|w| w.parse().map_err(|_| Malformed::new(path, 0, text.trim()))).collect()
+/// The first numbers, and those after them.
+fn numbers<const N: usize>(path: &str, text: &str) -> Result<([u64; N], Vec<u64>), Malformed> {
+    let all: Option<Vec<u64>> = text.split_ascii_whitespace().map(|w| w.parse().ok()).collect();
+    let split = all.as_ref().and_then(|all| all.split_first_chunk());
+    split.map(|(first, more)| (*first, more.to_vec())).ok_or_else(|| Malformed::new(path, 0, text.trim()))
 }
 
 impl MmStat {
@@ -120,18 +122,15 @@ impl MmStat {
     /// # Errors
     /// Fewer than seven numbers.
     pub fn parse(path: &str, text: &str) -> Result<Self, Malformed> {
-        let n = numbers(path, text)?;
-        let [orig, compr, used, limit, max, same, compacted, more @ ..] = n.as_slice() else {
-            return Err(Malformed::new(path, 0, text.trim()));
-        };
+        let ([orig, compr, used, limit, max, same, compacted], more) = numbers(path, text)?;
         Ok(MmStat {
-            orig_data_size: Bytes(*orig),
-            compr_data_size: Bytes(*compr),
-            mem_used_total: Bytes(*used),
-            mem_limit: Some(if *limit == 0 { Limit::Max } else { Limit::At(Bytes(*limit)) }),
-            mem_used_max: Bytes(*max),
-            same_pages: Pages(*same),
-            pages_compacted: Pages(*compacted),
+            orig_data_size: Bytes(orig),
+            compr_data_size: Bytes(compr),
+            mem_used_total: Bytes(used),
+            mem_limit: Some(if limit == 0 { Limit::Max } else { Limit::At(Bytes(limit)) }),
+            mem_used_max: Bytes(max),
+            same_pages: Pages(same),
+            pages_compacted: Pages(compacted),
             huge_pages: more.first().copied().map(Pages),
             huge_pages_since: more.get(1).copied().map(Pages),
             unknown: more.get(2..).unwrap_or_default().to_vec(),
@@ -145,9 +144,8 @@ impl BdStat {
     /// # Errors
     /// Fewer than three numbers.
     pub fn parse(path: &str, text: &str) -> Result<Self, Malformed> {
-        let n = numbers(path, text)?;
-        let [count, reads, writes, ..] = n.as_slice() else { return Err(Malformed::new(path, 0, text.trim())) };
-        let bytes = |n: &u64| Pages(*n).bytes(PageSize(4096));
+        let ([count, reads, writes], _) = numbers(path, text)?;
+        let bytes = |n| Pages(n).bytes(PageSize(4096));
         Ok(BdStat { count: bytes(count), reads: bytes(reads), writes: bytes(writes) })
     }
 }
@@ -158,10 +156,7 @@ impl IoStat {
     /// # Errors
     /// Fewer than four numbers.
     pub fn parse(path: &str, text: &str) -> Result<Self, Malformed> {
-        let n = numbers(path, text)?;
-        let [failed_reads, failed_writes, invalid_io, notify_free, ..] = *n.as_slice() else {
-            return Err(Malformed::new(path, 0, text.trim()));
-        };
+        let ([failed_reads, failed_writes, invalid_io, notify_free], _) = numbers(path, text)?;
         Ok(IoStat { failed_reads, failed_writes, invalid_io, notify_free })
     }
 }
@@ -171,21 +166,15 @@ impl ZramDevice {
     /// `None` where its size or whether it is set up makes no sense: 0 would be a statement.
     #[must_use]
     pub fn from_files(name: &str, files: &BTreeMap<String, String>, unseen: &mut Vec<Unseen>) -> Option<Self> {
-        let mut note = |m: Malformed| unseen.push((&m).into());
-        let path = |file: &str| format!("/sys/block/{name}/{file}");
         let text = |file: &str| files.get(file).map(|t| t.trim());
-        let mut number = |file: &str| {
-            let text = text(file)?;
-            Some(text.parse::<u64>().map_err(|_| note(Malformed::new(&path(file), 0, text))))
+        let mut texts = Texts { path: &format!("/sys/block/{name}"), files, unseen };
+        let mut number = |file: &str| match text(file) {
+            Some(text) => texts.get(file, |path, _| text.parse().map_err(|_| Malformed::new(path, 0, text))),
+            None => Some(0),
         };
         let (disksize, initialised) = (number("disksize"), number("initstate"));
-        let disksize = Bytes(disksize.unwrap_or(Ok(0)).ok()?);
-        let initialised = initialised.unwrap_or(Ok(0)).ok()? == 1;
+        let (disksize, initialised) = (Bytes(disksize?), initialised? == 1);
         let (algorithm, algorithms) = text("comp_algorithm").map(crate::switches::bracketed).unwrap_or_default();
-        let parsed = |file: &str| Some((path(file), files.get(file)?.as_str()));
-        let mm = parsed("mm_stat").and_then(|(p, t)| MmStat::parse(&p, t).map_err(&mut note).ok());
-        let bd = parsed("bd_stat").and_then(|(p, t)| BdStat::parse(&p, t).map_err(&mut note).ok());
-        let io = parsed("io_stat").and_then(|(p, t)| IoStat::parse(&p, t).map_err(note).ok());
         Some(ZramDevice {
             name: name.to_owned(),
             disksize,
@@ -194,9 +183,9 @@ impl ZramDevice {
             algorithms,
             recompression: text("recomp_algorithm").map(str::to_owned),
             backing_dev: text("backing_dev").map(str::to_owned),
-            mm,
-            bd,
-            io,
+            mm: texts.get("mm_stat", MmStat::parse),
+            bd: texts.get("bd_stat", BdStat::parse),
+            io: texts.get("io_stat", IoStat::parse),
             formatted: None,
         })
     }

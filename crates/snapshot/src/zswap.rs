@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+use ramline_units::{Deserialize, JsonSchema, Serialize};
 /// `/sys/module/zswap/parameters`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

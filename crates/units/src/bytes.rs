@@ -2,10 +2,7 @@ use std::fmt;
 use std::ops::{Add, AddAssign};
 use std::str::FromStr;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::UnitError;
+use crate::{Deserialize, JsonSchema, Serialize, UnitError};
 
 const GRAMMAR: &str = "write a whole number and a unit, for example 4096B, 64KiB, 32MiB or 2GiB";
 

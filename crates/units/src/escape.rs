@@ -1,7 +1,7 @@
 //! Names that come from the machine are data: on a terminal they must not move the cursor, ring, or turn text round.
 //!
-//! What it is: one function for every name of a command, mount, file or device before it is printed as text.
-//! What it is not: HTML escaping, which the HTML renderer does by itself; markup passes through here unchanged,
+//! One function for every name of a command, mount, file or device before it is printed as text.
+//! HTML is escaped by its renderer; markup passes through here unchanged,
 //! because on a terminal it is harmless.
 //!
 //! ```
@@ -16,14 +16,31 @@ use std::borrow::Cow;
 /// Printable characters of every script stay as they are, a backslash too: a name is not code.
 #[must_use]
 pub fn escape(name: &str) -> Cow<'_, str> {
-    if !name.chars().any(is_hostile) {
-        return Cow::Borrowed(name);
+    rewrite(name, is_hostile, |c, out| out.extend(c.escape_default()))
+}
+
+/// The text with each character of a kind written otherwise.
+fn rewrite(text: &str, is_of_kind: impl Fn(char) -> bool, write: impl Fn(char, &mut String)) -> Cow<'_, str> {
+    if !text.chars().any(&is_of_kind) {
+        return Cow::Borrowed(text);
     }
-    let mut out = String::with_capacity(name.len() + 8);
-    for c in name.chars() {
-        if is_hostile(c) { out.extend(c.escape_default()) } else { out.push(c) }
-    }
+    let mut out = String::with_capacity(text.len() + 16);
+    text.chars().for_each(|c| if is_of_kind(c) { write(c, &mut out) } else { out.push(c) });
     Cow::Owned(out)
+}
+
+/// A text in which some bytes stand as a mark and so many digits (`\040`, `\x2d`): those that may be turned back are.
+#[must_use]
+pub fn unescape(text: &str, mark: &str, (digits, radix): (usize, u32), may: impl Fn(u8) -> bool) -> String {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some(first) = rest.first() {
+        let code = rest.strip_prefix(mark.as_bytes()).and_then(|code| std::str::from_utf8(code.get(..digits)?).ok());
+        let byte = code.and_then(|code| u8::from_str_radix(code, radix).ok()).filter(|byte| may(*byte));
+        out.push(byte.unwrap_or(*first));
+        rest = &rest[byte.map_or(1, |_| mark.len() + digits)..];
+    }
+    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// Control characters (Unicode category Cc), format characters that reorder, join or hide text (Cf), line and paragraph
@@ -78,21 +95,15 @@ fn colour(text: &str) -> Option<usize> {
 /// A JSON document in which hostile characters, which only its strings can hold, are written as `\uXXXX`: it says the same.
 #[must_use]
 pub fn escape_json(document: &str) -> Cow<'_, str> {
-    if !document.chars().any(|c| c != '\n' && is_hostile(c)) {
-        return Cow::Borrowed(document);
-    }
-    let mut out = String::with_capacity(document.len() + 16);
-    for c in document.chars() {
-        if c != '\n' && is_hostile(c) {
-            let mut units = [0; 2];
-            for unit in c.encode_utf16(&mut units) {
+    rewrite(
+        document,
+        |c| c != '\n' && is_hostile(c),
+        |c, out| {
+            for unit in c.encode_utf16(&mut [0; 2]) {
                 out.push_str(&format!("\\u{unit:04x}"));
             }
-        } else {
-            out.push(c);
-        }
-    }
-    Cow::Owned(out)
+        },
+    )
 }
 
 #[cfg(test)]

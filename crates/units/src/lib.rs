@@ -1,8 +1,7 @@
 //! Units as types: [`Bytes`], [`SignedBytes`], [`Pages`], [`Ratio`], [`Limit`], [`Nanos`].
 //!
-//! What it is: parse, print and checked arithmetic for the quantities ramline shows. What it is not: a
-//! place for kernel knowledge; whoever reads a file of the kernel turns its "kB" (which is KiB) into
-//! [`Bytes`] there and then.
+//! Parse, print and checked arithmetic for the quantities ramline shows. No kernel knowledge:
+//! the reader of a kernel file turns its "kB" (which is KiB) into [`Bytes`] there and then.
 //!
 //! ```
 //! use ramline_units::Bytes;
@@ -15,24 +14,24 @@
 mod bytes;
 mod counter;
 mod escape;
-mod limit;
 mod nanos;
 mod order;
-mod pages;
-mod ratio;
+mod quantity;
 mod saturating;
 mod signed;
 
 pub use bytes::Bytes;
 pub use counter::{Counter, growth};
-pub use escape::{escape, escape_json, is_hostile, printable};
-pub use limit::Limit;
+pub use escape::{escape, escape_json, is_hostile, printable, unescape};
 pub use nanos::Nanos;
 pub use order::{sort_by, sort_by_key};
-pub use pages::{PageSize, Pages};
-pub use ratio::Ratio;
+pub use quantity::{Limit, PageSize, Pages, Ratio};
 pub use saturating::{checked_sum, saturating_sum};
 pub use signed::SignedBytes;
+
+/// The derives of what is written as JSON and has a schema.
+pub use schemars::JsonSchema;
+pub use serde::{Deserialize, Serialize};
 
 /// A text that is not a quantity; the message shows the grammar.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,8 +1,7 @@
+use crate::{Deserialize, JsonSchema, Serialize};
+
 use std::fmt;
 use std::time::Duration;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// A duration in nanoseconds. Prints as `85 ns`, `3.2 us`, `1.50 ms`, `12.0 s`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema)]

@@ -1,4 +1,6 @@
-//! Sums of numbers that come from outside and may be anything. What it is not: for sizes and pages, whose own `sum` does so.
+//! Sums of numbers that come from outside and may be anything. Not for sizes and pages, whose own `sum` does so.
+
+use crate::Bytes;
 
 /// Whole numbers that add up without wrapping.
 pub trait Whole: Copy + Default {
@@ -18,6 +20,12 @@ macro_rules! whole {
 }
 
 whole!(u32, u64, usize, i64);
+
+impl Whole for Bytes {
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+}
 
 /// The sum of numbers that come from outside: it stops at the end of the range, where `Iterator::sum` panics or wraps.
 ///

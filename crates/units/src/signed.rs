@@ -2,10 +2,7 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::Bytes;
+use crate::{Bytes, Deserialize, JsonSchema, Serialize};
 
 /// A signed number of bytes. Prints like [`Bytes`] with a sign when negative: `-1.5 GiB`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,6 @@
 //! `used`: two programs, two definitions, and what uses the memory that cannot be dropped.
 
-use ramline_model::ledger::{Freeable, Ledger, Line};
+use ramline_model::ledger::{Freeable, Ledger, LedgerLine};
 use ramline_units::Bytes;
 
 use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
@@ -36,7 +36,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
     let ledger = Ledger::of(inputs.snapshot);
     let mut held = Bytes::ZERO;
     if let Some(ledger) = &ledger {
-        let held_for_good = |l: &&Line| matches!(l.freeable, Freeable::AtCost | Freeable::No) && l.bytes.0 > 0;
+        let held_for_good = |l: &&LedgerLine| matches!(l.freeable, Freeable::AtCost | Freeable::No) && l.bytes.0 > 0;
         let mut lines: Vec<_> = ledger.lines.iter().filter(held_for_good).collect();
         ramline_units::sort_by_key(&mut lines, |line| std::cmp::Reverse(line.bytes));
         held = lines.iter().map(|line| line.bytes).sum();

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, ErrorKind, Read};
 
 use ramline_kernel::kernel_file::read_text;
 use ramline_kernel::{Root, process};
-use ramline_snapshot::maps::{Kind, MappedFile, MappedProcess, NameState, Parser, Range, Store, Totals};
+use ramline_snapshot::maps::{MappedFile, MappedProcess, MappingKind, NameState, Parser, Range, Store, Totals};
 use ramline_snapshot::{Malformed, mounts};
 
 /// Why a process was not seen.
@@ -91,25 +91,25 @@ impl<'a> Scan<'a> {
 
     /// The file of a range, entered once. Kernel objects and anonymous memory have none.
     fn file(&mut self, range: &Range, pid: u32) -> Option<u32> {
-        if !matches!(range.mapping.kind, Kind::File | Kind::SharedMemory | Kind::Device) {
+        if !matches!(range.mapping.kind, MappingKind::File | MappingKind::SharedMemory | MappingKind::Device) {
             return None;
         }
         let (major, minor) = range.device;
-        let told = if range.mapping.kind == Kind::File { String::new() } else { range.name.clone() };
+        let told = if range.mapping.kind == MappingKind::File { String::new() } else { range.name.clone() };
         let identity = (major, minor, range.inode, told);
         if let Some(index) = self.known.get(&identity) {
             return Some(*index);
         }
-        if !self.types.contains_key(&range.device) && range.mapping.kind == Kind::File {
+        if !self.types.contains_key(&range.device) && range.mapping.kind == MappingKind::File {
             // In a container the file system may be mounted only there.
             self.mounts(&format!("/proc/{pid}/mountinfo"));
         }
         let fs = self.types.get(&range.device).filter(|fs| !fs.is_empty()).cloned();
         let store = match (range.mapping.kind, fs.as_deref()) {
-            (Kind::Device, _) => Store::Device,
+            (MappingKind::Device, _) => Store::Device,
             (_, Some("hugetlbfs")) => Store::HugePages,
             (_, None) if range.name.starts_with("/anon_hugepage") => Store::HugePages,
-            (Kind::SharedMemory, _) | (_, Some("tmpfs" | "ramfs" | "rootfs")) => Store::Memory,
+            (MappingKind::SharedMemory, _) | (_, Some("tmpfs" | "ramfs" | "rootfs")) => Store::Memory,
             (_, Some("devtmpfs" | "proc" | "sysfs")) => Store::Device,
             _ => Store::FileSystem,
         };

@@ -6,9 +6,7 @@
 
 use ramline_snapshot::cgroup::Version;
 use ramline_snapshot::groups::Groups;
-use ramline_units::{Bytes, Limit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Serialize};
 
 use super::parts::{self, Part};
 use super::tighter;
@@ -62,11 +60,11 @@ pub fn of(seen: &Groups, version: Version, parents: &[Option<usize>], parts: &[V
     let list = &seen.list;
     let usage: Vec<Bytes> =
         list.iter().zip(parts).map(|(g, p)| parts::current(g, version, p).unwrap_or_default()).collect();
-    let mut claimed = vec![(Bytes::ZERO, Bytes::ZERO); list.len()];
+    let mut claimed = [vec![Bytes::ZERO; list.len()], vec![Bytes::ZERO; list.len()]];
     for (at, group) in list.iter().enumerate() {
         if let Some(parent) = parents[at] {
-            claimed[parent].0 += group.min.unwrap_or_default().min(usage[at]);
-            claimed[parent].1 += group.low.unwrap_or_default().min(usage[at]);
+            claimed[0][parent] += group.min.unwrap_or_default().min(usage[at]);
+            claimed[1][parent] += group.low.unwrap_or_default().min(usage[at]);
         }
     }
     let mut out: Vec<(Bound, Protection)> = Vec::with_capacity(list.len());
@@ -104,24 +102,24 @@ pub fn of(seen: &Groups, version: Version, parents: &[Option<usize>], parts: &[V
                 (a, b) => a.or(b),
             };
         }
-        let mut protection = Protection { min: group.min, low: group.low, ..Protection::default() };
-        let force = |setting: Option<Bytes>,
-                     pick: fn(&Protection) -> Bytes,
-                     claimed: fn((Bytes, Bytes)) -> Bytes,
-                     all: &[(Bytes, Bytes)]| {
-            let setting = setting.unwrap_or_default();
+        let force = |setting: Option<Bytes>, claimed: &[Bytes], pick: fn(&Protection) -> Bytes| {
+            let (usage_here, setting) = (usage[at], setting.unwrap_or_default());
             match above {
                 // The top is not reclaimed as a group: its children's settings count as they are.
-                Some((parent, _)) if list[parent].path == "/" => setting.min(usage[at]),
-                Some((parent, (_, protection))) => {
-                    let siblings = claimed(all[parent]);
-                    effective(usage[at], usage[parent], setting, pick(protection), siblings, seen.recursive_protection)
+                Some((parent, _)) if list[parent].path == "/" => setting.min(usage_here),
+                Some((parent, (_, of_parent))) => {
+                    let (used, recursive) = (usage[parent], seen.recursive_protection);
+                    effective(usage_here, used, setting, pick(of_parent), claimed[parent], recursive)
                 }
                 None => Bytes::ZERO,
             }
         };
-        protection.effective_min = force(group.min, |p| p.effective_min, |c| c.0, &claimed);
-        protection.effective_low = force(group.low, |p| p.effective_low, |c| c.1, &claimed);
+        let protection = Protection {
+            min: group.min,
+            low: group.low,
+            effective_min: force(group.min, &claimed[0], |p| p.effective_min),
+            effective_low: force(group.low, &claimed[1], |p| p.effective_low),
+        };
         out.push((bound, protection));
     }
     out

@@ -1,6 +1,6 @@
 //! What stands out among groups: waiting, growth, pages that come back, a limit that is near.
 //!
-//! What it is not: advice. Which group is worth a sentence, and by how much, is said here; the sentence is the screen's.
+//! Not advice. Which group is worth a sentence, and by how much, is said here; the sentence is the screen's.
 //!
 //! Worked example: of three groups that grow by 8, 1 and 4 MiB a second the first is named first.
 

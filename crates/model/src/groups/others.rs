@@ -1,13 +1,11 @@
 //! What other tools show for a group, each with its formula in words.
 //!
-//! What it is not: a judgement. They agree on `memory.current`; they differ in how much of the page cache they take off.
+//! Not a judgement. They agree on `memory.current`; they differ in how much of the page cache they take off.
 //! Sources: docker/cli `calculateMemUsageUnixNoCache`, google/cadvisor `setMemoryStats`, opencontainers/cgroups
 //! `rootStatsFromMeminfo`, systemd `src/cgtop/cgtop.c`.
 
 use ramline_snapshot::Snapshot;
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use super::parts::PartId;
 use super::{GroupMemory, GroupTree};
@@ -40,18 +38,12 @@ pub fn readings(group: &GroupMemory, snapshot: &Snapshot) -> Vec<Reading> {
         return systemd.into_iter().collect();
     }
     let docker = current.checked_sub(idle).filter(|rest| rest.0 > 0).unwrap_or(current);
+    let charged = "charged, less inactive page cache (all that is charged if that leaves nothing)";
+    let kubelet = "charged, less inactive page cache, at least 0";
     vec![
-        reading(
-            "docker stats",
-            docker,
-            "charged, less inactive page cache (all that is charged if that leaves nothing)",
-        ),
+        reading("docker stats", docker, charged),
         reading("podman stats", docker, "as docker since 2025; releases before show all that is charged"),
-        reading(
-            "kubectl top, cAdvisor working set",
-            current.saturating_sub(idle),
-            "charged, less inactive page cache, at least 0",
-        ),
+        reading("kubectl top, cAdvisor working set", current.saturating_sub(idle), kubelet),
         reading("systemd-cgtop, systemctl status", current, "all that is charged, page cache included"),
     ]
 }
@@ -83,10 +75,8 @@ pub fn node_eviction(tree: &GroupTree, snapshot: &Snapshot) -> Option<NodeEvicti
     let said = snapshot.groups.data().and_then(|groups| groups.list.first()?.current);
     // As the kubelet does: nothing where that would be negative.
     let working_set = said.or_else(made)?.saturating_sub(idle);
-    let older = meminfo
-        .mem_free
-        .filter(|_| said.is_none())
-        .map(|free| capacity.saturating_sub(capacity.saturating_sub(free + idle)));
+    let free = meminfo.mem_free.filter(|_| said.is_none());
+    let older = free.map(|free| (free + idle).min(capacity));
     Some(NodeEviction {
         capacity,
         working_set,

@@ -1,11 +1,11 @@
 //! Whose a group is, told from its path: container, pod, service, session.
 //!
-//! What it is not: a question to an engine. Names are those the engines and systemd give their groups; the identity of a
+//! Not a question to an engine. Names are those the engines and systemd give their groups; the identity of a
 //! container is its id, shortened as the engines do.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::fmt;
 
+use ramline_units::{Deserialize, JsonSchema, Serialize};
 /// What kind of thing a group is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -40,35 +40,18 @@ pub enum OwnerKind {
     Ramline,
 }
 
-impl OwnerKind {
-    /// One word, or two.
-    #[must_use]
-    pub const fn label(self) -> &'static str {
-        match self {
-            OwnerKind::Docker => "docker",
-            OwnerKind::Podman => "podman",
-            OwnerKind::Kubernetes => "kubernetes",
-            OwnerKind::Pod => "pod",
-            OwnerKind::Containerd => "containerd",
-            OwnerKind::Lxc => "lxc",
-            OwnerKind::Machine => "machine",
-            OwnerKind::Service => "service",
-            OwnerKind::Scope => "scope",
-            OwnerKind::Session => "session",
-            OwnerKind::User => "user",
-            OwnerKind::Slice => "slice",
-            OwnerKind::Package => "package",
-            OwnerKind::Ramline => "ramline",
-        }
+/// One word, as in the JSON.
+impl fmt::Display for OwnerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
+}
 
+impl OwnerKind {
     /// A container of whatever engine.
     #[must_use]
-    pub const fn is_container(self) -> bool {
-        matches!(
-            self,
-            OwnerKind::Docker | OwnerKind::Podman | OwnerKind::Kubernetes | OwnerKind::Containerd | OwnerKind::Lxc
-        )
+    pub fn is_container(self) -> bool {
+        self <= OwnerKind::Lxc && self != OwnerKind::Pod
     }
 }
 
@@ -131,16 +114,9 @@ fn one(part: &str, above: &[&str], in_pod: bool) -> Option<Owner> {
             return owner(OwnerKind::Pod, &uid.replace('_', "-"));
         }
     }
-    for prefix in ["lxc.payload.", "lxc.monitor."] {
-        if let Some(name) = part.strip_prefix(prefix) {
-            return owner(OwnerKind::Lxc, name);
-        }
-    }
-    if above.last() == Some(&"lxc") {
-        return owner(OwnerKind::Lxc, part);
-    }
-    if let Some(name) = part.strip_prefix("machine-").and_then(|rest| rest.strip_suffix(".scope")) {
-        return owner(OwnerKind::Machine, name);
+    let lxc = part.strip_prefix("lxc.payload.").or_else(|| part.strip_prefix("lxc.monitor."));
+    if let Some(name) = lxc.or_else(|| (above.last() == Some(&"lxc")).then_some(part)) {
+        return owner(OwnerKind::Lxc, name);
     }
     if let Some(name) = part.strip_prefix("snap.") {
         return owner(OwnerKind::Package, name.split('.').next().unwrap_or(name));
@@ -151,47 +127,22 @@ fn one(part: &str, above: &[&str], in_pod: bool) -> Option<Owner> {
     if part.starts_with("ramline-") {
         return owner(OwnerKind::Ramline, part);
     }
-    if let Some(name) = part.strip_suffix(".service") {
-        return match name.strip_prefix("user@") {
-            Some(uid) => owner(OwnerKind::User, uid),
-            None => owner(OwnerKind::Service, name),
-        };
-    }
-    if let Some(name) = part.strip_suffix(".scope") {
-        return match name.strip_prefix("session-") {
-            Some(number) => owner(OwnerKind::Session, number),
-            None => owner(OwnerKind::Scope, name),
-        };
-    }
-    if let Some(name) = part.strip_suffix(".slice") {
-        return match name.strip_prefix("user-") {
-            Some(uid) => owner(OwnerKind::User, uid),
-            None => owner(OwnerKind::Slice, name),
-        };
-    }
-    None
+    let forms = [
+        ("machine-", ".scope", OwnerKind::Machine),
+        ("user@", ".service", OwnerKind::User),
+        ("", ".service", OwnerKind::Service),
+        ("session-", ".scope", OwnerKind::Session),
+        ("", ".scope", OwnerKind::Scope),
+        ("user-", ".slice", OwnerKind::User),
+        ("", ".slice", OwnerKind::Slice),
+    ];
+    let name = |prefix, suffix| part.strip_prefix(prefix)?.strip_suffix(suffix);
+    forms.into_iter().find_map(|(prefix, suffix, kind)| owner(kind, name(prefix, suffix)?))
 }
 
 /// systemd writes bytes a unit's name cannot hold as `\xNN`; only printable ones are turned back.
 fn unescape(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    let mut rest = name;
-    while let Some(at) = rest.find("\\x") {
-        out.push_str(&rest[..at]);
-        let code = rest.get(at + 2..at + 4).and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        match code.filter(|byte| byte.is_ascii_graphic()) {
-            Some(byte) => {
-                out.push(char::from(byte));
-                rest = &rest[at + 4..];
-            }
-            None => {
-                out.push_str("\\x");
-                rest = &rest[at + 2..];
-            }
-        }
-    }
-    out.push_str(rest);
-    out
+    ramline_units::unescape(name, "\\x", (2, 16), |byte| byte.is_ascii_graphic())
 }
 
 #[cfg(test)]

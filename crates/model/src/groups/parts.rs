@@ -9,90 +9,58 @@
 
 use ramline_snapshot::cgroup::{Group, Version};
 use ramline_snapshot::machine::Machine;
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use crate::SignedBytes;
+use crate::worded::worded;
 
-/// What a part is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PartId {
-    /// Memory of processes.
-    Anon,
-    /// Page cache used again lately.
-    FileActive,
-    /// Page cache used once, or long ago.
-    FileInactive,
-    /// Page cache on neither list: locked, or just read.
-    FileOther,
-    /// tmpfs and shared memory.
-    Shmem,
-    /// Dentries, inodes and the like.
-    SlabReclaimable,
-    /// Other kernel objects.
-    SlabUnreclaimable,
-    /// Stacks of threads in the kernel.
-    KernelStack,
-    /// Page tables.
-    PageTables,
-    /// Page tables of virtual machines and devices.
-    SecPageTables,
-    /// Per-CPU memory.
-    Percpu,
-    /// vmalloc.
-    Vmalloc,
-    /// Compressed swap in RAM.
-    Zswap,
-    /// Kernel memory that is none of these; on version 1 all of it.
-    KernelOther,
-    /// Buffers of sockets.
-    Sockets,
-    /// Huge pages of the pool, where they are charged.
-    Hugetlb,
+worded! {
+    /// What a part is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum PartId {
+        /// Memory of processes.
+        Anon = "anonymous",
+        /// Page cache used again lately.
+        FileActive = "page cache, active",
+        /// Page cache used once, or long ago.
+        FileInactive = "page cache, inactive",
+        /// Page cache on neither list: locked, or just read.
+        FileOther = "page cache, locked or new",
+        /// tmpfs and shared memory.
+        Shmem = "shared memory, tmpfs",
+        /// Dentries, inodes and the like.
+        SlabReclaimable = "slab, reclaimable",
+        /// Other kernel objects.
+        SlabUnreclaimable = "slab, unreclaimable",
+        /// Stacks of threads in the kernel.
+        KernelStack = "kernel stacks",
+        /// Page tables.
+        PageTables = "page tables",
+        /// Page tables of virtual machines and devices.
+        SecPageTables = "page tables of guests",
+        /// Per-CPU memory.
+        Percpu = "per-CPU memory",
+        /// vmalloc.
+        Vmalloc = "vmalloc",
+        /// Compressed swap in RAM.
+        Zswap = "zswap pool",
+        /// Kernel memory that is none of these; on version 1 all of it.
+        KernelOther = "kernel, not told apart",
+        /// Buffers of sockets.
+        Sockets = "sockets",
+        /// Huge pages of the pool, where they are charged.
+        Hugetlb = "huge pages of the pool",
+    }
+    /// Words for a line.
+    label
 }
 
 impl PartId {
-    /// Words for a line.
-    #[must_use]
-    pub const fn label(self) -> &'static str {
-        match self {
-            PartId::Anon => "anonymous",
-            PartId::FileActive => "page cache, active",
-            PartId::FileInactive => "page cache, inactive",
-            PartId::FileOther => "page cache, locked or new",
-            PartId::Shmem => "shared memory, tmpfs",
-            PartId::SlabReclaimable => "slab, reclaimable",
-            PartId::SlabUnreclaimable => "slab, unreclaimable",
-            PartId::KernelStack => "kernel stacks",
-            PartId::PageTables => "page tables",
-            PartId::SecPageTables => "page tables of guests",
-            PartId::Percpu => "per-CPU memory",
-            PartId::Vmalloc => "vmalloc",
-            PartId::Zswap => "zswap pool",
-            PartId::KernelOther => "kernel, not told apart",
-            PartId::Sockets => "sockets",
-            PartId::Hugetlb => "huge pages of the pool",
-        }
-    }
-
     /// Held by the kernel for the group.
     #[must_use]
-    pub const fn is_kernel(self) -> bool {
-        matches!(
-            self,
-            PartId::SlabReclaimable
-                | PartId::SlabUnreclaimable
-                | PartId::KernelStack
-                | PartId::PageTables
-                | PartId::SecPageTables
-                | PartId::Percpu
-                | PartId::Vmalloc
-                | PartId::Zswap
-                | PartId::KernelOther
-                | PartId::Sockets
-        )
+    pub fn is_kernel(self) -> bool {
+        (PartId::SlabReclaimable..=PartId::Sockets).contains(&self)
     }
 }
 
@@ -187,42 +155,23 @@ const SINGLE: &[(PartId, &str)] = &[
 pub fn of(group: &Group, version: Version) -> Vec<Part> {
     let get = |name: &str| total(group, version, name);
     let mut out: Vec<Part> = Vec::with_capacity(SINGLE.len() + 2);
-    let mut push = |id, bytes, counted| out.push(Part { id, bytes, own: SignedBytes(0), counted });
+    let mut push = |id, bytes: Option<Bytes>| {
+        out.extend(bytes.map(|bytes| Part { id, bytes, own: SignedBytes(0), counted: true }));
+    };
     for (id, name) in SINGLE {
-        // Names that both versions have mean the same in both; version 1 has no kernel ones.
-        if let Some(bytes) = get(name) {
-            push(*id, bytes, true);
-        }
+        push(*id, get(name));
     }
-    if let Some(other) = file_other(get) {
-        push(PartId::FileOther, other, true);
-    }
-    match version {
-        Version::V1 => {
-            if let Some(kernel) = group.kernel {
-                push(PartId::KernelOther, kernel, true);
+    push(PartId::FileOther, file_other(get));
+    let inside = || SINGLE.iter().filter(|(id, _)| id.is_kernel() && *id != PartId::Sockets);
+    push(
+        PartId::KernelOther,
+        match version {
+            Version::V1 => group.kernel,
+            Version::V2 => {
+                get("kernel").map(|all| all.saturating_sub(inside().filter_map(|(_, name)| get(name)).sum()))
             }
-        }
-        Version::V2 => {
-            if let Some(kernel) = get("kernel") {
-                let inside = [
-                    "slab_reclaimable",
-                    "slab_unreclaimable",
-                    "kernel_stack",
-                    "pagetables",
-                    "sec_pagetables",
-                    "percpu",
-                    "vmalloc",
-                    "zswap",
-                ];
-                push(
-                    PartId::KernelOther,
-                    kernel.saturating_sub(inside.iter().filter_map(|name| get(name)).sum()),
-                    true,
-                );
-            }
-        }
-    }
+        },
+    );
     ramline_units::sort_by_key(&mut out, |part| part.id);
     out
 }
@@ -248,19 +197,15 @@ pub fn own(group: &Group, version: Version, id: PartId) -> Option<SignedBytes> {
 /// Memory charged; the sum of the parts where the kernel does not say. The top of version 1 counts all page cache and anonymous memory and
 /// no kernel memory, which is in the figures of the groups below it: a child must not be larger than its parent.
 pub fn current(group: &Group, version: Version, parts: &[Part]) -> Option<Bytes> {
-    let sum = || (!parts.is_empty()).then(|| parts.iter().filter(|p| p.counted).map(|p| p.bytes).sum());
-    let beside = if version == Version::V1 && is_top(group) { group.kernel } else { None };
+    let sum = || (!parts.is_empty()).then(|| parts.iter().map(|p| p.bytes).sum());
+    let beside = group.kernel.filter(|_| version == Version::V1 && group.path == "/");
     group.current.map(|charged| charged + beside.unwrap_or_default()).or_else(sum)
-}
-
-fn is_top(group: &Group) -> bool {
-    group.path == "/"
 }
 
 /// What is left; nothing at the top, whose figure is made of the same counters.
 pub fn rest(group: &Group, parts: &[Part], within: &Within, machine: &Machine, branch: u64) -> Option<Rest> {
-    let current = group.current.filter(|_| !is_top(group) && !parts.is_empty())?;
-    let sum = parts.iter().filter(|p| p.counted).map(|p| p.bytes).sum();
+    let current = group.current.filter(|_| group.path != "/" && !parts.is_empty())?;
+    let sum = parts.iter().map(|p| p.bytes).sum();
     // Charged ahead for each group of the branch, up to seven, and one batch that the counters may lag by.
     let pages = machine.cpus.saturating_mul(64 * (branch.min(7) + 1));
     let bound = Bytes(pages.saturating_mul(machine.page_size.0)) + within.swap_cached.unwrap_or_default();

@@ -1,6 +1,6 @@
 //! What reclaim could take from a group at most: without swap, after writing, with swap; and what stays.
 //!
-//! What it is not: a forecast. Taking pages that are in use makes them come back, and slab objects in use stay. So each
+//! Not a forecast. Taking pages that are in use makes them come back, and slab objects in use stay. So each
 //! figure is an upper bound; the lower bound is what stays when it is taken off.
 //!
 //! A swappiness of 0 keeps a group at its limit out of swap altogether (`get_scan_count`, mm/vmscan.c: SCAN_FILE): the kernel kills
@@ -10,9 +10,7 @@
 //! writing, 20 to swap, 45 stay.
 
 use ramline_snapshot::meminfo::Meminfo;
-use ramline_units::{Bytes, Limit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Serialize};
 
 use super::chain::{Bound, Protection};
 use super::parts::{Part, PartId, Within};

@@ -1,56 +1,41 @@
 //! Which groups are worth a line: the largest by one measure, with the groups above them, or one that was asked for.
 
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use super::{GroupMemory, GroupTree, PartId};
+use crate::worded::worded;
 
-/// By what groups are put in order, largest first.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Sort {
-    /// Memory charged, all below included.
-    #[default]
-    Charged,
-    /// Charged to the group itself.
-    Own,
-    /// Anonymous memory.
-    Anon,
-    /// Page cache.
-    Cache,
-    /// Shared memory and tmpfs.
-    Shmem,
-    /// Kernel memory.
-    Kernel,
-    /// What reclaim could take at once.
-    Reclaimable,
-    /// Swap.
-    Swap,
-    /// Share of time spent waiting for memory in the last 10 s.
-    Pressure,
-    /// Growth over the window.
-    Growth,
-    /// Kills since the group was made.
-    Kills,
-}
-
-impl Sort {
-    /// The column of the table it is shown in; empty where it has none.
-    #[must_use]
-    pub const fn column(self) -> &'static str {
-        match self {
-            Sort::Charged => "charged",
-            Sort::Own => "itself",
-            Sort::Anon => "anon",
-            Sort::Cache => "cache",
-            Sort::Shmem => "shmem",
-            Sort::Kernel => "kernel",
-            Sort::Reclaimable => "freeable",
-            Sort::Swap => "swap",
-            Sort::Pressure | Sort::Growth | Sort::Kills => "",
-        }
+worded! {
+    /// By what groups are put in order, largest first.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Sort {
+        /// Memory charged, all below included.
+        #[default]
+        Charged = "charged",
+        /// Charged to the group itself.
+        Own = "itself",
+        /// Anonymous memory.
+        Anon = "anon",
+        /// Page cache.
+        Cache = "cache",
+        /// Shared memory and tmpfs.
+        Shmem = "shmem",
+        /// Kernel memory.
+        Kernel = "kernel",
+        /// What reclaim could take at once.
+        Reclaimable = "freeable",
+        /// Swap.
+        Swap = "swap",
+        /// Share of time spent waiting for memory in the last 10 s.
+        Pressure = "",
+        /// Growth over the window.
+        Growth = "",
+        /// Kills since the group was made.
+        Kills = "",
     }
+    /// The column of the table it is shown in; empty where it has none.
+    column
 }
 
 /// What to show.
@@ -117,7 +102,7 @@ pub fn select(tree: &GroupTree, selection: Selection) -> Selected {
         .iter()
         .map(|at| GroupMemory { parent: all[*at].parent.and_then(|parent| place[parent]), ..all[*at].clone() })
         .collect();
-    let memory = !matches!(selection.sort, Sort::Pressure | Sort::Growth | Sort::Kills);
+    let memory = !selection.sort.column().is_empty();
     let largest_left_out = ranked[cut..].iter().find(|at| place[**at].is_none()).filter(|_| memory);
     Selected {
         left_out: all.len().saturating_sub(order.len()) as u64,

@@ -1,12 +1,12 @@
 //! How far lines of the ledger moved: while it was looked at, and between two reports.
 //!
-//! What it is not: a rate. A movement smaller than the drift of a line is no movement.
+//! Not a rate. A movement smaller than the drift of a line is no movement.
 //!
 //! Worked example: a line of 4 GiB then and 1 GiB now that drifted by 10 MiB while either was read moved by -3 GiB, beyond its drift.
 
-use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
 
 use super::{Ledger, Term};
 use crate::SignedBytes;
@@ -32,17 +32,21 @@ pub struct Drift {
     pub leftover: SignedBytes,
 }
 
+/// Lines that differ, the largest movement first.
+fn moves(before: &Ledger, after: &Ledger) -> Vec<Moved> {
+    let terms: BTreeSet<Term> = before.lines.iter().chain(&after.lines).map(|line| line.id).collect();
+    let moved = |id: Term| Moved { id, bytes: SignedBytes::difference(after.bytes(id), before.bytes(id)) };
+    let mut lines: Vec<Moved> = terms.into_iter().map(moved).filter(|m| m.bytes.0 != 0).collect();
+    ramline_units::sort_by_key(&mut lines, |m| std::cmp::Reverse(m.bytes.magnitude()));
+    lines
+}
+
 impl Drift {
     /// The drift between two readings of one machine. A line that only one of them has counts as moved by all of it.
     #[must_use]
     pub fn between(before: &Ledger, after: &Ledger, span: Nanos) -> Drift {
-        let mut terms: Vec<Term> = before.lines.iter().chain(&after.lines).map(|line| line.id).collect();
-        terms.sort_unstable();
-        terms.dedup();
-        let moved = |id: Term| Moved { id, bytes: SignedBytes::difference(after.bytes(id), before.bytes(id)) };
-        let mut lines: Vec<Moved> = terms.into_iter().map(moved).filter(|m| m.bytes.0 != 0).collect();
-        ramline_units::sort_by_key(&mut lines, |m| std::cmp::Reverse(m.bytes.magnitude()));
-        Drift { span, lines, leftover: SignedBytes(after.leftover.0.saturating_sub(before.leftover.0)) }
+        let leftover = SignedBytes(after.leftover.0.saturating_sub(before.leftover.0));
+        Drift { span, lines: moves(before, after), leftover }
     }
 
     /// Movement of one line.
@@ -78,22 +82,14 @@ impl LineMove {
     #[must_use]
     pub fn all(old: (&Ledger, Option<&Drift>), new: (&Ledger, Option<&Drift>)) -> Vec<LineMove> {
         let (before, after) = (old.0, new.0);
-        let mut terms: Vec<_> = before.lines.iter().chain(&after.lines).map(|l| (l.id, l.label.clone())).collect();
-        terms.sort();
-        terms.dedup_by_key(|(id, _)| *id);
         let drift = |drift: Option<&Drift>, id| drift.map_or(Bytes::ZERO, |d| d.of(id).magnitude());
-        let mut lines: Vec<LineMove> = terms
-            .into_iter()
-            .map(|(id, label)| {
-                let (then, now) = (before.bytes(id), after.bytes(id));
-                let moved = SignedBytes::difference(now, then);
-                let beyond_drift = moved.magnitude() > drift(old.1, id) + drift(new.1, id);
-                LineMove { label, old: then, new: now, moved, beyond_drift }
-            })
-            .filter(|line| line.moved.0 != 0)
-            .collect();
-        ramline_units::sort_by_key(&mut lines, |line| std::cmp::Reverse(line.moved.magnitude()));
-        lines
+        let line = |Moved { id, bytes: moved }| {
+            let label = [before, after].into_iter().filter_map(|ledger| ledger.line(id)).map(|line| &line.label).min();
+            let beyond_drift = moved.magnitude() > drift(old.1, id) + drift(new.1, id);
+            let label = label.cloned().unwrap_or_default();
+            LineMove { label, old: before.bytes(id), new: after.bytes(id), moved, beyond_drift }
+        };
+        moves(before, after).into_iter().map(line).collect()
     }
 }
 

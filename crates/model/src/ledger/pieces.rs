@@ -1,14 +1,13 @@
 //! The ledger in a handful of pieces, for a screen that is read at a glance.
 //!
-//! What it is: sums of the lines, each line in one piece, and the leftover with the kernel's own. What it is not: the ledger.
+//! Sums of the lines, each line in one piece, and the leftover with the kernel's own.
 //!
 //! Worked example: free 3 and per-CPU lists 1 MiB are one piece of 4 MiB, unused.
 
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use super::{Freeable, Ledger, Term};
+use PieceKind::{Cache, Compressed, Dirty, Free, HugePages, Kernel, Locked, Processes, Shared};
 
 /// Which piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -48,32 +47,22 @@ pub struct Piece {
 }
 
 /// All pieces, in the order they are shown in.
-const ORDER: [PieceKind; 9] = [
-    PieceKind::Processes,
-    PieceKind::Shared,
-    PieceKind::Locked,
-    PieceKind::HugePages,
-    PieceKind::Compressed,
-    PieceKind::Kernel,
-    PieceKind::Dirty,
-    PieceKind::Cache,
-    PieceKind::Free,
-];
+const ORDER: [PieceKind; 9] = [Processes, Shared, Locked, HugePages, Compressed, Kernel, Dirty, Cache, Free];
 
 impl PieceKind {
     /// The piece a line belongs to.
     #[must_use]
     pub const fn of(term: Term) -> PieceKind {
         match term {
-            Term::Free | Term::CpuLists | Term::CmaFree | Term::Unaccepted => PieceKind::Free,
-            Term::Anon => PieceKind::Processes,
-            Term::Shmem => PieceKind::Shared,
-            Term::FileClean => PieceKind::Cache,
-            Term::FileDirty => PieceKind::Dirty,
-            Term::Unevictable => PieceKind::Locked,
-            Term::CompressedPool | Term::ZswapPool => PieceKind::Compressed,
-            Term::Hugetlb => PieceKind::HugePages,
-            _ => PieceKind::Kernel,
+            Term::Free | Term::CpuLists | Term::CmaFree | Term::Unaccepted => Free,
+            Term::Anon => Processes,
+            Term::Shmem => Shared,
+            Term::FileClean => Cache,
+            Term::FileDirty => Dirty,
+            Term::Unevictable => Locked,
+            Term::CompressedPool | Term::ZswapPool => Compressed,
+            Term::Hugetlb => HugePages,
+            _ => Kernel,
         }
     }
 }
@@ -84,11 +73,11 @@ impl Ledger {
     pub fn pieces(&self) -> Vec<Piece> {
         let piece = |kind| {
             let lines = || self.lines.iter().filter(|line| PieceKind::of(line.id) == kind);
-            let rest = if kind == PieceKind::Kernel { self.leftover.or_zero() } else { Bytes::ZERO };
+            let rest = if kind == Kernel { self.leftover.or_zero() } else { Bytes::ZERO };
             let bytes = lines().map(|line| line.bytes).sum::<Bytes>() + rest;
             let largest = lines().max_by_key(|line| line.bytes);
             let freeable = match kind {
-                PieceKind::Kernel => Freeable::Partly,
+                Kernel => Freeable::Partly,
                 _ => largest.map_or(Freeable::No, |line| line.freeable),
             };
             Piece { kind, bytes, share: bytes.share_of(self.total).unwrap_or(0.0), freeable }

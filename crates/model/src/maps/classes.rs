@@ -3,13 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use ramline_snapshot::maps::{Kind, MappedFile, Mapping, Maps, Store, Totals, Usage};
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_snapshot::maps::{MappedFile, Mapping, MappingKind, Maps, Store, Totals, Usage};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
-use super::files::behind;
-use super::totals::add;
+use super::files::{add, behind};
 use crate::SignedBytes;
 
 /// What a range is. The first six are of files that are read again after an eviction.
@@ -50,16 +47,8 @@ pub enum Class {
 impl Class {
     /// True for ranges of files that are read again after an eviction.
     #[must_use]
-    pub const fn is_file(self) -> bool {
-        matches!(
-            self,
-            Class::Code
-                | Class::ReadOnly
-                | Class::Relocated
-                | Class::Writable
-                | Class::SharedWritable
-                | Class::Reserved
-        )
+    pub fn is_file(self) -> bool {
+        self <= Class::Reserved
     }
 }
 
@@ -67,19 +56,19 @@ impl Class {
 pub fn class(mapping: &Mapping, file: Option<&MappedFile>) -> Class {
     match (mapping.kind, file.map(|f| f.store)) {
         (_, Some(Store::HugePages)) => Class::HugePages,
-        (Kind::Device, _) | (_, Some(Store::Device)) => Class::Device,
-        (Kind::SharedMemory, _) | (_, Some(Store::Memory)) => Class::SharedMemory,
-        (Kind::Kernel, _) => Class::Kernel,
-        (Kind::Heap, _) => Class::Heap,
-        (Kind::Stack, _) => Class::Stack,
-        (Kind::Anonymous, _) if mapping.execute => Class::Generated,
-        (Kind::Anonymous, _) => Class::Anonymous,
-        (Kind::File, _) if mapping.execute => Class::Code,
-        (Kind::File, _) if mapping.write && mapping.shared => Class::SharedWritable,
-        (Kind::File, _) if mapping.write => Class::Writable,
-        (Kind::File, _) if mapping.usage.is_some_and(|u| u.anonymous.0 > 0 || u.swap.0 > 0) => Class::Relocated,
-        (Kind::File, _) if mapping.read => Class::ReadOnly,
-        (Kind::File, _) => Class::Reserved,
+        (MappingKind::Device, _) | (_, Some(Store::Device)) => Class::Device,
+        (MappingKind::SharedMemory, _) | (_, Some(Store::Memory)) => Class::SharedMemory,
+        (MappingKind::Kernel, _) => Class::Kernel,
+        (MappingKind::Heap, _) => Class::Heap,
+        (MappingKind::Stack, _) => Class::Stack,
+        (MappingKind::Anonymous, _) if mapping.execute => Class::Generated,
+        (MappingKind::Anonymous, _) => Class::Anonymous,
+        (MappingKind::File, _) if mapping.execute => Class::Code,
+        (MappingKind::File, _) if mapping.write && mapping.shared => Class::SharedWritable,
+        (MappingKind::File, _) if mapping.write => Class::Writable,
+        (MappingKind::File, _) if mapping.usage.is_some_and(|u| u.anonymous.0 > 0 || u.swap.0 > 0) => Class::Relocated,
+        (MappingKind::File, _) if mapping.read => Class::ReadOnly,
+        (MappingKind::File, _) => Class::Reserved,
     }
 }
 
@@ -186,13 +175,8 @@ pub fn closure(maps: &Maps) -> Option<Closure> {
     }
     let names = ["VmRSS", "RssAnon", "RssFile", "RssShmem", "VmSwap"];
     let lines = names.iter().zip(ours).zip(theirs).filter_map(|((name, ranges), kernel)| {
-        let kernel = kernel?;
-        Some(ClosureLine {
-            name: (*name).to_owned(),
-            ranges,
-            kernel,
-            difference: SignedBytes::difference(ranges, kernel),
-        })
+        let (kernel, name) = (kernel?, (*name).to_owned());
+        Some(ClosureLine { name, ranges, kernel, difference: SignedBytes::difference(ranges, kernel) })
     });
     any.then(|| Closure { lines: lines.collect() })
 }

@@ -7,9 +7,7 @@
 use std::collections::BTreeMap;
 
 use ramline_snapshot::maps::{Contents, Maps};
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use super::files::{FileUse, device};
 

@@ -4,11 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use ramline_snapshot::maps::{MappedFile, Mapping, Maps, NameState, Source, Store, Usage};
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::totals::{Options, Totals, add, count};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 /// Order of the files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -124,7 +120,7 @@ struct Sum {
     last: Option<u32>,
 }
 
-pub fn files(maps: &Maps, options: &Options) -> Vec<FileUse> {
+pub fn files(maps: &Maps, options: &MapsOptions) -> Vec<FileUse> {
     let mut sums: Vec<Sum> = maps.files.iter().map(|_| Sum::default()).collect();
     for process in &maps.processes {
         for mapping in process.mappings.iter().filter(|m| m.execute || !options.code_only) {
@@ -163,7 +159,7 @@ fn one(file: &MappedFile, sum: Sum, code_only: bool, page: u64) -> FileUse {
         (None, Some(_)) => Basis::PageCache,
         (None, None) => Basis::Unknown,
     };
-    let resident = if code_only { code } else { all };
+    let (resident, on_disk) = (if code_only { code } else { all }, file.store == Store::FileSystem);
     let dirty = seen.dirty.zip(resident).map(|(dirty, resident)| dirty.min(resident));
     let mut programs: Vec<Program> =
         sum.programs.into_iter().map(|(name, program)| Program { name, ..program }).collect();
@@ -187,16 +183,10 @@ fn one(file: &MappedFile, sum: Sum, code_only: bool, page: u64) -> FileUse {
         basis,
         cached: seen.cached,
         // The last page of a file is whole in the cache.
-        cached_share: seen
-            .cached
-            .zip(file.length)
-            .and_then(|(cached, length)| cached.share_of(length.whole_pages(page))),
+        cached_share: seen.cached.and_then(|cached| cached.share_of(file.length?.whole_pages(page))),
         dirty,
         // Where the kernel does not tell what is dirty, all of it might be clean: an upper bound.
-        clean: (file.store == Store::FileSystem)
-            .then_some(resident)
-            .flatten()
-            .and_then(|resident| resident.checked_sub(dirty.unwrap_or_default())),
+        clean: resident.filter(|_| on_disk).and_then(|resident| resident.checked_sub(dirty.unwrap_or_default())),
         source: seen.source,
         why: seen.why.clone(),
     }
@@ -256,4 +246,54 @@ pub fn totals(files: &[FileUse]) -> Totals {
     }
     debug_assert!(out.known <= count(files.len()));
     out
+}
+
+/// What is wanted of a reading.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MapsOptions {
+    /// Order of the files.
+    pub sort: Sort,
+    /// Executable ranges alone.
+    pub code_only: bool,
+    /// List every range.
+    pub ranges: bool,
+}
+
+/// Sums over files. Gauges; each page of a file counts once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Totals {
+    /// Files of file systems: what eviction drops and reads again.
+    pub files: u64,
+    /// Of these, with a known residency.
+    pub known: u64,
+    /// Resident, of those.
+    pub resident: Bytes,
+    /// Of it, in executable ranges.
+    pub code: Bytes,
+    /// Address space of files whose residency is not known, each part of a file once.
+    pub unknown_size: Bytes,
+    /// Files without a name, or whose name leads to another file.
+    pub gone: u64,
+    /// Resident of those.
+    pub gone_resident: Bytes,
+    /// Shared memory and files in RAM: resident, each page once.
+    pub memory: Bytes,
+}
+
+impl Totals {
+    /// Resident of file systems, without what is in executable ranges.
+    #[must_use]
+    pub const fn data(&self) -> Bytes {
+        self.resident.saturating_sub(self.code)
+    }
+}
+
+pub fn count(n: usize) -> u64 {
+    u64::try_from(n).unwrap_or(u64::MAX)
+}
+
+/// Adds up what walks said.
+pub fn add(sum: &mut Option<Usage>, more: Option<Usage>) {
+    more.into_iter().for_each(|more| sum.get_or_insert_default().add(more));
 }

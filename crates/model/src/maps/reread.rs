@@ -5,9 +5,7 @@ use std::path::PathBuf;
 
 use ramline_evidence::{LatencyStats, Measurement};
 use ramline_snapshot::maps::{Maps, Store};
-use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
 
 use super::Mapped;
 use super::files::{Basis, FileUse, device};

@@ -1,6 +1,6 @@
 use ramline_snapshot::maps::{
-    Contents, Kind, MappedFile, MappedProcess, Mapping, Maps, NameState, Residency, Source, Store, Totals as Status,
-    Usage,
+    Contents, MappedFile, MappedProcess, Mapping, MappingKind, Maps, NameState, Residency, Source, Store,
+    Totals as Status, Usage,
 };
 use ramline_units::Bytes;
 
@@ -17,7 +17,7 @@ fn range(file: u32, offset: u64, pages: u64, flags: &str, usage: Option<Usage>) 
         execute: flags.contains('x'),
         shared: flags.contains('s'),
         offset: offset * K4,
-        kind: Kind::File,
+        kind: MappingKind::File,
         file: Some(file),
         usage,
     }
@@ -65,14 +65,14 @@ fn a_file_counts_once_however_many_processes_map_it() {
         files: vec![MappedFile { residency: cached(9, 4, 1), ..file("/lib/x.so", 7, 10) }],
         ..Maps::default()
     };
-    let all = Mapped::of(&maps, &Options::default());
+    let all = Mapped::of(&maps, &MapsOptions::default());
     let one = &all.files[0];
     assert_eq!((one.processes, one.ranges), (3, 4));
     assert_eq!((one.size, one.code_size), (Bytes(9 * K4), Bytes(4 * K4)));
     assert_eq!((one.resident, one.clean, one.basis), (Some(Bytes(9 * K4)), Some(Bytes(8 * K4)), Basis::PageCache));
     assert_eq!(one.programs[0], Program { name: "b".into(), processes: 2, pid: None });
     assert_eq!((all.reread.clean, all.reread.code, all.reread.dirty), (Bytes(8 * K4), Bytes(4 * K4), Some(Bytes(K4))));
-    let code = Mapped::of(&maps, &Options { code_only: true, ..Options::default() });
+    let code = Mapped::of(&maps, &MapsOptions { code_only: true, ..MapsOptions::default() });
     assert_eq!((code.files[0].processes, code.files[0].resident), (2, Some(Bytes(4 * K4))));
 }
 
@@ -94,7 +94,7 @@ fn written_pages_of_private_mappings_are_copies_and_not_read_again() {
         }],
         ..Maps::default()
     };
-    let all = Mapped::of(&maps, &Options::default());
+    let all = Mapped::of(&maps, &MapsOptions::default());
     assert_eq!(all.classes.iter().map(|c| c.class).collect::<Vec<_>>(), [Class::Code, Class::Relocated]);
     assert_eq!((all.reread.clean, all.reread.copies), (Bytes(4 * K4), Some(Bytes(3 * K4))));
     let closure = all.closure.unwrap();
@@ -164,7 +164,7 @@ fn what_is_not_known_is_no_zero() {
         files: vec![hidden, memory, gone],
         ..Maps::default()
     };
-    let all = Mapped::of(&maps, &Options::default());
+    let all = Mapped::of(&maps, &MapsOptions::default());
     assert_eq!((all.totals.files, all.totals.known, all.totals.unknown_size), (2, 1, Bytes(4 * K4)));
     assert_eq!((all.totals.gone, all.totals.gone_resident, all.totals.memory), (1, Bytes(2 * K4), Bytes(5 * K4)));
     assert_eq!((all.reread.unknown, all.reread.clean, all.reread.memory), (1, Bytes(2 * K4), Bytes(5 * K4)));
@@ -186,7 +186,7 @@ fn copies(fs: [&str; 2], inodes: [u64; 2], ids: [Option<&str>; 2], pieces: [u64;
         files: vec![of(0), of(1)],
         ..Maps::default()
     };
-    Mapped::of(&maps, &Options::default()).duplicates
+    Mapped::of(&maps, &MapsOptions::default()).duplicates
 }
 
 #[test]

@@ -6,8 +6,7 @@
 use std::borrow::Cow;
 
 use ramline_snapshot::processes::{Process, Processes};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Deserialize, JsonSchema, Serialize};
 
 /// What a row is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]

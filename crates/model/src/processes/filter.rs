@@ -1,12 +1,10 @@
 //! Which processes are asked for: by id, by name, by user.
 //!
 //! Worked example: names `post` and `java` of user `www` take the processes of `www` whose name or program has `post` or `java` in it.
-//! What it is not: an estimate over fewer processes; what one holds follows from all that share with it.
+//! Not an estimate over fewer processes; what one holds follows from all that share with it.
 
 use ramline_snapshot::processes::{Process, Processes};
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use super::by::{self, By};
 use super::row::Spread;
@@ -58,10 +56,7 @@ impl Filter {
     pub fn words(&self) -> String {
         let one = |what: &str, given: &[String]| (!given.is_empty()).then(|| format!("{what} {}", given.join(" or ")));
         let pids: Vec<String> = self.pids.iter().map(u32::to_string).collect();
-        [one("user", &self.users), one("name", &self.names), one("process", &pids)]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(", ")
+        let all = [one("user", &self.users), one("name", &self.names), one("process", &pids)];
+        all.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 }

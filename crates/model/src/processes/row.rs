@@ -1,8 +1,6 @@
 //! One line of the answer, and the sums it is part of.
 
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use crate::SignedBytes;
 

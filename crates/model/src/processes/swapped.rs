@@ -10,9 +10,7 @@
 
 use ramline_snapshot::Snapshot;
 use ramline_snapshot::processes::Process;
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 use super::estimate::Part;
 use super::row::Spread;

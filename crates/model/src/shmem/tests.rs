@@ -51,7 +51,7 @@ fn all() -> Shmem {
     }
 }
 
-fn line(split: &Split, kind: Kind) -> Amount {
+fn line(split: &Split, kind: ShmemKind) -> Amount {
     split.lines.iter().find(|line| line.kind == kind).unwrap().amount
 }
 
@@ -63,11 +63,11 @@ fn shmem_less_what_was_seen_in_ram_is_the_rest_with_its_bounds() {
     snapshot.zoneinfo = Seen::of(Zoneinfo::parse("z", zones).unwrap());
     let split = of(&snapshot).unwrap();
     assert_eq!(split.total, Some(Bytes(100 * MIB)));
-    assert_eq!(line(&split, Kind::TmpfsFiles), amount(3, 50, 10));
-    assert_eq!(line(&split, Kind::Segments), amount(1, 5, 1), "huge pages from a pool are not in Shmem");
+    assert_eq!(line(&split, ShmemKind::TmpfsFiles), amount(3, 50, 10));
+    assert_eq!(line(&split, ShmemKind::Segments), amount(1, 5, 1), "huge pages from a pool are not in Shmem");
     assert_eq!(split.rest, Some(SignedBytes(21 << 20)));
     // 70 MiB by the file system's own count, 60 found: 10 in RAM or in swap.
-    let unreached = line(&split, Kind::TmpfsUnreached);
+    let unreached = line(&split, ShmemKind::TmpfsUnreached);
     assert_eq!((unreached.either, unreached.resident), (Bytes(10 * MIB), Bytes::ZERO));
     let off = (1 << 20) + 32 * 4096;
     assert_eq!(split.counter_off, Bytes(off), "1 MiB moved, and 32 pages held back by a CPU");
@@ -81,7 +81,7 @@ fn shmem_less_what_was_seen_in_ram_is_the_rest_with_its_bounds() {
 #[test]
 fn without_swap_what_a_walk_did_not_reach_is_in_ram() {
     let split = of(&seen(Shmem { method: Method::NoSwapUsed, ..all() })).unwrap();
-    assert_eq!(line(&split, Kind::TmpfsUnreached).resident, Bytes(10 * MIB));
+    assert_eq!(line(&split, ShmemKind::TmpfsUnreached).resident, Bytes(10 * MIB));
     assert_eq!(split.rest, Some(SignedBytes(11 << 20)));
 }
 
@@ -91,8 +91,8 @@ fn deleted_files_are_not_counted_with_the_file_system_again() {
     shmem.filesystems[0].deleted = amount(1, 10, 0);
     shmem.object_totals.push(ObjectTotal { kind: ObjectKind::Deleted, amount: amount(1, 10, 0) });
     let split = of(&seen(shmem)).unwrap();
-    assert_eq!(line(&split, Kind::TmpfsUnreached), Amount::default());
-    assert_eq!(line(&split, Kind::Deleted), amount(1, 10, 0));
+    assert_eq!(line(&split, ShmemKind::TmpfsUnreached), Amount::default());
+    assert_eq!(line(&split, ShmemKind::Deleted), amount(1, 10, 0));
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn what_graphics_clients_share_is_known_only_to_be_there_or_not() {
         client(false, vec![region("gtt", 50, 0)]),
     ];
     let split = of(&seen(Shmem { graphics: clients, ..all() })).unwrap();
-    let graphics = line(&split, Kind::Graphics);
+    let graphics = line(&split, ShmemKind::Graphics);
     assert_eq!((graphics.resident, graphics.either), (Bytes(20 * MIB), Bytes(10 * MIB)));
 }
 

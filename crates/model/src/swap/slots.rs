@@ -5,16 +5,14 @@
 //! cache), in zswap, or slots that CPUs set aside (kernels up to 6.14). What the others can be at most, the zero-filled pages are at
 //! least.
 //!
-//! What it is not: a count of zero-filled pages; the kernel keeps none, only events (`swpout_zero`), which bound it from above.
+//! Not a count of zero-filled pages; the kernel keeps none, only events (`swpout_zero`), which bound it from above.
 //!
 //! Worked example: 60.0 MiB used, 9.8 stored: 50.2 MiB besides; swap cache empty, 1 MiB that CPUs may hold: 49.2 to 50.2 MiB of zeros.
 
 use ramline_snapshot::Snapshot;
 use ramline_snapshot::swaps::SwapArea;
 use ramline_snapshot::zram::ZramDevice;
-use ramline_units::{Bytes, Pages};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Pages, Serialize};
 
 /// Slots a CPU may set aside for its next swap-outs, and as many that it has not given back yet (SWAP_SLOTS_CACHE_SIZE).
 const SET_ASIDE: u64 = 2 * 64;

@@ -1,15 +1,13 @@
 //! The third limit of a tmpfs beside bytes and inodes: what one user, or one group, may use of it.
 //!
-//! What it is: the limits of users as the kernel counts them, the fullest first, and what a user gets that has none of its own.
-//! What it is not: a limit for root: whoever has CAP_SYS_RESOURCE passes it. At the limit a write fails with EDQUOT ("Disk quota
+//! The limits of users as the kernel counts them, the fullest first, and what a user gets that has none of its own.
+//! Not a limit for root: whoever has CAP_SYS_RESOURCE passes it. At the limit a write fails with EDQUOT ("Disk quota
 //! exceeded") while `df` shows room.
 //!
 //! Worked example: /tmp of 4 GiB with 80 % a user: user 1000 with 3.1 GiB has 0.1 GiB left, and 0.9 GiB of /tmp are free.
 
 use ramline_snapshot::mounts::{Mount, Quota};
-use ramline_units::Bytes;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize};
 
 /// What a user or group gets that has no limit of its own: mount options `usrquota_block_hardlimit=` and the like.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -67,11 +65,8 @@ pub struct Room {
 
 /// Quotas of a mount; `None` where it keeps none.
 pub fn of(mount: &Mount) -> Option<Quotas> {
-    let kinds: Vec<bool> = [("usrquota", false), ("grpquota", true)]
-        .into_iter()
-        .filter_map(|(key, group)| mount.has(key).then_some(group))
-        .collect();
-    if mount.fs != "tmpfs" || kinds.is_empty() {
+    let kinds = [("usrquota", false), ("grpquota", true)].map(|(key, group)| mount.has(key).then_some(group));
+    if mount.fs != "tmpfs" || kinds == [None; 2] {
         return None;
     }
     let mut uses: Vec<QuotaUse> = mount
@@ -87,7 +82,7 @@ pub fn of(mount: &Mount) -> Option<Quotas> {
     ramline_units::sort_by(&mut uses, |a, b| {
         b.fullest().total_cmp(&a.fullest()).then_with(|| a.quota.id.cmp(&b.quota.id))
     });
-    Some(Quotas { defaults: kinds.into_iter().filter_map(|group| default_of(mount, group)).collect(), uses })
+    Some(Quotas { defaults: kinds.into_iter().flatten().filter_map(|group| default_of(mount, group)).collect(), uses })
 }
 
 fn default_of(mount: &Mount, group: bool) -> Option<DefaultQuota> {

@@ -1,12 +1,11 @@
 //! Which of the tools are installed here, and which row is theirs.
 //!
-//! What it is: versions compared. What it is not: a search for programs; what was found is passed in.
+//! Versions compared. Not a search for programs; what was found is passed in.
 //!
 //! Worked example: `htop 3.2.2` is in the rows of 3.1 to 3.2, and not in those from 3.3 on. A program whose version is not known
 //! may be of any of its rows.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Deserialize, JsonSchema, Serialize};
 
 /// A program, and how it is asked for its version; without that only its presence is looked for, where asking takes long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,7 @@
 //! Every field of a zram device with its unit, its scope and the column of `zramctl` that shows it.
 
 use ramline_snapshot::zram::ZramDevice;
-use ramline_units::{Bytes, Limit};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Limit, Pages, Serialize};
 
 /// What a number counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -60,104 +58,61 @@ pub struct Field {
     pub meaning: String,
 }
 
+fn bytes(n: Bytes) -> Option<(FieldValue, Unit)> {
+    Some((FieldValue::Bytes(n), Unit::Bytes))
+}
+
+fn pages(n: impl Into<Option<Pages>>) -> Option<(FieldValue, Unit)> {
+    Some((FieldValue::Count(n.into()?.0), Unit::Pages))
+}
+
+fn events(n: u64) -> Option<(FieldValue, Unit)> {
+    Some((FieldValue::Count(n), Unit::Events))
+}
+
 /// All fields the device shows, in the order of the files.
 #[must_use]
 pub fn fields(device: &ZramDevice) -> Vec<Field> {
-    use FieldValue::{Bytes as B, Count, Limit as L};
     use Scope::{Counter, Gauge, Peak, Setting};
     let mut out = Vec::new();
-    let mut add = |name: &str, column: Option<&str>, value: FieldValue, unit: Unit, scope: Scope, meaning: &str| {
-        let (name, zramctl, meaning) = (name.to_owned(), column.map(str::to_owned), meaning.to_owned());
-        out.push(Field { name, zramctl, value, unit, scope, meaning });
+    let mut add = |name: &str, column: &str, value: Option<(FieldValue, Unit)>, scope: Scope, meaning: &str| {
+        let Some((value, unit)) = value else { return };
+        let zramctl = (!column.is_empty()).then(|| column.to_owned());
+        out.push(Field { name: name.to_owned(), zramctl, value, unit, scope, meaning: meaning.to_owned() });
     };
-    let (bytes, pages, events) = (Unit::Bytes, Unit::Pages, Unit::Events);
-    add("disksize", Some("DISKSIZE"), B(device.disksize), bytes, Setting, "uncompressed capacity, not RAM");
+    add("disksize", "DISKSIZE", bytes(device.disksize), Setting, "uncompressed capacity, not RAM");
     if let Some(m) = &device.mm {
-        add(
-            "mm_stat.orig_data_size",
-            Some("DATA"),
-            B(m.orig_data_size),
-            bytes,
-            Gauge,
-            "stored, uncompressed; same-filled and written-back pages included",
-        );
-        add("mm_stat.compr_data_size", Some("COMPR"), B(m.compr_data_size), bytes, Gauge, "compressed payload");
-        add(
-            "mm_stat.mem_used_total",
-            Some("TOTAL"),
-            B(m.mem_used_total),
-            bytes,
-            Gauge,
-            "RAM used by the allocator; slot table excluded",
-        );
-        if let Some(limit) = m.mem_limit {
-            add(
-                "mm_stat.mem_limit",
-                Some("MEM-LIMIT"),
-                L(limit),
-                bytes,
-                Setting,
-                "limit on mem_used_total; writes fail at it",
-            );
-        }
-        add("mm_stat.mem_used_max", Some("MEM-USED"), B(m.mem_used_max), bytes, Peak, "highest mem_used_total");
-        add(
-            "mm_stat.same_pages",
-            Some("ZERO-PAGES"),
-            Count(m.same_pages.0),
-            pages,
-            Gauge,
-            "pages of one repeated word, zero or not; they cost no memory",
-        );
-        add(
-            "mm_stat.pages_compacted",
-            Some("MIGRATED"),
-            Count(m.pages_compacted.0),
-            pages,
-            Counter,
-            "freed by compaction of the pool",
-        );
-        if let Some(n) = m.huge_pages {
-            add("mm_stat.huge_pages", None, Count(n.0), pages, Gauge, "incompressible, kept whole: they gain nothing");
-        }
-        if let Some(n) = m.huge_pages_since {
-            add("mm_stat.huge_pages_since", None, Count(n.0), pages, Counter, "incompressible pages ever stored");
-        }
+        let mut mm =
+            |name: &str, column, value, scope, meaning| add(&format!("mm_stat.{name}"), column, value, scope, meaning);
+        let stored = "stored, uncompressed; same-filled and written-back pages included";
+        mm("orig_data_size", "DATA", bytes(m.orig_data_size), Gauge, stored);
+        mm("compr_data_size", "COMPR", bytes(m.compr_data_size), Gauge, "compressed payload");
+        mm("mem_used_total", "TOTAL", bytes(m.mem_used_total), Gauge, "RAM used by the allocator; slot table excluded");
+        let limit = m.mem_limit.map(|limit| (FieldValue::Limit(limit), Unit::Bytes));
+        mm("mem_limit", "MEM-LIMIT", limit, Setting, "limit on mem_used_total; writes fail at it");
+        mm("mem_used_max", "MEM-USED", bytes(m.mem_used_max), Peak, "highest mem_used_total");
+        let same = "pages of one repeated word, zero or not; they cost no memory";
+        mm("same_pages", "ZERO-PAGES", pages(m.same_pages), Gauge, same);
+        mm("pages_compacted", "MIGRATED", pages(m.pages_compacted), Counter, "freed by compaction of the pool");
+        mm("huge_pages", "", pages(m.huge_pages), Gauge, "incompressible, kept whole: they gain nothing");
+        mm("huge_pages_since", "", pages(m.huge_pages_since), Counter, "incompressible pages ever stored");
         for (at, n) in m.unknown.iter().enumerate() {
-            add(
-                &format!("mm_stat[{}]", at + 9),
-                None,
-                Count(*n),
-                events,
-                Gauge,
-                "a field this version does not know; unit unknown",
-            );
+            let unknown = "a field this version does not know; unit unknown";
+            add(&format!("mm_stat[{}]", at + 9), "", events(*n), Gauge, unknown);
         }
     }
     if let Some(b) = device.bd {
-        add("bd_stat.bd_count", None, B(b.count), bytes, Gauge, "on the backing device");
-        add("bd_stat.bd_reads", None, B(b.reads), bytes, Counter, "read from the backing device");
-        add("bd_stat.bd_writes", None, B(b.writes), bytes, Counter, "written to the backing device");
+        add("bd_stat.bd_count", "", bytes(b.count), Gauge, "on the backing device");
+        add("bd_stat.bd_reads", "", bytes(b.reads), Counter, "read from the backing device");
+        add("bd_stat.bd_writes", "", bytes(b.writes), Counter, "written to the backing device");
     }
     if let Some(io) = device.io {
-        add("io_stat.failed_reads", None, Count(io.failed_reads), events, Counter, "reads that failed");
-        add(
-            "io_stat.failed_writes",
-            None,
-            Count(io.failed_writes),
-            events,
-            Counter,
-            "writes that failed: limit hit or no memory",
-        );
-        add(
-            "io_stat.invalid_io",
-            None,
-            Count(io.invalid_io),
-            events,
-            Counter,
-            "unaligned requests; always 0 on newer kernels",
-        );
-        add("io_stat.notify_free", None, Count(io.notify_free), events, Counter, "slots freed by the swap layer");
+        let failed = "writes that failed: limit hit or no memory";
+        let invalid = "unaligned requests; always 0 on newer kernels";
+        add("io_stat.failed_reads", "", events(io.failed_reads), Counter, "reads that failed");
+        add("io_stat.failed_writes", "", events(io.failed_writes), Counter, failed);
+        add("io_stat.invalid_io", "", events(io.invalid_io), Counter, invalid);
+        add("io_stat.notify_free", "", events(io.notify_free), Counter, "slots freed by the swap layer");
     }
     out
 }

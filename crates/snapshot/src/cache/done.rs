@@ -1,8 +1,6 @@
 //! What `cache evict` and `cache warm` did: files that kept pages and why; what was read, how fast, and what stopped it.
 
-use ramline_units::{Bytes, Nanos, saturating_sum};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize, saturating_sum};
 
 use super::{Name, Remark, Tally};
 
@@ -204,6 +202,81 @@ impl Warmed {
 /// Bytes a second. What took less than a millisecond counts as one.
 pub(super) fn per_second(bytes: Bytes, took: Nanos) -> Bytes {
     Bytes(bytes.0.saturating_mul(1000) / (took.0 / 1_000_000).max(1))
+}
+
+/// What kept the command's page cache apart.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Apart {
+    /// A memory control group that we made and removed.
+    #[default]
+    Group,
+    /// A scope of the user's systemd.
+    Scope,
+}
+
+/// What `cache run` saw of a command.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Ran {
+    /// The command; any bytes, so it is escaped where it is shown.
+    pub command: Vec<String>,
+    /// What kept its page cache apart.
+    pub apart: Apart,
+    /// Limit on all its memory at the beginning.
+    pub limit: Bytes,
+    /// The limit was raised as its own memory grew, up to this; `None` for a limit that was chosen and stayed.
+    pub raised_to: Option<Bytes>,
+    /// Exit status; `None` when a signal ended it.
+    pub status: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Processes of it that the kernel killed because the limit left no memory.
+    pub oom_kills: u64,
+    /// Time from start to end.
+    pub wall: Nanos,
+    /// Read from disks, by it and the children it waited for. Counter.
+    pub read: Bytes,
+    /// Written to disks by itself; what the kernel writes later is not in it. Counter.
+    pub written: Bytes,
+    /// The most memory it ever had, page cache included. Peak; `None` where the kernel does not tell.
+    pub peak: Option<Bytes>,
+    /// Page cache that it had brought in and that was there at its end. Gauge.
+    pub cached: Option<Bytes>,
+    /// Of it, what is left now. Gauge.
+    pub left: Option<Bytes>,
+    /// Leaving it was asked for.
+    pub kept: bool,
+    /// Processes it left running; they were ended.
+    pub ended: u64,
+}
+
+/// What `cache pin` holds in memory now; counters are named so.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Pinned {
+    /// Files that are locked.
+    pub files: u64,
+    /// Their lengths in whole pages.
+    pub pinned: Bytes,
+    /// No more is locked than this.
+    pub budget: Bytes,
+    /// Files that are not locked.
+    pub left_out: u64,
+    /// The first few of them, with the reason.
+    pub left_out_files: Vec<WarmedFile>,
+    /// Files that were replaced by others of the same name and locked again. Counter.
+    pub replaced: u64,
+    /// Files that changed their length and were locked again. Counter.
+    pub resized: u64,
+    /// Files that came to be, or came back. Counter.
+    pub added: u64,
+    /// Files that went. Counter.
+    pub gone: u64,
+    /// The kernel notifies of changes (inotify); otherwise files are looked at every 30 s.
+    pub watched: bool,
+    /// What was passed over, and why.
+    pub skipped: Vec<Remark>,
 }
 
 #[cfg(test)]

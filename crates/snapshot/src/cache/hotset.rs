@@ -1,8 +1,6 @@
 //! What `cache save` and `cache restore` did.
 
-use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
 
 use super::done::per_second;
 use super::{Doing, Name, Remark, Stop, WarmedFile};

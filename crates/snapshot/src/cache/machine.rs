@@ -1,8 +1,6 @@
 //! The page cache of the whole machine by file, directory and holder, held against what the kernel counts.
 
-use ramline_units::{Bytes, SignedBytes};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Serialize, SignedBytes};
 
 use super::{FileRow, Remark, Tally, Tree};
 

@@ -1,8 +1,6 @@
 //! What `cache trace` and `cache watch` counted.
 
-use ramline_units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use ramline_units::{Bytes, Deserialize, JsonSchema, Nanos, Serialize};
 
 use super::{Name, Tally};
 
@@ -39,19 +37,9 @@ pub struct Touched {
 
 impl Touched {
     /// Adds another.
-    pub const fn add(&mut self, other: &Touched) {
-        self.reads = self.reads.saturating_add(other.reads);
-        self.read_hits = self.read_hits.saturating_add(other.read_hits);
-        self.read_misses = self.read_misses.saturating_add(other.read_misses);
-        self.faults = self.faults.saturating_add(other.faults);
-        self.mapped = self.mapped.saturating_add(other.mapped);
-        self.mapped_misses = self.mapped_misses.saturating_add(other.mapped_misses);
-        self.read_ahead = self.read_ahead.saturating_add(other.read_ahead);
-        self.brought = self.brought.saturating_add(other.brought);
-        self.evicted = self.evicted.saturating_add(other.evicted);
-        self.by_age = self.by_age.saturating_add(other.by_age);
-        self.dropped = self.dropped.saturating_add(other.dropped);
-        self.refaulted = self.refaulted.saturating_add(other.refaulted);
+    pub fn add(&mut self, other: &Touched) {
+        add_each!(self, other; reads, read_hits, read_misses, faults, mapped, mapped_misses, read_ahead, brought,
+            evicted, by_age, dropped, refaulted);
     }
 
     /// Page requests that found their page: pages asked for by read(2), and page faults. Pages beside the one of a fault are not among

@@ -2,8 +2,8 @@
 
 use ramline_units::Bytes;
 
-use super::{Kind, Mapping, Totals, Usage};
-use crate::Malformed;
+use super::{Mapping, MappingKind, Totals, Usage};
+use crate::{Malformed, parse_lines};
 
 /// A range with what names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,23 +122,23 @@ fn unescape(name: &[u8]) -> String {
     String::from_utf8_lossy(name).replace("\\012", "\n")
 }
 
-fn kind(name: &[u8], (major, _): (u32, u32), inode: u64) -> Kind {
+fn kind(name: &[u8], (major, _): (u32, u32), inode: u64) -> MappingKind {
     let starts = |prefix: &[u8]| name.starts_with(prefix);
     match name {
-        b"[heap]" => Kind::Heap,
+        b"[heap]" => MappingKind::Heap,
         b"[vdso]" | b"[vvar]" | b"[vvar_vclock]" | b"[vsyscall]" | b"[vectors]" | b"[sigpage]" | b"[uprobes]" => {
-            Kind::Kernel
+            MappingKind::Kernel
         }
-        _ if starts(b"[stack") => Kind::Stack,
+        _ if starts(b"[stack") => MappingKind::Stack,
         // Shared anonymous memory is called /dev/zero, after the way it was made once. None of these is on a mount.
         _ if major == 0
             && (starts(b"/memfd:") || starts(b"/SYSV") || name == b"/dev/zero" || starts(b"[anon_shmem:")) =>
         {
-            Kind::SharedMemory
+            MappingKind::SharedMemory
         }
-        _ if inode == 0 => Kind::Anonymous,
-        _ if !starts(b"/") || starts(b"/dev/dri/") || starts(b"/dev/nvidia") => Kind::Device,
-        _ => Kind::File,
+        _ if inode == 0 => MappingKind::Anonymous,
+        _ if !starts(b"/") || starts(b"/dev/dri/") || starts(b"/dev/nvidia") => MappingKind::Device,
+        _ => MappingKind::File,
     }
 }
 
@@ -179,8 +179,8 @@ impl Totals {
     /// A value that is no size.
     pub fn parse(path: &str, text: &str) -> Result<Option<Totals>, Malformed> {
         let mut out = Totals::default();
-        for (index, line) in text.lines().enumerate() {
-            let Some((key, value)) = line.split_once(':') else { continue };
+        let () = parse_lines(path, text, |line| {
+            let Some((key, value)) = line.split_once(':') else { return Some(()) };
             let place = match key {
                 "VmSize" => &mut out.size,
                 "VmRSS" => &mut out.rss,
@@ -190,10 +190,11 @@ impl Totals {
                 "VmSwap" => &mut out.swap,
                 "VmLck" => &mut out.locked,
                 "HugetlbPages" => &mut out.huge,
-                _ => continue,
+                _ => return Some(()),
             };
-            *place = Some(kib(value.as_bytes()).ok_or_else(|| Malformed::new(path, index, line))?);
-        }
+            *place = Some(kib(value.as_bytes())?);
+            Some(())
+        })?;
         Ok((out != Totals::default()).then_some(out))
     }
 }
@@ -224,24 +225,24 @@ ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsysca
         assert_eq!((first.mapping.size(), first.mapping.offset), (Bytes(0x3000), 0x1000));
         let usage = first.mapping.usage.unwrap();
         assert_eq!((usage.rss, usage.anonymous, usage.huge), (Bytes(8192), Bytes(4096), Bytes::from_mib(4)));
-        assert_eq!(ranges[1].mapping.kind, Kind::Kernel);
+        assert_eq!(ranges[1].mapping.kind, MappingKind::Kernel);
         assert_eq!(ranges[1].mapping.usage, None);
     }
 
     #[test]
     fn every_name_the_kernel_gives_has_its_kind() {
         for (tail, kind) in [
-            ("00:00 0", Kind::Anonymous),
-            ("00:00 0      [anon:glibc: malloc]", Kind::Anonymous),
-            ("00:00 0      [heap]", Kind::Heap),
-            ("00:00 0      [stack]", Kind::Stack),
-            ("00:00 0      [vvar_vclock]", Kind::Kernel),
-            ("00:01 2097   /memfd:a b (deleted)", Kind::SharedMemory),
-            ("00:01 7      /SYSV00000000 (deleted)", Kind::SharedMemory),
-            ("00:01 8      /dev/zero (deleted)", Kind::SharedMemory),
-            ("00:0f 9      anon_inode:[perf_event]", Kind::Device),
-            ("fe:00 9      /srv/[heap]", Kind::File),
-            ("fe:00 9      /memfd:really a file", Kind::File),
+            ("00:00 0", MappingKind::Anonymous),
+            ("00:00 0      [anon:glibc: malloc]", MappingKind::Anonymous),
+            ("00:00 0      [heap]", MappingKind::Heap),
+            ("00:00 0      [stack]", MappingKind::Stack),
+            ("00:00 0      [vvar_vclock]", MappingKind::Kernel),
+            ("00:01 2097   /memfd:a b (deleted)", MappingKind::SharedMemory),
+            ("00:01 7      /SYSV00000000 (deleted)", MappingKind::SharedMemory),
+            ("00:01 8      /dev/zero (deleted)", MappingKind::SharedMemory),
+            ("00:0f 9      anon_inode:[perf_event]", MappingKind::Device),
+            ("fe:00 9      /srv/[heap]", MappingKind::File),
+            ("fe:00 9      /memfd:really a file", MappingKind::File),
         ] {
             let line = format!("1000-2000 r--s 00000000 {tail}");
             assert_eq!(Parser::all("maps", line.as_bytes()).unwrap()[0].mapping.kind, kind, "{tail}");

@@ -1,14 +1,13 @@
 //! Which processes are likely forks of one another: the same program, the same parent or control group, and about as much
 //! of each kind of memory.
 //!
-//! What it is: groups in which one member's page tables tell about the others'. What it is not: proof; what is concluded
+//! Groups in which one member's page tables tell about the others'. Not proof; what is concluded
 //! from it is an estimate and says so.
 //!
 //! Worked example: 253 database backends are children of one server of the same program and map 4 GiB each: one group.
 //! The server itself, whose parent is another program, stands alone.
 
 use std::collections::HashMap;
-use std::hash::Hash;
 
 use ramline_units::Bytes;
 
@@ -47,33 +46,17 @@ impl Processes {
     #[must_use]
     pub fn kin(&self) -> Vec<Option<u32>> {
         let by_pid = |pid: u32| self.list.binary_search_by_key(&pid, |p| p.pid).ok().and_then(|at| self.list.get(at));
-        let mut numbers = Numbers::default();
+        let mut numbers = HashMap::new();
         let mut out = Vec::with_capacity(self.list.len());
         for p in &self.list {
             let program = p.program();
             let parent = by_pid(p.parent).filter(|parent| parent.program() == program).map(|parent| parent.pid);
             let group = if parent.is_some() { None } else { p.group };
             let sizes = [p.rss_anon, p.rss_file, p.rss_shmem].map(step);
-            out.push(p.has_memory().then(|| numbers.of((program, parent, group, sizes))));
+            let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+            out.push(p.has_memory().then(|| *numbers.entry((program, parent, group, sizes)).or_insert(next)));
         }
         out
-    }
-}
-
-/// A number for each different key, in the order of appearance.
-#[derive(Debug)]
-struct Numbers<K>(HashMap<K, u32>);
-
-impl<K> Default for Numbers<K> {
-    fn default() -> Self {
-        Numbers(HashMap::new())
-    }
-}
-
-impl<K: Hash + Eq> Numbers<K> {
-    fn of(&mut self, key: K) -> u32 {
-        let next = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
-        *self.0.entry(key).or_insert(next)
     }
 }
 

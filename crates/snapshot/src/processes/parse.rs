@@ -1,6 +1,6 @@
 //! The texts of `/proc/PID`: `stat`, `status`, `statm`, `cgroup`, `smaps_rollup` and `smaps`.
 //!
-//! What it is: parsers on bytes, because a process may call itself anything. What it is not: a reader of files.
+//! Parsers on bytes, because a process may call itself anything. Not a reader of files.
 //!
 //! ```
 //! use ramline_snapshot::processes::Process;

@@ -7,96 +7,15 @@ use crate::slab::Slab;
 use super::unseen;
 
 /// Object caches of the kernel proper and of common file systems. A driver's cache may carry the name of a device or array.
-const CACHES: &[&str] = &[
-    "Acpi-",
-    "anon_vma",
-    "bdev_cache",
-    "bio-",
-    "biovec-",
-    "blkdev_",
-    "btrfs_",
-    "buffer_head",
-    "cgroup_",
-    "cred",
-    "dentry",
-    "dma-kmalloc-",
-    "dmaengine-",
-    "dnotify_",
-    "dquot",
-    "eventpoll_",
-    "ext4_",
-    "fanotify_",
-    "fat_",
-    "file_lock",
-    "files_cache",
-    "filp",
-    "fs_cache",
-    "fsnotify_",
-    "fuse_",
-    "hugetlbfs_",
-    "inode_cache",
-    "inotify_",
-    "io_kiocb",
-    "iommu_",
-    "iova",
-    "jbd2_",
-    "kernfs_",
-    "key_jar",
-    "khugepaged_",
-    "kioctx",
-    "kmalloc-",
-    "kmem_cache",
-    "ksm_",
-    "maple_node",
-    "mb_cache_entry",
-    "mm_struct",
-    "mnt_cache",
-    "mqueue_",
-    "msg_msg",
-    "names_cache",
-    "net_namespace",
-    "nfs_",
-    "nsproxy",
-    "numa_",
-    "ovl_",
-    "page->ptl",
-    "pid",
-    "pipe_inode",
-    "pool_workqueue",
-    "proc_",
-    "radix_tree_node",
-    "request_",
-    "RAW",
-    "rpc_",
-    "scsi_",
-    "seq_file",
-    "sgpool-",
-    "shared_policy_",
-    "shmem_inode_cache",
-    "sighand_cache",
-    "sigqueue",
-    "signal_cache",
-    "skbuff_",
-    "sock_inode_cache",
-    "squashfs_",
-    "task_delay_info",
-    "task_group",
-    "task_struct",
-    "taskstats",
-    "TCP",
-    "thread_stack",
-    "trace_event_file",
-    "tw_sock_TCP",
-    "UDP",
-    "UNIX",
-    "uts_namespace",
-    "vm_area_struct",
-    "vma_lock",
-    "vmap_area",
-    "xfs_",
-    "zspage",
-    "zs_handle",
-];
+const CACHES: &str = "\
+    Acpi- anon_vma bdev_cache bio- biovec- blkdev_ btrfs_ buffer_head cgroup_ cred dentry dma-kmalloc- dmaengine- \
+    dnotify_ dquot eventpoll_ ext4_ fanotify_ fat_ file_lock files_cache filp fs_cache fsnotify_ fuse_ hugetlbfs_ \
+    inode_cache inotify_ io_kiocb iommu_ iova jbd2_ kernfs_ key_jar khugepaged_ kioctx kmalloc- kmem_cache ksm_ \
+    maple_node mb_cache_entry mm_struct mnt_cache mqueue_ msg_msg names_cache net_namespace nfs_ nsproxy numa_ ovl_ \
+    page->ptl pid pipe_inode pool_workqueue proc_ radix_tree_node request_ RAW rpc_ scsi_ seq_file sgpool- \
+    shared_policy_ shmem_inode_cache sighand_cache sigqueue signal_cache skbuff_ sock_inode_cache squashfs_ \
+    task_delay_info task_group task_struct taskstats TCP thread_stack trace_event_file tw_sock_TCP UDP UNIX \
+    uts_namespace vm_area_struct vma_lock vmap_area xfs_ zspage zs_handle";
 
 /// Units whose names every systemd machine has.
 const UNITS: &[&str] = &["-.slice", "system.slice", "user.slice", "user-.slice", "user@.service", "machine.slice"];
@@ -105,7 +24,7 @@ const UNITS: &[&str] = &["-.slice", "system.slice", "user.slice", "user-.slice",
 pub(super) fn slab(data: &mut Slab) {
     for (index, cache) in data.caches.iter_mut().enumerate() {
         let plain = |c: char| c.is_ascii_alphanumeric() || "_->,".contains(c);
-        let known = CACHES.iter().any(|start| cache.name.starts_with(start));
+        let known = CACHES.split(' ').any(|start| cache.name.starts_with(start));
         if !known || cache.name.len() > 32 || !cache.name.chars().all(plain) {
             cache.name = format!("redacted-{index}");
         }

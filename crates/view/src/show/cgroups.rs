@@ -265,7 +265,7 @@ impl Screen for ShowCgroups {
 fn named(group: &GroupMemory, last: &str) -> String {
     match &group.owner {
         Some(owner) if owner.kind.is_container() && last.contains(&owner.name) && last.len() > 40 => {
-            format!("{} {}", owner.kind.label(), owner.name)
+            format!("{} {}", owner.kind, owner.name)
         }
         Some(owner) if owner.kind == OwnerKind::Pod && last.len() > 40 => format!("pod {}", owner.name),
         _ => name::short_ids(last),

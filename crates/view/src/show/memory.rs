@@ -3,7 +3,7 @@
 //! What it is not: a list of processes.
 
 use ramline_advice::{Inputs, headline};
-use ramline_model::ledger::{Drift, Freeable, Ledger, Line, PieceKind, Term};
+use ramline_model::ledger::{Drift, Freeable, Ledger, LedgerLine, PieceKind, Term};
 use ramline_model::verdict::{Status, Verdict, VerdictState};
 use ramline_snapshot::{Snapshot, Wanted, Window};
 use ramline_units::Bytes;
@@ -241,8 +241,8 @@ fn bound(ledger: &Ledger) -> String {
     }
 }
 
-fn row(table: &mut Table, line: &Line, total: Bytes) {
-    let Line { owner, by_what, at_cost, .. } = line;
+fn row(table: &mut Table, line: &LedgerLine, total: Bytes) {
+    let LedgerLine { owner, by_what, at_cost, .. } = line;
     let how = match line.freeable {
         Freeable::Now if at_cost == "nothing" => format!("{owner}; yes, by {by_what}"),
         Freeable::Now => format!("{owner}; yes, by {by_what}; costs {at_cost}"),
@@ -256,7 +256,7 @@ fn row(table: &mut Table, line: &Line, total: Bytes) {
 }
 
 /// A part of a line: its line has said whose it is and how it is freed.
-fn part(table: &mut Table, line: &Line, total: Bytes) {
+fn part(table: &mut Table, line: &LedgerLine, total: Bytes) {
     let dim = |text: &str| Cell::painted(Paint::Dim, text);
     let label = format!("- {}", line.label);
     // An estimate says so.

@@ -3,7 +3,7 @@
 //! What it is not: a run of those tools. A row holds for the versions it names, whether they are installed or not.
 
 use ramline_model::translate::{
-    self, Difference, Formula, GroupTable, Here, Installed, Row, Sign, Spread, SystemTable,
+    self, Difference, Formula, GroupTable, Here, Installed, Row, Sign, SystemTable, ToolSpread,
 };
 use ramline_snapshot::{Snapshot, Wanted};
 use ramline_units::Bytes;
@@ -115,7 +115,7 @@ fn one_group(sheet: &mut Sheet, group: &GroupTable) {
 }
 
 /// `between A (tool) and B (tool); the difference is mostly X (n).`
-fn spread_words(spread: &Spread) -> String {
+fn spread_words(spread: &ToolSpread) -> String {
     let mostly = spread.between.iter().find(|d| !d.bytes.is_negative() && d.bytes.0 > 0);
     let mostly = mostly.map(|d| format!("; the difference is mostly {}: {}", d.what, d.bytes)).unwrap_or_default();
     format!("between {} ({}) and {} ({}){mostly}.", spread.least_bytes, spread.least, spread.most_bytes, spread.most)

@@ -9,8 +9,8 @@ use made::{Full, Maker};
 use ramline_gather::gather;
 use ramline_kernel::Root;
 use ramline_model::ledger::Ledger;
-use ramline_model::maps::{Mapped, Options};
-use ramline_snapshot::maps::{Kind, MappedFile, MappedProcess, Mapping, Maps};
+use ramline_model::maps::{Mapped, MapsOptions};
+use ramline_snapshot::maps::{MappedFile, MappedProcess, Mapping, MappingKind, Maps};
 use ramline_snapshot::{Snapshot, Wanted, Window};
 use ramline_units::{Bytes, Nanos, SignedBytes};
 use ramline_view::text::Style;
@@ -147,7 +147,7 @@ fn mapped_files_at_the_end_of_the_address_space_are_shown() {
             end: n,
             execute,
             offset: n,
-            kind: Kind::File,
+            kind: MappingKind::File,
             file: Some(0),
             usage: Some(usage),
             ..Mapping::default()
@@ -166,7 +166,7 @@ fn mapped_files_at_the_end_of_the_address_space_are_shown() {
             missed: made.make(),
             reading: made.make(),
         };
-        let mapped = Mapped::of(&maps, &Options { ranges: true, ..Options::default() });
+        let mapped = Mapped::of(&maps, &MapsOptions { ranges: true, ..MapsOptions::default() });
         assert!(!ShowMaps::new(mapped, 3, None).text(&Style { colour: false, width: 100 }).is_empty());
     }
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use ramline_gather::maps::{self, Request, Target};
 use ramline_kernel::Root;
 use ramline_measure::reread;
-use ramline_model::maps::{Mapped, Options, Sort, readable};
+use ramline_model::maps::{Mapped, MapsOptions, Sort, readable};
 use ramline_view::{Screen, ShowMaps};
 
 use super::common::Common;
@@ -100,7 +100,7 @@ impl Maps {
         Ok(request)
     }
 
-    fn options(&self) -> Options {
-        Options { sort: self.sort.0, code_only: self.code_only, ranges: self.ranges }
+    fn options(&self) -> MapsOptions {
+        MapsOptions { sort: self.sort.0, code_only: self.code_only, ranges: self.ranges }
     }
 }

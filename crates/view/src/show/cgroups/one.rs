@@ -35,8 +35,7 @@ pub(super) fn group(sheet: &mut Sheet, show: &ShowCgroups, one: &OneGroup) {
 }
 
 fn headline(sheet: &mut Sheet, group: &GroupMemory) {
-    let owner =
-        group.owner.as_ref().map(|owner| format!(" ({} {})", owner.kind.label(), owner.name)).unwrap_or_default();
+    let owner = group.owner.as_ref().map(|owner| format!(" ({} {})", owner.kind, owner.name)).unwrap_or_default();
     let charged = match (group.current, group.summed) {
         (Some(bytes), false) => format!("{bytes} charged (now)"),
         (Some(bytes), true) => format!("{bytes} (now; the sum of its parts)"),

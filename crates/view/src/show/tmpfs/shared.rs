@@ -2,7 +2,7 @@
 
 mod large;
 
-use ramline_model::shmem::{self, Kind, Line, Split};
+use ramline_model::shmem::{self, ShmemKind as Kind, ShmemLine, Split};
 use ramline_snapshot::shmem::{Amount, GraphicsClient, Method, Shmem};
 use ramline_units::{Bytes, Nanos};
 
@@ -120,7 +120,7 @@ fn always(kind: Kind) -> bool {
     matches!(kind, Kind::TmpfsFiles | Kind::Segments | Kind::Memfd | Kind::Deleted | Kind::SharedAnonymous)
 }
 
-fn kind(line: &Line) -> &'static str {
+fn kind(line: &ShmemLine) -> &'static str {
     match line.kind {
         Kind::TmpfsFiles => "tmpfs files",
         Kind::TmpfsUnreached => "in a tmpfs, not reached",
