@@ -19,9 +19,8 @@ mod value;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Column, Paint, Table};
+use crate::Screen;
+use ramline_sheet::{Paint, Sheet, Table};
 
 pub use documents::{Document, schemas};
 pub use find::{Found, UnknownName, all, find};
@@ -120,11 +119,8 @@ impl Screen for Figure {
         sheet.answer(Paint::Bold, &self.name);
         sheet.blank();
         sheet.line(&self.what);
-        if let Some(whole) = &self.part_of {
-            sheet.line(&format!("Part of: {whole}"));
-        }
+        sheet.line(self.part_of.as_ref().map(|whole| format!("Part of: {whole}")));
         sheet.blank();
-        let mut table = Table::new(vec![Column::left(""), Column::wrapped("")]).indented(2);
         let stands = format!("{} ({}: {})", self.command, self.document, self.path);
         let mut lines = vec![
             ("unit", self.unit.as_str()),
@@ -134,19 +130,10 @@ impl Screen for Figure {
         ];
         lines.extend(self.large_when.iter().map(|large| ("large when", large.as_str())));
         lines.extend(self.also.iter().map(|path| ("same name", path.as_str())));
-        for (name, text) in lines {
-            table.row([name.into(), text.into()]);
-        }
-        sheet.table(&table);
+        sheet.table(Table::of(lines).left("", |line| line.0).wrapped("", |line| line.1).indented(2));
         sheet.heading("Here");
-        if let Some(why) = &self.not_here {
-            sheet.point("  ", why);
-        }
-        let mut table = Table::new(vec![Column::wrapped(""), Column::right("")]).indented(2);
-        for here in &self.here {
-            table.row([here.of.as_str().into(), here.value.as_str().into()]);
-        }
-        sheet.table(&table);
+        sheet.point("  ", self.not_here.as_ref());
+        sheet.table(Table::of(&self.here).wrapped("", |here| &here.of).right("", |here| &here.value).indented(2));
         sheet.next(&self.next_command);
         sheet
     }

@@ -36,7 +36,7 @@ pub use headline::headline;
 pub use knee::knee_sheet;
 pub use lab::{proof_answer, proof_sheet};
 pub use live::{Live, ended as run_ended, live};
-pub(crate) use measure::{batches, implied};
+pub(crate) use measure::{batches, implied, rate};
 pub use measure::{tiers, tiers_sheet};
 pub(crate) use over_time::over_time;
 pub use path::{ArmPath, ReadPaths};

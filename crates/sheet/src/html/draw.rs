@@ -19,7 +19,7 @@ use unicode_width::UnicodeWidthChar;
 
 pub use bars::bars;
 pub use dots::{Axis, dots};
-pub use latency::{Span, latencies};
+pub use latency::latencies;
 pub use meter::meter;
 pub use panels::{Axes, panels, sample};
 pub use stack::stack;

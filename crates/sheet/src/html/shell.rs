@@ -25,12 +25,6 @@ pub struct Section {
     pub body: Markup,
 }
 
-impl From<(&'static str, &'static str, Markup)> for Section {
-    fn from((id, name, body): (&'static str, &'static str, Markup)) -> Section {
-        Section { id, name, body }
-    }
-}
-
 /// A page.
 pub struct Shell<'a> {
     /// In the window's title.

@@ -26,13 +26,21 @@ pub enum Flow {
 /// A column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
+    /// Its head.
     pub head: String,
+    /// Numbers, which stand to the right.
     pub right: bool,
+    /// What becomes of a text that is too wide.
     pub flow: Flow,
+    /// Not narrower than this for the sake of a column that can be left out.
     pub least: usize,
+    /// Never wider than this.
     pub most: usize,
+    /// Lines of each text on a terminal.
     pub lines: usize,
+    /// Left out where the terminal is too narrow: the highest rank first.
     pub rank: Option<u8>,
+    /// Where it is left out its texts stand in the last wrapped column.
     pub folds: bool,
 }
 
@@ -104,18 +112,6 @@ impl Column {
     pub const fn folds(mut self) -> Self {
         self.folds = true;
         self.spare()
-    }
-
-    /// Its head.
-    #[must_use]
-    pub fn head(&self) -> &str {
-        &self.head
-    }
-
-    /// True for numbers.
-    #[must_use]
-    pub const fn is_number(&self) -> bool {
-        self.right
     }
 
     /// The same, never wider than this; only for wrapped columns.

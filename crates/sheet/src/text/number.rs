@@ -227,6 +227,12 @@ pub fn over(span: Option<Nanos>) -> String {
     span.map_or_else(|| "since boot, no rate".to_owned(), |span| format!("over {span}"))
 }
 
+/// A value, or that it is not known.
+#[must_use]
+pub fn known(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "not known".to_owned(), |value| value.to_string())
+}
+
 /// A value in words. Emulated seconds say so: nothing may take them for a machine's.
 #[must_use]
 pub fn value(value: f64, unit: &str, emulated: bool) -> String {

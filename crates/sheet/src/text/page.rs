@@ -271,7 +271,7 @@ mod tests {
         sheet.push(Block::LeftOut("more, in the report".to_owned()));
         let mut table = Table::new(vec![Column::left("")]).shrinks();
         table.row(["a".into()]);
-        sheet.table(&table);
+        sheet.table(table);
         let within = |lines| sheet.text_within(&Style::default(), Depth::Brief, lines);
         assert_eq!(within(40), "Three.\n1.\nwhy\n2.\nwhy\n3.\nwhy\na\n");
         assert_eq!(within(6), "Three.\n1.\nwhy\n2.\n3.\na\n");

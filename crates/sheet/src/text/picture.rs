@@ -5,7 +5,7 @@
 //! Worked example: a quarter of cache and nothing else on 8 columns is `cc......`.
 
 use super::{Segment, Style, number, segments};
-use crate::sheet::{Cell, Column, Paint, Stack, Strip, Table, Tint};
+use crate::sheet::{Cell, Paint, Stack, Strip, Table, Tint};
 
 /// The colour of a piece on a terminal.
 #[must_use]
@@ -24,16 +24,12 @@ pub const fn paint(tint: Tint) -> Paint {
 /// The bar of a whole, and a line for each piece.
 #[must_use]
 pub fn stack(stack: &Stack, style: &Style) -> String {
-    let mut table = Table::new(vec![Column::wrapped(""), Column::right(""), Column::right(""), Column::wrapped("")]);
-    for piece in &stack.pieces {
-        table.row([
-            Cell::painted(paint(piece.tint), &format!("{} {}", piece.letter, piece.name)),
-            piece.size.as_str().into(),
-            number::percent(piece.share).into(),
-            Cell::painted(Paint::Dim, &piece.note),
-        ]);
-    }
-    format!("{}\n{}", line(stack, style), table.draw(style))
+    let table = Table::of(&stack.pieces)
+        .wrapped("", |piece| Cell::painted(paint(piece.tint), format!("{} {}", piece.letter, piece.name)))
+        .right("", |piece| &piece.size)
+        .right("", |piece| number::percent(piece.share))
+        .wrapped("", |piece| Cell::painted(Paint::Dim, piece.note.as_str()));
+    format!("{}\n{}", line(stack, style), table.drawn().draw(style))
 }
 
 /// The bar alone. Free memory is dotted: what is left when all other pieces are drawn.

@@ -13,8 +13,7 @@ use crate::screen;
 use ramline_sheet::format::{count, date, size};
 use ramline_sheet::html::shell::{self, Section, Shell};
 use ramline_sheet::html::{parts, render};
-use ramline_sheet::text::{Column, Paint, Table, number};
-use ramline_sheet::{Block, Sheet};
+use ramline_sheet::{Block, Sheet, Table, number};
 
 /// What the page is made of.
 #[derive(Debug, Clone, Copy)]
@@ -159,7 +158,7 @@ fn facts(page: &SeriesPage<'_>) -> Vec<(&'static str, String, String)> {
 /// What must be known before a number is read.
 fn before(page: &SeriesPage<'_>) -> Markup {
     let mut sheet = Sheet::new();
-    page.doubts.iter().for_each(|doubt| sheet.painted(Paint::Warn, &format!("Doubt: {doubt}.")));
+    page.doubts.iter().for_each(|doubt| sheet.warn(&format!("Doubt: {doubt}.")));
     html! { @if !sheet.is_empty() { div.warnings { (render::body("before", &sheet)) } } }
 }
 
@@ -170,10 +169,9 @@ fn reading(page: &SeriesPage<'_>) -> Sheet {
         return sheet;
     }
     let plain = |text: &str| text.replace("**", "").replace('`', "");
-    let mut drawn = Table::new(vec![Column::wrapped("seen"), Column::wrapped("in a sentence")]);
-    page.reading.iter().for_each(|row| drawn.row([plain(&row.shown).into(), plain(&row.sentence).into()]));
     sheet.line(&format!("What may be seen, and what it says. The whole page is {}.", page.docs));
-    sheet.table(&drawn);
+    let table = Table::of(page.reading);
+    sheet.table(table.wrapped("seen", |row| plain(&row.shown)).wrapped("in a sentence", |row| plain(&row.sentence)));
     sheet
 }
 

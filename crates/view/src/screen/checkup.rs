@@ -4,15 +4,14 @@
 
 use super::findings::{confidence, weight};
 use super::lab::arms;
-use crate::report::{CheckupReport, Mode, Skipped};
+use crate::report::{CheckupReport, Cost, Mode, Skipped};
 use crate::show::{fit_sentence, verdict_paint};
 use ramline_advice::Finding;
 use ramline_evidence::TierReport;
 use ramline_model::pressure::{PressureModel, PsiGap};
 use ramline_model::tiers::Tier;
 use ramline_model::watermarks::{Distance, Watermarks};
-use ramline_sheet::text::{Column, Paint, Style, Table, number};
-use ramline_sheet::{Block, Depth, Sheet};
+use ramline_sheet::{Block, Column, Depth, Paint, Sheet, Style, Table, number};
 
 /// The verdict where there is none.
 pub(crate) const NO_VERDICT: &str = "Nothing can be said: /proc/meminfo was not seen.";
@@ -95,29 +94,15 @@ fn pressure_line(sheet: &mut Sheet, pressure: Option<&PressureModel>, marks: Opt
 }
 
 fn tiers(sheet: &mut Sheet, tiers: &[Tier]) {
-    if tiers.is_empty() {
-        return;
-    }
-    let mut table = Table::new(vec![
-        Column::wrapped("tier"),
-        Column::right("uses"),
-        Column::right("of"),
-        Column::right("4 KiB: median"),
-        Column::right("99 % within").spare(),
-        Column::right("reclaimed"),
-    ]);
     // A machine with a dozen swap areas has them in the report.
-    for tier in tiers.iter().take(7) {
-        table.row([
-            tier.name.as_str().into(),
-            tier.used.map(|b| b.to_string()).unwrap_or_default().into(),
-            tier.capacity.map(|b| b.to_string()).unwrap_or_default().into(),
-            tier.cost.map(|c| c.ns_p50.to_string()).unwrap_or_default().into(),
-            tier.cost.map(|c| c.ns_p99.to_string()).unwrap_or_default().into(),
-            tier.gives_way.map(crate::show::nth).unwrap_or_default().into(),
-        ]);
-    }
-    sheet.table(&table);
+    let table = Table::of(tiers.iter().take(7))
+        .wrapped("tier", |tier| &tier.name)
+        .right("uses", |tier| tier.used)
+        .right("of", |tier| tier.capacity)
+        .right("4 KiB: median", |tier| tier.cost.map(|c| c.ns_p50))
+        .column(Column::right("99 % within").spare(), |tier| tier.cost.map(|c| c.ns_p99))
+        .right("reclaimed", |tier| tier.gives_way.map(crate::show::nth));
+    sheet.table(table);
 }
 
 /// How far the costs can be trusted: what the columns are, how many accesses, and what disturbed them.
@@ -131,12 +116,8 @@ fn trust(sheet: &mut Sheet, measured: &TierReport) {
     };
     let trust = measured.conditions.iter().find_map(|line| line.strip_prefix("trust: "));
     let trust = trust.unwrap_or("of unknown trust");
-    sheet.aside(
-        2,
-        &format!(
-            "Costs: one access to 4 KiB at random, median and what 99 % stay within, n {n} each; measurements {trust}."
-        ),
-    );
+    let what = "one access to 4 KiB at random, median and what 99 % stay within";
+    sheet.aside(2, &format!("Costs: {what}, n {n} each; measurements {trust}."));
 }
 
 fn proof(sheet: &mut Sheet, report: &CheckupReport) {
@@ -144,7 +125,7 @@ fn proof(sheet: &mut Sheet, report: &CheckupReport) {
     sheet.line(&format!("Proof in a sandbox: {}.", super::lab::head(proof)));
     let mut short = proof.clone();
     short.arms.truncate(4);
-    sheet.table(&arms(&short).indented(2));
+    sheet.table(arms(&short).indented(2));
 }
 
 /// As many findings in full as there is room for; the others by their titles, or counted.
@@ -159,9 +140,7 @@ fn findings(sheet: &mut Sheet, all: &[Finding]) {
 
 fn detail(finding: &Finding) -> Sheet {
     let mut sheet = Sheet::new();
-    if !finding.effect.is_empty() {
-        sheet.point("   worth:  ", &finding.effect);
-    }
+    sheet.point("   worth:  ", Some(&finding.effect).filter(|effect| !effect.is_empty()));
     let joined = |commands: &[String]| commands.join(" && ");
     match &finding.change {
         Some(change) => {
@@ -178,10 +157,7 @@ fn detail(finding: &Finding) -> Sheet {
 
 fn bottom(sheet: &mut Sheet, report: &CheckupReport, files: &[String]) {
     if !report.leftovers.is_empty() {
-        sheet.painted(
-            Paint::Warn,
-            &format!("Left behind earlier: {}; try: ramline lab clean", report.leftovers.join(", ")),
-        );
+        sheet.warn(&format!("Left behind earlier: {}; try: ramline lab clean", report.leftovers.join(", ")));
     }
     if !report.removed.is_empty() {
         let removed = report.removed.join("; ");
@@ -195,17 +171,13 @@ fn bottom(sheet: &mut Sheet, report: &CheckupReport, files: &[String]) {
     if !unseen.is_empty() {
         sheet.aside(2, &format!("Not seen: {} (reasons in the report).", unseen.join(", ")));
     }
-    let cost = &report.cost;
-    sheet.dim(&format!(
-        "This checkup{} took {} wall, {} CPU, {} memory at its peak, and wrote {} to disk.",
-        if report.mode == Mode::Default { String::new() } else { format!(" ({})", report.mode.word()) },
-        cost.wall,
-        cost.cpu,
-        cost.peak_memory,
-        cost.written
+    let Cost { wall, cpu, peak_memory, written } = report.cost;
+    let mode = if report.mode == Mode::Default { String::new() } else { format!(" ({})", report.mode.word()) };
+    sheet.dim(format!(
+        "This checkup{mode} took {wall} wall, {cpu} CPU, {peak_memory} memory at its peak, and wrote {written} to disk."
     ));
     if !files.is_empty() {
-        sheet.bold(&format!("Report: {}", files.join(", ")));
+        sheet.painted(Paint::Bold, &format!("Report: {}", files.join(", ")));
     }
 }
 

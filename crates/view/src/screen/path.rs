@@ -9,8 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::series::series_sheet;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Column, Table, number};
+use ramline_sheet::{Column, Sheet, Table, number};
 
 /// A step that took less of the whole, with all it called, is not drawn.
 const LEAST: f64 = 0.02;
@@ -78,18 +77,10 @@ fn call(sheet: &mut Sheet, found: &ArmPath) {
     let parts: Vec<String> =
         Layer::ALL.iter().filter_map(|layer| Some(format!("{} {}", layer.word(), time(*by.get(layer)?)))).collect();
     sheet.line(&format!("By layer: {}.", parts.join(", ")));
-    let mut drawn = Table::new(vec![
-        Column::right("at"),
-        Column::right("own time"),
-        Column::left("layer"),
-        Column::cut("step").at_least(NAME),
-    ]);
+    let own = |step: &Step| (step.by.is_none() && step.own.0 > 0).then(|| time(step.own));
     let (steps, left_out) = path.worth_a_line(LEAST);
-    for step in steps {
-        let own = if step.by.is_some() || step.own.0 == 0 { String::new() } else { time(step.own) };
-        drawn.row([time(step.at).into(), own.into(), step.layer.word().into(), label(step).into()]);
-    }
-    sheet.table(&drawn);
+    let table = Table::of(steps).right("at", |step| time(step.at)).right("own time", own);
+    sheet.table(table.left("layer", |step| step.layer.word()).column(Column::cut("step").at_least(NAME), label));
     if left_out > 0 {
         let verb = if left_out == 1 { "is" } else { "are" };
         let steps = number::things(left_out, "step");
@@ -99,9 +90,7 @@ fn call(sheet: &mut Sheet, found: &ArmPath) {
         let word = if path.tracer == "tracepoints" { "after" } else { "in" };
         sheet.line(&format!("Asleep {} {word} {after}.", time(*time_asleep)));
     }
-    for text in &found.registered {
-        sheet.line(&format!("The file system's own function: {text}"));
-    }
+    found.registered.iter().for_each(|text| sheet.line(format!("The file system's own function: {text}")));
 }
 
 fn label(step: &Step) -> String {

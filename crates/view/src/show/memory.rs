@@ -10,10 +10,8 @@ use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::shown::Screen;
-use ramline_sheet::text::{Cell, Column, Paint, Table, number};
-use ramline_sheet::{Block, Piece, Sheet, Stack, Tint};
+use crate::{SCHEMA_VERSION, Screen, UnseenSection};
+use ramline_sheet::{Block, Cell, Column, Paint, Piece, Sheet, Stack, Table, Tint, number};
 
 /// A part of a line smaller than this share of RAM is in the JSON only.
 const WORTH_A_LINE: f64 = 0.001;
@@ -212,7 +210,7 @@ fn lines(sheet: &mut Sheet, ledger: &Ledger, drift: Option<&Drift>) {
         share(ledger.leftover_share),
         bound(ledger).into(),
     ]);
-    sheet.table(&table);
+    sheet.table(table);
     let empty: Vec<&str> = ledger.lines.iter().filter(|l| l.bytes.0 == 0).map(|l| l.label.as_str()).collect();
     if !empty.is_empty() {
         sheet.dim(&format!("Nothing in: {}.", empty.join(", ")));

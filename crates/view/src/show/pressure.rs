@@ -10,10 +10,8 @@ use ramline_units::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Cell, Column, Paint, Table, number};
+use crate::{SCHEMA_VERSION, Screen, UnseenSection};
+use ramline_sheet::{Cell, Column, Paint, Sheet, Table, number};
 
 /// Pressure and the distance to it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -123,7 +121,7 @@ fn psi_table(pressure: &PressureModel) -> Table {
             let StallLine { all_tasks, stall, window, share } = line;
             table.row([
                 format!("{name}, {}", if all_tasks { "all tasks" } else { "some task" }).into(),
-                Cell::bar(Paint::Plain, Some(share)),
+                Cell::bar(Some(share)),
                 window.map(percent).unwrap_or_default(),
                 percent(stall.avg10),
                 percent(stall.avg60),
@@ -144,7 +142,7 @@ fn stalls(sheet: &mut Sheet, pressure: &PressureModel) {
         });
     } else {
         sheet.blank();
-        sheet.table(&table);
+        sheet.table(table);
     }
 }
 
@@ -177,7 +175,7 @@ fn rates_table(sheet: &mut Sheet, rates: &Rates) {
     add(rates.scanned, "pages/s", "looked at by reclaim");
     add(rates.stolen, "pages/s", "freed by reclaim");
     add(rates.allocstall, "times/s", "an allocation had to reclaim by itself");
-    sheet.table(&table);
+    sheet.table(table);
     if let Some(efficiency) = rates.efficiency {
         let direct = rates
             .direct_share
@@ -293,7 +291,7 @@ fn node_words(node: &NodeMarks, named: bool, span: Option<Nanos>) -> String {
 const CROSSOVER: &str = "2500 x min_free / managed";
 
 fn zones(sheet: &mut Sheet, marks: &Watermarks, span: Option<Nanos>) {
-    sheet.table(&marks_table(marks));
+    sheet.table(marks_table(marks));
     sheet.dim(
         "kswapd wakes at low, allocations stall at min. A zone's distance is free less watermark; a node's leaves out what \
          zones reserve for other allocations.",
@@ -351,7 +349,7 @@ fn lists(sheet: &mut Sheet, marks: &Watermarks) {
     }
     if !table.is_empty() {
         sheet.heading("Pages reclaim can look at (now)");
-        sheet.table(&table);
+        sheet.table(table);
     }
 }
 
@@ -377,5 +375,5 @@ fn orders(sheet: &mut Sheet, marks: &Watermarks) {
     }));
     table.cells(blocks);
     table.cells(index);
-    sheet.table(&table);
+    sheet.table(table);
 }

@@ -8,10 +8,8 @@ use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::shown::Screen;
-use ramline_sheet::text::{Cell, Column, Paint, Style, Table, number};
-use ramline_sheet::{Depth, Sheet};
+use crate::{SCHEMA_VERSION, Screen, UnseenSection};
+use ramline_sheet::{Cell, Column, Depth, Paint, Sheet, Style, Table, number};
 
 /// `show processes`: who holds memory.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -109,7 +107,7 @@ impl ShowProcesses {
             return;
         }
         sheet.blank();
-        sheet.table(&table(who, self.sort));
+        sheet.table(table(who, self.sort));
         if self.more > 0 {
             sheet.dim(&format!("and {}; --top N shows more", number::things(self.more, "more row")));
         }
@@ -207,7 +205,7 @@ fn cells(by: By, row: &Row, most: Bytes) -> [Cell; 17] {
         row.user.as_deref().filter(|_| by != By::User).unwrap_or_default().into(),
         when(by != By::Process, number::count(row.processes)),
         format!("{}{}", if narrow { "" } else { "~" }, row.holds.value).into(),
-        Cell::bar(Paint::Plain, row.holds.value.share_of(most)),
+        Cell::bar(row.holds.value.share_of(most)),
         when(!narrow, format!("{} to {}", row.holds.low, row.holds.high)),
         some(row.anon),
         some(row.shared),

@@ -12,10 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::tiers::balance_words;
-use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Cell, Column, Paint, Table, number};
+use crate::{SCHEMA_VERSION, Screen, UnseenSection};
+use ramline_sheet::{Cell, Column, Paint, Sheet, Table, number};
 
 /// Swap on this machine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -99,13 +97,10 @@ pub(crate) fn areas_and_flow(sheet: &mut Sheet, state: &SwapState, span: Option<
         return;
     }
     sheet.heading("Areas in the order of use (now, uncompressed bytes)");
-    sheet.table(&areas(&state.areas));
+    sheet.table(areas(&state.areas));
     for area in &state.areas {
         if let Some(first) = &area.outranked_by {
-            sheet.painted(
-                Paint::Warn,
-                &format!("{} is used after {first}, which is a slower kind of device.", area.path),
-            );
+            sheet.warn(&format!("{} is used after {first}, which is a slower kind of device.", area.path));
         }
     }
     sheet.more("What lies in swap, and what moves", |more| {
@@ -189,7 +184,7 @@ fn areas(areas: &[Area]) -> Table {
             area.size.to_string().into(),
             area.used.to_string().into(),
             area.share.map(number::percent).unwrap_or_default().into(),
-            Cell::bar(Paint::Plain, area.share),
+            Cell::bar(area.share),
             striped.into(),
         ]);
     }

@@ -11,10 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::ShowSwap;
 use crate::measured::priced;
-use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Column, Paint, Table, number};
+use crate::{SCHEMA_VERSION, Screen, UnseenSection};
+use ramline_sheet::{Column, Paint, Sheet, Table, number};
 
 /// The tiers, fastest first.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -92,7 +90,7 @@ pub(crate) fn order(sheet: &mut Sheet, tiers: &[Tier]) {
         return;
     }
     sheet.blank();
-    sheet.table(&table(tiers));
+    sheet.table(table(tiers));
     sheet.more("How each is reclaimed", |more| {
         let mut order: Vec<&Tier> = tiers.iter().filter(|t| t.gives_way.is_some()).collect();
         ramline_units::sort_by_key(&mut order, |t| t.gives_way);

@@ -14,10 +14,8 @@ use ramline_units::Limit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Cell, Column, Paint, Table, number};
+use crate::{SCHEMA_VERSION, Screen, UnseenSection};
+use ramline_sheet::{Cell, Column, Paint, Sheet, Table, number};
 
 pub use shared::{By, TmpfsOptions};
 
@@ -99,8 +97,8 @@ pub(crate) fn mounts(sheet: &mut Sheet, state: &TmpfsState, taken_apart: bool) {
     let (used, empty): (Vec<&TmpfsMount>, Vec<&TmpfsMount>) =
         state.mounts.iter().partition(|mount| mount.used.is_none_or(|used| used.0 > 0));
     sheet.blank();
-    sheet.table(&mounts_table(&used));
-    sheet.more("Mounts with nothing in them", |more| more.table(&mounts_table(&empty)));
+    sheet.table(mounts_table(&used));
+    sheet.more("Mounts with nothing in them", |more| more.table(mounts_table(&empty)));
     quotas(sheet, state);
     if let Some(elsewhere) = state.elsewhere.filter(|_| !taken_apart) {
         sheet.line(&if elsewhere.is_negative() {
@@ -159,7 +157,7 @@ fn quotas(sheet: &mut Sheet, state: &TmpfsState) {
             table.row([mount.at.as_str().into(), "users".into(), "".into(), "not known".into(), "".into(), "".into()]);
         }
     }
-    sheet.table(&table);
+    sheet.table(table);
 }
 
 fn mounts_table(mounts: &[&TmpfsMount]) -> Table {
@@ -195,7 +193,7 @@ fn mount_row(mount: &TmpfsMount) -> [Cell; 9] {
         mount.used.map_or_else(|| "not known".to_owned(), |b| b.to_string()).into(),
         limit.into(),
         mount.share.map(number::percent).unwrap_or_default().into(),
-        Cell::bar(Paint::Plain, mount.share),
+        Cell::bar(mount.share),
         mount.share_of_ram.map(number::percent).unwrap_or_default().into(),
         inodes.unwrap_or_else(|| "no limit".to_owned()).into(),
         if mount.swappable { "yes" } else { "no" }.into(),
@@ -274,7 +272,7 @@ fn limits(sheet: &mut Sheet, fits: &[Fit]) {
     for fit in fits {
         table.cells(fit_row(fit));
     }
-    sheet.table(&table);
+    sheet.table(table);
     for fit in fits {
         let aside = aside(fit);
         if !aside.is_empty() {

@@ -10,10 +10,8 @@ use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Cell, Column, Paint, Table, number};
+use crate::{SCHEMA_VERSION, Screen, UnseenSection};
+use ramline_sheet::{Cell, Column, Paint, Sheet, Table, number};
 
 /// `show translate`: what other tools would call used here.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -106,9 +104,7 @@ fn machine(sheet: &mut Sheet, system: &SystemTable) {
 fn one_group(sheet: &mut Sheet, group: &GroupTable) {
     let limit = group.limit.map_or_else(|| "no limit of its own".to_owned(), |limit| format!("its limit is {limit}"));
     sheet.heading(&format!("The control group {} ({limit})", group.path));
-    if let Some(spread) = &group.spread {
-        sheet.line(&format!("Its use is {}", spread_words(spread)));
-    }
+    sheet.line(group.spread.as_ref().map(|spread| format!("Its use is {}", spread_words(spread))));
     sheet.blank();
     summary(sheet, &group.rows, group.limit);
     sheet.more("The formulas for this group, in MiB", |more| formulas(more, &group.rows));
@@ -141,13 +137,13 @@ fn summary(sheet: &mut Sheet, rows: &[Row], whole: Option<Bytes>) {
             row.versions.as_str().into(),
             row.here.as_ref().map(installed).unwrap_or_default().into(),
             used.into(),
-            Cell::bar(Paint::Plain, largest),
+            Cell::bar(largest),
             share.map(number::percent).unwrap_or_default().into(),
             shown(&row.cache).into(),
             shown(&row.available).into(),
         ]);
     }
-    sheet.table(&table);
+    sheet.table(table);
 }
 
 /// `4.0.2`, `yes` where the version is not known, and `no: 1.2.13` where the row is not that version's.

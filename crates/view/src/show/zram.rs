@@ -9,10 +9,8 @@ use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Column, Paint, Table, number};
+use crate::{SCHEMA_VERSION, Screen, UnseenSection};
+use ramline_sheet::{Column, Paint, Sheet, Table, number};
 
 /// zram on this machine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -112,15 +110,10 @@ pub(crate) fn state_text(sheet: &mut Sheet, state: &ZramState, ram: Option<Bytes
         ));
     }
     for device in &state.devices {
-        if let Some(over) = &device.outranked_by {
-            sheet.painted(Paint::Warn, &format!("{}: {}.", device.name, over.words()));
-        }
+        sheet.warn(device.outranked_by.as_ref().map(|over| format!("{}: {}.", device.name, over.words())));
     }
     if state.zswap_in_front {
-        sheet.painted(
-            Paint::Warn,
-            "zswap is on as well and stands in front: pages are compressed there first, and again here.",
-        );
+        sheet.warn("zswap is on as well and stands in front: pages are compressed there first, and again here.");
     }
     if state.pool_starved {
         sheet.painted(
@@ -152,10 +145,7 @@ fn device_text(sheet: &mut Sheet, device: &Device, ram: Option<Bytes>) {
     let priority = device.priority.map(|p| format!(", swap priority {p}")).unwrap_or_default();
     sheet.heading(&format!("{}: {}, {algorithm}{priority}", device.name, rung_words(device.rung)));
     if device.beyond_twice_ram {
-        sheet.painted(
-            Paint::Warn,
-            "It is larger than twice the RAM: at 2:1 it cannot fill, and its slot table costs RAM meanwhile.",
-        );
+        sheet.warn("It is larger than twice the RAM: at 2:1 it cannot fill, and its slot table costs RAM meanwhile.");
     }
     if let Some(n) = device.failed_writes.filter(|n| *n > 0) {
         sheet.painted(
@@ -179,7 +169,7 @@ fn device_text(sheet: &mut Sheet, device: &Device, ram: Option<Bytes>) {
         sheet.line("It has no size yet, so all its statistics are 0.");
         return;
     }
-    sheet.more(&format!("Every statistic of {}", device.name), |more| more.table(&fields(&device.fields)));
+    sheet.more(&format!("Every statistic of {}", device.name), |more| more.table(fields(&device.fields)));
 }
 
 /// Whether pages that gain nothing can leave the RAM.
@@ -212,9 +202,7 @@ fn gain_text(sheet: &mut Sheet, device: &Device, gain: &Gain, ram: Option<Bytes>
         "It stores {} of pages in {} of RAM, plus {} slot table (now): net gain {}.",
         gain.stored, gain.mem_used, gain.slot_table, gain.net_saved
     ));
-    if let Some(slots) = device.slots.filter(Slots::is_more_than_stored) {
-        sheet.line(&format!("As swap: {}.", slots.words()));
-    }
+    sheet.line(device.slots.filter(Slots::is_more_than_stored).map(|slots| format!("As swap: {}.", slots.words())));
     sheet.more(&format!("What {} gains, number by number", device.name), |more| gain_table(more, device, gain, ram));
 }
 
@@ -262,7 +250,7 @@ fn gain_table(sheet: &mut Sheet, device: &Device, gain: &Gain, ram: Option<Bytes
         gain.full_cost.filter(|_| told).map(|b| b.to_string()),
         "at the effective ratio, slot table included",
     );
-    sheet.table(&table);
+    sheet.table(table);
     if let (true, Some(ram), Some(ratio), Some(capacity)) = (told, ram, gain.effective_ratio, gain.capacity) {
         let size = device.disksize;
         sheet.line(&format!("Capacity when full = RAM - zram/ratio + zram = {ram} - {size}/{:.2} + {size} = {capacity}, at the ratio so far.", ratio.0));

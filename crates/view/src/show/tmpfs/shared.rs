@@ -7,8 +7,7 @@ use ramline_snapshot::shmem::{Amount, GraphicsClient, Method, Shmem};
 use ramline_units::{Bytes, Nanos};
 
 use self::large::{files, largest, owner};
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Cell, Column, Paint, Table, number};
+use ramline_sheet::{Cell, Column, Sheet, Table, number};
 
 /// What the rows of the first table are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -101,7 +100,7 @@ fn kinds(sheet: &mut Sheet, split: &Split) {
     if let Some(rest) = split.rest {
         table.row(["the rest".into(), Cell::default(), rest.to_string().into(), Cell::default(), Cell::default()]);
     }
-    sheet.table(&table);
+    sheet.table(table);
     if let (Some(least), Some(most)) = (split.rest_at_least, split.rest_at_most) {
         let off = split.counter_off;
         sheet.line(&if split.complete {
@@ -139,7 +138,7 @@ fn users(sheet: &mut Sheet, seen: &Shmem, top: usize) {
     for user in seen.users.iter().take(top) {
         row(&mut table, &owner(Some(user.uid)), &user.amount);
     }
-    sheet.table(&table);
+    sheet.table(table);
     sheet.dim("Owners of files, segments and files without a name; a process of another user may hold them.");
 }
 
@@ -152,7 +151,7 @@ fn groups(sheet: &mut Sheet, split: &Split, top: usize) {
     for group in split.groups.iter().take(top) {
         table.row([group.path.as_str().into(), group.resident.to_string().into()]);
     }
-    sheet.table(&table);
+    sheet.table(table);
     sheet.dim("A page is charged to the group that touched it first, without the groups below; what is in swap is not told by kind.");
 }
 
@@ -168,7 +167,7 @@ fn ages(sheet: &mut Sheet, seen: &Shmem) {
         row(&mut table, &words, &age.amount);
         before = age.within;
     }
-    sheet.table(&table);
+    sheet.table(table);
     sheet.dim("Files with a name. Reading and writing through a mapping leaves no trace in a file's times.");
 }
 
@@ -209,7 +208,7 @@ fn graphics(sheet: &mut Sheet, clients: &[GraphicsClient]) {
             ]);
         }
     }
-    sheet.table(&table);
+    sheet.table(table);
 }
 
 fn notes(sheet: &mut Sheet, split: &Split, seen: &Shmem, options: &TmpfsOptions) {
@@ -227,14 +226,11 @@ fn notes(sheet: &mut Sheet, split: &Split, seen: &Shmem, options: &TmpfsOptions)
     if let Some(first) = split.leaked.first().filter(|_| forgotten.0 > 0) {
         let who = first.holders.first().map(|h| format!("{} ({})", h.name, h.pid)).unwrap_or_default();
         let count = number::count(u64::try_from(split.leaked.len()).unwrap_or(0));
-        sheet.painted(
-            Paint::Warn,
-            &format!(
-                "Deleted files that one sleeping process each keeps, not read or written for an hour or more: {count} with \
+        sheet.warn(&format!(
+            "Deleted files that one sleeping process each keeps, not read or written for an hour or more: {count} with \
                  {forgotten} (now). The largest is {} of {who}. They go when it closes them or ends.",
-                first.name,
-            ),
-        );
+            first.name,
+        ));
     }
 }
 
@@ -249,9 +245,7 @@ fn coverage(sheet: &mut Sheet, seen: &Shmem) {
         number::things(walk.name_spaces, "mount name space"),
         number::things(shmem::inodes(seen), "inode"),
     )];
-    if let Some(cost) = walk.cost {
-        words.push(format!(" in {}", number::seconds(cost.as_secs_f64())));
-    }
+    words.extend(walk.cost.map(|cost| format!(" in {}", number::seconds(cost.as_secs_f64()))));
     words.push(".".to_owned());
     if walk.denied > 0 {
         let hint = if seen.unowned.is_none() { ": root sees them" } else { "" };
@@ -261,9 +255,7 @@ fn coverage(sheet: &mut Sheet, seen: &Shmem) {
     if refused > 0 {
         words.push(format!(" {} of file systems in RAM refused.", number::things(refused, "place")));
     }
-    if walk.vanished > 0 {
-        words.push(format!(" {} ended meanwhile.", number::count(walk.vanished)));
-    }
+    words.extend((walk.vanished > 0).then(|| format!(" {} ended meanwhile.", number::count(walk.vanished))));
     if walk.unreached > 0 {
         words.push(format!(
             " {} in RAM could not be entered: covered by another mount, or behind one that may hang.",

@@ -3,8 +3,7 @@
 use ramline_snapshot::shmem::{Amount, File, Holder, Object, ObjectKind, Segment, Shmem};
 use ramline_units::{Bytes, Nanos};
 
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Column, Table, number};
+use ramline_sheet::{Column, Sheet, Table, number};
 
 /// A line of the list of the largest: whatever kind it is.
 struct Large {
@@ -54,7 +53,7 @@ fn list(sheet: &mut Sheet, title: &str, all: Vec<Large>, top: usize) {
             large.held.into(),
         ]);
     }
-    sheet.table(&table);
+    sheet.table(table);
 }
 
 fn of_file(file: &File) -> Large {
@@ -103,9 +102,7 @@ fn of_object(object: &Object) -> Large {
 fn holders(named: &[Holder], count: u64) -> String {
     let mut words: Vec<String> = named.iter().take(2).map(|h| format!("{} ({})", h.name, h.pid)).collect();
     let more = number::beyond(usize::try_from(count).unwrap_or(usize::MAX), words.len());
-    if more > 0 {
-        words.push(format!("{} more", number::count(more)));
-    }
+    words.extend((more > 0).then(|| format!("{} more", number::count(more))));
     words.join(", ")
 }
 
