@@ -1,7 +1,7 @@
 //! A sheet: what a topic has to say, as data. It is made once per topic; text and the page render it.
 //!
-//! What it is: an answer, sentences, tables, one-bar pictures and commands in their order, with what only some readers want
-//! set apart as [`Block::More`]. What it is not: words (those are in the topics), nor layout (that is `text` and `html`).
+//! An answer, sentences, tables, one-bar pictures and commands in their order, with what only some readers want set
+//! apart as [`Block::More`].
 //!
 //! ```
 //! use ramline_sheet::{Depth, Sheet};
@@ -18,10 +18,10 @@ mod column;
 mod picture;
 mod table;
 
-pub use chart::{Along, Bar, Bars, Key, Line, Panel, Panels, Points};
+pub use chart::{Along, Bar, Bars, Curve, LegendKey, Panel, Panels, Points};
 pub use column::Column;
 pub use column::{Flow, NARROWEST};
-pub use picture::{Piece, Stack, Strip, Timed, Tint};
+pub use picture::{Stack, StackPiece, Strip, Timed, Tint};
 pub use table::{Cell, Paint, Table};
 
 /// How much of a sheet is shown.

@@ -1,7 +1,6 @@
 //! `cache`: files in the page cache, what was evicted, what was warmed; each as a sheet and as JSON.
 //!
-//! What it is not: the walk or the counting; those are `ramline-pagecache`. Nor a layout: what a narrow terminal leaves out says the table.
-//! All sizes are those of one moment.
+//! The walk and the counting are `ramline-pagecache`. All sizes are those of one moment.
 
 mod evict;
 mod pin;

@@ -1,6 +1,4 @@
 //! What `lab list`, `lab describe` and `lab clean` say, as data and as text.
-//!
-//! What it is not: the experiments themselves; the binary fills these in from their table.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -146,8 +144,8 @@ impl Screen for Cleaned {
         if self.removed.is_empty() && self.left_alone.is_empty() && self.errors.is_empty() {
             sheet.answer(Paint::Plain, "Nothing was left behind.");
         }
-        self.removed.iter().for_each(|what| sheet.line(&format!("removed {what}")));
-        self.left_alone.iter().for_each(|what| sheet.line(&format!("left alone: {what}")));
+        self.removed.iter().for_each(|what| sheet.line(format!("removed {what}")));
+        self.left_alone.iter().for_each(|what| sheet.line(format!("left alone: {what}")));
         sheet
     }
 }

@@ -1,7 +1,5 @@
 //! A sheet as a part of the page: the same sentences and tables as on a terminal, with pictures, and details folded.
 //!
-//! What it is not: words or numbers of its own.
-//!
 //! Worked example: a sheet with the answer `Swap is empty.` gives `<section id="swap"><h2>Swap</h2><p class="lead">…`.
 
 use maud::{Markup, html};

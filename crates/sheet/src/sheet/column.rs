@@ -1,7 +1,5 @@
 //! A column of a table: its head, to which side it stands, and what happens to it where the terminal is narrow.
 //!
-//! What it is not: its width on a terminal, which the table works out for all columns together; a page lets the browser do that.
-//!
 //! Worked example: `Column::path("file").at_least(24)` shows `/usr/lib/x86_64-linux-gnu/libc.so.6` whole where there is room, and as
 //! `/usr/lib/.../libc.so.6` in 24 columns.
 

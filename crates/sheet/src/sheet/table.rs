@@ -218,11 +218,6 @@ impl<R> Table<R> {
         self.rows.push(cells.into());
     }
 
-    /// Adds a row of as many cells as there happen to be.
-    pub fn cells(&mut self, cells: Vec<Cell>) {
-        self.rows.push(cells);
-    }
-
     /// Its columns that have any content, each with its place in a row.
     #[must_use]
     pub fn shown(&self) -> Vec<(usize, &Column)> {

@@ -1,7 +1,5 @@
 //! Numbers as sentences need them: shares, counts, rates, distances; each with its unit.
 //!
-//! What it is not: arithmetic of the model.
-//!
 //! ```
 //! use ramline_sheet::text::number;
 //! assert_eq!(number::percent(0.0612), "6.1 %");
@@ -146,7 +144,7 @@ pub fn minutes(minutes: f64) -> String {
     }
 }
 
-/// Seconds to go, told as [`minutes`].
+/// Seconds to go, in the words of [`minutes`].
 #[must_use]
 pub fn to_go(seconds: f64) -> String {
     minutes(seconds / 60.0)

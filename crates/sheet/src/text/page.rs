@@ -1,6 +1,6 @@
 //! A sheet drawn for a terminal, in a style.
 //!
-//! What it is not: a pager, nor the words. Every text is escaped as it is drawn.
+//! Every text is escaped as it is drawn.
 //!
 //! Worked example: a sheet with the heading `Swap` and the line `none` is `"Swap\nnone\n"`.
 

@@ -1,7 +1,5 @@
 //! Pictures of a sheet on a terminal: one line of letters in colour, as wide as the terminal allows, and its pieces by name.
 //!
-//! What it is not: the only place of a number; each piece is named in the table below its bar.
-//!
 //! Worked example: a quarter of cache and nothing else on 8 columns is `cc......`.
 
 use super::{Segment, Style, number, segments};
@@ -64,7 +62,7 @@ pub fn strip(strip: &Strip, style: &Style) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sheet::Piece;
+    use crate::sheet::StackPiece;
 
     #[test]
     fn a_strip_is_cut_where_the_terminal_ends() {
@@ -76,7 +74,7 @@ mod tests {
 
     #[test]
     fn each_piece_has_its_letter_and_its_colour() {
-        let piece = |letter, tint, share| Piece {
+        let piece = |letter, tint, share| StackPiece {
             letter,
             tint,
             name: String::new(),

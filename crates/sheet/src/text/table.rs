@@ -22,7 +22,7 @@ fn text(row: &[Cell], column: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use crate::sheet::{Cell, Column, Paint, Table};
+    use crate::sheet::{Cell, Column, Table};
     use crate::text::{Style, width};
 
     #[test]

@@ -12,15 +12,15 @@ const NAMED: usize = 3;
 impl Screen for EvictedFiles {
     fn sheet(&self) -> Sheet {
         let (mut sheet, done) = (Sheet::new(), self);
-        sheet.answer(Paint::Bold, &answer(self));
+        sheet.answer(Paint::Bold, answer(self));
         for (why, bytes) in &done.reasons {
-            sheet.point("  ", &format!("{bytes} {}", words(*why)));
+            sheet.point("  ", format!("{bytes} {}", words(*why)));
         }
         if done.reasons.iter().any(|(why, _)| *why == Why::Dirty) {
             sheet.line("Dirty pages go after they are written; try: ramline cache evict --sync PATH");
         }
         if done.written > Bytes::ZERO && !done.synced {
-            sheet.line(&format!("{} of it was not yet written: the kernel wrote it, then dropped it.", done.written));
+            sheet.line(format!("{} of it was not yet written: the kernel wrote it, then dropped it.", done.written));
         }
         if !done.stays.is_empty() {
             sheet.blank();

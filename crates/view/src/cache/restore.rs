@@ -9,14 +9,14 @@ use ramline_sheet::{Paint, Sheet, number};
 impl Screen for Restored {
     fn sheet(&self) -> Sheet {
         let (mut sheet, done) = (Sheet::new(), self);
-        sheet.answer(Paint::Bold, &answer(self));
+        sheet.answer(Paint::Bold, answer(self));
         if let Some(stop) = &done.stopped {
-            sheet.warn(&super::warm::stopped(stop));
+            sheet.warn(super::warm::stopped(stop));
             sheet.line("What serves most readers was read first: mapped files, then small ones.");
         }
         if done.doing == Doing::Done && done.read > Bytes::ZERO {
             let (read, took, depth) = (done.read, done.took, number::things(done.depth, "reader"));
-            sheet.line(&format!("Read {read} in {took}, {}, {depth} at a time.", number::per_second(done.rate())));
+            sheet.line(format!("Read {read} in {took}, {}, {depth} at a time.", number::per_second(done.rate())));
         }
         let boot = if done.same_boot { "in this boot" } else { "in an earlier boot" };
         let files = number::things(done.files, "file");
@@ -24,8 +24,8 @@ impl Screen for Restored {
             || "at a time that is still to come by the clock of this machine".to_owned(),
             |age| format!("{} ago", number::age(age)),
         );
-        sheet.dim(&format!("The hot set was saved {boot}, {when}, with {} of {files}.", done.hot));
-        sheet.dim(&format!("The guard began with room for {} ({}).", done.room, done.bound));
+        sheet.dim(format!("The hot set was saved {boot}, {when}, with {} of {files}.", done.hot));
+        sheet.dim(format!("The guard began with room for {} ({}).", done.room, done.bound));
         if done.not_looked_at > 0 {
             let files = number::things(done.not_looked_at, "file");
             sheet.warn(format!("{files} had not been looked at when it ended: they are in no number above."));
@@ -60,9 +60,9 @@ fn some(sheet: &mut Sheet, what: &str, count: u64, named: &[WarmedFile]) {
     if count == 0 {
         return;
     }
-    sheet.warn(&format!("{} {what}:", number::things(count, "file")));
+    sheet.warn(format!("{} {what}:", number::things(count, "file")));
     for file in named {
-        sheet.point("  ", &format!("{}: {}", file.name.path, file.text));
+        sheet.point("  ", format!("{}: {}", file.name.path, file.text));
     }
     let more = number::beyond(usize::try_from(count).unwrap_or(usize::MAX), named.len());
     sheet.painted_point(Paint::Dim, "  ", (more > 0).then(|| format!("and {} more", number::count(more))));

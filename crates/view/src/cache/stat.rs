@@ -13,7 +13,7 @@ const NAME: usize = 32;
 impl Screen for Rows<'_, Stat> {
     fn sheet(&self) -> Sheet {
         let (mut sheet, seen) = (Sheet::new(), self.0);
-        sheet.answer(Paint::Bold, &answer(&seen.total));
+        sheet.answer(Paint::Bold, answer(&seen.total));
         sheet.line(seen.total.knows_more().then(|| more(&seen.total)));
         super::remarks(&mut sheet, Paint::Warn, "Unknown: ", "file", &seen.unknown);
         let top = self.1.max(1);
@@ -38,7 +38,7 @@ impl Screen for Rows<'_, Stat> {
         super::remarks(&mut sheet, Paint::Plain, "Note: ", "file", &seen.remarks);
         super::remarks(&mut sheet, Paint::Dim, "Passed over: ", "name", &seen.skipped);
         if seen.vanished > 0 {
-            sheet.dim(&format!("{} gone before they could be opened.", number::things(seen.vanished, "name")));
+            sheet.dim(format!("{} gone before they could be opened.", number::things(seen.vanished, "name")));
         }
         super::failures(&mut sheet, seen.failed);
         sheet
@@ -94,7 +94,7 @@ fn files(files: &[FileRow], page: Bytes) -> Table<&FileRow> {
     let spare = |head| Column::right(head).spare();
     let part = |bytes: Option<Bytes>| bytes.map_or_else(|| "?".to_owned(), unless_zero);
     Table::of(files)
-        .right("resident", |row| super::resident(row))
+        .right("resident", super::resident)
         .right("share", |row| row.share(page.0).map(number::percent))
         .column(Column::left("").spare(), |row| Cell::bar(row.share(page.0)))
         .column(spare("dirty"), |row| part(row.dirty))
@@ -109,11 +109,11 @@ fn files(files: &[FileRow], page: Bytes) -> Table<&FileRow> {
 fn maps(sheet: &mut Sheet, files: &[FileRow]) {
     let mut mapped = files.iter().filter_map(|row| Some((row, row.map.as_ref()?))).peekable();
     if mapped.peek().is_some() {
-        sheet.heading(&format!("Where in the file ({})", Strip::KEY));
+        sheet.heading(format!("Where in the file ({})", Strip::KEY));
     }
     for (row, parts) in mapped {
         let each = parts.first().map_or(Bytes::ZERO, |part| part.length);
-        sheet.line(&format!("{} (a character is {each})", row.name.path));
+        sheet.line(format!("{} (a character is {each})", row.name.path));
         let share = |part: &Part| part.resident.share_of(part.length).unwrap_or_default();
         sheet.push(Block::Strip(Strip { shares: parts.iter().map(share).collect() }));
     }

@@ -22,10 +22,10 @@ pub fn looking(files: u64, resident: Bytes) -> String {
 impl Screen for Top {
     fn sheet(&self) -> Sheet {
         let (mut sheet, seen) = (Sheet::new(), self);
-        sheet.answer(Paint::Bold, &answer(self));
+        sheet.answer(Paint::Bold, answer(self));
         let share = seen.share(seen.explained()).map(number::percent).unwrap_or_default();
         let so_far = if seen.complete { "" } else { "So far " };
-        sheet.line(&format!("{so_far}{share} of that is explained below."));
+        sheet.line(format!("{so_far}{share} of that is explained below."));
         sums(&mut sheet, seen);
         super::remarks(&mut sheet, Paint::Warn, "Unknown: ", "file", &seen.unknown);
         if seen.processes_denied > 0 {
@@ -49,7 +49,7 @@ impl Screen for Top {
         }
         if !seen.evictors.is_empty() {
             let who = seen.evictors.join(", ");
-            sheet.dim(&format!("{who} evicts idle pages here by itself (more: ramline explain evictors)."));
+            sheet.dim(format!("{who} evicts idle pages here by itself (more: ramline explain evictors)."));
         }
         super::remarks(&mut sheet, Paint::Dim, "Passed over: ", "name", &seen.skipped);
         super::failures(&mut sheet, seen.failed);

@@ -6,7 +6,7 @@ use super::{Rows, pushed};
 use crate::Screen;
 use ramline_sheet::{Column, Paint, Sheet, Table, number};
 
-/// Files of which it is told who took their pages out.
+/// Files for which the processes that took their pages out are listed.
 const PUSHED: usize = 3;
 /// Names keep so many columns while others can be spared.
 const NAME: usize = 32;
@@ -14,7 +14,7 @@ const NAME: usize = 32;
 impl Screen for Rows<'_, Traced> {
     fn sheet(&self) -> Sheet {
         let (mut sheet, traced) = (Sheet::new(), self.0);
-        sheet.answer(Paint::Bold, &answer(traced));
+        sheet.answer(Paint::Bold, answer(traced));
         let total = &traced.total;
         let size = |pages: u64| pushed::size(pages, traced.page);
         sheet.line(format!(

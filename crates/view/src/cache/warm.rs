@@ -17,10 +17,10 @@ pub fn moving(done: Bytes, total: Bytes, rate: Bytes, left: Option<u64>, depth: 
 impl Screen for Warmed {
     fn sheet(&self) -> Sheet {
         let (mut sheet, done) = (Sheet::new(), self);
-        sheet.answer(Paint::Bold, &answer(self));
+        sheet.answer(Paint::Bold, answer(self));
         sheet.warn(done.stopped.as_ref().map(stopped));
         sheet.line((done.doing == Doing::Done && done.read > Bytes::ZERO).then(|| speed(self)));
-        sheet.dim(&format!("The guard began with room for {} ({}).", done.room, done.bound));
+        sheet.dim(format!("The guard began with room for {} ({}).", done.room, done.bound));
         files(&mut sheet, "Direct I/O: ", &done.direct);
         files(&mut sheet, "Not as wanted: ", &done.lost);
         super::remarks(&mut sheet, Paint::Warn, "Unknown: ", "file", &done.unknown);

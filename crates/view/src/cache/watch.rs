@@ -17,11 +17,11 @@ pub fn look(look: &Look) -> String {
 impl Screen for Rows<'_, Watched> {
     fn sheet(&self) -> Sheet {
         let (mut sheet, watched) = (Sheet::new(), self.0);
-        sheet.answer(Paint::Bold, &answer(watched));
+        sheet.answer(Paint::Bold, answer(watched));
         let total = &watched.total;
         if let (Some(first), Some(last)) = (watched.looks.first(), watched.looks.last()) {
             let (was, is) = (first.tally.resident, last.tally.resident);
-            sheet.line(&format!("In the page cache: {was} at first, {is} at the end."));
+            sheet.line(format!("In the page cache: {was} at first, {is} at the end."));
         }
         let [evicted, by_age, refaulted, dropped] = [total.evicted, total.by_age, total.refaulted, total.dropped]
             .map(|pages| pushed::size(pages, watched.page));

@@ -1,10 +1,10 @@
 //! `checkup`: the summary on one screen, at most 40 lines at 100 columns.
 //!
-//! What it is not: the report; what does not fit here is there.
+//! What does not fit here is there.
 
 use super::findings::{confidence, weight};
 use super::lab::arms;
-use crate::report::{CheckupReport, Cost, Mode, Skipped};
+use crate::report::{CheckupCost, CheckupReport, Mode, Skipped};
 use crate::show::{fit_sentence, verdict_paint};
 use ramline_advice::Finding;
 use ramline_evidence::TierReport;
@@ -37,14 +37,14 @@ pub fn summary(report: &CheckupReport, files: &[String]) -> Sheet {
     }
     pressure_line(&mut sheet, report.pressure.as_ref(), report.watermarks.as_ref());
     if let Some(words) = report.who.as_ref().map(|who| who.words(4)).filter(|words| !words.is_empty()) {
-        sheet.line(&format!("Who uses it: {words}."));
+        sheet.line(format!("Who uses it: {words}."));
     }
     tiers(&mut sheet, &report.tiers);
     if let Some(measured) = &report.measured {
         trust(&mut sheet, measured);
     }
     for fit in report.would_fit.iter().filter(|fit| fit.path == "/tmp" || !fit.fits).take(2) {
-        sheet.line(&format!("{}.", fit_sentence(fit)));
+        sheet.line(format!("{}.", fit_sentence(fit)));
     }
     proof(&mut sheet, report);
     findings(&mut sheet, &report.findings);
@@ -89,7 +89,7 @@ fn pressure_line(sheet: &mut Sheet, pressure: Option<&PressureModel>, marks: Opt
         parts.push(format!("kswapd {}, stalls {}", away(&node.to_low), away(&node.to_min)));
     }
     if !parts.is_empty() {
-        sheet.line(&format!("Pressure: {}.", parts.join("; ")));
+        sheet.line(format!("Pressure: {}.", parts.join("; ")));
     }
 }
 
@@ -122,7 +122,7 @@ fn trust(sheet: &mut Sheet, measured: &TierReport) {
 
 fn proof(sheet: &mut Sheet, report: &CheckupReport) {
     let Some(proof) = &report.proof else { return };
-    sheet.line(&format!("Proof in a sandbox: {}.", super::lab::head(proof)));
+    sheet.line(format!("Proof in a sandbox: {}.", super::lab::head(proof)));
     let mut short = proof.clone();
     short.arms.truncate(4);
     sheet.table(arms(&short).indented(2));
@@ -144,11 +144,11 @@ fn detail(finding: &Finding) -> Sheet {
     let joined = |commands: &[String]| commands.join(" && ");
     match &finding.change {
         Some(change) => {
-            sheet.point("   change: ", &joined(&change.commands));
-            sheet.point("   undo:   ", &joined(&change.undo));
+            sheet.point("   change: ", joined(&change.commands));
+            sheet.point("   undo:   ", joined(&change.undo));
         }
         None if !finding.explain.is_empty() => {
-            sheet.point("   more:   ", &format!("ramline explain {}", finding.explain))
+            sheet.point("   more:   ", format!("ramline explain {}", finding.explain))
         }
         None => {}
     }
@@ -157,7 +157,7 @@ fn detail(finding: &Finding) -> Sheet {
 
 fn bottom(sheet: &mut Sheet, report: &CheckupReport, files: &[String]) {
     if !report.leftovers.is_empty() {
-        sheet.warn(&format!("Left behind earlier: {}; try: ramline lab clean", report.leftovers.join(", ")));
+        sheet.warn(format!("Left behind earlier: {}; try: ramline lab clean", report.leftovers.join(", ")));
     }
     if !report.removed.is_empty() {
         let removed = report.removed.join("; ");
@@ -171,13 +171,13 @@ fn bottom(sheet: &mut Sheet, report: &CheckupReport, files: &[String]) {
     if !unseen.is_empty() {
         sheet.aside(2, &format!("Not seen: {} (reasons in the report).", unseen.join(", ")));
     }
-    let Cost { wall, cpu, peak_memory, written } = report.cost;
+    let CheckupCost { wall, cpu, peak_memory, written } = report.cost;
     let mode = if report.mode == Mode::Default { String::new() } else { format!(" ({})", report.mode.word()) };
     sheet.dim(format!(
         "This checkup{mode} took {wall} wall, {cpu} CPU, {peak_memory} memory at its peak, and wrote {written} to disk."
     ));
     if !files.is_empty() {
-        sheet.painted(Paint::Bold, &format!("Report: {}", files.join(", ")));
+        sheet.painted(Paint::Bold, format!("Report: {}", files.join(", ")));
     }
 }
 
@@ -191,7 +191,7 @@ fn not_done(step: &Skipped) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Cost;
+    use crate::report::CheckupCost;
     use crate::screen::findings::tests::sample;
     use ramline_units::{Bytes, Nanos};
 
@@ -205,7 +205,7 @@ mod tests {
                 why: "needs root".into(),
                 fix: Some("sudo ramline checkup".into()),
             }],
-            cost: Cost {
+            cost: CheckupCost {
                 wall: Nanos(9_100_000_000),
                 cpu: Nanos(2_000_000_000),
                 peak_memory: Bytes::from_mib(7),

@@ -1,6 +1,6 @@
 //! `checkup --compare OLD NEW`: what moved between two reports, and which differences may be claimed.
 //!
-//! What it is not: a trend; two reports are two points, each with one measurement of a tier: see `TierChange` for what may be said.
+//! No trend: two reports are two points, each with one measurement of a tier: see `TierChange` for what may be said.
 //!
 //! Worked example: median read 80 us (99 % within 120) then, 400 us now: it differs, 5.00 times. 85 us now, or 130: it does not.
 
@@ -81,7 +81,8 @@ impl From<&CheckupReport> for Compared {
 /// Two reports side by side.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Comparison {
+#[schemars(rename = "Comparison")]
+pub struct CheckupComparison {
     /// Version of this document.
     pub schema_version: u64,
     /// What makes the two hard to compare: another kernel, another amount of RAM, another mode.
@@ -102,15 +103,15 @@ pub struct Comparison {
     pub stayed: Vec<FindingRef>,
 }
 
-impl Comparison {
+impl CheckupComparison {
     /// The comparison.
     #[must_use]
-    pub fn of(old: &Compared, new: &Compared) -> Comparison {
+    pub fn of(old: &Compared, new: &Compared) -> CheckupComparison {
         let only = |here: &Compared, there: &Compared, shared: bool| {
             let kept = here.findings.iter().filter(|f| there.findings.iter().any(|other| other.id == f.id) == shared);
             kept.cloned().collect::<Vec<_>>()
         };
-        Comparison {
+        CheckupComparison {
             schema_version: SCHEMA_VERSION,
             cautions: cautions(old, new),
             old_sentence: old.sentence.clone(),
@@ -166,7 +167,7 @@ fn tiers(old: &Compared, new: &Compared) -> Vec<TierMove> {
     out
 }
 
-impl Screen for Comparison {
+impl Screen for CheckupComparison {
     fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
         for (label, sentence) in [("then: ", &self.old_sentence), ("now:  ", &self.new_sentence)] {
@@ -186,7 +187,7 @@ impl Screen for Comparison {
         ];
         for (label, list, paint) in lists {
             for finding in list {
-                sheet.painted_point(paint, &format!("  {label} "), &format!("{} [{}]", finding.title, finding.id));
+                sheet.painted_point(paint, &format!("  {label} "), format!("{} [{}]", finding.title, finding.id));
             }
         }
         sheet.point("  ", (lists.iter().all(|(_, list, _)| list.is_empty())).then_some("none, then and now"));
@@ -225,8 +226,8 @@ mod tests {
     use ramline_evidence::{LatencyStats, TierMeasurement};
     use ramline_snapshot::{Seen, Snapshot, meminfo::Meminfo};
 
-    fn against(old: &CheckupReport, new: &CheckupReport) -> Comparison {
-        Comparison::of(&old.into(), &new.into())
+    fn against(old: &CheckupReport, new: &CheckupReport) -> CheckupComparison {
+        CheckupComparison::of(&old.into(), &new.into())
     }
 
     fn report(free_mib: u64, disk_us: u64) -> CheckupReport {

@@ -29,12 +29,7 @@ pub fn conditions(table: &SeriesTable, records: &[RunRecord], how: &str) -> Shee
 
 /// Each value once, in the order in which they came.
 fn each(records: &[RunRecord], of: impl Fn(&RunRecord) -> String) -> String {
-    let mut all: Vec<String> = Vec::new();
-    for value in records.iter().map(of).filter(|value| !value.is_empty()) {
-        if !all.contains(&value) {
-            all.push(value);
-        }
-    }
+    let all = super::once(records.iter().map(of).filter(|value| !value.is_empty()));
     if all.is_empty() { "not recorded".to_owned() } else { all.join("; ") }
 }
 

@@ -1,6 +1,6 @@
 //! What only drop knows: five kinds of pages at four looks, and the machine before and after, of one run of each level.
 //!
-//! What it is: of the first run of each level. What it is not: the table over all runs, which stands before it.
+//! Of the first run of each level; the table over all runs stands before it.
 
 use ramline_evidence::{ArmDetail, Balance, DropKind, DropRun, DropStage};
 
@@ -10,11 +10,7 @@ use ramline_sheet::{Sheet, Table, number};
 pub fn dropped(sheet: &mut Sheet, details: &[ArmDetail]) {
     for detail in details {
         let Some(run) = DropRun::of(&detail.detail) else { continue };
-        sheet.heading(&format!(
-            "{}: pages of our own in memory, {} in each file",
-            detail.arm,
-            number::count(run.pages)
-        ));
+        sheet.heading(format!("{}: pages of our own in memory, {} in each file", detail.arm, number::count(run.pages)));
         pages(sheet, &run);
         for kind in DropKind::ALL {
             sheet.point(&format!("  {}: ", kind.word()), run.fate(kind).map(|fate| format!("{fate}.")));

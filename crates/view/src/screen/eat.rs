@@ -1,6 +1,6 @@
 //! What only eat-memory knows: memory over time, one run of each setting, and the columns of `free` with their formulas.
 //!
-//! What it is: of the first run of each setting. What it is not: the table over all runs, which stands before it.
+//! Of the first run of each setting; the table over all runs stands before it.
 
 use ramline_evidence::{ArmDetail, EatPoint, EatRun, FreeColumn, FreeGauges, SwapStart, Verdict, swap_starts};
 use ramline_units::Bytes;
@@ -19,7 +19,7 @@ pub fn eaten(sheet: &mut Sheet, details: &[ArmDetail]) {
             Some(_) => "the group as a machine",
             None => "free and avail of the machine, the rest of the group",
         };
-        sheet.heading(&format!("{}: memory over time (MiB, {whose})", detail.arm));
+        sheet.heading(format!("{}: memory over time (MiB, {whose})", detail.arm));
         over_time(sheet, run);
         sentences(detail, run).iter().for_each(|sentence| sheet.line(sentence));
     }
@@ -93,7 +93,7 @@ fn began(sheet: &mut Sheet, runs: &[(&ArmDetail, EatRun)]) {
         .right("free", |(_, run)| free(run))
         .right("still cached", |(_, run)| cached(run));
     sheet.headed_table("Where swapping began (the first look with 1 MiB swapped)", table);
-    swap_starts(&runs).iter().for_each(|start| sheet.line(&start_words(start)));
+    swap_starts(&runs).iter().for_each(|start| sheet.line(start_words(start)));
 }
 
 fn start_words(start: &SwapStart) -> String {

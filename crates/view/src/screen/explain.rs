@@ -1,7 +1,5 @@
 //! `explain TOPIC`: the answer, the numbers that decide, what to do; with `--more` all numbers and how it works; and the
 //! list of topics.
-//!
-//! What it is not: the answers (`ramline-advice`).
 
 use ramline_advice::{Area, Explanation, TOPICS};
 use schemars::JsonSchema;

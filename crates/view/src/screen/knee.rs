@@ -1,6 +1,4 @@
 //! The knee of a command: the answer as an interval, then every limit that was tried.
-//!
-//! What it is not: the search; that is [`Knee`] itself, a function of records.
 
 use ramline_evidence::SeriesTable;
 use ramline_evidence::knee::{Judged, Knee, Probe};
@@ -13,8 +11,8 @@ use ramline_sheet::{Cell, Column, Paint, Sheet, Table, number};
 pub fn knee_sheet(knee: &Knee, table: &SeriesTable) -> Sheet {
     let mut sheet = Sheet::new();
     let paint = if knee.enough.is_some() { Paint::Good } else { Paint::Warn };
-    sheet.answer(paint, &format!("{}.", knee.sentence()));
-    sheet.dim(&head(table));
+    sheet.answer(paint, format!("{}.", knee.sentence()));
+    sheet.dim(head(table));
     if let Some(free) = &knee.unlimited {
         let peak = knee.unlimited_peak.map(|peak| format!(", using up to {peak}, page cache included"));
         let (median, runs) = (number::seconds(free.median), number::things(free.n, "run"));
@@ -23,12 +21,8 @@ pub fn knee_sheet(knee: &Knee, table: &SeriesTable) -> Sheet {
     }
     sheet.heading("Limits that were tried");
     sheet.table(limits(knee));
-    let mut doubts: Vec<&String> = knee.doubts.iter().collect();
-    for note in table.arms.iter().flat_map(|arm| &arm.notes) {
-        if !doubts.contains(&note) {
-            doubts.push(note);
-        }
-    }
+    let notes = table.arms.iter().flat_map(|arm| &arm.notes).filter(|note| !knee.doubts.contains(note));
+    let doubts: Vec<&String> = knee.doubts.iter().chain(super::once(notes)).collect();
     if !doubts.is_empty() {
         sheet.blank();
     }

@@ -1,12 +1,10 @@
 //! The proof of a checkup, and code-plus-data in the lab: the same work in a sandbox under different settings, as one sheet.
-//!
-//! What it is not: the study; the table is made by [`ProofTable::of`].
 
 use ramline_evidence::{Measurement, work};
 
 use super::headline::{factor_of, headline};
 use crate::proof::{Outcome, ProofArm, ProofTable, Versus};
-use ramline_sheet::{Along, Bar, Bars, Cell, Line, Paint, Panel, Panels, Sheet, Table, number};
+use ramline_sheet::{Bar, Bars, Cell, Curve, Paint, Panel, Panels, Sheet, Table, number};
 
 /// The answer where the runs are no longer at hand: the headline of the times in the table.
 #[must_use]
@@ -20,7 +18,7 @@ pub fn proof_answer(table: &ProofTable) -> String {
 pub fn proof_sheet(table: &ProofTable, answer: &str) -> Sheet {
     let mut sheet = Sheet::new();
     sheet.answer(Paint::Bold, answer);
-    sheet.dim(&head(table));
+    sheet.dim(head(table));
     sheet.table(arms(table));
     if table.arms.iter().filter_map(|arm| arm.versus_first.as_ref()).any(|versus| !versus.separated) {
         sheet.dim("In brackets: not proven (6 runs of each are needed, and intervals or ranks that are apart).");
@@ -40,7 +38,7 @@ pub fn proof_sheet(table: &ProofTable, answer: &str) -> Sheet {
         more.table(run(table));
         if let Some(machine) = table.machine.as_ref().filter(|machine| !machine.kernel.is_empty()) {
             let disk = machine.scratch_disk.as_ref().map(|disk| format!(" on {disk}")).unwrap_or_default();
-            more.line(&format!(
+            more.line(format!(
                 "Linux {}, {} CPUs, {} of memory, control groups version {}, scratch place on {}{disk}.",
                 machine.kernel, machine.cpus, machine.mem_total, machine.cgroup_version, machine.scratch_fs
             ));
@@ -55,7 +53,7 @@ fn told(sheet: &mut Sheet, arm: &ProofArm) {
     sheet.point(&label, arm.versus_first.as_ref().map(|versus| format!("{}.", versus.sentence)));
     sheet.point(&label, arm.why.as_ref().map(|why| format!("{} ({why}).", arm.outcome.word())));
     if let Some(deviation) = arm.pool_deviation {
-        sheet.point(&label, &format!("limit + pool stayed within {} of nominal.", number::percent(deviation)));
+        sheet.point(&label, format!("limit + pool stayed within {} of nominal.", number::percent(deviation)));
     }
     arm.notes.iter().for_each(|note| sheet.point(&label, note));
 }
@@ -169,18 +167,16 @@ fn rounds(table: &ProofTable) -> Panels {
     let panel = |(arm, end): (&ProofArm, crate::proof::Point)| Panel {
         name: arm.name.clone(),
         value: format!("{} rounds in {}", number::trimmed(end.rounds), number::seconds(end.at_s)),
-        curves: vec![(Line::First, arm.timeline.iter().map(|point| (point.at_s, point.rounds)).collect())],
+        curves: vec![(Curve::First, arm.timeline.iter().map(|point| (point.at_s, point.rounds)).collect())],
         ..Panel::default()
     };
     Panels {
         title: "Rounds done".to_owned(),
-        along: Along::Seconds,
         unit: "rounds".to_owned(),
-        emulated: false,
         least: f64::from(table.rounds),
-        legend: Vec::new(),
         panels: shown.map(panel).collect(),
         note: "The first run of each setting; steeper is better.".to_owned(),
+        ..Panels::default()
     }
 }
 

@@ -1,6 +1,6 @@
 //! `measure tiers`: what an access to each tier costs, and the swappiness those costs alone imply.
 //!
-//! What it is not: advice; the ratio says nothing about how often either access happens.
+//! The ratio says nothing about how often either access happens.
 
 use ramline_evidence::{LatencyStats, Measurement, RAM, TierMeasurement, TierReport};
 use ramline_model::costs::{Blend, CostRatio, Implied};
@@ -17,7 +17,7 @@ pub fn tiers(report: &TierReport, ratio: Option<&CostRatio>, verbose: bool, styl
 #[must_use]
 pub fn tiers_sheet(report: &TierReport, ratio: Option<&CostRatio>, verbose: bool) -> Sheet {
     let mut sheet = Sheet::new();
-    sheet.answer(Paint::Bold, &first_line(report));
+    sheet.answer(Paint::Bold, first_line(report));
     sheet.warn(report.conditions.iter().find(|line| line.starts_with("trust: noisy")).map(|noisy| format!("{noisy}.")));
     let notes = notes(report);
     sheet.table(table(report, verbose, &notes));
@@ -74,13 +74,7 @@ fn first_line(report: &TierReport) -> String {
 
 /// The notes of all tiers, each once however many tiers carry it, with its number.
 fn notes(report: &TierReport) -> Vec<(u64, &str)> {
-    let mut once: Vec<&str> = Vec::new();
-    for note in report.tiers.iter().flat_map(|tier| &tier.notes) {
-        if !once.contains(&note.as_str()) {
-            once.push(note);
-        }
-    }
-    (1..).zip(once).collect()
+    (1..).zip(super::once(report.tiers.iter().flat_map(|tier| &tier.notes).map(String::as_str))).collect()
 }
 
 fn table<'a>(report: &'a TierReport, verbose: bool, notes: &[(u64, &str)]) -> Table<&'a TierMeasurement> {

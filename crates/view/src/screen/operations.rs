@@ -1,10 +1,11 @@
 //! A series whose figures are operations: one table an operation, a row a place, and where the first place does not win.
 //!
-//! What it is: another order of the same [`SeriesTable`]: figures are named `OPERATION` and `OPERATION: PART`, and those of one
-//! operation stand together. What it is not: for experiments whose figures have no parts; [`super::series`] shows those.
+//! Another order of the same [`SeriesTable`]: figures are named `OPERATION` and `OPERATION: PART`, and those of one
+//! operation stand together.
 
 use ramline_evidence::{ArmResult, Better, FigureResult, Lead, SeriesTable};
 
+use super::once;
 use super::series::{endings, median, spread, spread_head};
 use ramline_sheet::{Column, Sheet, Table, number};
 
@@ -13,12 +14,8 @@ const MEMORY: [&str; 2] = ["tmpfs", "ramfs"];
 
 /// The operations of a table in order; nothing when its figures have no parts.
 pub fn names(table: &SeriesTable) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    for figure in table.arms.iter().flat_map(|arm| &arm.figures) {
-        let name = figure.name.split_once(": ").map(|(operation, _)| operation);
-        names.extend(name.filter(|name| !names.contains(name)));
-    }
-    names
+    let names = table.arms.iter().flat_map(|arm| &arm.figures).filter_map(|figure| figure.name.split_once(": "));
+    once(names.map(|(operation, _)| operation))
 }
 
 /// One table an operation, then what follows from them.
@@ -36,11 +33,8 @@ fn ended(sheet: &mut Sheet, table: &SeriesTable) {
 }
 
 fn one<'a>(table: &'a SeriesTable, operation: &str) -> Table<&'a ArmResult> {
-    let mut parts: Vec<&str> = Vec::new();
-    for figure in table.arms.iter().flat_map(|arm| &arm.figures) {
-        let part = figure.name.strip_prefix(operation).and_then(|rest| rest.strip_prefix(": "));
-        parts.extend(part.filter(|part| !parts.contains(part)));
-    }
+    let part = |figure: &'a FigureResult| figure.name.strip_prefix(operation)?.strip_prefix(": ");
+    let parts: Vec<&str> = once(table.arms.iter().flat_map(|arm| &arm.figures).filter_map(part));
     let part = |arm: &'a ArmResult, name: &str| arm.figure(&format!("{operation}: {name}"));
     let has = |arm: &&ArmResult| {
         arm.figure(operation).is_some()
@@ -93,7 +87,7 @@ fn lost(sheet: &mut Sheet, table: &SeriesTable) {
     // Where nothing is a rate there is nothing to win.
     let rates = |arm: &&ArmResult| arm.figures.iter().any(|figure| figure.better == Better::Higher);
     let Some(memory) = memory_arm(table).filter(rates) else { return };
-    sheet.heading(&format!("Where {} does not win", memory.name));
+    sheet.heading(format!("Where {} does not win", memory.name));
     if table.arms.iter().any(|arm| arm.n < 2) {
         return sheet.line("One run proves nothing: at least two of each setting are needed, six for a claim.");
     }
@@ -125,7 +119,7 @@ fn notes(sheet: &mut Sheet, table: &SeriesTable) {
         sheet.heading("Notes");
     }
     for (note, arms) in all {
-        sheet.point(&format!("  {}: ", arms.join(", ")), &format!("{note}."));
+        sheet.point(&format!("  {}: ", arms.join(", ")), format!("{note}."));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The way of single calls through the kernel as a screen: of each setting the run of median length, as a tree with layers and times.
 //!
-//! What it is: a function of raw records of `lab run read-path`. What it is not: the whole tree: steps that took little together with
-//! all they called are counted and not drawn; `--json` has them all.
+//! A function of raw records of `lab run read-path`. Not the whole tree: steps that took little together with all they
+//! called are counted and not drawn; `--json` has them all.
 
 use ramline_evidence::path::{CallPath, Layer, Step};
 use ramline_evidence::{RunRecord, SeriesTable};
@@ -70,13 +70,13 @@ fn of_arm(arm: &str, records: &[RunRecord]) -> Option<ArmPath> {
 fn call(sheet: &mut Sheet, found: &ArmPath) {
     let path = &found.path;
     let time = number::call_time;
-    sheet.heading(&format!("{}: {}", found.arm, path.what));
+    sheet.heading(format!("{}: {}", found.arm, path.what));
     let how = if path.tracer == "tracepoints" { "tracepoints only" } else { path.tracer.as_str() };
-    sheet.line(&format!("Recorded: {} ({how}; recording takes time itself).", time(path.took)));
+    sheet.line(format!("Recorded: {} ({how}; recording takes time itself).", time(path.took)));
     let by = path.by_layer();
     let parts: Vec<String> =
         Layer::ALL.iter().filter_map(|layer| Some(format!("{} {}", layer.word(), time(*by.get(layer)?)))).collect();
-    sheet.line(&format!("By layer: {}.", parts.join(", ")));
+    sheet.line(format!("By layer: {}.", parts.join(", ")));
     let own = |step: &Step| (step.by.is_none() && step.own.0 > 0).then(|| time(step.own));
     let (steps, left_out) = path.worth_a_line(LEAST);
     let table = Table::of(steps).right("at", |step| time(step.at)).right("own time", own);
@@ -84,11 +84,11 @@ fn call(sheet: &mut Sheet, found: &ArmPath) {
     if left_out > 0 {
         let verb = if left_out == 1 { "is" } else { "are" };
         let steps = number::things(left_out, "step");
-        sheet.dim(&format!("{steps} shorter than {} {verb} not drawn.", number::whole_percent(LEAST)));
+        sheet.dim(format!("{steps} shorter than {} {verb} not drawn.", number::whole_percent(LEAST)));
     }
     for (after, time_asleep) in path.stalls().iter().take(3) {
         let word = if path.tracer == "tracepoints" { "after" } else { "in" };
-        sheet.line(&format!("Asleep {} {word} {after}.", time(*time_asleep)));
+        sheet.line(format!("Asleep {} {word} {after}.", time(*time_asleep)));
     }
     found.registered.iter().for_each(|text| sheet.line(format!("The file system's own function: {text}")));
 }

@@ -1,6 +1,4 @@
 //! What a checkup rests on: what was not done, what was not seen, under what conditions all of it holds, and what looking cost.
-//!
-//! What it is not: what was found; those are the other topics of the report.
 
 use crate::{CheckupReport, Skipped, UnseenSection};
 use ramline_sheet::format::{date, long};
@@ -10,7 +8,7 @@ use ramline_sheet::{Paint, Sheet, Table};
 #[must_use]
 pub fn record(report: &CheckupReport) -> Sheet {
     let mut sheet = Sheet::new();
-    sheet.answer(Paint::Plain, &answer(report));
+    sheet.answer(Paint::Plain, answer(report));
     sheet.more("Left behind by an earlier run", |more| {
         for (title, lines) in [("Removed before this one", &report.removed), ("Still there", &report.leftovers)] {
             if !lines.is_empty() {

@@ -1,12 +1,12 @@
 //! A series of any experiment as a sheet, and its raw figures as comma-separated values.
 //!
-//! What it is: for each setting the leading figures with their spread, what may be claimed against the first one, and how the
-//! runs ended. What it is not: the study; that is [`SeriesTable::of`].
+//! For each setting the leading figures with their spread, what may be claimed against the first one, and how the runs
+//! ended.
 
 use ramline_evidence::{ArmResult, Better, FigureResult, Interval, Measurement, RunRecord, SeriesTable, Spread};
 
 use super::headline::headline;
-use super::operations;
+use super::{once, operations};
 use ramline_sheet::{Bar, Bars, Cell, Column, Paint, Sheet, Table, number};
 
 /// How many figures stand beside the setting's name; the others follow one by one.
@@ -20,8 +20,8 @@ const MOST_RUNS: usize = 700;
 #[must_use]
 pub fn series_sheet(table: &SeriesTable, lead: &[&str]) -> Sheet {
     let mut sheet = Sheet::new();
-    sheet.answer(Paint::Bold, &headline(table, lead));
-    sheet.dim(&head(table));
+    sheet.answer(Paint::Bold, headline(table, lead));
+    sheet.dim(head(table));
     if table.emulated {
         sheet.warn("The processor was emulated: its seconds compare with each other, with no real machine.");
     }
@@ -127,13 +127,7 @@ pub(super) fn head(table: &SeriesTable) -> String {
 
 /// The figures of all arms, each once, in order.
 pub(super) fn figures(table: &SeriesTable) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    for figure in table.arms.iter().flat_map(|arm| &arm.figures) {
-        if !names.contains(&figure.name.as_str()) {
-            names.push(&figure.name);
-        }
-    }
-    names
+    once(table.arms.iter().flat_map(|arm| &arm.figures).map(|figure| figure.name.as_str()))
 }
 
 pub(super) fn spread_head(table: &SeriesTable, name: &str) -> &'static str {
@@ -175,7 +169,7 @@ pub(super) fn claims(sheet: &mut Sheet, arm: &ArmResult) {
     for figure in &arm.figures {
         let Some(versus) = figure.versus_first.as_ref().filter(|_| figure.claimed) else { continue };
         let kind = if arm.emulated && figure.measurement.unit == "s" { " (emulated seconds)" } else { "" };
-        sheet.point(&label, &format!("{}{kind}: {}.", figure.name, versus.sentence()));
+        sheet.point(&label, format!("{}{kind}: {}.", figure.name, versus.sentence()));
     }
     arm.notes.iter().for_each(|note| sheet.point(&label, note));
 }

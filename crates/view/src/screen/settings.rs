@@ -1,10 +1,9 @@
 //! The settings of a series: what was varied and how the runs ended; every run in the order in which they were made; and the kernel's
 //! settings as they were read back.
-//!
-//! What it is not: what came out; that is the sheet of the series.
 
 use ramline_evidence::{ArmResult, Figure, RunRecord, SeriesTable, SwapKind, Verdict, even, verdict_word};
 
+use super::once;
 use super::series::{figures, leading};
 use ramline_sheet::format::date;
 use ramline_sheet::text::number::value;
@@ -79,12 +78,7 @@ fn why(verdict: &Verdict) -> Option<&str> {
 
 /// The reasons of its runs, each once.
 fn reasons(arm: &ArmResult, records: &[RunRecord]) -> String {
-    let mut all: Vec<&str> = Vec::new();
-    for reason in arm.runs(records).filter_map(|record| why(&record.verdict)) {
-        if !all.contains(&reason) {
-            all.push(reason);
-        }
-    }
+    let all = once(arm.runs(records).filter_map(|record| why(&record.verdict)));
     listed(&all, BESIDE, "; and ", " more")
 }
 
@@ -127,7 +121,7 @@ pub fn runs(table: &SeriesTable, records: &[RunRecord], lead: &[&str]) -> Sheet 
         0 => String::new(),
         more => format!(" {} more are not listed.", number::count(more)),
     };
-    sheet.line(&format!(
+    sheet.line(format!(
         "In the order in which they were made; settings take turns.{more} ramline lab report --csv prints all figures of every run."
     ));
     sheet.table(drawn);
@@ -164,11 +158,6 @@ pub fn read_back<'a>(table: &'a SeriesTable, records: &'a [RunRecord]) -> Sheet 
 }
 
 fn values(arm: &ArmResult, records: &[RunRecord], name: &str) -> String {
-    let mut values: Vec<&str> = Vec::new();
-    for value in arm.runs(records).filter_map(|run| run.verified.get(name)) {
-        if !values.contains(&value.as_str()) {
-            values.push(value);
-        }
-    }
+    let values = once(arm.runs(records).filter_map(|run| run.verified.get(name)).map(String::as_str));
     if values.is_empty() { "-".to_owned() } else { listed(&values, VALUES, "; ", " more") }
 }

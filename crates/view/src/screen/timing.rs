@@ -1,8 +1,8 @@
 //! A series of timings as the table people know from benchmark programs: median, range, how many times the fastest, and where the
 //! time went.
 //!
-//! What it is not: a mean with a deviation. Times of runs are not spread evenly around a middle, so the median with its interval
-//! stands there, and the smallest and largest beside it.
+//! Times of runs are not spread evenly around a middle, so the median with its interval stands there, and the smallest
+//! and largest beside it.
 
 use ramline_evidence::even::CPU_TIME;
 use ramline_evidence::{ArmResult, Paced, SeriesTable};
@@ -20,11 +20,11 @@ const PARTS: [&str; 5] = ["user", "system", CPU_TIME, "major faults", "read from
 #[must_use]
 pub fn timing_sheet(table: &SeriesTable) -> Sheet {
     let mut sheet = Sheet::new();
-    sheet.answer(Paint::Bold, &headline(table, &[WALL]));
-    sheet.dim(&head(table));
+    sheet.answer(Paint::Bold, headline(table, &[WALL]));
+    sheet.dim(head(table));
     sheet.table(times(table));
     for arm in table.arms.iter().filter(|arm| arm.verdicts.iter().any(|(word, _)| word != "completed")) {
-        sheet.line(&format!("{}: {}", arm.name, ended(arm)));
+        sheet.line(format!("{}: {}", arm.name, ended(arm)));
     }
     let parts: Vec<&str> =
         PARTS.into_iter().filter(|name| table.arms.iter().any(|arm| arm.figure(name).is_some())).collect();

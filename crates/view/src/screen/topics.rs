@@ -1,6 +1,6 @@
 //! The topics of a checkup's report, each as one sheet: what `show` says of the same thing, and what was measured beside it.
 //!
-//! What it is not: a renderer. Nothing here knows whether a terminal or a page is written.
+//! Nothing here knows whether a terminal or a page is written.
 //!
 //! Worked example: a report with a ledger has the topic `ledger`, "Where the memory is".
 
@@ -17,7 +17,7 @@ use ramline_sheet::{Block, Paint, Sheet, Table, Timed, number};
 
 /// One topic.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Topic {
+pub struct ReportTopic {
     /// Its stable name.
     pub id: &'static str,
     /// Its name among the contents.
@@ -30,7 +30,7 @@ pub struct Topic {
 
 /// The topics the report has something for.
 #[must_use]
-pub fn topics(report: &CheckupReport) -> Vec<Topic> {
+pub fn topics(report: &CheckupReport) -> Vec<ReportTopic> {
     let all = [
         ("todo", "What to do", "What to do", findings(&report.findings)),
         ("ledger", "Memory", "Where the memory is", ledger(report)),
@@ -40,7 +40,7 @@ pub fn topics(report: &CheckupReport) -> Vec<Topic> {
         ("swap", "Swap", "Swap and zram", swap(report)),
         ("tmpfs", "Files in RAM", "Files in RAM", tmpfs(report)),
     ];
-    let topics = all.into_iter().map(|(id, name, heading, sheet)| Topic { id, name, heading, sheet });
+    let topics = all.into_iter().map(|(id, name, heading, sheet)| ReportTopic { id, name, heading, sheet });
     topics.filter(|topic| !topic.sheet.is_empty()).collect()
 }
 
@@ -192,7 +192,7 @@ fn rests_on(sheet: &mut Sheet, finding: &Finding) {
     let table = Table::of(&finding.evidence).wrapped("", |it| &it.what).wrapped("", |it| &it.value);
     sheet.table(table.wrapped("", |it| &it.source).indented(3));
     if !finding.already.is_empty() {
-        sheet.point("   already in place: ", &finding.already.join("; "));
+        sheet.point("   already in place: ", finding.already.join("; "));
     }
     if finding.change.is_some() {
         sheet.point("   if it is wrong: ", &finding.cost_if_wrong);

@@ -13,29 +13,29 @@ pub fn versus_sheet(versus: &Versus) -> Sheet {
     let (first, second) = &versus.experiments;
     sheet.painted(
         Paint::Bold,
-        &if first == second { format!("{first}: first and second") } else { format!("{first} and {second}") },
+        if first == second { format!("{first}: first and second") } else { format!("{first} and {second}") },
     );
     versus.unlike.iter().for_each(|fact| sheet.warn(format!("They differ in {fact}.")));
     sheet.line(versus.arms.is_empty().then_some("No setting is in both."));
     for (arm, figure) in versus.arms.iter().flat_map(|arm| arm.figures.iter().map(move |figure| (arm, figure))) {
         if let Some(comparison) = figure.versus.as_ref().filter(|_| figure.claimed) {
-            sheet.point(&format!("  {}: ", arm.name), &format!("{}: {}.", figure.name, comparison.sentence()));
+            sheet.point(&format!("  {}: ", arm.name), format!("{}: {}.", figure.name, comparison.sentence()));
         }
     }
     for arm in &versus.arms {
         let [first, second] = [&arm.first_ended, &arm.second_ended].map(|ended| endings(ended));
         if first != second {
-            sheet.point(&format!("  {}: ", arm.name), &format!("its runs ended {first}, and {second}."));
+            sheet.point(&format!("  {}: ", arm.name), format!("its runs ended {first}, and {second}."));
         }
     }
     let claimed = versus.arms.iter().flat_map(|arm| &arm.figures).any(|figure| figure.claimed);
     if !claimed && !versus.arms.is_empty() {
-        sheet.line(&none(versus));
+        sheet.line(none(versus));
     }
     table(&mut sheet, versus);
     for (which, names) in [("first", &versus.only_first), ("second", &versus.only_second)] {
         if !names.is_empty() {
-            sheet.dim(&format!("Only in the {which}: {}.", names.join(", ")));
+            sheet.dim(format!("Only in the {which}: {}.", names.join(", ")));
         }
     }
     sheet

@@ -1,6 +1,6 @@
 //! `show cgroups`: the tree of memory control groups, where each one's charge goes, and what could be taken from it.
 //!
-//! What it is not: a list of who uses a shared page; the group that touched it first is charged.
+//! A shared page is charged to the group that touched it first.
 
 mod asides;
 mod one;
@@ -140,8 +140,8 @@ impl ShowCgroups {
 
     fn headline(&self, sheet: &mut Sheet, version: Version) {
         let count = number::things(self.count, "memory control group");
-        sheet.answer(Paint::Bold, &format!("{count}; each line is a group with all below it (now)."));
-        sheet.dim(&match version {
+        sheet.answer(Paint::Bold, format!("{count}; each line is a group with all below it (now)."));
+        sheet.dim(match version {
             Version::V1 => format!(
                 "Version 1, {}. The top: all page cache and anonymous memory, and the kernel memory of the groups.",
                 self.mount
@@ -206,7 +206,7 @@ impl ShowCgroups {
         sheet.blank();
         let cost =
             self.cost.map(|cost| format!(": {} took {cost}", number::things(self.count, "group"))).unwrap_or_default();
-        sheet.dim(&format!(
+        sheet.dim(format!(
             "freeable: what reclaim could take at once, without swap, at most; what must be written first is not in it. A page is charged to the group that touched it \
              first. Reading makes the kernel bring each group's counters up to date{cost}."
         ));

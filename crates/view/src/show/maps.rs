@@ -86,7 +86,7 @@ impl ShowMaps {
                 Some(dirty) => format!("; {dirty} more were changed and must be written first"),
                 None => "; how much of it was changed and must be written first is not known for every file".to_owned(),
             };
-            sheet.line(&format!(
+            sheet.line(format!(
                 "If these pages were evicted, {} would be read again as they are used ({} of it code){dirty}.",
                 reread.clean, reread.code
             ));
@@ -94,7 +94,7 @@ impl ShowMaps {
         if let (Some(speed), Some(cost)) = (&self.speed, &self.cost) {
             cost_lines(sheet, speed, cost);
         } else if let Some(why) = &self.not_measured {
-            sheet.dim(&format!("What that costs was not measured: {why}."));
+            sheet.dim(format!("What that costs was not measured: {why}."));
         }
         let stays: Vec<String> = [
             (reread.copies, "of pages written in private mappings of files (copies)"),
@@ -143,7 +143,7 @@ impl ShowMaps {
 impl Screen for ShowMaps {
     fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
-        sheet.answer(Paint::Bold, &self.answer());
+        sheet.answer(Paint::Bold, self.answer());
         self.reread(&mut sheet);
         tables::files(&mut sheet, &self.mapped, self.top);
         tables::classes(&mut sheet, &self.mapped);
@@ -157,7 +157,7 @@ impl Screen for ShowMaps {
 
 fn cost_lines(sheet: &mut Sheet, speed: &Speed, cost: &Cost) {
     let order = cost.in_order.map(|t| format!("{t} in order to ")).unwrap_or_default();
-    sheet.line(&format!(
+    sheet.line(format!(
         "At the speed of {} just now that costs {order}{} page by page, for the {} that are on it; faults with read-ahead lie between.",
         speed.disk, cost.one_by_one, cost.bytes
     ));
@@ -167,7 +167,7 @@ fn cost_lines(sheet: &mut Sheet, speed: &Speed, cost: &Cost) {
         "Measured on these files past the page cache in {took}: 4 KiB at random n {n}, median {p50_ns}, mean {mean}, 99 % below {p99_ns}, range {min_ns} to {max_ns}"
     );
     let in_order = speed.sequential.as_ref().map(in_order).unwrap_or_default();
-    sheet.dim(&format!("{random}{in_order}. The drive or a hypervisor may have answered from a cache of its own."));
+    sheet.dim(format!("{random}{in_order}. The drive or a hypervisor may have answered from a cache of its own."));
 }
 
 fn in_order(measured: &Measurement) -> String {
@@ -179,4 +179,95 @@ fn in_order(measured: &Measurement) -> String {
         "; these files in order, up to 1 MiB at a time (one large file, as measure tiers reads, is often faster) n {}, median {median} ({word} {low} to {high})",
         measured.n
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use ramline_model::maps::{ClassUse, FileUse, Program, RangeUse, Totals};
+    use ramline_snapshot::maps::{NameState, Usage};
+
+    use super::*;
+    use ramline_sheet::text::Style;
+    use ramline_sheet::text::width;
+
+    const LONG: &str = "/usr/lib/x86_64-linux-gnu/perl/5.36/auto/Encode/Encode.so";
+
+    fn mapped() -> Mapped {
+        let mib = Bytes::from_mib;
+        let usage = Usage { rss: mib(4), anonymous: mib(1), shared_dirty: mib(1), ..Usage::default() };
+        let file = |path: &str, name| FileUse {
+            path: path.to_owned(),
+            name,
+            processes: 3,
+            programs: vec![
+                Program { name: "perl".to_owned(), processes: 2, pid: None },
+                Program { name: "sh".to_owned(), processes: 1, pid: Some(7) },
+            ],
+            size: mib(9),
+            resident: Some(mib(5)),
+            clean: Some(mib(4)),
+            code: Some(mib(2)),
+            cached_share: Some(0.5),
+            cached: Some(mib(5)),
+            basis: Basis::PageCache,
+            ..FileUse::default()
+        };
+        Mapped {
+            processes: 3,
+            totals: Totals { files: 3, known: 3, resident: mib(15), code: mib(2), gone: 1, ..Totals::default() },
+            files: vec![
+                file(LONG, NameState::There),
+                file("/usr/lib/old.so", NameState::Replaced),
+                file("/a", NameState::There),
+            ],
+            classes: vec![ClassUse { ranges: 2, usage: Some(usage), ..ClassUse::default() }],
+            ranges: vec![RangeUse {
+                pid: 31,
+                start: "7f1a04dbc000".to_owned(),
+                permissions: "r-xp".to_owned(),
+                size: mib(4),
+                path: Some(LONG.to_owned()),
+                usage: Some(usage),
+                ..RangeUse::default()
+            }],
+            ..Mapped::default()
+        }
+    }
+
+    fn screen(columns: usize) -> String {
+        ShowMaps::new(mapped(), 2, None).text(&Style { colour: false, width: columns })
+    }
+
+    #[test]
+    fn a_wide_terminal_shows_every_path_whole_and_every_column() {
+        let text = screen(200);
+        let row = text.lines().find(|line| line.starts_with(LONG)).unwrap();
+        let cells: Vec<&str> = row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+        assert_eq!(cells, [LONG, "5.0 MiB", "2.0 MiB", "4.0 MiB", "3", "50.0 %", "9.0 MiB"]);
+        assert!(text.contains("/usr/lib/old.so (replaced)"), "{text}");
+        assert!(text.contains("1 more file with 5.0 MiB resident (--top 3, --json for all)."), "{text}");
+        assert!(!text.contains("..."), "{text}");
+    }
+
+    #[test]
+    fn a_narrow_terminal_keeps_the_beginning_and_the_last_name_of_a_path() {
+        for columns in [60, 80] {
+            let text = screen(columns);
+            assert!(text.lines().all(|line| width(line) <= columns), "{text}");
+            assert!(text.contains("\n/usr/lib/.../Encode.so ") && !text.contains(LONG), "{text}");
+        }
+        assert!(screen(80).contains("used by") && !screen(60).contains("used by"), "{}", screen(60));
+    }
+
+    #[test]
+    fn what_data_is_and_what_is_left_out_are_told() {
+        let text = screen(200);
+        assert!(
+            text.starts_with(
+                "3 processes map 3 files; 15.0 MiB (2.0 MiB code, 13.0 MiB data) of them are in RAM (now;"
+            )
+        );
+        assert!(text.contains("Old files still mapped: 1 file (0 B resident, now)."), "{text}");
+        assert!(text.contains("2 x perl, sh (7)"), "{text}");
+    }
 }

@@ -1,6 +1,4 @@
 //! A table as lines of a terminal.
-//!
-//! What it is not: which columns there is room for, and how wide they are (`fit`).
 
 use super::fit::Layout;
 use super::{GAP, text};

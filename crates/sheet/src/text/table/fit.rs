@@ -1,7 +1,5 @@
 //! Which columns of a table a terminal has room for, how wide each is, and what of a text stands in it.
 //!
-//! What it is not: colours and padding; those are drawn by the table.
-//!
 //! Worked example: a name of 30 columns that is not made narrower than 12, and two numbers of 9 that can be left out, on a terminal
 //! of 30 columns: the name has 19 and the first number stays.
 

@@ -85,7 +85,7 @@ impl ShowCgroups {
         }
         if !said.is_empty() {
             sheet.blank();
-            sheet.line(&format!("Not in these figures: {}.", said.join("; ")));
+            sheet.line(format!("Not in these figures: {}.", said.join("; ")));
         }
     }
 }

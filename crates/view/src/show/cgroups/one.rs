@@ -46,7 +46,7 @@ fn headline(sheet: &mut Sheet, group: &GroupMemory) {
             format!("; {own} of it to itself{or}, {removed}the rest to {} below", number::things(n, "group"))
         }
     };
-    sheet.answer(Paint::Bold, &format!("{}{owner}: {charged}{below}.", group.path));
+    sheet.answer(Paint::Bold, format!("{}{owner}: {charged}{below}.", group.path));
 }
 
 fn waterfall(sheet: &mut Sheet, group: &GroupMemory, version: Option<Version>) {
@@ -76,13 +76,13 @@ fn waterfall(sheet: &mut Sheet, group: &GroupMemory, version: Option<Version>) {
     sheet.dim((!none.is_empty()).then(|| format!("Nothing in: {}.", none.join("; "))));
     if version == Some(Version::V1) {
         let kernel = group.part(PartId::KernelOther).unwrap_or_default();
-        sheet.dim(&if group.depth == 0 {
+        sheet.dim(if group.depth == 0 {
             format!("Version 1 counts page cache and anonymous memory at the top; kernel memory of the groups, {kernel}, is added here.")
         } else {
             "Version 1 counts kernel memory (slab, stacks, page tables, per-CPU) as one figure.".to_owned()
         });
         if let Some(tcp) = group.within.tcp_beside.filter(|tcp| tcp.0 > 0) {
-            sheet.line(&format!("TCP buffers: {tcp} (now), which version 1 counts beside what is charged."));
+            sheet.line(format!("TCP buffers: {tcp} (now), which version 1 counts beside what is charged."));
         }
     }
 }

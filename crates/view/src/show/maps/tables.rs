@@ -62,12 +62,12 @@ pub fn files(sheet: &mut Sheet, mapped: &Mapped, top: usize) {
     if rest > 0 {
         let resident = mapped.resident_from(named.len());
         let files = number::things(rest, "more file");
-        sheet.dim(&format!("{files} with {resident} resident (--top {}, --json for all).", mapped.files.len()));
+        sheet.dim(format!("{files} with {resident} resident (--top {}, --json for all).", mapped.files.len()));
     }
     for known in mapped.not_told() {
         let files = number::things(known.files, "file");
         let why = &known.why;
-        sheet.dim(&match known.basis {
+        sheet.dim(match known.basis {
             Basis::Unknown => format!("Unknown for {files}: {why}."),
             _ => {
                 format!("Known only by the page tables of the processes read, so at least as much, for {files}: {why}.")
@@ -129,7 +129,7 @@ pub fn classes(sheet: &mut Sheet, mapped: &Mapped) {
             format!("{} {}{apart}", l.name, l.kernel)
         });
         let lines: Vec<String> = lines.collect();
-        sheet.dim(&format!("The ranges add up to the kernel's own totals of the processes: {}.", lines.join(", ")));
+        sheet.dim(format!("The ranges add up to the kernel's own totals of the processes: {}.", lines.join(", ")));
     }
 }
 
@@ -159,7 +159,7 @@ pub fn gone(sheet: &mut Sheet, mapped: &Mapped, top: usize) {
     if gone.is_empty() {
         return;
     }
-    sheet.heading(&format!(
+    sheet.heading(format!(
         "Old files still mapped: {} ({} resident, now). Their space on disk and in RAM is free when the last user ends.",
         number::things(mapped.totals.gone, "file"),
         mapped.totals.gone_resident
@@ -170,7 +170,7 @@ pub fn gone(sheet: &mut Sheet, mapped: &Mapped, top: usize) {
             _ => "deleted",
         };
         let resident = file.resident.map(|b| format!(", {b} resident")).unwrap_or_default();
-        sheet.point("  ", &format!("{}: {state}{resident}; {}", file.path, programs(&file.programs)));
+        sheet.point("  ", format!("{}: {state}{resident}; {}", file.path, programs(&file.programs)));
     }
     more(sheet, "  ", gone.len(), top.max(1), "");
 }
@@ -179,7 +179,7 @@ pub fn gone(sheet: &mut Sheet, mapped: &Mapped, top: usize) {
 fn more(sheet: &mut Sheet, indent: &str, all: usize, shown: usize, what: &str) {
     let rest = number::beyond(all, shown);
     if rest > 0 {
-        sheet.painted_point(Paint::Dim, indent, &format!("and {} more{what} (--json for all)", number::count(rest)));
+        sheet.painted_point(Paint::Dim, indent, format!("and {} more{what} (--json for all)", number::count(rest)));
     }
 }
 
@@ -205,19 +205,19 @@ pub fn duplicates(sheet: &mut Sheet, mapped: &Mapped, top: usize) {
         return;
     }
     let (least, most) = mapped.sharing_saves();
-    sheet.heading(&format!(
+    sheet.heading(format!(
         "One file under several inodes: sharing one copy of each would save {} to {} of RAM (bounds)",
         size(least),
         size(most)
     ));
     for duplicate in mapped.duplicates.iter().take(top.max(1)) {
-        sheet.point("  ", &duplicate_words(duplicate));
+        sheet.point("  ", duplicate_words(duplicate));
         for copy in duplicate.copies.iter().take(COPIES) {
             let resident = copy.resident.map_or_else(|| "unknown".to_owned(), size);
             let users = processes(copy.processes);
             sheet.point(
                 "    ",
-                &format!("{} ({}, inode {}): {resident} resident, {users}", copy.path, copy.device, copy.inode),
+                format!("{} ({}, inode {}): {resident} resident, {users}", copy.path, copy.device, copy.inode),
             );
         }
         more(sheet, "    ", duplicate.copies.len(), COPIES, "");

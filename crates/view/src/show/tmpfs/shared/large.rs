@@ -27,33 +27,14 @@ pub fn files(sheet: &mut Sheet, title: &str, files: &[File], top: usize) {
     list(sheet, title, files.iter().map(of_file).collect(), top);
 }
 
-fn list(sheet: &mut Sheet, title: &str, all: Vec<Large>, top: usize) {
-    if all.is_empty() {
-        return;
-    }
-    sheet.heading(title);
-    let mut table = Table::new(vec![
-        Column::wrapped("what").at_least(24),
-        Column::right("in RAM"),
-        Column::right("in swap"),
-        Column::right("RAM or swap"),
-        Column::left("owner").folds(),
-        Column::right("last used").folds(),
-        Column::wrapped("held by").at_least(20),
-    ]);
-    let size = |bytes: Bytes| if bytes.0 > 0 { bytes.to_string() } else { String::new() };
-    for large in all.into_iter().take(top) {
-        table.row([
-            large.what.into(),
-            large.amount.resident.to_string().into(),
-            size(large.amount.swapped).into(),
-            size(large.amount.either).into(),
-            owner(large.owner).into(),
-            large.age.map(|age| format!("{} ago", number::age(age))).unwrap_or_default().into(),
-            large.held.into(),
-        ]);
-    }
-    sheet.table(table);
+fn list(sheet: &mut Sheet, title: &str, mut all: Vec<Large>, top: usize) {
+    all.truncate(top);
+    let what = Table::of(&all).column(Column::wrapped("what").at_least(24), |large| &large.what);
+    let table = super::amounts(what, "", |large| large.amount)
+        .column(Column::left("owner").folds(), |large| owner(large.owner))
+        .column(Column::right("last used").folds(), |large| large.age.map(|age| format!("{} ago", number::age(age))))
+        .column(Column::wrapped("held by").at_least(20), |large| &large.held);
+    sheet.headed_table(title, table);
 }
 
 fn of_file(file: &File) -> Large {
