@@ -6,7 +6,6 @@ use ramline_units::{Bytes, Nanos, SignedBytes};
 
 use super::column::Column;
 use crate::escape;
-use crate::text::number;
 
 /// What a piece of text is, for colouring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -86,13 +85,6 @@ impl From<&str> for Cell {
     }
 }
 
-/// A count, with thousands apart.
-impl From<u64> for Cell {
-    fn from(count: u64) -> Self {
-        number::count(count).into()
-    }
-}
-
 /// Nothing stands in it where there is no value.
 impl<T: Into<Cell>> From<Option<T>> for Cell {
     fn from(value: Option<T>) -> Self {
@@ -160,6 +152,17 @@ impl<R: Copy> Table<R> {
         self.columns.push(column);
         self.of.iter().zip(&mut self.rows).for_each(|(row, cells)| cells.push(cell(*row).into()));
         self
+    }
+
+    /// A column of sentences or numbers for each of these, and what stands there for each row.
+    #[must_use]
+    pub fn columns<I, C: Into<Cell>>(
+        self,
+        each: impl IntoIterator<Item = I>,
+        column: impl Fn(&I) -> Column,
+        cell: impl Fn(&I, R) -> C,
+    ) -> Self {
+        each.into_iter().fold(self, |table, one| table.column(column(&one), |row| cell(&one, row)))
     }
 
     /// A column of words.

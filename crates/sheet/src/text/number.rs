@@ -9,6 +9,8 @@
 
 use ramline_units::{Bytes, Nanos, SignedBytes};
 
+use crate::sheet::Cell;
+
 /// A share as a percentage with one decimal; two below 1 %.
 #[must_use]
 pub fn percent(share: f64) -> String {
@@ -39,6 +41,13 @@ pub fn count(n: u64) -> String {
         out.push(digit);
     }
     out
+}
+
+/// A count, with thousands apart.
+impl From<u64> for Cell {
+    fn from(n: u64) -> Self {
+        count(n).into()
+    }
 }
 
 /// A count of things: `1 round`, `20,478 inodes`, `3 processes`.

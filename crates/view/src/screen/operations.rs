@@ -45,7 +45,8 @@ fn one<'a>(table: &'a SeriesTable, operation: &str) -> Table<&'a ArmResult> {
         .right("rate", |arm| arm.figure(operation).map(|figure| median(arm, figure)))
         .column(Column::left(spread_head(table, operation)).spare(), |arm| arm.figure(operation).map(spread))
         .column(Column::right("of first").spare(), |arm| arm.figure(operation).and_then(of_first));
-    parts.iter().fold(drawn, |drawn, name| drawn.right(name, |arm| part(arm, name).map(|figure| median(arm, figure))))
+    let median_of = |name: &&&str, arm| part(arm, name).map(|figure| median(arm, figure));
+    drawn.columns(&parts, |name| Column::right(name), median_of)
 }
 
 /// Only where it may be claimed.

@@ -7,7 +7,7 @@ use super::once;
 use super::series::{figures, leading};
 use ramline_sheet::format::date;
 use ramline_sheet::text::number::value;
-use ramline_sheet::{Cell, Paint, Sheet, Table, number};
+use ramline_sheet::{Cell, Column, Paint, Sheet, Table, number};
 
 /// Runs listed: the raw records have the others.
 const MOST_RUNS: usize = 150;
@@ -149,11 +149,11 @@ pub fn read_back<'a>(table: &'a SeriesTable, records: &'a [RunRecord]) -> Sheet 
     };
     let (everywhere, differ): (Vec<&str>, Vec<&str>) = names.into_iter().partition(|name| same(name).is_some());
     let named = |names: Vec<&'a str>| Table::of(names).wrapped("setting of the kernel", |name| name);
-    let by_setting =
-        |drawn: Table<&'a str>, arm: &ArmResult| drawn.wrapped(&arm.name, |name| values(arm, records, name));
+    let of_arm = |arm: &&ArmResult, name: &str| values(arm, records, name);
+    let by_setting = named(differ).columns(&table.arms, |arm| Column::wrapped(&arm.name), of_arm);
     sheet.line("Read back from inside the sandbox before or after each run, not as asked for.");
     sheet.headed_table("The same in every run", named(everywhere).wrapped("value", same));
-    sheet.headed_table("By setting", table.arms.iter().fold(named(differ), by_setting));
+    sheet.headed_table("By setting", by_setting);
     sheet
 }
 

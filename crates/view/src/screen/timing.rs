@@ -55,7 +55,7 @@ fn spent<'a>(table: &'a SeriesTable, parts: &[&str]) -> Table<&'a ArmResult> {
         figure.map(|measured| short(measured.median, &measured.unit))
     };
     let arms = Table::of(&table.arms).wrapped("setting", |arm| &arm.name);
-    parts.iter().fold(arms, |drawn, name| drawn.right(name, |arm| of(arm, name)))
+    arms.columns(parts, |name| Column::right(name), |name, arm| of(arm, name))
 }
 
 /// A count needs no unit below its name, and no decimals where it is whole.

@@ -2,7 +2,7 @@
 //!
 //! Counters since boot are not shown as rates.
 
-use ramline_model::fragmentation::Index;
+use ramline_model::fragmentation::{Index, Order};
 use ramline_model::pressure::{self, PressureModel, PressureState, Psi, PsiGap, Rates, StallLine};
 use ramline_model::watermarks::{self, Band, Distance, NodeMarks, ScaleFactor, Watermarks, ZoneMarks};
 use ramline_snapshot::{Snapshot, Wanted, Window};
@@ -312,8 +312,8 @@ fn orders(sheet: &mut Sheet, marks: &Watermarks) {
         Index::Thousandths(n) => n.to_string(),
     };
     let rows = Table::of([true, false]).left("order", |blocks| if blocks { "blocks" } else { "index" });
-    sheet.table(zone.orders.iter().fold(rows, |table, order| {
-        let free = number::count(order.free_blocks);
-        table.right(&order.order.to_string(), |blocks| if blocks { free.clone() } else { index(order.index) })
+    let head = |order: &&Order| Column::right(&order.order.to_string());
+    sheet.table(rows.columns(&zone.orders, head, |order, blocks| {
+        if blocks { number::count(order.free_blocks) } else { index(order.index) }
     }));
 }
