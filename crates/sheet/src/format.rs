@@ -1,7 +1,5 @@
 //! Numbers as the page prints them: three digits that matter, a unit that fits, and a space that does not break.
 //!
-//! What it is not: conversions that lose the unit; each function returns text with its unit.
-//!
 //! Worked example: `times(141_250.0)` is `141,000×`, `latency(Nanos(80_100))` is `80.1 µs`.
 
 use ramline_units::{Bytes, Nanos};
@@ -59,7 +57,7 @@ pub fn latency(ns: Nanos) -> String {
 }
 
 /// The same from a mean, in nanoseconds.
-pub fn measured_ns(ns: f64) -> String {
+fn measured_ns(ns: f64) -> String {
     let seconds = ns / 1e9;
     let (value, unit) = match seconds {
         s if s >= 0.9995 => (s, "s"),

@@ -17,3 +17,4 @@ pub mod text;
 
 pub use ramline_units::escape;
 pub use sheet::*;
+pub use text::{Style, name, number};

@@ -1,7 +1,7 @@
 //! A sheet: what a topic has to say, as data. It is made once per topic; text and the page render it.
 //!
-//! What it is: an answer, sentences, tables, one-bar pictures and commands in their order, with what only some readers want
-//! set apart as [`Block::More`]. What it is not: words (those are in the topics), nor layout (that is `text` and `html`).
+//! An answer, sentences, tables, one-bar pictures and commands in their order, with what only some readers want set
+//! apart as [`Block::More`].
 //!
 //! ```
 //! use ramline_sheet::{Depth, Sheet};
@@ -18,10 +18,10 @@ mod column;
 mod picture;
 mod table;
 
-pub use chart::{Along, Bar, Bars, Key, Line, Panel, Panels, Points};
+pub use chart::{Along, Bar, Bars, Curve, LegendKey, Panel, Panels, Points};
 pub use column::Column;
 pub use column::{Flow, NARROWEST};
-pub use picture::{Piece, Stack, Strip, Timed, Tint};
+pub use picture::{Stack, StackPiece, Strip, Timed, Tint};
 pub use table::{Cell, Paint, Table};
 
 /// How much of a sheet is shown.
@@ -111,6 +111,36 @@ pub enum Block {
     Panels(Panels),
 }
 
+/// A text, or none: nothing is put on a sheet for `None`.
+pub trait OptionalText {
+    /// The text.
+    fn into_text(self) -> Option<String>;
+}
+
+impl OptionalText for &str {
+    fn into_text(self) -> Option<String> {
+        Some(self.to_owned())
+    }
+}
+
+impl OptionalText for String {
+    fn into_text(self) -> Option<String> {
+        Some(self)
+    }
+}
+
+impl OptionalText for &String {
+    fn into_text(self) -> Option<String> {
+        Some(self.clone())
+    }
+}
+
+impl<T: OptionalText> OptionalText for Option<T> {
+    fn into_text(self) -> Option<String> {
+        self.and_then(T::into_text)
+    }
+}
+
 /// What a topic has to say.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Sheet {
@@ -147,43 +177,45 @@ impl Sheet {
     }
 
     /// The answer.
-    pub fn answer(&mut self, paint: Paint, text: &str) {
-        self.push(Block::Answer(paint, text.to_owned()));
+    pub fn answer(&mut self, paint: Paint, text: impl Into<String>) {
+        self.push(Block::Answer(paint, text.into()));
     }
 
     /// A sentence.
-    pub fn line(&mut self, text: &str) {
-        self.painted_point(Paint::Plain, "", text);
-    }
-
-    /// The sentence that matters.
-    pub fn bold(&mut self, text: &str) {
-        self.painted_point(Paint::Bold, "", text);
+    pub fn line(&mut self, text: impl OptionalText) {
+        self.painted(Paint::Plain, text);
     }
 
     /// An aside.
-    pub fn dim(&mut self, text: &str) {
-        self.painted_point(Paint::Dim, "", text);
+    pub fn dim(&mut self, text: impl OptionalText) {
+        self.painted(Paint::Dim, text);
+    }
+
+    /// What costs something, or must be known first.
+    pub fn warn(&mut self, text: impl OptionalText) {
+        self.painted(Paint::Warn, text);
     }
 
     /// A sentence in a colour that says what kind it is.
-    pub fn painted(&mut self, paint: Paint, text: &str) {
+    pub fn painted(&mut self, paint: Paint, text: impl OptionalText) {
         self.painted_point(paint, "", text);
     }
 
     /// A heading.
-    pub fn heading(&mut self, text: &str) {
-        self.push(Block::Heading(text.to_owned()));
+    pub fn heading(&mut self, text: impl Into<String>) {
+        self.push(Block::Heading(text.into()));
     }
 
     /// A point of a list: `label` hangs in front of the text.
-    pub fn point(&mut self, label: &str, text: &str) {
+    pub fn point(&mut self, label: &str, text: impl OptionalText) {
         self.painted_point(Paint::Plain, label, text);
     }
 
     /// The same in a colour.
-    pub fn painted_point(&mut self, paint: Paint, label: &str, text: &str) {
-        self.push(Block::Line { paint, label: label.to_owned(), text: text.to_owned() });
+    pub fn painted_point(&mut self, paint: Paint, label: &str, text: impl OptionalText) {
+        if let Some(text) = text.into_text() {
+            self.push(Block::Line { paint, label: label.to_owned(), text });
+        }
     }
 
     /// A command to copy.
@@ -195,10 +227,27 @@ impl Sheet {
     }
 
     /// A table, unless it is empty.
-    pub fn table(&mut self, table: &Table) {
+    pub fn table<R>(&mut self, table: Table<R>) {
         if !table.is_empty() {
-            self.push(Block::Table(table.clone()));
+            self.push(Block::Table(table.drawn()));
         }
+    }
+
+    /// A heading with a table below it, unless the table is empty.
+    pub fn headed_table<R>(&mut self, heading: impl Into<String>, table: Table<R>) {
+        if !table.is_empty() {
+            self.heading(heading);
+            self.table(table);
+        }
+    }
+
+    /// A heading with points below it, unless there are none.
+    pub fn headed_points<T: OptionalText>(&mut self, heading: impl Into<String>, points: impl IntoIterator<Item = T>) {
+        let mut points = points.into_iter().peekable();
+        if points.peek().is_some() {
+            self.heading(heading);
+        }
+        points.for_each(|point| self.point("  ", point));
     }
 
     /// Values beside each other, unless there are none.

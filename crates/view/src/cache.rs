@@ -1,7 +1,6 @@
 //! `cache`: files in the page cache, what was evicted, what was warmed; each as a sheet and as JSON.
 //!
-//! What it is not: the walk or the counting; those are `ramline-pagecache`. Nor a layout: what a narrow terminal leaves out says the table.
-//! All sizes are those of one moment.
+//! The walk and the counting are `ramline-pagecache`. All sizes are those of one moment.
 
 mod evict;
 mod pin;
@@ -20,10 +19,9 @@ pub use top::looking;
 pub use warm::moving;
 pub use watch::look;
 
-use ramline_snapshot::cache::Remark;
+use ramline_snapshot::cache::{FileRow, Remark};
 
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Paint, number};
+use ramline_sheet::{Paint, Sheet, number};
 
 /// What was seen, with so many rows of each table on its screen.
 #[derive(Debug, Clone, Copy)]
@@ -33,24 +31,33 @@ pub struct Rows<'a, T>(pub &'a T, pub usize);
 fn remarks(sheet: &mut Sheet, paint: Paint, head: &str, one: &str, remarks: &[Remark]) {
     for remark in remarks {
         let example = remark.example.as_ref().map(|name| format!(", for example {}", name.path)).unwrap_or_default();
-        let text = format!("{} ({}{example})", remark.text, number::things(remark.files, one));
-        sheet.painted_point(paint, head, &text);
+        sheet.painted_point(paint, head, format!("{} ({}{example})", remark.text, number::things(remark.files, one)));
     }
 }
 
 fn failures(sheet: &mut Sheet, failed: u64) {
-    if failed > 0 {
-        let text = format!("{}, each printed on stderr; the rest went on.", number::things(failed, "failure"));
-        sheet.painted(Paint::Warn, &text);
-    }
+    let text = || format!("{}, each printed on stderr; the rest went on.", number::things(failed, "failure"));
+    sheet.warn((failed > 0).then(text));
 }
 
 /// How many rows are not shown, and how to see them.
 fn left_out(sheet: &mut Sheet, all: usize, shown: usize, how: &str) {
     let more = number::beyond(all, shown);
-    if more > 0 {
-        sheet.dim(&format!("and {} more {how}", number::count(more)));
-    }
+    sheet.dim((more > 0).then(|| format!("and {} more {how}", number::count(more))));
+}
+
+/// How much of a file is in the page cache.
+fn resident(row: &FileRow) -> String {
+    row.resident.map_or_else(|| "unknown".to_owned(), |bytes| bytes.to_string())
+}
+
+/// The first few of these, and how many there are beyond them.
+pub(crate) fn first(most: usize, all: impl Iterator<Item = String>, between: &str) -> String {
+    let mut named: Vec<String> = all.collect();
+    let more = number::beyond(named.len(), most);
+    named.truncate(most);
+    named.extend((more > 0).then(|| format!("{} more", number::count(more))));
+    named.join(between)
 }
 
 /// How to see the rows of a table whose length can be chosen.
@@ -59,8 +66,8 @@ const TOP: &str = "(--top; --json prints all)";
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Screen;
     use crate::report::Versioned;
-    use crate::shown::Screen;
     use ramline_sheet::text::Style;
     use ramline_snapshot::cache::{EvictedFiles, Restored, Saved, Stat, Top, Warmed, Watched};
 

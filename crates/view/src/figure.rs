@@ -1,9 +1,9 @@
 //! `explain NUMBER`: what any number of a screen or report is, by its name there or by its path in the JSON.
 //!
-//! What it is: one view-model for one number: what it says, unit, scope, source, its value here, what makes it large. How it
-//! is complete: the numbers are the numeric leaves of the JSON schemas, whose descriptions say what each is; one table
-//! ([`rows`]) adds, by path, what a schema cannot know: the source, the names on the screens, what makes it large. A test
-//! walks every leaf and every label of the screens. What it is not: a reader of files; see [`Found::wants`].
+//! One view-model for one number: what it says, unit, scope, source, its value here, what makes it large. How it is
+//! complete: the numbers are the numeric leaves of the JSON schemas, whose descriptions say what each is; one table
+//! ([`rows`]) adds, by path, what a schema cannot know: the source, the names on the screens, what makes it large. A
+//! test walks every leaf and every label of the screens.
 //!
 //! Worked example: `page tables` is the line of that name in the ledger, `memory.ledger.page_tables` its path, and
 //! `tiers[0].latency.p99_ns` a number of `measure tiers`.
@@ -19,18 +19,18 @@ mod value;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Column, Paint, Table};
+use crate::Screen;
+use ramline_sheet::{Paint, Sheet, Table};
 
 pub use documents::{Document, schemas};
-pub use find::{Found, UnknownName, all, find};
+pub use find::{FoundNumber, UnknownName, all, find};
 pub use leaves::{Leaf, leaves};
 
 /// How a number behaves over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Scope {
+#[schemars(rename = "Scope")]
+pub enum FigureScope {
     /// As it is at the moment.
     Gauge,
     /// Events or time since boot (or since the object was made); no rate by itself.
@@ -49,19 +49,19 @@ pub enum Scope {
     Fact,
 }
 
-impl Scope {
+impl FigureScope {
     /// For the reader.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
-            Scope::Gauge => "now: as it is at the moment",
-            Scope::Counter => "counter: since boot, or since the object was made; no rate by itself",
-            Scope::Rate => "rate: growth of a counter over a window; needs --for",
-            Scope::Change => "change: later less earlier, over a window; needs --for",
-            Scope::Peak => "peak: the highest so far",
-            Scope::Setting => "setting: as it was set",
-            Scope::Measured => "measured by ramline, with the method and the spread beside it",
-            Scope::Fact => "fact: does not change while the machine runs",
+            FigureScope::Gauge => "now: as it is at the moment",
+            FigureScope::Counter => "counter: since boot, or since the object was made; no rate by itself",
+            FigureScope::Rate => "rate: growth of a counter over a window; needs --for",
+            FigureScope::Change => "change: later less earlier, over a window; needs --for",
+            FigureScope::Peak => "peak: the highest so far",
+            FigureScope::Setting => "setting: as it was set",
+            FigureScope::Measured => "measured by ramline, with the method and the spread beside it",
+            FigureScope::Fact => "fact: does not change while the machine runs",
         }
     }
 }
@@ -86,11 +86,11 @@ pub struct Figure {
     /// Its unit.
     pub unit: String,
     /// How it behaves over time.
-    pub scope: Scope,
+    pub scope: FigureScope,
     /// The file and key it is read from, or the formula it is computed by.
     pub source: String,
     /// What it is here; empty where it cannot be told from what was seen.
-    pub here: Vec<Here>,
+    pub here: Vec<ValueHere>,
     /// Why there is no value.
     pub not_here: Option<String>,
     /// What makes it large.
@@ -105,7 +105,8 @@ pub struct Figure {
 
 /// A value seen here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Here {
+#[schemars(rename = "Here")]
+pub struct ValueHere {
     /// Of what: the names of the list elements on the way; empty where there is only one.
     pub of: String,
     /// With its unit.
@@ -120,11 +121,8 @@ impl Screen for Figure {
         sheet.answer(Paint::Bold, &self.name);
         sheet.blank();
         sheet.line(&self.what);
-        if let Some(whole) = &self.part_of {
-            sheet.line(&format!("Part of: {whole}"));
-        }
+        sheet.line(self.part_of.as_ref().map(|whole| format!("Part of: {whole}")));
         sheet.blank();
-        let mut table = Table::new(vec![Column::left(""), Column::wrapped("")]).indented(2);
         let stands = format!("{} ({}: {})", self.command, self.document, self.path);
         let mut lines = vec![
             ("unit", self.unit.as_str()),
@@ -134,19 +132,10 @@ impl Screen for Figure {
         ];
         lines.extend(self.large_when.iter().map(|large| ("large when", large.as_str())));
         lines.extend(self.also.iter().map(|path| ("same name", path.as_str())));
-        for (name, text) in lines {
-            table.row([name.into(), text.into()]);
-        }
-        sheet.table(&table);
+        sheet.table(Table::of(lines).left("", |line| line.0).wrapped("", |line| line.1).indented(2));
         sheet.heading("Here");
-        if let Some(why) = &self.not_here {
-            sheet.point("  ", why);
-        }
-        let mut table = Table::new(vec![Column::wrapped(""), Column::right("")]).indented(2);
-        for here in &self.here {
-            table.row([here.of.as_str().into(), here.value.as_str().into()]);
-        }
-        sheet.table(&table);
+        sheet.point("  ", self.not_here.as_ref());
+        sheet.table(Table::of(&self.here).wrapped("", |here| &here.of).right("", |here| &here.value).indented(2));
         sheet.next(&self.next_command);
         sheet
     }

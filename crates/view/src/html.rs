@@ -1,7 +1,7 @@
 //! Reports as one HTML page each: no script, nothing loaded, charts as SVG, readable in print and on a telephone.
 //!
-//! What it is: [`page`], a function of [`CheckupReport`] as its text and JSON are, and [`series()`], one of the records of a series
-//! in the lab. What it is not: a place for numbers of its own; it draws and words what there is, and names what there is not.
+//! [`page`], a function of [`CheckupReport`] as its text and JSON are, and [`series()`], one of the records
+//! of a series in the lab.
 //!
 //! Names from the machine are data: maud escapes markup, and control and direction-changing characters are written out
 //! in the whole page at the end, so that no section can forget to.

@@ -1,14 +1,11 @@
 //! What `lab list`, `lab describe` and `lab clean` say, as data and as text.
-//!
-//! What it is not: the experiments themselves; the binary fills these in from their table.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
+use crate::Screen;
 use ramline_sheet::format::date_ms;
-use ramline_sheet::text::{Column, Paint, Table, number};
+use ramline_sheet::{Column, Paint, Sheet, Table, number};
 
 /// `lab list`: the experiments there are.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -91,48 +88,29 @@ impl ExperimentList {
     fn made(&self, sheet: &mut Sheet) {
         let Some(last) = self.series.last() else { return };
         sheet.heading("Series made here");
-        let mut drawn = Table::new(vec![
-            Column::right("number"),
-            Column::left("began"),
-            Column::left("experiment"),
-            Column::right("runs"),
+        let newest = self.series.iter().rev().take(NEWEST).rev();
+        let drawn = Table::of(newest)
+            .right("number", |one| one.number.to_string())
+            .left("began", |one| date_ms(one.began_unix_ms))
+            .left("experiment", |one| &one.experiment)
+            .right("runs", |one| one.runs)
             // A number is enough to name a series.
-            Column::path("folder").at_least(40).spare(),
-        ]);
-        for one in self.series.iter().rev().take(NEWEST).rev() {
-            drawn.row([
-                one.number.to_string().into(),
-                date_ms(one.began_unix_ms).into(),
-                one.experiment.as_str().into(),
-                number::count(one.runs).into(),
-                one.folder.as_str().into(),
-            ]);
-        }
-        sheet.table(&drawn);
+            .column(Column::path("folder").at_least(40).spare(), |one| &one.folder);
+        sheet.table(drawn);
         let older = number::beyond(self.series.len(), NEWEST);
-        if older > 0 {
-            sheet.dim(&format!("{} older ones: ramline lab list --json", number::count(older)));
-        }
+        sheet.dim((older > 0).then(|| format!("{} older ones: ramline lab list --json", number::count(older))));
         let show = format!("Show one again: ramline lab report {}", last.number);
         let before =
             self.series.iter().rev().find(|one| one.experiment == last.experiment && one.number != last.number);
-        sheet.dim(&match before {
-            Some(before) => {
-                format!("{show}; two side by side: ramline lab compare {} {}", before.number, last.number)
-            }
-            None => show,
-        });
+        let both = |one: &PastSeries| format!("; two side by side: ramline lab compare {} {}", one.number, last.number);
+        sheet.dim(format!("{show}{}", before.map(both).unwrap_or_default()));
     }
 }
 
 impl Screen for ExperimentList {
     fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
-        let mut experiments = Table::new(vec![Column::left(""), Column::wrapped("")]);
-        for e in &self.experiments {
-            experiments.row([e.name.as_str().into(), e.question.as_str().into()]);
-        }
-        sheet.table(&experiments);
+        sheet.table(Table::of(&self.experiments).left("", |one| &one.name).wrapped("", |one| &one.question));
         self.made(&mut sheet);
         sheet
     }
@@ -150,12 +128,12 @@ impl Screen for ExperimentInfo {
         sheet.point("Needs: ", &self.needs);
         sheet.point("Page:  ", &self.docs);
         sheet.heading("Options");
-        let mut options = Table::new(vec![Column::left(""), Column::wrapped("")]).indented(2);
-        for option in &self.options {
+        let help = |option: &ExperimentOption| {
             let default = option.default.as_ref().map(|value| format!(" [{value}]")).unwrap_or_default();
-            options.row([format!("--{}", option.name).into(), format!("{}{default}", option.help).into()]);
-        }
-        sheet.table(&options);
+            format!("{}{default}", option.help)
+        };
+        let options = Table::of(&self.options).left("", |option| format!("--{}", option.name)).wrapped("", help);
+        sheet.table(options.indented(2));
         sheet
     }
 }
@@ -166,8 +144,8 @@ impl Screen for Cleaned {
         if self.removed.is_empty() && self.left_alone.is_empty() && self.errors.is_empty() {
             sheet.answer(Paint::Plain, "Nothing was left behind.");
         }
-        self.removed.iter().for_each(|what| sheet.line(&format!("removed {what}")));
-        self.left_alone.iter().for_each(|what| sheet.line(&format!("left alone: {what}")));
+        self.removed.iter().for_each(|what| sheet.line(format!("removed {what}")));
+        self.left_alone.iter().for_each(|what| sheet.line(format!("left alone: {what}")));
         sheet
     }
 }

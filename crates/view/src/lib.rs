@@ -1,8 +1,6 @@
 //! Show it: view-models of everything ramline says, rendered as text and JSON.
 //!
-//! What it is: pure functions from what was seen, measured and concluded to text. Text and JSON are functions of the same
-//! structs. What it is not: a place where numbers are computed (`ramline-model`), advice is given (`ramline-advice`), or
-//! anything is written: callers print the strings.
+//! Pure functions from what was seen, measured and concluded to text. Text and JSON are functions of the same structs.
 //!
 //! Every name that comes from the machine passes [`escape`]; every number carries its unit and scope.
 
@@ -24,8 +22,8 @@ pub use ramline_model::costs::CostRatio;
 pub use ramline_model::ledger::{Drift, Moved};
 pub use ramline_sheet::{sheet, text};
 pub use ramline_units::{escape, is_hostile};
-pub use report::{CheckupReport, Cost, Mode, SCHEMA_VERSION, Skipped, UnseenSection, Versioned};
-pub use screen::{Comparison, Topic, topics};
+pub use report::{CheckupCost, CheckupReport, Mode, SCHEMA_VERSION, Skipped, UnseenSection, Versioned};
+pub use screen::{CheckupComparison, ReportTopic, topics};
 pub use show::{
     ShowCgroups, ShowMaps, ShowMemory, ShowPressure, ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs, ShowTranslate,
     ShowZram, SortBy, TmpfsBy, TmpfsOptions,

@@ -1,7 +1,6 @@
 //! The model's list of tiers with the measured cost of an access beside each.
 //!
-//! What it is: the join of that list with a tier report by name. What it is not: a measurement, or advice. What the costs
-//! imply is `ramline_model::costs`, passed on here.
+//! The join of that list with a tier report by name. What the costs imply is `ramline_model::costs`, passed on here.
 //!
 //! Worked example: a report with `swap:/dev/sda2` prices the tier `/dev/sda2`; one with `zram-lz4` prices a zram device
 //! that uses lz4.

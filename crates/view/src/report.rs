@@ -1,7 +1,6 @@
 //! The report of a checkup: the JSON contract that text, HTML and `--compare` are functions of.
 //!
-//! What it is: plain data, complete in itself, so that a report read a year later on another machine shows the same.
-//! What it is not: a renderer, or a place for conclusions of its own: they come from the model, the study and the advice.
+//! Plain data, complete in itself, so that a report read a year later on another machine shows the same.
 //!
 //! Every field has a default, so that reports of older versions stay readable.
 //!
@@ -112,7 +111,8 @@ impl UnseenSection {
 /// What the checkup itself cost the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Cost {
+#[schemars(rename = "Cost")]
+pub struct CheckupCost {
     /// From start to report.
     pub wall: Nanos,
     /// User and system time, children included.
@@ -176,7 +176,7 @@ pub struct CheckupReport {
     /// What could not be seen, and why.
     pub unseen: Vec<UnseenSection>,
     /// What the checkup cost.
-    pub cost: Cost,
+    pub cost: CheckupCost,
     /// What an earlier run left behind, in words.
     pub leftovers: Vec<String>,
     /// What of it this checkup removed before it began, in words.

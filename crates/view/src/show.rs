@@ -1,7 +1,7 @@
 //! `show`: what the machine is like now, one view-model a question, each as text and as JSON.
 //!
-//! What it is: [`ShowMemory`] (the answer on one screen), [`ShowTiers`], [`ShowZram`], [`ShowSwap`], [`ShowTmpfs`] and
-//! [`ShowPressure`]. What it is not: advice; see the findings.
+//! [`ShowMemory`] (the answer on one screen), [`ShowTiers`], [`ShowZram`], [`ShowSwap`], [`ShowTmpfs`] and
+//! [`ShowPressure`].
 //!
 //! ```
 //! use ramline_snapshot::{Seen, Snapshot, machine::Machine, meminfo::Meminfo};
@@ -31,7 +31,7 @@ pub use pressure::ShowPressure;
 pub use processes::{ShowProcesses, SortBy};
 pub use swap::ShowSwap;
 pub use tiers::ShowTiers;
-pub use tmpfs::{By as TmpfsBy, ShowTmpfs, TmpfsOptions};
+pub use tmpfs::{ShowTmpfs, TmpfsBy, TmpfsOptions};
 pub use translate::ShowTranslate;
 pub use zram::ShowZram;
 
@@ -65,7 +65,7 @@ pub(crate) fn unseen(page: &mut Sheet, sections: &[UnseenSection]) {
     }
     page.heading("Could not be seen");
     for section in sections {
-        page.point("  ", &format!("{}: {} ({})", section.section, section.why.path, section.why.reason));
+        page.point("  ", format!("{}: {} ({})", section.section, section.why.path, section.why.reason));
     }
 }
 

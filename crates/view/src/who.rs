@@ -1,6 +1,6 @@
 //! Who uses the memory, for the report of a checkup: the largest programs and the largest control groups.
 //!
-//! What it is: the first lines of `show processes` and `show cgroups`, as data. What it is not: all of them.
+//! The first lines of `show processes` and `show cgroups`, as data.
 
 use ramline_model::groups;
 use ramline_model::processes::{By, Spread, Who};

@@ -9,7 +9,7 @@ use ramline_kernel::Root;
 use ramline_snapshot::machine::Machine;
 use ramline_snapshot::{Snapshot, Wanted};
 use ramline_testkit::{names, tree};
-use ramline_view::figure::{self, Scope, find};
+use ramline_view::figure::{self, FigureScope, find};
 use ramline_view::text::Style;
 use ramline_view::{Screen, ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowTmpfs, ShowZram};
 use serde_json::Value;
@@ -196,15 +196,15 @@ fn a_name_is_found_without_case_plural_and_punctuation_and_an_unknown_one_names_
 fn measured_numbers_settings_peaks_and_counters_are_told_apart() {
     let told = |name: &str| find(name).unwrap().figure(&Snapshot::new(Machine::default()), None);
     for (name, scope, unit) in [
-        ("tiers[0].latency.p99_ns", Scope::Measured, "nanoseconds"),
-        ("vm.swappiness", Scope::Setting, "of 200"),
-        ("mm_stat.mem_used_max", Scope::Peak, "bytes"),
-        ("pressure.memory.some.total_us", Scope::Counter, "microseconds"),
-        ("major faults", Scope::Rate, "faults a second"),
-        ("drift.leftover", Scope::Change, "bytes"),
-        ("leftover", Scope::Gauge, "bytes"),
-        ("pgmajfault", Scope::Counter, "pages or events"),
-        ("MemTotal", Scope::Fact, "bytes"),
+        ("tiers[0].latency.p99_ns", FigureScope::Measured, "nanoseconds"),
+        ("vm.swappiness", FigureScope::Setting, "of 200"),
+        ("mm_stat.mem_used_max", FigureScope::Peak, "bytes"),
+        ("pressure.memory.some.total_us", FigureScope::Counter, "microseconds"),
+        ("major faults", FigureScope::Rate, "faults a second"),
+        ("drift.leftover", FigureScope::Change, "bytes"),
+        ("leftover", FigureScope::Gauge, "bytes"),
+        ("pgmajfault", FigureScope::Counter, "pages or events"),
+        ("MemTotal", FigureScope::Fact, "bytes"),
     ] {
         let told = told(name);
         assert_eq!((told.scope, told.unit.as_str()), (scope, unit), "{name}");

@@ -11,7 +11,7 @@ use ramline_kernel::input;
 use ramline_kernel::output::Output;
 use ramline_view::screen::Compared;
 use ramline_view::text::Style;
-use ramline_view::{Comparison, Mode, SCHEMA_VERSION, Screen};
+use ramline_view::{CheckupComparison, Mode, SCHEMA_VERSION, Screen};
 use serde_json::Value;
 
 use crate::exit::{self, Failure};
@@ -96,7 +96,7 @@ impl Checkup {
         }
         if let Some(old) = &old {
             let style = if to_stdout { Style::default() } else { output::style() };
-            let text = Comparison::of(old, &(&report).into()).text(&style);
+            let text = CheckupComparison::of(old, &(&report).into()).text(&style);
             // Beside a document on stdout it is for whoever looks on.
             if to_stdout { ramline_kernel::stdio::tell(text.trim_end()) } else { output::text(&text)? }
         }

@@ -1,7 +1,5 @@
 //! Charts of a sheet as figures of the page: a heading, the drawing, and below it how to read it.
 //!
-//! What it is not: positions; those are worked out in `draw`.
-//!
 //! Worked example: bars whose runs are known are rows of dots, one a run; others are bars from zero with their interval.
 
 use maud::{Markup, html};
@@ -9,7 +7,7 @@ use maud::{Markup, html};
 use super::draw::{self, Axes, Axis, Drawing};
 use super::parts::figure;
 use crate::format::{digits, keep, measured_size, percent, sentence};
-use crate::sheet::{Along, Bars, Key, Panel, Panels};
+use crate::sheet::{Along, Bars, LegendKey, Panel, Panels};
 use crate::text::number;
 
 /// Values beside each other.
@@ -83,10 +81,10 @@ pub fn panels(id: &str, all: &Panels) -> Markup {
     }
 }
 
-fn sample(key: Key) -> Markup {
+fn sample(key: LegendKey) -> Markup {
     match key {
-        Key::Area(tint) => draw::swatch(draw::fill(tint)),
-        Key::Line(line) => draw::sample(line),
+        LegendKey::Area(tint) => draw::swatch(draw::fill(tint)),
+        LegendKey::Curve(line) => draw::sample(line),
     }
 }
 
@@ -111,7 +109,7 @@ fn high(value: f64, all: &Panels) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sheet::{Bar, Line};
+    use crate::sheet::{Bar, Curve};
 
     #[test]
     fn runs_are_dots_and_a_value_alone_is_a_bar_with_its_interval_or_its_arrow() {
@@ -140,7 +138,7 @@ mod tests {
     fn a_chart_over_time_says_how_high_it_is_and_what_its_curves_are() {
         let panel = Panel {
             name: "zram".into(),
-            curves: vec![(Line::First, vec![(0.0, 0.0), (2.0, 0.5)])],
+            curves: vec![(Curve::First, vec![(0.0, 0.0), (2.0, 0.5)])],
             ..Panel::default()
         };
         let all = Panels {
@@ -149,7 +147,7 @@ mod tests {
             unit: "share".into(),
             emulated: true,
             least: 1.0,
-            legend: vec![(Key::Line(Line::First), "of the time".into())],
+            legend: vec![(LegendKey::Curve(Curve::First), "of the time".into())],
             panels: vec![panel],
             note: String::new(),
         };

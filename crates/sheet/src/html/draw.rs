@@ -1,7 +1,6 @@
 //! Drawing in SVG without a library: positions are percentages, so that a chart fits any width and its text keeps its size.
 //!
-//! What it is: scales, fills with patterns, and the common row of a chart: a label line, then a track below it. What it
-//! is not: a plotting package; each chart is one small file beside this one.
+//! Scales, fills with patterns, and the common row of a chart: a label line, then a track below it.
 //!
 //! Colours come from the page's style; each fill also has a pattern, so that no meaning rests on colour alone.
 //!
@@ -19,7 +18,7 @@ use unicode_width::UnicodeWidthChar;
 
 pub use bars::bars;
 pub use dots::{Axis, dots};
-pub use latency::{Span, latencies};
+pub use latency::latencies;
 pub use meter::meter;
 pub use panels::{Axes, panels, sample};
 pub use stack::stack;

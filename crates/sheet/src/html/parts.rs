@@ -1,7 +1,7 @@
 //! The parts that pages share beside their sheets: the numbers to remember, a figure with its caption, commands.
 //!
-//! What it is not: a place for numbers. Escaping of markup is maud's; control and direction-changing characters are
-//! written out for the whole page at once, line breaks too: one in a name must not look like a second command.
+//! Escaping of markup is maud's; control and direction-changing characters are written out for the whole page at once,
+//! line breaks too: one in a name must not look like a second command.
 //!
 //! Worked example: `facts(&[("Memory", "2.0 GiB".into(), "MemTotal".into())])` is one tile below the headline.
 

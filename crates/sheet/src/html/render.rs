@@ -1,13 +1,11 @@
 //! A sheet as a part of the page: the same sentences and tables as on a terminal, with pictures, and details folded.
 //!
-//! What it is not: words or numbers of its own.
-//!
 //! Worked example: a sheet with the answer `Swap is empty.` gives `<section id="swap"><h2>Swap</h2><p class="lead">…`.
 
 use maud::{Markup, html};
 
 use super::charts;
-use super::draw::{self, Span, latencies, stack};
+use super::draw::{self, latencies, stack};
 use super::parts::{commands, figure};
 use crate::format::keep;
 use crate::sheet::{Block, Sheet, Stack, Timed};
@@ -109,22 +107,22 @@ fn one(id: &str, block: &Block) -> Markup {
 /// A table; on a narrow screen each row is a card, with the columns' names inside.
 fn table_of(table: &Table) -> Markup {
     let shown = table.shown();
-    let headed = shown.iter().any(|(_, column)| !column.head().is_empty());
+    let headed = shown.iter().any(|(_, column)| !column.head.is_empty());
     html! {
         div.scroll {
             table {
                 @if headed {
-                    thead { tr { @for (_, column) in &shown { th scope="col" class=[class(None, column.is_number())] { (column.head()) } } } }
+                    thead { tr { @for (_, column) in &shown { th scope="col" class=[class(None, column.right)] { (column.head) } } } }
                 }
                 tbody {
-                    @for row in table.rows() {
+                    @for row in &table.rows {
                         tr {
                             @for (nth, (at, column)) in shown.iter().enumerate() {
                                 @let cell = row.get(*at);
-                                @let class = class(cell, column.is_number());
-                                @if nth == 0 { th scope="row" class=[class] { (filled(cell, column.is_number())) } }
-                                @else if cell.is_none_or(|cell| cell.text().is_empty()) { td.empty {} }
-                                @else { td class=[class] data-label=[Some(column.head()).filter(|head| !head.is_empty())] { div { (filled(cell, column.is_number())) } } }
+                                @let class = class(cell, column.right);
+                                @if nth == 0 { th scope="row" class=[class] { (filled(cell, column.right)) } }
+                                @else if cell.is_none_or(|cell| cell.text.is_empty()) { td.empty {} }
+                                @else { td class=[class] data-label=[Some(&column.head).filter(|head| !head.is_empty())] { div { (filled(cell, column.right)) } } }
                             }
                         }
                     }
@@ -136,17 +134,17 @@ fn table_of(table: &Table) -> Markup {
 
 /// The classes of a cell: numbers stand to the right, and a colour says how it is meant. Of two attributes a browser takes the first.
 fn class(cell: Option<&Cell>, number: bool) -> Option<String> {
-    let tone = cell.and_then(|cell| tone(cell.paint()));
+    let tone = cell.and_then(|cell| tone(cell.paint));
     let all: Vec<&str> = number.then_some("n").into_iter().chain(tone).collect();
     Some(all.join(" ")).filter(|all| !all.is_empty())
 }
 
 fn filled(cell: Option<&Cell>, number: bool) -> Markup {
     let Some(cell) = cell else { return html! {} };
-    match cell.share() {
+    match cell.share {
         Some(share) => draw::meter(share),
-        None if number => html! { (cell.text().replace(' ', "\u{a0}")) },
-        None => html! { (draw::indent(cell.depth())) (keep(cell.text())) },
+        None if number => html! { (cell.text.replace(' ', "\u{a0}")) },
+        None => html! { (draw::indent(cell.depth)) (keep(&cell.text)) },
     }
 }
 
@@ -166,9 +164,7 @@ fn stacked(id: &str, whole: &Stack) -> Markup {
 }
 
 fn timed(id: &str, times: &[Timed]) -> Markup {
-    let spans: Vec<Span> =
-        times.iter().map(|t| Span { name: t.name.clone(), value: t.value.clone(), p50: t.p50, p99: t.p99 }).collect();
-    let Some(drawing) = latencies(&spans) else { return html! {} };
+    let Some(drawing) = latencies(times) else { return html! {} };
     let words: Vec<String> = times.iter().map(|t| format!("{} {}", t.name, t.value)).collect();
     figure(
         id,
@@ -205,7 +201,7 @@ mod tests {
         tree.row([Cell::from("/"), "2.0 GiB".into()]);
         tree.row([Cell::from("a").at_depth(2), "1.0 GiB".into()]);
         let mut short = Sheet::new();
-        short.table(&tree);
+        short.table(tree);
         let mut sheet = Sheet::new();
         sheet.digest(short, "Why?", |full| full.line("because"));
         sheet.aside(1, "an aside of any length");

@@ -1,7 +1,7 @@
 //! What every page is: the policy, the style, the list of contents, the foot.
 //!
-//! What it is not: contents. Names from the machine are escaped by maud as markup; what steers a terminal or turns text round is
-//! written out here, in the whole page at once, so that no section can forget to.
+//! Names from the machine are escaped by maud as markup; what steers a terminal or turns text round is written out
+//! here, in the whole page at once, so that no section can forget to.
 //!
 //! Worked example: a section `("ledger", "Memory", …)` is linked to from the contents by `#ledger`.
 
@@ -23,12 +23,6 @@ pub struct Section {
     pub name: &'static str,
     /// The part.
     pub body: Markup,
-}
-
-impl From<(&'static str, &'static str, Markup)> for Section {
-    fn from((id, name, body): (&'static str, &'static str, Markup)) -> Section {
-        Section { id, name, body }
-    }
 }
 
 /// A page.

@@ -1,7 +1,7 @@
 //! Charts as data: values beside each other, and values over time. The values are in their own unit; where they lie on a drawing is the
 //! renderer's to work out.
 //!
-//! What it is not: computed here. Medians, rates and shares come from the study.
+//! Medians, rates and shares come from the study.
 //!
 //! Worked example: two [`Bar`]s of 1.0 and 2.0 are half as long and as long as the chart, as letters or as SVG.
 
@@ -54,9 +54,10 @@ impl Bars {
 }
 
 /// What lies along the first axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Along {
     /// Seconds from 0.
+    #[default]
     Seconds,
     /// Rounds from 1.
     Rounds,
@@ -64,7 +65,7 @@ pub enum Along {
 
 /// What a curve is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Line {
+pub enum Curve {
     /// What the panel is about.
     First,
     /// What it is compared with.
@@ -77,11 +78,11 @@ pub enum Line {
 
 /// What a sample in a legend shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Key {
+pub enum LegendKey {
     /// An area.
     Area(Tint),
     /// A curve.
-    Line(Line),
+    Curve(Curve),
 }
 
 /// One of several small charts.
@@ -96,11 +97,11 @@ pub struct Panel {
     /// Areas from zero up to these points, the highest first: those below cover it.
     pub areas: Vec<(Tint, Points)>,
     /// Curves on top of them.
-    pub curves: Vec<(Line, Points)>,
+    pub curves: Vec<(Curve, Points)>,
 }
 
 /// Small charts of the same thing, one a setting, all on the same two axes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Panels {
     /// What it is of: `Rounds done`.
     pub title: String,
@@ -113,7 +114,7 @@ pub struct Panels {
     /// The second axis goes up to this at least.
     pub least: f64,
     /// What the areas and curves are, where there are several.
-    pub legend: Vec<(Key, String)>,
+    pub legend: Vec<(LegendKey, String)>,
     /// One below the other.
     pub panels: Vec<Panel>,
     /// How to read it.

@@ -1,7 +1,5 @@
 //! A column of a table: its head, to which side it stands, and what happens to it where the terminal is narrow.
 //!
-//! What it is not: its width on a terminal, which the table works out for all columns together; a page lets the browser do that.
-//!
 //! Worked example: `Column::path("file").at_least(24)` shows `/usr/lib/x86_64-linux-gnu/libc.so.6` whole where there is room, and as
 //! `/usr/lib/.../libc.so.6` in 24 columns.
 
@@ -26,13 +24,21 @@ pub enum Flow {
 /// A column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
+    /// Its head.
     pub head: String,
+    /// Numbers, which stand to the right.
     pub right: bool,
+    /// What becomes of a text that is too wide.
     pub flow: Flow,
+    /// Not narrower than this for the sake of a column that can be left out.
     pub least: usize,
+    /// Never wider than this.
     pub most: usize,
+    /// Lines of each text on a terminal.
     pub lines: usize,
+    /// Left out where the terminal is too narrow: the highest rank first.
     pub rank: Option<u8>,
+    /// Where it is left out its texts stand in the last wrapped column.
     pub folds: bool,
 }
 
@@ -104,18 +110,6 @@ impl Column {
     pub const fn folds(mut self) -> Self {
         self.folds = true;
         self.spare()
-    }
-
-    /// Its head.
-    #[must_use]
-    pub fn head(&self) -> &str {
-        &self.head
-    }
-
-    /// True for numbers.
-    #[must_use]
-    pub const fn is_number(&self) -> bool {
-        self.right
     }
 
     /// The same, never wider than this; only for wrapped columns.

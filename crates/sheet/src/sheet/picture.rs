@@ -1,8 +1,8 @@
 //! Pictures as data: what is drawn, with its words; how it is drawn is the renderer's.
 //!
-//! What it is not: computed here. Shares come from the model.
+//! Shares come from the model.
 //!
-//! Worked example: a [`Piece`] of 0.25 under the letter `c` is a quarter of the bar on a terminal and on the page.
+//! Worked example: a [`StackPiece`] of 0.25 under the letter `c` is a quarter of the bar on a terminal and on the page.
 
 use ramline_units::Nanos;
 
@@ -31,7 +31,7 @@ pub enum Tint {
 
 /// A piece of a whole.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Piece {
+pub struct StackPiece {
     /// Its letter on a terminal.
     pub letter: char,
     /// Its colour.
@@ -52,7 +52,7 @@ pub struct Stack {
     /// What the whole is: `23.5 GiB of memory`.
     pub title: String,
     /// The pieces, in order.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<StackPiece>,
 }
 
 /// Equal parts of a whole in their order, each with the share of it that is there: where in a file its pages are.

@@ -1,7 +1,5 @@
 //! Bars and a small chart of plain characters, readable without colour and by copy and paste.
 //!
-//! What it is not: the charts of the HTML report, which are SVG.
-//!
 //! ```
 //! use ramline_sheet::text::{Segment, bar, segments};
 //! assert_eq!(bar(0.5, 8), "####....");

@@ -1,6 +1,6 @@
 //! Charts of a sheet on a terminal: bars of `#`, and curves of letters in one frame.
 //!
-//! What it is not: exact. The numbers stand beside the bars, and in the tables.
+//! The numbers stand beside the bars, and in the tables.
 //!
 //! Worked example: the values 1 and 2 on 80 columns are bars of 30 and 60 characters.
 
@@ -67,7 +67,7 @@ pub fn panels(panels: &Panels, style: &Style) -> Option<(Vec<String>, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sheet::{Bar, Line, Panel};
+    use crate::sheet::{Bar, Curve, Panel};
 
     fn two(style: Style, in_table: bool) -> Vec<String> {
         let row = |name: &str, value: &str, at| Bar { name: name.into(), value: value.into(), at, ..Bar::default() };
@@ -94,7 +94,7 @@ mod tests {
     fn each_setting_is_a_curve_with_its_letter() {
         let panel = |name: &str, end| Panel {
             name: name.into(),
-            curves: vec![(Line::First, vec![(0.0, 0.0), (end, 4.0)])],
+            curves: vec![(Curve::First, vec![(0.0, 0.0), (end, 4.0)])],
             ..Panel::default()
         };
         let both = Panels {

@@ -1,7 +1,7 @@
 //! Text for a terminal: sheets as headings, wrapped sentences, tables, bars and curves of plain characters.
 //!
-//! What it is: layout. Everything of a [`Sheet`](crate::sheet::Sheet) or a [`Table`] is escaped here, so that no topic can forget it.
-//! What it is not: the words; those are in `show` and `screen`.
+//! Layout. Everything of a [`Sheet`](crate::sheet::Sheet) or a [`Table`] is escaped here, so that no topic can forget
+//! it.
 //!
 //! ```
 //! use ramline_sheet::{Depth, Sheet};

@@ -1,6 +1,6 @@
 //! Names in a column that is narrower than they are: which letters stay.
 //!
-//! What it is not: escaping; a text is escaped before it is cut.
+//! A text is escaped before it is cut.
 //!
 //! Worked example: `systemd-networkd-wait-online.service` in 20 columns is `systemd-n..e.service`.
 

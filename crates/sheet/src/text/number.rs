@@ -1,7 +1,5 @@
 //! Numbers as sentences need them: shares, counts, rates, distances; each with its unit.
 //!
-//! What it is not: arithmetic of the model.
-//!
 //! ```
 //! use ramline_sheet::text::number;
 //! assert_eq!(number::percent(0.0612), "6.1 %");
@@ -10,6 +8,8 @@
 //! ```
 
 use ramline_units::{Bytes, Nanos, SignedBytes};
+
+use crate::sheet::Cell;
 
 /// A share as a percentage with one decimal; two below 1 %.
 #[must_use]
@@ -41,6 +41,13 @@ pub fn count(n: u64) -> String {
         out.push(digit);
     }
     out
+}
+
+/// A count, with thousands apart.
+impl From<u64> for Cell {
+    fn from(n: u64) -> Self {
+        count(n).into()
+    }
 }
 
 /// A count of things: `1 round`, `20,478 inodes`, `3 processes`.
@@ -146,7 +153,7 @@ pub fn minutes(minutes: f64) -> String {
     }
 }
 
-/// Seconds to go, told as [`minutes`].
+/// Seconds to go, in the words of [`minutes`].
 #[must_use]
 pub fn to_go(seconds: f64) -> String {
     minutes(seconds / 60.0)
@@ -225,6 +232,12 @@ pub fn nanos(value: f64) -> Nanos {
 #[must_use]
 pub fn over(span: Option<Nanos>) -> String {
     span.map_or_else(|| "since boot, no rate".to_owned(), |span| format!("over {span}"))
+}
+
+/// A value, or that it is not known.
+#[must_use]
+pub fn known(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "not known".to_owned(), |value| value.to_string())
 }
 
 /// A value in words. Emulated seconds say so: nothing may take them for a machine's.

@@ -1,6 +1,6 @@
 //! A sheet drawn for a terminal, in a style.
 //!
-//! What it is not: a pager, nor the words. Every text is escaped as it is drawn.
+//! Every text is escaped as it is drawn.
 //!
 //! Worked example: a sheet with the heading `Swap` and the line `none` is `"Swap\nnone\n"`.
 
@@ -271,7 +271,7 @@ mod tests {
         sheet.push(Block::LeftOut("more, in the report".to_owned()));
         let mut table = Table::new(vec![Column::left("")]).shrinks();
         table.row(["a".into()]);
-        sheet.table(&table);
+        sheet.table(table);
         let within = |lines| sheet.text_within(&Style::default(), Depth::Brief, lines);
         assert_eq!(within(40), "Three.\n1.\nwhy\n2.\nwhy\n3.\nwhy\na\n");
         assert_eq!(within(6), "Three.\n1.\nwhy\n2.\n3.\na\n");

@@ -1,11 +1,9 @@
 //! Pictures of a sheet on a terminal: one line of letters in colour, as wide as the terminal allows, and its pieces by name.
 //!
-//! What it is not: the only place of a number; each piece is named in the table below its bar.
-//!
 //! Worked example: a quarter of cache and nothing else on 8 columns is `cc......`.
 
 use super::{Segment, Style, number, segments};
-use crate::sheet::{Cell, Column, Paint, Stack, Strip, Table, Tint};
+use crate::sheet::{Cell, Paint, Stack, Strip, Table, Tint};
 
 /// The colour of a piece on a terminal.
 #[must_use]
@@ -24,16 +22,12 @@ pub const fn paint(tint: Tint) -> Paint {
 /// The bar of a whole, and a line for each piece.
 #[must_use]
 pub fn stack(stack: &Stack, style: &Style) -> String {
-    let mut table = Table::new(vec![Column::wrapped(""), Column::right(""), Column::right(""), Column::wrapped("")]);
-    for piece in &stack.pieces {
-        table.row([
-            Cell::painted(paint(piece.tint), &format!("{} {}", piece.letter, piece.name)),
-            piece.size.as_str().into(),
-            number::percent(piece.share).into(),
-            Cell::painted(Paint::Dim, &piece.note),
-        ]);
-    }
-    format!("{}\n{}", line(stack, style), table.draw(style))
+    let table = Table::of(&stack.pieces)
+        .wrapped("", |piece| Cell::painted(paint(piece.tint), format!("{} {}", piece.letter, piece.name)))
+        .right("", |piece| &piece.size)
+        .right("", |piece| number::percent(piece.share))
+        .wrapped("", |piece| Cell::painted(Paint::Dim, piece.note.as_str()));
+    format!("{}\n{}", line(stack, style), table.drawn().draw(style))
 }
 
 /// The bar alone. Free memory is dotted: what is left when all other pieces are drawn.
@@ -68,7 +62,7 @@ pub fn strip(strip: &Strip, style: &Style) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sheet::Piece;
+    use crate::sheet::StackPiece;
 
     #[test]
     fn a_strip_is_cut_where_the_terminal_ends() {
@@ -80,7 +74,7 @@ mod tests {
 
     #[test]
     fn each_piece_has_its_letter_and_its_colour() {
-        let piece = |letter, tint, share| Piece {
+        let piece = |letter, tint, share| StackPiece {
             letter,
             tint,
             name: String::new(),

@@ -1,7 +1,7 @@
 //! Text for terminals and locales that know ASCII alone (`LC_ALL=C`, `TERM=dumb`): each character by the nearest one of those.
 //!
-//! What it is: the last step before printing, over finished text, so that no renderer needs to know. A character takes as many
-//! columns as before wherever that is possible, so that tables stay straight. What it is not: for data; JSON stays as it is.
+//! The last step before printing, over finished text, so that no renderer needs to know. A character takes as many
+//! columns as before wherever that is possible, so that tables stay straight. JSON stays as it is.
 //!
 //! ```
 //! use ramline_sheet::text::plain;

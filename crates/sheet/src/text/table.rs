@@ -22,7 +22,7 @@ fn text(row: &[Cell], column: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use crate::sheet::{Cell, Column, Paint, Table};
+    use crate::sheet::{Cell, Column, Table};
     use crate::text::{Style, width};
 
     #[test]
@@ -49,7 +49,7 @@ mod tests {
     fn a_table_without_room_loses_its_bars_and_then_becomes_cards() {
         let mut table =
             Table::new(vec![Column::left("area"), Column::right("size"), Column::left(""), Column::left("device")]);
-        table.row(["/dev/zram0".into(), "2.0 GiB".into(), Cell::bar(Paint::Plain, Some(0.5)), "compressed".into()]);
+        table.row(["/dev/zram0".into(), "2.0 GiB".into(), Cell::bar(Some(0.5)), "compressed".into()]);
         let draw = |width| table.draw(&Style { colour: false, width });
         assert_eq!(draw(80), "area           size              device\n/dev/zram0  2.0 GiB  #####.....  compressed\n");
         assert_eq!(draw(32), "area           size  device\n/dev/zram0  2.0 GiB  compressed\n");
@@ -110,7 +110,7 @@ mod tests {
             Column::right("more").spare(),
             Column::left("file"),
         ]);
-        table.row(["50 %".into(), Cell::bar(Paint::Plain, Some(0.5)), "7".into(), "/a".into()]);
+        table.row(["50 %".into(), Cell::bar(Some(0.5)), "7".into(), "/a".into()]);
         let draw = |width| table.draw(&Style { colour: false, width });
         assert_eq!(draw(29), "share              more  file\n 50 %  #####.....     7  /a\n");
         assert_eq!(draw(28), "share              file\n 50 %  #####.....  /a\n");

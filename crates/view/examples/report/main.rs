@@ -11,7 +11,7 @@ mod series;
 
 use ramline_snapshot::Unseen;
 use ramline_units::{Bytes, Nanos};
-use ramline_view::{CheckupReport, Cost, Mode, SCHEMA_VERSION, Skipped, UnseenSection};
+use ramline_view::{CheckupCost, CheckupReport, Mode, SCHEMA_VERSION, Skipped, UnseenSection};
 
 fn full() -> Option<CheckupReport> {
     let seen = machine::snapshot()?;
@@ -42,7 +42,7 @@ fn full() -> Option<CheckupReport> {
             section: "zswap".into(),
             why: Unseen::denied("/sys/kernel/debug/zswap/pool_total_size"),
         }],
-        cost: Cost { wall: Nanos(58_200_000_000), cpu: Nanos(9_400_000_000), peak_memory: Bytes::from_kib(7_412), written: Bytes::from_mib(1_536) },
+        cost: CheckupCost { wall: Nanos(58_200_000_000), cpu: Nanos(9_400_000_000), peak_memory: Bytes::from_kib(7_412), written: Bytes::from_mib(1_536) },
         tiers: ramline_model::tiers::of(&seen),
         verdict: ramline_model::verdict::of(&seen, None),
         cost_ratio: ramline_model::costs::cost_ratio(&lab::tiers()),

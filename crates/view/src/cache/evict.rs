@@ -3,9 +3,8 @@
 use ramline_snapshot::cache::{Doing, EvictedFile, EvictedFiles, Stay, Why};
 use ramline_units::Bytes;
 
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Column, Paint, Table, number};
+use crate::Screen;
+use ramline_sheet::{Paint, Sheet, Table, number};
 
 /// Processes named for one file.
 const NAMED: usize = 3;
@@ -13,22 +12,20 @@ const NAMED: usize = 3;
 impl Screen for EvictedFiles {
     fn sheet(&self) -> Sheet {
         let (mut sheet, done) = (Sheet::new(), self);
-        sheet.answer(Paint::Bold, &answer(self));
+        sheet.answer(Paint::Bold, answer(self));
         for (why, bytes) in &done.reasons {
-            sheet.point("  ", &format!("{bytes} {}", words(*why)));
+            sheet.point("  ", format!("{bytes} {}", words(*why)));
         }
         if done.reasons.iter().any(|(why, _)| *why == Why::Dirty) {
             sheet.line("Dirty pages go after they are written; try: ramline cache evict --sync PATH");
         }
         if done.written > Bytes::ZERO && !done.synced {
-            sheet.line(&format!("{} of it was not yet written: the kernel wrote it, then dropped it.", done.written));
+            sheet.line(format!("{} of it was not yet written: the kernel wrote it, then dropped it.", done.written));
         }
         if !done.stays.is_empty() {
             sheet.blank();
-            sheet.table(&table(&done.stays));
-            if done.more > 0 {
-                sheet.dim(&format!("and {} more (--top)", number::things(done.more, "file")));
-            }
+            sheet.table(table(&done.stays));
+            sheet.dim((done.more > 0).then(|| format!("and {} more (--top)", number::things(done.more, "file"))));
         }
         super::remarks(&mut sheet, Paint::Warn, "Not proven: ", "file", &done.unproven);
         super::remarks(&mut sheet, Paint::Dim, "Passed over: ", "name", &done.skipped);
@@ -76,41 +73,29 @@ const fn words(why: Why) -> &'static str {
     }
 }
 
-fn table(stays: &[EvictedFile]) -> Table {
-    let mut table =
-        Table::new(vec![Column::right("stays"), Column::right("of"), Column::wrapped("why"), Column::left("file")]);
-    for file in stays {
-        let sizes = [file.after, file.before].map(|bytes| bytes.to_string().into());
-        let [stays, of] = sizes;
-        table.row([stays, of, reason(&file.stay).into(), file.name.path.as_str().into()]);
-    }
-    table
+fn table(stays: &[EvictedFile]) -> Table<&EvictedFile> {
+    Table::of(stays)
+        .right("stays", |file| file.after)
+        .right("of", |file| file.before)
+        .wrapped("why", |file| reason(&file.stay))
+        .left("file", |file| &file.name.path)
 }
 
 fn reason(stay: &Stay) -> String {
-    let mut out = Vec::new();
-    for why in &stay.why {
-        out.push(match why {
-            Why::Dirty => stay.dirty.map_or_else(|| "dirty".to_owned(), |bytes| format!("{bytes} dirty")),
-            Why::Locked => format!("locked by {}", holders(stay, true)),
-            Why::Mapped => format!("mapped by {}", holders(stay, false)),
-            Why::LargeFolio => "large folio partly in the range".to_owned(),
-            Why::InMemory => "in memory".to_owned(),
-            Why::Other => "not seen".to_owned(),
-        });
-    }
-    out.join("; ")
+    let word = |why: &Why| match why {
+        Why::Dirty => stay.dirty.map_or_else(|| "dirty".to_owned(), |bytes| format!("{bytes} dirty")),
+        Why::Locked => format!("locked by {}", holders(stay, true)),
+        Why::Mapped => format!("mapped by {}", holders(stay, false)),
+        Why::LargeFolio => "large folio partly in the range".to_owned(),
+        Why::InMemory => "in memory".to_owned(),
+        Why::Other => "not seen".to_owned(),
+    };
+    stay.why.iter().map(word).collect::<Vec<_>>().join("; ")
 }
 
 fn holders(stay: &Stay, locked: bool) -> String {
-    let all: Vec<_> = stay.holders.iter().filter(|holder| holder.locked == locked).collect();
-    let mut named: Vec<String> =
-        all.iter().take(NAMED).map(|holder| format!("{} ({})", holder.name, holder.pid)).collect();
-    let more = number::beyond(all.len(), NAMED);
-    if more > 0 {
-        named.push(format!("{} more", number::count(more)));
-    }
-    named.join(", ")
+    let all = stay.holders.iter().filter(|holder| holder.locked == locked);
+    super::first(NAMED, all.map(|holder| format!("{} ({})", holder.name, holder.pid)), ", ")
 }
 
 #[cfg(test)]

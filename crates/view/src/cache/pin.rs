@@ -2,8 +2,7 @@
 
 use ramline_snapshot::cache::Pinned;
 
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Paint, number};
+use ramline_sheet::{Paint, Sheet, number};
 
 /// What is said at first, and, in one line, after a change.
 #[must_use]
@@ -11,22 +10,20 @@ pub fn pin(now: &Pinned, first: bool) -> Sheet {
     let mut sheet = Sheet::new();
     let files = number::things(now.files, "file");
     if first {
-        let answer = format!("{} of {files} are locked in memory, of a budget of {}.", now.pinned, now.budget);
-        sheet.answer(Paint::Bold, &answer);
+        let Pinned { pinned, budget, .. } = now;
+        sheet.answer(Paint::Bold, format!("{pinned} of {files} are locked in memory, of a budget of {budget}."));
         sheet.line("They stay, also when they are replaced or grow, until this command ends (Ctrl-C).");
-        if !now.watched {
-            let text = "Not all directories can be watched (inotify); files are looked at every 30 s.";
-            sheet.painted(Paint::Warn, text);
-        }
+        let text = "Not all directories can be watched (inotify); files are looked at every 30 s.";
+        sheet.warn((!now.watched).then_some(text));
     } else {
-        sheet.line(&format!(
-            "{} of {files} are locked: {} replaced, {} resized, {} added, {} gone so far.",
-            now.pinned, now.replaced, now.resized, now.added, now.gone
+        let Pinned { pinned, replaced, resized, added, gone, .. } = now;
+        sheet.line(format!(
+            "{pinned} of {files} are locked: {replaced} replaced, {resized} resized, {added} added, {gone} gone so far."
         ));
     }
     if now.left_out > 0 {
         let files = number::things(now.left_out, "file");
-        sheet.painted(Paint::Warn, &format!("{files} left out; the first of them are printed on stderr."));
+        sheet.warn(format!("{files} left out; the first of them are printed on stderr."));
     }
     super::remarks(&mut sheet, Paint::Dim, "Passed over: ", "name", if first { &now.skipped } else { &[] });
     sheet

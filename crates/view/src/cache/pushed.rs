@@ -3,8 +3,7 @@
 use ramline_snapshot::cache::{Level, Pushed, Recorded, Taken};
 use ramline_units::{Bytes, PageSize, Pages};
 
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Column, Paint, Table, number};
+use ramline_sheet::{Sheet, Table, number};
 
 /// Rows of the table.
 const ROWS: usize = 8;
@@ -33,57 +32,48 @@ pub(super) const fn why(why: Taken) -> &'static str {
 pub(super) fn takers(sheet: &mut Sheet, heading: &str, rows: &[Pushed], page: Bytes) {
     if !rows.is_empty() {
         sheet.heading(heading);
-        sheet.table(&table(rows, page));
+        sheet.table(table(rows, page));
         super::left_out(sheet, rows.len(), ROWS, "(--json prints all)");
     }
 }
 
-fn table(rows: &[Pushed], page: Bytes) -> Table {
-    let mut table =
-        Table::new(vec![Column::right("taken out"), Column::wrapped("by"), Column::wrapped("why, and for which file")]);
-    for row in rows.iter().take(ROWS) {
+fn table(rows: &[Pushed], page: Bytes) -> Table<&Pushed> {
+    let by = |row: &Pushed| {
         let through = row.through.as_ref().map(|thread| format!(", through {thread}")).unwrap_or_default();
-        let by = format!("{}{through}", who(row));
-        let what = match (row.why, &row.file) {
-            (Taken::Room, Some(file)) => format!("to make room for {}", file.path),
-            (Taken::Room, None) => {
-                "to make room for memory of a process, or for a file that is not recorded".to_owned()
-            }
-            (Taken::Age, _) => "idle for a while, whether memory is short or not".to_owned(),
-            (Taken::Request, _) => {
-                "on request (fadvise, as cache evict does), or the file was deleted or cut".to_owned()
-            }
-        };
-        table.row([size(row.pages, page).into(), by.as_str().into(), what.as_str().into()]);
-    }
-    table
+        format!("{}{through}", who(row))
+    };
+    let what = |row: &Pushed| match (row.why, &row.file) {
+        (Taken::Room, Some(file)) => format!("to make room for {}", file.path),
+        (Taken::Room, None) => "to make room for memory of a process, or for a file that is not recorded".to_owned(),
+        (Taken::Age, _) => "idle for a while, whether memory is short or not".to_owned(),
+        (Taken::Request, _) => "on request (fadvise, as cache evict does), or the file was deleted or cut".to_owned(),
+    };
+    Table::of(rows.iter().take(ROWS))
+        .right("taken out", |row| size(row.pages, page))
+        .wrapped("by", by)
+        .wrapped("why, and for which file", what)
 }
 
 /// What was lost, what this kernel cannot tell, and what the recording cost.
 pub(super) fn recorded(sheet: &mut Sheet, recorded: &Recorded) {
     if recorded.lost > 0 {
-        let text = format!(
-            "{} were lost for want of room: all counts are lower bounds. Fewer processes or files are recorded without loss (--pid, --path).",
-            number::things(recorded.lost, "record")
-        );
-        sheet.painted(Paint::Warn, &text);
+        let lost = number::things(recorded.lost, "record");
+        sheet.warn(format!(
+            "{lost} were lost for want of room: all counts are lower bounds. Fewer processes or files are recorded without loss (--pid, --path)."
+        ));
     }
     match recorded.level {
         Level::Full => {}
-        Level::NoMarks => sheet.painted(
-            Paint::Warn,
-            "This kernel does not mark misses: pages that a process asked for in advance, or wrote, count as misses when it reads them.",
+        Level::NoMarks => sheet.warn(
+"This kernel does not mark misses: pages that a process asked for in advance, or wrote, count as misses when it reads them.",
         ),
-        Level::ChangesOnly => sheet.painted(
-            Paint::Warn,
-            "This kernel (before 6.12) records only which pages came and went: no hits, no misses, and read-ahead is not kept apart.",
+        Level::ChangesOnly => sheet.warn(
+"This kernel (before 6.12) records only which pages came and went: no hits, no misses, and read-ahead is not kept apart.",
         ),
     }
-    let text = format!(
-        "Recorded for {}: {}, {} of CPU time of ramline's own (what a record costs the recorded process is not in it).",
-        recorded.lasted,
-        number::things(recorded.events, "record"),
-        recorded.own_cpu
-    );
-    sheet.dim(&text);
+    let Recorded { lasted, own_cpu, .. } = recorded;
+    let records = number::things(recorded.events, "record");
+    sheet.dim(format!(
+        "Recorded for {lasted}: {records}, {own_cpu} of CPU time of ramline's own (what a record costs the recorded process is not in it)."
+    ));
 }

@@ -3,21 +3,20 @@
 use ramline_snapshot::cache::{Doing, Restored, WarmedFile};
 use ramline_units::Bytes;
 
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Paint, number};
+use crate::Screen;
+use ramline_sheet::{Paint, Sheet, number};
 
 impl Screen for Restored {
     fn sheet(&self) -> Sheet {
         let (mut sheet, done) = (Sheet::new(), self);
-        sheet.answer(Paint::Bold, &answer(self));
+        sheet.answer(Paint::Bold, answer(self));
         if let Some(stop) = &done.stopped {
-            sheet.painted(Paint::Warn, &super::warm::stopped(stop));
+            sheet.warn(super::warm::stopped(stop));
             sheet.line("What serves most readers was read first: mapped files, then small ones.");
         }
         if done.doing == Doing::Done && done.read > Bytes::ZERO {
             let (read, took, depth) = (done.read, done.took, number::things(done.depth, "reader"));
-            sheet.line(&format!("Read {read} in {took}, {}, {depth} at a time.", number::per_second(done.rate())));
+            sheet.line(format!("Read {read} in {took}, {}, {depth} at a time.", number::per_second(done.rate())));
         }
         let boot = if done.same_boot { "in this boot" } else { "in an earlier boot" };
         let files = number::things(done.files, "file");
@@ -25,17 +24,15 @@ impl Screen for Restored {
             || "at a time that is still to come by the clock of this machine".to_owned(),
             |age| format!("{} ago", number::age(age)),
         );
-        sheet.dim(&format!("The hot set was saved {boot}, {when}, with {} of {files}.", done.hot));
-        sheet.dim(&format!("The guard began with room for {} ({}).", done.room, done.bound));
+        sheet.dim(format!("The hot set was saved {boot}, {when}, with {} of {files}.", done.hot));
+        sheet.dim(format!("The guard began with room for {} ({}).", done.room, done.bound));
         if done.not_looked_at > 0 {
             let files = number::things(done.not_looked_at, "file");
-            let text = format!("{files} had not been looked at when it ended: they are in no number above.");
-            sheet.painted(Paint::Warn, &text);
+            sheet.warn(format!("{files} had not been looked at when it ended: they are in no number above."));
         }
         if done.listed_again > 0 {
             let lines = number::things(done.listed_again, "line");
-            let text = format!("{lines} of the hot set list a file once more: each file is counted once.");
-            sheet.painted(Paint::Warn, &text);
+            sheet.warn(format!("{lines} of the hot set list a file once more: each file is counted once."));
         }
         some(&mut sheet, "changed since, left alone", done.changed, &done.changed_files);
         some(&mut sheet, "gone", done.gone, &done.gone_files);
@@ -49,9 +46,7 @@ fn answer(done: &Restored) -> String {
     match done.after {
         _ if done.files == 0 => "The hot set is empty: nothing was hot when it was saved.".to_owned(),
         _ if done.wanted == Bytes::ZERO && done.not_looked_at == 0 => "Nothing of the hot set is as it was.".to_owned(),
-        None => {
-            format!("{} of {} would be read; {} are in the page cache.", done.missing, done.wanted, done.before)
-        }
+        None => format!("{} of {} would be read; {} are in the page cache.", done.missing, done.wanted, done.before),
         Some(after) => format!(
             "{after} of {} are in the page cache now ({}), counted again; before {}.",
             done.wanted,
@@ -65,14 +60,12 @@ fn some(sheet: &mut Sheet, what: &str, count: u64, named: &[WarmedFile]) {
     if count == 0 {
         return;
     }
-    sheet.painted(Paint::Warn, &format!("{} {what}:", number::things(count, "file")));
+    sheet.warn(format!("{} {what}:", number::things(count, "file")));
     for file in named {
-        sheet.point("  ", &format!("{}: {}", file.name.path, file.text));
+        sheet.point("  ", format!("{}: {}", file.name.path, file.text));
     }
     let more = number::beyond(usize::try_from(count).unwrap_or(usize::MAX), named.len());
-    if more > 0 {
-        sheet.painted_point(Paint::Dim, "  ", &format!("and {} more", number::count(more)));
-    }
+    sheet.painted_point(Paint::Dim, "  ", (more > 0).then(|| format!("and {} more", number::count(more))));
 }
 
 #[cfg(test)]

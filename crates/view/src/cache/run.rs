@@ -3,18 +3,17 @@
 use ramline_snapshot::cache::{Apart, Ran};
 use ramline_units::Bytes;
 
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Paint, number};
+use crate::Screen;
+use ramline_sheet::{Paint, Sheet, number};
 
 impl Screen for Ran {
     fn sheet(&self) -> Sheet {
         let (mut sheet, done) = (Sheet::new(), self);
-        sheet.answer(Paint::Bold, &answer(self));
-        sheet.line(&bound(self));
+        sheet.answer(Paint::Bold, answer(self));
+        sheet.line(bound(self));
         if let Some(cached) = done.cached {
             let left = done.left.unwrap_or(Bytes::ZERO);
-            sheet.line(&if done.kept {
+            sheet.line(if done.kept {
                 format!("{left} of what it brought in are in the page cache still (--keep).")
             } else if left == Bytes::ZERO {
                 format!("The {cached} of page cache it had at its end were given back.")
@@ -26,15 +25,12 @@ impl Screen for Ran {
         }
         if done.oom_kills > 0 {
             let killed = number::things(done.oom_kills, "process");
-            sheet.painted(
-                Paint::Warn,
-                &format!("The limit left no memory, and the kernel ended {killed} of it. Try: a larger --limit"),
-            );
+            sheet.warn(format!("The limit left no memory, and the kernel ended {killed} of it. Try: a larger --limit"));
         }
-        if done.ended > 0 {
-            let ended = number::things(done.ended, "process");
-            sheet.painted(Paint::Warn, &format!("It left {ended} running; they were ended with its control group."));
-        }
+        let left = || number::things(done.ended, "process");
+        let left =
+            (done.ended > 0).then(|| format!("It left {} running; they were ended with its control group.", left()));
+        sheet.warn(left);
         sheet
     }
 }

@@ -2,9 +2,8 @@
 
 use ramline_snapshot::cache::{Doing, Saved};
 
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Paint, number};
+use crate::Screen;
+use ramline_sheet::{Paint, Sheet, number};
 
 impl Screen for Saved {
     fn sheet(&self) -> Sheet {
@@ -16,16 +15,12 @@ impl Screen for Saved {
         };
         sheet.answer(Paint::Bold, &answer);
         let size = done.size.map(|size| format!(" The hot set takes {size}.")).unwrap_or_default();
-        sheet.line(&format!(
-            "{} as a whole, {} in part.{size} Looking took {}, all of it {}.",
-            number::count(done.whole),
-            number::count(done.in_part()),
-            done.looked,
+        let (whole, in_part, looked) = (number::count(done.whole), number::count(done.in_part()), done.looked);
+        sheet.line(format!(
+            "{whole} as a whole, {in_part} in part.{size} Looking took {looked}, all of it {}.",
             done.took
         ));
-        if let Some(before) = done.before {
-            sheet.dim(&format!("The one before held {before}."));
-        }
+        sheet.dim(done.before.map(|before| format!("The one before held {before}.")));
         super::remarks(&mut sheet, Paint::Warn, "Not in it: ", "file", &done.unknown);
         super::remarks(&mut sheet, Paint::Dim, "Passed over: ", "name", &done.skipped);
         super::failures(&mut sheet, done.failed);

@@ -4,9 +4,8 @@ use ramline_snapshot::cache::{FileRow, Part, Stat, Tally, Tree};
 use ramline_units::Bytes;
 
 use super::Rows;
-use crate::shown::Screen;
-use ramline_sheet::text::{Cell, Column, Paint, Table, number};
-use ramline_sheet::{Block, Sheet, Strip};
+use crate::Screen;
+use ramline_sheet::{Block, Cell, Column, Paint, Sheet, Strip, Table, number};
 
 /// Names keep so many columns while others can be spared.
 const NAME: usize = 32;
@@ -14,25 +13,23 @@ const NAME: usize = 32;
 impl Screen for Rows<'_, Stat> {
     fn sheet(&self) -> Sheet {
         let (mut sheet, seen) = (Sheet::new(), self.0);
-        sheet.answer(Paint::Bold, &answer(&seen.total));
-        if seen.total.knows_more() {
-            sheet.line(&more(&seen.total));
-        }
+        sheet.answer(Paint::Bold, answer(&seen.total));
+        sheet.line(seen.total.knows_more().then(|| more(&seen.total)));
         super::remarks(&mut sheet, Paint::Warn, "Unknown: ", "file", &seen.unknown);
         let top = self.1.max(1);
         if seen.directories.is_empty() && seen.named.len() > 1 && seen.files.len() < seen.named.len() {
             sheet.heading("What was named");
-            sheet.table(&trees(&seen.named, top));
+            sheet.table(trees(&seen.named, top));
             super::left_out(&mut sheet, seen.named.len(), top, super::TOP);
         }
         if !seen.directories.is_empty() {
             sheet.heading("By directory, with everything below it");
-            sheet.table(&trees(&seen.directories, top));
+            sheet.table(trees(&seen.directories, top));
             super::left_out(&mut sheet, seen.directories.len(), top, "directories (--top, --depth; --json prints all)");
         }
         if !seen.files.is_empty() {
             sheet.blank();
-            sheet.table(&files(&seen.files, seen.page));
+            sheet.table(files(&seen.files, seen.page));
         }
         maps(&mut sheet, &seen.files);
         if !(seen.remarks.is_empty() && seen.skipped.is_empty()) {
@@ -41,7 +38,7 @@ impl Screen for Rows<'_, Stat> {
         super::remarks(&mut sheet, Paint::Plain, "Note: ", "file", &seen.remarks);
         super::remarks(&mut sheet, Paint::Dim, "Passed over: ", "name", &seen.skipped);
         if seen.vanished > 0 {
-            sheet.dim(&format!("{} gone before they could be opened.", number::things(seen.vanished, "name")));
+            sheet.dim(format!("{} gone before they could be opened.", number::things(seen.vanished, "name")));
         }
         super::failures(&mut sheet, seen.failed);
         sheet
@@ -63,89 +60,60 @@ fn answer(total: &Tally) -> String {
 }
 
 fn more(total: &Tally) -> String {
-    let only = if total.resident_only > 0 {
-        format!(" Of {} only the residency is known.", number::things(total.resident_only, "file"))
-    } else {
-        String::new()
-    };
+    let Tally { dirty, writeback, evicted, recently_evicted, .. } = total;
+    let only = number::things(total.resident_only, "file");
+    let only = if total.resident_only > 0 { format!(" Of {only} only the residency is known.") } else { String::new() };
     format!(
-        "Dirty {}, being written {}; evicted by reclaim and not read again {}, of it recently {} (now).{only}",
-        total.dirty, total.writeback, total.evicted, total.recently_evicted
+        "Dirty {dirty}, being written {writeback}; evicted by reclaim and not read again {evicted}, of it recently \
+         {recently_evicted} (now).{only}"
     )
-}
-
-fn share(share: Option<f64>) -> String {
-    share.map_or_else(String::new, number::percent)
 }
 
 fn unless_zero(bytes: Bytes) -> String {
     if bytes == Bytes::ZERO { "0".to_owned() } else { bytes.to_string() }
 }
 
-fn trees(trees: &[Tree], top: usize) -> Table {
-    let mut table = Table::new(vec![
-        Column::right("resident"),
-        Column::right("share"),
-        Column::left("").spare(),
-        Column::right("dirty").spare(),
-        Column::right("evicted").spare(),
-        Column::right("length"),
-        Column::right("files"),
-        Column::wrapped("name").at_least(NAME),
-    ]);
-    for tree in trees.iter().take(top) {
-        let tally = &tree.tally;
-        let told = |bytes: Bytes| if tally.knows_more() { unless_zero(bytes) } else { "?".to_owned() };
+fn trees(trees: &[Tree], top: usize) -> Table<&Tree> {
+    let more = |tree: &Tree, bytes| if tree.tally.knows_more() { unless_zero(bytes) } else { "?".to_owned() };
+    let files = |tally: &Tally| {
         let unknown = if tally.unknown > 0 { format!("+{}?", number::count(tally.unknown)) } else { String::new() };
-        table.row([
-            tally.resident.to_string().into(),
-            share(tally.share()).into(),
-            Cell::bar(Paint::Plain, tally.share()),
-            told(tally.dirty).into(),
-            told(tally.evicted).into(),
-            tally.all_length().to_string().into(),
-            format!("{}{unknown}", number::count(tally.files)).into(),
-            tree.name.path.as_str().into(),
-        ]);
-    }
-    table
+        format!("{}{unknown}", number::count(tally.files))
+    };
+    Table::of(trees.iter().take(top))
+        .right("resident", |tree| tree.tally.resident)
+        .right("share", |tree| tree.tally.share().map(number::percent))
+        .column(Column::left("").spare(), |tree| Cell::bar(tree.tally.share()))
+        .column(Column::right("dirty").spare(), |tree| more(tree, tree.tally.dirty))
+        .column(Column::right("evicted").spare(), |tree| more(tree, tree.tally.evicted))
+        .right("length", |tree| tree.tally.all_length())
+        .right("files", |tree| files(&tree.tally))
+        .column(Column::wrapped("name").at_least(NAME), |tree| &tree.name.path)
 }
 
-fn files(files: &[FileRow], page: Bytes) -> Table {
-    let mut columns = vec![Column::right("resident"), Column::right("share"), Column::left("").spare()];
-    columns.extend(["dirty", "written", "evicted", "recently"].map(|head| Column::right(head).spare()));
-    columns.extend([Column::right("length"), Column::wrapped("file").at_least(NAME)]);
-    let mut table = Table::new(columns);
-    for row in files {
-        let resident = row.resident.map_or_else(|| "unknown".to_owned(), |bytes| bytes.to_string());
-        let part = row.share(page.0);
-        let told = |bytes: Option<Bytes>| bytes.map_or_else(|| "?".to_owned(), unless_zero).into();
-        let [dirty, written, evicted, recently] =
-            [row.dirty, row.writeback, row.evicted, row.recently_evicted].map(told);
-        table.row([
-            resident.into(),
-            share(part).into(),
-            Cell::bar(Paint::Plain, part),
-            dirty,
-            written,
-            evicted,
-            recently,
-            row.length.to_string().into(),
-            row.name.path.as_str().into(),
-        ]);
-    }
-    table
+fn files(files: &[FileRow], page: Bytes) -> Table<&FileRow> {
+    let spare = |head| Column::right(head).spare();
+    let part = |bytes: Option<Bytes>| bytes.map_or_else(|| "?".to_owned(), unless_zero);
+    Table::of(files)
+        .right("resident", super::resident)
+        .right("share", |row| row.share(page.0).map(number::percent))
+        .column(Column::left("").spare(), |row| Cell::bar(row.share(page.0)))
+        .column(spare("dirty"), |row| part(row.dirty))
+        .column(spare("written"), |row| part(row.writeback))
+        .column(spare("evicted"), |row| part(row.evicted))
+        .column(spare("recently"), |row| part(row.recently_evicted))
+        .right("length", |row| row.length)
+        .column(Column::wrapped("file").at_least(NAME), |row| &row.name.path)
 }
 
 /// Where in each file its pages are.
 fn maps(sheet: &mut Sheet, files: &[FileRow]) {
     let mut mapped = files.iter().filter_map(|row| Some((row, row.map.as_ref()?))).peekable();
     if mapped.peek().is_some() {
-        sheet.heading(&format!("Where in the file ({})", Strip::KEY));
+        sheet.heading(format!("Where in the file ({})", Strip::KEY));
     }
     for (row, parts) in mapped {
         let each = parts.first().map_or(Bytes::ZERO, |part| part.length);
-        sheet.line(&format!("{} (a character is {each})", row.name.path));
+        sheet.line(format!("{} (a character is {each})", row.name.path));
         let share = |part: &Part| part.resident.share_of(part.length).unwrap_or_default();
         sheet.push(Block::Strip(Strip { shares: parts.iter().map(share).collect() }));
     }

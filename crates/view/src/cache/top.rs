@@ -3,9 +3,8 @@
 use ramline_snapshot::cache::{CacheHolder, CacheUser, HotFile, Top, Tree};
 use ramline_units::Bytes;
 
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Cell, Column, Paint, Table, number};
+use crate::Screen;
+use ramline_sheet::{Column, Paint, Sheet, Table, number};
 
 /// Names keep so many columns before bars are drawn,
 const NAME: usize = 24;
@@ -23,44 +22,34 @@ pub fn looking(files: u64, resident: Bytes) -> String {
 impl Screen for Top {
     fn sheet(&self) -> Sheet {
         let (mut sheet, seen) = (Sheet::new(), self);
-        sheet.answer(Paint::Bold, &answer(self));
+        sheet.answer(Paint::Bold, answer(self));
         let share = seen.share(seen.explained()).map(number::percent).unwrap_or_default();
         let so_far = if seen.complete { "" } else { "So far " };
-        sheet.line(&format!("{so_far}{share} of that is explained below."));
-        sheet.table(&sums(self));
+        sheet.line(format!("{so_far}{share} of that is explained below."));
+        sums(&mut sheet, seen);
         super::remarks(&mut sheet, Paint::Warn, "Unknown: ", "file", &seen.unknown);
         if seen.processes_denied > 0 {
             let who = number::things(seen.processes_denied, "process");
-            sheet.painted(Paint::Warn, &format!("{who} could not be looked at (permission denied)."));
+            sheet.warn(format!("{who} could not be looked at (permission denied)."));
         }
-        if !seen.directories.is_empty() {
-            sheet.heading("By directory, each without those below it that are listed themselves");
-            sheet.table(&directories(seen));
-        }
-        if !seen.files.is_empty() {
-            sheet.heading("By file");
-            sheet.table(&files(seen.files.iter(), seen.page));
-        }
-        let nameless =
-            files(seen.nameless_files.iter().filter(|file| file.row.resident != Some(Bytes::ZERO)), seen.page);
-        if !nameless.is_empty() {
-            sheet.heading("Files without a name: deleted, and still open or mapped");
-            sheet.table(&nameless);
-        }
+        let directories = resident(seen, &seen.directories, |tree| tree.tally.resident)
+            .right("dirty", |tree| tree.tally.dirty)
+            .right("files", |tree| tree.tally.files)
+            .column(Column::wrapped("directory").at_least(NAME), |tree| &tree.name.path);
+        sheet.headed_table("By directory, each without those below it that are listed themselves", directories);
+        sheet.headed_table("By file", files(seen.files.iter(), seen.page));
+        let nameless = seen.nameless_files.iter().filter(|file| file.row.resident != Some(Bytes::ZERO));
+        sheet.headed_table("Files without a name: deleted, and still open or mapped", files(nameless, seen.page));
         let title = "By process, of files it has open or mapped (shared ones count for each)";
-        users(&mut sheet, title, seen, &seen.processes);
-        users(&mut sheet, "By group of such processes", seen, &seen.groups);
-        let devices = device_table(seen);
-        if !devices.is_empty() {
-            sheet.heading("Block devices themselves: metadata of file systems, and what is read past them");
-            sheet.table(&devices);
-        }
+        sheet.headed_table(title, users(seen, &seen.processes));
+        sheet.headed_table("By group of such processes", users(seen, &seen.groups));
+        devices(&mut sheet, seen);
         if !(seen.skipped.is_empty() && seen.evictors.is_empty()) {
             sheet.blank();
         }
         if !seen.evictors.is_empty() {
             let who = seen.evictors.join(", ");
-            sheet.dim(&format!("{who} evicts idle pages here by itself (more: ramline explain evictors)."));
+            sheet.dim(format!("{who} evicts idle pages here by itself (more: ramline explain evictors)."));
         }
         super::remarks(&mut sheet, Paint::Dim, "Passed over: ", "name", &seen.skipped);
         super::failures(&mut sheet, seen.failed);
@@ -74,35 +63,45 @@ fn answer(seen: &Top) -> String {
 }
 
 /// What the sum is made of; what is left can be below zero.
-fn sums(seen: &Top) -> Table {
-    let mut table = Table::new(vec![
-        Column::left(""),
-        Column::right("resident"),
-        Column::right("of all"),
-        Column::left(""),
-        Column::wrapped("").at_least(WORDS),
-    ]);
-    let mut row = |what: &str, bytes: String, share: Option<f64>, how: String| {
-        let bar = Cell::bar(Paint::Plain, share.filter(|share| *share >= 0.0));
-        table.row([what.into(), bytes.into(), percent(share), bar, how.into()]);
-    };
+fn sums(sheet: &mut Sheet, seen: &Top) {
     let files = format!("{} in {}", number::things(seen.named.files, "file"), places(&seen.walked));
-    let sums = [
-        ("files", seen.named.resident, files),
-        ("files without a name", seen.nameless, "deleted, held by processes".to_owned()),
-        ("block devices", seen.devices, "mostly metadata of file systems".to_owned()),
-    ];
-    for (what, bytes, how) in sums {
-        row(what, bytes.to_string(), seen.share(bytes), how);
-    }
     let moved = seen.moved();
     let went = if moved.is_negative() { "shrank" } else { "grew" };
     let rest = format!(
         "other mount namespaces, and files read meanwhile; what the kernel counts {went} by {} during the look",
         moved.magnitude()
     );
-    row("the rest", seen.rest.to_string(), seen.rest.share_of(seen.counted), rest);
-    table
+    let sum = |bytes: Bytes| (bytes.to_string(), seen.share(bytes));
+    let rows = [
+        ("files", sum(seen.named.resident), files.as_str()),
+        ("files without a name", sum(seen.nameless), "deleted, held by processes"),
+        ("block devices", sum(seen.devices), "mostly metadata of file systems"),
+        ("the rest", (seen.rest.to_string(), seen.rest.share_of(seen.counted)), &rest),
+    ];
+    let table = Table::of(&rows)
+        .left("", |row| row.0)
+        .right("resident", |row| &row.1.0)
+        .right("of all", |row| row.1.1.map(number::percent))
+        .bar(|row| row.1.1.filter(|share| *share >= 0.0))
+        .column(Column::wrapped("").at_least(WORDS), |row| row.2);
+    sheet.table(table);
+}
+
+/// Sizes, each with its share of the whole cache, also as a bar.
+fn resident<R: Copy>(seen: &Top, rows: impl IntoIterator<Item = R>, of: impl Fn(R) -> Bytes) -> Table<R> {
+    Table::of(rows)
+        .right("resident", &of)
+        .right("of all", |row| seen.share(of(row)).map(number::percent))
+        .bar(|row| seen.share(of(row)))
+}
+
+fn files<'a>(files: impl Iterator<Item = &'a HotFile>, page: Bytes) -> Table<&'a HotFile> {
+    Table::of(files)
+        .right("resident", |file| super::resident(&file.row))
+        .right("of file", |file| file.row.share(page.0).map(number::percent))
+        .bar(|file| file.row.share(page.0))
+        .column(Column::wrapped("file").at_least(NAME), |file| &file.row.name.path)
+        .column(Column::wrapped("open or mapped by").at_least(WHO), held_by)
 }
 
 /// The first of them, and how many more.
@@ -120,122 +119,39 @@ fn places(walked: &[Tree]) -> String {
     if all.is_empty() { "no file system".to_owned() } else { names(&all, " places") }
 }
 
-/// Empty where it is not known.
-fn percent(share: Option<f64>) -> Cell {
-    share.map(number::percent).unwrap_or_default().into()
-}
-
-fn directories(seen: &Top) -> Table {
-    let mut table = Table::new(vec![
-        Column::right("resident"),
-        Column::right("of all"),
-        Column::left(""),
-        Column::right("dirty"),
-        Column::right("files"),
-        Column::wrapped("directory").at_least(NAME),
-    ]);
-    for tree in &seen.directories {
-        let share = seen.share(tree.tally.resident);
-        table.row([
-            tree.tally.resident.to_string().into(),
-            percent(share),
-            Cell::bar(Paint::Plain, share),
-            tree.tally.dirty.to_string().into(),
-            number::count(tree.tally.files).into(),
-            tree.name.path.as_str().into(),
-        ]);
-    }
-    table
-}
-
-fn files<'a>(files: impl Iterator<Item = &'a HotFile>, page: Bytes) -> Table {
-    let mut table = Table::new(vec![
-        Column::right("resident"),
-        Column::right("of file"),
-        Column::left(""),
-        Column::wrapped("file").at_least(NAME),
-        Column::wrapped("open or mapped by").at_least(WHO),
-    ]);
-    for file in files {
-        let resident = file.row.resident.map_or_else(|| "unknown".to_owned(), |bytes| bytes.to_string());
-        let share = file.row.share(page.0);
-        table.row([
-            resident.into(),
-            percent(share),
-            Cell::bar(Paint::Plain, share),
-            file.row.name.path.as_str().into(),
-            held_by(file).into(),
-        ]);
-    }
-    table
-}
-
 fn held_by(file: &HotFile) -> String {
     let one = |holder: &CacheHolder| match holder.pid {
         0 => format!("{} (the kernel)", holder.name),
         pid => format!("{} ({pid})", holder.name),
     };
-    let named: Vec<String> = file.held_by.iter().map(one).collect();
+    let named = file.held_by.iter().map(one).collect::<Vec<_>>().join(", ");
     match file.more_holders() {
-        0 if named.is_empty() => "no process".to_owned(),
-        0 => named.join(", "),
-        more => format!("{} and {more} more", named.join(", ")),
+        0 if file.held_by.is_empty() => "no process".to_owned(),
+        0 => named,
+        more => format!("{named} and {more} more"),
     }
 }
 
-fn users(sheet: &mut Sheet, title: &str, seen: &Top, users: &[CacheUser]) {
-    if users.is_empty() {
-        return;
-    }
-    sheet.heading(title);
-    let mut table = Table::new(vec![
-        Column::right("resident"),
-        Column::right("of all"),
-        Column::left(""),
-        Column::right("files"),
-        Column::wrapped("who").at_least(NAME),
-    ]);
-    for user in users {
-        let who = user.pid.map_or_else(|| user.name.clone(), |pid| format!("{} ({pid})", user.name));
-        let share = seen.share(user.resident);
-        table.row([
-            user.resident.to_string().into(),
-            percent(share),
-            Cell::bar(Paint::Plain, share),
-            number::count(user.files).into(),
-            who.into(),
-        ]);
-    }
-    sheet.table(&table);
+fn users<'a>(seen: &Top, users: &'a [CacheUser]) -> Table<&'a CacheUser> {
+    let who = |user: &CacheUser| user.pid.map_or_else(|| user.name.clone(), |pid| format!("{} ({pid})", user.name));
+    resident(seen, users, |user| user.resident)
+        .right("files", |user| user.files)
+        .column(Column::wrapped("who").at_least(NAME), who)
 }
 
 /// Every byte of the sum has a row.
-fn device_table(seen: &Top) -> Table {
-    let mut table = Table::new(vec![
-        Column::right("resident"),
-        Column::right("of all"),
-        Column::left(""),
-        Column::right("dirty"),
-        Column::wrapped("device").at_least(NAME),
-    ]);
-    let mut row = |resident: Bytes, dirty: Option<Bytes>, device: &str| {
-        let share = seen.share(resident);
-        let dirty = dirty.map_or_else(|| "?".to_owned(), |bytes| bytes.to_string());
-        let bar = Cell::bar(Paint::Plain, share);
-        table.row([resident.to_string().into(), percent(share), bar, dirty.into(), device.into()]);
+fn devices(sheet: &mut Sheet, seen: &Top) {
+    let closed: Vec<&str> = seen.devices_closed.iter().map(String::as_str).collect();
+    let unlisted = match closed.as_slice() {
+        [] => "not seen with any one device: without a node in /dev, or read meanwhile".to_owned(),
+        closed => format!("{}: may not be opened here, so only the sum is known", names(closed, "")),
     };
-    for device in seen.device_files.iter().filter(|device| device.resident > Some(Bytes::ZERO)) {
-        row(device.resident.unwrap_or_default(), device.dirty, &device.name.path);
-    }
-    if seen.devices_unlisted > Bytes::ZERO {
-        let closed: Vec<&str> = seen.devices_closed.iter().map(String::as_str).collect();
-        let which = match closed.as_slice() {
-            [] => "not seen with any one device: without a node in /dev, or read meanwhile".to_owned(),
-            closed => format!("{}: may not be opened here, so only the sum is known", names(closed, "")),
-        };
-        row(seen.devices_unlisted, None, &which);
-    }
-    table
+    let listed = seen.device_files.iter().map(|file| (file.resident.unwrap_or_default(), file.dirty, &file.name.path));
+    let rows = listed.chain([(seen.devices_unlisted, None, &unlisted)]).filter(|row| row.0 > Bytes::ZERO);
+    let table = resident(seen, rows, |row| row.0)
+        .right("dirty", |row| row.1.map_or_else(|| "?".to_owned(), |bytes| bytes.to_string()))
+        .column(Column::wrapped("device").at_least(NAME), |row| row.2);
+    sheet.headed_table("Block devices themselves: metadata of file systems, and what is read past them", table);
 }
 
 #[cfg(test)]

@@ -3,11 +3,10 @@
 use ramline_snapshot::cache::{Level, Touched, Traced};
 
 use super::{Rows, pushed};
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Cell, Column, Paint, Table, number};
+use crate::Screen;
+use ramline_sheet::{Column, Paint, Sheet, Table, number};
 
-/// Files of which it is told who took their pages out.
+/// Files for which the processes that took their pages out are listed.
 const PUSHED: usize = 3;
 /// Names keep so many columns while others can be spared.
 const NAME: usize = 32;
@@ -15,30 +14,23 @@ const NAME: usize = 32;
 impl Screen for Rows<'_, Traced> {
     fn sheet(&self) -> Sheet {
         let (mut sheet, traced) = (Sheet::new(), self.0);
-        sheet.answer(Paint::Bold, &answer(traced));
+        sheet.answer(Paint::Bold, answer(traced));
         let total = &traced.total;
-        let by = format!(
+        let size = |pages: u64| pushed::size(pages, traced.page);
+        sheet.line(format!(
             "{} asked for pages: {} found, {} missed. {} on mapped files: {} missed.",
             number::things(total.reads, "read"),
             number::count(total.read_hits),
             number::count(total.read_misses),
             number::things(total.faults, "page fault"),
             number::count(total.mapped_misses)
-        );
-        sheet.line(&by);
-        let came = format!(
-            "Read ahead {}, brought in otherwise (written, asked for in advance) {}.",
-            pushed::size(total.read_ahead, traced.page),
-            pushed::size(total.brought, traced.page)
-        );
-        sheet.line(&came);
-        let gone = format!(
-            "Evicted {}, of it by DAMON {}; dropped (on request, or the file was deleted or cut) {}.",
-            pushed::size(total.evicted, traced.page),
-            pushed::size(total.by_age, traced.page),
-            pushed::size(total.dropped, traced.page)
-        );
-        sheet.line(&gone);
+        ));
+        let (ahead, brought) = (size(total.read_ahead), size(total.brought));
+        sheet.line(format!("Read ahead {ahead}, brought in otherwise (written, asked for in advance) {brought}."));
+        let [evicted, by_age, dropped] = [total.evicted, total.by_age, total.dropped].map(size);
+        sheet.line(format!(
+            "Evicted {evicted}, of it by DAMON {by_age}; dropped (on request, or the file was deleted or cut) {dropped}."
+        ));
         pushed::recorded(&mut sheet, &traced.recorded);
         if !traced.files.is_empty() {
             let rows = traced.files.iter().map(|file| (&file.touched, file.name.path.clone()));
@@ -78,20 +70,18 @@ fn answer(traced: &Traced) -> String {
 }
 
 fn table<'a>(sheet: &mut Sheet, top: usize, what: &str, rows: impl ExactSizeIterator<Item = (&'a Touched, String)>) {
-    let mut columns = vec![Column::right("found"), Column::right("missed"), Column::right("share")];
-    columns.extend(["ahead", "brought", "evicted"].map(|head| Column::right(head).spare()));
-    columns.push(Column::wrapped(what).at_least(NAME));
-    let mut table = Table::new(columns);
+    let spare = |head| Column::right(head).spare();
     let (all, top) = (rows.len(), top.max(1));
-    for (touched, name) in rows.take(top) {
-        let [found, missed] = [touched.hits(), touched.misses()].map(|pages| Cell::from(number::count(pages)));
-        let share = touched.hit_share().map(number::percent).unwrap_or_default().into();
-        let [ahead, brought, evicted] =
-            [touched.read_ahead, touched.brought, touched.evicted].map(|pages| Cell::from(number::count(pages)));
-        table.row([found, missed, share, ahead, brought, evicted, name.into()]);
-    }
-    sheet.heading(&format!("By {what}"));
-    sheet.table(&table);
+    let rows: Vec<_> = rows.take(top).collect();
+    let table = Table::of(&rows)
+        .right("found", |(touched, _)| touched.hits())
+        .right("missed", |(touched, _)| touched.misses())
+        .right("share", |(touched, _)| touched.hit_share().map(number::percent))
+        .column(spare("ahead"), |(touched, _)| touched.read_ahead)
+        .column(spare("brought"), |(touched, _)| touched.brought)
+        .column(spare("evicted"), |(touched, _)| touched.evicted)
+        .column(Column::wrapped(what).at_least(NAME), |(_, name)| name);
+    sheet.headed_table(format!("By {what}"), table);
     super::left_out(sheet, all, top, super::TOP);
 }
 

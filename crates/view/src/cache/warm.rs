@@ -3,9 +3,8 @@
 use ramline_snapshot::cache::{Doing, Stop, Warmed, WarmedFile};
 use ramline_units::Bytes;
 
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Paint, number};
+use crate::Screen;
+use ramline_sheet::{Paint, Sheet, number};
 
 /// One line while it works: done, total, rate and time left in seconds.
 #[must_use]
@@ -18,14 +17,10 @@ pub fn moving(done: Bytes, total: Bytes, rate: Bytes, left: Option<u64>, depth: 
 impl Screen for Warmed {
     fn sheet(&self) -> Sheet {
         let (mut sheet, done) = (Sheet::new(), self);
-        sheet.answer(Paint::Bold, &answer(self));
-        if let Some(stop) = &done.stopped {
-            sheet.painted(Paint::Warn, &stopped(stop));
-        }
-        if done.doing == Doing::Done && done.read > Bytes::ZERO {
-            sheet.line(&speed(self));
-        }
-        sheet.dim(&format!("The guard began with room for {} ({}).", done.room, done.bound));
+        sheet.answer(Paint::Bold, answer(self));
+        sheet.warn(done.stopped.as_ref().map(stopped));
+        sheet.line((done.doing == Doing::Done && done.read > Bytes::ZERO).then(|| speed(self)));
+        sheet.dim(format!("The guard began with room for {} ({}).", done.room, done.bound));
         files(&mut sheet, "Direct I/O: ", &done.direct);
         files(&mut sheet, "Not as wanted: ", &done.lost);
         super::remarks(&mut sheet, Paint::Warn, "Unknown: ", "file", &done.unknown);
@@ -45,9 +40,7 @@ fn answer(done: &Warmed) -> String {
     }
     let span = done.before.all_span();
     match done.after {
-        Some(after) => {
-            format!("{after} of {span} in {of} are in the page cache now, counted again; before {before}.")
-        }
+        Some(after) => format!("{after} of {span} in {of} are in the page cache now, counted again; before {before}."),
         None => format!("{} of {span} in {of} would be read; {before} are in the page cache.", done.missing),
     }
 }
@@ -56,14 +49,9 @@ fn speed(done: &Warmed) -> String {
     let tried: Vec<String> =
         done.tried.iter().map(|(depth, rate)| format!("{depth}: {}", number::per_second(*rate))).collect();
     let tried = if tried.is_empty() { String::new() } else { format!(" (tried {})", tried.join(", ")) };
-    format!(
-        "Read {} of {} missing in {}, {}, {} at a time{tried}.",
-        done.read,
-        done.missing,
-        done.took,
-        number::per_second(done.rate()),
-        number::things(done.depth, "reader")
-    )
+    let Warmed { read, missing, took, .. } = done;
+    let (rate, readers) = (number::per_second(done.rate()), number::things(done.depth, "reader"));
+    format!("Read {read} of {missing} missing in {took}, {rate}, {readers} at a time{tried}.")
 }
 
 pub(super) fn stopped(stop: &Stop) -> String {
@@ -78,8 +66,8 @@ pub(super) fn stopped(stop: &Stop) -> String {
 
 fn files(sheet: &mut Sheet, head: &str, files: &[WarmedFile]) {
     for file in files {
-        let text = format!("{}: {} ({} in the page cache)", file.name.path, file.text, file.after);
-        sheet.painted_point(Paint::Warn, head, &text);
+        let WarmedFile { name, text, after, .. } = file;
+        sheet.painted_point(Paint::Warn, head, format!("{}: {text} ({after} in the page cache)", name.path));
     }
 }
 

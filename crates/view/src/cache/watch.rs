@@ -1,62 +1,50 @@
 //! `cache watch`: how much of files is in the page cache over time, and who took them out.
 
-use ramline_snapshot::cache::{Look, Watched};
+use ramline_snapshot::cache::{Look, Tally, TracedFile, Watched};
 
 use super::{Rows, pushed};
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Column, Paint, Table, number};
+use crate::Screen;
+use ramline_sheet::{Paint, Sheet, Table, number};
 
 /// One look, as it is taken.
 #[must_use]
 pub fn look(look: &Look) -> String {
+    let Tally { resident, evicted, .. } = look.tally;
     let share = look.tally.share().map(|share| format!(" ({})", number::percent(share))).unwrap_or_default();
-    format!(
-        "{:>8}  {} resident{share}, evicted and not back {}",
-        look.at.to_string(),
-        look.tally.resident,
-        look.tally.evicted
-    )
+    format!("{:>8}  {resident} resident{share}, evicted and not back {evicted}", look.at.to_string())
 }
 
 impl Screen for Rows<'_, Watched> {
     fn sheet(&self) -> Sheet {
         let (mut sheet, watched) = (Sheet::new(), self.0);
-        sheet.answer(Paint::Bold, &answer(watched));
+        sheet.answer(Paint::Bold, answer(watched));
         let total = &watched.total;
         if let (Some(first), Some(last)) = (watched.looks.first(), watched.looks.last()) {
             let (was, is) = (first.tally.resident, last.tally.resident);
-            sheet.line(&format!("In the page cache: {was} at first, {is} at the end."));
+            sheet.line(format!("In the page cache: {was} at first, {is} at the end."));
         }
-        let gone = format!(
-            "Evicted {}, of it by DAMON {}; {} came back. Dropped (on request, or the file was deleted or cut) {}.",
-            pushed::size(total.evicted, watched.page),
-            pushed::size(total.by_age, watched.page),
-            pushed::size(total.refaulted, watched.page),
-            pushed::size(total.dropped, watched.page)
-        );
-        sheet.line(&gone);
+        let [evicted, by_age, refaulted, dropped] = [total.evicted, total.by_age, total.refaulted, total.dropped]
+            .map(|pages| pushed::size(pages, watched.page));
+        sheet.line(format!(
+            "Evicted {evicted}, of it by DAMON {by_age}; {refaulted} came back. Dropped (on request, or the file was deleted or cut) \
+             {dropped}."
+        ));
         pushed::recorded(&mut sheet, &watched.recorded);
         pushed::takers(&mut sheet, "Who took it out", &watched.pushed, watched.page);
-        if !watched.files.is_empty() {
-            let top = self.1.max(1);
-            sheet.heading("Files that lost pages");
-            sheet.table(&files(watched, top));
-            super::left_out(&mut sheet, watched.files.len(), top, super::TOP);
-        }
+        let top = self.1.max(1);
+        sheet.headed_table("Files that lost pages", files(watched, top));
+        super::left_out(&mut sheet, watched.files.len(), top, super::TOP);
         sheet
     }
 }
 
-fn files(watched: &Watched, top: usize) -> Table {
-    let columns = ["evicted", "came back", "dropped"].map(Column::right);
-    let mut table = Table::new(columns.into_iter().chain([Column::wrapped("file")]).collect());
-    for file in watched.files.iter().take(top) {
-        let pages = [file.touched.evicted, file.touched.refaulted, file.touched.dropped];
-        let [evicted, back, dropped] = pages.map(|pages| pushed::size(pages, watched.page).into());
-        table.row([evicted, back, dropped, file.name.path.as_str().into()]);
-    }
-    table
+fn files(watched: &Watched, top: usize) -> Table<&TracedFile> {
+    let size = |pages: u64| pushed::size(pages, watched.page);
+    Table::of(watched.files.iter().take(top))
+        .right("evicted", |file| size(file.touched.evicted))
+        .right("came back", |file| size(file.touched.refaulted))
+        .right("dropped", |file| size(file.touched.dropped))
+        .wrapped("file", |file| &file.name.path)
 }
 
 fn answer(watched: &Watched) -> String {

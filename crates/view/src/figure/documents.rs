@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use super::Figure;
 use super::leaves::{Leaf, leaves};
 use crate::screen::{ReadPaths, TopicList};
-use crate::{CheckupReport, Cleaned, Comparison, ExperimentInfo, ExperimentList, ProofTable, Versioned, schema};
+use crate::{CheckupComparison, CheckupReport, Cleaned, ExperimentInfo, ExperimentList, ProofTable, Versioned, schema};
 use crate::{ShowCgroups, ShowMaps, ShowMemory, ShowPressure, ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs};
 use crate::{ShowTranslate, ShowZram, SortBy};
 
@@ -93,7 +93,7 @@ documents! {
         Some((|s, _| value(ShowTranslate::new(s, None)), ShowTranslate::WANTED));
     "tier-report" TierReport, "tier-report" "ramline measure tiers" None;
     "checkup" CheckupReport, "checkup" "ramline checkup" None;
-    "checkup-comparison" Comparison, "compare" "ramline checkup --compare OLD.json" None;
+    "checkup-comparison" CheckupComparison, "compare" "ramline checkup --compare OLD.json" None;
     "proof-table" ProofTable, "proof-table" "ramline lab report" None;
     "run-record" RunRecord, "run" "ramline lab run" None;
     "explanation" Explanation, "explanation" "ramline explain" None;

@@ -19,7 +19,7 @@ const ALSO: usize = 4;
 
 /// A number that was found by its name.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct FoundNumber {
     pub(super) document: &'static Document,
     pub(super) leaf: Leaf,
     pub(super) path: String,
@@ -56,7 +56,7 @@ fn shell(closest: &[String]) -> String {
 ///
 /// # Errors
 /// Nothing has this name: the error names what is closest, topics included.
-pub fn find(name: &str) -> Result<Found, UnknownName> {
+pub fn find(name: &str) -> Result<FoundNumber, UnknownName> {
     let short: String = name.chars().take(LONGEST).collect();
     let mut found = by_label(&short);
     if found.is_empty() {
@@ -75,7 +75,7 @@ pub fn find(name: &str) -> Result<Found, UnknownName> {
 
 /// Every number of every document.
 #[must_use]
-pub fn all() -> Vec<Found> {
+pub fn all() -> Vec<FoundNumber> {
     numbers().iter().flat_map(|(d, all)| all.iter().map(|leaf| plain_found(d, leaf.clone()))).collect()
 }
 
@@ -103,20 +103,20 @@ fn squash(name: &str) -> String {
     word
 }
 
-fn by_label(name: &str) -> Vec<Found> {
+fn by_label(name: &str) -> Vec<FoundNumber> {
     let wanted = plain(name);
     if wanted.is_empty() {
         return Vec::new();
     }
     let is = |label: &str| plain(label) == wanted || squash(label) == squash(name);
-    let mut out: Vec<Found> =
+    let mut out: Vec<FoundNumber> =
         named::all().into_iter().filter(|n| n.labels.iter().any(|label| is(label))).filter_map(from_named).collect();
     for row in ROWS.iter().filter(|row| row.labels.iter().any(|label| is(label))) {
         let (of, at) = row.at.split_once(':').map_or((None, row.at), |(of, at)| (Some(of), at));
         let documents = numbers().iter().filter(|(d, _)| of.is_none_or(|of| of == d.name));
         let first = documents.filter_map(|(d, all)| leaf_at(all, at).map(|leaf| (*d, leaf))).next();
         let label = row.labels.iter().find(|label| is(label)).copied().unwrap_or_default();
-        out.extend(first.map(|(d, leaf)| Found {
+        out.extend(first.map(|(d, leaf)| FoundNumber {
             name: label.to_owned(),
             path: leaf.path.clone(),
             ..plain_found(d, leaf)
@@ -131,12 +131,12 @@ fn leaf_at(all: &[Leaf], at: &str) -> Option<Leaf> {
     all.iter().find(|leaf| below(&leaf.path)).cloned()
 }
 
-fn plain_found(document: &'static Document, leaf: Leaf) -> Found {
+fn plain_found(document: &'static Document, leaf: Leaf) -> FoundNumber {
     let name = leaf.path.rsplit('.').next().unwrap_or_default().trim_end_matches("[]").to_owned();
-    Found { document, path: leaf.path.clone(), leaf, name, named: None, also: Vec::new() }
+    FoundNumber { document, path: leaf.path.clone(), leaf, name, named: None, also: Vec::new() }
 }
 
-fn from_named(named: Named) -> Option<Found> {
+fn from_named(named: Named) -> Option<FoundNumber> {
     let (of, all) = document(named.document)?;
     let generic = |path: &str| -> String {
         let parts = steps(path).into_iter().map(|step| match step {
@@ -148,16 +148,16 @@ fn from_named(named: Named) -> Option<Found> {
     let at = generic(&named.path);
     let leaf = all.iter().find(|leaf| leaf.path == at)?.clone();
     let name = named.labels.first().cloned().unwrap_or_default();
-    Some(Found { document: of, path: named.path.clone(), leaf, name, named: Some(named), also: Vec::new() })
+    Some(FoundNumber { document: of, path: named.path.clone(), leaf, name, named: Some(named), also: Vec::new() })
 }
 
-fn by_path(name: &str) -> Vec<Found> {
+fn by_path(name: &str) -> Vec<FoundNumber> {
     let asked = steps(name.trim().trim_start_matches("show-"));
     // A path begins with a name.
     if !matches!(asked.first(), Some(Step::Key(_))) {
         return Vec::new();
     }
-    let mut out: Vec<Found> = Vec::new();
+    let mut out: Vec<FoundNumber> = Vec::new();
     // A line of the ledger by its name alone, with as much of its path as was given.
     for named in named::all() {
         let whole =
@@ -174,7 +174,7 @@ fn by_path(name: &str) -> Vec<Found> {
     if parts {
         return by_part(&asked);
     }
-    let mut ranked: Vec<(usize, Found)> = Vec::new();
+    let mut ranked: Vec<(usize, FoundNumber)> = Vec::new();
     for (document, all) in numbers() {
         for leaf in all {
             let pattern = steps(&format!("{}.{}", document.short, leaf.path));
@@ -186,7 +186,7 @@ fn by_path(name: &str) -> Vec<Found> {
                 } else {
                     [before, path].into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(".")
                 };
-                ranked.push((skipped, Found { path, ..plain_found(document, leaf.clone()) }));
+                ranked.push((skipped, FoundNumber { path, ..plain_found(document, leaf.clone()) }));
             }
         }
     }
@@ -194,7 +194,7 @@ fn by_path(name: &str) -> Vec<Found> {
     ranked.into_iter().map(|(_, found)| found).collect()
 }
 
-fn by_part(asked: &[Step]) -> Vec<Found> {
+fn by_part(asked: &[Step]) -> Vec<FoundNumber> {
     let mut whole = Vec::new();
     let mut left = asked.iter();
     while let Some(step) = left.next() {
@@ -203,12 +203,12 @@ fn by_part(asked: &[Step]) -> Vec<Found> {
             step => whole.push(step.clone()),
         }
     }
-    let kept = |found: &Found, asked: &[Step]| {
+    let kept = |found: &FoundNumber, asked: &[Step]| {
         let at = asked.iter().position(|step| text(step).is_some_and(|key| found.path.starts_with(key.as_str())));
         join(asked.get(at.unwrap_or(0)..).unwrap_or_default())
     };
     let found = by_path(&join(&whole)).into_iter();
-    found.map(|found| Found { path: kept(&found, asked), ..found }).collect()
+    found.map(|found| FoundNumber { path: kept(&found, asked), ..found }).collect()
 }
 
 fn text(step: &Step) -> Option<&String> {
@@ -260,10 +260,10 @@ fn join(steps: &[Step]) -> String {
 }
 
 /// By the kernel's own name (`pgmajfault`), then by the last part of a path.
-fn by_key(name: &str) -> Vec<Found> {
+fn by_key(name: &str) -> Vec<FoundNumber> {
     let wanted = plain(name);
     let kernel = |leaf: &Leaf| leaf.what.trim_matches('`').eq_ignore_ascii_case(name.trim());
-    let found: Vec<Found> = all().into_iter().filter(|found| kernel(&found.leaf)).collect();
+    let found: Vec<FoundNumber> = all().into_iter().filter(|found| kernel(&found.leaf)).collect();
     if !found.is_empty() || wanted.is_empty() {
         return found;
     }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 /// What a number is made of, by its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum NumberKind {
     /// `Bytes`, `PageSize`.
     Bytes,
     /// `SignedBytes`.
@@ -22,14 +22,14 @@ pub enum Kind {
     Number,
 }
 
-impl Kind {
-    fn of(type_name: &str) -> Option<Kind> {
+impl NumberKind {
+    fn of(type_name: &str) -> Option<NumberKind> {
         match type_name {
-            "Bytes" | "PageSize" => Some(Kind::Bytes),
-            "SignedBytes" => Some(Kind::SignedBytes),
-            "Pages" => Some(Kind::Pages),
-            "Nanos" => Some(Kind::Nanos),
-            "Ratio" => Some(Kind::Ratio),
+            "Bytes" | "PageSize" => Some(NumberKind::Bytes),
+            "SignedBytes" => Some(NumberKind::SignedBytes),
+            "Pages" => Some(NumberKind::Pages),
+            "Nanos" => Some(NumberKind::Nanos),
+            "Ratio" => Some(NumberKind::Ratio),
             _ => None,
         }
     }
@@ -45,7 +45,7 @@ pub struct Leaf {
     /// What the thing says that it is a part of.
     pub part_of: Option<String>,
     /// Its type.
-    pub kind: Kind,
+    pub kind: NumberKind,
 }
 
 struct Walk<'a> {
@@ -59,7 +59,7 @@ struct At<'a> {
     path: String,
     what: &'a str,
     part_of: Option<&'a str>,
-    kind: Option<Kind>,
+    kind: Option<NumberKind>,
     /// Definitions on the way: one that holds itself is followed once.
     inside: Vec<&'a str>,
 }
@@ -84,7 +84,7 @@ impl<'a> Walk<'a> {
             };
             let mut next = at.clone();
             next.inside.push(name);
-            next.kind = Kind::of(name).or(at.kind);
+            next.kind = NumberKind::of(name).or(at.kind);
             self.value(target, &next);
             return;
         }
@@ -123,7 +123,7 @@ impl<'a> Walk<'a> {
                 path: at.path.clone(),
                 what: what.replace('\n', " "),
                 part_of: at.part_of.map(|w| w.replace('\n', " ")),
-                kind: at.kind.unwrap_or(Kind::Number),
+                kind: at.kind.unwrap_or(NumberKind::Number),
             });
         }
     }
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].path, "ledger.lines[].bytes");
         assert_eq!((found[0].what.as_str(), found[0].part_of.as_deref()), ("How much.", Some("The lines.")));
-        assert_eq!(found[0].kind, Kind::Bytes);
+        assert_eq!(found[0].kind, NumberKind::Bytes);
     }
 
     #[test]

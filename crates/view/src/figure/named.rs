@@ -1,14 +1,14 @@
 //! Numbers that share a path and are told apart by name: the lines of the ledger, the fields of a zram device.
 //!
-//! What it is: one entry for each, by an exhaustive match or from the model's own table, so that a new line or field
-//! without an entry does not compile or has one by itself.
+//! One entry for each, by an exhaustive match or from the model's own table, so that a new line or field without an
+//! entry does not compile or has one by itself.
 
 use ramline_model::ledger::Term;
 use ramline_model::zram::{self, Scope as FieldScope, Unit};
 use ramline_snapshot::zram::{BdStat, IoStat, MmStat, ZramDevice};
 use ramline_units::Pages;
 
-use super::Scope;
+use super::FigureScope;
 
 /// A number with a name of its own inside a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct Named {
     /// Its unit.
     pub unit: &'static str,
     /// Its scope.
-    pub scope: Scope,
+    pub scope: FigureScope,
     /// Its source.
     pub source: String,
     /// What makes it large.
@@ -52,7 +52,7 @@ fn line(term: Term) -> Named {
         document: "show-memory",
         what: format!("A line of the ledger: {}. Whose: {}.", term.label(), term.owner()),
         unit: "bytes",
-        scope: Scope::Gauge,
+        scope: FigureScope::Gauge,
         source: source.to_owned(),
         large,
         topic,
@@ -131,10 +131,10 @@ fn fields() -> impl Iterator<Item = Named> {
                 Unit::Events => "events",
             },
             scope: match field.scope {
-                FieldScope::Gauge => Scope::Gauge,
-                FieldScope::Counter => Scope::Counter,
-                FieldScope::Peak => Scope::Peak,
-                FieldScope::Setting => Scope::Setting,
+                FieldScope::Gauge => FigureScope::Gauge,
+                FieldScope::Counter => FigureScope::Counter,
+                FieldScope::Peak => FigureScope::Peak,
+                FieldScope::Setting => FigureScope::Setting,
             },
             large: "",
             topic: "zram-ratio",

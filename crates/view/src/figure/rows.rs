@@ -3,7 +3,7 @@
 //! One row a path, or a part of a document: a number takes each entry from the longest row it lies below that has one, so
 //! that a new field needs a row only where it differs. `DOCUMENT:PATH` is of one document, `PATH` of any.
 
-use super::Scope;
+use super::FigureScope;
 
 /// A row of the table.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +21,7 @@ pub struct Row {
     /// Its unit, where the type and the description do not tell.
     pub unit: &'static str,
     /// Its scope, where the description does not tell.
-    pub scope: Option<Scope>,
+    pub scope: Option<FigureScope>,
 }
 
 const NONE: Row = Row { at: "", labels: &[], source: "", large: "", topic: "", unit: "", scope: None };
@@ -46,7 +46,7 @@ impl Row {
         self
     }
 
-    const fn scope(mut self, scope: Scope) -> Row {
+    const fn scope(mut self, scope: FigureScope) -> Row {
         self.scope = Some(scope);
         self
     }
@@ -72,19 +72,19 @@ pub const ROWS: &[Row] = &[
     row("show-maps:", "/proc/PID/smaps, or mincore and cachestat of the mapped files", "page-cache"),
     row("show-translate:", "the formula each tool uses, on /proc/meminfo and the files of control groups", "used"),
     row("checkup:", "the formula of its description, from the second snapshot of the checkup", "pressure"),
-    row("checkup-comparison:", "the later checkup less the earlier one", "pressure").scope(Scope::Change),
-    row("tier-report:", "measure tiers: timed accesses, one page each", "swappiness").scope(Scope::Measured),
-    row("proof-table:", RUN, "no-swap").scope(Scope::Measured),
-    row("run-record:", RUN, "no-swap").scope(Scope::Measured),
-    row("explanation:", "the numbers of the answer carry their own sources", "used").scope(Scope::Fact),
+    row("checkup-comparison:", "the later checkup less the earlier one", "pressure").scope(FigureScope::Change),
+    row("tier-report:", "measure tiers: timed accesses, one page each", "swappiness").scope(FigureScope::Measured),
+    row("proof-table:", RUN, "no-swap").scope(FigureScope::Measured),
+    row("run-record:", RUN, "no-swap").scope(FigureScope::Measured),
+    row("explanation:", "the numbers of the answer carry their own sources", "used").scope(FigureScope::Fact),
     row("snapshot:", "the kernel's file of the section's name, unchanged", "used"),
-    row("schema_version", "the program: documents of one version have the same fields", "used").unit("number").scope(Scope::Fact),
+    row("schema_version", "the program: documents of one version have the same fields", "used").unit("number").scope(FigureScope::Fact),
     // The ledger.
     row("ledger", "/proc/meminfo, /proc/zoneinfo and /proc/vmstat, every byte on one line", "used"),
     row("ledger.total", "/proc/meminfo MemTotal", "used")
         .named(&["MemTotal", "total"])
         .large("the machine has much RAM; what firmware, the kernel's image and the page descriptors took is not in it")
-        .scope(Scope::Fact),
+        .scope(FigureScope::Fact),
     row("ledger.lines[].bytes", "/proc/meminfo, /proc/zoneinfo or /proc/vmstat; ask for the line by its name", "used")
         .named(&["bytes"])
         .large("its owner holds much; the line says who"),
@@ -101,24 +101,24 @@ pub const ROWS: &[Row] = &[
     row("ledger.in_report", "/sys/module/page_reporting, and the features of the balloon device; 64 blocks at most at a time", "kernel-memory")
         .named(&["in report", "free page reporting"])
         .large("a hypervisor is told which memory is free, so that it can use it elsewhere"),
-    row("ledger.counters", "the program: counters that make up the lines", "used").unit("counters").scope(Scope::Fact),
+    row("ledger.counters", "the program: counters that make up the lines", "used").unit("counters").scope(FigureScope::Fact),
     row("ledger.outside", "/proc/vmstat nr_memmap_boot_pages, and the size of RAM and page", "used")
         .named(&["outside MemTotal", "page descriptors"])
         .large("there is much RAM: 64 bytes for every page of 4 KiB")
-        .scope(Scope::Fact),
+        .scope(FigureScope::Fact),
     row("pieces", "sums of the lines of the ledger; the leftover is with the kernel", "used")
         .named(&["P processes", "T tmpfs and shared memory", "L locked", "H huge pages", "Z compressed", "k kernel", "d page cache, to be written", "c page cache", ". free"])
         .large("its owner holds much; --all has it line by line"),
-    row("drift", "the later ledger less the earlier one", "used").scope(Scope::Change).named(&["drift"]),
-    row("drift.span", "boot-time clock of the two snapshots", "used").scope(Scope::Fact),
+    row("drift", "the later ledger less the earlier one", "used").scope(FigureScope::Change).named(&["drift"]),
+    row("drift.span", "boot-time clock of the two snapshots", "used").scope(FigureScope::Fact),
     row("verdict", "/proc/pressure/memory, /proc/vmstat refaults and the ledger", "pressure"),
     row("verdict.available", "/proc/meminfo MemAvailable, or what our group's limit leaves if that is less", "available")
         .named(&["available"])
         .large("much is free or clean cache; the part of that cache in use would be missed"),
     row("verdict.machine_available", "/proc/meminfo MemAvailable", "available"),
     row("verdict.cache_in_use", "/proc/meminfo Active(file), at most what is available", "available"),
-    row("verdict.deciding", "the number that decides the status", "pressure").scope(Scope::Fact),
-    row("verdict.total", "/proc/meminfo MemTotal, or the limit of our group", "used").scope(Scope::Fact),
+    row("verdict.deciding", "the number that decides the status", "pressure").scope(FigureScope::Fact),
+    row("verdict.total", "/proc/meminfo MemTotal, or the limit of our group", "used").scope(FigureScope::Fact),
     row("verdict.group", "the memory files of our group: memory.max, memory.current, memory.stat inactive_file", "cgroup-memory"),
     row("verdict.to_low", "free less low, reserves left out: /proc/zoneinfo", "watermarks"),
     // The tiers.
@@ -126,33 +126,33 @@ pub const ROWS: &[Row] = &[
     row("tiers[].used", "/proc/meminfo, /proc/swaps used, or size less free by statfs", "available")
         .named(&["uses", "in swap", "tier uses"])
         .large("much was put there and nothing has needed the room"),
-    row("tiers[].capacity", "/proc/swaps size, or statfs size", "available").named(&["of", "capacity"]).scope(Scope::Fact),
+    row("tiers[].capacity", "/proc/swaps size, or statfs size", "available").named(&["of", "capacity"]).scope(FigureScope::Fact),
     row("tiers[].ram", "what it holds, or mm_stat mem_used_total for compressed pages", "zram-ratio")
         .named(&["RAM it takes"])
         .large("it holds much, or what it holds does not compress"),
-    row("tiers[].gives_way", "the order of reclaim for this set-up (the program)", "swap-order").named(&["reclaimed"]).unit("place in order").scope(Scope::Fact),
-    row("tiers[].cost", "measure tiers", "swappiness").scope(Scope::Measured).named(&["p50", "p99"]),
+    row("tiers[].gives_way", "the order of reclaim for this set-up (the program)", "swap-order").named(&["reclaimed"]).unit("place in order").scope(FigureScope::Fact),
+    row("tiers[].cost", "measure tiers", "swappiness").scope(FigureScope::Measured).named(&["p50", "p99"]),
     row("tiers[].latency", "measure tiers: one timed access of one page each, n of them", "swappiness")
         .named(&["latency", "mean", "median", "n", "operations"])
         .large("the device is slow or busy; p99 far above the median means a few long waits")
-        .scope(Scope::Measured),
-    row("tiers[].latency.n", "measure tiers: accesses timed", "swappiness").unit("accesses").scope(Scope::Measured),
+        .scope(FigureScope::Measured),
+    row("tiers[].latency.n", "measure tiers: accesses timed", "swappiness").unit("accesses").scope(FigureScope::Measured),
     row("tiers[].throughput", "measure tiers: bytes over time, sequential", "read-ahead")
         .named(&["throughput", "sequential"])
         .unit("bytes a second")
-        .scope(Scope::Measured),
-    row("tiers[].throughput.n", "measure tiers: runs", "read-ahead").unit("runs").scope(Scope::Measured),
-    row("took_s", "wall clock around the measurement", "swappiness").scope(Scope::Measured),
+        .scope(FigureScope::Measured),
+    row("tiers[].throughput.n", "measure tiers: runs", "read-ahead").unit("runs").scope(FigureScope::Measured),
+    row("took_s", "wall clock around the measurement", "swappiness").scope(FigureScope::Measured),
     row("balance", "vm.swappiness and the formula s(3T+1)/(T+a+1) against (200-s)(3T+1)/(T+f+1)", "swappiness").unit("share of 1"),
-    row("balance.swappiness", "/proc/sys/vm/swappiness", "swappiness").named(&["vm.swappiness", "swappiness"]).unit("of 200").scope(Scope::Setting),
+    row("balance.swappiness", "/proc/sys/vm/swappiness", "swappiness").named(&["vm.swappiness", "swappiness"]).unit("of 200").scope(FigureScope::Setting),
     row("swap_areas", "/proc/swaps, lines", "swap-order").unit("areas"),
     // zram.
     row("zram", MM_STAT, "zram-ratio"),
     row("zram.devices[].fields", "/sys/block/zramN/mm_stat, bd_stat, io_stat; ask for the field by its name", "zram-ratio").unit("by its own column"),
-    row("zram.devices[].disksize", "/sys/block/zramN/disksize", "zram-limit").scope(Scope::Setting),
+    row("zram.devices[].disksize", "/sys/block/zramN/disksize", "zram-limit").scope(FigureScope::Setting),
     row("zram.devices[].failed_writes", "/sys/block/zramN/io_stat failed_writes", "zram-limit").unit("events").large("the limit was reached, or every zone was at min"),
-    row("zram.devices[].priority", "/proc/swaps Priority", "swap-order").named(&["swap priority"]).unit("number").scope(Scope::Setting),
-    row("zram.devices[].outranked_by.priority", "/proc/swaps Priority", "swap-order").unit("number").scope(Scope::Setting),
+    row("zram.devices[].priority", "/proc/swaps Priority", "swap-order").named(&["swap priority"]).unit("number").scope(FigureScope::Setting),
+    row("zram.devices[].outranked_by.priority", "/proc/swaps Priority", "swap-order").unit("number").scope(FigureScope::Setting),
     row("zram.devices[].gain.true_ratio", "(orig_data_size - same_pages - written back) / compr_data_size", "zram-ratio").named(&["true ratio"]).large("pages compress well"),
     row("zram.devices[].gain.zramctl_ratio", "orig_data_size / mem_used_total", "zram-ratio").named(&["zramctl's COMP-RATIO"]).large("pages compress well, or are of one byte, or were written back"),
     row("zram.devices[].gain.effective_ratio", "the same pages / mem_used_total", "zram-ratio").named(&["effective ratio"]).large("pages compress well and the allocator wastes little"),
@@ -164,43 +164,43 @@ pub const ROWS: &[Row] = &[
     row("zram.devices[].gain.full_cost", "disksize / effective ratio + slot table", "zram-ratio").named(&["RAM when full"]),
     row("zram.devices[].gain.capacity", "RAM - disksize/ratio + disksize", "zram-ratio").named(&["capacity when full"]),
     row("zram.devices[].gain.net_saved", "stored - mem_used_total - slot table", "zram-ratio").named(&["net gain"]),
-    row("zram.devices[].gain.slot_table", "16 bytes for every page of disksize", "zram-ratio").named(&["slot table"]).large("the device is large, used or not").scope(Scope::Fact),
+    row("zram.devices[].gain.slot_table", "16 bytes for every page of disksize", "zram-ratio").named(&["slot table"]).large("the device is large, used or not").scope(FigureScope::Fact),
     row("zram.devices[].gain.mem_used", "/sys/block/zramN/mm_stat mem_used_total", "zram-ratio").named(&["zram RAM used"]),
     row("zram.devices[].gain.stored", "/sys/block/zramN/mm_stat orig_data_size", "zram-ratio").named(&["zram stored"]),
-    row("show-zram:ram", "/proc/meminfo MemTotal", "used").scope(Scope::Fact),
+    row("show-zram:ram", "/proc/meminfo MemTotal", "used").scope(FigureScope::Fact),
     // Swap.
     row("swap", "/proc/swaps", "swap-in-use"),
-    row("swap.areas[].turn", "/proc/swaps, sorted by priority", "swap-order").named(&["turn"]).unit("place in order").scope(Scope::Fact),
-    row("swap.areas[].priority", "/proc/swaps Priority", "swap-order").named(&["priority"]).unit("number").scope(Scope::Setting),
-    row("swap.areas[].size", "/proc/swaps Size", "swap-order").named(&["size", "size of the swap area"]).scope(Scope::Setting),
+    row("swap.areas[].turn", "/proc/swaps, sorted by priority", "swap-order").named(&["turn"]).unit("place in order").scope(FigureScope::Fact),
+    row("swap.areas[].priority", "/proc/swaps Priority", "swap-order").named(&["priority"]).unit("number").scope(FigureScope::Setting),
+    row("swap.areas[].size", "/proc/swaps Size", "swap-order").named(&["size", "size of the swap area"]).scope(FigureScope::Setting),
     row("swap.areas[].used", "/proc/swaps Used", "swap-in-use").named(&["uses", "swap area uses"]).large("idle pages were parked there; it counts uncompressed bytes, also on zram"),
     row("swap.areas[].share", "Used / Size", "swap-in-use").named(&["share", "share of the swap area"]),
-    row("swap.total", "/proc/swaps Size, added up", "swap-in-use").named(&["swap total", "SwapTotal"]).scope(Scope::Setting),
+    row("swap.total", "/proc/swaps Size, added up", "swap-in-use").named(&["swap total", "SwapTotal"]).scope(FigureScope::Setting),
     row("swap.used", "/proc/swaps Used, added up", "swap-in-use").named(&["in swap", "stock", "swap used"]).large("idle pages were parked there; only flow hurts"),
-    row("swap.flow", FLOW, "swap-in-use").named(&["moving", "flow", "areas"]).large("RAM is made free (out), or tasks wait for pages (in)").scope(Scope::Rate),
-    row("swap.flow.refaults_per_s", "/proc/vmstat workingset_refault_anon over the window", "swap-in-use").named(&["refaults from swap"]).unit("pages a second").scope(Scope::Rate),
+    row("swap.flow", FLOW, "swap-in-use").named(&["moving", "flow", "areas"]).large("RAM is made free (out), or tasks wait for pages (in)").scope(FigureScope::Rate),
+    row("swap.flow.refaults_per_s", "/proc/vmstat workingset_refault_anon over the window", "swap-in-use").named(&["refaults from swap"]).unit("pages a second").scope(FigureScope::Rate),
     row("swap.verdict", FLOW, "swap-in-use"),
-    row("show-swap:read_ahead_pages", "2^vm.page-cluster: /proc/sys/vm/page-cluster", "page-cluster").named(&["swap read-ahead", "vm.page-cluster"]).unit("pages").scope(Scope::Setting),
-    row("span", "boot-time clock of the two snapshots", "pressure").scope(Scope::Fact),
-    row("pressure.span", "boot-time clock of the two snapshots", "pressure").scope(Scope::Fact),
-    row("zswap", "/sys/module/zswap/parameters", "zram-vs-zswap").unit("percent").scope(Scope::Setting),
+    row("show-swap:read_ahead_pages", "2^vm.page-cluster: /proc/sys/vm/page-cluster", "page-cluster").named(&["swap read-ahead", "vm.page-cluster"]).unit("pages").scope(FigureScope::Setting),
+    row("span", "boot-time clock of the two snapshots", "pressure").scope(FigureScope::Fact),
+    row("pressure.span", "boot-time clock of the two snapshots", "pressure").scope(FigureScope::Fact),
+    row("zswap", "/sys/module/zswap/parameters", "zram-vs-zswap").unit("percent").scope(FigureScope::Setting),
     // tmpfs.
     row("tmpfs", "statfs of each mount and /proc/meminfo Shmem", "tmpfs"),
     row("tmpfs.mounts[].used", "statfs: size less free", "tmpfs").named(&["uses", "tmpfs mount uses"]).large("files were left there; they stay until they are deleted"),
-    row("tmpfs.mounts[].size", "statfs size, from the mount's size= option", "tmpfs").named(&["at most"]).scope(Scope::Setting),
+    row("tmpfs.mounts[].size", "statfs size, from the mount's size= option", "tmpfs").named(&["at most"]).scope(FigureScope::Setting),
     row("tmpfs.mounts[].share", "used / size", "tmpfs").named(&["share of the mount"]),
     row("tmpfs.mounts[].share_of_ram", "used / MemTotal", "tmpfs").named(&["of RAM"]),
-    row("tmpfs.mounts[].inodes", "statfs inodes", "tmpfs").named(&["inodes"]).unit("inodes").scope(Scope::Setting),
+    row("tmpfs.mounts[].inodes", "statfs inodes", "tmpfs").named(&["inodes"]).unit("inodes").scope(FigureScope::Setting),
     row("tmpfs.mounts[].inodes_used", "statfs: inodes less free ones", "tmpfs").unit("inodes").large("there are many small files"),
-    row("tmpfs.limits", "the size of every mount, added up", "tmpfs").named(&["together they may hold"]).scope(Scope::Setting),
-    row("tmpfs.limits_over_ram", "limits / MemTotal", "tmpfs").unit("times RAM").scope(Scope::Setting),
+    row("tmpfs.limits", "the size of every mount, added up", "tmpfs").named(&["together they may hold"]).scope(FigureScope::Setting),
+    row("tmpfs.limits_over_ram", "limits / MemTotal", "tmpfs").unit("times RAM").scope(FigureScope::Setting),
     row("tmpfs.elsewhere", "/proc/meminfo Shmem less the mounts", "shmem").named(&["of Shmem in no mount seen here", "elsewhere"]).large("programs share segments, memfd or graphics objects, or keep deleted files open"),
     row("tmpfs.used", "statfs of each mount, added up", "tmpfs").named(&["file systems in RAM"]),
     row("would_fit", "a walk of the directory against /proc/meminfo", "tmpfs"),
     row("would_fit[].need", "a walk: sizes rounded up to pages, with directories", "tmpfs").named(&["needs"]),
     row("would_fit[].cached", "cachestat or mincore of every file", "page-cache").named(&["in the page cache"]),
     row("would_fit[].inodes", "a walk: files and directories", "tmpfs").named(&["inodes it needs"]).unit("inodes"),
-    row("would_fit[].inode_limit", "statfs, or one for every two pages of RAM", "tmpfs").unit("inodes").scope(Scope::Setting),
+    row("would_fit[].inode_limit", "statfs, or one for every two pages of RAM", "tmpfs").unit("inodes").scope(FigureScope::Setting),
     row("would_fit[].inode_margin", "inode_limit - inodes", "tmpfs").named(&["inodes left"]).unit("inodes"),
     row("would_fit[].margins[].margin", "the limit of the model less what is needed", "tmpfs")
         .named(&["RAM/2 or mount", "half of free", "half of RAM", "available for tmp", "free + swap", "margin"])
@@ -215,10 +215,10 @@ pub const ROWS: &[Row] = &[
     row("pressure.memory.some.avg60", "/proc/pressure/memory some avg60", "psi").named(&["60 s", "avg60"]),
     row("pressure.memory.some.avg300", "/proc/pressure/memory some avg300", "psi").named(&["300 s", "avg300"]),
     row("pressure.memory.some.total_us", "/proc/pressure/memory some total", "psi").named(&["since boot", "stalled since boot"]),
-    row("pressure.memory.some_percent", "growth of /proc/pressure/memory some total over the window", "psi").named(&["over", "stalled over the window"]).scope(Scope::Rate),
+    row("pressure.memory.some_percent", "growth of /proc/pressure/memory some total over the window", "psi").named(&["over", "stalled over the window"]).scope(FigureScope::Rate),
     row("pressure.io.some.avg10", "/proc/pressure/io some avg10", "psi").named(&["io", "waiting for I/O"]).large("tasks wait for disks, whatever for"),
     row("pressure.cpu.some.avg10", "/proc/pressure/cpu some avg10", "psi").named(&["cpu", "waiting for a CPU"]).large("more tasks want to run than there are CPUs"),
-    row("pressure.rates", "/proc/vmstat over the window", "pressure").unit("pages a second").scope(Scope::Rate),
+    row("pressure.rates", "/proc/vmstat over the window", "pressure").unit("pages a second").scope(FigureScope::Rate),
     row("pressure.rates.refault_file", "/proc/vmstat workingset_refault_file over the window", "page-cache")
         .named(&["refaults", "file refaults", "of files read again after they were evicted"])
         .unit("pages a second")
@@ -241,95 +241,95 @@ pub const ROWS: &[Row] = &[
         .named(&["an allocation had to reclaim by itself", "allocation stalls"])
         .unit("events a second")
         .large("memory is asked for faster than kswapd frees it"),
-    row("pressure.rates.oom_kills", "/proc/vmstat oom_kill over the window", "oom").named(&["kills", "killed"]).unit("processes").scope(Scope::Change),
+    row("pressure.rates.oom_kills", "/proc/vmstat oom_kill over the window", "oom").named(&["kills", "killed"]).unit("processes").scope(FigureScope::Change),
     row("pressure.rates.efficiency", "stolen / scanned", "pressure").named(&["freed of what was looked at"]).unit("share of 1"),
     row("pressure.rates.direct_share", "pgscan_direct / (pgscan_direct + pgscan_kswapd) over the window", "watermarks").named(&["scanned by tasks themselves"]).unit("share of 1").large("kswapd does not keep up"),
     row("watermarks", ZONES, "watermarks"),
-    row("watermarks.nodes[].zones[].managed", "/proc/zoneinfo managed x page size", "watermarks").named(&["managed"]).scope(Scope::Fact),
+    row("watermarks.nodes[].zones[].managed", "/proc/zoneinfo managed x page size", "watermarks").named(&["managed"]).scope(FigureScope::Fact),
     row("watermarks.nodes[].zones[].free", "/proc/zoneinfo pages free x page size", "watermarks").named(&["free in the zone"]),
-    row("watermarks.nodes[].zones[].min", "/proc/zoneinfo min x page size, from vm.min_free_kbytes", "watermarks").named(&["min"]).large("vm.min_free_kbytes is large").scope(Scope::Setting),
-    row("watermarks.nodes[].zones[].low", "/proc/zoneinfo low: min and one gap", "watermarks").named(&["low"]).large("vm.min_free_kbytes or vm.watermark_scale_factor is large").scope(Scope::Setting),
-    row("watermarks.nodes[].zones[].high", "/proc/zoneinfo high: min and two gaps", "watermarks").named(&["high"]).large("vm.min_free_kbytes or vm.watermark_scale_factor is large").scope(Scope::Setting),
-    row("watermarks.nodes[].min", "/proc/zoneinfo min, summed over the zones", "watermarks").scope(Scope::Setting),
-    row("watermarks.nodes[].low", "/proc/zoneinfo low, summed over the zones", "watermarks").scope(Scope::Setting),
-    row("watermarks.nodes[].high", "/proc/zoneinfo high, summed over the zones", "watermarks").scope(Scope::Setting),
-    row("watermarks.nodes[].managed", "/proc/zoneinfo managed, summed over the zones", "watermarks").scope(Scope::Fact),
-    row("watermarks.nodes[].node", ZONES, "numa").unit("number").scope(Scope::Fact),
-    row("watermarks.nodes[].zones[].node", ZONES, "numa").unit("number").scope(Scope::Fact),
-    row("watermarks.nodes[].zones[].boost", "/proc/zoneinfo boost x page size", "watermarks").named(&["boost"]).large("blocks of several pages ran short lately").scope(Scope::Gauge),
-    row("watermarks.nodes[].zones[].reserve", "/proc/zoneinfo protection, the last entry x page size", "watermarks").named(&["reserve"]).large("there is much memory in higher zones").scope(Scope::Setting),
+    row("watermarks.nodes[].zones[].min", "/proc/zoneinfo min x page size, from vm.min_free_kbytes", "watermarks").named(&["min"]).large("vm.min_free_kbytes is large").scope(FigureScope::Setting),
+    row("watermarks.nodes[].zones[].low", "/proc/zoneinfo low: min and one gap", "watermarks").named(&["low"]).large("vm.min_free_kbytes or vm.watermark_scale_factor is large").scope(FigureScope::Setting),
+    row("watermarks.nodes[].zones[].high", "/proc/zoneinfo high: min and two gaps", "watermarks").named(&["high"]).large("vm.min_free_kbytes or vm.watermark_scale_factor is large").scope(FigureScope::Setting),
+    row("watermarks.nodes[].min", "/proc/zoneinfo min, summed over the zones", "watermarks").scope(FigureScope::Setting),
+    row("watermarks.nodes[].low", "/proc/zoneinfo low, summed over the zones", "watermarks").scope(FigureScope::Setting),
+    row("watermarks.nodes[].high", "/proc/zoneinfo high, summed over the zones", "watermarks").scope(FigureScope::Setting),
+    row("watermarks.nodes[].managed", "/proc/zoneinfo managed, summed over the zones", "watermarks").scope(FigureScope::Fact),
+    row("watermarks.nodes[].node", ZONES, "numa").unit("number").scope(FigureScope::Fact),
+    row("watermarks.nodes[].zones[].node", ZONES, "numa").unit("number").scope(FigureScope::Fact),
+    row("watermarks.nodes[].zones[].boost", "/proc/zoneinfo boost x page size", "watermarks").named(&["boost"]).large("blocks of several pages ran short lately").scope(FigureScope::Gauge),
+    row("watermarks.nodes[].zones[].reserve", "/proc/zoneinfo protection, the last entry x page size", "watermarks").named(&["reserve"]).large("there is much memory in higher zones").scope(FigureScope::Setting),
     row("watermarks.nodes[].zones[].to_low", "free less low (and reserve)", "watermarks").named(&["to kswapd"]),
     row("watermarks.nodes[].zones[].to_min", "free less min (and reserve)", "watermarks").named(&["to stalls"]),
     row("watermarks.nodes[].zones[].active", "/proc/zoneinfo nr_zone_active_anon + nr_zone_active_file", "page-cache").named(&["active"]),
     row("watermarks.nodes[].zones[].inactive", "/proc/zoneinfo nr_zone_inactive_anon + nr_zone_inactive_file", "page-cache").named(&["inactive"]),
     row("watermarks.nodes[].zones[].unevictable", "/proc/zoneinfo nr_zone_unevictable", "used").named(&["unevictable"]).large("programs locked memory (mlock)"),
-    row("watermarks.nodes[].zones[].orders[].order", "/proc/buddyinfo, the column", "watermarks").named(&["order"]).unit("power of two, in pages").scope(Scope::Fact),
+    row("watermarks.nodes[].zones[].orders[].order", "/proc/buddyinfo, the column", "watermarks").named(&["order"]).unit("power of two, in pages").scope(FigureScope::Fact),
     row("watermarks.nodes[].zones[].orders[].free_blocks", "/proc/buddyinfo", "watermarks").named(&["blocks"]).unit("blocks"),
     row("watermarks.nodes[].zones[].orders[].index", "the kernel's fragmentation index over /proc/buddyinfo", "zram-unused")
         .named(&["index", "fragmentation index"])
         .unit("thousandths")
         .large("there is enough free memory, in pieces that are too small"),
-    row("watermarks.extfrag_threshold", "/proc/sys/vm/extfrag_threshold", "zram-unused").unit("thousandths").scope(Scope::Setting),
-    row("watermarks.scale", "/proc/sys/vm/watermark_scale_factor and min_free_kbytes", "watermarks").scope(Scope::Setting),
-    row("watermarks.scale.value", "/proc/sys/vm/watermark_scale_factor", "watermarks").named(&["vm.watermark_scale_factor"]).unit("ten-thousandths of the zone").scope(Scope::Setting),
-    row("watermarks.scale.crossover", "2500 x min_free_kbytes / managed KiB", "watermarks").unit("ten-thousandths of the zone").scope(Scope::Fact),
+    row("watermarks.extfrag_threshold", "/proc/sys/vm/extfrag_threshold", "zram-unused").unit("thousandths").scope(FigureScope::Setting),
+    row("watermarks.scale", "/proc/sys/vm/watermark_scale_factor and min_free_kbytes", "watermarks").scope(FigureScope::Setting),
+    row("watermarks.scale.value", "/proc/sys/vm/watermark_scale_factor", "watermarks").named(&["vm.watermark_scale_factor"]).unit("ten-thousandths of the zone").scope(FigureScope::Setting),
+    row("watermarks.scale.crossover", "2500 x min_free_kbytes / managed KiB", "watermarks").unit("ten-thousandths of the zone").scope(FigureScope::Fact),
     row("watermarks.not_handed_out", "MemTotal less managed pages: not given to the allocator yet", "used"),
     // Of checkups and runs.
-    row("checkup:cost", "the program's own clocks and counters: what the checkup itself took", "pressure").scope(Scope::Measured),
-    row("checkup:measured", "measure tiers", "swappiness").scope(Scope::Measured),
-    row("measured.tiers[].throughput", "measure tiers: bytes over time, sequential", "read-ahead").unit("bytes a second").scope(Scope::Measured),
-    row("measured.tiers[].throughput.n", "measure tiers: runs", "read-ahead").unit("runs").scope(Scope::Measured),
-    row("checkup:cost_ratio", "the mean costs of measure tiers, and 200r/(1+r)", "swappiness").unit("ratio of two costs").scope(Scope::Measured),
-    row("cost_ratio.swappiness", "200r/(1+r), r the ratio of the two costs", "swappiness").unit("of 200").scope(Scope::Measured),
-    row("cost_ratio.if_zram.swappiness", "200r/(1+r) with zram's measured cost", "swappiness").unit("of 200").scope(Scope::Measured),
-    row("cost_ratio.with_compression.swappiness", "200r/(1+r) with the cost of compressing added", "swappiness").unit("of 200").scope(Scope::Measured),
-    row("cost_ratio.blended[].swappiness", "200r/(1+r), at most 100", "swappiness").unit("of 200").scope(Scope::Measured),
-    row("cost_ratio.blended[].fast_share", "assumed, listed for several shares", "swappiness").scope(Scope::Fact),
-    row("cost_ratio.file_ns", "measure tiers: mean random read of a file's page", "swappiness").unit("nanoseconds").scope(Scope::Measured),
-    row("cost_ratio.swap_ns", "measure tiers: mean swap-in", "swappiness").unit("nanoseconds").scope(Scope::Measured),
-    row("cost_ratio.compress_ns", "measure tiers: mean compression of a page", "swappiness").unit("nanoseconds").scope(Scope::Measured),
-    row("checkup:proof", RUN, "no-swap").scope(Scope::Measured),
-    row("arms[].completed", RUN, "no-swap").unit("runs").scope(Scope::Measured),
-    row("arms[].rounds", RUN, "no-swap").unit("rounds").scope(Scope::Measured),
-    row("arms[].major_faults", RUN, "no-swap").unit("faults").scope(Scope::Measured),
-    row("arms[].read_bytes", RUN, "read-ahead").unit("bytes").scope(Scope::Measured),
-    row("arms[].refault_anon", RUN, "swap-in-use").unit("pages").scope(Scope::Measured),
-    row("arms[].refault_file", RUN, "page-cache").unit("pages").scope(Scope::Measured),
-    row("arms[].swap_in", RUN, "swap-in-use").unit("pages").scope(Scope::Measured),
-    row("arms[].swap_out", RUN, "swap-in-use").unit("pages").scope(Scope::Measured),
-    row("arms[].seconds_per_round", RUN, "no-swap").unit("seconds").scope(Scope::Measured),
-    row("arms[].system_s", RUN, "no-swap").unit("seconds").scope(Scope::Measured),
-    row("arms[].cpu_s", RUN, "no-swap").unit("seconds").scope(Scope::Measured),
-    row("arms[].user_s", RUN, "no-swap").unit("seconds").scope(Scope::Measured),
-    row("arms[].swappiness", "vm.swappiness of the setting", "swappiness").unit("of 200").scope(Scope::Setting),
-    row("checkup:machine", "uname, sysconf and /proc/uptime", "used").scope(Scope::Fact),
-    row("checkup:taken_unix_ns", "the machine's clock", "used").unit("nanoseconds since 1970").scope(Scope::Fact),
-    row("checkup:window", "boot-time clock of the two snapshots", "pressure").scope(Scope::Fact),
-    row("checkup:drift.span", "boot-time clock of the two snapshots", "used").scope(Scope::Fact),
-    row("machine.taken_unix_ns", "the machine's clock", "used").unit("nanoseconds since 1970").scope(Scope::Fact),
+    row("checkup:cost", "the program's own clocks and counters: what the checkup itself took", "pressure").scope(FigureScope::Measured),
+    row("checkup:measured", "measure tiers", "swappiness").scope(FigureScope::Measured),
+    row("measured.tiers[].throughput", "measure tiers: bytes over time, sequential", "read-ahead").unit("bytes a second").scope(FigureScope::Measured),
+    row("measured.tiers[].throughput.n", "measure tiers: runs", "read-ahead").unit("runs").scope(FigureScope::Measured),
+    row("checkup:cost_ratio", "the mean costs of measure tiers, and 200r/(1+r)", "swappiness").unit("ratio of two costs").scope(FigureScope::Measured),
+    row("cost_ratio.swappiness", "200r/(1+r), r the ratio of the two costs", "swappiness").unit("of 200").scope(FigureScope::Measured),
+    row("cost_ratio.if_zram.swappiness", "200r/(1+r) with zram's measured cost", "swappiness").unit("of 200").scope(FigureScope::Measured),
+    row("cost_ratio.with_compression.swappiness", "200r/(1+r) with the cost of compressing added", "swappiness").unit("of 200").scope(FigureScope::Measured),
+    row("cost_ratio.blended[].swappiness", "200r/(1+r), at most 100", "swappiness").unit("of 200").scope(FigureScope::Measured),
+    row("cost_ratio.blended[].fast_share", "assumed, listed for several shares", "swappiness").scope(FigureScope::Fact),
+    row("cost_ratio.file_ns", "measure tiers: mean random read of a file's page", "swappiness").unit("nanoseconds").scope(FigureScope::Measured),
+    row("cost_ratio.swap_ns", "measure tiers: mean swap-in", "swappiness").unit("nanoseconds").scope(FigureScope::Measured),
+    row("cost_ratio.compress_ns", "measure tiers: mean compression of a page", "swappiness").unit("nanoseconds").scope(FigureScope::Measured),
+    row("checkup:proof", RUN, "no-swap").scope(FigureScope::Measured),
+    row("arms[].completed", RUN, "no-swap").unit("runs").scope(FigureScope::Measured),
+    row("arms[].rounds", RUN, "no-swap").unit("rounds").scope(FigureScope::Measured),
+    row("arms[].major_faults", RUN, "no-swap").unit("faults").scope(FigureScope::Measured),
+    row("arms[].read_bytes", RUN, "read-ahead").unit("bytes").scope(FigureScope::Measured),
+    row("arms[].refault_anon", RUN, "swap-in-use").unit("pages").scope(FigureScope::Measured),
+    row("arms[].refault_file", RUN, "page-cache").unit("pages").scope(FigureScope::Measured),
+    row("arms[].swap_in", RUN, "swap-in-use").unit("pages").scope(FigureScope::Measured),
+    row("arms[].swap_out", RUN, "swap-in-use").unit("pages").scope(FigureScope::Measured),
+    row("arms[].seconds_per_round", RUN, "no-swap").unit("seconds").scope(FigureScope::Measured),
+    row("arms[].system_s", RUN, "no-swap").unit("seconds").scope(FigureScope::Measured),
+    row("arms[].cpu_s", RUN, "no-swap").unit("seconds").scope(FigureScope::Measured),
+    row("arms[].user_s", RUN, "no-swap").unit("seconds").scope(FigureScope::Measured),
+    row("arms[].swappiness", "vm.swappiness of the setting", "swappiness").unit("of 200").scope(FigureScope::Setting),
+    row("checkup:machine", "uname, sysconf and /proc/uptime", "used").scope(FigureScope::Fact),
+    row("checkup:taken_unix_ns", "the machine's clock", "used").unit("nanoseconds since 1970").scope(FigureScope::Fact),
+    row("checkup:window", "boot-time clock of the two snapshots", "pressure").scope(FigureScope::Fact),
+    row("checkup:drift.span", "boot-time clock of the two snapshots", "used").scope(FigureScope::Fact),
+    row("machine.taken_unix_ns", "the machine's clock", "used").unit("nanoseconds since 1970").scope(FigureScope::Fact),
     // The kernel's own files.
-    row("snapshot:machine", "uname, sysconf and /proc/uptime", "used").scope(Scope::Fact),
-    row("snapshot:meminfo", "/proc/meminfo, the line of that name", "used").scope(Scope::Gauge),
+    row("snapshot:machine", "uname, sysconf and /proc/uptime", "used").scope(FigureScope::Fact),
+    row("snapshot:meminfo", "/proc/meminfo, the line of that name", "used").scope(FigureScope::Gauge),
     row("snapshot:meminfo.data.mem_available", "/proc/meminfo MemAvailable: free above the watermarks, cache and kernel objects less a reserve", "available")
         .named(&["available", "MemAvailable"])
         .large("much is free or cache; what of the cache is in use it does not know"),
     row("snapshot:meminfo.data.committed_as", "/proc/meminfo Committed_AS", "overcommit").large("programs map much and touch little of it"),
-    row("snapshot:meminfo.data.commit_limit", "/proc/meminfo CommitLimit", "overcommit").scope(Scope::Setting),
-    row("snapshot:vmstat", "/proc/vmstat, the line of that name", "pressure").unit("pages or events").scope(Scope::Counter),
-    row("snapshot:vmstat.data.nr_", "/proc/vmstat, the line of that name", "kernel-memory").unit("pages").scope(Scope::Gauge),
+    row("snapshot:meminfo.data.commit_limit", "/proc/meminfo CommitLimit", "overcommit").scope(FigureScope::Setting),
+    row("snapshot:vmstat", "/proc/vmstat, the line of that name", "pressure").unit("pages or events").scope(FigureScope::Counter),
+    row("snapshot:vmstat.data.nr_", "/proc/vmstat, the line of that name", "kernel-memory").unit("pages").scope(FigureScope::Gauge),
     row("snapshot:zoneinfo", "/proc/zoneinfo", "watermarks"),
-    row("snapshot:settings", "/proc/sys/vm, the file of that name", "watermarks").unit("as the name says").scope(Scope::Setting),
-    row("snapshot:settings.data.swappiness", "/proc/sys/vm/swappiness", "swappiness").unit("of 200").scope(Scope::Setting),
-    row("snapshot:settings.data.page_cluster", "/proc/sys/vm/page-cluster", "page-cluster").unit("power of two, in pages").scope(Scope::Setting),
-    row("snapshot:settings.data.dirty_", "/proc/sys/vm, the file of that name", "dirty").unit("as the name says").scope(Scope::Setting),
-    row("snapshot:settings.data.overcommit_", "/proc/sys/vm, the file of that name", "overcommit").unit("as the name says").scope(Scope::Setting),
-    row("snapshot:thp", "/sys/kernel/mm/transparent_hugepage", "thp").scope(Scope::Setting),
-    row("snapshot:lru_gen", "/sys/kernel/mm/lru_gen", "mglru").unit("bits").scope(Scope::Setting),
-    row("snapshot:lru_gen.data.min_ttl_ms", "/sys/kernel/mm/lru_gen/min_ttl_ms", "mglru").unit("milliseconds").scope(Scope::Setting),
+    row("snapshot:settings", "/proc/sys/vm, the file of that name", "watermarks").unit("as the name says").scope(FigureScope::Setting),
+    row("snapshot:settings.data.swappiness", "/proc/sys/vm/swappiness", "swappiness").unit("of 200").scope(FigureScope::Setting),
+    row("snapshot:settings.data.page_cluster", "/proc/sys/vm/page-cluster", "page-cluster").unit("power of two, in pages").scope(FigureScope::Setting),
+    row("snapshot:settings.data.dirty_", "/proc/sys/vm, the file of that name", "dirty").unit("as the name says").scope(FigureScope::Setting),
+    row("snapshot:settings.data.overcommit_", "/proc/sys/vm, the file of that name", "overcommit").unit("as the name says").scope(FigureScope::Setting),
+    row("snapshot:thp", "/sys/kernel/mm/transparent_hugepage", "thp").scope(FigureScope::Setting),
+    row("snapshot:lru_gen", "/sys/kernel/mm/lru_gen", "mglru").unit("bits").scope(FigureScope::Setting),
+    row("snapshot:lru_gen.data.min_ttl_ms", "/sys/kernel/mm/lru_gen/min_ttl_ms", "mglru").unit("milliseconds").scope(FigureScope::Setting),
     row("snapshot:hugepages", "/sys/kernel/mm/hugepages", "hugepages").unit("pages"),
     row("snapshot:swaps", "/proc/swaps", "swap-order"),
     row("snapshot:zram", "/sys/block/zramN", "zram-ratio"),
-    row("snapshot:zswap", "/sys/module/zswap/parameters", "zram-vs-zswap").scope(Scope::Setting),
+    row("snapshot:zswap", "/sys/module/zswap/parameters", "zram-vs-zswap").scope(FigureScope::Setting),
     row("snapshot:processes", "/proc/PID", "rss-pss"),
     row("snapshot:groups", "the memory files of each control group", "cgroup-memory"),
     row("snapshot:cgroups", "the memory files of the root group and our own", "cgroup-memory"),

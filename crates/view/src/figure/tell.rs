@@ -2,13 +2,13 @@
 
 use ramline_snapshot::{Snapshot, Wanted, Window};
 
-use super::find::Found;
-use super::leaves::{Kind, Leaf};
+use super::find::FoundNumber;
+use super::leaves::{Leaf, NumberKind};
 use super::named::Named;
-use super::{Figure, Here, Scope, rows, value};
+use super::{Figure, FigureScope, ValueHere, rows, value};
 use crate::report::SCHEMA_VERSION;
 
-impl Found {
+impl FoundNumber {
     /// The sections its value needs.
     #[must_use]
     pub fn wants(&self) -> Wanted {
@@ -49,7 +49,7 @@ impl Found {
         }
     }
 
-    fn not_here(&self, here: &[Here], all: usize, scope: Scope, window: bool) -> Option<String> {
+    fn not_here(&self, here: &[ValueHere], all: usize, scope: FigureScope, window: bool) -> Option<String> {
         if all > here.len() {
             let command = self.document.command;
             return Some(format!("The first {} of {all}; all of them: {command} --json", here.len()));
@@ -59,7 +59,7 @@ impl Found {
         }
         Some(match (self.document.now, scope) {
             (None, _) => format!("Not known from a look; it stands in the output of: {} --json", self.document.command),
-            (Some(_), Scope::Rate | Scope::Change) if !window => {
+            (Some(_), FigureScope::Rate | FigureScope::Change) if !window => {
                 "It is told over a window only; try --for 2s.".to_owned()
             }
             (Some(_), _) => "There is none here, or it could not be seen.".to_owned(),
@@ -115,37 +115,38 @@ fn told(text: &str) -> String {
 }
 
 /// From the table, or from the words of the description.
-fn scope_of(document: &str, leaf: &Leaf) -> Scope {
+fn scope_of(document: &str, leaf: &Leaf) -> FigureScope {
     if let Some(scope) = rows::entry(document, &leaf.path, |row| row.scope) {
         return scope;
     }
     let text = leaf.what.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
     if leaf.path.contains("per_s") || has(&["a second", "over the window", "in the window"]) {
-        Scope::Rate
+        FigureScope::Rate
     } else if has(&["counter.", "since boot"]) {
-        Scope::Counter
+        FigureScope::Counter
     } else if has(&["peak", "highest"]) {
-        Scope::Peak
+        FigureScope::Peak
     } else if has(&["setting", "`vm."]) {
-        Scope::Setting
+        FigureScope::Setting
     } else {
-        Scope::Gauge
+        FigureScope::Gauge
     }
 }
 
 /// From the table, the type, the name or the words of the description.
-fn unit_of(document: &str, leaf: &Leaf, scope: Scope) -> String {
+fn unit_of(document: &str, leaf: &Leaf, scope: FigureScope) -> String {
     let last = leaf.path.rsplit('.').next().unwrap_or_default();
     let text = leaf.what.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    let rate = if scope == Scope::Rate && (last.contains("per_s") || has(&["a second"])) { " a second" } else { "" };
+    let rate =
+        if scope == FigureScope::Rate && (last.contains("per_s") || has(&["a second"])) { " a second" } else { "" };
     match leaf.kind {
-        Kind::Bytes | Kind::SignedBytes => return format!("bytes{rate}"),
-        Kind::Pages => return format!("pages{rate}"),
-        Kind::Nanos => return "nanoseconds".to_owned(),
-        Kind::Ratio => return "times: original over compressed".to_owned(),
-        Kind::Number => {}
+        NumberKind::Bytes | NumberKind::SignedBytes => return format!("bytes{rate}"),
+        NumberKind::Pages => return format!("pages{rate}"),
+        NumberKind::Nanos => return "nanoseconds".to_owned(),
+        NumberKind::Ratio => return "times: original over compressed".to_owned(),
+        NumberKind::Number => {}
     }
     if let Some(unit) = rows::entry(document, &leaf.path, |row| Some(row.unit).filter(|unit| !unit.is_empty())) {
         return unit.to_owned();

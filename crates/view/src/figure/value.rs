@@ -3,8 +3,8 @@
 use ramline_units::Nanos;
 use serde_json::Value;
 
-use super::Here;
-use super::leaves::Kind;
+use super::ValueHere;
+use super::leaves::NumberKind;
 use ramline_sheet::text::number;
 
 /// More values than this are counted, not listed.
@@ -53,12 +53,12 @@ pub fn steps(path: &str) -> Vec<Step> {
 
 /// The values a path selects, with the names of the elements on the way, as far as they are listed; and how many there are in all.
 #[must_use]
-pub fn values(document: &Value, path: &str, print: impl Fn(f64) -> String) -> (Vec<Here>, usize) {
+pub fn values(document: &Value, path: &str, print: impl Fn(f64) -> String) -> (Vec<ValueHere>, usize) {
     let mut found = Vec::new();
     select(document, &steps(path), "", &mut found);
     let all = found.len();
     found.truncate(LISTED);
-    let here = |(of, raw): (String, f64)| Here { of, value: print(raw), raw };
+    let here = |(of, raw): (String, f64)| ValueHere { of, value: print(raw), raw };
     (found.into_iter().map(here).collect(), all)
 }
 
@@ -127,13 +127,13 @@ fn is_named(item: &Value, wanted: &str) -> bool {
 
 /// A number with its unit.
 #[must_use]
-pub fn print(kind: Kind, unit: &str, raw: f64) -> String {
+pub fn print(kind: NumberKind, unit: &str, raw: f64) -> String {
     let whole = |raw: f64| number::bytes(raw.abs());
     let sign = if raw < 0.0 { "-" } else { "" };
     let per_second = if unit.ends_with("a second") { "/s" } else { "" };
     match kind {
-        Kind::Bytes | Kind::SignedBytes => format!("{sign}{}{per_second}", whole(raw)),
-        Kind::Nanos => Nanos(whole(raw).0).to_string(),
+        NumberKind::Bytes | NumberKind::SignedBytes => format!("{sign}{}{per_second}", whole(raw)),
+        NumberKind::Nanos => Nanos(whole(raw).0).to_string(),
         _ if unit.starts_with("bytes") => format!("{sign}{}{per_second}", whole(raw)),
         _ if unit.starts_with("share") => number::percent(raw),
         _ if unit == "percent" => format!("{raw:.2} %"),
@@ -180,11 +180,11 @@ mod tests {
 
     #[test]
     fn a_number_prints_with_its_unit() {
-        assert_eq!(print(Kind::Bytes, "bytes", 1_572_864.0), "1.5 MiB");
-        assert_eq!(print(Kind::SignedBytes, "bytes", -1024.0), "-1.0 KiB");
-        assert_eq!(print(Kind::Bytes, "bytes a second", 2048.0), "2.0 KiB/s");
-        assert_eq!(print(Kind::Number, "share of 1", 0.25), "25.0 %");
-        assert_eq!(print(Kind::Number, "events", 1234.0), "1,234 events");
-        assert_eq!(print(Kind::Number, "microseconds", 1500.0), "1.50 ms");
+        assert_eq!(print(NumberKind::Bytes, "bytes", 1_572_864.0), "1.5 MiB");
+        assert_eq!(print(NumberKind::SignedBytes, "bytes", -1024.0), "-1.0 KiB");
+        assert_eq!(print(NumberKind::Bytes, "bytes a second", 2048.0), "2.0 KiB/s");
+        assert_eq!(print(NumberKind::Number, "share of 1", 0.25), "25.0 %");
+        assert_eq!(print(NumberKind::Number, "events", 1234.0), "1,234 events");
+        assert_eq!(print(NumberKind::Number, "microseconds", 1500.0), "1.50 ms");
     }
 }

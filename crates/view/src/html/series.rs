@@ -1,8 +1,7 @@
 //! A series of the lab as one page: what came out first, then what happened over time, then everything it rests on.
 //!
-//! What it is: a function of the raw records, for any experiment; those whose runs were looked at every 100 ms have charts over
-//! time. Each section is a sheet; the result is the one of the terminal. What it is not: a study; medians, intervals and claims are
-//! those of [`SeriesTable`].
+//! A function of the raw records, for any experiment; those whose runs were looked at every 100 ms have charts over
+//! time. Each section is a sheet; the result is the one of the terminal.
 //!
 //! Worked example: seven runs of two settings make a chart of the leading figure with seven dots in each of two rows.
 
@@ -13,8 +12,7 @@ use crate::screen;
 use ramline_sheet::format::{count, date, size};
 use ramline_sheet::html::shell::{self, Section, Shell};
 use ramline_sheet::html::{parts, render};
-use ramline_sheet::text::{Column, Paint, Table, number};
-use ramline_sheet::{Block, Sheet};
+use ramline_sheet::{Block, Sheet, Table, number};
 
 /// What the page is made of.
 #[derive(Debug, Clone, Copy)]
@@ -103,7 +101,7 @@ fn result(page: &SeriesPage<'_>) -> Sheet {
         }
     }
     if table.arms.len() > 1 {
-        sheet.dim(&format!("Compared with {}; a difference is claimed from 6 runs on.", page.against()));
+        sheet.dim(format!("Compared with {}; a difference is claimed from 6 runs on.", page.against()));
     }
     sheet
 }
@@ -159,7 +157,7 @@ fn facts(page: &SeriesPage<'_>) -> Vec<(&'static str, String, String)> {
 /// What must be known before a number is read.
 fn before(page: &SeriesPage<'_>) -> Markup {
     let mut sheet = Sheet::new();
-    page.doubts.iter().for_each(|doubt| sheet.painted(Paint::Warn, &format!("Doubt: {doubt}.")));
+    page.doubts.iter().for_each(|doubt| sheet.warn(format!("Doubt: {doubt}.")));
     html! { @if !sheet.is_empty() { div.warnings { (render::body("before", &sheet)) } } }
 }
 
@@ -170,10 +168,9 @@ fn reading(page: &SeriesPage<'_>) -> Sheet {
         return sheet;
     }
     let plain = |text: &str| text.replace("**", "").replace('`', "");
-    let mut drawn = Table::new(vec![Column::wrapped("seen"), Column::wrapped("in a sentence")]);
-    page.reading.iter().for_each(|row| drawn.row([plain(&row.shown).into(), plain(&row.sentence).into()]));
-    sheet.line(&format!("What may be seen, and what it says. The whole page is {}.", page.docs));
-    sheet.table(&drawn);
+    sheet.line(format!("What may be seen, and what it says. The whole page is {}.", page.docs));
+    let table = Table::of(page.reading);
+    sheet.table(table.wrapped("seen", |row| plain(&row.shown)).wrapped("in a sentence", |row| plain(&row.sentence)));
     sheet
 }
 

@@ -1,18 +1,17 @@
 //! `checkup`: the summary on one screen, at most 40 lines at 100 columns.
 //!
-//! What it is not: the report; what does not fit here is there.
+//! What does not fit here is there.
 
 use super::findings::{confidence, weight};
 use super::lab::arms;
-use crate::report::{CheckupReport, Mode, Skipped};
+use crate::report::{CheckupCost, CheckupReport, Mode, Skipped};
 use crate::show::{fit_sentence, verdict_paint};
 use ramline_advice::Finding;
 use ramline_evidence::TierReport;
 use ramline_model::pressure::{PressureModel, PsiGap};
 use ramline_model::tiers::Tier;
 use ramline_model::watermarks::{Distance, Watermarks};
-use ramline_sheet::text::{Column, Paint, Style, Table, number};
-use ramline_sheet::{Block, Depth, Sheet};
+use ramline_sheet::{Block, Column, Depth, Paint, Sheet, Style, Table, number};
 
 /// The verdict where there is none.
 pub(crate) const NO_VERDICT: &str = "Nothing can be said: /proc/meminfo was not seen.";
@@ -38,14 +37,14 @@ pub fn summary(report: &CheckupReport, files: &[String]) -> Sheet {
     }
     pressure_line(&mut sheet, report.pressure.as_ref(), report.watermarks.as_ref());
     if let Some(words) = report.who.as_ref().map(|who| who.words(4)).filter(|words| !words.is_empty()) {
-        sheet.line(&format!("Who uses it: {words}."));
+        sheet.line(format!("Who uses it: {words}."));
     }
     tiers(&mut sheet, &report.tiers);
     if let Some(measured) = &report.measured {
         trust(&mut sheet, measured);
     }
     for fit in report.would_fit.iter().filter(|fit| fit.path == "/tmp" || !fit.fits).take(2) {
-        sheet.line(&format!("{}.", fit_sentence(fit)));
+        sheet.line(format!("{}.", fit_sentence(fit)));
     }
     proof(&mut sheet, report);
     findings(&mut sheet, &report.findings);
@@ -90,34 +89,20 @@ fn pressure_line(sheet: &mut Sheet, pressure: Option<&PressureModel>, marks: Opt
         parts.push(format!("kswapd {}, stalls {}", away(&node.to_low), away(&node.to_min)));
     }
     if !parts.is_empty() {
-        sheet.line(&format!("Pressure: {}.", parts.join("; ")));
+        sheet.line(format!("Pressure: {}.", parts.join("; ")));
     }
 }
 
 fn tiers(sheet: &mut Sheet, tiers: &[Tier]) {
-    if tiers.is_empty() {
-        return;
-    }
-    let mut table = Table::new(vec![
-        Column::wrapped("tier"),
-        Column::right("uses"),
-        Column::right("of"),
-        Column::right("4 KiB: median"),
-        Column::right("99 % within").spare(),
-        Column::right("reclaimed"),
-    ]);
     // A machine with a dozen swap areas has them in the report.
-    for tier in tiers.iter().take(7) {
-        table.row([
-            tier.name.as_str().into(),
-            tier.used.map(|b| b.to_string()).unwrap_or_default().into(),
-            tier.capacity.map(|b| b.to_string()).unwrap_or_default().into(),
-            tier.cost.map(|c| c.ns_p50.to_string()).unwrap_or_default().into(),
-            tier.cost.map(|c| c.ns_p99.to_string()).unwrap_or_default().into(),
-            tier.gives_way.map(crate::show::nth).unwrap_or_default().into(),
-        ]);
-    }
-    sheet.table(&table);
+    let table = Table::of(tiers.iter().take(7))
+        .wrapped("tier", |tier| &tier.name)
+        .right("uses", |tier| tier.used)
+        .right("of", |tier| tier.capacity)
+        .right("4 KiB: median", |tier| tier.cost.map(|c| c.ns_p50))
+        .column(Column::right("99 % within").spare(), |tier| tier.cost.map(|c| c.ns_p99))
+        .right("reclaimed", |tier| tier.gives_way.map(crate::show::nth));
+    sheet.table(table);
 }
 
 /// How far the costs can be trusted: what the columns are, how many accesses, and what disturbed them.
@@ -131,20 +116,16 @@ fn trust(sheet: &mut Sheet, measured: &TierReport) {
     };
     let trust = measured.conditions.iter().find_map(|line| line.strip_prefix("trust: "));
     let trust = trust.unwrap_or("of unknown trust");
-    sheet.aside(
-        2,
-        &format!(
-            "Costs: one access to 4 KiB at random, median and what 99 % stay within, n {n} each; measurements {trust}."
-        ),
-    );
+    let what = "one access to 4 KiB at random, median and what 99 % stay within";
+    sheet.aside(2, &format!("Costs: {what}, n {n} each; measurements {trust}."));
 }
 
 fn proof(sheet: &mut Sheet, report: &CheckupReport) {
     let Some(proof) = &report.proof else { return };
-    sheet.line(&format!("Proof in a sandbox: {}.", super::lab::head(proof)));
+    sheet.line(format!("Proof in a sandbox: {}.", super::lab::head(proof)));
     let mut short = proof.clone();
     short.arms.truncate(4);
-    sheet.table(&arms(&short).indented(2));
+    sheet.table(arms(&short).indented(2));
 }
 
 /// As many findings in full as there is room for; the others by their titles, or counted.
@@ -159,17 +140,15 @@ fn findings(sheet: &mut Sheet, all: &[Finding]) {
 
 fn detail(finding: &Finding) -> Sheet {
     let mut sheet = Sheet::new();
-    if !finding.effect.is_empty() {
-        sheet.point("   worth:  ", &finding.effect);
-    }
+    sheet.point("   worth:  ", Some(&finding.effect).filter(|effect| !effect.is_empty()));
     let joined = |commands: &[String]| commands.join(" && ");
     match &finding.change {
         Some(change) => {
-            sheet.point("   change: ", &joined(&change.commands));
-            sheet.point("   undo:   ", &joined(&change.undo));
+            sheet.point("   change: ", joined(&change.commands));
+            sheet.point("   undo:   ", joined(&change.undo));
         }
         None if !finding.explain.is_empty() => {
-            sheet.point("   more:   ", &format!("ramline explain {}", finding.explain))
+            sheet.point("   more:   ", format!("ramline explain {}", finding.explain))
         }
         None => {}
     }
@@ -178,10 +157,7 @@ fn detail(finding: &Finding) -> Sheet {
 
 fn bottom(sheet: &mut Sheet, report: &CheckupReport, files: &[String]) {
     if !report.leftovers.is_empty() {
-        sheet.painted(
-            Paint::Warn,
-            &format!("Left behind earlier: {}; try: ramline lab clean", report.leftovers.join(", ")),
-        );
+        sheet.warn(format!("Left behind earlier: {}; try: ramline lab clean", report.leftovers.join(", ")));
     }
     if !report.removed.is_empty() {
         let removed = report.removed.join("; ");
@@ -195,17 +171,13 @@ fn bottom(sheet: &mut Sheet, report: &CheckupReport, files: &[String]) {
     if !unseen.is_empty() {
         sheet.aside(2, &format!("Not seen: {} (reasons in the report).", unseen.join(", ")));
     }
-    let cost = &report.cost;
-    sheet.dim(&format!(
-        "This checkup{} took {} wall, {} CPU, {} memory at its peak, and wrote {} to disk.",
-        if report.mode == Mode::Default { String::new() } else { format!(" ({})", report.mode.word()) },
-        cost.wall,
-        cost.cpu,
-        cost.peak_memory,
-        cost.written
+    let CheckupCost { wall, cpu, peak_memory, written } = report.cost;
+    let mode = if report.mode == Mode::Default { String::new() } else { format!(" ({})", report.mode.word()) };
+    sheet.dim(format!(
+        "This checkup{mode} took {wall} wall, {cpu} CPU, {peak_memory} memory at its peak, and wrote {written} to disk."
     ));
     if !files.is_empty() {
-        sheet.bold(&format!("Report: {}", files.join(", ")));
+        sheet.painted(Paint::Bold, format!("Report: {}", files.join(", ")));
     }
 }
 
@@ -219,7 +191,7 @@ fn not_done(step: &Skipped) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Cost;
+    use crate::report::CheckupCost;
     use crate::screen::findings::tests::sample;
     use ramline_units::{Bytes, Nanos};
 
@@ -233,7 +205,7 @@ mod tests {
                 why: "needs root".into(),
                 fix: Some("sudo ramline checkup".into()),
             }],
-            cost: Cost {
+            cost: CheckupCost {
                 wall: Nanos(9_100_000_000),
                 cpu: Nanos(2_000_000_000),
                 peak_memory: Bytes::from_mib(7),

@@ -1,6 +1,6 @@
 //! `checkup --compare OLD NEW`: what moved between two reports, and which differences may be claimed.
 //!
-//! What it is not: a trend; two reports are two points, each with one measurement of a tier: see `TierChange` for what may be said.
+//! No trend: two reports are two points, each with one measurement of a tier: see `TierChange` for what may be said.
 //!
 //! Worked example: median read 80 us (99 % within 120) then, 400 us now: it differs, 5.00 times. 85 us now, or 130: it does not.
 
@@ -12,10 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::checkup::NO_VERDICT;
-use crate::report::{CheckupReport, Mode, SCHEMA_VERSION};
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Cell, Column, Paint, Table, number};
+use crate::{CheckupReport, Mode, SCHEMA_VERSION, Screen};
+use ramline_sheet::{Cell, Paint, Sheet, Table, number};
 
 /// Movements of the ledger that are shown.
 const MOVES: usize = 10;
@@ -83,7 +81,8 @@ impl From<&CheckupReport> for Compared {
 /// Two reports side by side.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Comparison {
+#[schemars(rename = "Comparison")]
+pub struct CheckupComparison {
     /// Version of this document.
     pub schema_version: u64,
     /// What makes the two hard to compare: another kernel, another amount of RAM, another mode.
@@ -104,15 +103,15 @@ pub struct Comparison {
     pub stayed: Vec<FindingRef>,
 }
 
-impl Comparison {
+impl CheckupComparison {
     /// The comparison.
     #[must_use]
-    pub fn of(old: &Compared, new: &Compared) -> Comparison {
+    pub fn of(old: &Compared, new: &Compared) -> CheckupComparison {
         let only = |here: &Compared, there: &Compared, shared: bool| {
             let kept = here.findings.iter().filter(|f| there.findings.iter().any(|other| other.id == f.id) == shared);
             kept.cloned().collect::<Vec<_>>()
         };
-        Comparison {
+        CheckupComparison {
             schema_version: SCHEMA_VERSION,
             cautions: cautions(old, new),
             old_sentence: old.sentence.clone(),
@@ -129,9 +128,7 @@ impl Comparison {
 fn cautions(old: &Compared, new: &Compared) -> Vec<String> {
     let mut out = Vec::new();
     let mut differ = |what: &str, a: String, b: String| {
-        if a != b {
-            out.push(format!("{what}: {a} then, {b} now"));
-        }
+        out.extend((a != b).then(|| format!("{what}: {a} then, {b} now")));
     };
     differ("kernel", old.machine.kernel.clone(), new.machine.kernel.clone());
     differ("CPUs", old.machine.cpus.to_string(), new.machine.cpus.to_string());
@@ -170,27 +167,18 @@ fn tiers(old: &Compared, new: &Compared) -> Vec<TierMove> {
     out
 }
 
-impl Screen for Comparison {
+impl Screen for CheckupComparison {
     fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
         for (label, sentence) in [("then: ", &self.old_sentence), ("now:  ", &self.new_sentence)] {
             sheet.point(label, if sentence.is_empty() { NO_VERDICT } else { sentence });
         }
-        for caution in &self.cautions {
-            sheet.painted(Paint::Warn, &format!("Mind: {caution}."));
-        }
-        if !self.ledger.is_empty() {
-            sheet.heading("Ledger, the largest movements");
-            sheet.table(&ledger_table(&self.ledger));
-            let more = number::beyond(self.ledger.len(), MOVES);
-            if more > 0 {
-                sheet.dim(&format!("and {more} more that moved less"));
-            }
-        }
-        if !self.tiers.is_empty() {
-            sheet.heading("Tiers (medians of one measurement each; below a factor of 2 they do not differ)");
-            sheet.table(&tier_table(&self.tiers));
-        }
+        self.cautions.iter().for_each(|caution| sheet.warn(format!("Mind: {caution}.")));
+        sheet.headed_table("Ledger, the largest movements", ledger_table(&self.ledger));
+        let more = number::beyond(self.ledger.len(), MOVES);
+        sheet.dim((more > 0).then(|| format!("and {more} more that moved less")));
+        let title = "Tiers (medians of one measurement each; below a factor of 2 they do not differ)";
+        sheet.headed_table(title, tier_table(&self.tiers));
         sheet.heading("Findings");
         let lists = [
             ("new:  ", &self.appeared, Paint::Warn),
@@ -199,62 +187,35 @@ impl Screen for Comparison {
         ];
         for (label, list, paint) in lists {
             for finding in list {
-                sheet.painted_point(paint, &format!("  {label} "), &format!("{} [{}]", finding.title, finding.id));
+                sheet.painted_point(paint, &format!("  {label} "), format!("{} [{}]", finding.title, finding.id));
             }
         }
-        if lists.iter().all(|(_, list, _)| list.is_empty()) {
-            sheet.point("  ", "none, then and now");
-        }
+        sheet.point("  ", (lists.iter().all(|(_, list, _)| list.is_empty())).then_some("none, then and now"));
         sheet
     }
 }
 
-fn ledger_table(lines: &[LineMove]) -> Table {
-    let mut table = Table::new(vec![
-        Column::wrapped("line"),
-        Column::right("then"),
-        Column::right("now"),
-        Column::right("moved"),
-        Column::left(""),
-    ]);
-    for line in lines.iter().take(MOVES) {
-        let note = if line.beyond_drift { "" } else { "within the drift" };
-        table.row([
-            line.label.as_str().into(),
-            line.old.to_string().into(),
-            line.new.to_string().into(),
-            number::moved(line.moved).into(),
-            Cell::painted(Paint::Dim, note),
-        ]);
-    }
-    table
+fn ledger_table(lines: &[LineMove]) -> Table<&LineMove> {
+    let note = |line: &LineMove| if line.beyond_drift { "" } else { "within the drift" };
+    Table::of(lines.iter().take(MOVES))
+        .wrapped("line", |line| &line.label)
+        .right("then", |line| line.old)
+        .right("now", |line| line.new)
+        .right("moved", |line| number::moved(line.moved))
+        .left("", |line| Cell::painted(Paint::Dim, note(line)))
 }
 
-fn tier_table(tiers: &[TierMove]) -> Table {
-    let mut table = Table::new(vec![
-        Column::wrapped("tier"),
-        Column::left(""),
-        Column::right("then"),
-        Column::right("now"),
-        Column::right("ratio"),
-        Column::left(""),
-    ]);
-    for tier in tiers {
-        let claim = if tier.separated {
-            Cell::painted(Paint::Bold, "differs")
-        } else {
-            Cell::painted(Paint::Dim, "no difference")
-        };
-        table.row([
-            tier.label.as_str().into(),
-            tier.what.as_str().into(),
-            tier.old.as_str().into(),
-            tier.new.as_str().into(),
-            tier.ratio.map(|r| format!("{r:.2}")).unwrap_or_default().into(),
-            claim,
-        ]);
-    }
-    table
+fn tier_table(tiers: &[TierMove]) -> Table<&TierMove> {
+    Table::of(tiers)
+        .wrapped("tier", |tier| &tier.label)
+        .left("", |tier| &tier.what)
+        .right("then", |tier| &tier.old)
+        .right("now", |tier| &tier.new)
+        .right("ratio", |tier| tier.ratio.map(|r| format!("{r:.2}")))
+        .left("", |tier| {
+            let (paint, claim) = if tier.separated { (Paint::Bold, "differs") } else { (Paint::Dim, "no difference") };
+            Cell::painted(paint, claim)
+        })
 }
 
 #[cfg(test)]
@@ -265,8 +226,8 @@ mod tests {
     use ramline_evidence::{LatencyStats, TierMeasurement};
     use ramline_snapshot::{Seen, Snapshot, meminfo::Meminfo};
 
-    fn against(old: &CheckupReport, new: &CheckupReport) -> Comparison {
-        Comparison::of(&old.into(), &new.into())
+    fn against(old: &CheckupReport, new: &CheckupReport) -> CheckupComparison {
+        CheckupComparison::of(&old.into(), &new.into())
     }
 
     fn report(free_mib: u64, disk_us: u64) -> CheckupReport {

@@ -2,44 +2,34 @@
 
 use std::collections::BTreeMap;
 
-use ramline_evidence::{RunMachine, RunRecord, SeriesTable};
+use ramline_evidence::{RunMachine, Noted, RunRecord, SeriesTable};
 
-use ramline_sheet::Sheet;
 use ramline_sheet::format::date;
-use ramline_sheet::text::{Column, Table, number};
+use ramline_sheet::{Sheet, Table};
 
 /// The sheet; `how` is how the experiment is done.
 #[must_use]
 pub fn conditions(table: &SeriesTable, records: &[RunRecord], how: &str) -> Sheet {
     let mut sheet = Sheet::new();
-    sheet.table(&facts(records));
+    sheet.table(facts(records));
     sheet.heading("What disturbed, and what qualifies runs");
     let noted = noted(table, records);
     if noted.is_empty() {
         sheet.line("Nothing was noted in any run.");
     } else {
-        sheet.table(&noted);
+        sheet.table(noted);
     }
     if !how.is_empty() {
         sheet.heading("How it is done");
         sheet.line(how);
     }
-    let asked = asked(records);
-    if !asked.is_empty() {
-        sheet.heading("Asked for");
-        sheet.table(&asked);
-    }
+    sheet.headed_table("Asked for", asked(records));
     sheet
 }
 
 /// Each value once, in the order in which they came.
 fn each(records: &[RunRecord], of: impl Fn(&RunRecord) -> String) -> String {
-    let mut all: Vec<String> = Vec::new();
-    for value in records.iter().map(of).filter(|value| !value.is_empty()) {
-        if !all.contains(&value) {
-            all.push(value);
-        }
-    }
+    let all = super::once(records.iter().map(of).filter(|value| !value.is_empty()));
     if all.is_empty() { "not recorded".to_owned() } else { all.join("; ") }
 }
 
@@ -68,20 +58,17 @@ fn facts(records: &[RunRecord]) -> Table {
         ("First and last run began", first_and_last),
         ("Made by", of(|machine| format!("ramline {}", machine.ramline))),
     ];
-    let mut drawn = Table::new(vec![Column::wrapped(""), Column::wrapped("")]);
-    rows.into_iter().for_each(|(name, value)| drawn.row([name.into(), value.into()]));
-    drawn
+    Table::pairs(rows)
 }
 
 /// What qualifies runs, each with the settings and the number of runs it was written down for.
 fn noted(table: &SeriesTable, records: &[RunRecord]) -> Table {
-    let mut drawn = Table::new(vec![Column::wrapped("noted"), Column::wrapped("settings"), Column::right("runs")]);
-    for noted in table.noted(records) {
+    let which = |noted: &Noted<'_>| {
         let all = noted.arms.len() == table.arms.len() && noted.arms.len() > 1;
-        let which = if all { "all".to_owned() } else { noted.arms.join(", ") };
-        drawn.row([noted.note.into(), which.into(), number::count(noted.runs).into()]);
-    }
-    drawn
+        if all { "all".to_owned() } else { noted.arms.join(", ") }
+    };
+    let noted = table.noted(records);
+    Table::of(&noted).wrapped("noted", |it| it.note).wrapped("settings", which).right("runs", |it| it.runs).drawn()
 }
 
 /// The parameters, as asked for.
@@ -90,7 +77,5 @@ fn asked(records: &[RunRecord]) -> Table {
     for (name, values) in records.iter().flat_map(|run| &run.parameters) {
         all.entry(name).or_insert_with(|| values.join(", "));
     }
-    let mut drawn = Table::new(vec![Column::left("option"), Column::wrapped("value")]);
-    all.iter().for_each(|(name, value)| drawn.row([(*name).into(), value.as_str().into()]));
-    drawn
+    Table::of(&all).left("option", |(name, _)| *name).wrapped("value", |(_, value)| value).drawn()
 }

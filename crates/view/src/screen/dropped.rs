@@ -1,51 +1,33 @@
 //! What only drop knows: five kinds of pages at four looks, and the machine before and after, of one run of each level.
 //!
-//! What it is: of the first run of each level. What it is not: the table over all runs, which stands before it.
+//! Of the first run of each level; the table over all runs stands before it.
 
 use ramline_evidence::{ArmDetail, DropBalance, DropKind, DropRun, DropStage};
-use ramline_units::SignedBytes;
 
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Cell, Column, Table, number};
+use ramline_sheet::{Sheet, Table, number};
 
 /// All levels, one after the other.
 pub fn dropped(sheet: &mut Sheet, details: &[ArmDetail]) {
     for detail in details {
         let Some(run) = DropRun::of(&detail.detail) else { continue };
-        sheet.heading(&format!(
-            "{}: pages of our own in memory, {} in each file",
-            detail.arm,
-            number::count(run.pages)
-        ));
+        sheet.heading(format!("{}: pages of our own in memory, {} in each file", detail.arm, number::count(run.pages)));
         pages(sheet, &run);
         for kind in DropKind::ALL {
-            if let Some(fate) = run.fate(kind) {
-                sheet.point(&format!("  {}: ", kind.word()), &format!("{fate}."));
-            }
+            sheet.point(&format!("  {}: ", kind.word()), run.fate(kind).map(|fate| format!("{fate}.")));
         }
         machine(sheet, &detail.arm, &run);
     }
 }
 
 fn pages(sheet: &mut Sheet, run: &DropRun) {
-    let mut drawn = Table::new(vec![
-        Column::left("kind"),
-        Column::right("before"),
-        Column::right("dropped"),
-        Column::right("written+dropped"),
-        Column::right("pressed"),
-    ]);
-    for kind in DropKind::ALL {
-        let cell = |stage| -> Cell { run.cached(kind, stage).map_or_else(String::new, number::count).into() };
-        drawn.row([
-            kind.word().into(),
-            cell(DropStage::Before),
-            cell(DropStage::Dropped),
-            cell(DropStage::Written),
-            cell(DropStage::Pressed),
-        ]);
-    }
-    sheet.table(&drawn);
+    let cached = |stage| move |kind| run.cached(kind, stage);
+    let table = Table::of(DropKind::ALL)
+        .left("kind", |kind| kind.word())
+        .right("before", cached(DropStage::Before))
+        .right("dropped", cached(DropStage::Dropped))
+        .right("written+dropped", cached(DropStage::Written))
+        .right("pressed", cached(DropStage::Pressed));
+    sheet.table(table);
 }
 
 fn machine(sheet: &mut Sheet, arm: &str, run: &DropRun) {
@@ -53,29 +35,13 @@ fn machine(sheet: &mut Sheet, arm: &str, run: &DropRun) {
     if moved.is_empty() {
         return;
     }
-    sheet.heading(&format!("{arm}: the whole machine"));
-    let mut drawn = Table::new(vec![
-        Column::wrapped("column"),
-        Column::right("before"),
-        Column::right("after"),
-        Column::right("change"),
-    ]);
-    for row in moved {
-        drawn.row([
-            row.name.into(),
-            row.before.to_string().into(),
-            row.after.to_string().into(),
-            signed(row.change).into(),
-        ]);
-    }
-    sheet.table(&drawn);
-    if let Some(balance) = run.balance() {
-        sheet.line(&sentence(balance));
-    }
-}
-
-fn signed(change: SignedBytes) -> String {
-    if change.is_negative() { change.to_string() } else { format!("+{change}") }
+    let table = Table::of(&moved)
+        .wrapped("column", |row| row.name)
+        .right("before", |row| row.before)
+        .right("after", |row| row.after)
+        .right("change", |row| number::moved(row.change));
+    sheet.headed_table(format!("{arm}: the whole machine"), table);
+    sheet.line(run.balance().map(sentence));
 }
 
 fn sentence(balance: DropBalance) -> String {

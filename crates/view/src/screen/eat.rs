@@ -1,12 +1,11 @@
 //! What only eat-memory knows: memory over time, one run of each setting, and the columns of `free` with their formulas.
 //!
-//! What it is: of the first run of each setting. What it is not: the table over all runs, which stands before it.
+//! Of the first run of each setting; the table over all runs stands before it.
 
 use ramline_evidence::{ArmDetail, EatPoint, EatRun, FreeColumn, FreeGauges, SwapStart, Verdict, swap_starts};
 use ramline_units::Bytes;
 
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Cell, Column, Table};
+use ramline_sheet::{Column, Sheet, Table};
 
 /// Rows of the table over time.
 const ROWS: usize = 8;
@@ -20,11 +19,9 @@ pub fn eaten(sheet: &mut Sheet, details: &[ArmDetail]) {
             Some(_) => "the group as a machine",
             None => "free and avail of the machine, the rest of the group",
         };
-        sheet.heading(&format!("{}: memory over time (MiB, {whose})", detail.arm));
+        sheet.heading(format!("{}: memory over time (MiB, {whose})", detail.arm));
         over_time(sheet, run);
-        for sentence in sentences(detail, run) {
-            sheet.line(&sentence);
-        }
+        sentences(detail, run).iter().for_each(|sentence| sheet.line(sentence));
     }
     began(sheet, &runs);
     if let Some((detail, run)) = runs.iter().find(|(_, run)| run.tree > Bytes::ZERO).or(runs.first()) {
@@ -37,28 +34,16 @@ fn mib(bytes: Bytes) -> String {
 }
 
 fn over_time(sheet: &mut Sheet, run: &EatRun) {
-    let mut drawn = Table::new(vec![
-        Column::left("stage"),
-        Column::right("eaten"),
-        Column::right("free"),
-        Column::right("cached"),
-        Column::right("avail"),
-        Column::right("anon").spare(),
-        Column::right("swap"),
-    ]);
-    for point in run.thinned(ROWS) {
-        let seen = &point.sandbox;
-        drawn.row([
-            point.stage.word().into(),
-            mib(point.eaten).into(),
-            mib(seen.free).into(),
-            mib(seen.cached).into(),
-            seen.available.map(mib).unwrap_or_default().into(),
-            mib(point.anon).into(),
-            mib(seen.swap_used).into(),
-        ]);
-    }
-    sheet.table(&drawn);
+    let points = run.thinned(ROWS);
+    let table = Table::of(&points)
+        .left("stage", |point| point.stage.word())
+        .right("eaten", |point| mib(point.eaten))
+        .right("free", |point| mib(point.sandbox.free))
+        .right("cached", |point| mib(point.sandbox.cached))
+        .right("avail", |point| point.sandbox.available.map(mib))
+        .column(Column::right("anon").spare(), |point| mib(point.anon))
+        .right("swap", |point| mib(point.sandbox.swap_used));
+    sheet.table(table);
 }
 
 fn sentences(detail: &ArmDetail, run: &EatRun) -> Vec<String> {
@@ -76,12 +61,11 @@ fn sentences(detail: &ArmDetail, run: &EatRun) -> Vec<String> {
         _ => "was obtained",
     };
     out.push(format!("free said {}; {} {end}{times}.", before.sandbox.free, run.eaten));
-    if let Some(taken) = run.taken() {
-        out.push(format!(
-            "Meanwhile cached fell by {}, from {} to {}, and swap rose by {}.",
-            taken.cached, before.sandbox.cached, last.sandbox.cached, taken.swapped
-        ));
-    }
+    let (from, to) = (before.sandbox.cached, last.sandbox.cached);
+    out.extend(run.taken().map(|taken| {
+        let (fell, rose) = (taken.cached, taken.swapped);
+        format!("Meanwhile cached fell by {fell}, from {from} to {to}, and swap rose by {rose}.")
+    }));
     if let Some(again) = run.refilled() {
         let of = |point: &EatPoint| (point.sandbox.cached, point.sandbox.swap_used);
         let ((from, swap_from), (to, swap_to)) = (of(last), of(again));
@@ -99,29 +83,17 @@ fn began(sheet: &mut Sheet, runs: &[(&ArmDetail, EatRun)]) {
     if runs.is_empty() {
         return;
     }
-    sheet.heading("Where swapping began (the first look with 1 MiB swapped)");
-    let mut drawn = Table::new(vec![
-        Column::wrapped("setting"),
-        Column::left("while"),
-        Column::right("eaten"),
-        Column::right("free"),
-        Column::right("still cached"),
-    ]);
-    for (setting, run) in &runs {
-        let mut cells: Vec<Cell> = vec![(*setting).into()];
-        match run.swapping_began() {
-            None => cells.push("never".into()),
-            Some(point) => cells.extend([
-                point.stage.word().into(),
-                point.eaten.to_string().into(),
-                point.sandbox.free.to_string().into(),
-                point.sandbox.cached.to_string().into(),
-            ]),
-        }
-        drawn.cells(cells);
-    }
-    sheet.table(&drawn);
-    swap_starts(&runs).iter().for_each(|start| sheet.line(&start_words(start)));
+    let began = |point: fn(&EatPoint) -> String| move |run: &EatRun| run.swapping_began().map(point);
+    let (eaten, free) = (began(|at| at.eaten.to_string()), began(|at| at.sandbox.free.to_string()));
+    let (stage, cached) = (began(|at| at.stage.word().to_owned()), began(|at| at.sandbox.cached.to_string()));
+    let table = Table::of(&runs)
+        .wrapped("setting", |(setting, _)| *setting)
+        .left("while", |(_, run)| stage(run).unwrap_or_else(|| "never".to_owned()))
+        .right("eaten", |(_, run)| eaten(run))
+        .right("free", |(_, run)| free(run))
+        .right("still cached", |(_, run)| cached(run));
+    sheet.headed_table("Where swapping began (the first look with 1 MiB swapped)", table);
+    swap_starts(&runs).iter().for_each(|start| sheet.line(start_words(start)));
 }
 
 fn start_words(start: &SwapStart) -> String {
@@ -138,17 +110,13 @@ fn columns(sheet: &mut Sheet, arm: &str, run: &EatRun) {
         ("old layout, procps up to 3.3.9", FreeGauges::old_layout as fn(&FreeGauges) -> Vec<FreeColumn>),
         ("new layout, procps from 3.3.10", FreeGauges::new_layout),
     ] {
-        sheet.heading(&format!("{arm}: the columns of free ({title}; MiB)"));
-        let mut drawn = Table::new(vec![
-            Column::left("column"),
-            Column::wrapped("formula"),
-            Column::right("before"),
-            Column::right("at the end"),
-        ]);
-        for (then, now) in layout(&before.sandbox).iter().zip(layout(&last.sandbox)) {
-            drawn.row([then.name.into(), then.formula.into(), mib(then.bytes).into(), mib(now.bytes).into()]);
-        }
-        sheet.table(&drawn);
+        let (then, now) = (layout(&before.sandbox), layout(&last.sandbox));
+        let table = Table::of(then.iter().zip(&now))
+            .left("column", |(then, _)| then.name)
+            .wrapped("formula", |(then, _)| then.formula)
+            .right("before", |(then, _)| mib(then.bytes))
+            .right("at the end", |(_, now)| mib(now.bytes));
+        sheet.headed_table(format!("{arm}: the columns of free ({title}; MiB)"), table);
     }
     sheet.dim(
         "Of a group: MemTotal is its limit, MemFree the limit less its usage, Cached all its page cache (block devices' included, so \

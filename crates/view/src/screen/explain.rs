@@ -1,16 +1,12 @@
 //! `explain TOPIC`: the answer, the numbers that decide, what to do; with `--more` all numbers and how it works; and the
 //! list of topics.
-//!
-//! What it is not: the answers (`ramline-advice`).
 
 use ramline_advice::{Area, Explanation, TOPICS};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::report::SCHEMA_VERSION;
-use crate::shown::Screen;
-use ramline_sheet::text::{Column, Paint, Style, Table};
-use ramline_sheet::{Depth, Sheet};
+use crate::{SCHEMA_VERSION, Screen};
+use ramline_sheet::{Depth, Paint, Sheet, Style, Table};
 
 /// The topics that can be explained.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -54,11 +50,7 @@ impl Screen for TopicList {
         );
         for area in self.topics.chunk_by(|one, next| one.area == next.area) {
             area.iter().take(1).for_each(|first| sheet.heading(first.area.words()));
-            let mut table = Table::new(vec![Column::left(""), Column::wrapped("")]).indented(2);
-            for topic in area {
-                table.row([topic.topic.as_str().into(), topic.question.as_str().into()]);
-            }
-            sheet.table(&table);
+            sheet.table(Table::of(area).left("", |it| &it.topic).wrapped("", |it| &it.question).indented(2));
         }
         sheet.next("ramline explain used, or a number by its name: ramline explain 'page tables'");
         sheet
@@ -84,17 +76,11 @@ pub fn sheet(explanation: &Explanation) -> Sheet {
     answer(&mut sheet, &explanation.answer_short);
     let mut deciding = Sheet::new();
     deciding.blank();
-    let mut table = Table::new(vec![Column::wrapped(""), Column::wrapped("")]).indented(2).shrinks();
-    for number in explanation.numbers.iter().take(DECIDING) {
-        table.row([number.what.as_str().into(), number.value.as_str().into()]);
-    }
-    deciding.table(&table);
+    let numbers = explanation.numbers.iter().take(DECIDING).map(|number| (&number.what, &number.value));
+    deciding.table(Table::pairs(numbers).indented(2).shrinks());
     sheet.digest(deciding, &explanation.question, |full| {
-        let mut table = Table::new(vec![Column::wrapped(""), Column::wrapped(""), Column::wrapped("")]).indented(2);
-        for number in &explanation.numbers {
-            table.row([number.what.as_str().into(), number.value.as_str().into(), number.source.as_str().into()]);
-        }
-        full.table(&table);
+        let table = Table::of(&explanation.numbers).wrapped("", |it| &it.what).wrapped("", |it| &it.value);
+        full.table(table.wrapped("", |it| &it.source).indented(2));
     });
     sheet.more("How it works", |more| {
         explanation.mechanism.iter().for_each(|sentence| more.point("  - ", sentence));
@@ -103,9 +89,7 @@ pub fn sheet(explanation: &Explanation) -> Sheet {
         explanation.myth.iter().for_each(|myth| more.point("  ", myth));
     });
     sheet.blank();
-    if !explanation.to_do.is_empty() {
-        sheet.point("What to do: ", &explanation.to_do);
-    }
+    sheet.point("What to do: ", Some(&explanation.to_do).filter(|text| !text.is_empty()));
     sheet.next(&explanation.next_command);
     sheet.ask(&format!("More: ramline explain {} --more", explanation.topic));
     sheet
@@ -131,10 +115,7 @@ fn answer(sheet: &mut Sheet, text: &str) {
     let end = text.match_indices(". ").map(|(at, _)| at).find(|at| *at >= WORD);
     let Some(at) = end else { return sheet.answer(Paint::Bold, text) };
     sheet.answer(Paint::Bold, &text[..=at]);
-    let rest = text[at..].trim_start_matches(". ");
-    if !rest.is_empty() {
-        sheet.line(rest);
-    }
+    sheet.line(Some(text[at..].trim_start_matches(". ")).filter(|rest| !rest.is_empty()));
 }
 
 #[cfg(test)]

@@ -1,6 +1,4 @@
 //! Findings: what was found, what it rests on, what to do and how to undo it. Shown, not applied.
-//!
-//! What it is not: the rules (`ramline-advice`).
 
 use ramline_advice::{Confidence, Finding, Weight};
 

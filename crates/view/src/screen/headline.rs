@@ -1,6 +1,6 @@
 //! The first line of a series: what came out, its numbers, and how sure it is.
 //!
-//! What it is: words for [`SeriesTable::main_difference`]; terminal and page begin with the same ones. What it is not: the study.
+//! It words [`SeriesTable::main_difference`]; terminal and page begin with the same ones.
 //!
 //! Worked example: "cold 9.70 ms, warm 4.10 ms: cold is 2.4 times slower (3 runs each, 6 needed for proof)".
 

@@ -1,71 +1,50 @@
 //! The knee of a command: the answer as an interval, then every limit that was tried.
-//!
-//! What it is not: the search; that is [`Knee`] itself, a function of records.
 
 use ramline_evidence::SeriesTable;
 use ramline_evidence::knee::{Judged, Knee, Probe};
 
 use super::series::head;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Cell, Column, Paint, Table, number};
+use ramline_sheet::{Cell, Column, Paint, Sheet, Table, number};
 
 /// The sheet; `table` is the study of the same records.
 #[must_use]
 pub fn knee_sheet(knee: &Knee, table: &SeriesTable) -> Sheet {
     let mut sheet = Sheet::new();
     let paint = if knee.enough.is_some() { Paint::Good } else { Paint::Warn };
-    sheet.answer(paint, &format!("{}.", knee.sentence()));
-    sheet.dim(&head(table));
+    sheet.answer(paint, format!("{}.", knee.sentence()));
+    sheet.dim(head(table));
     if let Some(free) = &knee.unlimited {
-        let peak =
-            knee.unlimited_peak.map(|peak| format!(", using up to {peak}, page cache included")).unwrap_or_default();
-        sheet.line(&format!(
-            "Without a limit: {} (median of {}, {}){peak}.",
-            number::seconds(free.median),
-            number::things(free.n, "run"),
-            number::interval(free.min, free.max, "s")
-        ));
+        let peak = knee.unlimited_peak.map(|peak| format!(", using up to {peak}, page cache included"));
+        let (median, runs) = (number::seconds(free.median), number::things(free.n, "run"));
+        let (range, peak) = (number::interval(free.min, free.max, "s"), peak.unwrap_or_default());
+        sheet.line(format!("Without a limit: {median} (median of {runs}, {range}){peak}."));
     }
     sheet.heading("Limits that were tried");
-    sheet.table(&limits(knee));
-    let mut doubts: Vec<&String> = knee.doubts.iter().collect();
-    for note in table.arms.iter().flat_map(|arm| &arm.notes) {
-        if !doubts.contains(&note) {
-            doubts.push(note);
-        }
-    }
+    sheet.table(limits(knee));
+    let notes = table.arms.iter().flat_map(|arm| &arm.notes).filter(|note| !knee.doubts.contains(note));
+    let doubts: Vec<&String> = knee.doubts.iter().chain(super::once(notes)).collect();
     if !doubts.is_empty() {
         sheet.blank();
     }
-    doubts.iter().for_each(|doubt| sheet.point("  - ", doubt));
+    doubts.iter().for_each(|doubt| sheet.point("  - ", *doubt));
     sheet
 }
 
 /// Every limit with its time, also as a bar: the bend is the answer.
-fn limits(knee: &Knee) -> Table {
-    let mut limits = Table::new(vec![
-        Column::right("limit"),
-        Column::right("runs"),
-        Column::left("judged"),
-        Column::right("x unlimited"),
-        Column::left(""),
-        Column::left("range").spare(),
-        Column::wrapped("ended"),
-    ]);
-    for (probe, share) in knee.probes.iter().zip(knee.shares()) {
+fn limits(knee: &Knee) -> Table<(&Probe, Option<f64>)> {
+    let word = |probe: &Probe| {
         let (word, paint) = word(probe.judged);
-        let range = probe.range.map(|(low, high)| format!("{} to {}", number::figure(low), number::figure(high)));
-        limits.row([
-            probe.limit.to_string().into(),
-            probe.n.to_string().into(),
-            Cell::painted(paint, word),
-            probe.ratio.map_or_else(|| "did not end".to_owned(), number::figure).into(),
-            Cell::bar(Paint::Plain, share),
-            range.unwrap_or_default().into(),
-            ended(probe).into(),
-        ]);
-    }
-    limits
+        Cell::painted(paint, word)
+    };
+    let range = |(low, high)| format!("{} to {}", number::figure(low), number::figure(high));
+    Table::of(knee.probes.iter().zip(knee.shares()))
+        .right("limit", |(probe, _)| probe.limit)
+        .right("runs", |(probe, _)| probe.n.to_string())
+        .left("judged", |(probe, _)| word(probe))
+        .right("x unlimited", |(probe, _)| probe.ratio.map_or_else(|| "did not end".to_owned(), number::figure))
+        .bar(|(_, share)| share)
+        .column(Column::left("range").spare(), |(probe, _)| probe.range.map(range))
+        .wrapped("ended", |(probe, _)| ended(probe))
 }
 
 const fn word(judged: Judged) -> (&'static str, Paint) {
@@ -78,16 +57,9 @@ const fn word(judged: Judged) -> (&'static str, Paint) {
 }
 
 fn ended(probe: &Probe) -> String {
-    let mut parts = Vec::new();
-    let mut add = |n: usize, what: &str| {
-        if n > 0 {
-            parts.push(format!("{what} {n}"));
-        }
-    };
-    add(probe.completed(), "completed");
-    add(probe.killed, "killed");
-    add(probe.late, "given up");
-    parts.join(", ")
+    let parts = [(probe.completed(), "completed"), (probe.killed, "killed"), (probe.late, "given up")];
+    let parts = parts.into_iter().filter(|(n, _)| *n > 0);
+    parts.map(|(n, what)| format!("{what} {n}")).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -1,14 +1,11 @@
 //! The proof of a checkup, and code-plus-data in the lab: the same work in a sandbox under different settings, as one sheet.
-//!
-//! What it is not: the study; the table is made by [`ProofTable::of`].
 
 use ramline_evidence::{Measurement, work};
 
 use super::headline::{factor_of, headline};
-use crate::proof::{ProofArm, ProofTable};
+use crate::proof::{ProofArm, ProofTable, ProofVersus};
 use ramline_evidence::RunOutcome;
-use ramline_sheet::text::{Cell, Column, Paint, Table, number};
-use ramline_sheet::{Along, Bar, Bars, Line, Panel, Panels, Sheet};
+use ramline_sheet::{Bar, Bars, Cell, Curve, Paint, Panel, Panels, Sheet, Table, number};
 
 /// The answer where the runs are no longer at hand: the headline of the times in the table.
 #[must_use]
@@ -22,8 +19,8 @@ pub fn proof_answer(table: &ProofTable) -> String {
 pub fn proof_sheet(table: &ProofTable, answer: &str) -> Sheet {
     let mut sheet = Sheet::new();
     sheet.answer(Paint::Bold, answer);
-    sheet.dim(&head(table));
-    sheet.table(&arms(table));
+    sheet.dim(head(table));
+    sheet.table(arms(table));
     if table.arms.iter().filter_map(|arm| arm.versus_first.as_ref()).any(|versus| !versus.separated) {
         sheet.dim("In brackets: not proven (6 runs of each are needed, and intervals or ranks that are apart).");
     }
@@ -37,12 +34,12 @@ pub fn proof_sheet(table: &ProofTable, answer: &str) -> Sheet {
         }
         more.panels(rounds(table));
     });
-    sheet.more("Per round (medians; pages unless a unit stands there)", |more| more.table(&counts(table)));
+    sheet.more("Per round (medians; pages unless a unit stands there)", |more| more.table(counts(table)));
     sheet.more("What was run", |more| {
-        more.table(&run(table));
+        more.table(run(table));
         if let Some(machine) = table.machine.as_ref().filter(|machine| !machine.kernel.is_empty()) {
             let disk = machine.scratch_disk.as_ref().map(|disk| format!(" on {disk}")).unwrap_or_default();
-            more.line(&format!(
+            more.line(format!(
                 "Linux {}, {} CPUs, {} of memory, control groups version {}, scratch place on {}{disk}.",
                 machine.kernel, machine.cpus, machine.mem_total, machine.cgroup_version, machine.scratch_fs
             ));
@@ -54,14 +51,10 @@ pub fn proof_sheet(table: &ProofTable, answer: &str) -> Sheet {
 /// What may be said of a setting, and what qualifies it.
 fn told(sheet: &mut Sheet, arm: &ProofArm) {
     let label = format!("  {}: ", arm.name);
-    if let Some(versus) = &arm.versus_first {
-        sheet.point(&label, &format!("{}.", versus.sentence));
-    }
-    if let Some(why) = &arm.why {
-        sheet.point(&label, &format!("{} ({why}).", arm.outcome.word()));
-    }
+    sheet.point(&label, arm.versus_first.as_ref().map(|versus| format!("{}.", versus.sentence)));
+    sheet.point(&label, arm.why.as_ref().map(|why| format!("{} ({why}).", arm.outcome.word())));
     if let Some(deviation) = arm.pool_deviation {
-        sheet.point(&label, &format!("limit + pool stayed within {} of nominal.", number::percent(deviation)));
+        sheet.point(&label, format!("limit + pool stayed within {} of nominal.", number::percent(deviation)));
     }
     arm.notes.iter().for_each(|note| sheet.point(&label, note));
 }
@@ -83,53 +76,40 @@ pub(crate) fn head(table: &ProofTable) -> String {
 
 /// The arms: how they ended, and their time.
 pub(crate) fn arms(table: &ProofTable) -> Table {
-    let mut out = Table::new(vec![
-        Column::wrapped("setting"),
-        Column::right("n"),
-        Column::left("ended"),
-        Column::right("s per round"),
-        Column::left(""),
-        Column::left(spread_head(table)),
-        Column::right("rounds"),
-        Column::right("than the first"),
-        Column::right("faults/round"),
-    ]);
-    for (arm, share) in table.arms.iter().zip(table.shares()) {
-        out.cells(row(arm, share));
-    }
-    out
+    let median = |measured: &Option<Measurement>| measured.as_ref().map(|m| number::figure(m.median));
+    let time = |arm: &ProofArm| match arm.more_than_s {
+        Some(bound) => Some(format!("> {}", number::figure(bound))),
+        None => median(&arm.seconds_per_round),
+    };
+    let spread = |arm: &ProofArm| arm.seconds_per_round.as_ref().filter(|_| arm.more_than_s.is_none()).map(interval);
+    Table::of(table.arms.iter().zip(table.shares()))
+        .wrapped("setting", |(arm, _)| &arm.name)
+        .right("n", |(arm, _)| arm.n.to_string())
+        .left("ended", |(arm, _)| Cell::painted(paint(arm.outcome), arm.outcome.word()))
+        .right("s per round", |(arm, _)| time(arm))
+        .bar(|(_, share)| share)
+        .left(spread_head(table), |(arm, _)| spread(arm))
+        .right("rounds", |(arm, _)| arm.rounds.as_ref().map(|m| format!("{:.1}", m.median)))
+        .right("than the first", |(arm, _)| arm.versus_first.as_ref().and_then(than_the_first))
+        .right("faults/round", |(arm, _)| median(&arm.major_faults))
+        .drawn()
 }
 
 /// What reclaim did, and the CPU it took.
-fn counts(table: &ProofTable) -> Table {
-    let mut out = Table::new(vec![
-        Column::wrapped("setting"),
-        Column::right("file refaults"),
-        Column::right("anon refaults"),
-        Column::right("swapped in"),
-        Column::right("swapped out"),
-        Column::right("read"),
-        Column::right("user s"),
-        Column::right("system s"),
-        Column::right("CPU s"),
-    ]);
-    for arm in &table.arms {
-        let figure =
-            |m: &Option<Measurement>| Cell::from(m.as_ref().map(|m| number::figure(m.median)).unwrap_or_default());
-        let read = arm.read_bytes.as_ref().map(|m| number::bytes(m.median).to_string());
-        out.row([
-            arm.name.as_str().into(),
-            figure(&arm.refault_file),
-            figure(&arm.refault_anon),
-            figure(&arm.swap_in),
-            figure(&arm.swap_out),
-            read.unwrap_or_default().into(),
-            figure(&arm.user_s),
-            figure(&arm.system_s),
-            figure(&arm.cpu_s),
-        ]);
-    }
-    out
+fn counts(table: &ProofTable) -> Table<&ProofArm> {
+    let figure = |pick: fn(&ProofArm) -> &Option<Measurement>| {
+        move |arm| pick(arm).as_ref().map(|measured| number::figure(measured.median))
+    };
+    Table::of(&table.arms)
+        .wrapped("setting", |arm| &arm.name)
+        .right("file refaults", figure(|arm| &arm.refault_file))
+        .right("anon refaults", figure(|arm| &arm.refault_anon))
+        .right("swapped in", figure(|arm| &arm.swap_in))
+        .right("swapped out", figure(|arm| &arm.swap_out))
+        .right("read", |arm| arm.read_bytes.as_ref().map(|m| number::bytes(m.median)))
+        .right("user s", figure(|arm| &arm.user_s))
+        .right("system s", figure(|arm| &arm.system_s))
+        .right("CPU s", figure(|arm| &arm.cpu_s))
 }
 
 fn spread_head(table: &ProofTable) -> &'static str {
@@ -137,36 +117,21 @@ fn spread_head(table: &ProofTable) -> &'static str {
     if exact { "95 % interval" } else { "range" }
 }
 
-fn row(arm: &ProofArm, share: Option<f64>) -> Vec<Cell> {
-    let paint = match arm.outcome {
+const fn paint(outcome: RunOutcome) -> Paint {
+    match outcome {
         RunOutcome::Completed => Paint::Good,
         RunOutcome::Unfinished => Paint::Plain,
         RunOutcome::Thrashing => Paint::Warn,
         RunOutcome::Killed | RunOutcome::Failed => Paint::Bad,
-    };
-    let (time, spread) = match (&arm.seconds_per_round, arm.more_than_s) {
-        (_, Some(bound)) => (format!("> {}", number::figure(bound)), String::new()),
-        (Some(time), None) => (number::figure(time.median), interval(time)),
-        (None, None) => (String::new(), String::new()),
-    };
-    let versus = arm.versus_first.as_ref().and_then(|versus| {
-        let over = if versus.at_least { "over " } else { "" };
-        let word = if versus.is_slower() { "slower" } else { "faster" };
-        let words = format!("{over}{} times {word}", factor_of(versus.factor()?));
-        // What the runs do not prove stands in brackets.
-        Some(if versus.separated { words } else { format!("({words})") })
-    });
-    vec![
-        arm.name.as_str().into(),
-        arm.n.to_string().into(),
-        Cell::painted(paint, arm.outcome.word()),
-        time.into(),
-        Cell::bar(Paint::Plain, share),
-        spread.into(),
-        arm.rounds.as_ref().map(|m| format!("{:.1}", m.median)).unwrap_or_default().into(),
-        versus.unwrap_or_default().into(),
-        arm.major_faults.as_ref().map(|m| number::figure(m.median)).unwrap_or_default().into(),
-    ]
+    }
+}
+
+/// `2.4 times slower`; what the runs do not prove stands in brackets.
+fn than_the_first(versus: &ProofVersus) -> Option<String> {
+    let over = if versus.at_least { "over " } else { "" };
+    let word = if versus.is_slower() { "slower" } else { "faster" };
+    let words = format!("{over}{} times {word}", factor_of(versus.factor()?));
+    Some(if versus.separated { words } else { format!("({words})") })
 }
 
 fn interval(measured: &Measurement) -> String {
@@ -184,15 +149,9 @@ fn times(table: &ProofTable) -> Bars {
             (None, None) => arm.outcome.word().to_owned(),
         };
         let measured = arm.seconds_per_round.as_ref().filter(|time| time.n > 1 && bound.is_none());
-        let interval = measured.map(|time| time.interval().0);
-        Bar {
-            name: arm.name.clone(),
-            value,
-            at: arm.time_or_bound(),
-            interval: interval.map(|interval| (interval.low, interval.high)),
-            runs: Vec::new(),
-            open: bound.is_some(),
-        }
+        let interval = measured.map(|time| time.interval().0).map(|interval| (interval.low, interval.high));
+        let (name, at) = (arm.name.clone(), arm.time_or_bound());
+        Bar { name, value, at, interval, open: bound.is_some(), ..Bar::default() }
     };
     Bars {
         title: "Seconds per round (median; shorter is better)".to_owned(),
@@ -209,40 +168,31 @@ fn rounds(table: &ProofTable) -> Panels {
     let panel = |(arm, end): (&ProofArm, crate::proof::ProofPoint)| Panel {
         name: arm.name.clone(),
         value: format!("{} rounds in {}", number::trimmed(end.rounds), number::seconds(end.at_s)),
-        curves: vec![(Line::First, arm.timeline.iter().map(|point| (point.at_s, point.rounds)).collect())],
+        curves: vec![(Curve::First, arm.timeline.iter().map(|point| (point.at_s, point.rounds)).collect())],
         ..Panel::default()
     };
     Panels {
         title: "Rounds done".to_owned(),
-        along: Along::Seconds,
         unit: "rounds".to_owned(),
-        emulated: false,
         least: f64::from(table.rounds),
-        legend: Vec::new(),
         panels: shown.map(panel).collect(),
         note: "The first run of each setting; steeper is better.".to_owned(),
+        ..Panels::default()
     }
 }
 
 /// What each setting was.
-fn run(table: &ProofTable) -> Table {
-    let mut out = Table::new(vec![
-        Column::wrapped("setting"),
-        Column::wrapped("swap"),
-        Column::left("data"),
-        Column::right("completed"),
-    ]);
-    for arm in &table.arms {
+fn run(table: &ProofTable) -> Table<&ProofArm> {
+    let swap = |arm: &ProofArm| {
         let swappiness = arm.swappiness.map(|value| format!(", swappiness {value}")).unwrap_or_default();
         let swap = super::settings::swap(&arm.swap).unwrap_or_else(|| "as the machine has it".to_owned());
-        out.row([
-            arm.name.as_str().into(),
-            format!("{swap}{swappiness}").into(),
-            if arm.fill.is_empty() { "not known" } else { &arm.fill }.into(),
-            format!("{} of {}", number::count(arm.completed), number::count(arm.n)).into(),
-        ]);
-    }
-    out
+        format!("{swap}{swappiness}")
+    };
+    Table::of(&table.arms)
+        .wrapped("setting", |arm| &arm.name)
+        .wrapped("swap", swap)
+        .left("data", |arm| if arm.fill.is_empty() { "not known" } else { &arm.fill })
+        .right("completed", |arm| format!("{} of {}", number::count(arm.completed), number::count(arm.n)))
 }
 
 #[cfg(test)]

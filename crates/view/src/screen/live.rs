@@ -1,7 +1,7 @@
 //! What is drawn while a run of the lab goes on: where it is and how long it will take, and, where the sandbox is looked at, its
 //! memory now; and the line that stays when it has ended, where there is no terminal.
 //!
-//! What it is not: a result; everything here is gone when the series has ended.
+//! Everything here is gone when the series has ended.
 //!
 //! ```
 //! use ramline_view::screen::{Live, live};

@@ -1,12 +1,11 @@
 //! `measure tiers`: what an access to each tier costs, and the swappiness those costs alone imply.
 //!
-//! What it is not: advice; the ratio says nothing about how often either access happens.
+//! The ratio says nothing about how often either access happens.
 
-use ramline_evidence::{LatencyStats, Measurement, RAM, TierReport};
-use ramline_model::costs::CostRatio;
+use ramline_evidence::{LatencyStats, Measurement, RAM, TierMeasurement, TierReport};
+use ramline_model::costs::{Blend, CostRatio, Implied};
 
-use ramline_sheet::text::{Column, Paint, Style, Table, number};
-use ramline_sheet::{Depth, Sheet};
+use ramline_sheet::{Column, Depth, Paint, Sheet, Style, Table, number};
 
 /// The screen. `verbose` adds how each was measured and under what conditions.
 #[must_use]
@@ -18,15 +17,11 @@ pub fn tiers(report: &TierReport, ratio: Option<&CostRatio>, verbose: bool, styl
 #[must_use]
 pub fn tiers_sheet(report: &TierReport, ratio: Option<&CostRatio>, verbose: bool) -> Sheet {
     let mut sheet = Sheet::new();
-    sheet.answer(Paint::Bold, &first_line(report));
-    if let Some(noisy) = report.conditions.iter().find(|line| line.starts_with("trust: noisy")) {
-        sheet.painted(Paint::Warn, &format!("{noisy}."));
-    }
+    sheet.answer(Paint::Bold, first_line(report));
+    sheet.warn(report.conditions.iter().find(|line| line.starts_with("trust: noisy")).map(|noisy| format!("{noisy}.")));
     let notes = notes(report);
-    sheet.table(&table(report, verbose, &notes));
-    for (number, note) in &notes {
-        sheet.point(&format!("  [{number}] "), note);
-    }
+    sheet.table(table(report, verbose, &notes));
+    notes.iter().for_each(|(number, note)| sheet.point(&format!("  [{number}] "), *note));
     if verbose {
         how(&mut sheet, report);
     }
@@ -43,15 +38,10 @@ pub fn tiers_sheet(report: &TierReport, ratio: Option<&CostRatio>, verbose: bool
 
 fn how(sheet: &mut Sheet, report: &TierReport) {
     sheet.heading("How each was measured");
-    let mut methods = Table::new(vec![Column::wrapped("").at_most(26), Column::wrapped("")]).indented(2);
-    for tier in &report.tiers {
-        methods.row([tier.label.as_str().into(), tier.method.as_str().into()]);
-    }
-    sheet.table(&methods);
+    let methods = Table::of(&report.tiers).column(Column::wrapped("").at_most(26), |tier| &tier.label);
+    sheet.table(methods.wrapped("", |tier| &tier.method).indented(2));
     sheet.heading("Conditions");
-    for condition in &report.conditions {
-        sheet.point("  ", condition);
-    }
+    report.conditions.iter().for_each(|condition| sheet.point("  ", condition));
 }
 
 fn not_measured(sheet: &mut Sheet, report: &TierReport) {
@@ -84,43 +74,23 @@ fn first_line(report: &TierReport) -> String {
 
 /// The notes of all tiers, each once however many tiers carry it, with its number.
 fn notes(report: &TierReport) -> Vec<(u64, &str)> {
-    let mut once: Vec<&str> = Vec::new();
-    for note in report.tiers.iter().flat_map(|tier| &tier.notes) {
-        if !once.contains(&note.as_str()) {
-            once.push(note);
-        }
-    }
-    (1..).zip(once).collect()
+    (1..).zip(super::once(report.tiers.iter().flat_map(|tier| &tier.notes).map(String::as_str))).collect()
 }
 
-fn table(report: &TierReport, verbose: bool, notes: &[(u64, &str)]) -> Table {
-    let mut table = Table::new(vec![
-        Column::wrapped("tier"),
-        Column::right("median"),
-        Column::left("batches").spare(),
-        Column::right("99 %"),
-        Column::left("of it (95 %)").spare(),
-        Column::right("n"),
-        Column::right("x RAM"),
-        Column::right("in sequence"),
-    ]);
-    for tier in &report.tiers {
+fn table<'a>(report: &'a TierReport, verbose: bool, notes: &[(u64, &str)]) -> Table<&'a TierMeasurement> {
+    let label = |tier: &TierMeasurement| {
         let marks = tier.notes.iter().filter_map(|note| notes.iter().find(|(_, known)| known == note));
-        let marks: String = marks.map(|(number, _)| format!(" [{number}]")).collect();
-        let latency = tier.latency;
-        let spread = tier.batches.as_ref().filter(|_| verbose).map(batches);
-        table.row([
-            format!("{}{marks}", tier.label).into(),
-            latency.map(|l| l.p50_ns.to_string()).unwrap_or_default().into(),
-            spread.unwrap_or_default().into(),
-            latency.map(|l| l.p99_ns.to_string()).unwrap_or_default().into(),
-            latency.map(|l| between(&l)).unwrap_or_default().into(),
-            latency.map(|l| number::count(l.n)).unwrap_or_default().into(),
-            report.multiple_of_ram(&tier.tier).map(times).unwrap_or_default().into(),
-            tier.throughput.as_ref().map(rate).unwrap_or_default().into(),
-        ]);
-    }
-    table
+        format!("{}{}", tier.label, marks.map(|(number, _)| format!(" [{number}]")).collect::<String>())
+    };
+    Table::of(&report.tiers)
+        .wrapped("tier", label)
+        .right("median", |tier| tier.latency.map(|l| l.p50_ns))
+        .column(Column::left("batches").spare(), |tier| tier.batches.as_ref().filter(|_| verbose).map(batches))
+        .right("99 %", |tier| tier.latency.map(|l| l.p99_ns))
+        .column(Column::left("of it (95 %)").spare(), |tier| tier.latency.map(|l| between(&l)))
+        .right("n", |tier| tier.latency.map(|l| l.n))
+        .right("x RAM", |tier| report.multiple_of_ram(&tier.tier).map(times))
+        .right("in sequence", |tier| tier.throughput.as_ref().map(rate))
 }
 
 /// How sure the 99th percentile of so many operations is.
@@ -137,7 +107,7 @@ fn times(multiple: f64) -> String {
 }
 
 /// The median throughput with its unit.
-fn rate(measured: &Measurement) -> String {
+pub(crate) fn rate(measured: &Measurement) -> String {
     number::per_second(number::bytes(measured.median))
 }
 
@@ -154,49 +124,31 @@ pub(crate) fn batches(medians: &Measurement) -> String {
 /// The swappiness that the costs of two tiers imply.
 pub(crate) fn implied(sheet: &mut Sheet, ratio: &CostRatio) {
     let time = number::nanos;
+    let CostRatio { swap_tier, file_tier, r, swappiness, confidence, .. } = ratio;
+    let (swap_in, file_page) = (time(ratio.swap_ns), time(ratio.file_ns));
     if ratio.hypothetical {
         let cheaper = ratio.cheaper();
-        let which = if cheaper.swap_in { "the swap-in" } else { "the file page" };
-        sheet.line(&format!(
-            "No swap is on, so they imply no swappiness. A swap-in from {} would take {}, a file page from {} {}: {which} is {} times \
-             cheaper.",
-            ratio.swap_tier,
-            time(ratio.swap_ns),
-            ratio.file_tier,
-            time(ratio.file_ns),
-            times(cheaper.times)
+        let (which, factor) = (if cheaper.swap_in { "the swap-in" } else { "the file page" }, times(cheaper.times));
+        sheet.line(format!(
+            "No swap is on, so they imply no swappiness. A swap-in from {swap_tier} would take {swap_in}, a file page from {file_tier} \
+             {file_page}: {which} is {factor} times cheaper."
         ));
         sheet.dim("Only a run proves that it pays. Next: ramline lab run code-plus-data");
         return;
     }
-    sheet.line(&format!(
-        "r = {} ({}) / {} ({}) = {:.2} (mean costs)",
-        time(ratio.file_ns),
-        ratio.file_tier,
-        time(ratio.swap_ns),
-        ratio.swap_tier,
-        ratio.r
-    ));
-    sheet.line(&format!("swappiness = 200 r / (1 + r) = {}; confidence {}", ratio.swappiness, ratio.confidence));
-    if let (Some(write), Some(implied)) = (ratio.compress_ns, ratio.with_compression) {
-        sheet.line(&format!(
-            "With the write before each swap-in charged as well ({}): r = {:.2}, swappiness {}.",
-            time(write),
-            implied.r,
-            implied.swappiness
-        ));
-    }
-    if let Some(zram) = ratio.if_zram {
-        sheet.line(&format!("With the fastest zram alone instead: r = {:.2}, swappiness {}.", zram.r, zram.swappiness));
-    }
-    for blend in &ratio.blended {
-        sheet.line(&format!(
-            "With {} in front of {} and {} of swap-ins served by the first: r = {:.2}, swappiness {} (100 at most with two tiers).",
-            blend.fast_tier,
-            blend.slow_tier,
-            number::percent(blend.fast_share),
-            blend.r,
-            blend.swappiness
+    sheet.line(format!("r = {file_page} ({file_tier}) / {swap_in} ({swap_tier}) = {r:.2} (mean costs)"));
+    sheet.line(format!("swappiness = 200 r / (1 + r) = {swappiness}; confidence {confidence}"));
+    let (write, compressed) = (ratio.compress_ns.map(time), ratio.with_compression);
+    sheet.line(write.zip(compressed).map(|(write, Implied { r, swappiness })| {
+        format!("With the write before each swap-in charged as well ({write}): r = {r:.2}, swappiness {swappiness}.")
+    }));
+    sheet.line(ratio.if_zram.map(|Implied { r, swappiness }| {
+        format!("With the fastest zram alone instead: r = {r:.2}, swappiness {swappiness}.")
+    }));
+    for Blend { fast_tier, slow_tier, fast_share, r, swappiness } in &ratio.blended {
+        let share = number::percent(*fast_share);
+        sheet.line(format!(
+            "With {fast_tier} in front of {slow_tier} and {share} of swap-ins served by the first: r = {r:.2}, swappiness {swappiness} (100 at most with two tiers)."
         ));
     }
     sheet.dim("r says nothing about how often either happens; only a run proves a setting. Next: ramline lab run code-plus-data");

@@ -1,81 +1,52 @@
 //! A series whose figures are operations: one table an operation, a row a place, and where the first place does not win.
 //!
-//! What it is: another order of the same [`SeriesTable`]: figures are named `OPERATION` and `OPERATION: PART`, and those of one
-//! operation stand together. What it is not: for experiments whose figures have no parts; [`super::series`] shows those.
+//! Another order of the same [`SeriesTable`]: figures are named `OPERATION` and `OPERATION: PART`, and those of one
+//! operation stand together.
 
 use ramline_evidence::{ArmResult, Better, FigureResult, Lead, SeriesTable};
 
-use super::series::{median, spread, spread_head};
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Cell, Column, Table, number};
+use super::once;
+use super::series::{endings, median, spread, spread_head};
+use ramline_sheet::{Column, Sheet, Table, number};
 
 /// Places that are memory: with them the others are compared, not they with each other.
 const MEMORY: [&str; 2] = ["tmpfs", "ramfs"];
 
 /// The operations of a table in order; nothing when its figures have no parts.
 pub fn names(table: &SeriesTable) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    for figure in table.arms.iter().flat_map(|arm| &arm.figures) {
-        let name = figure.name.split_once(": ").map(|(operation, _)| operation);
-        names.extend(name.filter(|name| !names.contains(name)));
-    }
-    names
+    let names = table.arms.iter().flat_map(|arm| &arm.figures).filter_map(|figure| figure.name.split_once(": "));
+    once(names.map(|(operation, _)| operation))
 }
 
 /// One table an operation, then what follows from them.
 pub fn draw(sheet: &mut Sheet, table: &SeriesTable, operations: &[&str]) {
     ended(sheet, table);
-    for operation in operations {
-        sheet.heading(operation);
-        sheet.table(&one(table, operation));
-    }
+    operations.iter().for_each(|operation| sheet.headed_table(*operation, one(table, operation)));
     lost(sheet, table);
     notes(sheet, table);
 }
 
 /// How the runs ended, and how many there were.
 fn ended(sheet: &mut Sheet, table: &SeriesTable) {
-    let mut drawn = Table::new(vec![Column::wrapped("setting"), Column::right("n"), Column::wrapped("ended")]);
-    for arm in &table.arms {
-        let ended: Vec<String> = arm.verdicts.iter().map(|(word, n)| format!("{word} {n}")).collect();
-        drawn.row([arm.name.as_str().into(), number::count(arm.n).into(), ended.join(", ").into()]);
-    }
-    sheet.table(&drawn);
+    let table = Table::of(&table.arms).wrapped("setting", |arm| &arm.name).right("n", |arm| arm.n);
+    sheet.table(table.wrapped("ended", |arm| endings(&arm.verdicts)));
 }
 
-fn one(table: &SeriesTable, operation: &str) -> Table {
-    let mut parts: Vec<&str> = Vec::new();
-    for figure in table.arms.iter().flat_map(|arm| &arm.figures) {
-        let part = figure.name.strip_prefix(operation).and_then(|rest| rest.strip_prefix(": "));
-        parts.extend(part.filter(|part| !parts.contains(part)));
-    }
-    let mut columns = vec![
-        Column::wrapped("setting"),
-        Column::right("rate"),
-        Column::left(spread_head(table, operation)).spare(),
-        Column::right("of first").spare(),
-    ];
-    columns.extend(parts.iter().map(|part| Column::right(part)));
-    let mut drawn = Table::new(columns);
-    for arm in &table.arms {
-        let part = |name: &str| arm.figure(&format!("{operation}: {name}"));
-        let rate = arm.figure(operation);
-        if rate.is_none() && parts.iter().all(|name| part(name).is_none()) {
-            continue;
-        }
-        let shown = |figure: Option<&FigureResult>| -> Cell {
-            figure.map(|figure| median(arm, figure)).unwrap_or_default().into()
-        };
-        let mut cells = vec![
-            arm.name.as_str().into(),
-            shown(rate),
-            rate.map(spread).unwrap_or_default().into(),
-            rate.and_then(of_first).unwrap_or_default().into(),
-        ];
-        cells.extend(parts.iter().map(|name| shown(part(name))));
-        drawn.cells(cells);
-    }
-    drawn
+fn one<'a>(table: &'a SeriesTable, operation: &str) -> Table<&'a ArmResult> {
+    let part = |figure: &'a FigureResult| figure.name.strip_prefix(operation)?.strip_prefix(": ");
+    let parts: Vec<&str> = once(table.arms.iter().flat_map(|arm| &arm.figures).filter_map(part));
+    let part = |arm: &'a ArmResult, name: &str| arm.figure(&format!("{operation}: {name}"));
+    let has = |arm: &&ArmResult| {
+        arm.figure(operation).is_some()
+            || parts.iter().any(|name| arm.figure(&format!("{operation}: {name}")).is_some())
+    };
+    let drawn = Table::of(table.arms.iter().filter(has))
+        .wrapped("setting", |arm| &arm.name)
+        .right("rate", |arm| arm.figure(operation).map(|figure| median(arm, figure)))
+        .column(Column::left(spread_head(table, operation)).spare(), |arm| arm.figure(operation).map(spread))
+        .column(Column::right("of first").spare(), |arm| arm.figure(operation).and_then(of_first));
+    let median_of = |name: &&&str, arm| part(arm, name).map(|figure| median(arm, figure));
+    drawn.columns(&parts, |name| Column::right(name), median_of)
 }
 
 /// Only where it may be claimed.
@@ -97,29 +68,19 @@ fn memory_arm(table: &SeriesTable) -> Option<&ArmResult> {
 
 /// Rates at which another place is faster than `memory`, or cannot be told from it.
 fn not_won(table: &SeriesTable, memory: &ArmResult) -> Table {
-    let ours = format!("{} has", memory.name);
-    let mut drawn = Table::new(vec![
-        Column::wrapped("rate"),
-        Column::wrapped("place").at_most(14),
-        Column::right("has"),
-        Column::right(&ours),
-        Column::left("so it is"),
-    ]);
-    for lost in table.not_won(memory, |arm| !is_memory(arm)) {
-        let word = match lost.lead {
-            Lead::Ahead => "faster",
-            Lead::PerhapsAhead => "perhaps faster",
-            Lead::Level => "not told apart",
-        };
-        drawn.row([
-            lost.ours.name.as_str().into(),
-            lost.other.name.as_str().into(),
-            median(lost.other, lost.theirs).into(),
-            median(memory, lost.ours).into(),
-            word.into(),
-        ]);
-    }
-    drawn
+    let word = |lead| match lead {
+        Lead::Ahead => "faster",
+        Lead::PerhapsAhead => "perhaps faster",
+        Lead::Level => "not told apart",
+    };
+    let lost = table.not_won(memory, |arm| !is_memory(arm));
+    Table::of(&lost)
+        .wrapped("rate", |lost| &lost.ours.name)
+        .column(Column::wrapped("place").at_most(14), |lost| &lost.other.name)
+        .right("has", |lost| median(lost.other, lost.theirs))
+        .right(&format!("{} has", memory.name), |lost| median(memory, lost.ours))
+        .left("so it is", |lost| word(lost.lead))
+        .drawn()
 }
 
 /// What the section rests on, or why there is none.
@@ -127,7 +88,7 @@ fn lost(sheet: &mut Sheet, table: &SeriesTable) {
     // Where nothing is a rate there is nothing to win.
     let rates = |arm: &&ArmResult| arm.figures.iter().any(|figure| figure.better == Better::Higher);
     let Some(memory) = memory_arm(table).filter(rates) else { return };
-    sheet.heading(&format!("Where {} does not win", memory.name));
+    sheet.heading(format!("Where {} does not win", memory.name));
     if table.arms.iter().any(|arm| arm.n < 2) {
         return sheet.line("One run proves nothing: at least two of each setting are needed, six for a claim.");
     }
@@ -135,7 +96,7 @@ fn lost(sheet: &mut Sheet, table: &SeriesTable) {
     if drawn.is_empty() {
         sheet.line("Nowhere in what was measured.");
     } else {
-        sheet.table(&drawn);
+        sheet.table(drawn);
     }
     sheet.dim(if table.has_few_runs() {
         "Fewer than 6 runs: 'perhaps faster' is an indication (the ranges are apart), no proof."
@@ -159,7 +120,7 @@ fn notes(sheet: &mut Sheet, table: &SeriesTable) {
         sheet.heading("Notes");
     }
     for (note, arms) in all {
-        sheet.point(&format!("  {}: ", arms.join(", ")), &format!("{note}."));
+        sheet.point(&format!("  {}: ", arms.join(", ")), format!("{note}."));
     }
 }
 

@@ -1,7 +1,7 @@
 //! What runs looked like while they went on: the time of each round, rounds, memory, refaults and stalls, on the same axes for all
 //! settings.
 //!
-//! What it is not: for every run. Shown is the run of a setting that is nearest to its median of the leading figure.
+//! Shown is the run of a setting that is nearest to its median of the leading figure.
 
 use ramline_evidence::over_time::{HeldMemory, MemoryPart, limit, stacked};
 use ramline_evidence::proof::timeline;
@@ -10,7 +10,7 @@ use ramline_evidence::{ArmResult, RunRecord, SeriesTable};
 use super::series::leading;
 use ramline_sheet::text::number;
 use ramline_sheet::text::number::value;
-use ramline_sheet::{Along, Key, Line, Panel, Panels, Points, Sheet, Tint};
+use ramline_sheet::{Along, Curve, LegendKey, Panel, Panels, Points, Sheet, Tint};
 
 /// A setting and the run of it that is shown.
 struct Shown<'a> {
@@ -33,7 +33,7 @@ pub fn over_time(table: &SeriesTable, records: &[RunRecord], lead: &[&str]) -> S
         return charts;
     }
     let mut sheet = Sheet::new();
-    sheet.line(&which(&shown, lead));
+    sheet.line(which(&shown, lead));
     sheet.append(charts);
     sheet
 }
@@ -55,14 +55,15 @@ fn which(shown: &[Shown<'_>], lead: Option<&str>) -> String {
 fn charts(title: &str, unit: &str, shown: &[Shown<'_>], panel: impl Fn(&Shown<'_>) -> Panel) -> Panels {
     Panels {
         title: title.to_owned(),
-        along: Along::Seconds,
         unit: unit.to_owned(),
         emulated: shown.iter().any(|one| one.arm.emulated),
-        least: 0.0,
-        legend: Vec::new(),
         panels: shown.iter().map(|one| Panel { name: one.arm.name.clone(), ..panel(one) }).collect(),
-        note: String::new(),
+        ..Panels::default()
     }
+}
+
+fn legend(curves: [(Curve, &str); 2]) -> Vec<(LegendKey, String)> {
+    curves.map(|(line, name)| (LegendKey::Curve(line), name.to_owned())).into()
 }
 
 fn seconds(seconds: f64, arm: &ArmResult) -> String {
@@ -79,12 +80,8 @@ fn each_round(table: &SeriesTable, records: &[RunRecord]) -> Panels {
             [(_, one)] => seconds(*one, arm),
             [(_, first), .., (_, last)] => format!("{}{word}", number::interval(*first, *last, "s")),
         };
-        let mut curves: Vec<(Line, Points)> = arm
-            .runs(records)
-            .map(|run| (Line::Run, run.round_times()))
-            .filter(|(_, points)| !points.is_empty())
-            .collect();
-        curves.push((Line::First, medians));
+        let runs = arm.runs(records).map(RunRecord::round_times).filter(|points| !points.is_empty());
+        let curves = runs.map(|points| (Curve::Run, points)).chain([(Curve::First, medians)]).collect();
         Panel { name: arm.name.clone(), value, curves, ..Panel::default() }
     };
     // One round a run is in the tables.
@@ -94,12 +91,10 @@ fn each_round(table: &SeriesTable, records: &[RunRecord]) -> Panels {
         along: Along::Rounds,
         unit: "s".to_owned(),
         emulated: table.emulated,
-        least: 0.0,
-        legend: [(Line::First, "median of the runs"), (Line::Run, "one run")]
-            .map(|(line, name)| (Key::Line(line), name.to_owned()))
-            .into(),
+        legend: legend([(Curve::First, "median of the runs"), (Curve::Run, "one run")]),
         panels: if several { table.arms.iter().map(panel).collect() } else { Vec::new() },
         note: "Beside each name from the first round to the last that was done.".to_owned(),
+        ..Panels::default()
     }
 }
 
@@ -108,7 +103,7 @@ fn rounds(shown: &[Shown<'_>]) -> Panels {
         let points: Points = timeline(one.run).iter().map(|point| (point.at_s, point.rounds)).collect();
         let (end, done) = points.last().copied().unwrap_or_default();
         let value = format!("{} rounds in {}", number::trimmed(done), seconds(end, one.arm));
-        Panel { value, curves: vec![(Line::First, points)], ..Panel::default() }
+        Panel { value, curves: vec![(Curve::First, points)], ..Panel::default() }
     });
     let panels =
         all.panels.into_iter().filter(|panel| panel.curves.iter().all(|(_, points)| points.len() > 1)).collect();
@@ -136,7 +131,7 @@ fn memory(shown: &[Shown<'_>]) -> Panels {
         let edges = parts.iter().map(|part| drawn(*part).0).zip(stacked(one.run, &parts));
         let mut areas: Vec<(Tint, Points)> = edges.collect();
         areas.reverse();
-        let limit = limit(one.run).map(|points| (Line::Bound, points));
+        let limit = limit(one.run).map(|points| (Curve::Bound, points));
         let most = one.run.samples.iter().map(|at| at.usage).max();
         let last = one.run.samples.last().map(|at| HeldMemory::of(at, one.run));
         let note = last.map(|held| {
@@ -151,9 +146,9 @@ fn memory(shown: &[Shown<'_>]) -> Panels {
             ..Panel::default()
         }
     });
-    let named = parts.iter().map(|part| drawn(*part)).map(|(tint, name)| (Key::Area(tint), name.to_owned()));
+    let named = parts.iter().map(|part| drawn(*part)).map(|(tint, name)| (LegendKey::Area(tint), name.to_owned()));
     let limited = all.panels.iter().any(|panel| !panel.curves.is_empty());
-    let limited = limited.then(|| (Key::Line(Line::Bound), "limit".to_owned()));
+    let limited = limited.then(|| (LegendKey::Curve(Curve::Bound), "limit".to_owned()));
     all.legend = named.chain(limited).collect();
     all.note = "Since the workload was let go, the fill included.".to_owned();
     all
@@ -167,13 +162,11 @@ fn refaults(shown: &[Shown<'_>]) -> Panels {
         let (of_files, of_anon) = (one.run.rate(|at| at.refault_file), one.run.rate(|at| at.refault_anon));
         Panel {
             value: format!("{file} / {anon}"),
-            curves: vec![(Line::First, of_files), (Line::Second, of_anon)],
+            curves: vec![(Curve::First, of_files), (Curve::Second, of_anon)],
             ..Panel::default()
         }
     });
-    all.legend = [(Line::First, "pages of files"), (Line::Second, "anonymous pages")]
-        .map(|(line, name)| (Key::Line(line), name.to_owned()))
-        .into();
+    all.legend = legend([(Curve::First, "pages of files"), (Curve::Second, "anonymous pages")]);
     all.note = "Pages that were evicted and needed again, per second, of the whole machine; beside each name how many in all, of files \
                 and anonymous."
         .to_owned();
@@ -185,7 +178,7 @@ fn stalls(shown: &[Shown<'_>]) -> Panels {
         let share = number::percent(one.run.stalled_share().unwrap_or_default());
         Panel {
             value: format!("{share} of the time"),
-            curves: vec![(Line::First, one.run.stalled())],
+            curves: vec![(Curve::First, one.run.stalled())],
             ..Panel::default()
         }
     });

@@ -1,7 +1,7 @@
 //! The way of single calls through the kernel as a screen: of each setting the run of median length, as a tree with layers and times.
 //!
-//! What it is: a function of raw records of `lab run read-path`. What it is not: the whole tree: steps that took little together with
-//! all they called are counted and not drawn; `--json` has them all.
+//! A function of raw records of `lab run read-path`. Not the whole tree: steps that took little together with all they
+//! called are counted and not drawn; `--json` has them all.
 
 use ramline_evidence::path::{CallPath, Layer, PathStep};
 use ramline_evidence::{RunRecord, SeriesTable};
@@ -9,8 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::series::series_sheet;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Column, Table, number};
+use ramline_sheet::{Column, Sheet, Table, number};
 
 /// A step that took less of the whole, with all it called, is not drawn.
 const LEAST: f64 = 0.02;
@@ -71,37 +70,27 @@ fn of_arm(arm: &str, records: &[RunRecord]) -> Option<ArmPath> {
 fn call(sheet: &mut Sheet, found: &ArmPath) {
     let path = &found.path;
     let time = number::call_time;
-    sheet.heading(&format!("{}: {}", found.arm, path.what));
+    sheet.heading(format!("{}: {}", found.arm, path.what));
     let how = if path.tracer == "tracepoints" { "tracepoints only" } else { path.tracer.as_str() };
-    sheet.line(&format!("Recorded: {} ({how}; recording takes time itself).", time(path.took)));
+    sheet.line(format!("Recorded: {} ({how}; recording takes time itself).", time(path.took)));
     let by = path.by_layer();
     let parts: Vec<String> =
         Layer::ALL.iter().filter_map(|layer| Some(format!("{} {}", layer.word(), time(*by.get(layer)?)))).collect();
-    sheet.line(&format!("By layer: {}.", parts.join(", ")));
-    let mut drawn = Table::new(vec![
-        Column::right("at"),
-        Column::right("own time"),
-        Column::left("layer"),
-        Column::cut("step").at_least(NAME),
-    ]);
+    sheet.line(format!("By layer: {}.", parts.join(", ")));
+    let own = |step: &Step| (step.by.is_none() && step.own.0 > 0).then(|| time(step.own));
     let (steps, left_out) = path.worth_a_line(LEAST);
-    for step in steps {
-        let own = if step.by.is_some() || step.own.0 == 0 { String::new() } else { time(step.own) };
-        drawn.row([time(step.at).into(), own.into(), step.layer.word().into(), label(step).into()]);
-    }
-    sheet.table(&drawn);
+    let table = Table::of(steps).right("at", |step| time(step.at)).right("own time", own);
+    sheet.table(table.left("layer", |step| step.layer.word()).column(Column::cut("step").at_least(NAME), label));
     if left_out > 0 {
         let verb = if left_out == 1 { "is" } else { "are" };
         let steps = number::things(left_out, "step");
-        sheet.dim(&format!("{steps} shorter than {} {verb} not drawn.", number::whole_percent(LEAST)));
+        sheet.dim(format!("{steps} shorter than {} {verb} not drawn.", number::whole_percent(LEAST)));
     }
     for (after, time_asleep) in path.stalls().iter().take(3) {
         let word = if path.tracer == "tracepoints" { "after" } else { "in" };
-        sheet.line(&format!("Asleep {} {word} {after}.", time(*time_asleep)));
+        sheet.line(format!("Asleep {} {word} {after}.", time(*time_asleep)));
     }
-    for text in &found.registered {
-        sheet.line(&format!("The file system's own function: {text}"));
-    }
+    found.registered.iter().for_each(|text| sheet.line(format!("The file system's own function: {text}")));
 }
 
 fn label(step: &PathStep) -> String {

@@ -1,17 +1,14 @@
 //! What a checkup rests on: what was not done, what was not seen, under what conditions all of it holds, and what looking cost.
-//!
-//! What it is not: what was found; those are the other topics of the report.
 
-use crate::report::CheckupReport;
-use ramline_sheet::Sheet;
+use crate::{CheckupReport, Skipped, UnseenSection};
 use ramline_sheet::format::{date, long};
-use ramline_sheet::text::{Column, Paint, Table};
+use ramline_sheet::{Paint, Sheet, Table};
 
 /// The sheet; all but its first sentence is shown on request.
 #[must_use]
 pub fn record(report: &CheckupReport) -> Sheet {
     let mut sheet = Sheet::new();
-    sheet.answer(Paint::Plain, &answer(report));
+    sheet.answer(Paint::Plain, answer(report));
     sheet.more("Left behind by an earlier run", |more| {
         for (title, lines) in [("Removed before this one", &report.removed), ("Still there", &report.leftovers)] {
             if !lines.is_empty() {
@@ -21,9 +18,9 @@ pub fn record(report: &CheckupReport) -> Sheet {
         }
     });
     let (not_done, not_seen) = (not_done(report), not_seen(report));
-    sheet.more("Not done", |more| more.table(&not_done));
-    sheet.more("Not seen", |more| more.table(&not_seen));
-    sheet.more("Conditions and cost", |more| more.table(&conditions(report)));
+    sheet.more("Not done", |more| more.table(not_done));
+    sheet.more("Not seen", |more| more.table(not_seen));
+    sheet.more("Conditions and cost", |more| more.table(conditions(report)));
     sheet
 }
 
@@ -41,23 +38,14 @@ fn several(n: usize, one: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
 }
 
-fn not_done(report: &CheckupReport) -> Table {
-    let mut drawn =
-        Table::new(vec![Column::wrapped("not done"), Column::wrapped("why"), Column::wrapped("what would do it")]);
-    for skipped in &report.skipped {
-        let fix = skipped.fix.as_deref().unwrap_or("nothing helps here");
-        drawn.row([skipped.what.as_str().into(), skipped.why.as_str().into(), fix.into()]);
-    }
-    drawn
+fn not_done(report: &CheckupReport) -> Table<&Skipped> {
+    let table = Table::of(&report.skipped).wrapped("not done", |it| &it.what).wrapped("why", |it| &it.why);
+    table.wrapped("what would do it", |it| it.fix.as_deref().unwrap_or("nothing helps here"))
 }
 
-fn not_seen(report: &CheckupReport) -> Table {
-    let mut drawn = Table::new(vec![Column::wrapped("not seen"), Column::wrapped("file"), Column::wrapped("why")]);
-    for unseen in &report.unseen {
-        let why = &unseen.why;
-        drawn.row([unseen.section.as_str().into(), why.path.as_str().into(), why.reason.as_str().into()]);
-    }
-    drawn
+fn not_seen(report: &CheckupReport) -> Table<&UnseenSection> {
+    let table = Table::of(&report.unseen).wrapped("not seen", |it| &it.section).wrapped("file", |it| &it.why.path);
+    table.wrapped("why", |it| &it.why.reason)
 }
 
 fn conditions(report: &CheckupReport) -> Table {
@@ -78,9 +66,7 @@ fn conditions(report: &CheckupReport) -> Table {
         ("What it took", format!("{} from start to report, {} of CPU time", cost.wall, cost.cpu)),
         ("What it used", format!("{} of memory at its peak, {} written to disks", cost.peak_memory, cost.written)),
     ];
-    let mut drawn = Table::new(vec![Column::wrapped(""), Column::wrapped("")]);
-    rows.into_iter().for_each(|(name, value)| drawn.row([name.into(), value.into()]));
-    drawn
+    Table::pairs(rows)
 }
 
 #[cfg(test)]

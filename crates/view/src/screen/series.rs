@@ -1,14 +1,13 @@
 //! A series of any experiment as a sheet, and its raw figures as comma-separated values.
 //!
-//! What it is: for each setting the leading figures with their spread, what may be claimed against the first one, and how the
-//! runs ended. What it is not: the study; that is [`SeriesTable::of`].
+//! For each setting the leading figures with their spread, what may be claimed against the first one, and how the runs
+//! ended.
 
 use ramline_evidence::{ArmResult, Better, FigureResult, Interval, IntervalKind, Measurement, RunRecord, SeriesTable};
 
 use super::headline::headline;
-use super::operations;
-use ramline_sheet::text::{Cell, Column, Paint, Table, number};
-use ramline_sheet::{Bar, Bars, Sheet};
+use super::{once, operations};
+use ramline_sheet::{Bar, Bars, Cell, Column, Paint, Sheet, Table, number};
 
 /// How many figures stand beside the setting's name; the others follow one by one.
 const LEAD: usize = 3;
@@ -21,13 +20,10 @@ const MOST_RUNS: usize = 700;
 #[must_use]
 pub fn series_sheet(table: &SeriesTable, lead: &[&str]) -> Sheet {
     let mut sheet = Sheet::new();
-    sheet.answer(Paint::Bold, &headline(table, lead));
-    sheet.dim(&head(table));
+    sheet.answer(Paint::Bold, headline(table, lead));
+    sheet.dim(head(table));
     if table.emulated {
-        sheet.painted(
-            Paint::Warn,
-            "The processor was emulated: its seconds compare with each other, with no real machine.",
-        );
+        sheet.warn("The processor was emulated: its seconds compare with each other, with no real machine.");
     }
     let lead = leading(table, lead);
     let operations = operations::names(table);
@@ -43,14 +39,18 @@ pub fn series_sheet(table: &SeriesTable, lead: &[&str]) -> Sheet {
 /// A table of the leading figures, their charts, what may be claimed, what only this experiment shows, and all other figures.
 fn plain(sheet: &mut Sheet, table: &SeriesTable, lead: &[&str]) {
     let beside: Vec<&str> = lead.iter().copied().take(LEAD).collect();
-    let mut columns = vec![Column::wrapped("setting"), Column::right("n"), Column::left("ended")];
+    let bad = |arm: &ArmResult| arm.verdicts.iter().any(|(word, _)| word != "completed");
+    let paint = |arm: &ArmResult| if bad(arm) { Paint::Warn } else { Paint::Good };
+    let mut drawn = Table::of(&table.arms)
+        .wrapped("setting", |arm| &arm.name)
+        .right("n", |arm| arm.n)
+        .left("ended", |arm| Cell::painted(paint(arm), ended(arm)));
     for name in &beside {
-        columns.push(Column::right(name));
-        columns.push(Column::left(spread_head(table, name)).spare());
+        drawn = drawn
+            .right(name, |arm| arm.figure(name).map(|figure| median(arm, figure)))
+            .column(Column::left(spread_head(table, name)).spare(), |arm| arm.figure(name).map(spread));
     }
-    let mut drawn = Table::new(columns);
-    table.arms.iter().for_each(|arm| drawn.cells(row(arm, &beside)));
-    sheet.table(&drawn);
+    sheet.table(drawn);
     sheet.append(charts(table, lead, false));
     table.arms.iter().for_each(|arm| claims(sheet, arm));
     unproven(sheet, table, lead);
@@ -127,13 +127,7 @@ pub(super) fn head(table: &SeriesTable) -> String {
 
 /// The figures of all arms, each once, in order.
 pub(super) fn figures(table: &SeriesTable) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    for figure in table.arms.iter().flat_map(|arm| &arm.figures) {
-        if !names.contains(&figure.name.as_str()) {
-            names.push(&figure.name);
-        }
-    }
-    names
+    once(table.arms.iter().flat_map(|arm| &arm.figures).map(|figure| figure.name.as_str()))
 }
 
 pub(super) fn spread_head(table: &SeriesTable, name: &str) -> &'static str {
@@ -141,22 +135,17 @@ pub(super) fn spread_head(table: &SeriesTable, name: &str) -> &'static str {
     if exact { "95 % interval" } else { "range" }
 }
 
-fn row(arm: &ArmResult, lead: &[&str]) -> Vec<Cell> {
-    let bad = arm.verdicts.iter().any(|(word, _)| word != "completed");
-    let paint = if bad { Paint::Warn } else { Paint::Good };
-    let mut cells = vec![arm.name.as_str().into(), number::count(arm.n).into(), Cell::painted(paint, &ended(arm))];
-    for name in lead {
-        let figure = arm.figure(name);
-        cells.push(figure.map(|figure| median(arm, figure)).unwrap_or_default().into());
-        cells.push(figure.map(spread).unwrap_or_default().into());
-    }
-    cells
-}
-
 /// How its runs ended, with counts where they differ.
 pub(super) fn ended(arm: &ArmResult) -> String {
-    let one = |(word, n): &(String, u64)| if arm.verdicts.len() == 1 { word.clone() } else { format!("{word} {n}") };
-    arm.verdicts.iter().map(one).collect::<Vec<_>>().join(", ")
+    match arm.verdicts.as_slice() {
+        [(word, _)] => word.clone(),
+        several => endings(several),
+    }
+}
+
+/// `completed 6, thrashing 1`.
+pub(super) fn endings(ended: &[(String, u64)]) -> String {
+    ended.iter().map(|(word, count)| format!("{word} {count}")).collect::<Vec<_>>().join(", ")
 }
 
 /// The median of a figure of a setting, with its unit.
@@ -180,7 +169,7 @@ pub(super) fn claims(sheet: &mut Sheet, arm: &ArmResult) {
     for figure in &arm.figures {
         let Some(versus) = figure.versus_first.as_ref().filter(|_| figure.claimed) else { continue };
         let kind = if arm.emulated && figure.measurement.unit == "s" { " (emulated seconds)" } else { "" };
-        sheet.point(&label, &format!("{}{kind}: {}.", figure.name, versus.sentence()));
+        sheet.point(&label, format!("{}{kind}: {}.", figure.name, versus.sentence()));
     }
     arm.notes.iter().for_each(|note| sheet.point(&label, note));
 }
@@ -192,9 +181,8 @@ pub(super) fn unproven(sheet: &mut Sheet, table: &SeriesTable, lead: &[&str]) {
     let Some(versus) = all.iter().find_map(|figure| figure.versus_first.as_ref()) else { return };
     if !all.iter().any(|figure| figure.claimed) && !versus.is_claimed() {
         let n = versus.n.0.min(versus.n.1);
-        let needed =
-            if n < 6 { format!("{}; 6 are needed", number::things(n, "run")) } else { number::things(n, "run") };
-        sheet.dim(&format!("No significant difference ({needed})."));
+        let needed = if n < 6 { "; 6 are needed" } else { "" };
+        sheet.dim(format!("No significant difference ({}{needed}).", number::things(n, "run")));
     }
 }
 
@@ -211,7 +199,7 @@ fn medians_of(table: &SeriesTable, names: &[&str], lead: &[&str]) -> Sheet {
     let mut sheet = Sheet::new();
     if !names.is_empty() {
         sheet.more("All figures (median, and the interval over runs)", |more| {
-            more.table(&medians(table, names));
+            more.table(medians(table, names));
             table.within(&undrawn, MOST_RUNS).into_iter().for_each(|name| more.bars(chart(table, name, true)));
         });
     }
@@ -219,20 +207,16 @@ fn medians_of(table: &SeriesTable, names: &[&str], lead: &[&str]) -> Sheet {
 }
 
 fn medians(table: &SeriesTable, names: &[&str]) -> Table {
-    let mut drawn = Table::new(vec![
-        Column::wrapped("figure"),
-        Column::wrapped("setting"),
-        Column::right("median"),
-        Column::left("from, to"),
-    ]);
-    for name in names.iter().copied() {
-        let has = table.arms.iter().filter_map(|arm| Some((arm, arm.figure(name)?)));
-        for (nth, (arm, figure)) in has.enumerate() {
-            let label = if nth == 0 { name } else { "" };
-            drawn.row([label.into(), arm.name.as_str().into(), median(arm, figure).into(), spread(figure).into()]);
-        }
-    }
-    drawn
+    let of = |name| {
+        let has = table.arms.iter().filter_map(move |arm| Some((arm, arm.figure(name)?)));
+        has.enumerate().map(move |(nth, (arm, figure))| (if nth == 0 { name } else { "" }, arm, figure))
+    };
+    Table::of(names.iter().copied().flat_map(of))
+        .wrapped("figure", |(name, ..)| name)
+        .wrapped("setting", |(_, arm, _)| &arm.name)
+        .right("median", |(_, arm, figure)| median(arm, figure))
+        .left("from, to", |(.., figure)| spread(figure))
+        .drawn()
 }
 
 /// One line a run and figure, for other tools: experiment, sandbox, emulated, arm, repetition, order, verdict, figure, value, unit.

@@ -1,15 +1,13 @@
 //! The settings of a series: what was varied and how the runs ended; every run in the order in which they were made; and the kernel's
 //! settings as they were read back.
-//!
-//! What it is not: what came out; that is the sheet of the series.
 
 use ramline_evidence::{ArmResult, Figure, RunRecord, SeriesTable, SwapKind, Verdict, even};
 
+use super::once;
 use super::series::{figures, leading};
-use ramline_sheet::Sheet;
 use ramline_sheet::format::date;
 use ramline_sheet::text::number::value;
-use ramline_sheet::text::{Cell, Column, Paint, Table, number};
+use ramline_sheet::{Cell, Column, Paint, Sheet, Table, number};
 
 /// Runs listed: the raw records have the others.
 const MOST_RUNS: usize = 150;
@@ -21,25 +19,18 @@ const VALUES: usize = 2;
 /// What was varied, and how the runs of each setting ended.
 #[must_use]
 pub fn settings(table: &SeriesTable, records: &[RunRecord]) -> Sheet {
-    let mut drawn = Table::new(vec![
-        Column::wrapped("setting"),
-        Column::wrapped("varied"),
-        Column::right("runs"),
-        Column::left("ended"),
-        Column::wrapped("why"),
-    ]);
-    for arm in &table.arms {
+    let ended = |arm: &ArmResult| {
         let words: Vec<&str> = arm.verdicts.iter().map(|(word, _)| word.as_str()).collect();
-        drawn.row([
-            arm.name.as_str().into(),
-            varied(arm, records).into(),
-            number::count(arm.n).into(),
-            Cell::painted(paint(&words), &super::series::ended(arm)),
-            reasons(arm, records).into(),
-        ]);
-    }
+        Cell::painted(paint(&words), super::series::ended(arm))
+    };
+    let drawn = Table::of(&table.arms)
+        .wrapped("setting", |arm| &arm.name)
+        .wrapped("varied", |arm| varied(arm, records))
+        .right("runs", |arm| arm.n)
+        .left("ended", ended)
+        .wrapped("why", |arm| reasons(arm, records));
     let mut sheet = Sheet::new();
-    sheet.table(&drawn);
+    sheet.table(drawn);
     sheet
 }
 
@@ -87,12 +78,7 @@ fn why(verdict: &Verdict) -> Option<&str> {
 
 /// The reasons of its runs, each once.
 fn reasons(arm: &ArmResult, records: &[RunRecord]) -> String {
-    let mut all: Vec<&str> = Vec::new();
-    for reason in arm.runs(records).filter_map(|record| why(&record.verdict)) {
-        if !all.contains(&reason) {
-            all.push(reason);
-        }
-    }
+    let all = once(arm.runs(records).filter_map(|record| why(&record.verdict)));
     listed(&all, BESIDE, "; and ", " more")
 }
 
@@ -112,34 +98,33 @@ pub fn runs(table: &SeriesTable, records: &[RunRecord], lead: &[&str]) -> Sheet 
     let lead = leading(table, lead);
     let others = figures(table).into_iter().filter(|name| !lead.contains(name));
     let names: Vec<&str> = lead.iter().copied().chain(others).take(BESIDE).collect();
-    let mut columns =
-        vec![Column::right("run"), Column::wrapped("setting"), Column::left("began"), Column::left("ended")];
-    columns.extend(names.iter().map(|name| Column::right(name)));
-    let mut drawn = Table::new(columns);
     let mixed = !table.arms.iter().all(|arm| arm.emulated);
-    for (record, figures) in records.iter().zip(even::figures(records)).take(MOST_RUNS) {
-        let word = record.verdict.word();
-        let emulated = if record.emulated && mixed { " (emulated)" } else { "" };
-        let began = record.started().map(|began| date(began.0)).unwrap_or_default();
-        let shown = |name: &&str| Cell::from(one(&figures, name, record.emulated));
-        let mut cells = vec![
-            number::count(record.place()).into(),
-            format!("{}{emulated}", record.arm.name).into(),
-            began.into(),
-            Cell::painted(paint(&[word]), word),
-        ];
-        cells.extend(names.iter().map(shown));
-        drawn.cells(cells);
+    let setting = |run: &RunRecord| {
+        let emulated = if run.emulated && mixed { " (emulated)" } else { "" };
+        format!("{}{emulated}", run.arm.name)
+    };
+    let ended = |run: &RunRecord| {
+        let word = run.verdict.word();
+        Cell::painted(paint(&[word]), word)
+    };
+    let figures = even::figures(records);
+    let mut drawn = Table::of(records.iter().zip(&figures).take(MOST_RUNS))
+        .right("run", |(run, _)| run.place())
+        .wrapped("setting", |(run, _)| setting(run))
+        .left("began", |(run, _)| run.started().map(|began| date(began.0)))
+        .left("ended", |(run, _)| ended(run));
+    for name in names {
+        drawn = drawn.right(name, |(run, figures)| one(figures, name, run.emulated));
     }
     let mut sheet = Sheet::new();
     let more = match number::beyond(records.len(), MOST_RUNS) {
         0 => String::new(),
         more => format!(" {} more are not listed.", number::count(more)),
     };
-    sheet.line(&format!(
+    sheet.line(format!(
         "In the order in which they were made; settings take turns.{more} ramline lab report --csv prints all figures of every run."
     ));
-    sheet.table(&drawn);
+    sheet.table(drawn);
     sheet
 }
 
@@ -150,7 +135,7 @@ fn one(figures: &[Figure], name: &str, emulated: bool) -> String {
 
 /// Settings as read back from inside the sandbox: those that every run had once, the others by setting of the series.
 #[must_use]
-pub fn read_back(table: &SeriesTable, records: &[RunRecord]) -> Sheet {
+pub fn read_back<'a>(table: &'a SeriesTable, records: &'a [RunRecord]) -> Sheet {
     let mut names: Vec<&str> = records.iter().flat_map(|run| run.verified.keys().map(String::as_str)).collect();
     names.sort_unstable();
     names.dedup();
@@ -158,39 +143,21 @@ pub fn read_back(table: &SeriesTable, records: &[RunRecord]) -> Sheet {
     if names.is_empty() {
         return sheet;
     }
-    let same = |name: &str| {
+    let same = |name: &'a str| {
         let first = records.first()?.verified.get(name)?;
         records.iter().all(|run| run.verified.get(name) == Some(first)).then_some(first.as_str())
     };
-    let mut everywhere = Table::new(vec![Column::wrapped("setting of the kernel"), Column::wrapped("value")]);
-    let mut columns = vec![Column::wrapped("setting of the kernel")];
-    columns.extend(table.arms.iter().map(|arm| Column::wrapped(&arm.name)));
-    let mut differ = Table::new(columns);
-    for name in names {
-        match same(name) {
-            Some(value) => everywhere.row([name.into(), value.into()]),
-            None => {
-                let of_arm = |arm: &ArmResult| Cell::from(values(arm, records, name));
-                differ.cells(std::iter::once(name.into()).chain(table.arms.iter().map(of_arm)).collect());
-            }
-        }
-    }
+    let (everywhere, differ): (Vec<&str>, Vec<&str>) = names.into_iter().partition(|name| same(name).is_some());
+    let named = |names: Vec<&'a str>| Table::of(names).wrapped("setting of the kernel", |name| name);
+    let of_arm = |arm: &&ArmResult, name: &str| values(arm, records, name);
+    let by_setting = named(differ).columns(&table.arms, |arm| Column::wrapped(&arm.name), of_arm);
     sheet.line("Read back from inside the sandbox before or after each run, not as asked for.");
-    for (title, drawn) in [("The same in every run", everywhere), ("By setting", differ)] {
-        if !drawn.is_empty() {
-            sheet.heading(title);
-            sheet.table(&drawn);
-        }
-    }
+    sheet.headed_table("The same in every run", named(everywhere).wrapped("value", same));
+    sheet.headed_table("By setting", by_setting);
     sheet
 }
 
 fn values(arm: &ArmResult, records: &[RunRecord], name: &str) -> String {
-    let mut values: Vec<&str> = Vec::new();
-    for value in arm.runs(records).filter_map(|run| run.verified.get(name)) {
-        if !values.contains(&value.as_str()) {
-            values.push(value);
-        }
-    }
+    let values = once(arm.runs(records).filter_map(|run| run.verified.get(name)).map(String::as_str));
     if values.is_empty() { "-".to_owned() } else { listed(&values, VALUES, "; ", " more") }
 }

@@ -1,17 +1,16 @@
 //! A series of timings as the table people know from benchmark programs: median, range, how many times the fastest, and where the
 //! time went.
 //!
-//! What it is not: a mean with a deviation. Times of runs are not spread evenly around a middle, so the median with its interval
-//! stands there, and the smallest and largest beside it.
+//! Times of runs are not spread evenly around a middle, so the median with its interval stands there, and the smallest
+//! and largest beside it.
 
-use ramline_evidence::SeriesTable;
 use ramline_evidence::even::CPU_TIME;
+use ramline_evidence::{ArmResult, Paced, SeriesTable};
 
 use super::headline::headline;
 use super::series::{chart, claims, ended, head, spread_head, spread_of, unproven};
-use ramline_sheet::Sheet;
 use ramline_sheet::text::number::value;
-use ramline_sheet::text::{Column, Paint, Table, number};
+use ramline_sheet::{Column, Paint, Sheet, Table, number};
 
 const WALL: &str = "wall";
 /// Beside the time: what took it, and what it was read from. User and system time, or where the ticks are too few the sum.
@@ -21,16 +20,16 @@ const PARTS: [&str; 5] = ["user", "system", CPU_TIME, "major faults", "read from
 #[must_use]
 pub fn timing_sheet(table: &SeriesTable) -> Sheet {
     let mut sheet = Sheet::new();
-    sheet.answer(Paint::Bold, &headline(table, &[WALL]));
-    sheet.dim(&head(table));
-    sheet.table(&times(table));
+    sheet.answer(Paint::Bold, headline(table, &[WALL]));
+    sheet.dim(head(table));
+    sheet.table(times(table));
     for arm in table.arms.iter().filter(|arm| arm.verdicts.iter().any(|(word, _)| word != "completed")) {
-        sheet.line(&format!("{}: {}", arm.name, ended(arm)));
+        sheet.line(format!("{}: {}", arm.name, ended(arm)));
     }
     let parts: Vec<&str> =
         PARTS.into_iter().filter(|name| table.arms.iter().any(|arm| arm.figure(name).is_some())).collect();
     sheet.heading("Where the time went, and what was read for it (medians)");
-    sheet.table(&spent(table, &parts));
+    sheet.table(spent(table, &parts));
     sheet.bars(chart(table, WALL, false));
     parts.into_iter().for_each(|name| sheet.bars(chart(table, name, true)));
     table.arms.iter().for_each(|arm| claims(&mut sheet, arm));
@@ -39,43 +38,24 @@ pub fn timing_sheet(table: &SeriesTable) -> Sheet {
 }
 
 /// Times, each with how many times the fastest it is; smallest and largest where there is room.
-fn times(table: &SeriesTable) -> Table {
-    let mut times = Table::new(vec![
-        Column::wrapped("setting"),
-        Column::right("runs"),
-        Column::right("median"),
-        Column::right(spread_head(table, WALL)),
-        Column::right("min").spare(),
-        Column::right("max").spare(),
-        Column::right("x fastest"),
-    ]);
-    for paced in table.paced(WALL) {
-        let wall = paced.measurement;
-        times.row([
-            paced.arm.name.as_str().into(),
-            number::count(wall.n).into(),
-            number::seconds(wall.median).into(),
-            spread_of(wall).into(),
-            number::seconds(wall.min).into(),
-            number::seconds(wall.max).into(),
-            number::figure(paced.times).into(),
-        ]);
-    }
-    times
+fn times(table: &SeriesTable) -> Table<Paced<'_>> {
+    Table::of(table.paced(WALL))
+        .wrapped("setting", |paced| &paced.arm.name)
+        .right("runs", |paced| paced.measurement.n)
+        .right("median", |paced| number::seconds(paced.measurement.median))
+        .right(spread_head(table, WALL), |paced| spread_of(paced.measurement))
+        .column(Column::right("min").spare(), |paced| number::seconds(paced.measurement.min))
+        .column(Column::right("max").spare(), |paced| number::seconds(paced.measurement.max))
+        .right("x fastest", |paced| number::figure(paced.times))
 }
 
-fn spent(table: &SeriesTable, parts: &[&str]) -> Table {
-    let mut columns = vec![Column::wrapped("setting")];
-    columns.extend(parts.iter().map(|name| Column::right(name)));
-    let mut spent = Table::new(columns);
-    for arm in &table.arms {
-        let cell = |name: &&str| {
-            let figure = arm.figure(name).map(|figure| &figure.measurement);
-            figure.map(|measured| short(measured.median, &measured.unit)).unwrap_or_default().into()
-        };
-        spent.cells(std::iter::once(arm.name.as_str().into()).chain(parts.iter().map(cell)).collect());
-    }
-    spent
+fn spent<'a>(table: &'a SeriesTable, parts: &[&str]) -> Table<&'a ArmResult> {
+    let of = |arm: &ArmResult, name: &str| {
+        let figure = arm.figure(name).map(|figure| &figure.measurement);
+        figure.map(|measured| short(measured.median, &measured.unit))
+    };
+    let arms = Table::of(&table.arms).wrapped("setting", |arm| &arm.name);
+    arms.columns(parts, |name| Column::right(name), |name, arm| of(arm, name))
 }
 
 /// A count needs no unit below its name, and no decimals where it is whole.

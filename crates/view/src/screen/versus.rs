@@ -1,43 +1,41 @@
 //! Two series side by side as a sheet: what may be claimed first, then every figure of both.
 
-use ramline_evidence::{FigureVersus, SeriesVersus};
+use ramline_evidence::{FigureVersus, Measurement, SeriesVersus};
 
-use super::series::spread_of;
-use ramline_sheet::Sheet;
+use super::series::{endings, spread_of};
 use ramline_sheet::text::number::value;
-use ramline_sheet::text::{Column, Paint, Table, number};
+use ramline_sheet::{Column, Paint, Sheet, Table, number};
 
 /// The sheet. It has no answer: the difference that matters most is the headline of both series in one table.
 #[must_use]
 pub fn versus_sheet(versus: &SeriesVersus) -> Sheet {
     let mut sheet = Sheet::new();
     let (first, second) = &versus.experiments;
-    sheet.bold(&if first == second { format!("{first}: first and second") } else { format!("{first} and {second}") });
-    for fact in &versus.unlike {
-        sheet.painted(Paint::Warn, &format!("They differ in {fact}."));
-    }
-    if versus.arms.is_empty() {
-        sheet.line("No setting is in both.");
-    }
+    sheet.painted(
+        Paint::Bold,
+        if first == second { format!("{first}: first and second") } else { format!("{first} and {second}") },
+    );
+    versus.unlike.iter().for_each(|fact| sheet.warn(format!("They differ in {fact}.")));
+    sheet.line(versus.arms.is_empty().then_some("No setting is in both."));
     for (arm, figure) in versus.arms.iter().flat_map(|arm| arm.figures.iter().map(move |figure| (arm, figure))) {
         if let Some(comparison) = figure.versus.as_ref().filter(|_| figure.claimed) {
-            sheet.point(&format!("  {}: ", arm.name), &format!("{}: {}.", figure.name, comparison.sentence()));
+            sheet.point(&format!("  {}: ", arm.name), format!("{}: {}.", figure.name, comparison.sentence()));
         }
     }
     for arm in &versus.arms {
-        let [first, second] = [&arm.first_ended, &arm.second_ended].map(|ended| words(ended));
+        let [first, second] = [&arm.first_ended, &arm.second_ended].map(|ended| endings(ended));
         if first != second {
-            sheet.point(&format!("  {}: ", arm.name), &format!("its runs ended {first}, and {second}."));
+            sheet.point(&format!("  {}: ", arm.name), format!("its runs ended {first}, and {second}."));
         }
     }
     let claimed = versus.arms.iter().flat_map(|arm| &arm.figures).any(|figure| figure.claimed);
     if !claimed && !versus.arms.is_empty() {
-        sheet.line(&none(versus));
+        sheet.line(none(versus));
     }
     table(&mut sheet, versus);
     for (which, names) in [("first", &versus.only_first), ("second", &versus.only_second)] {
         if !names.is_empty() {
-            sheet.dim(&format!("Only in the {which}: {}.", names.join(", ")));
+            sheet.dim(format!("Only in the {which}: {}.", names.join(", ")));
         }
     }
     sheet
@@ -55,44 +53,23 @@ fn none(versus: &SeriesVersus) -> String {
 }
 
 fn table(sheet: &mut Sheet, versus: &SeriesVersus) {
-    sheet.heading("All figures (median, and the interval over runs)");
-    let mut drawn = Table::new(vec![
-        Column::wrapped("setting"),
-        Column::wrapped("figure"),
-        Column::right("first"),
-        Column::left("from, to").spare(),
-        Column::right("second"),
-        Column::left("from, to").spare(),
-        Column::right("times"),
-    ]);
-    for arm in &versus.arms {
-        for (index, figure) in arm.figures.iter().enumerate() {
-            drawn.row(row(if index == 0 { &arm.name } else { "" }, figure));
-        }
-    }
-    sheet.table(&drawn);
-}
-
-/// `completed 6, thrashing 1`.
-fn words(ended: &[(String, u64)]) -> String {
-    ended.iter().map(|(word, count)| format!("{word} {count}")).collect::<Vec<_>>().join(", ")
-}
-
-fn row(arm: &str, figure: &FigureVersus) -> [ramline_sheet::text::Cell; 7] {
-    let times = match &figure.versus {
-        None => "not compared".to_owned(),
-        Some(comparison) => comparison.ratio_of_medians.map(|ratio| format!("{ratio:.2}")).unwrap_or_default(),
+    let show = |m: &Measurement| value(m.median, &m.unit, false);
+    let times = |figure: &FigureVersus| match &figure.versus {
+        None => Some("not compared".to_owned()),
+        Some(comparison) => comparison.ratio_of_medians.map(|ratio| format!("{ratio:.2}")),
     };
-    let show = |m: &ramline_evidence::Measurement| value(m.median, &m.unit, false);
-    [
-        arm.into(),
-        figure.name.as_str().into(),
-        show(&figure.first).into(),
-        spread_of(&figure.first).into(),
-        show(&figure.second).into(),
-        spread_of(&figure.second).into(),
-        times.into(),
-    ]
+    let named = |(index, figure), arm| (if index == 0 { arm } else { "" }, figure);
+    let rows = versus.arms.iter().flat_map(|arm| arm.figures.iter().enumerate().map(move |it| named(it, &arm.name)));
+    let drawn = Table::of(rows)
+        .wrapped("setting", |(arm, _)| arm)
+        .wrapped("figure", |(_, figure)| &figure.name)
+        .right("first", |(_, figure)| show(&figure.first))
+        .column(Column::left("from, to").spare(), |(_, figure)| spread_of(&figure.first))
+        .right("second", |(_, figure)| show(&figure.second))
+        .column(Column::left("from, to").spare(), |(_, figure)| spread_of(&figure.second))
+        .right("times", |(_, figure)| times(figure));
+    sheet.heading("All figures (median, and the interval over runs)");
+    sheet.table(drawn);
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `show cgroups`: the tree of memory control groups, where each one's charge goes, and what could be taken from it.
 //!
-//! What it is not: a list of who uses a shared page; the group that touched it first is charged.
+//! A shared page is charged to the group that touched it first.
 
 mod asides;
 mod one;
@@ -14,10 +14,8 @@ use ramline_units::{Bytes, Limit, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Cell, Column, Paint, Table, name, number};
+use crate::{SCHEMA_VERSION, Screen, UnseenSection};
+use ramline_sheet::{Cell, Column, Paint, Sheet, Table, name, number};
 
 /// Columns that the name of a group has at least, where the terminal allows.
 const NAME: usize = 22;
@@ -142,8 +140,8 @@ impl ShowCgroups {
 
     fn headline(&self, sheet: &mut Sheet, version: Version) {
         let count = number::things(self.count, "memory control group");
-        sheet.answer(Paint::Bold, &format!("{count}; each line is a group with all below it (now)."));
-        sheet.dim(&match version {
+        sheet.answer(Paint::Bold, format!("{count}; each line is a group with all below it (now)."));
+        sheet.dim(match version {
             Version::V1 => format!(
                 "Version 1, {}. The top: all page cache and anonymous memory, and the kernel memory of the groups.",
                 self.mount
@@ -158,47 +156,30 @@ impl ShowCgroups {
             let column = Column::right(head);
             if head == self.sort.column() { column } else { column.rank(rank) }
         };
-        let mut table = Table::new(vec![
-            if self.is_list() { Column::wrapped("group") } else { Column::name("group") }.at_least(NAME),
-            Column::right("charged"),
-            Column::left("").rank(5),
-            sized("itself", 0),
-            sized("anon", 2),
-            sized("cache", 1),
-            sized("shmem", 7),
-            sized("kernel", 6),
-            sized("freeable", 0),
-            sized("swap", 3),
-            sized("limit", 4),
-        ]);
         // Nothing is left empty, so that a column of nothing goes away.
-        let some = |bytes: Option<Bytes>| bytes.filter(|b| b.0 > 0).map(|b| b.to_string()).unwrap_or_default();
+        let some = |bytes: Option<Bytes>| bytes.filter(|b| b.0 > 0);
+        let full = |group: &GroupMemory| if group.is_near_limit() { Paint::Warn } else { Paint::Plain };
+        let limit = |group: &GroupMemory| some(group.bound.max.and_then(Limit::bytes));
         let groups = &self.shown.groups;
         let largest = groups.iter().filter_map(|g| g.current).max().unwrap_or_default();
-        for group in groups {
-            let own = group.own.filter(|_| self.sort == Sort::Own);
-            let full = if group.is_near_limit() { Paint::Warn } else { Paint::Plain };
-            table.row([
-                self.label(group),
-                group.current.map_or("not known".to_owned(), |b| b.to_string()).into(),
-                Cell::bar(Paint::Plain, group.current.and_then(|b| b.share_of(largest))),
-                own.map(|b| b.to_string()).unwrap_or_default().into(),
-                some(group.part(PartId::Anon)).into(),
-                some(Some(group.file())).into(),
-                some(group.part(PartId::Shmem)).into(),
-                some(Some(group.kernel())).into(),
-                some(Some(group.reclaim.now)).into(),
-                some(group.swap).into(),
-                Cell::painted(full, &some(group.bound.max.and_then(Limit::bytes))),
-            ]);
-        }
-        sheet.table(&table);
+        let name = if self.is_list() { Column::wrapped("group") } else { Column::name("group") };
+        let table = Table::of(groups)
+            .column(name.at_least(NAME), |group| self.label(group))
+            .right("charged", |group| group.current.map_or("not known".to_owned(), |b| b.to_string()))
+            .column(Column::left("").rank(5), |group| Cell::bar(group.current.and_then(|b| b.share_of(largest))))
+            .column(sized("itself", 0), |group| group.own.filter(|_| self.sort == Sort::Own))
+            .column(sized("anon", 2), |group| some(group.part(PartId::Anon)))
+            .column(sized("cache", 1), |group| some(Some(group.file())))
+            .column(sized("shmem", 7), |group| some(group.part(PartId::Shmem)))
+            .column(sized("kernel", 6), |group| some(Some(group.kernel())))
+            .column(sized("freeable", 0), |group| some(Some(group.reclaim.now)))
+            .column(sized("swap", 3), |group| some(group.swap))
+            .column(sized("limit", 4), |group| Cell::painted(full(group), limit(group)));
+        sheet.table(table);
         if self.shown.left_out > 0 && self.one.is_none() {
             let largest = self.shown.largest_left_out.map(|b| format!(", the largest {b}")).unwrap_or_default();
-            sheet.dim(&format!(
-                "{} left out{largest}; all with --all.",
-                number::things(self.shown.left_out, "more group")
-            ));
+            let more = number::things(self.shown.left_out, "more group");
+            sheet.dim(format!("{more} left out{largest}; all with --all."));
         }
     }
 
@@ -213,10 +194,11 @@ impl ShowCgroups {
             return name::short_ids(&group.path).into();
         }
         let last = group.path.rsplit('/').next().unwrap_or_default();
-        let cell = Cell::from(if last.is_empty() { "/".to_owned() } else { named(group, last) });
+        let mut cell = Cell::from(if last.is_empty() { "/".to_owned() } else { named(group, last) });
         // Of containers the id tells one from the other; it goes first where there is no room for both.
-        let id = group.owner.as_ref().filter(|o| o.kind.is_container() && last.contains(&o.name));
-        let cell = id.map_or(cell.clone(), |owner| cell.or(&owner.name));
+        if let Some(owner) = group.owner.as_ref().filter(|o| o.kind.is_container() && last.contains(&o.name)) {
+            cell = cell.or(&owner.name);
+        }
         cell.at_depth(if self.flat { 0 } else { group.depth })
     }
 
@@ -224,7 +206,7 @@ impl ShowCgroups {
         sheet.blank();
         let cost =
             self.cost.map(|cost| format!(": {} took {cost}", number::things(self.count, "group"))).unwrap_or_default();
-        sheet.dim(&format!(
+        sheet.dim(format!(
             "freeable: what reclaim could take at once, without swap, at most; what must be written first is not in it. A page is charged to the group that touched it \
              first. Reading makes the kernel bring each group's counters up to date{cost}."
         ));

@@ -2,16 +2,14 @@
 
 mod tables;
 
-use ramline_evidence::Measurement;
+use ramline_evidence::{LatencyStats, Measurement};
 use ramline_model::maps::{Basis, Cost, Mapped, Speed};
 use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::report::SCHEMA_VERSION;
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Paint, number};
+use crate::{SCHEMA_VERSION, Screen};
+use ramline_sheet::{Paint, Sheet, number};
 
 /// `show maps`: mapped files, by address range.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -88,7 +86,7 @@ impl ShowMaps {
                 Some(dirty) => format!("; {dirty} more were changed and must be written first"),
                 None => "; how much of it was changed and must be written first is not known for every file".to_owned(),
             };
-            sheet.line(&format!(
+            sheet.line(format!(
                 "If these pages were evicted, {} would be read again as they are used ({} of it code){dirty}.",
                 reread.clean, reread.code
             ));
@@ -96,21 +94,19 @@ impl ShowMaps {
         if let (Some(speed), Some(cost)) = (&self.speed, &self.cost) {
             cost_lines(sheet, speed, cost);
         } else if let Some(why) = &self.not_measured {
-            sheet.dim(&format!("What that costs was not measured: {why}."));
+            sheet.dim(format!("What that costs was not measured: {why}."));
         }
-        let mut stays = Vec::new();
-        if let Some(copies) = reread.copies.filter(|b| b.0 > 0) {
-            stays.push(format!("{copies} of pages written in private mappings of files (copies)"));
-        }
-        if reread.memory.0 > 0 {
-            stays.push(format!("{} of shared memory and files in RAM", reread.memory));
-        }
-        if !stays.is_empty() {
-            sheet.line(&format!("Eviction cannot drop, only swap could take (now): {}.", stays.join("; ")));
-        }
-        if let Some(locked) = reread.locked.filter(|b| b.0 > 0) {
-            sheet.line(&format!("{locked} of file pages are locked in RAM (now, by share): they stay."));
-        }
+        let stays: Vec<String> = [
+            (reread.copies, "of pages written in private mappings of files (copies)"),
+            (Some(reread.memory), "of shared memory and files in RAM"),
+        ]
+        .into_iter()
+        .filter_map(|(bytes, what)| Some(format!("{} {what}", bytes.filter(|b| b.0 > 0)?)))
+        .collect();
+        let only_swap = || format!("Eviction cannot drop, only swap could take (now): {}.", stays.join("; "));
+        sheet.line((!stays.is_empty()).then(only_swap));
+        let locked = reread.locked.filter(|b| b.0 > 0);
+        sheet.line(locked.map(|b| format!("{b} of file pages are locked in RAM (now, by share): they stay.")));
     }
 
     /// How it was read, what that cost, what was not seen.
@@ -123,42 +119,31 @@ impl ShowMaps {
             "No page table was walked, unless said so above: the ranges were listed, and the page cache was asked file by file."
         };
         let budget = reading.budget.map(|b| format!(" of {b} allowed")).unwrap_or_default();
-        sheet.dim(&format!(
-            "{how} {} in {} + {} for the files{budget}.",
-            number::things(reading.ranges, "range"),
-            reading.lists,
-            reading.asking
-        ));
+        let (ranges, lists, asking) = (number::things(reading.ranges, "range"), reading.lists, reading.asking);
+        sheet.dim(format!("{how} {ranges} in {lists} + {asking} for the files{budget}."));
         for (n, what) in [
             (missed.denied, "refused (permission denied)"),
             (missed.vanished, "ended while being read"),
             (missed.malformed, "gave lines that make no sense"),
             (reading.processes_left_out, "left out: the time allowed was over (try: --budget 5s)"),
         ] {
-            if n > 0 {
-                sheet.painted(Paint::Warn, &format!("Not seen: {} {what}.", tables::processes(n)));
-            }
+            sheet.warn((n > 0).then(|| format!("Not seen: {} {what}.", tables::processes(n))));
         }
-        if missed.hidden {
-            sheet.painted(Paint::Warn, "Not seen: processes of other users; /proc hides them (hidepid).");
-        }
-        if reading.files_left_out > 0 {
-            let files = number::things(reading.files_left_out, "file");
-            sheet.painted(Paint::Warn, &format!("Not asked: {files}; the time allowed was over (try: --budget 5s)."));
-        }
-        if reading.unknown_lines > 0 {
-            sheet.dim(&format!(
-                "{} of smaps had keys this version does not know.",
-                number::things(reading.unknown_lines, "line")
-            ));
-        }
+        let hidden = "Not seen: processes of other users; /proc hides them (hidepid).";
+        sheet.warn(missed.hidden.then_some(hidden));
+        let files = number::things(reading.files_left_out, "file");
+        let not_asked = || format!("Not asked: {files}; the time allowed was over (try: --budget 5s).");
+        sheet.warn((reading.files_left_out > 0).then(not_asked));
+        let lines = number::things(reading.unknown_lines, "line");
+        let unknown = || format!("{lines} of smaps had keys this version does not know.");
+        sheet.dim((reading.unknown_lines > 0).then(unknown));
     }
 }
 
 impl Screen for ShowMaps {
     fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
-        sheet.answer(Paint::Bold, &self.answer());
+        sheet.answer(Paint::Bold, self.answer());
         self.reread(&mut sheet);
         tables::files(&mut sheet, &self.mapped, self.top);
         tables::classes(&mut sheet, &self.mapped);
@@ -172,35 +157,27 @@ impl Screen for ShowMaps {
 
 fn cost_lines(sheet: &mut Sheet, speed: &Speed, cost: &Cost) {
     let order = cost.in_order.map(|t| format!("{t} in order to ")).unwrap_or_default();
-    sheet.line(&format!(
+    sheet.line(format!(
         "At the speed of {} just now that costs {order}{} page by page, for the {} that are on it; faults with read-ahead lie between.",
         speed.disk, cost.one_by_one, cost.bytes
     ));
-    let random = &speed.random;
+    let LatencyStats { p50_ns, p99_ns, min_ns, max_ns, .. } = speed.random;
+    let (n, mean, took) = (number::count(speed.random.n), number::nanos(speed.random.mean_ns), speed.took);
     let random = format!(
-        "Measured on these files past the page cache in {}: 4 KiB at random n {}, median {}, mean {}, 99 % below {}, range {} to {}",
-        speed.took,
-        number::count(random.n),
-        random.p50_ns,
-        number::nanos(random.mean_ns),
-        random.p99_ns,
-        random.min_ns,
-        random.max_ns
+        "Measured on these files past the page cache in {took}: 4 KiB at random n {n}, median {p50_ns}, mean {mean}, 99 % below {p99_ns}, range {min_ns} to {max_ns}"
     );
     let in_order = speed.sequential.as_ref().map(in_order).unwrap_or_default();
-    sheet.dim(&format!("{random}{in_order}. The drive or a hypervisor may have answered from a cache of its own."));
+    sheet.dim(format!("{random}{in_order}. The drive or a hypervisor may have answered from a cache of its own."));
 }
 
 fn in_order(measured: &Measurement) -> String {
     let (interval, _) = measured.interval();
-    let rate = |value: f64| number::per_second(number::bytes(value));
     let word = if measured.ci95.is_some() { "95 % interval" } else { "range" };
+    let rates = [measured.median, interval.low, interval.high];
+    let [median, low, high] = rates.map(|value| number::per_second(number::bytes(value)));
     format!(
-        "; these files in order, up to 1 MiB at a time (one large file, as measure tiers reads, is often faster) n {}, median {} ({word} {} to {})",
-        measured.n,
-        rate(measured.median),
-        rate(interval.low),
-        rate(interval.high)
+        "; these files in order, up to 1 MiB at a time (one large file, as measure tiers reads, is often faster) n {}, median {median} ({word} {low} to {high})",
+        measured.n
     )
 }
 

@@ -1,6 +1,4 @@
 //! `show` and `show memory`: the verdict in one sentence, the pieces of MemTotal, and on request every byte on a line.
-//!
-//! What it is not: a list of processes.
 
 use ramline_advice::{Inputs, headline};
 use ramline_model::ledger::{Drift, Freeable, Ledger, LedgerLine, PieceKind, Term};
@@ -10,10 +8,8 @@ use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::shown::Screen;
-use ramline_sheet::text::{Cell, Column, Paint, Table, number};
-use ramline_sheet::{Block, Piece, Sheet, Stack, Tint};
+use crate::{SCHEMA_VERSION, Screen, UnseenSection};
+use ramline_sheet::{Block, Cell, Column, Paint, Sheet, Stack, StackPiece, Table, Tint, number};
 
 /// A part of a line smaller than this share of RAM is in the JSON only.
 const WORTH_A_LINE: f64 = 0.001;
@@ -73,9 +69,7 @@ impl Screen for ShowMemory {
         if let Some(ledger) = &self.ledger {
             sheet.append(where_it_is(ledger, self.drift.as_ref()));
         }
-        if let Some(words) = swap_words(self.swap_used, self.swap_total) {
-            sheet.line(&words);
-        }
+        sheet.line(swap_words(self.swap_used, self.swap_total));
         super::unseen(&mut sheet, &self.unseen);
         if self.ledger.is_some() {
             sheet.next(next(self.verdict.as_ref()));
@@ -160,14 +154,8 @@ const fn freed(kind: PieceKind, how: Freeable) -> &'static str {
 pub(crate) fn picture(ledger: &Ledger) -> Stack {
     let piece = |piece: &ramline_model::ledger::Piece| {
         let (letter, tint, name) = named(piece.kind);
-        Piece {
-            letter,
-            tint,
-            name: name.to_owned(),
-            size: piece.bytes.to_string(),
-            share: piece.share,
-            note: freed(piece.kind, piece.freeable).to_owned(),
-        }
+        let (name, note) = (name.to_owned(), freed(piece.kind, piece.freeable).to_owned());
+        StackPiece { letter, tint, name, size: piece.bytes.to_string(), share: piece.share, note }
     };
     Stack {
         title: format!("{} of memory (MemTotal)", ledger.total),
@@ -179,53 +167,41 @@ pub(crate) fn picture(ledger: &Ledger) -> Stack {
 pub(crate) fn where_it_is(ledger: &Ledger, drift: Option<&Drift>) -> Sheet {
     let mut sheet = Sheet::new();
     sheet.push(Block::Stack(picture(ledger)));
-    sheet.more(&format!("Every line of MemTotal: {} (now; they add up)", ledger.total), |more| {
-        lines(more, ledger, drift)
+    let title = format!("Every line of MemTotal: {} (now; they add up)", ledger.total);
+    sheet.more(&title, |more| lines(more, ledger, drift));
+    sheet.more("Outside MemTotal", |more| {
+        for outside in &ledger.outside {
+            more.point("  ", format!("{} {}: {}", outside.bytes, outside.label, outside.why));
+        }
     });
-    if !ledger.outside.is_empty() {
-        sheet.more("Outside MemTotal", |more| {
-            for outside in &ledger.outside {
-                more.point("  ", &format!("{} {}: {}", outside.bytes, outside.label, outside.why));
-            }
-        });
-    }
     sheet
 }
 
 fn lines(sheet: &mut Sheet, ledger: &Ledger, drift: Option<&Drift>) {
-    let mut table = Table::new(vec![
-        Column::wrapped("line").at_most(28),
-        Column::right("bytes"),
-        Column::right("share"),
-        Column::wrapped("whose; freed by what, at what cost"),
-    ]);
-    for line in ledger.lines.iter().filter(|l| l.bytes.0 > 0) {
-        row(&mut table, line, ledger.total);
-        for child in line.children.iter().filter(|c| c.bytes.share_of(ledger.total).is_some_and(|s| s >= WORTH_A_LINE))
-        {
-            part(&mut table, child, ledger.total);
-        }
-    }
-    table.row([
-        "leftover".into(),
-        ledger.leftover.to_string().into(),
-        share(ledger.leftover_share),
-        bound(ledger).into(),
-    ]);
-    sheet.table(&table);
+    let share = |line: &LedgerLine| line.bytes.share_of(ledger.total);
+    let worth = |part: &&LedgerLine| share(part).is_some_and(|share| share >= WORTH_A_LINE);
+    let shown = ledger.lines.iter().filter(|line| line.bytes.0 > 0);
+    let rows = shown.flat_map(|line| {
+        std::iter::once((line, false)).chain(line.children.iter().filter(worth).map(|part| (part, true)))
+    });
+    let cell = |is_part: bool, text: String| Cell::painted(if is_part { Paint::Dim } else { Paint::Plain }, text);
+    let label = |line: &LedgerLine, is_part: bool| if is_part { format!("- {}", line.label) } else { line.label.clone() };
+    let mut table = Table::of(rows)
+        .column(Column::wrapped("line").at_most(28), |(line, part)| cell(part, label(line, part)))
+        .right("bytes", |(line, part)| cell(part, line.bytes.to_string()))
+        .right("share", |(line, part)| cell(part, share(line).map(number::percent).unwrap_or_default()))
+        .wrapped("whose; freed by what, at what cost", |(line, part)| {
+            cell(part, if part { at_least(line) } else { freed_how(line) })
+        });
+    let share = ledger.leftover_share.map(number::percent);
+    table.row(["leftover".into(), ledger.leftover.into(), share.into(), bound(ledger).into()]);
+    sheet.table(table);
     let empty: Vec<&str> = ledger.lines.iter().filter(|l| l.bytes.0 == 0).map(|l| l.label.as_str()).collect();
-    if !empty.is_empty() {
-        sheet.dim(&format!("Nothing in: {}.", empty.join(", ")));
-    }
-    if !ledger.missing_terms.is_empty() {
-        sheet.line(&format!(
-            "Not shown by this kernel, so in the leftover if there is any: {}.",
-            ledger.missing_terms.join(", ")
-        ));
-    }
-    if let Some(drift) = drift {
-        sheet.line(&moved(ledger, drift));
-    }
+    sheet.dim((!empty.is_empty()).then(|| format!("Nothing in: {}.", empty.join(", "))));
+    let missing = ledger.missing_terms.join(", ");
+    let missing = || format!("Not shown by this kernel, so in the leftover if there is any: {missing}.");
+    sheet.line((!ledger.missing_terms.is_empty()).then(missing));
+    sheet.line(drift.map(|drift| moved(ledger, drift)));
 }
 
 /// What the leftover is, and how exact it is.
@@ -241,40 +217,25 @@ fn bound(ledger: &Ledger) -> String {
     }
 }
 
-fn row(table: &mut Table, line: &LedgerLine, total: Bytes) {
+fn freed_how(line: &LedgerLine) -> String {
     let LedgerLine { owner, by_what, at_cost, .. } = line;
-    let how = match line.freeable {
+    match line.freeable {
         Freeable::Now if at_cost == "nothing" => format!("{owner}; yes, by {by_what}"),
         Freeable::Now => format!("{owner}; yes, by {by_what}; costs {at_cost}"),
         Freeable::Partly => format!("{owner}; partly, by {by_what}; costs {at_cost}"),
         Freeable::AtCost => format!("{owner}; by {by_what}; costs {at_cost}"),
         // What cannot be freed otherwise costs its owner: no need to say so in a word more.
         Freeable::No => format!("{owner}; only by {by_what}"),
-    };
-    let label = line.label.as_str();
-    table.row([label.into(), line.bytes.to_string().into(), share(line.bytes.share_of(total)), how.into()]);
+    }
 }
 
-/// A part of a line: its line has said whose it is and how it is freed.
-fn part(table: &mut Table, line: &LedgerLine, total: Bytes) {
-    let dim = |text: &str| Cell::painted(Paint::Dim, text);
-    let label = format!("- {}", line.label);
-    // An estimate says so.
-    let bounds = match line.at_least {
+/// Of a part of a line, which has said whose it is and how it is freed: whether it is an estimate.
+fn at_least(part: &LedgerLine) -> String {
+    match part.at_least {
         Some(Bytes::ZERO) => "at most".to_owned(),
         Some(least) => format!("at most; at least {least}"),
         None => String::new(),
-    };
-    let share = number_of(line.bytes.share_of(total));
-    table.row([dim(&label), dim(&line.bytes.to_string()), dim(&share), dim(&bounds)]);
-}
-
-fn number_of(share: Option<f64>) -> String {
-    share.map(number::percent).unwrap_or_default()
-}
-
-fn share(share: Option<f64>) -> Cell {
-    number_of(share).into()
+    }
 }
 
 /// What moved while looking: the three largest movements.

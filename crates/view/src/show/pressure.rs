@@ -1,19 +1,17 @@
 //! `show pressure`: whether anything waits for memory, and how far each zone is from reclaim, in MiB and minutes.
 //!
-//! What it is not: a judgement by "available". Counters since boot are not shown as rates.
+//! Counters since boot are not shown as rates.
 
-use ramline_model::fragmentation::Index;
+use ramline_model::fragmentation::{Index, Order};
 use ramline_model::pressure::{self, PressureModel, PressureState, Psi, PsiGap, Rates, StallLine};
-use ramline_model::watermarks::{self, Band, Distance, NodeMarks, Watermarks, ZoneMarks};
+use ramline_model::watermarks::{self, Band, Distance, NodeMarks, ScaleFactor, Watermarks, ZoneMarks};
 use ramline_snapshot::{Snapshot, Wanted, Window};
 use ramline_units::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Cell, Column, Paint, Table, number};
+use crate::{SCHEMA_VERSION, Screen, UnseenSection};
+use ramline_sheet::{Cell, Column, Paint, Sheet, Table, number};
 
 /// Pressure and the distance to it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -78,7 +76,7 @@ pub(crate) fn topic(pressure: Option<&PressureModel>, marks: Option<&Watermarks>
     let nodes = marks.map(|m| m.nodes.as_slice()).unwrap_or_default();
     for node in nodes {
         let paint = if node.band <= Band::MinToLow { Paint::Warn } else { Paint::Plain };
-        sheet.painted(paint, &node_words(node, nodes.len() > 1, span));
+        sheet.painted(paint, node_words(node, nodes.len() > 1, span));
     }
     if let Some(pressure) = pressure {
         rates_text(&mut sheet, pressure);
@@ -107,44 +105,36 @@ fn state_words(pressure: &PressureModel) -> (Paint, &'static str) {
 /// PSI of the three resources.
 fn psi_table(pressure: &PressureModel) -> Table {
     let over = pressure.span.map_or_else(String::new, |span| format!("over {span}"));
-    let mut table = Table::new(vec![
-        Column::left("stalled (PSI)"),
-        Column::left(""),
-        Column::right(&over),
-        Column::right("last 10 s"),
-        Column::right("60 s").spare(),
-        Column::right("300 s").spare(),
-        Column::right("since boot").spare(),
-    ]);
-    for (name, psi) in [("memory", pressure.memory), ("io", pressure.io), ("cpu", pressure.cpu)] {
-        // The CPU runs something whenever all tasks wait for it: the kernel defines no such time for the system.
-        for line in psi.iter().flat_map(Psi::lines).filter(|line| !(name == "cpu" && line.all_tasks)) {
-            let percent = |v: f64| Cell::from(format!("{v:.2} %"));
-            let StallLine { all_tasks, stall, window, share } = line;
-            table.row([
-                format!("{name}, {}", if all_tasks { "all tasks" } else { "some task" }).into(),
-                Cell::bar(Paint::Plain, Some(share)),
-                window.map(percent).unwrap_or_default(),
-                percent(stall.avg10),
-                percent(stall.avg60),
-                percent(stall.avg300),
-                number::stalled(stall.total_us).into(),
-            ]);
-        }
-    }
-    table
+    let resources = [("memory", pressure.memory), ("io", pressure.io), ("cpu", pressure.cpu)];
+    // The CPU runs something whenever all tasks wait for it: the kernel defines no such time for the system.
+    let lines = resources.iter().flat_map(|(name, psi)| {
+        let lines = psi.iter().flat_map(Psi::lines).filter(|line| !(*name == "cpu" && line.all_tasks));
+        lines.map(|line| (*name, line)).collect::<Vec<_>>()
+    });
+    let lines: Vec<(&str, StallLine)> = lines.collect();
+    let percent = |v: f64| format!("{v:.2} %");
+    let whose = |line: &StallLine| if line.all_tasks { "all tasks" } else { "some task" };
+    Table::of(&lines)
+        .left("stalled (PSI)", |(name, line)| format!("{name}, {}", whose(line)))
+        .bar(|(_, line)| Some(line.share))
+        .right(&over, |(_, line)| line.window.map(percent))
+        .right("last 10 s", |(_, line)| percent(line.stall.avg10))
+        .column(Column::right("60 s").spare(), |(_, line)| percent(line.stall.avg60))
+        .column(Column::right("300 s").spare(), |(_, line)| percent(line.stall.avg300))
+        .column(Column::right("since boot").spare(), |(_, line)| number::stalled(line.stall.total_us))
+        .drawn()
 }
 
 fn stalls(sheet: &mut Sheet, pressure: &PressureModel) {
     let table = psi_table(pressure);
     if table.is_empty() {
-        sheet.line(&match &pressure.memory_gap {
+        sheet.line(match &pressure.memory_gap {
             Some(gap @ PsiGap::NotSeen(_)) => format!("Here {}.", gap.words()),
             _ => format!("{}: add psi=1 to the kernel's command line to have it.", PsiGap::Off.words()),
         });
     } else {
         sheet.blank();
-        sheet.table(&table);
+        sheet.table(table);
     }
 }
 
@@ -153,40 +143,30 @@ fn rates_text(sheet: &mut Sheet, pressure: &PressureModel) {
         sheet.line("Refaults and reclaim: counters since boot only, no rate.");
         return;
     };
-    if let Some(kills) = rates.oom_kills.filter(|n| *n > 0) {
-        sheet.painted(
-            Paint::Bad,
-            &format!("{kills} killed for want of memory in this window, in a group at its limit or on the machine."),
-        );
-    }
+    let kills = rates.oom_kills.filter(|n| *n > 0);
+    let killed =
+        |n| format!("{n} killed for want of memory in this window, in a group at its limit or on the machine.");
+    sheet.painted(Paint::Bad, kills.map(killed));
     let title = format!("Reclaim, per second, {}", number::over(pressure.span));
     sheet.more(&title, |more| rates_table(more, rates));
 }
 
 fn rates_table(sheet: &mut Sheet, rates: &Rates) {
-    let mut table = Table::new(vec![Column::right(""), Column::left(""), Column::wrapped("")]).indented(2);
-    let mut add = |value: Option<f64>, unit: &str, what: &str| {
-        if let Some(value) = value {
-            table.row([number::figure(value).into(), unit.into(), what.into()]);
-        }
-    };
-    add(rates.refault_file, "pages/s", "of files read again after they were evicted (refaults)");
-    add(rates.refault_anon, "pages/s", "of processes needed again after they were swapped out (refaults)");
-    add(rates.restore_file, "pages/s", "of files put straight back among the active ones");
-    add(rates.major_faults, "faults/s", "had to read a device (major faults)");
-    add(rates.scanned, "pages/s", "looked at by reclaim");
-    add(rates.stolen, "pages/s", "freed by reclaim");
-    add(rates.allocstall, "times/s", "an allocation had to reclaim by itself");
-    sheet.table(&table);
-    if let Some(efficiency) = rates.efficiency {
-        let direct = rates
-            .direct_share
-            .map(|share| format!("; {} of the scanning was done by waiting tasks", number::percent(share)));
-        sheet.line(&format!(
-            "{} of the scanned pages were freed{}.",
-            number::percent(efficiency),
-            direct.unwrap_or_default()
-        ));
+    let rows = [
+        (rates.refault_file, "pages/s", "of files read again after they were evicted (refaults)"),
+        (rates.refault_anon, "pages/s", "of processes needed again after they were swapped out (refaults)"),
+        (rates.restore_file, "pages/s", "of files put straight back among the active ones"),
+        (rates.major_faults, "faults/s", "had to read a device (major faults)"),
+        (rates.scanned, "pages/s", "looked at by reclaim"),
+        (rates.stolen, "pages/s", "freed by reclaim"),
+        (rates.allocstall, "times/s", "an allocation had to reclaim by itself"),
+    ];
+    let table = Table::of(rows.iter().filter(|row| row.0.is_some())).right("", |row| row.0.map(number::figure));
+    sheet.table(table.left("", |row| row.1).wrapped("", |row| row.2).indented(2));
+    if let Some(efficiency) = rates.efficiency.map(number::percent) {
+        let direct = |share| format!("; {} of the scanning was done by waiting tasks", number::percent(share));
+        let direct = rates.direct_share.map(direct).unwrap_or_default();
+        sheet.line(format!("{efficiency} of the scanned pages were freed{direct}."));
     }
 }
 
@@ -203,18 +183,9 @@ fn distance(distance: &Distance) -> String {
 
 /// Zones with their watermarks, in MiB.
 fn marks_table(marks: &Watermarks) -> Table {
-    let mut table = Table::new(vec![
-        Column::left("MiB"),
-        Column::right("managed"),
-        Column::right("free"),
-        Column::right("min"),
-        Column::right("low"),
-        Column::right("high"),
-        Column::right("reserve"),
-        Column::right("to kswapd"),
-        Column::right("to stalls"),
-        Column::left("band"),
-    ]);
+    let sizes = ["managed", "free", "min", "low", "high", "reserve", "to kswapd", "to stalls"].map(Column::right);
+    let columns = [Column::left("MiB")].into_iter().chain(sizes).chain([Column::left("band")]);
+    let mut table = Table::new(columns.collect());
     for node in &marks.nodes {
         for zone in &node.zones {
             table.row(zone_row(zone));
@@ -227,33 +198,19 @@ fn marks_table(marks: &Watermarks) -> Table {
 }
 
 fn zone_row(zone: &ZoneMarks) -> [Cell; 10] {
-    [
-        format!("node {} {}", zone.node, zone.name).into(),
-        mib(zone.managed).into(),
-        mib(zone.free).into(),
-        mib(zone.min).into(),
-        mib(zone.low).into(),
-        mib(zone.high).into(),
-        mib(zone.reserve).into(),
-        distance(&zone.to_low).into(),
-        distance(&zone.to_min).into(),
-        band_cell(zone.band),
-    ]
+    let ZoneMarks { managed, free, min, low, high, reserve, .. } = zone;
+    let [managed, free, min, low, high, reserve] = [managed, free, min, low, high, reserve].map(|b| mib(*b).into());
+    let [to_low, to_min] = [&zone.to_low, &zone.to_min].map(|to| distance(to).into());
+    let name = format!("node {} {}", zone.node, zone.name).into();
+    [name, managed, free, min, low, high, reserve, to_low, to_min, band_cell(zone.band)]
 }
 
 fn node_row(node: &NodeMarks) -> [Cell; 10] {
-    [
-        Cell::painted(Paint::Bold, &format!("node {}, usable", node.node)),
-        mib(node.managed).into(),
-        mib(node.free).into(),
-        mib(node.min).into(),
-        mib(node.low).into(),
-        mib(node.high).into(),
-        "".into(),
-        Cell::painted(Paint::Bold, &distance(&node.to_low)),
-        Cell::painted(Paint::Bold, &distance(&node.to_min)),
-        band_cell(node.band),
-    ]
+    let NodeMarks { managed, free, min, low, high, .. } = node;
+    let [managed, free, min, low, high] = [managed, free, min, low, high].map(|b| mib(*b).into());
+    let [to_low, to_min] = [&node.to_low, &node.to_min].map(|to| Cell::painted(Paint::Bold, distance(to)));
+    let name = Cell::painted(Paint::Bold, format!("node {}, usable", node.node));
+    [name, managed, free, min, low, high, Cell::default(), to_low, to_min, band_cell(node.band)]
 }
 
 fn band_cell(band: Band) -> Cell {
@@ -293,14 +250,14 @@ fn node_words(node: &NodeMarks, named: bool, span: Option<Nanos>) -> String {
 const CROSSOVER: &str = "2500 x min_free / managed";
 
 fn zones(sheet: &mut Sheet, marks: &Watermarks, span: Option<Nanos>) {
-    sheet.table(&marks_table(marks));
+    sheet.table(marks_table(marks));
     sheet.dim(
         "kswapd wakes at low, allocations stall at min. A zone's distance is free less watermark; a node's leaves out what \
          zones reserve for other allocations.",
     );
     let mut timed = marks.nodes.iter().flat_map(|n| n.zones.iter().map(|z| z.to_low).chain([n.to_low]));
     if let Some(span) = span.filter(|_| timed.any(|d| d.minutes.is_some())) {
-        sheet.dim(&format!("In brackets: how long free memory would last if it went on like the last {span}."));
+        sheet.dim(format!("In brackets: how long free memory would last if it went on like the last {span}."));
     }
     let mut bands: Vec<Band> = marks.nodes.iter().map(|n| n.band).collect();
     bands.sort_unstable();
@@ -312,47 +269,32 @@ fn zones(sheet: &mut Sheet, marks: &Watermarks, span: Option<Nanos>) {
             Band::LowToHigh => "Between low and high",
             Band::AboveHigh => "Above high",
         };
-        sheet.line(&format!("{name}: {}.", band.meaning()));
+        sheet.line(format!("{name}: {}.", band.meaning()));
     }
-    if marks.not_handed_out.0 > 0 {
-        sheet.line(&format!(
-            "{} of MemTotal are in no zone yet: the kernel hands them out before it wakes kswapd, so a node's distances count them.",
-            marks.not_handed_out
-        ));
-    }
-    if let Some(scale) = &marks.scale {
-        let effect = if scale.has_effect { "it widens the gaps" } else { "it changes nothing here" };
-        sheet.line(&format!(
-            "vm.watermark_scale_factor is {} (setting); it works only above {:.1} ({CROSSOVER}), so {effect}; the gap \
-             between two watermarks is {} over all zones.",
-            scale.value, scale.crossover, scale.gap
-        ));
-    }
+    let early = |bytes| {
+        format!(
+            "{bytes} of MemTotal are in no zone yet: the kernel hands them out before it wakes kswapd, so a node's distances count them."
+        )
+    };
+    sheet.line(Some(marks.not_handed_out).filter(|bytes| bytes.0 > 0).map(early));
+    sheet.line(marks.scale.as_ref().map(|ScaleFactor { value, crossover, gap, has_effect, .. }| {
+        let effect = if *has_effect { "it widens the gaps" } else { "it changes nothing here" };
+        format!(
+            "vm.watermark_scale_factor is {value} (setting); it works only above {crossover:.1} ({CROSSOVER}), so {effect}; the gap \
+             between two watermarks is {gap} over all zones."
+        )
+    }));
 }
 
 fn lists(sheet: &mut Sheet, marks: &Watermarks) {
-    let mut table = Table::new(vec![
-        Column::left("MiB"),
-        Column::right("active"),
-        Column::right("inactive"),
-        Column::right("unevictable"),
-        Column::right("boost"),
-    ]);
-    let cell = |bytes: Option<Bytes>| bytes.map(mib).unwrap_or_default().into();
-    for zone in marks.nodes.iter().flat_map(|n| &n.zones).filter(|z| z.active.is_some()) {
-        let boost = zone.boost.filter(|b| b.0 > 0);
-        table.row([
-            format!("node {} {}", zone.node, zone.name).into(),
-            cell(zone.active),
-            cell(zone.inactive),
-            cell(zone.unevictable),
-            cell(boost),
-        ]);
-    }
-    if !table.is_empty() {
-        sheet.heading("Pages reclaim can look at (now)");
-        sheet.table(&table);
-    }
+    let zones = marks.nodes.iter().flat_map(|n| &n.zones).filter(|z| z.active.is_some());
+    let table = Table::of(zones)
+        .left("MiB", |zone| format!("node {} {}", zone.node, zone.name))
+        .right("active", |zone| zone.active.map(mib))
+        .right("inactive", |zone| zone.inactive.map(mib))
+        .right("unevictable", |zone| zone.unevictable.map(mib))
+        .right("boost", |zone| zone.boost.filter(|b| b.0 > 0).map(mib));
+    sheet.headed_table("Pages reclaim can look at (now)", table);
 }
 
 /// Free blocks by order: shown for the zone with most memory, since the others are small.
@@ -360,22 +302,18 @@ fn orders(sheet: &mut Sheet, marks: &Watermarks) {
     let zones = marks.nodes.iter().flat_map(|n| &n.zones);
     let Some(zone) = zones.filter(|z| !z.orders.is_empty()).max_by_key(|z| z.managed) else { return };
     let threshold = marks.extfrag_threshold.map(|t| format!("; the kernel compacts above {t}")).unwrap_or_default();
-    sheet.heading(&format!(
+    sheet.heading(format!(
         "Free blocks of node {} {} (now; index in thousandths: 0 lack of memory, 1000 fragmentation{threshold})",
         zone.node, zone.name
     ));
-    let mut columns = vec![Column::left("order")];
-    columns.extend(zone.orders.iter().map(|o| Column::right(&o.order.to_string())));
-    let mut table = Table::new(columns);
-    let mut blocks: Vec<Cell> = vec!["blocks".into()];
-    blocks.extend(zone.orders.iter().map(|o| Cell::from(number::count(o.free_blocks))));
-    let mut index: Vec<Cell> = vec!["index".into()];
-    index.extend(zone.orders.iter().map(|o| match o.index {
-        Index::Suitable => Cell::from("fits"),
-        Index::NoFreeBlock => Cell::from("none"),
-        Index::Thousandths(n) => Cell::from(n.to_string()),
+    let index = |index| match index {
+        Index::Suitable => "fits".to_owned(),
+        Index::NoFreeBlock => "none".to_owned(),
+        Index::Thousandths(n) => n.to_string(),
+    };
+    let rows = Table::of([true, false]).left("order", |blocks| if blocks { "blocks" } else { "index" });
+    let head = |order: &&Order| Column::right(&order.order.to_string());
+    sheet.table(rows.columns(&zone.orders, head, |order, blocks| {
+        if blocks { number::count(order.free_blocks) } else { index(order.index) }
     }));
-    table.cells(blocks);
-    table.cells(index);
-    sheet.table(&table);
 }

@@ -8,10 +8,8 @@ use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::shown::Screen;
-use ramline_sheet::text::{Cell, Column, Paint, Style, Table, number};
-use ramline_sheet::{Depth, Sheet};
+use crate::{SCHEMA_VERSION, Screen, UnseenSection};
+use ramline_sheet::{Cell, Column, Depth, Paint, Sheet, Style, Table, number};
 
 /// `show processes`: who holds memory.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -104,14 +102,14 @@ impl ShowProcesses {
 
     /// What bounds the answer is said unasked; how it is known, on request.
     fn answer(&self, sheet: &mut Sheet, who: &Who) {
-        sheet.answer(Paint::Bold, &words::first(who));
+        sheet.answer(Paint::Bold, words::first(who));
         if self.is_without_a_match() {
             return;
         }
         sheet.blank();
-        sheet.table(&table(who, self.sort));
+        sheet.table(table(who, self.sort));
         if self.more > 0 {
-            sheet.dim(&format!("and {}; --top N shows more", number::things(self.more, "more row")));
+            sheet.dim(format!("and {}; --top N shows more", number::things(self.more, "more row")));
         }
         let mut mark = Sheet::new();
         words::short_legend(who).into_iter().for_each(|legend| mark.dim(legend));
@@ -167,59 +165,39 @@ fn sorted(rows: &mut [Row], sort: SortBy) {
 
 /// The columns in the order in which they are read; what tells least goes first where there is little room, and what the rows are
 /// sorted by stays.
-fn table(who: &Who, sort: SortBy) -> Table {
-    let head = words::heading(who.by);
-    let sorted_by = |column: Column, what: SortBy, rank: u8| if sort == what { column } else { column.rank(rank) };
-    let number = Column::right;
-    let mut table = Table::new(vec![
-        if who.by == By::Tree { Column::name(head) } else { Column::wrapped(head) }.at_least(NAME),
-        number("pid").rank(3),
-        Column::left("user").rank(4),
-        sorted_by(number("processes"), SortBy::Count, 5),
-        number("uses"),
-        Column::left("").rank(6),
-        Column::left("between").rank(9),
-        sorted_by(number("anonymous"), SortBy::Anon, 7),
-        sorted_by(number("shared"), SortBy::Shared, 8),
-        sorted_by(number("rss"), SortBy::Rss, 11),
-        number("own").rank(10),
-        sorted_by(number("swap"), SortBy::Swap, 1),
-        number("costs").rank(13),
-        sorted_by(number("tables"), SortBy::PageTables, 12),
-        number("huge pool").rank(2),
-        sorted_by(number("growth"), SortBy::Growth, 1),
-        Column::wrapped("command").rank(2).at_least(COMMAND).lines(2),
-    ]);
+fn table(who: &Who, sort: SortBy) -> Table<&Row> {
+    let by = who.by;
+    let sorted_by = |head: &str, what: SortBy, rank: u8| {
+        let column = Column::right(head);
+        if sort == what { column } else { column.rank(rank) }
+    };
+    // Nothing is left empty, so that a column of nothing goes away.
+    let some = |bytes: Bytes| (bytes.0 > 0).then_some(bytes);
+    let name = if by == By::Tree { Column::name } else { Column::wrapped };
+    let depth = |row: &Row| usize::try_from(row.depth).unwrap_or(usize::MAX);
+    let about = |row: &Row| if row.holds.is_narrow() { "" } else { "~" };
+    let between = |row: &Row| (!row.holds.is_narrow()).then(|| format!("{} to {}", row.holds.low, row.holds.high));
     let most = who.rows.iter().map(|row| row.holds.value).max().unwrap_or_default();
-    who.rows.iter().for_each(|row| table.row(cells(who.by, row, most)));
-    table
-}
-
-/// Nothing is left empty, so that a column of nothing goes away.
-fn cells(by: By, row: &Row, most: Bytes) -> [Cell; 17] {
-    let some = |b: Bytes| Cell::from(if b.0 == 0 { String::new() } else { b.to_string() });
-    let when = |shown: bool, text: String| Cell::from(if shown { text } else { String::new() });
-    let narrow = row.holds.is_narrow();
-    let depth = usize::try_from(row.depth).unwrap_or(usize::MAX);
-    [
-        Cell::from(words::called(by, &row.name)).at_depth(depth),
-        row.pid.map(|pid| pid.to_string()).unwrap_or_default().into(),
-        row.user.as_deref().filter(|_| by != By::User).unwrap_or_default().into(),
-        when(by != By::Process, number::count(row.processes)),
-        format!("{}{}", if narrow { "" } else { "~" }, row.holds.value).into(),
-        Cell::bar(Paint::Plain, row.holds.value.share_of(most)),
-        when(!narrow, format!("{} to {}", row.holds.low, row.holds.high)),
-        some(row.anon),
-        some(row.shared),
-        some(row.rss),
-        row.own.map(|own| own.to_string()).unwrap_or_default().into(),
-        some(row.swap),
-        row.swap_costs.map(|costs| format!("~{}", costs.value)).unwrap_or_default().into(),
-        some(row.page_tables),
-        some(row.hugetlb),
-        row.growth.filter(|growth| growth.0 != 0).map(number::moved).unwrap_or_default().into(),
-        row.command.as_deref().unwrap_or_default().into(),
-    ]
+    Table::of(&who.rows)
+        .column(name(words::heading(by)).at_least(NAME), |row| {
+            Cell::from(words::called(by, &row.name)).at_depth(depth(row))
+        })
+        .column(Column::right("pid").rank(3), |row| row.pid.map(|pid| pid.to_string()))
+        .column(Column::left("user").rank(4), |row| row.user.as_ref().filter(|_| by != By::User))
+        .column(sorted_by("processes", SortBy::Count, 5), |row| (by != By::Process).then_some(row.processes))
+        .right("uses", |row| format!("{}{}", about(row), row.holds.value))
+        .column(Column::left("").rank(6), |row| Cell::bar(row.holds.value.share_of(most)))
+        .column(Column::left("between").rank(9), between)
+        .column(sorted_by("anonymous", SortBy::Anon, 7), |row| some(row.anon))
+        .column(sorted_by("shared", SortBy::Shared, 8), |row| some(row.shared))
+        .column(sorted_by("rss", SortBy::Rss, 11), |row| some(row.rss))
+        .column(Column::right("own").rank(10), |row| row.own)
+        .column(sorted_by("swap", SortBy::Swap, 1), |row| some(row.swap))
+        .column(Column::right("costs").rank(13), |row| row.swap_costs.map(|costs| format!("~{}", costs.value)))
+        .column(sorted_by("tables", SortBy::PageTables, 12), |row| some(row.page_tables))
+        .column(Column::right("huge pool").rank(2), |row| some(row.hugetlb))
+        .column(sorted_by("growth", SortBy::Growth, 1), |row| row.growth.filter(|by| by.0 != 0).map(number::moved))
+        .column(Column::wrapped("command").rank(2).at_least(COMMAND).lines(2), |row| row.command.as_ref())
 }
 
 #[cfg(test)]

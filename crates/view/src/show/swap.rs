@@ -1,6 +1,6 @@
 //! `show swap`: the areas in the order the kernel uses them, and what lies there apart from what moves.
 //!
-//! What it is not: a judgement by "swap used": pages parked long ago and never touched again cost nothing.
+//! "Swap used" decides nothing: pages parked long ago and never touched again cost nothing.
 
 use ramline_model::balance::{self, Balance};
 use ramline_model::swap::{self, Area, AreaKind, Flow, Slots, SwapState, SwapVerdict};
@@ -12,10 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::tiers::balance_words;
-use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Cell, Column, Paint, Table, number};
+use crate::{SCHEMA_VERSION, Screen, UnseenSection};
+use ramline_sheet::{Column, Paint, Sheet, Table, number};
 
 /// Swap on this machine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -71,17 +69,17 @@ impl Screen for ShowSwap {
             let compressor = zswap.compressor.as_deref().unwrap_or("a compressor not known");
             let pool =
                 zswap.max_pool_percent.map(|p| format!(", pool at most {p} % of RAM (setting)")).unwrap_or_default();
-            sheet.line(&format!(
+            sheet.line(format!(
                 "zswap is on ({compressor}{pool}): it keeps compressed pages in RAM before they reach an area."
             ));
         }
         if let Some(balance) = &self.balance {
             sheet.blank();
-            sheet.line(&balance_words(balance, self.swap.as_ref().map(|s| s.areas.len())));
+            sheet.line(balance_words(balance, self.swap.as_ref().map(|s| s.areas.len())));
         }
         let none = self.swap.as_ref().is_some_and(|s| s.areas.is_empty());
         if let Some(pages) = self.read_ahead_pages.filter(|_| !none) {
-            sheet.line(&format!(
+            sheet.line(format!(
                 "A swap-in from a disk reads {pages} pages at once (2^vm.page-cluster, setting), one from zram a single page \
                  (before Linux 7.0 except pages that processes share)."
             ));
@@ -99,21 +97,16 @@ pub(crate) fn areas_and_flow(sheet: &mut Sheet, state: &SwapState, span: Option<
         return;
     }
     sheet.heading("Areas in the order of use (now, uncompressed bytes)");
-    sheet.table(&areas(&state.areas));
-    for area in &state.areas {
-        if let Some(first) = &area.outranked_by {
-            sheet.painted(
-                Paint::Warn,
-                &format!("{} is used after {first}, which is a slower kind of device.", area.path),
-            );
-        }
+    sheet.table(areas(&state.areas));
+    for Area { path, outranked_by, .. } in &state.areas {
+        let slower = |first| format!("{path} is used after {first}, which is a slower kind of device.");
+        sheet.warn(outranked_by.as_ref().map(slower));
     }
     sheet.more("What lies in swap, and what moves", |more| {
-        more.point("  in swap  ", &format!("{} of {} (now)", state.used, state.total));
+        more.point("  in swap  ", format!("{} of {} (now)", state.used, state.total));
         for area in &state.areas {
-            if let Some(slots) = area.slots.filter(Slots::is_more_than_stored) {
-                more.point("           ", &format!("{}: {}", area.path, slots.words()));
-            }
+            let slots = area.slots.filter(Slots::is_more_than_stored);
+            more.point("           ", slots.map(|slots| format!("{}: {}", area.path, slots.words())));
         }
         match &state.flow {
             Some(flow) => flow_text(more, flow, span),
@@ -124,35 +117,32 @@ pub(crate) fn areas_and_flow(sheet: &mut Sheet, state: &SwapState, span: Option<
 
 /// The verdict on swap in a sentence.
 fn verdict_words(verdict: &SwapVerdict, span: Option<Nanos>) -> (Paint, String) {
-    let over = number::over(span);
+    let (over, rate) = (number::over(span), |bytes: &Bytes| number::per_second(*bytes));
     match verdict {
-        SwapVerdict::NoSwap => (
-            Paint::Bold,
-            "There is no swap: to make room the kernel can only drop page cache; process memory stays.".to_owned(),
-        ),
+        SwapVerdict::NoSwap => {
+            let text = "There is no swap: to make room the kernel can only drop page cache; process memory stays.";
+            (Paint::Bold, text.to_owned())
+        }
         SwapVerdict::Unused => (Paint::Good, format!("Swap is empty and nothing moves ({over}).")),
         SwapVerdict::Harmless { stock } => {
             (Paint::Good, format!("{stock} lie in swap and next to nothing moves ({over}): parked pages, harmless."))
         }
-        SwapVerdict::MovingOut { out_per_s } => (
-            Paint::Bold,
-            format!(
-                "{} are written to swap and none come back ({over}): memory is being made, no task waits for swap.",
-                number::per_second(*out_per_s)
-            ),
-        ),
-        SwapVerdict::Active { in_per_s, out_per_s } => (
-            Paint::Warn,
-            format!(
-                "Pages come back from swap at {} and leave at {} ({over}): tasks wait for them.",
-                number::per_second(*in_per_s),
-                number::per_second(*out_per_s)
-            ),
-        ),
-        SwapVerdict::Unknown { stock } => (
-            Paint::Bold,
-            format!("{stock} lie in swap (now); whether they move is not known: counters since boot give no rate."),
-        ),
+        SwapVerdict::MovingOut { out_per_s } => {
+            let out = rate(out_per_s);
+            let memory = "memory is being made, no task waits for swap";
+            (Paint::Bold, format!("{out} are written to swap and none come back ({over}): {memory}."))
+        }
+        SwapVerdict::Active { in_per_s, out_per_s } => {
+            let (back, out) = (rate(in_per_s), rate(out_per_s));
+            (
+                Paint::Warn,
+                format!("Pages come back from swap at {back} and leave at {out} ({over}): tasks wait for them."),
+            )
+        }
+        SwapVerdict::Unknown { stock } => {
+            let unknown = "whether they move is not known: counters since boot give no rate";
+            (Paint::Bold, format!("{stock} lie in swap (now); {unknown}."))
+        }
     }
 }
 
@@ -165,60 +155,36 @@ fn kind_words(kind: AreaKind) -> &'static str {
     }
 }
 
-fn areas(areas: &[Area]) -> Table {
-    let mut table = Table::new(vec![
-        Column::right("turn"),
-        Column::wrapped("area"),
-        Column::left("device").spare(),
-        Column::right("priority"),
-        Column::right("size"),
-        Column::right("uses"),
-        Column::right("share"),
-        Column::left(""),
-        Column::left(""),
-    ]);
-    for area in areas {
-        let device =
-            if area.is_file { format!("file; {}", kind_words(area.kind)) } else { kind_words(area.kind).to_owned() };
-        let striped = if area.striped_with.is_empty() { "" } else { "in turn with its equals" };
-        table.row([
-            area.turn.to_string().into(),
-            area.path.as_str().into(),
-            device.into(),
-            area.priority.to_string().into(),
-            area.size.to_string().into(),
-            area.used.to_string().into(),
-            area.share.map(number::percent).unwrap_or_default().into(),
-            Cell::bar(Paint::Plain, area.share),
-            striped.into(),
-        ]);
-    }
-    table
+fn areas(areas: &[Area]) -> Table<&Area> {
+    let device = |area: &Area| format!("{}{}", if area.is_file { "file; " } else { "" }, kind_words(area.kind));
+    let striped = |area: &Area| if area.striped_with.is_empty() { "" } else { "in turn with its equals" };
+    Table::of(areas)
+        .right("turn", |area| area.turn.to_string())
+        .wrapped("area", |area| &area.path)
+        .column(Column::left("device").spare(), device)
+        .right("priority", |area| area.priority.to_string())
+        .right("size", |area| area.size)
+        .right("uses", |area| area.used)
+        .right("share", |area| area.share.map(number::percent))
+        .bar(|area| area.share)
+        .left("", striped)
 }
 
 fn flow_text(sheet: &mut Sheet, flow: &Flow, span: Option<Nanos>) {
     let over = number::over(span);
     let pair = |read: Option<Bytes>, written: Option<Bytes>| {
-        let words = |b: Option<Bytes>| b.map_or_else(|| "not known".to_owned(), number::per_second);
-        format!("{} in, {} out, {over}", words(read), words(written))
+        let [read, written] = [read, written].map(|bytes| number::known(bytes.map(number::per_second)));
+        format!("{read} in, {written} out, {over}")
     };
-    sheet.point("  moving   ", &format!("areas: {}", pair(flow.in_per_s, flow.out_per_s)));
-    if flow.zswap_in_per_s.or(flow.zswap_out_per_s).is_some_and(|b| b.0 > 0) {
-        sheet.point("           ", &format!("zswap: {}", pair(flow.zswap_in_per_s, flow.zswap_out_per_s)));
+    sheet.point("  moving   ", format!("areas: {}", pair(flow.in_per_s, flow.out_per_s)));
+    for (read, written, what) in [
+        (flow.zswap_in_per_s, flow.zswap_out_per_s, "zswap"),
+        (flow.zero_in_per_s, flow.zero_out_per_s, "zero-filled pages, kept by a note instead of a device"),
+    ] {
+        let any = read.or(written).is_some_and(|bytes| bytes.0 > 0);
+        sheet.point("           ", any.then(|| format!("{what}: {}", pair(read, written))));
     }
-    if flow.zero_in_per_s.or(flow.zero_out_per_s).is_some_and(|b| b.0 > 0) {
-        sheet.point(
-            "           ",
-            &format!(
-                "zero-filled pages, kept by a note instead of a device: {}",
-                pair(flow.zero_in_per_s, flow.zero_out_per_s)
-            ),
-        );
-    }
-    if let Some(n) = flow.refaults_per_s {
-        sheet.point(
-            "           ",
-            &format!("refaults: {} process pages/s needed again after they left, {over}", number::figure(n)),
-        );
-    }
+    let refaults = flow.refaults_per_s.map(number::figure);
+    let refaults = refaults.map(|n| format!("refaults: {n} process pages/s needed again after they left, {over}"));
+    sheet.point("           ", refaults);
 }

@@ -1,6 +1,4 @@
 //! `show tiers`: the tiers memory moves between, what they use and cost, and the order in which they are reclaimed.
-//!
-//! What it is not: a simulation of reclaim.
 
 use ramline_evidence::TierReport;
 use ramline_model::balance::{self, Balance};
@@ -11,10 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::ShowSwap;
 use crate::measured::priced;
-use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Column, Paint, Table, number};
+use crate::{SCHEMA_VERSION, Screen, UnseenSection};
+use ramline_sheet::{Column, Paint, Sheet, Table, number};
 
 /// The tiers, fastest first.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -61,13 +57,13 @@ impl ShowTiers {
 impl Screen for ShowTiers {
     fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::new();
-        sheet.answer(Paint::Bold, &answer(&self.tiers));
+        sheet.answer(Paint::Bold, answer(&self.tiers));
         order(&mut sheet, &self.tiers);
         if let Some(balance) = &self.balance {
-            sheet.line(&balance_words(balance, self.swap_areas));
+            sheet.line(balance_words(balance, self.swap_areas));
         }
         if !self.conditions.is_empty() {
-            sheet.more("How the times were measured", |more| more.dim(&format!("{}.", self.conditions.join("; "))));
+            sheet.more("How the times were measured", |more| more.dim(format!("{}.", self.conditions.join("; "))));
         }
         super::unseen(&mut sheet, &self.unseen);
         if self.tiers.iter().all(|t| t.cost.is_none()) {
@@ -92,42 +88,29 @@ pub(crate) fn order(sheet: &mut Sheet, tiers: &[Tier]) {
         return;
     }
     sheet.blank();
-    sheet.table(&table(tiers));
+    sheet.table(table(tiers));
     sheet.more("How each is reclaimed", |more| {
         let mut order: Vec<&Tier> = tiers.iter().filter(|t| t.gives_way.is_some()).collect();
         ramline_units::sort_by_key(&mut order, |t| t.gives_way);
         for tier in order {
-            more.point(&format!("  {}. ", tier.gives_way.unwrap_or_default()), &format!("{}: {}", tier.name, tier.how));
+            more.point(&format!("  {}. ", tier.gives_way.unwrap_or_default()), format!("{}: {}", tier.name, tier.how));
         }
         for tier in tiers.iter().filter(|t| t.gives_way.is_none()) {
-            more.point("  -  ", &format!("{}: {}", tier.name, tier.how));
+            more.point("  -  ", format!("{}: {}", tier.name, tier.how));
         }
         more.dim("Sizes are of now, uncompressed. Tiers with the same number are balanced by swappiness and age.");
     });
 }
 
-fn table(tiers: &[Tier]) -> Table {
-    let mut table = Table::new(vec![
-        Column::wrapped("tier"),
-        Column::right("uses"),
-        Column::right("of"),
-        Column::right("RAM it takes").spare(),
-        Column::right("4 KiB: median"),
-        Column::right("99 % within").spare(),
-        Column::right("reclaimed"),
-    ]);
-    for tier in tiers {
-        table.row([
-            tier.name.as_str().into(),
-            tier.used.map(|b| b.to_string()).unwrap_or_else(|| "not known".into()).into(),
-            tier.capacity.map(|b| b.to_string()).unwrap_or_default().into(),
-            tier.ram.map(|b| b.to_string()).unwrap_or_else(|| "not known".into()).into(),
-            tier.cost.map(|c| c.ns_p50.to_string()).unwrap_or_default().into(),
-            tier.cost.map(|c| c.ns_p99.to_string()).unwrap_or_default().into(),
-            tier.gives_way.map_or_else(|| "no".to_owned(), nth).into(),
-        ]);
-    }
-    table
+fn table(tiers: &[Tier]) -> Table<&Tier> {
+    Table::of(tiers)
+        .wrapped("tier", |tier| &tier.name)
+        .right("uses", |tier| number::known(tier.used))
+        .right("of", |tier| tier.capacity)
+        .column(Column::right("RAM it takes").spare(), |tier| number::known(tier.ram))
+        .right("4 KiB: median", |tier| tier.cost.map(|c| c.ns_p50))
+        .column(Column::right("99 % within").spare(), |tier| tier.cost.map(|c| c.ns_p99))
+        .right("reclaimed", |tier| tier.gives_way.map_or_else(|| "no".to_owned(), nth))
 }
 
 /// The place in the order: `first`, `second`, `3rd`.
@@ -142,25 +125,19 @@ pub(crate) fn nth(place: u32) -> String {
 
 /// What a swappiness means in shares of scanning.
 pub(crate) fn balance_words(balance: &Balance, swap_areas: Option<usize>) -> String {
+    let set = format!("vm.swappiness is {} (setting, 0 to 200)", balance.swappiness);
     if swap_areas == Some(0) {
-        return format!(
-            "vm.swappiness is {} (setting, 0 to 200) and has no effect: without swap only file pages are reclaimed.",
-            balance.swappiness
-        );
+        return format!("{set} and has no effect: without swap only file pages are reclaimed.");
     }
     if balance.mglru {
         return format!(
-            "vm.swappiness is {} (setting, 0 to 200). Reclaim goes by generations (MGLRU): the classic shares do not apply, a \
-             higher value still means more process and tmpfs memory.",
-            balance.swappiness
+            "{set}. Reclaim goes by generations (MGLRU): the classic shares do not apply, a higher value still means more process and \
+             tmpfs memory."
         );
     }
+    let [equal, file, anon] = [balance.equal_costs, balance.file_costless, balance.anon_costless].map(number::percent);
     format!(
-        "vm.swappiness is {} (setting, 0 to 200): at equal costs {} of scanning goes to process and tmpfs memory, between {} \
-         and {} as file or swap reads get cheaper; the kernel does not export the costs it sees.",
-        balance.swappiness,
-        number::percent(balance.equal_costs),
-        number::percent(balance.file_costless),
-        number::percent(balance.anon_costless)
+        "{set}: at equal costs {equal} of scanning goes to process and tmpfs memory, between {file} and {anon} as file or swap reads \
+         get cheaper; the kernel does not export the costs it sees."
     )
 }

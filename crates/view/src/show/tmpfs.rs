@@ -2,7 +2,7 @@
 //!
 //! Below them, `Shmem` taken apart by kind and owner: `shared`.
 //!
-//! What it is not: a promise. What lies in tmpfs is lost at a reboot and may reach swap, if there is any, unencrypted.
+//! What lies in tmpfs is lost at a reboot and may reach swap, if there is any, unencrypted.
 
 mod shared;
 
@@ -10,16 +10,14 @@ use ramline_model::shmem::{self, Split};
 use ramline_model::tmpfs::{self, Fit, Model, TmpfsMount, TmpfsState};
 use ramline_snapshot::shmem::Shmem;
 use ramline_snapshot::{Snapshot, Wanted};
-use ramline_units::Limit;
+use ramline_units::{Bytes, Limit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Cell, Column, Paint, Table, number};
+use crate::{SCHEMA_VERSION, Screen, UnseenSection};
+use ramline_sheet::{Cell, Column, Paint, Sheet, Table, number};
 
-pub use shared::{By, TmpfsOptions};
+pub use shared::{TmpfsBy, TmpfsOptions};
 
 /// File systems in RAM, and directories held against it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -94,16 +92,16 @@ pub(crate) fn mounts(sheet: &mut Sheet, state: &TmpfsState, taken_apart: bool) {
     let over = state.limits_over_ram.map(|share| format!(", {} of RAM", number::percent(share))).unwrap_or_default();
     sheet.answer(
         Paint::Bold,
-        &format!("File systems in RAM use {} (now); together they may take {}{over}.", state.used, state.limits),
+        format!("File systems in RAM use {} (now); together they may take {}{over}.", state.used, state.limits),
     );
     let (used, empty): (Vec<&TmpfsMount>, Vec<&TmpfsMount>) =
         state.mounts.iter().partition(|mount| mount.used.is_none_or(|used| used.0 > 0));
     sheet.blank();
-    sheet.table(&mounts_table(&used));
-    sheet.more("Mounts with nothing in them", |more| more.table(&mounts_table(&empty)));
+    sheet.table(mounts_table(&used));
+    sheet.more("Mounts with nothing in them", |more| more.table(mounts_table(&empty)));
     quotas(sheet, state);
     if let Some(elsewhere) = state.elsewhere.filter(|_| !taken_apart) {
-        sheet.line(&if elsewhere.is_negative() {
+        sheet.line(if elsewhere.is_negative() {
             format!("The mounts hold {} more than Shmem counts in RAM (now): as much of them is on swap.", elsewhere.magnitude())
         } else {
             format!("{elsewhere} of Shmem are in no mount seen here (now): shared segments, memfd, graphics, other name spaces.")
@@ -116,12 +114,8 @@ const MOST_USERS: usize = 5;
 
 /// The third limit beside bytes and inodes.
 fn quotas(sheet: &mut Sheet, state: &TmpfsState) {
-    let with = || state.mounts.iter().filter_map(|mount| Some((mount, mount.quotas.as_ref()?)));
-    if with().next().is_none() {
-        return;
-    }
-    sheet.heading("Quotas: what one user may use (at it, writes fail with \"Disk quota exceeded\")");
-    let or_none = |bytes: Option<ramline_units::Bytes>| bytes.map_or_else(|| "no limit".to_owned(), |b| b.to_string());
+    let no_limit = || "no limit".to_owned();
+    let or_none = |bytes: Option<Bytes>| bytes.map_or_else(no_limit, |bytes| bytes.to_string());
     let mut table = Table::new(vec![
         Column::wrapped("mount"),
         Column::left("of"),
@@ -130,76 +124,56 @@ fn quotas(sheet: &mut Sheet, state: &TmpfsState) {
         Column::right("share"),
         Column::right("inodes"),
     ]);
-    for (mount, quotas) in with() {
+    for (mount, quotas) in state.mounts.iter().filter_map(|mount| Some((mount, mount.quotas.as_ref()?))) {
         for it in quotas.uses.iter().take(MOST_USERS) {
             let near = if it.fullest() >= 0.9 { Paint::Warn } else { Paint::Plain };
-            let allowed = it.quota.inode_limit.map_or_else(|| "no limit".to_owned(), number::count);
+            let (used, allowed) = (it.quota.inodes_used, it.quota.inode_limit.map_or_else(no_limit, number::count));
             table.row([
-                mount.at.as_str().into(),
-                it.who().as_str().into(),
-                it.quota.used.to_string().into(),
+                Cell::from(&mount.at),
+                it.who().into(),
+                it.quota.used.into(),
                 or_none(it.quota.limit).into(),
-                Cell::painted(near, &it.share.map(number::percent).unwrap_or_default()),
-                Cell::painted(near, &format!("{} of {allowed}", number::count(it.quota.inodes_used))),
+                Cell::painted(near, it.share.map(number::percent)),
+                Cell::painted(near, format!("{} of {allowed}", number::count(used))),
             ]);
         }
+        let none = Cell::default;
         for default in &quotas.defaults {
-            let inodes = default.inodes.map(number::count).unwrap_or_default();
             let who = if default.group { "any other group" } else { "any other user" };
-            table.row([
-                mount.at.as_str().into(),
-                who.into(),
-                "".into(),
-                or_none(default.bytes).into(),
-                "".into(),
-                inodes.into(),
-            ]);
+            let (bytes, inodes) = (or_none(default.bytes).into(), default.inodes.into());
+            table.row([Cell::from(&mount.at), who.into(), none(), bytes, none(), inodes]);
         }
         if quotas.uses.is_empty() && quotas.defaults.is_empty() {
-            table.row([mount.at.as_str().into(), "users".into(), "".into(), "not known".into(), "".into(), "".into()]);
+            table.row([Cell::from(&mount.at), "users".into(), none(), "not known".into(), none(), none()]);
         }
     }
-    sheet.table(&table);
+    sheet.headed_table("Quotas: what one user may use (at it, writes fail with \"Disk quota exceeded\")", table);
 }
 
-fn mounts_table(mounts: &[&TmpfsMount]) -> Table {
-    let mut table = Table::new(vec![
-        Column::wrapped("mount"),
-        Column::left("type").spare(),
-        Column::right("uses"),
-        Column::right("at most"),
-        Column::right("share"),
-        Column::left(""),
-        Column::right("of RAM").spare(),
-        Column::right("inodes"),
-        Column::left("may go to swap").spare(),
-    ]);
-    mounts.iter().for_each(|mount| table.row(mount_row(mount)));
-    table
-}
-
-fn mount_row(mount: &TmpfsMount) -> [Cell; 9] {
-    let also = if mount.also_at.is_empty() { String::new() } else { format!(" (also {})", mount.also_at.join(", ")) };
-    let limit = match mount.size {
+fn mounts_table<'a>(mounts: &[&'a TmpfsMount]) -> Table<&'a TmpfsMount> {
+    let place = |mount: &TmpfsMount| match mount.also_at.as_slice() {
+        [] => mount.at.clone(),
+        also => format!("{} (also {})", mount.at, also.join(", ")),
+    };
+    let limit = |mount: &TmpfsMount| match mount.size {
         Some(Limit::At(bytes)) => bytes.to_string(),
         Some(Limit::Max) => "no limit".to_owned(),
         None => "not known".to_owned(),
     };
-    let inodes = mount
-        .inodes_used
-        .zip(mount.inodes)
-        .map(|(used, all)| format!("{} of {}", number::count(used), number::count(all)));
-    [
-        format!("{}{also}", mount.at).into(),
-        mount.fs.as_str().into(),
-        mount.used.map_or_else(|| "not known".to_owned(), |b| b.to_string()).into(),
-        limit.into(),
-        mount.share.map(number::percent).unwrap_or_default().into(),
-        Cell::bar(Paint::Plain, mount.share),
-        mount.share_of_ram.map(number::percent).unwrap_or_default().into(),
-        inodes.unwrap_or_else(|| "no limit".to_owned()).into(),
-        if mount.swappable { "yes" } else { "no" }.into(),
-    ]
+    let inodes = |mount: &TmpfsMount| match mount.inodes_used.zip(mount.inodes) {
+        Some((used, all)) => format!("{} of {}", number::count(used), number::count(all)),
+        None => "no limit".to_owned(),
+    };
+    Table::of(mounts.iter().copied())
+        .wrapped("mount", place)
+        .column(Column::left("type").spare(), |mount| &mount.fs)
+        .right("uses", |mount| number::known(mount.used))
+        .right("at most", limit)
+        .right("share", |mount| mount.share.map(number::percent))
+        .bar(|mount| mount.share)
+        .column(Column::right("of RAM").spare(), |mount| mount.share_of_ram.map(number::percent))
+        .right("inodes", inodes)
+        .column(Column::left("may go to swap").spare(), |mount| if mount.swappable { "yes" } else { "no" })
 }
 
 /// The model in words.
@@ -223,16 +197,14 @@ pub(crate) fn fit_sentence(fit: &Fit) -> String {
         (true, false) => "fits under every limit".to_owned(),
         (true, true) => "fits under every limit as far as it was walked".to_owned(),
         (false, _) => {
-            let broken: Vec<&str> =
-                fit.margins.iter().filter(|m| m.margin.is_negative()).map(|m| short(m.model)).collect();
-            let inodes = if fit.inode_margin < 0 { vec!["inodes"] } else { vec![] };
-            format!("does not fit by: {}", [broken, inodes].concat().join(", "))
+            let broken = fit.margins.iter().filter(|m| m.margin.is_negative()).map(|m| short(m.model));
+            let broken: Vec<&str> = broken.chain((fit.inode_margin < 0).then_some("inodes")).collect();
+            format!("does not fit by: {}", broken.join(", "))
         }
     };
     let files = number::things(fit.inodes, "inode");
-    let first =
-        fit.breaks_first.map(|model| format!("; {} breaks first as it grows", short(model))).unwrap_or_default();
-    format!("{} {place} {need} and {files}: {answer}{first}", fit.path)
+    let first = fit.breaks_first.map(|model| format!("; {} breaks first as it grows", short(model)));
+    format!("{} {place} {need} and {files}: {answer}{}", fit.path, first.unwrap_or_default())
 }
 
 fn short(model: Model) -> &'static str {
@@ -254,74 +226,52 @@ pub(crate) fn fits(sheet: &mut Sheet, fits: &[Fit]) {
     sheet.heading("Would these directories fit into RAM?");
     for fit in fits.iter().filter(|fit| fit.need.0 > 0 || !fit.fits) {
         let paint = if fit.fits { Paint::Plain } else { Paint::Warn };
-        sheet.painted(paint, &format!("{}.", fit_sentence(fit)));
+        sheet.painted(paint, format!("{}.", fit_sentence(fit)));
     }
     sheet.more("What each limit would leave (negative: it breaks)", |more| limits(more, fits));
 }
 
 fn limits(sheet: &mut Sheet, fits: &[Fit]) {
-    let on_tmpfs = fits.iter().flat_map(|f| &f.margins).any(|m| m.model == Model::Mount);
-    let mut table = Table::new(vec![
-        Column::wrapped("directory"),
-        Column::right("needs"),
-        Column::right(if on_tmpfs { "RAM/2 or mount" } else { "half of RAM" }),
-        Column::right("half of free"),
-        Column::right("available"),
-        Column::right("free + swap"),
-        Column::right("inodes"),
-        Column::right("inodes left"),
-    ]);
+    let margin = |fit: &Fit, model: Model| match fit.margins.iter().find(|m| m.model == model) {
+        None => Cell::from("not known"),
+        Some(m) => Cell::painted(if m.margin.is_negative() { Paint::Warn } else { Paint::Plain }, m.margin),
+    };
+    let is_mount = |fit: &Fit| fit.margins.iter().any(|m| m.model == Model::Mount);
+    let first = |fit: &Fit| if is_mount(fit) { Model::Mount } else { Model::HalfOfRam };
+    let inodes_left = |fit: &Fit| {
+        let sign = if fit.inode_margin < 0 { "-" } else { "" };
+        let left = || format!("{sign}{}", number::count(fit.inode_margin.unsigned_abs()));
+        if fit.inode_limit == u64::MAX { "no limit".to_owned() } else { left() }
+    };
+    let table = Table::of(fits)
+        .wrapped("directory", |fit| &fit.path)
+        .right("needs", |fit| format!("{}{}", if fit.lower_bound { ">= " } else { "" }, fit.need))
+        .right(if fits.iter().any(is_mount) { "RAM/2 or mount" } else { "half of RAM" }, |fit| margin(fit, first(fit)))
+        .right("half of free", |fit| margin(fit, Model::HalfOfFree))
+        .right("available", |fit| margin(fit, Model::Available))
+        .right("free + swap", |fit| margin(fit, Model::FreePlusSwap))
+        .right("inodes", |fit| fit.inodes)
+        .right("inodes left", inodes_left);
+    sheet.table(table);
     for fit in fits {
-        table.cells(fit_row(fit));
-    }
-    sheet.table(&table);
-    for fit in fits {
-        let aside = aside(fit);
-        if !aside.is_empty() {
-            sheet.point("  - ", &format!("{}: {aside}", fit.path));
-        }
+        sheet.point("  - ", aside(fit).map(|aside| format!("{}: {aside}.", fit.path)));
     }
     let mut limits: Vec<String> =
         fits.iter().flat_map(|f| &f.margins).map(|m| format!("{} {}", model_words(m.model), m.limit)).collect();
     let mut told = std::collections::BTreeSet::new();
     limits.retain(|limit| told.insert(limit.clone()));
-    sheet.dim(&format!("Limits: {}. No limit credits what is in the page cache already.", limits.join("; ")));
-}
-
-fn fit_row(fit: &Fit) -> Vec<Cell> {
-    let margin = |model: Model| {
-        let margin = fit.margins.iter().find(|m| m.model == model);
-        margin.map_or_else(
-            || Cell::from("not known"),
-            |m| Cell::painted(if m.margin.is_negative() { Paint::Warn } else { Paint::Plain }, &m.margin.to_string()),
-        )
-    };
-    let sign = if fit.inode_margin < 0 { "-" } else { "" };
-    vec![
-        fit.path.as_str().into(),
-        format!("{}{}", if fit.lower_bound { ">= " } else { "" }, fit.need).into(),
-        margin(if fit.margins.iter().any(|m| m.model == Model::Mount) { Model::Mount } else { Model::HalfOfRam }),
-        margin(Model::HalfOfFree),
-        margin(Model::Available),
-        margin(Model::FreePlusSwap),
-        number::count(fit.inodes).into(),
-        if fit.inode_limit == u64::MAX {
-            "no limit".into()
-        } else {
-            format!("{sign}{}", number::count(fit.inode_margin.unsigned_abs())).into()
-        },
-    ]
+    sheet.dim(format!("Limits: {}. No limit credits what is in the page cache already.", limits.join("; ")));
 }
 
 /// What is cached already, and what would have to leave.
-fn aside(fit: &Fit) -> String {
+fn aside(fit: &Fit) -> Option<String> {
     let mut out = Vec::new();
-    if let Some(cached) = fit.cached.filter(|c| c.0 > 0 && !fit.already_tmpfs) {
-        out.push(format!(
+    out.extend(fit.cached.filter(|c| c.0 > 0 && !fit.already_tmpfs).map(|cached| {
+        format!(
             "{cached} of it are in the page cache already: moving them needs no further RAM, but they can then no longer be \
              dropped (without swap they stay)"
-        ));
-    }
+        )
+    }));
     if let Some(gone) = fit.pushed_out {
         let parts = [
             (gone.cache, "of clean page cache"),
@@ -329,9 +279,7 @@ fn aside(fit: &Fit) -> String {
             (gone.nowhere, "with no place to go"),
         ];
         let moved: Vec<String> = parts.iter().filter(|(b, _)| b.0 > 0).map(|(b, what)| format!("{b} {what}")).collect();
-        if !moved.is_empty() {
-            out.push(format!("it would push out {}", moved.join(", ")));
-        }
+        out.extend((!moved.is_empty()).then(|| format!("it would push out {}", moved.join(", "))));
     }
-    if out.is_empty() { String::new() } else { format!("{}.", out.join("; ")) }
+    (!out.is_empty()).then(|| out.join("; "))
 }

@@ -1,6 +1,6 @@
 //! `show translate`: what other tools would call used here, with the formula of each in this machine's numbers.
 //!
-//! What it is not: a run of those tools. A row holds for the versions it names, whether they are installed or not.
+//! A row holds for the versions it names, whether they are installed or not.
 
 use ramline_model::translate::{
     self, Difference, Formula, GroupTable, Here, Installed, Row, Sign, SystemTable, ToolSpread,
@@ -10,10 +10,8 @@ use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Cell, Column, Paint, Table, number};
+use crate::{SCHEMA_VERSION, Screen, UnseenSection};
+use ramline_sheet::{Cell, Column, Paint, Sheet, Table, number};
 
 /// `show translate`: what other tools would call used here.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -68,18 +66,10 @@ impl Screen for ShowTranslate {
         let mut sheet = Sheet::new();
         match &self.system {
             Some(system) => machine(&mut sheet, system),
-            None => {
-                sheet.answer(Paint::Bold, "What other tools would show is not known: /proc/meminfo was not seen.");
-            }
+            None => sheet.answer(Paint::Bold, "What other tools would show is not known: /proc/meminfo was not seen."),
         }
-        for group in &self.groups {
-            one_group(&mut sheet, group);
-        }
-        let notes = self.system.as_ref().map(|system| system.notes.as_slice()).unwrap_or_default();
-        if !notes.is_empty() {
-            sheet.heading("What they treat alike");
-        }
-        notes.iter().for_each(|note| sheet.point("  ", note));
+        self.groups.iter().for_each(|group| one_group(&mut sheet, group));
+        sheet.headed_points("What they treat alike", self.system.iter().flat_map(|system| &system.notes));
         super::unseen(&mut sheet, &self.unseen);
         sheet
     }
@@ -87,11 +77,11 @@ impl Screen for ShowTranslate {
 
 fn machine(sheet: &mut Sheet, system: &SystemTable) {
     if let Some(spread) = &system.spread {
-        sheet.answer(Paint::Bold, &format!("On this machine \"used\" is {}", spread_words(spread)));
+        sheet.answer(Paint::Bold, format!("On this machine \"used\" is {}", spread_words(spread)));
     }
     let free =
         system.mem_free.map(|free| format!(", of which {free} are free pages: on those all agree")).unwrap_or_default();
-    sheet.line(&format!(
+    sheet.line(format!(
         "Each tool adds up the same counters in another way; here all are of one moment. MemTotal is {}{free}. Old versions stand \
          last and are left out of the first sentence.",
         system.mem_total
@@ -105,10 +95,8 @@ fn machine(sheet: &mut Sheet, system: &SystemTable) {
 
 fn one_group(sheet: &mut Sheet, group: &GroupTable) {
     let limit = group.limit.map_or_else(|| "no limit of its own".to_owned(), |limit| format!("its limit is {limit}"));
-    sheet.heading(&format!("The control group {} ({limit})", group.path));
-    if let Some(spread) = &group.spread {
-        sheet.line(&format!("Its use is {}", spread_words(spread)));
-    }
+    sheet.heading(format!("The control group {} ({limit})", group.path));
+    sheet.line(group.spread.as_ref().map(|spread| format!("Its use is {}", spread_words(spread))));
     sheet.blank();
     summary(sheet, &group.rows, group.limit);
     sheet.more("The formulas for this group, in MiB", |more| formulas(more, &group.rows));
@@ -122,32 +110,18 @@ fn spread_words(spread: &ToolSpread) -> String {
 }
 
 fn summary(sheet: &mut Sheet, rows: &[Row], whole: Option<Bytes>) {
-    let mut table = Table::new(vec![
-        Column::wrapped("tool").at_least(17),
-        Column::wrapped("versions").at_least(16),
-        Column::wrapped("installed"),
-        Column::right("used"),
-        Column::left("of largest"),
-        Column::right("share").spare(),
-        Column::right("cache").spare(),
-        Column::right("available").spare(),
-    ]);
-    let shown = |formula: &Option<Formula>| formula.as_ref().map(|f| f.bytes.to_string()).unwrap_or_default();
-    for (row, largest) in rows.iter().zip(translate::of_largest(rows)) {
-        let used = row.used.as_ref().map_or_else(|| "not known".to_owned(), |formula| formula.bytes.to_string());
-        let share = whole.and_then(|whole| row.share_of(whole));
-        table.row([
-            row.tool.as_str().into(),
-            row.versions.as_str().into(),
-            row.here.as_ref().map(installed).unwrap_or_default().into(),
-            used.into(),
-            Cell::bar(Paint::Plain, largest),
-            share.map(number::percent).unwrap_or_default().into(),
-            shown(&row.cache).into(),
-            shown(&row.available).into(),
-        ]);
-    }
-    sheet.table(&table);
+    let bytes = |formula: &Option<Formula>| formula.as_ref().map(|formula| formula.bytes);
+    let share = |row: &Row| whole.and_then(|whole| row.share_of(whole)).map(number::percent);
+    let table = Table::of(rows.iter().zip(translate::of_largest(rows)))
+        .column(Column::wrapped("tool").at_least(17), |(row, _)| &row.tool)
+        .column(Column::wrapped("versions").at_least(16), |(row, _)| &row.versions)
+        .wrapped("installed", |(row, _)| row.here.as_ref().map(installed))
+        .right("used", |(row, _)| number::known(bytes(&row.used)))
+        .column(Column::left("of largest"), |(_, share)| Cell::bar(share))
+        .column(Column::right("share").spare(), |(row, _)| share(row))
+        .column(Column::right("cache").spare(), |(row, _)| bytes(&row.cache))
+        .column(Column::right("available").spare(), |(row, _)| bytes(&row.available));
+    sheet.table(table);
 }
 
 /// `4.0.2`, `yes` where the version is not known, and `no: 1.2.13` where the row is not that version's.
@@ -162,26 +136,26 @@ fn installed(here: &Here) -> String {
 fn formulas(sheet: &mut Sheet, rows: &[Row]) {
     let mut first = true;
     for row in rows {
-        sheet.line(&format!("{} ({})", row.tool, row.versions));
+        sheet.line(format!("{} ({})", row.tool, row.versions));
         if let Some(counter) = &row.missing {
-            sheet.point("    ", &format!("Not known: there is no {counter} here."));
+            sheet.point("    ", format!("Not known: there is no {counter} here."));
             continue;
         }
         let same = !first && row.differs.is_empty();
         match &row.used {
-            Some(used) if same => sheet.point("    ", &format!("{} is the same sum as in the row above.", used.name)),
-            Some(used) => sheet.point("    ", &sum(used)),
+            Some(used) if same => sheet.point("    ", format!("{} is the same sum as in the row above.", used.name)),
+            Some(used) => sheet.point("    ", sum(used)),
             None => {}
         }
         for formula in [&row.cache, &row.available].into_iter().flatten().filter(|f| f.terms.len() > 1) {
-            sheet.point("    ", &sum(formula));
+            sheet.point("    ", sum(formula));
         }
         if let Some(swap) = row.swap_used.as_ref().filter(|swap| swap.bytes.0 > 0) {
-            sheet.point("    ", &format!("of swap, {}", sum(swap)));
+            sheet.point("    ", format!("of swap, {}", sum(swap)));
         }
         let against = differences(&row.differs);
         if !against.is_empty() {
-            sheet.point("    ", &format!("Against the row above: {against}."));
+            sheet.point("    ", format!("Against the row above: {against}."));
         }
         sheet.point("    ", &row.why);
         first = false;

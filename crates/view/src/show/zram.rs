@@ -1,18 +1,16 @@
 //! `show zram`: how far it is set up, every field with unit and scope, what it gains, and the capacity formula.
 //!
-//! What it is not: a choice of algorithm or size. zram is RAM holding compressed pages; its size is no memory.
+//! zram is RAM holding compressed pages; its size is no memory.
 
 use ramline_model::swap::Slots;
 use ramline_model::zram::{self, Device, Field, FieldValue, Gain, Rung, Scope, Step, Unit, ZramState};
 use ramline_snapshot::{Snapshot, Wanted};
-use ramline_units::Bytes;
+use ramline_units::{Bytes, Ratio};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::report::{SCHEMA_VERSION, UnseenSection};
-use crate::shown::Screen;
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Column, Paint, Table, number};
+use crate::{SCHEMA_VERSION, Screen, UnseenSection};
+use ramline_sheet::{Paint, Sheet, Table, number};
 
 /// zram on this machine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -104,30 +102,17 @@ fn ladder(rung: Rung) -> String {
 pub(crate) fn state_text(sheet: &mut Sheet, state: &ZramState, ram: Option<Bytes>) {
     sheet.answer(Paint::Bold, sentence(state.rung));
     if !matches!(state.rung, Rung::Active | Rung::Outranked) {
-        sheet.line(&ladder(state.rung));
+        sheet.line(ladder(state.rung));
     }
-    if let Some(container) = &state.container {
-        sheet.line(&format!(
-            "This is a container ({container}): zram belongs to the host and nothing can be set up here."
-        ));
-    }
+    let host = |name| format!("This is a container ({name}): zram belongs to the host and nothing can be set up here.");
+    sheet.line(state.container.as_ref().map(host));
     for device in &state.devices {
-        if let Some(over) = &device.outranked_by {
-            sheet.painted(Paint::Warn, &format!("{}: {}.", device.name, over.words()));
-        }
+        sheet.warn(device.outranked_by.as_ref().map(|over| format!("{}: {}.", device.name, over.words())));
     }
-    if state.zswap_in_front {
-        sheet.painted(
-            Paint::Warn,
-            "zswap is on as well and stands in front: pages are compressed there first, and again here.",
-        );
-    }
-    if state.pool_starved {
-        sheet.painted(
-            Paint::Bad,
-            "Every zone is at its min watermark: zram itself may fail to get memory for new pages.",
-        );
-    }
+    let zswap = "zswap is on as well and stands in front: pages are compressed there first, and again here.";
+    sheet.warn(state.zswap_in_front.then_some(zswap));
+    let starved = "Every zone is at its min watermark: zram itself may fail to get memory for new pages.";
+    sheet.painted(Paint::Bad, state.pool_starved.then_some(starved));
     if let Some(step) = state.next.as_ref().filter(|_| state.container.is_none()) {
         if state.rung.is_begun() {
             next(sheet, "Next step: ", step);
@@ -150,36 +135,28 @@ fn next(sheet: &mut Sheet, label: &str, step: &Step) {
 fn device_text(sheet: &mut Sheet, device: &Device, ram: Option<Bytes>) {
     let algorithm = device.algorithm.as_deref().unwrap_or("algorithm not known");
     let priority = device.priority.map(|p| format!(", swap priority {p}")).unwrap_or_default();
-    sheet.heading(&format!("{}: {}, {algorithm}{priority}", device.name, rung_words(device.rung)));
+    sheet.heading(format!("{}: {}, {algorithm}{priority}", device.name, rung_words(device.rung)));
     if device.beyond_twice_ram {
-        sheet.painted(
-            Paint::Warn,
-            "It is larger than twice the RAM: at 2:1 it cannot fill, and its slot table costs RAM meanwhile.",
-        );
+        sheet.warn("It is larger than twice the RAM: at 2:1 it cannot fill, and its slot table costs RAM meanwhile.");
     }
-    if let Some(n) = device.failed_writes.filter(|n| *n > 0) {
-        sheet.painted(
-            Paint::Bad,
-            &format!(
-                "{} writes failed since the device was made: its limit was hit, or no memory was found.",
-                number::count(n)
-            ),
-        );
-    }
+    let failed = device.failed_writes.filter(|n| *n > 0).map(number::count);
+    let failed = failed
+        .map(|n| format!("{n} writes failed since the device was made: its limit was hit, or no memory was found."));
+    sheet.painted(Paint::Bad, failed);
     if let Some(gain) = device.gain.as_ref().filter(|_| device.disksize.0 > 0) {
         gain_text(sheet, device, gain, ram);
     }
     sheet.more(&format!("What {} can do", device.name), |more| {
         if device.algorithms.len() > 1 {
-            more.dim(&format!("Algorithms this kernel offers here: {}.", device.algorithms.join(", ")));
+            more.dim(format!("Algorithms this kernel offers here: {}.", device.algorithms.join(", ")));
         }
-        more.dim(&format!("Writeback: {}. Recompression: {}.", writeback(device), recompression(device)));
+        more.dim(format!("Writeback: {}. Recompression: {}.", writeback(device), recompression(device)));
     });
     if device.disksize.0 == 0 {
         sheet.line("It has no size yet, so all its statistics are 0.");
         return;
     }
-    sheet.more(&format!("Every statistic of {}", device.name), |more| more.table(&fields(&device.fields)));
+    sheet.more(&format!("Every statistic of {}", device.name), |more| more.table(fields(&device.fields)));
 }
 
 /// Whether pages that gain nothing can leave the RAM.
@@ -202,105 +179,72 @@ fn recompression(device: &Device) -> String {
 
 fn gain_text(sheet: &mut Sheet, device: &Device, gain: &Gain, ram: Option<Bytes>) {
     if gain.stored.0 == 0 {
-        sheet.line(&format!(
+        sheet.line(format!(
             "Nothing is stored in it yet. Its slot table alone takes {} of RAM (16 bytes a page of its size).",
             gain.slot_table
         ));
         return;
     }
-    sheet.line(&format!(
-        "It stores {} of pages in {} of RAM, plus {} slot table (now): net gain {}.",
-        gain.stored, gain.mem_used, gain.slot_table, gain.net_saved
+    let Gain { stored, mem_used, slot_table, net_saved, .. } = gain;
+    sheet.line(format!(
+        "It stores {stored} of pages in {mem_used} of RAM, plus {slot_table} slot table (now): net gain {net_saved}."
     ));
-    if let Some(slots) = device.slots.filter(Slots::is_more_than_stored) {
-        sheet.line(&format!("As swap: {}.", slots.words()));
-    }
+    let slots = device.slots.filter(Slots::is_more_than_stored);
+    sheet.line(slots.map(|slots| format!("As swap: {}.", slots.words())));
     sheet.more(&format!("What {} gains, number by number", device.name), |more| gain_table(more, device, gain, ram));
 }
 
 fn gain_table(sheet: &mut Sheet, device: &Device, gain: &Gain, ram: Option<Bytes>) {
-    let mut table = Table::new(vec![Column::left(""), Column::right(""), Column::wrapped("")]).indented(2);
-    let mut add = |name: &str, value: Option<String>, how: &str| {
-        if let Some(value) = value {
-            table.row([name.into(), value.into(), how.into()]);
-        }
-    };
     let told = gain.tells();
-    if !told {
-        sheet.line(&format!(
-            "Ratios, cost when full and capacity: too little stored to tell ({} in RAM, {} would do).",
-            gain.resident,
-            zram::ENOUGH_RESIDENT
-        ));
-    }
-    add(
-        "true ratio",
-        gain.true_ratio.filter(|_| told).map(|r| r.to_string()),
-        "compressed pages over their payload; same-filled and written-back pages left out",
-    );
-    add(
-        "effective ratio",
-        gain.effective_ratio.filter(|_| told).map(|r| r.to_string()),
-        "the same over the RAM used, allocator overhead included",
-    );
-    add(
-        "zramctl's COMP-RATIO",
-        gain.zramctl_ratio.filter(|_| told).map(|r| r.to_string()),
-        "DATA over TOTAL: counts same-filled and written-back pages too, so it overstates",
-    );
-    add("allocator efficiency", gain.efficiency.map(number::percent), "payload over RAM used");
-    add(
-        "incompressible",
-        gain.incompressible.map(number::percent),
-        "of compressed pages are kept whole and gain nothing",
-    );
-    add("room left", Some(gain.headroom.to_string()), "of its size, uncompressed");
-    add("until its limit", gain.limit_headroom.map(|b| b.to_string()), "of RAM; writes fail there");
-    add("limit in use", gain.limit_use.map(number::percent), "writes fail at 100 %");
-    add(
-        "RAM when full",
-        gain.full_cost.filter(|_| told).map(|b| b.to_string()),
-        "at the effective ratio, slot table included",
-    );
-    sheet.table(&table);
+    let too_little = || {
+        let (resident, enough) = (gain.resident, zram::ENOUGH_RESIDENT);
+        format!(
+            "Ratios, cost when full and capacity: too little stored to tell ({resident} in RAM, {enough} would do)."
+        )
+    };
+    sheet.line((!told).then(too_little));
+    let ratio = |ratio: Option<Ratio>| ratio.filter(|_| told).map(|ratio| ratio.to_string());
+    let percent = |share: Option<f64>| share.map(number::percent);
+    let bytes = |bytes: Option<Bytes>| bytes.map(|bytes| bytes.to_string());
+    let payload = "compressed pages over their payload; same-filled and written-back pages left out";
+    let zramctl = "DATA over TOTAL: counts same-filled and written-back pages too, so it overstates";
+    let rows = [
+        ("true ratio", ratio(gain.true_ratio), payload),
+        ("effective ratio", ratio(gain.effective_ratio), "the same over the RAM used, allocator overhead included"),
+        ("zramctl's COMP-RATIO", ratio(gain.zramctl_ratio), zramctl),
+        ("allocator efficiency", percent(gain.efficiency), "payload over RAM used"),
+        ("incompressible", percent(gain.incompressible), "of compressed pages are kept whole and gain nothing"),
+        ("room left", Some(gain.headroom.to_string()), "of its size, uncompressed"),
+        ("until its limit", bytes(gain.limit_headroom), "of RAM; writes fail there"),
+        ("limit in use", percent(gain.limit_use), "writes fail at 100 %"),
+        ("RAM when full", bytes(gain.full_cost.filter(|_| told)), "at the effective ratio, slot table included"),
+    ];
+    let rows = Table::of(rows.iter().filter(|row| row.1.is_some())).left("", |row| row.0);
+    sheet.table(rows.right("", |row| row.1.as_ref()).wrapped("", |row| row.2).indented(2));
     if let (true, Some(ram), Some(ratio), Some(capacity)) = (told, ram, gain.effective_ratio, gain.capacity) {
         let size = device.disksize;
-        sheet.line(&format!("Capacity when full = RAM - zram/ratio + zram = {ram} - {size}/{:.2} + {size} = {capacity}, at the ratio so far.", ratio.0));
+        sheet.line(format!("Capacity when full = RAM - zram/ratio + zram = {ram} - {size}/{:.2} + {size} = {capacity}, at the ratio so far.", ratio.0));
     }
 }
 
-fn fields(fields: &[Field]) -> Table {
-    let mut table = Table::new(vec![
-        Column::left("field"),
-        Column::left("zramctl"),
-        Column::right("value"),
-        Column::left("scope"),
-        Column::wrapped("meaning"),
-    ]);
-    for field in fields {
-        let unit = match field.unit {
-            Unit::Bytes => "",
-            Unit::Pages => " pages",
-            Unit::Events => " events",
-        };
-        let value = match field.value {
-            FieldValue::Bytes(bytes) => bytes.to_string(),
-            FieldValue::Limit(limit) => limit.to_string(),
-            FieldValue::Count(n) => format!("{}{unit}", number::count(n)),
-        };
-        let scope = match field.scope {
-            Scope::Gauge => "now",
-            Scope::Counter => "counter since made",
-            Scope::Peak => "peak",
-            Scope::Setting => "setting",
-        };
-        table.row([
-            field.name.as_str().into(),
-            field.zramctl.as_deref().unwrap_or("").into(),
-            value.into(),
-            scope.into(),
-            field.meaning.as_str().into(),
-        ]);
-    }
-    table
+fn fields(fields: &[Field]) -> Table<&Field> {
+    let value = |field: &Field| match (field.value, field.unit) {
+        (FieldValue::Bytes(bytes), _) => bytes.to_string(),
+        (FieldValue::Limit(limit), _) => limit.to_string(),
+        (FieldValue::Count(n), Unit::Bytes) => number::count(n),
+        (FieldValue::Count(n), Unit::Pages) => format!("{} pages", number::count(n)),
+        (FieldValue::Count(n), Unit::Events) => format!("{} events", number::count(n)),
+    };
+    let scope = |field: &Field| match field.scope {
+        Scope::Gauge => "now",
+        Scope::Counter => "counter since made",
+        Scope::Peak => "peak",
+        Scope::Setting => "setting",
+    };
+    Table::of(fields)
+        .left("field", |field| &field.name)
+        .left("zramctl", |field| field.zramctl.as_ref())
+        .right("value", value)
+        .left("scope", scope)
+        .wrapped("meaning", |field| &field.meaning)
 }

@@ -16,7 +16,7 @@ use ramline_view::html::{SeriesPage, page, series};
 use ramline_view::sheet::{Depth, Sheet};
 use ramline_view::text::Style;
 use ramline_view::{
-    CheckupReport, Comparison, Drift, ProofTable, Screen, ShowCgroups, ShowMaps, ShowMemory, ShowPressure,
+    CheckupComparison, CheckupReport, Drift, ProofTable, Screen, ShowCgroups, ShowMaps, ShowMemory, ShowPressure,
     ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs, ShowTranslate, ShowZram, SortBy, UnseenSection, WhoUses, cache,
     figure, screen,
 };
@@ -70,7 +70,9 @@ pub fn machine(seen: &Snapshot, window: Option<&Window<'_>>, made: &mut Maker, b
     let report = || checkup(seen, window, &inputs);
     draw("checkup", broken, || screen::checkup(&report(), &[], &STYLE));
     draw("checkup as a page", broken, || page(&report()));
-    draw("checkup against itself", broken, || Comparison::of(&(&report()).into(), &(&report()).into()).text(&STYLE));
+    draw("checkup against itself", broken, || {
+        CheckupComparison::of(&(&report()).into(), &(&report()).into()).text(&STYLE)
+    });
     for name in ["ledger.lines[0].bytes", "MemTotal", "leftover", "refaults", "pgmajfault"] {
         let tell = || figure::find(name).map(|found| found.figure(seen, window).text(&STYLE));
         draw(name, broken, || tell().unwrap_or_default());
@@ -121,7 +123,7 @@ pub fn documents(made: &mut Maker, broken: &mut Vec<String>) {
     let report: CheckupReport = made.make();
     draw("CheckupReport", broken, || screen::checkup(&report, &[], &STYLE) + &page(&report));
     let older: CheckupReport = made.make();
-    draw("Comparison", broken, || Comparison::of(&(&older).into(), &(&report).into()).text(&STYLE));
+    draw("CheckupComparison", broken, || CheckupComparison::of(&(&older).into(), &(&report).into()).text(&STYLE));
     let (measured, ratio): (TierReport, costs::CostRatio) = (made.make(), made.make());
     draw("TierReport", broken, || screen::tiers(&measured, Some(&ratio), true, &STYLE));
     let (table, proof, knee): (SeriesTable, ProofTable, Knee) = (made.make(), made.make(), made.make());

@@ -19,7 +19,9 @@ use ramline_sandbox::progress::Progress;
 use ramline_snapshot::{Snapshot, Wanted, Window};
 use ramline_units::{Bytes, Nanos};
 use ramline_view::measured::priced;
-use ramline_view::{CheckupReport, Cost, Drift, Mode, ProofTable, SCHEMA_VERSION, Skipped, UnseenSection, WhoUses};
+use ramline_view::{
+    CheckupCost, CheckupReport, Drift, Mode, ProofTable, SCHEMA_VERSION, Skipped, UnseenSection, WhoUses,
+};
 
 use crate::commands::show;
 use crate::exit::{self, Failure};
@@ -248,7 +250,7 @@ fn report(mode: Mode, seen: &Snapshot, window: Option<Window<'_>>, mut done: Don
         findings,
         skipped: done.skipped,
         unseen: UnseenSection::of(seen),
-        cost: Cost {
+        cost: CheckupCost {
             wall: Nanos(0),
             cpu: usage.as_ref().map_or(Nanos(0), |u| Nanos(u.user.0.saturating_add(u.system.0))),
             peak_memory: usage.map_or(Bytes::ZERO, |u| u.max_rss),

@@ -5,23 +5,12 @@ use ramline_units::Nanos;
 
 use super::{Drawing, at, decades, label, log_share};
 use crate::format;
-
-/// One tier.
-pub struct Span {
-    /// What it is.
-    pub name: String,
-    /// What stands on the right.
-    pub value: String,
-    /// Median.
-    pub p50: Nanos,
-    /// 99th percentile.
-    pub p99: Nanos,
-}
+use crate::sheet::Timed;
 
 const ROW: u32 = 34;
 
 /// The tiers, one below the other, over one axis; `None` without a positive latency.
-pub fn latencies(spans: &[Span]) -> Option<Drawing> {
+pub fn latencies(spans: &[Timed]) -> Option<Drawing> {
     let ns = |n: Nanos| n.as_secs_f64() * 1e9;
     let (first, last) = decades(spans.iter().flat_map(|s| [ns(s.p50), ns(s.p99)]))?;
     let place = |value: f64| log_share(value, 10f64.powi(first), 10f64.powi(last));

@@ -10,23 +10,23 @@ use std::fmt::Write;
 use maud::{Markup, html};
 
 use super::{Drawing, Fill, fill, label};
-use crate::sheet::{Along, Line, Panel, Panels, Points};
+use crate::sheet::{Along, Curve, Panel, Panels, Points};
 
 /// How high a panel with areas on one another is, and any other, in CSS pixels.
 const PIXELS: (u32, u32) = (130, 70);
 
 /// The class of a curve.
-pub const fn class(line: Line) -> &'static str {
+pub const fn class(line: Curve) -> &'static str {
     match line {
-        Line::First => "curve",
-        Line::Second => "curve second",
-        Line::Run => "curve run",
-        Line::Bound => "curve edge",
+        Curve::First => "curve",
+        Curve::Second => "curve second",
+        Curve::Run => "curve run",
+        Curve::Bound => "curve edge",
     }
 }
 
 /// The sample of a curve in a legend.
-pub fn sample(line: Line) -> Markup {
+pub fn sample(line: Curve) -> Markup {
     html! { svg.swatch width="22" height="14" aria-hidden="true" focusable="false" { path class=(class(line)) d="M0 7H22" {} } }
 }
 

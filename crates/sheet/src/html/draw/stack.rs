@@ -3,7 +3,7 @@
 use maud::html;
 
 use super::{Drawing, at, fill, filled};
-use crate::sheet::{Piece, Tint};
+use crate::sheet::{StackPiece, Tint};
 
 /// Narrower pieces go without a name: it would touch the next one. The legend names all.
 const LEAST_FOR_NAME: f64 = 0.12;
@@ -11,9 +11,9 @@ const LEAST_FOR_NAME: f64 = 0.12;
 const LEAST_WHEN_NARROW: f64 = 0.3;
 
 /// The bar.
-pub fn stack(pieces: &[Piece]) -> Drawing {
+pub fn stack(pieces: &[StackPiece]) -> Drawing {
     let mut from = 0.0;
-    let placed: Vec<(f64, f64, &Piece)> = pieces
+    let placed: Vec<(f64, f64, &StackPiece)> = pieces
         .iter()
         .map(|piece| {
             let start = from;

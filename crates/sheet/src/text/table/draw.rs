@@ -1,6 +1,4 @@
 //! A table as lines of a terminal.
-//!
-//! What it is not: which columns there is room for, and how wide they are (`fit`).
 
 use super::fit::Layout;
 use super::{GAP, text};
@@ -24,7 +22,7 @@ impl Table {
             return out;
         }
         if self.columns.iter().any(|c| !c.head.is_empty()) {
-            let heads: Vec<Cell> = self.columns.iter().map(|c| Cell::painted(Paint::Dim, &c.head)).collect();
+            let heads: Vec<Cell> = self.columns.iter().map(|c| Cell::painted(Paint::Dim, c.head.as_str())).collect();
             self.line(&heads, &layout, style, &mut out);
         }
         for row in &self.rows {

@@ -1,7 +1,5 @@
 //! Which columns of a table a terminal has room for, how wide each is, and what of a text stands in it.
 //!
-//! What it is not: colours and padding; those are drawn by the table.
-//!
 //! Worked example: a name of 30 columns that is not made narrower than 12, and two numbers of 9 that can be left out, on a terminal
 //! of 30 columns: the name has 19 and the first number stays.
 
@@ -145,7 +143,7 @@ fn natural(table: &Table, at: usize, available: usize) -> usize {
     let cell = |row: &Vec<Cell>| {
         let depth = row.get(at).map_or(0, |cell| cell.depth);
         let indent = if column.flow == Flow::Name { depth.saturating_mul(STEP) } else { 0 };
-        let drawn = row.get(at).and_then(Cell::share).map_or_else(|| width(text(row, at)), |_| BAR);
+        let drawn = row.get(at).and_then(|cell| cell.share).map_or_else(|| width(text(row, at)), |_| BAR);
         drawn.saturating_add(indent)
     };
     let widest = table.rows.iter().map(cell).max().unwrap_or(0).max(width(&column.head)).min(column.most);
@@ -161,7 +159,7 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
-    use crate::text::{Cell, Column, Paint, Style, Table, width};
+    use crate::text::{Cell, Column, Style, Table, width};
 
     fn draw(table: &Table, width: usize) -> String {
         table.draw(&Style { colour: false, width })
@@ -229,7 +227,7 @@ mod tests {
             Column::left("").rank(1),
             Column::right("uses"),
         ]);
-        let bar = Cell::bar(Paint::Plain, Some(1.0));
+        let bar = Cell::bar(Some(1.0));
         table.row(["a-program-of-a-name".into(), "1".into(), "2".into(), bar, "3.0 GiB".into()]);
         let heads = |columns| draw(&table, columns).lines().next().unwrap_or_default().to_owned();
         assert_eq!(heads(80), "program              wide column  swap                 uses");

@@ -1,11 +1,10 @@
 //! What stands beside the table: what stands out, what others would say of the whole machine, and what was not seen.
 
-use ramline_model::groups::{GroupMemory, most};
+use ramline_model::groups::{GroupMemory, NodeEviction, most};
 
 use super::ShowCgroups;
-use ramline_sheet::Sheet;
 use ramline_sheet::text::name::short_ids;
-use ramline_sheet::text::{Paint, number};
+use ramline_sheet::{Paint, Sheet, number};
 
 /// Removed groups that still hold memory are said from this many on.
 const MANY_DYING: u64 = 100;
@@ -18,18 +17,11 @@ impl ShowCgroups {
         let groups = &self.shown.groups;
         let mut points = Vec::new();
         let mut say = |paint: Paint, head: &str, lines: Vec<String>| {
-            let more = Some(number::beyond(lines.len(), NAMED)).filter(|more| *more > 0);
-            let named = lines.into_iter().take(NAMED).chain(more.map(|more| format!("{more} more")));
-            let text = named.collect::<Vec<_>>().join("; ");
-            if !text.is_empty() {
-                points.push((paint, format!("{head}: {text}.")));
-            }
+            let text = crate::cache::first(NAMED, lines.into_iter(), "; ");
+            points.extend((!text.is_empty()).then(|| (paint, format!("{head}: {text}."))));
         };
-        say(
-            Paint::Bad,
-            "Waited for memory in the last 10 s",
-            told(groups, GroupMemory::waited, |n| format!("{n:.2} %")),
-        );
+        let waited = told(groups, GroupMemory::waited, |n| format!("{n:.2} %"));
+        say(Paint::Bad, "Waited for memory in the last 10 s", waited);
         let events = |pick: fn(&GroupMemory) -> Option<u64>, one: &str| {
             told(groups, |g| pick(g).filter(|n| *n > 0), |n| number::things(n, one))
         };
@@ -46,58 +38,46 @@ impl ShowCgroups {
             say(Paint::Warn, &format!("Came back after eviction over {span}"), back);
         }
         let dying: Option<u64> = groups.iter().filter(|g| g.parent.is_none()).map(|g| g.dying).max().flatten();
-        if let Some(n) = dying.filter(|n| *n >= MANY_DYING) {
-            points.push((
-                Paint::Warn,
-                format!(
-                    "{} were removed and still hold memory (now): page cache or tmpfs that they were charged for; it goes when \
-                     that is reclaimed or deleted.",
-                    number::things(n, "group")
-                ),
-            ));
-        }
+        points.extend(dying.filter(|n| *n >= MANY_DYING).map(|n| {
+            let text = format!(
+                "{} were removed and still hold memory (now): page cache or tmpfs that they were charged for; it goes when \
+                 that is reclaimed or deleted.",
+                number::things(n, "group")
+            );
+            (Paint::Warn, text)
+        }));
         if !points.is_empty() {
             sheet.blank();
         }
-        for (paint, text) in points {
-            sheet.painted(paint, &text);
-        }
+        points.into_iter().for_each(|(paint, text)| sheet.painted(paint, text));
     }
 
     pub(super) fn node(&self, sheet: &mut Sheet) {
         let Some(node) = self.node else { return };
         sheet.heading("What other tools show for the whole machine (now)");
-        let older = node
-            .available_older
-            .map(|bytes| format!(" ({bytes} in releases that count the top as MemTotal less MemFree)"))
-            .unwrap_or_default();
+        let NodeEviction { available, capacity, working_set, .. } = node;
+        let older = |bytes| format!(" ({bytes} in releases that count the top as MemTotal less MemFree)");
+        let older = node.available_older.map(older).unwrap_or_default();
         sheet.point(
             "  ",
-            &format!(
-                "kubelet's eviction, memory.available: {}{older} = MemTotal {} less working set {}; working set = page cache \
-                 and anonymous memory of the top, less inactive page cache. Active page cache and reclaimable slab count as used.",
-                node.available, node.capacity, node.working_set
+            format!(
+                "kubelet's eviction, memory.available: {available}{older} = MemTotal {capacity} less working set {working_set}; working set = \
+                 page cache and anonymous memory of the top, less inactive page cache. Active page cache and reclaimable slab count as used."
             ),
         );
-        if let Some(kernel) = node.kernel_says {
-            sheet.point("  ", &format!("the kernel, MemAvailable: {kernel}; what is available without swapping."));
-        }
+        let kernel = |bytes| format!("the kernel, MemAvailable: {bytes}; what is available without swapping.");
+        sheet.point("  ", node.kernel_says.map(kernel));
     }
 
     pub(super) fn missed(&self, sheet: &mut Sheet) {
         let mut said = Vec::new();
-        if !self.complete && self.version.is_some() {
-            said.push(
-                "the walk was cut at its bound of 20,000 groups or 20 s, the deepest groups are missing".to_owned(),
-            );
-        }
-        if self.vanished > 0 {
-            said.push(format!("{} vanished while being read", number::things(self.vanished, "group")));
-        }
-        if self.without_controller > 0 {
-            let n = number::things(self.without_controller, "branch");
-            said.push(format!("{n} without the memory controller are charged to the group above"));
-        }
+        let cut = "the walk was cut at its bound of 20,000 groups or 20 s, the deepest groups are missing";
+        said.extend((!self.complete && self.version.is_some()).then(|| cut.to_owned()));
+        let vanished = number::things(self.vanished, "group");
+        said.extend((self.vanished > 0).then(|| format!("{vanished} vanished while being read")));
+        let branches = number::things(self.without_controller, "branch");
+        let charged = || format!("{branches} without the memory controller are charged to the group above");
+        said.extend((self.without_controller > 0).then(charged));
         if self.unreadable > 0 {
             let first: Vec<String> =
                 self.unreadable_first.iter().take(NAMED).map(|u| format!("{} ({})", u.path, u.reason)).collect();
@@ -105,7 +85,7 @@ impl ShowCgroups {
         }
         if !said.is_empty() {
             sheet.blank();
-            sheet.line(&format!("Not in these figures: {}.", said.join("; ")));
+            sheet.line(format!("Not in these figures: {}.", said.join("; ")));
         }
     }
 }

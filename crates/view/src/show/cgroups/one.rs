@@ -1,12 +1,11 @@
 //! One group in full: the waterfall of its charge, what bounds it, what reclaim could take, and what other tools show.
 
-use ramline_model::groups::{GroupMemory, PartId, Reclaim};
+use ramline_model::groups::{GroupMemory, Part, PartId, Reclaim, Rest};
 use ramline_snapshot::cgroup::Version;
 use ramline_units::{Bytes, Limit};
 
 use super::{OneGroup, ShowCgroups};
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Cell, Column, Paint, Table, name, number};
+use ramline_sheet::{Cell, Column, Paint, Sheet, Table, name, number};
 
 /// The screen's part for one group.
 pub(super) fn group(sheet: &mut Sheet, show: &ShowCgroups, one: &OneGroup) {
@@ -16,19 +15,11 @@ pub(super) fn group(sheet: &mut Sheet, show: &ShowCgroups, one: &OneGroup) {
     bounds(sheet, group);
     reclaim(sheet, group, show);
     happened(sheet, group, show);
-    if !one.readings.is_empty() {
-        sheet.heading("What other tools show for it (now)");
-        let mut table =
-            Table::new(vec![Column::wrapped("").at_most(36), Column::right(""), Column::wrapped("")]).indented(2);
-        for reading in &one.readings {
-            table.row([
-                reading.tool.as_str().into(),
-                reading.bytes.to_string().into(),
-                reading.formula.as_str().into(),
-            ]);
-        }
-        sheet.table(&table);
-    }
+    let readings = Table::of(&one.readings)
+        .column(Column::wrapped("").at_most(36), |reading| &reading.tool)
+        .right("", |reading| reading.bytes)
+        .wrapped("", |reading| &reading.formula);
+    sheet.headed_table("What other tools show for it (now)", readings.indented(2));
     if group.depth == 0 {
         show.node(sheet);
     }
@@ -41,78 +32,56 @@ fn headline(sheet: &mut Sheet, group: &GroupMemory) {
         (Some(bytes), true) => format!("{bytes} (now; the sum of its parts)"),
         (None, _) => "what is charged was not seen".to_owned(),
     };
-    let below = match (group.below, group.own) {
-        (0, Some(own)) if group.removed.is_some_and(|b| b.0 > 0) => format!(
-            "; {own} of it to itself, {} to groups below it that were removed",
-            group.removed.unwrap_or_default()
-        ),
-        (0, _) | (_, None) => String::new(),
-        (n, Some(own)) => {
-            let removed = group.removed.filter(|b| b.0 > 0);
+    let removed = group.removed.filter(|b| b.0 > 0);
+    let below = match (group.below, group.own, removed) {
+        (0, Some(own), Some(removed)) => {
+            format!("; {own} of it to itself, {removed} to groups below it that were removed")
+        }
+        (0, ..) | (_, None, _) => String::new(),
+        (n, Some(own), _) => {
             let removed = removed.map(|bytes| format!("{bytes} to groups that were removed, ")).unwrap_or_default();
-            let or = if group.removed.is_none() && group.dying.is_some_and(|n| n > 0) {
-                " or to removed groups"
-            } else {
-                ""
-            };
+            let perhaps = group.removed.is_none() && group.dying.is_some_and(|n| n > 0);
+            let or = if perhaps { " or to removed groups" } else { "" };
             format!("; {own} of it to itself{or}, {removed}the rest to {} below", number::things(n, "group"))
         }
     };
-    sheet.answer(Paint::Bold, &format!("{}{owner}: {charged}{below}.", group.path));
+    sheet.answer(Paint::Bold, format!("{}{owner}: {charged}{below}.", group.path));
 }
 
 fn waterfall(sheet: &mut Sheet, group: &GroupMemory, version: Option<Version>) {
     let Some(current) = group.current else { return };
-    sheet.heading(&format!("Where its {current} are (now; the parts and the rest add up)"));
+    sheet.heading(format!("Where its {current} are (now; the parts and the rest add up)"));
     let with_own = group.below > 0;
-    let mut table = Table::new(vec![
-        Column::wrapped("part").at_most(26).at_least(26),
-        Column::right("bytes"),
-        Column::right("share"),
-        Column::left(""),
-        Column::right("itself"),
-        Column::wrapped("of it").at_least(24),
-    ])
-    .indented(2);
-    for part in group.parts.iter().filter(|p| p.counted && (p.bytes.0 > 0 || p.own.0 != 0)) {
-        table.row([
-            part.id.label().into(),
-            part.bytes.to_string().into(),
-            part.bytes.share_of(current).map(number::percent).unwrap_or_default().into(),
-            Cell::bar(Paint::Plain, part.bytes.share_of(current)),
-            if with_own { Cell::from(part.own.to_string()) } else { Cell::default() },
-            of_it(part.id, group).into(),
-        ]);
-    }
-    if let Some(rest) = group.rest {
-        let far = rest.bytes.magnitude() > rest.bound;
+    let share = |part: &Part| part.bytes.share_of(current);
+    let mut table = Table::of(group.parts.iter().filter(|p| p.counted && (p.bytes.0 > 0 || p.own.0 != 0)))
+        .column(Column::wrapped("part").at_most(26).at_least(26), |part| part.id.label())
+        .right("bytes", |part| part.bytes)
+        .right("share", |part| share(part).map(number::percent))
+        .bar(share)
+        .right("itself", |part| with_own.then_some(part.own))
+        .column(Column::wrapped("of it").at_least(24), |part| of_it(part.id, group))
+        .indented(2);
+    if let Some(Rest { bytes, bound, .. }) = group.rest {
+        let paint = if bytes.magnitude() > bound { Paint::Warn } else { Paint::Plain };
+        let share = bytes.share_of(current).map(number::percent);
         let why = format!(
-            "in no part; up to {} either way is normal: each CPU charges 64 pages ahead, and counters lag",
-            rest.bound
+            "in no part; up to {bound} either way is normal: each CPU charges 64 pages ahead, and counters lag"
         );
-        table.row([
-            "rest".into(),
-            Cell::painted(if far { Paint::Warn } else { Paint::Plain }, &rest.bytes.to_string()),
-            rest.bytes.share_of(current).map(number::percent).unwrap_or_default().into(),
-            Cell::default(),
-            Cell::default(),
-            why.into(),
-        ]);
+        let none = Cell::default;
+        table.row(["rest".into(), Cell::painted(paint, bytes), share.into(), none(), none(), why.into()]);
     }
-    sheet.table(&table);
+    sheet.table(table);
     let none: Vec<&str> = group.parts.iter().filter(|p| p.counted && p.bytes.0 == 0).map(|p| p.id.label()).collect();
-    if !none.is_empty() {
-        sheet.dim(&format!("Nothing in: {}.", none.join("; ")));
-    }
+    sheet.dim((!none.is_empty()).then(|| format!("Nothing in: {}.", none.join("; "))));
     if version == Some(Version::V1) {
         let kernel = group.part(PartId::KernelOther).unwrap_or_default();
-        sheet.dim(&if group.depth == 0 {
+        sheet.dim(if group.depth == 0 {
             format!("Version 1 counts page cache and anonymous memory at the top; kernel memory of the groups, {kernel}, is added here.")
         } else {
             "Version 1 counts kernel memory (slab, stacks, page tables, per-CPU) as one figure.".to_owned()
         });
         if let Some(tcp) = group.within.tcp_beside.filter(|tcp| tcp.0 > 0) {
-            sheet.line(&format!("TCP buffers: {tcp} (now), which version 1 counts beside what is charged."));
+            sheet.line(format!("TCP buffers: {tcp} (now), which version 1 counts beside what is charged."));
         }
     }
 }
@@ -120,27 +89,23 @@ fn waterfall(sheet: &mut Sheet, group: &GroupMemory, version: Option<Version>) {
 /// Shares of a part worth knowing.
 fn of_it(id: PartId, group: &GroupMemory) -> String {
     let within = &group.within;
-    let mut out = Vec::new();
-    let mut say = |bytes: Option<Bytes>, what: &str| {
-        if let Some(bytes) = bytes.filter(|b| b.0 > 0) {
-            out.push(format!("{bytes} {what}"));
-        }
-    };
-    match id {
-        PartId::Anon => {
-            say(within.anon_huge, "in huge pages");
-            say(within.swap_cached, "also in swap");
-        }
+    let shares = match id {
+        PartId::Anon => vec![(within.anon_huge, "in huge pages"), (within.swap_cached, "also in swap")],
         // All three lines of the page cache share these; the first that has pages carries them.
-        PartId::FileActive | PartId::FileInactive | PartId::FileOther if group.first_of_cache() == Some(id) => {
-            say(within.dirty, "of all page cache to be written");
-            say(within.writeback, "being written");
-            say(within.mapped, "of cache and shared memory mapped");
-        }
-        PartId::Zswap => say(group.zswapped, "before compression"),
-        _ => {}
-    }
-    out.join(", ")
+        PartId::FileActive | PartId::FileInactive | PartId::FileOther if group.first_of_cache() == Some(id) => vec![
+            (within.dirty, "of all page cache to be written"),
+            (within.writeback, "being written"),
+            (within.mapped, "of cache and shared memory mapped"),
+        ],
+        PartId::Zswap => vec![(group.zswapped, "before compression")],
+        _ => Vec::new(),
+    };
+    nonzero(shares.into_iter().map(|(bytes, what)| (bytes.unwrap_or_default(), what))).join(", ")
+}
+
+/// `1.0 MiB locked` for each that is not zero.
+fn nonzero<'a>(parts: impl IntoIterator<Item = (Bytes, &'a str)>) -> Vec<String> {
+    parts.into_iter().filter(|(bytes, _)| bytes.0 > 0).map(|(bytes, what)| format!("{bytes} {what}")).collect()
 }
 
 fn bounds(sheet: &mut Sheet, group: &GroupMemory) {
@@ -155,12 +120,9 @@ fn bounds(sheet: &mut Sheet, group: &GroupMemory) {
         (Some(_), ..) => points.push("no limit, up to the top".to_owned()),
         _ => {}
     }
-    if let Some(room) = bound.room {
-        points.push(format!("{room} left below it before pages are taken"));
-    }
-    if let Some(Limit::At(high)) = bound.high {
-        points.push(format!("above {high} its processes are slowed down (memory.high)"));
-    }
+    let at = |limit: Option<Limit>| limit.and_then(Limit::bytes);
+    points.extend(bound.room.map(|room| format!("{room} left below it before pages are taken")));
+    points.extend(at(bound.high).map(|high| format!("above {high} its processes are slowed down (memory.high)")));
     for (set, force, name) in
         [(protection.min, protection.effective_min, "min"), (protection.low, protection.effective_low, "low")]
     {
@@ -170,61 +132,37 @@ fn bounds(sheet: &mut Sheet, group: &GroupMemory) {
                 .push(format!("protected (memory.{name}): {set} set, {force} in force by what the groups above leave"));
         }
     }
-    match bound.swap_room {
-        Some(Limit::At(room)) => points.push(format!("may take {room} more of swap, by the limits up to the top")),
-        _ => {
-            if let Some(Limit::At(swap)) = bound.swap_max {
-                points.push(format!("swap limit {swap} beyond memory"));
-            }
-        }
-    }
-    if let Some(Limit::At(zswap)) = bound.zswap_max {
-        points.push(format!("zswap limit {zswap}"));
-    }
-    if let Some(swappiness) = bound.swappiness {
-        points.push(format!("swappiness {swappiness}"));
-    }
-    if let Some(peak) = group.peak {
-        points.push(format!("peak {peak} since it was made"));
-    }
-    if !points.is_empty() {
-        sheet.heading("What bounds it");
-        for point in points {
-            sheet.point("  ", &format!("{point}."));
-        }
-    }
+    points.extend(match at(bound.swap_room) {
+        Some(room) => Some(format!("may take {room} more of swap, by the limits up to the top")),
+        None => at(bound.swap_max).map(|swap| format!("swap limit {swap} beyond memory")),
+    });
+    points.extend(at(bound.zswap_max).map(|zswap| format!("zswap limit {zswap}")));
+    points.extend(bound.swappiness.map(|swappiness| format!("swappiness {swappiness}")));
+    points.extend(group.peak.map(|peak| format!("peak {peak} since it was made")));
+    sheet.headed_points("What bounds it", points.iter().map(|point| format!("{point}.")));
 }
 
 fn reclaim(sheet: &mut Sheet, group: &GroupMemory, show: &ShowCgroups) {
     let Some(current) = group.current.filter(|c| c.0 > 0) else { return };
     let taken = group.reclaim;
     sheet.heading("What reclaim could take, at most (the four lines add up)");
-    let mut table = Table::new(vec![
-        Column::left(""),
-        Column::right(""),
-        Column::right(""),
-        Column::left(""),
-        Column::wrapped("").at_least(30),
-    ])
-    .indented(2);
-    let mut row = |what: &str, bytes: Bytes, why: String| {
-        table.row([
-            what.into(),
-            bytes.to_string().into(),
-            bytes.share_of(current).map(number::percent).unwrap_or_default().into(),
-            Cell::bar(Paint::Plain, bytes.share_of(current)),
-            why.into(),
-        ]);
-    };
     let slab = taken.slab.map_or_else(
         || "; reclaimable slab is not counted by group here".to_owned(),
         |slab| format!(", {slab} reclaimable slab (objects in use stay)"),
     );
-    row("at once", taken.now, format!("{} clean page cache{slab}", taken.clean_file));
-    row("after writing", taken.after_writing, "page cache waiting to be written".to_owned());
-    row("with swap", taken.with_swap, swap_words(&taken, show.swap_is_zram));
-    row("stays", taken.stays, stays_words(group));
-    sheet.table(&table);
+    let rows = [
+        ("at once", taken.now, format!("{} clean page cache{slab}", taken.clean_file)),
+        ("after writing", taken.after_writing, "page cache waiting to be written".to_owned()),
+        ("with swap", taken.with_swap, swap_words(&taken, show.swap_is_zram)),
+        ("stays", taken.stays, stays_words(group)),
+    ];
+    let table = Table::of(&rows)
+        .left("", |row| row.0)
+        .right("", |row| row.1)
+        .right("", |row| row.1.share_of(current).map(number::percent))
+        .bar(|row| row.1.share_of(current))
+        .column(Column::wrapped("").at_least(30), |row| &row.2);
+    sheet.table(table.indented(2));
 }
 
 fn swap_words(taken: &Reclaim, zram: bool) -> String {
@@ -242,31 +180,23 @@ fn swap_words(taken: &Reclaim, zram: bool) -> String {
 
 fn stays_words(group: &GroupMemory) -> String {
     let stays = group.stays();
-    let why = [
+    let mut out = nonzero([
         (stays.protected, "protected"),
         (stays.kept_from_swap, "kept out of swap by swappiness 0"),
         (stays.without_swap, "without swap to go to"),
         (stays.locked, "locked"),
         (stays.kernel, "kernel memory"),
-    ];
-    let mut out: Vec<String> =
-        why.into_iter().filter(|(bytes, _)| bytes.0 > 0).map(|(bytes, what)| format!("{bytes} {what}")).collect();
-    if stays.overlap {
-        out.push("which overlap".to_owned());
-    }
+    ]);
+    out.extend(stays.overlap.then(|| "which overlap".to_owned()));
     out.join(", ")
 }
 
 fn happened(sheet: &mut Sheet, group: &GroupMemory, show: &ShowCgroups) {
     let mut points = Vec::new();
-    if let Some(pressure) = &group.pressure {
-        let avg = |stall: Option<ramline_snapshot::pressure::Stall>| stall.map_or(0.0, |s| s.avg10);
-        points.push(format!(
-            "some process waited for memory {:.1} %, all at once {:.1} % of the last 10 s",
-            avg(pressure.some),
-            avg(pressure.full)
-        ));
-    }
+    points.extend(group.pressure.as_ref().map(|pressure| {
+        let [some, full] = [pressure.some, pressure.full].map(|stall| stall.map_or(0.0, |stall| stall.avg10));
+        format!("some process waited for memory {some:.1} %, all at once {full:.1} % of the last 10 s")
+    }));
     let scope = match show.version {
         Some(Version::V1) => "in this group since it was made (counters)",
         _ => "here and below since it was made (counters)",
@@ -281,39 +211,23 @@ fn happened(sheet: &mut Sheet, group: &GroupMemory, show: &ShowCgroups) {
     .into_iter()
     .filter_map(|(n, what)| Some(format!("{} {what}", number::count(n?))))
     .collect();
-    if !counts.is_empty() {
-        points.push(format!("{}, {scope}", counts.join(", ")));
-    }
-    if let Some(file) = events.refaults_file {
+    points.extend((!counts.is_empty()).then(|| format!("{}, {scope}", counts.join(", "))));
+    points.extend(events.refaults_file.map(number::count).map(|file| {
         let anon = events.refaults_anon.map(|n| format!(" and {} anonymous", number::count(n))).unwrap_or_default();
-        points.push(format!(
-            "{} file{anon} pages came back after eviction, with all below it (counters)",
-            number::count(file)
-        ));
-    }
-    if let Some(swap) = group.swap.filter(|b| b.0 > 0) {
-        points.push(format!("{swap} in swap (now)"));
-    }
-    if let Some(n) = group.dying.filter(|n| *n > 0) {
-        points.push(format!("{} below it were removed and still hold memory (now)", number::things(n, "group")));
-    }
-    if let (Some(span), Some(rates)) = (show.span, group.rates) {
+        format!("{file} file{anon} pages came back after eviction, with all below it (counters)")
+    }));
+    points.extend(group.swap.filter(|b| b.0 > 0).map(|swap| format!("{swap} in swap (now)")));
+    let dying = group.dying.filter(|n| *n > 0).map(|n| number::things(n, "group"));
+    points.extend(dying.map(|groups| format!("{groups} below it were removed and still hold memory (now)")));
+    points.extend(show.span.zip(group.rates).map(|(span, rates)| {
         let grown = rates.growth.map_or_else(
             || "growth not known, the group was made anew".to_owned(),
             |g| format!("growth {}", number::growth(g)),
         );
-        let back = |rate: Option<f64>| rate.map_or_else(|| "not known".to_owned(), number::figure);
-        points.push(format!(
-            "over {span}: {grown}; {} file and {} anonymous pages/s came back; {} killed",
-            back(rates.refaults_file),
-            back(rates.refaults_anon),
-            rates.oom_kills.map_or_else(|| "not known how many".to_owned(), number::count)
-        ));
-    }
-    if !points.is_empty() {
-        sheet.heading("What happened to it");
-        for point in points {
-            sheet.point("  ", &format!("{point}."));
-        }
-    }
+        let [file, anon] =
+            [rates.refaults_file, rates.refaults_anon].map(|rate| number::known(rate.map(number::figure)));
+        let killed = rates.oom_kills.map_or_else(|| "not known how many".to_owned(), number::count);
+        format!("over {span}: {grown}; {file} file and {anon} anonymous pages/s came back; {killed} killed")
+    }));
+    sheet.headed_points("What happened to it", points.iter().map(|point| format!("{point}.")));
 }

@@ -1,11 +1,10 @@
 //! The tables of `show maps`.
 
-use ramline_model::maps::{Basis, Class, Duplicate, FileUse, Likeness, Mapped, Program, RangeUse};
+use ramline_model::maps::{Basis, Class, ClosureLine, Duplicate, FileUse, Likeness, Mapped, Program, RangeUse};
 use ramline_snapshot::maps::{NameState, Store};
 use ramline_units::Bytes;
 
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Cell, Column, Paint, Table, number};
+use ramline_sheet::{Cell, Column, Paint, Sheet, Table, number};
 
 /// Programs named beside an old file.
 const PROGRAMS: usize = 5;
@@ -43,46 +42,32 @@ pub fn files(sheet: &mut Sheet, mapped: &Mapped, top: usize) {
     let named: Vec<&FileUse> = mapped.files.iter().take(top).collect();
     // Where it only repeats the first column it is left out.
     let again = named.iter().any(|f| f.resident.is_some() && f.clean != f.resident);
-    let mut table = Table::new(vec![
-        Column::path("file").at_least(24),
-        Column::right("resident"),
-        Column::right("code"),
-        Column::right("read again"),
-        Column::right("Rss").spare(),
-        Column::right("copies").spare(),
-        Column::left("used by").spare(),
-        Column::right("file cached").spare(),
-        Column::right("mapped").spare(),
-    ]);
-    let only = |on: bool, text: String| if on { text } else { String::new() };
-    for file in &named {
-        let resident = match file.resident {
-            Some(bytes) => Cell::from(size(bytes)),
-            None => Cell::painted(Paint::Dim, "unknown"),
-        };
-        table.cells(vec![
-            label(file).into(),
-            resident,
-            some(file.code).into(),
-            only(again, clean(file)).into(),
-            maybe(file.usage.map(|u| u.rss)).into(),
-            some(file.usage.map(|u| u.anonymous)).into(),
-            only(mapped.process.is_none(), users(file)).into(),
-            file.cached_share.map(number::percent).unwrap_or_default().into(),
-            only(!walked, size(file.size)).into(),
-        ]);
-    }
-    sheet.table(&table);
+    let resident = |file: &FileUse| match file.resident {
+        Some(bytes) => Cell::from(size(bytes)),
+        None => Cell::painted(Paint::Dim, "unknown"),
+    };
+    let spare = |head| Column::right(head).spare();
+    let table = Table::of(named.iter().copied())
+        .column(Column::path("file").at_least(24), label)
+        .right("resident", resident)
+        .right("code", |file| some(file.code))
+        .right("read again", |file| again.then(|| clean(file)))
+        .column(spare("Rss"), |file| maybe(file.usage.map(|u| u.rss)))
+        .column(spare("copies"), |file| some(file.usage.map(|u| u.anonymous)))
+        .column(Column::left("used by").spare(), |file| mapped.process.is_none().then(|| users(file)))
+        .column(spare("file cached"), |file| file.cached_share.map(number::percent))
+        .column(spare("mapped"), |file| (!walked).then(|| size(file.size)));
+    sheet.table(table);
     let rest = number::beyond(mapped.files.len(), named.len());
     if rest > 0 {
         let resident = mapped.resident_from(named.len());
         let files = number::things(rest, "more file");
-        sheet.dim(&format!("{files} with {resident} resident (--top {}, --json for all).", mapped.files.len()));
+        sheet.dim(format!("{files} with {resident} resident (--top {}, --json for all).", mapped.files.len()));
     }
     for known in mapped.not_told() {
         let files = number::things(known.files, "file");
         let why = &known.why;
-        sheet.dim(&match known.basis {
+        sheet.dim(match known.basis {
             Basis::Unknown => format!("Unknown for {files}: {why}."),
             _ => {
                 format!("Known only by the page tables of the processes read, so at least as much, for {files}: {why}.")
@@ -124,47 +109,27 @@ pub fn classes(sheet: &mut Sheet, mapped: &Mapped) {
     if mapped.classes.is_empty() || mapped.code_only {
         return;
     }
-    let mut table = Table::new(vec![
-        Column::wrapped("ranges by kind"),
-        Column::right("ranges"),
-        Column::right("addresses"),
-        Column::right("Rss"),
-        Column::right("Pss"),
-        Column::right("copies"),
-        Column::right("shared").spare(),
-        Column::right("private").spare(),
-        Column::right("locked"),
-        Column::right("swap"),
-    ]);
-    for row in &mapped.classes {
-        table.cells(vec![
-            words(row.class).into(),
-            number::count(row.ranges).into(),
-            size(row.size).into(),
-            maybe(row.resident()).into(),
-            some(row.usage.map(|used| used.pss)).into(),
-            some(row.copies()).into(),
-            some(row.shared()).into(),
-            some(row.private()).into(),
-            some(row.usage.map(|used| used.locked)).into(),
-            some(row.usage.map(|used| used.swap)).into(),
-        ]);
-    }
+    let table = Table::of(&mapped.classes)
+        .wrapped("ranges by kind", |row| words(row.class))
+        .right("ranges", |row| row.ranges)
+        .right("addresses", |row| size(row.size))
+        .right("Rss", |row| maybe(row.resident()))
+        .right("Pss", |row| some(row.usage.map(|used| used.pss)))
+        .right("copies", |row| some(row.copies()))
+        .column(Column::right("shared").spare(), |row| some(row.shared()))
+        .column(Column::right("private").spare(), |row| some(row.private()))
+        .right("locked", |row| some(row.usage.map(|used| used.locked)))
+        .right("swap", |row| some(row.usage.map(|used| used.swap)));
     sheet.blank();
-    sheet.table(&table);
+    sheet.table(table);
     if let Some(closure) = &mapped.closure {
-        let lines: Vec<String> = closure
-            .lines
-            .iter()
-            .map(|l| {
-                if l.difference.0 == 0 {
-                    format!("{} {}", l.name, l.kernel)
-                } else {
-                    format!("{} {} (ranges {}: {} apart)", l.name, l.kernel, l.ranges, l.difference)
-                }
-            })
-            .collect();
-        sheet.dim(&format!("The ranges add up to the kernel's own totals of the processes: {}.", lines.join(", ")));
+        let apart = |l: &ClosureLine| format!(" (ranges {}: {} apart)", l.ranges, l.difference);
+        let lines = closure.lines.iter().map(|l| {
+            let apart = if l.difference.0 == 0 { String::new() } else { apart(l) };
+            format!("{} {}{apart}", l.name, l.kernel)
+        });
+        let lines: Vec<String> = lines.collect();
+        sheet.dim(format!("The ranges add up to the kernel's own totals of the processes: {}.", lines.join(", ")));
     }
 }
 
@@ -194,7 +159,7 @@ pub fn gone(sheet: &mut Sheet, mapped: &Mapped, top: usize) {
     if gone.is_empty() {
         return;
     }
-    sheet.heading(&format!(
+    sheet.heading(format!(
         "Old files still mapped: {} ({} resident, now). Their space on disk and in RAM is free when the last user ends.",
         number::things(mapped.totals.gone, "file"),
         mapped.totals.gone_resident
@@ -205,7 +170,7 @@ pub fn gone(sheet: &mut Sheet, mapped: &Mapped, top: usize) {
             _ => "deleted",
         };
         let resident = file.resident.map(|b| format!(", {b} resident")).unwrap_or_default();
-        sheet.point("  ", &format!("{}: {state}{resident}; {}", file.path, programs(&file.programs)));
+        sheet.point("  ", format!("{}: {state}{resident}; {}", file.path, programs(&file.programs)));
     }
     more(sheet, "  ", gone.len(), top.max(1), "");
 }
@@ -214,7 +179,7 @@ pub fn gone(sheet: &mut Sheet, mapped: &Mapped, top: usize) {
 fn more(sheet: &mut Sheet, indent: &str, all: usize, shown: usize, what: &str) {
     let rest = number::beyond(all, shown);
     if rest > 0 {
-        sheet.painted_point(Paint::Dim, indent, &format!("and {} more{what} (--json for all)", number::count(rest)));
+        sheet.painted_point(Paint::Dim, indent, format!("and {} more{what} (--json for all)", number::count(rest)));
     }
 }
 
@@ -240,19 +205,19 @@ pub fn duplicates(sheet: &mut Sheet, mapped: &Mapped, top: usize) {
         return;
     }
     let (least, most) = mapped.sharing_saves();
-    sheet.heading(&format!(
+    sheet.heading(format!(
         "One file under several inodes: sharing one copy of each would save {} to {} of RAM (bounds)",
         size(least),
         size(most)
     ));
     for duplicate in mapped.duplicates.iter().take(top.max(1)) {
-        sheet.point("  ", &duplicate_words(duplicate));
+        sheet.point("  ", duplicate_words(duplicate));
         for copy in duplicate.copies.iter().take(COPIES) {
             let resident = copy.resident.map_or_else(|| "unknown".to_owned(), size);
             let users = processes(copy.processes);
             sheet.point(
                 "    ",
-                &format!("{} ({}, inode {}): {resident} resident, {users}", copy.path, copy.device, copy.inode),
+                format!("{} ({}, inode {}): {resident} resident, {users}", copy.path, copy.device, copy.inode),
             );
         }
         more(sheet, "    ", duplicate.copies.len(), COPIES, "");
@@ -281,38 +246,19 @@ pub fn ranges(sheet: &mut Sheet, mapped: &Mapped) {
         return;
     }
     sheet.heading("Address ranges (now; --json also tells device, inode, locked, shared and private apart)");
-    let mut table = Table::new(vec![
-        Column::right("process"),
-        Column::left("from"),
-        Column::left("may"),
-        Column::right("size"),
-        Column::right("Rss"),
-        Column::right("Pss").spare(),
-        Column::right("dirty").spare(),
-        Column::right("swap"),
-        Column::right("offset").spare(),
-        Column::path("what"),
-    ]);
-    for range in &mapped.ranges {
-        table.cells(range_row(range, mapped.process.is_some()));
-    }
-    sheet.table(&table);
-}
-
-/// Of one process alone its number is left out.
-fn range_row(range: &RangeUse, alone: bool) -> Vec<Cell> {
-    let process = if alone { String::new() } else { range.pid.to_string() };
-    let offset = range.path.as_ref().map(|_| format!("{:x}", range.offset)).unwrap_or_default();
-    vec![
-        process.into(),
-        range.start.as_str().into(),
-        range.permissions.as_str().into(),
-        size(range.size).into(),
-        some(range.usage.map(|used| used.rss)).into(),
-        some(range.usage.map(|used| used.pss)).into(),
-        some(range.dirty()).into(),
-        some(range.usage.map(|used| used.swap)).into(),
-        offset.into(),
-        range.path.as_deref().unwrap_or_else(|| words(range.class)).into(),
-    ]
+    // Of one process alone its number is left out.
+    let alone = mapped.process.is_some();
+    let offset = |range: &RangeUse| range.path.as_ref().map(|_| format!("{:x}", range.offset));
+    let table = Table::of(&mapped.ranges)
+        .right("process", |range| (!alone).then(|| range.pid.to_string()))
+        .left("from", |range| &range.start)
+        .left("may", |range| &range.permissions)
+        .right("size", |range| size(range.size))
+        .right("Rss", |range| some(range.usage.map(|used| used.rss)))
+        .column(Column::right("Pss").spare(), |range| some(range.usage.map(|used| used.pss)))
+        .column(Column::right("dirty").spare(), |range| some(range.dirty()))
+        .right("swap", |range| some(range.usage.map(|used| used.swap)))
+        .column(Column::right("offset").spare(), offset)
+        .column(Column::path("what"), |range| range.path.as_deref().unwrap_or_else(|| words(range.class)));
+    sheet.table(table);
 }

@@ -84,54 +84,33 @@ fn about(spread: &Spread) -> &'static str {
 pub fn sums(who: &Who) -> Vec<(Paint, String)> {
     let mut out = Vec::new();
     let id = &who.identity;
-    if let (Some(pages), Some(excess)) = (id.anon_pages, id.excess()) {
-        let close = excess.magnitude() <= id.drift;
-        out.push((
-            Paint::Plain,
-            if close {
-                format!("anonymous: {} added up over processes, {pages} in the machine (AnonPages): it closes.", id.anon_sum)
-            } else if excess.is_negative() {
-                format!(
-                    "anonymous: {} added up over processes, {pages} in the machine (AnonPages): {} belong to processes \
-                     that were not seen.",
-                    id.anon_sum,
-                    excess.magnitude()
-                )
-            } else {
-                format!(
-                    "anonymous: {} added up over processes, {pages} in the machine (AnonPages): {excess} are counted more \
-                     than once, because forks share pages until one of them writes.",
-                    id.anon_sum
-                )
-            },
-        ));
-    }
-    if let Some(mapped) = id.mapped {
-        out.push((
-            Paint::Plain,
-            format!(
-                "files and shared memory: {} added up over processes, {mapped} in the machine (Mapped).",
-                id.shared_sum
-            ),
-        ));
-    }
-    out.push(if who.complete {
-        (
-            Paint::Plain,
-            format!(
-                "All processes together use {} (AnonPages + Mapped), known without a walk to {}.",
-                who.whole.value,
-                who.whole.error()
-            ),
-        )
-    } else {
-        let spread = &who.whole;
-        let seen = format!("Not all processes were seen: those that were use {} to {}.", spread.low, spread.high);
-        (Paint::Warn, if who.processes == 0 { "Not all processes were seen.".to_owned() } else { seen })
+    let anon = id.anon_sum;
+    out.extend(id.anon_pages.zip(id.excess()).map(|(pages, excess)| {
+        let apart = excess.magnitude();
+        let verdict = match excess {
+            _ if apart <= id.drift => "it closes.".to_owned(),
+            _ if excess.is_negative() => format!("{apart} belong to processes that were not seen."),
+            _ => format!("{excess} are counted more than once, because forks share pages until one of them writes."),
+        };
+        let sums = format!("anonymous: {anon} added up over processes, {pages} in the machine (AnonPages)");
+        (Paint::Plain, format!("{sums}: {verdict}"))
+    }));
+    let files = id.shared_sum;
+    out.extend(id.mapped.map(|mapped| {
+        let sums = format!("{files} added up over processes, {mapped} in the machine (Mapped)");
+        (Paint::Plain, format!("files and shared memory: {sums}."))
+    }));
+    let Spread { value, low, high, .. } = &who.whole;
+    out.push(match who.processes {
+        _ if who.complete => {
+            let error = who.whole.error();
+            let together = format!("{value} (AnonPages + Mapped), known without a walk to {error}");
+            (Paint::Plain, format!("All processes together use {together}."))
+        }
+        0 => (Paint::Warn, "Not all processes were seen.".to_owned()),
+        _ => (Paint::Warn, format!("Not all processes were seen: those that were use {low} to {high}.")),
     });
-    if !who.swap.areas.is_empty() {
-        out.push((Paint::Plain, swap(who)));
-    }
+    out.extend((!who.swap.areas.is_empty()).then(|| (Paint::Plain, swap(who))));
     out
 }
 
@@ -154,24 +133,19 @@ fn swap(who: &Who) -> String {
 /// What was looked at, what it cost, and what was not seen.
 pub fn read(who: &Who) -> Vec<(Paint, String)> {
     let mut out = Vec::new();
+    let [processes, threads, zombies] =
+        [(who.processes, "process"), (who.kernel_threads, "kernel thread"), (who.zombies, "zombie")]
+            .map(|(n, what)| number::things(n, what));
     let cost = who.cost.map(|c| format!(" in {c}")).unwrap_or_default();
-    out.push((
-        Paint::Plain,
-        format!(
-            "{} with memory, {}, {}{cost}.",
-            number::things(who.processes, "process"),
-            number::things(who.kernel_threads, "kernel thread"),
-            number::things(who.zombies, "zombie"),
-        ),
-    ));
+    out.push((Paint::Plain, format!("{processes} with memory, {threads}, {zombies}{cost}.")));
     out.push((Paint::Plain, walks(who)));
-    if who.unlike {
-        let text = "Some forks turned out unlike those that were walked; for them only the certain bounds are given.";
-        out.push((Paint::Plain, text.to_owned()));
-    }
-    if let (Some((started, ended)), Some(span)) = (who.started_ended, who.span) {
-        out.push((Paint::Plain, format!("Growth is of anonymous memory, in RAM or swap, over {span}; processes started: {started}, ended: {ended}.")));
-    }
+    let plain = |text: &str| (Paint::Plain, text.to_owned());
+    let unlike = "Some forks turned out unlike those that were walked; for them only the certain bounds are given.";
+    out.extend(who.unlike.then(|| plain(unlike)));
+    out.extend(who.started_ended.zip(who.span).map(|((started, ended), span)| {
+        let counts = format!("processes started: {started}, ended: {ended}");
+        (Paint::Plain, format!("Growth is of anonymous memory, in RAM or swap, over {span}; {counts}."))
+    }));
     let missed = &who.missed;
     let named = [
         (missed.vanished, "ended meanwhile"),
@@ -180,19 +154,12 @@ pub fn read(who: &Who) -> Vec<(Paint, String)> {
     ];
     let missing: Vec<String> =
         named.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", number::count(*n))).collect();
-    if !missing.is_empty() {
-        out.push((Paint::Warn, format!("Not read: {}.", missing.join(", "))));
-    }
-    if missed.hidden {
-        out.push((
-            Paint::Warn,
-            "/proc hides other users' processes here (hidepid); try: sudo ramline show processes".to_owned(),
-        ));
-    }
-    if missed.nested == Some(true) {
-        let text = "This is a process namespace of its own (a container): processes outside it are not seen.";
-        out.push((Paint::Warn, text.to_owned()));
-    }
+    let warn = |text: &str| (Paint::Warn, text.to_owned());
+    out.extend((!missing.is_empty()).then(|| (Paint::Warn, format!("Not read: {}.", missing.join(", ")))));
+    let hidden = "/proc hides other users' processes here (hidepid); try: sudo ramline show processes";
+    out.extend(missed.hidden.then(|| warn(hidden)));
+    let nested = "This is a process namespace of its own (a container): processes outside it are not seen.";
+    out.extend((missed.nested == Some(true)).then(|| warn(nested)));
     out
 }
 

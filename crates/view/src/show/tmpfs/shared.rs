@@ -3,16 +3,15 @@
 mod large;
 
 use ramline_model::shmem::{self, ShmemKind as Kind, ShmemLine, Split};
-use ramline_snapshot::shmem::{Amount, GraphicsClient, Method, Shmem};
+use ramline_snapshot::shmem::{AgeTotal, Amount, GraphicsClient, Method, Shmem};
 use ramline_units::{Bytes, Nanos};
 
 use self::large::{files, largest, owner};
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Cell, Column, Paint, Table, number};
+use ramline_sheet::{Cell, Sheet, Table, number};
 
 /// What the rows of the first table are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum By {
+pub enum TmpfsBy {
     /// Kinds of shared memory.
     #[default]
     Kind,
@@ -28,8 +27,8 @@ pub enum By {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TmpfsOptions {
     /// Rows of the first table.
-    pub by: By,
-    /// With the largest files, and the largest that nobody holds.
+    pub by: TmpfsBy,
+    /// With the largest files, and the largest that no process holds.
     pub files: bool,
     /// Rows of each list.
     pub top: usize,
@@ -37,19 +36,19 @@ pub struct TmpfsOptions {
 
 impl Default for TmpfsOptions {
     fn default() -> Self {
-        TmpfsOptions { by: By::Kind, files: false, top: 5 }
+        TmpfsOptions { by: TmpfsBy::Kind, files: false, top: 5 }
     }
 }
 
 pub fn sheet(sheet: &mut Sheet, split: &Split, seen: &Shmem, options: &TmpfsOptions) {
     let swapped = if split.swapped.0 > 0 { format!(" and {} in swap", split.swapped) } else { String::new() };
     let total = split.total.map_or_else(|| "how much is not known".to_owned(), |total| format!("{total} in RAM"));
-    sheet.heading(&format!("Shared memory: {total} (Shmem, now){swapped}, by {}", word(options.by)));
+    sheet.heading(format!("Shared memory: {total} (Shmem, now){swapped}, by {}", word(options.by)));
     match options.by {
-        By::Kind => kinds(sheet, split),
-        By::User => users(sheet, seen, options.top),
-        By::Cgroup => groups(sheet, split, options.top),
-        By::Age => ages(sheet, seen),
+        TmpfsBy::Kind => kinds(sheet, split),
+        TmpfsBy::User => users(sheet, seen, options.top),
+        TmpfsBy::Cgroup => groups(sheet, split, options.top),
+        TmpfsBy::Age => ages(sheet, seen),
     }
     sheet.dim(how(seen.method));
     graphics(sheet, &seen.graphics);
@@ -62,49 +61,35 @@ pub fn sheet(sheet: &mut Sheet, split: &Split, seen: &Shmem, options: &TmpfsOpti
     coverage(sheet, seen);
 }
 
-fn word(by: By) -> &'static str {
+fn word(by: TmpfsBy) -> &'static str {
     match by {
-        By::Kind => "kind",
-        By::User => "owner",
-        By::Cgroup => "control group",
-        By::Age => "age",
+        TmpfsBy::Kind => "kind",
+        TmpfsBy::User => "owner",
+        TmpfsBy::Cgroup => "control group",
+        TmpfsBy::Age => "age",
     }
 }
 
 /// Columns for an amount: count, RAM, swap, either.
-fn table(first: &str, counted: &str) -> Table {
-    Table::new(vec![
-        Column::wrapped(first),
-        Column::right(counted),
-        Column::right("in RAM"),
-        Column::right("in swap"),
-        Column::right("RAM or swap"),
-    ])
-}
-
-fn row(table: &mut Table, first: &str, amount: &Amount) {
-    let size = |bytes: Bytes| if bytes.0 > 0 { bytes.to_string() } else { String::new() };
-    table.row([
-        first.into(),
-        number::count(amount.count).into(),
-        amount.resident.to_string().into(),
-        size(amount.swapped).into(),
-        size(amount.either).into(),
-    ]);
+pub(super) fn amounts<R: Copy>(first: Table<R>, counted: &str, amount: impl Fn(R) -> Amount) -> Table<R> {
+    let some = |bytes: Bytes| (bytes.0 > 0).then_some(bytes);
+    let first = if counted.is_empty() { first } else { first.right(counted, |row| amount(row).count) };
+    first
+        .right("in RAM", |row| amount(row).resident)
+        .right("in swap", |row| some(amount(row).swapped))
+        .right("RAM or swap", |row| some(amount(row).either))
 }
 
 fn kinds(sheet: &mut Sheet, split: &Split) {
-    let mut table = table("kind", "count");
-    for line in split.lines.iter().filter(|line| line.amount.count > 0 || always(line.kind)) {
-        row(&mut table, kind(line), &line.amount);
-    }
+    let lines = split.lines.iter().filter(|line| line.amount.count > 0 || always(line.kind));
+    let mut table = amounts(Table::of(lines).wrapped("kind", kind), "count", |line| line.amount);
     if let Some(rest) = split.rest {
-        table.row(["the rest".into(), Cell::default(), rest.to_string().into(), Cell::default(), Cell::default()]);
+        table.row(["the rest".into(), Cell::default(), rest.into()]);
     }
-    sheet.table(&table);
+    sheet.table(table);
     if let (Some(least), Some(most)) = (split.rest_at_least, split.rest_at_most) {
         let off = split.counter_off;
-        sheet.line(&if split.complete {
+        sheet.line(if split.complete {
             format!("The rest is between {least} and {most}: the kernel's counter may be off by {off} while CPUs hold back changes.")
         } else {
             format!(
@@ -135,11 +120,8 @@ fn kind(line: &ShmemLine) -> &'static str {
 }
 
 fn users(sheet: &mut Sheet, seen: &Shmem, top: usize) {
-    let mut table = table("owner", "files");
-    for user in seen.users.iter().take(top) {
-        row(&mut table, &owner(Some(user.uid)), &user.amount);
-    }
-    sheet.table(&table);
+    let users = Table::of(seen.users.iter().take(top)).wrapped("owner", |user| owner(Some(user.uid)));
+    sheet.table(amounts(users, "files", |user| user.amount));
     sheet.dim("Owners of files, segments and files without a name; a process of another user may hold them.");
 }
 
@@ -148,27 +130,20 @@ fn groups(sheet: &mut Sheet, split: &Split, top: usize) {
         sheet.line("Memory control groups were not seen.");
         return;
     }
-    let mut table = Table::new(vec![Column::wrapped("control group"), Column::right("in RAM")]);
-    for group in split.groups.iter().take(top) {
-        table.row([group.path.as_str().into(), group.resident.to_string().into()]);
-    }
-    sheet.table(&table);
+    let groups = Table::of(split.groups.iter().take(top)).wrapped("control group", |group| &group.path);
+    sheet.table(groups.right("in RAM", |group| group.resident));
     sheet.dim("A page is charged to the group that touched it first, without the groups below; what is in swap is not told by kind.");
 }
 
 fn ages(sheet: &mut Sheet, seen: &Shmem) {
-    let mut table = table("last read or written", "files");
-    let mut before: Option<Nanos> = None;
-    for age in &seen.ages {
-        let words = match (age.within, before) {
-            (Some(within), _) => format!("in the last {}", number::bound_of_ages(within)),
-            (None, Some(before)) => format!("more than {} ago", number::bound_of_ages(before)),
-            (None, None) => "at any time".to_owned(),
-        };
-        row(&mut table, &words, &age.amount);
-        before = age.within;
-    }
-    sheet.table(&table);
+    let before = std::iter::once(None).chain(seen.ages.iter().map(|age| age.within));
+    let words = |(age, before): (&AgeTotal, Option<Nanos>)| match (age.within, before) {
+        (Some(within), _) => format!("in the last {}", number::bound_of_ages(within)),
+        (None, Some(before)) => format!("more than {} ago", number::bound_of_ages(before)),
+        (None, None) => "at any time".to_owned(),
+    };
+    let ages = Table::of(seen.ages.iter().zip(before)).wrapped("last read or written", words);
+    sheet.table(amounts(ages, "files", |(age, _)| age.amount));
     sheet.dim("Files with a name. Reading and writing through a mapping leaves no trace in a file's times.");
 }
 
@@ -184,58 +159,38 @@ fn how(method: Method) -> &'static str {
 }
 
 fn graphics(sheet: &mut Sheet, clients: &[GraphicsClient]) {
-    if clients.is_empty() {
-        return;
-    }
-    sheet.heading("Users of graphics devices, as their drivers tell (now; shared buffers are told by each user)");
-    let mut table = Table::new(vec![
-        Column::left("driver"),
-        Column::wrapped("process"),
-        Column::left("region"),
-        Column::right("backed"),
-        Column::right("shared"),
-        Column::left("part of Shmem"),
-    ]);
     let told = |bytes: Option<Bytes>| bytes.map_or_else(|| "not told".to_owned(), |b| b.to_string());
-    for client in clients {
-        for region in &client.regions {
-            table.row([
-                client.driver.as_str().into(),
-                format!("{} ({})", client.holder.name, client.holder.pid).into(),
-                region.name.as_str().into(),
-                told(region.resident).into(),
-                told(region.shared).into(),
-                if client.in_shmem { "yes" } else { "no" }.into(),
-            ]);
-        }
+    let table = Table::of(clients.iter().flat_map(|client| client.regions.iter().map(move |region| (client, region))))
+        .left("driver", |(client, _)| &client.driver)
+        .wrapped("process", |(client, _)| format!("{} ({})", client.holder.name, client.holder.pid))
+        .left("region", |(_, region)| &region.name)
+        .right("backed", |(_, region)| told(region.resident))
+        .right("shared", |(_, region)| told(region.shared))
+        .left("part of Shmem", |(client, _)| if client.in_shmem { "yes" } else { "no" });
+    if !clients.is_empty() {
+        sheet.heading("Users of graphics devices, as their drivers tell (now; shared buffers are told by each user)");
     }
-    sheet.table(&table);
+    sheet.table(table);
 }
 
 fn notes(sheet: &mut Sheet, split: &Split, seen: &Shmem, options: &TmpfsOptions) {
     sheet.blank();
-    if let Some(unowned) = seen.unowned.filter(|amount| amount.all().0 > 0) {
+    let asked = if seen.walk.denied > 0 { "no process that let us look" } else { "no process" };
+    sheet.line(seen.unowned.filter(|amount| amount.all().0 > 0).map(|unowned| {
         let hint = if options.files { "" } else { "; --files lists the largest" };
-        let asked = if seen.walk.denied > 0 { "no process that let us look" } else { "no process" };
-        sheet.line(&format!(
-            "Files with a name that {asked} has open or mapped: {} with {} (now){hint}.",
-            number::count(unowned.count),
-            unowned.all()
-        ));
-    }
+        let (count, all) = (number::count(unowned.count), unowned.all());
+        format!("Files with a name that {asked} has open or mapped: {count} with {all} (now){hint}.")
+    }));
     let forgotten = split.forgotten();
-    if let Some(first) = split.leaked.first().filter(|_| forgotten.0 > 0) {
+    sheet.warn(split.leaked.first().filter(|_| forgotten.0 > 0).map(|first| {
         let who = first.holders.first().map(|h| format!("{} ({})", h.name, h.pid)).unwrap_or_default();
         let count = number::count(u64::try_from(split.leaked.len()).unwrap_or(0));
-        sheet.painted(
-            Paint::Warn,
-            &format!(
-                "Deleted files that one sleeping process each keeps, not read or written for an hour or more: {count} with \
-                 {forgotten} (now). The largest is {} of {who}. They go when it closes them or ends.",
-                first.name,
-            ),
-        );
-    }
+        format!(
+            "Deleted files that one sleeping process each keeps, not read or written for an hour or more: {count} with \
+             {forgotten} (now). The largest is {} of {who}. They go when it closes them or ends.",
+            first.name,
+        )
+    }));
 }
 
 fn coverage(sheet: &mut Sheet, seen: &Shmem) {
@@ -249,29 +204,21 @@ fn coverage(sheet: &mut Sheet, seen: &Shmem) {
         number::things(walk.name_spaces, "mount name space"),
         number::things(shmem::inodes(seen), "inode"),
     )];
-    if let Some(cost) = walk.cost {
-        words.push(format!(" in {}", number::seconds(cost.as_secs_f64())));
-    }
+    words.extend(walk.cost.map(|cost| format!(" in {}", number::seconds(cost.as_secs_f64()))));
     words.push(".".to_owned());
-    if walk.denied > 0 {
-        let hint = if seen.unowned.is_none() { ": root sees them" } else { "" };
-        words.push(format!(" {} refused{hint}.", number::things(walk.denied, "process")));
-    }
+    let hint = if seen.unowned.is_none() { ": root sees them" } else { "" };
     let refused = shmem::refused(seen);
-    if refused > 0 {
-        words.push(format!(" {} of file systems in RAM refused.", number::things(refused, "place")));
-    }
-    if walk.vanished > 0 {
-        words.push(format!(" {} ended meanwhile.", number::count(walk.vanished)));
-    }
-    if walk.unreached > 0 {
-        words.push(format!(
-            " {} in RAM could not be entered: covered by another mount, or behind one that may hang.",
-            number::things(walk.unreached, "file system")
-        ));
+    let covered = "could not be entered: covered by another mount, or behind one that may hang";
+    for (n, text) in [
+        (walk.denied, format!(" {} refused{hint}.", number::things(walk.denied, "process"))),
+        (refused, format!(" {} of file systems in RAM refused.", number::things(refused, "place"))),
+        (walk.vanished, format!(" {} ended meanwhile.", number::count(walk.vanished))),
+        (walk.unreached, format!(" {} in RAM {covered}.", number::things(walk.unreached, "file system"))),
+    ] {
+        words.extend((n > 0).then_some(text));
     }
     if !walk.processes_complete || seen.filesystems.iter().any(|f| !f.complete) {
         words.push(" The time was up before all was seen: the amounts are lower bounds.".to_owned());
     }
-    sheet.dim(&words.concat());
+    sheet.dim(words.concat());
 }

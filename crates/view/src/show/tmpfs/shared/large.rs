@@ -3,8 +3,7 @@
 use ramline_snapshot::shmem::{Amount, File, Holder, Object, ObjectKind, Segment, Shmem};
 use ramline_units::{Bytes, Nanos};
 
-use ramline_sheet::Sheet;
-use ramline_sheet::text::{Column, Table, number};
+use ramline_sheet::{Column, Sheet, Table, number};
 
 /// A line of the list of the largest: whatever kind it is.
 struct Large {
@@ -28,33 +27,14 @@ pub fn files(sheet: &mut Sheet, title: &str, files: &[File], top: usize) {
     list(sheet, title, files.iter().map(of_file).collect(), top);
 }
 
-fn list(sheet: &mut Sheet, title: &str, all: Vec<Large>, top: usize) {
-    if all.is_empty() {
-        return;
-    }
-    sheet.heading(title);
-    let mut table = Table::new(vec![
-        Column::wrapped("what").at_least(24),
-        Column::right("in RAM"),
-        Column::right("in swap"),
-        Column::right("RAM or swap"),
-        Column::left("owner").folds(),
-        Column::right("last used").folds(),
-        Column::wrapped("held by").at_least(20),
-    ]);
-    let size = |bytes: Bytes| if bytes.0 > 0 { bytes.to_string() } else { String::new() };
-    for large in all.into_iter().take(top) {
-        table.row([
-            large.what.into(),
-            large.amount.resident.to_string().into(),
-            size(large.amount.swapped).into(),
-            size(large.amount.either).into(),
-            owner(large.owner).into(),
-            large.age.map(|age| format!("{} ago", number::age(age))).unwrap_or_default().into(),
-            large.held.into(),
-        ]);
-    }
-    sheet.table(&table);
+fn list(sheet: &mut Sheet, title: &str, mut all: Vec<Large>, top: usize) {
+    all.truncate(top);
+    let what = Table::of(&all).column(Column::wrapped("what").at_least(24), |large| &large.what);
+    let table = super::amounts(what, "", |large| large.amount)
+        .column(Column::left("owner").folds(), |large| owner(large.owner))
+        .column(Column::right("last used").folds(), |large| large.age.map(|age| format!("{} ago", number::age(age))))
+        .column(Column::wrapped("held by").at_least(20), |large| &large.held);
+    sheet.headed_table(title, table);
 }
 
 fn of_file(file: &File) -> Large {
@@ -103,9 +83,7 @@ fn of_object(object: &Object) -> Large {
 fn holders(named: &[Holder], count: u64) -> String {
     let mut words: Vec<String> = named.iter().take(2).map(|h| format!("{} ({})", h.name, h.pid)).collect();
     let more = number::beyond(usize::try_from(count).unwrap_or(usize::MAX), words.len());
-    if more > 0 {
-        words.push(format!("{} more", number::count(more)));
-    }
+    words.extend((more > 0).then(|| format!("{} more", number::count(more))));
     words.join(", ")
 }
 
