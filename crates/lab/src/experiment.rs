@@ -1,18 +1,22 @@
 //! Experiments as data: what each asks, takes and needs, and the series it opens.
 //!
-//! What it is: the row of the table [`crate::experiments::EXPERIMENTS`], and the interface between an experiment and the
-//! engine that runs it ([`crate::series`]). What it is not: a place for results; those are functions of records.
+//! The row of the table [`crate::experiments::EXPERIMENTS`], and the interface between an experiment and the
+//! engine that runs it ([`crate::series`]).
 
 use std::time::{Duration, Instant};
 
 use ramline_act::Run;
 use ramline_evidence::{Arm, RunRecord};
 use ramline_kernel::Root;
+use ramline_kernel::cgroup::Group;
+use ramline_units::{Bytes, Limit};
 use serde_json::Value;
 
-use crate::params::{Kind, Parameter, Params, row};
-use ramline_sandbox::error::Result;
+use crate::params::{Parameter, ParameterKind as Kind, Params, row};
+use ramline_sandbox::error::{LabError, Result};
 use ramline_sandbox::progress::Progress;
+use ramline_sandbox::requirements::Resources;
+use ramline_sandbox::{group, observe};
 
 /// One experiment.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +40,7 @@ pub struct Experiment {
     /// What the process it starts of this binary does with its task, where it has one of its own.
     pub child: Option<fn(Value) -> Result<()>>,
     /// Checks the values against the machine; nothing is touched.
-    pub open: fn(&Root, &Params) -> Result<Box<dyn Series>>,
+    pub open: fn(&Root, &Params) -> Result<PlannedSeries>,
 }
 
 /// What every experiment takes.
@@ -74,9 +78,17 @@ impl Experiment {
     pub fn defaults(&self) -> Params {
         Params::defaults(&self.table())
     }
+
+    /// Checks the values against the machine; what is not given has its default. Nothing is touched.
+    ///
+    /// # Errors
+    /// Values that make no sense, or every reason why the machine will not do.
+    pub fn open(&self, root: &Root, params: &Params) -> Result<PlannedSeries> {
+        (self.open)(root, &params.over(self.defaults()))
+    }
 }
 
-/// What a run may use: the machine, the journal, somebody to tell.
+/// What a run may use: the machine, the journal, a listener.
 pub struct Bench<'a> {
     /// The live machine.
     pub root: &'a Root,
@@ -88,31 +100,75 @@ pub struct Bench<'a> {
     pub deadline: Option<Instant>,
 }
 
-/// One series, checked and ready: arms, how often, and how a run is made.
-pub trait Series {
+impl Bench<'_> {
+    /// Makes the group of a run: limited where there is a limit, kept from swapping where that is asked. What was set is
+    /// in the record as it is read back, and the counters before the run.
+    ///
+    /// # Errors
+    /// It cannot be made or set.
+    pub(crate) fn group(
+        &mut self,
+        found: &Resources,
+        limit: Option<Bytes>,
+        no_swap: bool,
+        record: &mut RunRecord,
+    ) -> Result<Group> {
+        let group = found.make_group(record.order, self.run)?;
+        let mut changes = limit.map_or(Ok(Vec::new()), |limit| group.set_memory_limit(Limit::At(limit)))?;
+        if no_swap {
+            changes.extend(group::forbid_swap(self.root, &group)?);
+        }
+        record.verified.extend(group::verified(changes));
+        record.before = observe::counters(self.root, &group.stat()?);
+        Ok(group)
+    }
+}
+
+/// One series, checked and ready: what is known of it before it begins, and what makes its runs.
+pub struct PlannedSeries {
     /// The arms, in order.
-    fn arms(&self) -> &[Arm];
-
+    pub arms: Vec<Arm>,
     /// Runs of each arm.
-    fn runs(&self) -> u32;
-
-    /// The plan in sentences, printed before anything is done.
-    fn lines(&self) -> Vec<String>;
-
+    pub runs: u32,
+    /// What will be done, in sentences.
+    pub sentences: Vec<String>,
     /// What is made or changed outside the sandbox; nothing when no consent is needed.
-    fn global(&self) -> Vec<String> {
-        Vec::new()
-    }
-
+    pub global: Vec<String>,
+    /// What makes timing doubtful but not impossible.
+    pub doubts: Vec<String>,
     /// The time a run is given at least before it is begun against a deadline.
-    fn longest_run(&self) -> Duration;
+    pub longest_run: Duration,
+    /// What makes the runs.
+    pub work: Box<dyn Series>,
+}
 
-    /// Takes in the records of a series that is gone on with, before [`Series::prepare`]; for one whose next run depends on them.
-    fn recall(&mut self, records: &[RunRecord]) {
-        let _ = records;
+impl PlannedSeries {
+    /// The plan in sentences, printed before anything is done.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let global = self.global.iter().map(|what| format!("outside the sandbox: {what}"));
+        let doubts = self.doubts.iter().map(|what| format!("doubt: {what}"));
+        self.sentences.iter().cloned().chain(global).chain(doubts).collect()
     }
+}
 
-    /// Whether [`Series::is_over`] ends it long before all runs there may be: then nobody can say how long it will take.
+/// The sentence that counts the runs: `what` there are, each so often.
+pub(crate) fn counted(count: usize, what: &str, runs: u32) -> String {
+    let all = count.saturating_mul(usize::try_from(runs).unwrap_or(usize::MAX));
+    format!("{all} runs: {count} {what}, {runs} times each, interleaved")
+}
+
+/// What [`Series::prepare`] has made.
+pub(crate) fn prepared<T>(made: &Option<T>) -> Result<&T> {
+    made.as_ref().ok_or_else(|| LabError::Workload("the scratch place is not prepared".to_owned()))
+}
+
+/// What makes the runs of a series.
+pub trait Series {
+    /// Takes in the records of a series that is gone on with, before [`Series::prepare`]; for one whose next run depends on them.
+    fn recall(&mut self, _records: &[RunRecord]) {}
+
+    /// Whether [`Series::is_over`] ends it long before all runs there may be: then how long it will take is not known.
     fn is_search(&self) -> bool {
         false
     }
@@ -126,8 +182,7 @@ pub trait Series {
     ///
     /// # Errors
     /// The first step that fails; the journal undoes what was made before.
-    fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
-        let _ = bench;
+    fn prepare(&mut self, _bench: &mut Bench<'_>) -> Result<()> {
         Ok(())
     }
 

@@ -6,19 +6,11 @@
 
 mod find;
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
-
 use ramline_gather::mappers;
-use ramline_kernel::residency::{self, ReadIn};
-use ramline_kernel::{FileKey, Root, input, process};
-use ramline_units::Bytes;
-use serde::Serialize;
+use ramline_kernel::residency::ReadIn;
+use ramline_kernel::{FileKey, input};
 
-use ramline_sandbox::error::{LabError, Result};
-
-pub use find::Trace;
-
+use crate::prelude::*;
 /// Half-warm means every second piece of this many bytes: the kernel's own read-ahead window.
 const PIECE: u64 = 128 << 10;
 /// Names that stay are told up to this many.

@@ -22,9 +22,11 @@
 
 pub mod experiment;
 pub mod experiments;
+mod figures;
 pub mod fileops;
 mod fileset;
 pub mod params;
+mod prelude;
 pub mod report;
 pub mod series;
 pub mod store;

@@ -4,8 +4,8 @@
 //! meaning; an experiment reads its own.
 //!
 //! ```
-//! use ramline_lab::params::{Kind, Parameter, Params};
-//! const TABLE: &[Parameter] = &[Parameter { name: "unit", kind: Kind::Size, default: Some("32MiB"), help: "One unit" }];
+//! use ramline_lab::params::{ParameterKind, Parameter, Params};
+//! const TABLE: &[Parameter] = &[Parameter { name: "unit", kind: ParameterKind::Size, default: Some("32MiB"), help: "One unit" }];
 //! let mut params = Params::defaults(TABLE);
 //! assert_eq!(params.size("unit").map(|b| b.to_string()).as_deref(), Some("32.0 MiB"));
 //! assert!(params.set(TABLE, "unit", vec!["much".to_owned()]).is_err());
@@ -19,10 +19,11 @@ use ramline_units::Bytes;
 use serde::{Deserialize, Serialize};
 
 use ramline_sandbox::error::{LabError, Result};
+use ramline_sandbox::requirements::Requirements;
 
 /// What a value may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ParameterKind {
     /// Bytes with a unit: `32MiB`.
     Size,
     /// A number in these bounds, both included.
@@ -49,7 +50,7 @@ pub struct Parameter {
     /// Its name; the option is `--NAME`.
     pub name: &'static str,
     /// What it may be.
-    pub kind: Kind,
+    pub kind: ParameterKind,
     /// As it would be written; `None` where leaving it out has a meaning of its own.
     pub default: Option<&'static str>,
     /// One line.
@@ -59,15 +60,26 @@ pub struct Parameter {
 /// The command of an experiment, as all of them take it.
 pub const COMMAND: Parameter = row(
     "command",
-    Kind::Command,
+    ParameterKind::Command,
     None,
     "The command, after --; it runs as the user who runs ramline, without input and with its output thrown away",
 );
 
 /// A row of such a table.
 #[must_use]
-pub const fn row(name: &'static str, kind: Kind, default: Option<&'static str>, help: &'static str) -> Parameter {
+pub const fn row(
+    name: &'static str,
+    kind: ParameterKind,
+    default: Option<&'static str>,
+    help: &'static str,
+) -> Parameter {
     Parameter { name, kind, default, help }
+}
+
+/// The row of a size whose absence has a meaning of its own.
+#[must_use]
+pub const fn size(name: &'static str, help: &'static str) -> Parameter {
+    row(name, ParameterKind::Size, None, help)
 }
 
 /// Reads a duration: a number and `ms`, `s` or `min`, up to an hour.
@@ -84,22 +96,33 @@ pub fn duration(text: &str) -> Option<Duration> {
     (!read.is_zero() && read <= Duration::from_secs(3600)).then_some(read)
 }
 
-impl Kind {
+/// Refuses values of an experiment that are wrong, with an option that is right.
+pub(crate) fn refuse_if(wrong: bool, name: &str, option: &str, text: impl Into<String>) -> Result<()> {
+    if wrong { Err(LabError::usage(text, format!("ramline lab run {name} {option}").trim_end())) } else { Ok(()) }
+}
+
+/// Refuses a read-ahead no device takes.
+pub(crate) fn check_read_ahead(size: Bytes, name: &str) -> Result<()> {
+    let text = format!("a read-ahead of {size} is not a multiple of 4 KiB up to 64 MiB");
+    refuse_if(size > Bytes::from_mib(64) || !size.0.is_multiple_of(4096), name, "--read-ahead 128KiB", text)
+}
+
+impl ParameterKind {
     /// What is wrong with a value of this kind; `None` when nothing is.
     #[must_use]
     pub fn objection(self, text: &str) -> Option<String> {
         match self {
-            Kind::Size => text.parse::<Bytes>().err().map(|error| error.to_string()),
-            Kind::Count(least, most) => {
+            Self::Size => text.parse::<Bytes>().err().map(|error| error.to_string()),
+            Self::Count(least, most) => {
                 let fits = text.parse::<u64>().is_ok_and(|n| (least..=most).contains(&n));
                 (!fits).then(|| format!("'{text}' is not a number from {least} to {most}"))
             }
-            Kind::Time => duration(text)
+            Self::Time => duration(text)
                 .is_none()
                 .then(|| format!("'{text}' is not a time up to 60min; write for example 500ms, 20s or 5min")),
-            Kind::Word(words) => (!words.contains(&text)).then(|| format!("'{text}' is none of {}", words.join(", "))),
-            Kind::List | Kind::Path | Kind::Text | Kind::Command => text.is_empty().then(|| "it is empty".to_owned()),
-            Kind::Switch => (!matches!(text, "true" | "false")).then(|| format!("'{text}' is neither true nor false")),
+            Self::Word(words) => (!words.contains(&text)).then(|| format!("'{text}' is none of {}", words.join(", "))),
+            Self::List | Self::Path | Self::Text | Self::Command => text.is_empty().then(|| "it is empty".to_owned()),
+            Self::Switch => (!matches!(text, "true" | "false")).then(|| format!("'{text}' is neither true nor false")),
         }
     }
 }
@@ -117,6 +140,12 @@ impl Params {
         Params(table.iter().filter_map(values).collect())
     }
 
+    /// These, and those of `others` that are not among them.
+    pub(crate) fn over(&self, mut others: Params) -> Params {
+        others.0.extend(self.0.clone());
+        others
+    }
+
     /// Sets one; a list may come as several values or as one with commas.
     ///
     /// # Errors
@@ -130,11 +159,11 @@ impl Params {
             ));
         };
         let values: Vec<String> = match row.kind {
-            Kind::List => values.iter().flat_map(|value| split(Kind::List, value)).collect(),
+            ParameterKind::List => values.iter().flat_map(|value| split(ParameterKind::List, value)).collect(),
             _ => values,
         };
-        let twice =
-            values.iter().enumerate().find(|(at, value)| row.kind == Kind::List && values[..*at].contains(value));
+        let list = row.kind == ParameterKind::List;
+        let twice = values.iter().enumerate().find(|(at, value)| list && values[..*at].contains(value));
         let twice = twice.map(|(_, value)| format!("'{}' is named twice", value.escape_debug()));
         if let Some(why) = values.iter().find_map(|value| row.kind.objection(value)).or(twice) {
             let example = row.default.filter(|text| !text.is_empty());
@@ -169,6 +198,17 @@ impl Params {
         self.text(name)?.parse().ok()
     }
 
+    /// What every experiment of this name asks of the machine.
+    pub(crate) fn requirements(&self, name: &str) -> Requirements<'static> {
+        let (dir, allow_busy) = (self.path("dir"), self.switch("allow-busy"));
+        Requirements { command: format!("ramline lab run {name}"), dir, allow_busy, ..Requirements::default() }
+    }
+
+    /// Runs of each setting.
+    pub(crate) fn runs(&self) -> u32 {
+        self.count("runs").and_then(|n| u32::try_from(n).ok()).unwrap_or(1)
+    }
+
     /// A time.
     #[must_use]
     pub fn time(&self, name: &str) -> Option<Duration> {
@@ -194,9 +234,9 @@ impl Params {
     }
 }
 
-fn split(kind: Kind, text: &str) -> Vec<String> {
+fn split(kind: ParameterKind, text: &str) -> Vec<String> {
     match kind {
-        Kind::List => text.split(',').map(|part| part.trim().to_owned()).collect(),
+        ParameterKind::List => text.split(',').map(|part| part.trim().to_owned()).collect(),
         _ => vec![text.to_owned()],
     }
 }
@@ -206,12 +246,12 @@ mod tests {
     use super::*;
 
     const TABLE: &[Parameter] = &[
-        Parameter { name: "size", kind: Kind::Size, default: Some("1MiB"), help: "" },
-        Parameter { name: "n", kind: Kind::Count(1, 9), default: Some("7"), help: "" },
-        Parameter { name: "time", kind: Kind::Time, default: None, help: "" },
-        Parameter { name: "fill", kind: Kind::Word(&["text", "zeros"]), default: Some("text"), help: "" },
-        Parameter { name: "arms", kind: Kind::List, default: Some("a,b"), help: "" },
-        Parameter { name: "shared", kind: Kind::Switch, default: Some("false"), help: "" },
+        Parameter { name: "size", kind: ParameterKind::Size, default: Some("1MiB"), help: "" },
+        Parameter { name: "n", kind: ParameterKind::Count(1, 9), default: Some("7"), help: "" },
+        Parameter { name: "time", kind: ParameterKind::Time, default: None, help: "" },
+        Parameter { name: "fill", kind: ParameterKind::Word(&["text", "zeros"]), default: Some("text"), help: "" },
+        Parameter { name: "arms", kind: ParameterKind::List, default: Some("a,b"), help: "" },
+        Parameter { name: "shared", kind: ParameterKind::Switch, default: Some("false"), help: "" },
     ];
 
     #[test]

@@ -7,19 +7,17 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use ramline_act::{ActError, Run, RunLock, recover};
-use ramline_evidence::{RunMachine, RunRecord};
-use ramline_gather::gather;
-use ramline_kernel::{Root, process, signals};
-use ramline_snapshot::Wanted;
+use ramline_evidence::RunRecord;
+use ramline_kernel::{Root, signals};
 
-use crate::experiment::{Bench, Experiment, Series};
-use crate::params::{Kind, Parameter, Params};
+use crate::experiment::{Bench, Experiment, PlannedSeries};
+use crate::params::{Parameter, ParameterKind, Params};
 use crate::store::{Header, RunFolder};
-use ramline_sandbox::arm;
 use ramline_sandbox::error::{LabError, Result, first_line};
 use ramline_sandbox::progress::Progress;
+use ramline_sandbox::{arm, observe};
 
-/// Whether the reader agreed to what [`Series::global`] lists: by answering, or with `--prove`.
+/// Whether the reader agreed to what [`PlannedSeries::global`] lists: by answering, or with `--prove`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consent {
     /// Nobody was asked, or the answer was no.
@@ -74,7 +72,7 @@ pub fn clean_up(lock: &RunLock, root: &Root) -> Result<Vec<String>> {
         .map(|(pid, error)| format!("what process {pid} had left cannot be removed: {error}"))
         .collect();
     if !reasons.is_empty() {
-        return Err(LabError::Refused { reasons, hint: "ramline lab clean".to_owned(), privilege: false });
+        return Err(LabError::refused(reasons, "ramline lab clean"));
     }
     let removed = report.runs.iter().filter(|left| !left.removed.is_empty());
     Ok(removed.map(|left| format!("removed what process {} had left: {}", left.pid, left.removed.join(", "))).collect())
@@ -88,17 +86,14 @@ pub fn clean_up(lock: &RunLock, root: &Root) -> Result<Vec<String>> {
 pub fn run(
     env: &Env<'_>,
     order: &Order<'_>,
-    series: &mut dyn Series,
+    series: &mut PlannedSeries,
     consent: Consent,
     progress: &mut dyn Progress,
 ) -> Result<Done> {
-    let global = series.global();
-    if !global.is_empty() && consent == Consent::NotGiven {
-        return Err(LabError::Refused {
-            reasons: global.iter().map(|what| format!("not agreed to: {what}")).collect(),
-            hint: format!("ramline lab run {}{} --prove", order.experiment.name, chosen(order)),
-            privilege: false,
-        });
+    if !series.global.is_empty() && consent == Consent::NotGiven {
+        let reasons = series.global.iter().map(|what| format!("not agreed to: {what}")).collect();
+        let hint = format!("ramline lab run {}{} --prove", order.experiment.name, chosen(order));
+        return Err(LabError::refused(reasons, hint));
     }
     for removed in clean_up(env.lock, env.root)? {
         progress.step(&removed);
@@ -118,9 +113,9 @@ fn chosen(order: &Order<'_>) -> String {
         let usual = row.name != "arms" && values == defaults.list(row.name);
         match row.kind {
             _ if values.is_empty() || usual => None,
-            Kind::Switch => order.params.switch(row.name).then(|| format!(" --{}", row.name)),
+            ParameterKind::Switch => order.params.switch(row.name).then(|| format!(" --{}", row.name)),
             // Last on a command line, after all options: what was asked is known to who asked.
-            Kind::Command => None,
+            ParameterKind::Command => None,
             _ => Some(format!(" --{} {}", row.name, values.join(","))),
         }
     };
@@ -141,29 +136,29 @@ fn ended<T>(outcome: Result<T>, put_back: ramline_act::Result<()>, interrupted: 
 fn all(
     env: &Env<'_>,
     order: &Order<'_>,
-    series: &mut dyn Series,
+    series: &mut PlannedSeries,
     run: &mut Run,
     progress: &mut dyn Progress,
 ) -> Result<Done> {
     let mut done = Done { folder: order.resume.cloned(), out_of_time: Vec::new() };
     let made = made(order)?;
     if let Some(folder) = order.resume {
-        series.recall(&folder.read()?.records);
+        series.work.recall(&folder.read()?.records);
     }
-    series.prepare(&mut Bench { root: env.root, run, progress, deadline: env.deadline })?;
-    let machine = machine(env.root);
-    let places = arm::interleaved(series.arms().len(), series.runs());
-    let total = if series.is_search() { 0 } else { u32::try_from(places.len()).unwrap_or(u32::MAX) };
+    series.work.prepare(&mut Bench { root: env.root, run, progress, deadline: env.deadline })?;
+    let machine = observe::machine(env.root);
+    let places = arm::interleaved(series.arms.len(), series.runs);
+    let total = if series.work.is_search() { 0 } else { u32::try_from(places.len()).unwrap_or(u32::MAX) };
     for (number, (repetition, index)) in (0u32..).zip(places) {
-        let Some(arm) = series.arms().get(index).cloned() else { continue };
+        let Some(arm) = series.arms.get(index).cloned() else { continue };
         run.check_interrupted()?;
-        if series.is_over() {
+        if series.work.is_over() {
             break;
         }
         if made.contains(&number) {
             continue;
         }
-        if env.deadline.is_some_and(|end| end.saturating_duration_since(Instant::now()) < series.longest_run()) {
+        if env.deadline.is_some_and(|end| end.saturating_duration_since(Instant::now()) < series.longest_run) {
             done.out_of_time.push(arm.name.clone());
             continue;
         }
@@ -181,7 +176,7 @@ fn all(
             ..RunRecord::default()
         };
         let mut bench = Bench { root: env.root, run, progress, deadline: env.deadline };
-        let outcome = series.once(&arm, &mut record, &mut bench);
+        let outcome = series.work.once(&arm, &mut record, &mut bench);
         if outcome.is_ok() {
             // Written before anything is concluded from it, and before anything else can fail.
             keep(env, order, &mut done.folder, &record)?;
@@ -209,19 +204,6 @@ fn keep(env: &Env<'_>, order: &Order<'_>, folder: &mut Option<RunFolder>, record
         }
     };
     folder.write(record).map(drop)
-}
-
-fn machine(root: &Root) -> RunMachine {
-    let seen = gather(root, Wanted { meminfo: true, ..Wanted::NOTHING });
-    RunMachine {
-        kernel: seen.machine.kernel.clone(),
-        cpus: u32::try_from(seen.machine.cpus).unwrap_or_default(),
-        mem_total: seen.mem_total().unwrap_or_default(),
-        page_size: process::page_size(),
-        boot_id: seen.machine.boot_id.clone().unwrap_or_default(),
-        ramline: env!("CARGO_PKG_VERSION").to_owned(),
-        ..RunMachine::default()
-    }
 }
 
 /// Milliseconds since 1970.

@@ -1,7 +1,5 @@
 //! Run folders: raw records as JSON, one file per run, below the state directory. Written once, never edited.
 //!
-//! What it is not: an index; the names sort by time and the folder is the truth.
-//!
 //! ```
 //! use ramline_evidence::RunRecord;
 //! use ramline_lab::store::RunFolder;
@@ -88,7 +86,6 @@ impl RunFolder {
     /// All folders of an experiment, oldest first; none when nothing was ever run.
     #[must_use]
     pub fn all(state: &Path, experiment: &str) -> Vec<RunFolder> {
-        let is_time = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
         let mut dirs: Vec<PathBuf> = std::fs::read_dir(state.join("lab"))
             .into_iter()
             .flatten()
@@ -96,7 +93,7 @@ impl RunFolder {
             .filter(|entry| {
                 let name = entry.file_name();
                 let rest = name.to_str().and_then(|name| name.strip_prefix(experiment)?.strip_prefix('-'));
-                rest.is_some_and(is_time)
+                rest.is_some_and(is_number)
             })
             .map(|entry| entry.path())
             .collect();
@@ -107,12 +104,9 @@ impl RunFolder {
     /// Runs that have a record; 0 for a folder that cannot be listed.
     #[must_use]
     pub fn count(&self) -> u64 {
-        let record = |name: &std::ffi::OsStr| {
-            let number = name.to_str().and_then(|name| name.strip_suffix(".json"));
-            number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
-        };
+        let record = |name: &std::ffi::OsStr| name.to_str()?.strip_suffix(".json").map(is_number);
         let names = std::fs::read_dir(&self.dir).into_iter().flatten().flatten().map(|entry| entry.file_name());
-        u64::try_from(names.filter(|name| record(name)).count()).unwrap_or(u64::MAX)
+        u64::try_from(names.filter(|name| record(name) == Some(true)).count()).unwrap_or(u64::MAX)
     }
 
     /// When it was made, in milliseconds since 1970, by its name; 0 for a folder that was named otherwise.
@@ -136,8 +130,7 @@ impl RunFolder {
         let path = self.dir.join(HEADER);
         let failed = |error| LabError::file("write", &path, error);
         let text = serde_json::to_string_pretty(header).map_err(|error| failed(error.into()))?;
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).map_err(failed)?;
-        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)
+        write_new(&path, &text).map_err(failed)
     }
 
     /// What the series was asked for.
@@ -162,8 +155,7 @@ impl RunFolder {
         let text = serde_json::to_string(record).map_err(|error| failed(error.into()))?;
         // What a killed run left, whatever it is.
         drop(std::fs::remove_file(&draft));
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft).map_err(failed)?;
-        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
+        write_new(&draft, &text).map_err(failed)?;
         // A hard link fails where the name is taken; a rename would replace the older record.
         std::fs::hard_link(&draft, &path).and_then(|()| std::fs::remove_file(&draft)).map_err(failed)?;
         process::sync_dir(&self.dir)?;
@@ -197,6 +189,16 @@ impl RunFolder {
         ramline_units::sort_by_key(&mut contents.records, |record| record.order);
         Ok(contents)
     }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Complete and on disk, or an error.
+fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all())
 }
 
 fn read_record(path: &Path) -> std::result::Result<RunRecord, String> {

@@ -33,19 +33,18 @@ pub fn parse(text: &str) -> Result<Arm> {
     let bad = || LabError::usage(format!("'{text}' is not a setting"), GRAMMAR);
     let words: Vec<&str> = text.split(':').collect();
     let swappiness = |word: &str| swappiness(word).map(Some).ok_or_else(bad);
+    let algorithm = |words: &[&str]| match words {
+        [] => Ok(None),
+        [name] if is_algorithm(name) => Ok(Some((*name).to_owned())),
+        _ => Err(bad()),
+    };
     let (swap, swappiness) = match words.as_slice() {
         ["as-configured"] => (SwapKind::AsConfigured, None),
         ["no-swap"] => (SwapKind::None, None),
         ["swap", value] => (SwapKind::File, swappiness(value)?),
-        ["zram", value] => (SwapKind::Zram { algorithm: None }, swappiness(value)?),
-        ["zram", algorithm, value] if is_algorithm(algorithm) => {
-            (SwapKind::Zram { algorithm: Some((*algorithm).to_owned()) }, swappiness(value)?)
-        }
-        ["zram+swap", value] => (SwapKind::ZramOverFile { algorithm: None }, swappiness(value)?),
-        ["zram+swap", algorithm, value] if is_algorithm(algorithm) => {
-            (SwapKind::ZramOverFile { algorithm: Some((*algorithm).to_owned()) }, swappiness(value)?)
-        }
         ["zswap", value] => (SwapKind::Zswap, swappiness(value)?),
+        ["zram", name @ .., value] => (SwapKind::Zram { algorithm: algorithm(name)? }, swappiness(value)?),
+        ["zram+swap", name @ .., value] => (SwapKind::ZramOverFile { algorithm: algorithm(name)? }, swappiness(value)?),
         _ => return Err(bad()),
     };
     Ok(Arm { name: text.to_owned(), swap, swappiness, ..Arm::default() })

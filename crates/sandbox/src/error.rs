@@ -85,6 +85,11 @@ impl LabError {
         LabError::Usage { message: message.into(), hint: hint.into() }
     }
 
+    /// Nothing was started, for want of anything but privilege.
+    pub fn refused(reasons: Vec<String>, hint: impl Into<String>) -> LabError {
+        LabError::Refused { reasons, hint: hint.into(), privilege: false }
+    }
+
     /// A file that could not be read or written.
     pub fn file(operation: &'static str, object: &std::path::Path, cause: std::io::Error) -> LabError {
         let dir = object.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));

@@ -15,10 +15,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use ramline_evidence::rng::SplitMix64;
+use ramline_kernel::map::{Advice, Map, Sharing};
+use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::LabError;
+use crate::error::{LabError, Result};
 
 const HINT: &str = "ramline lab run code-plus-data --fill zeros,text,random";
 
@@ -53,7 +55,7 @@ impl fmt::Display for Fill {
 impl FromStr for Fill {
     type Err = LabError;
 
-    fn from_str(text: &str) -> Result<Fill, LabError> {
+    fn from_str(text: &str) -> Result<Fill> {
         Fill::ALL
             .into_iter()
             .find(|fill| fill.to_string() == text)
@@ -103,6 +105,30 @@ impl Filler {
             }
         }
     }
+
+    /// Fills a map page by page, the first as page number `first`; `filled` is called after each.
+    ///
+    /// # Errors
+    /// Those of `filled`, or the map cannot be written.
+    pub fn fill_map(&mut self, map: &mut Map, first: u64, mut filled: impl FnMut() -> Result<()>) -> Result<()> {
+        let mut page = [0; PAGE];
+        for (number, offset) in (first..).zip((0..map.len()).step_by(PAGE)) {
+            self.fill(number, &mut page);
+            map.write_at(offset, &page[..PAGE.min(map.len() - offset)])?;
+            filled()?;
+        }
+        Ok(())
+    }
+}
+
+/// Anonymous memory in small pages only.
+///
+/// # Errors
+/// The kernel has none to give.
+pub fn small_pages(size: Bytes, sharing: Sharing) -> Result<Map> {
+    let mut map = Map::anonymous(size, sharing)?;
+    map.advise(Advice::NoHugePages)?;
+    Ok(map)
 }
 
 /// Lines as a web server logs them: fixed phrases, and numbers that differ.

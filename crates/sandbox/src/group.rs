@@ -13,14 +13,8 @@ use crate::requirements::headroom;
 ///
 /// # Errors
 /// It cannot be made or limited; the journal undoes it.
-pub fn limited(
-    root: &Root,
-    hierarchy: &Hierarchy,
-    limit: Option<Bytes>,
-    n: u32,
-    run: &mut Run,
-) -> Result<(Group, Bytes)> {
-    let limit = limit.map_or_else(|| headroom(root), Ok)?;
+pub fn limited(hierarchy: &Hierarchy, limit: Option<Bytes>, n: u32, run: &mut Run) -> Result<(Group, Bytes)> {
+    let limit = limit.map_or_else(|| headroom(run.root()), Ok)?;
     let group = run.make_cgroup(hierarchy, n)?;
     group.set_memory_limit(Limit::At(limit))?;
     Ok((group, limit))

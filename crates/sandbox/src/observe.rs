@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ramline_evidence::{FreeGauges, HostPicture, Reclaim, RunRecord, Sample};
+use ramline_evidence::{FreeGauges, HostPicture, Reclaim, RunMachine, RunRecord, Sample};
 use ramline_gather::gather;
 use ramline_kernel::cgroup::{Group, GroupStat, Version};
 use ramline_kernel::write::read_knob;
@@ -108,11 +108,26 @@ fn look(root: &Root) -> Snapshot {
     gather(root, Wanted { meminfo: true, vmstat: true, pressure_memory: true, ..Wanted::NOTHING })
 }
 
+/// The machine, as it is recorded.
+#[must_use]
+pub fn machine(root: &Root) -> RunMachine {
+    let seen = gather(root, Wanted { meminfo: true, ..Wanted::NOTHING });
+    RunMachine {
+        mem_total: seen.mem_total().unwrap_or_default(),
+        cpus: u32::try_from(seen.machine.cpus).unwrap_or_default(),
+        boot_id: seen.machine.boot_id.unwrap_or_default(),
+        kernel: seen.machine.kernel,
+        page_size: process::page_size(),
+        ramline: env!("CARGO_PKG_VERSION").to_owned(),
+        ..RunMachine::default()
+    }
+}
+
 /// What `free` computes its columns from, of the whole machine.
 #[must_use]
 pub fn free_gauges(root: &Root) -> FreeGauges {
     let seen = gather(root, Wanted { meminfo: true, ..Wanted::NOTHING });
-    seen.meminfo.data().map_or_else(FreeGauges::default, gauges_of)
+    seen.meminfo.data().map(gauges_of).unwrap_or_default()
 }
 
 /// The same from what was read already.
@@ -143,13 +158,10 @@ fn refaults(seen: &Snapshot) -> [Option<u64>; 2] {
 }
 
 fn host(seen: &Snapshot) -> HostPicture {
-    let of = |value: Option<Bytes>| value.unwrap_or_default();
-    seen.meminfo.data().map_or_else(HostPicture::default, |m| HostPicture {
-        free: of(m.mem_free),
-        buff_cache: of(m.buffers) + of(m.cached) + of(m.s_reclaimable),
-        available: of(m.mem_available),
-        swap_used: of(m.swap_total).saturating_sub(of(m.swap_free)),
-    })
+    let FreeGauges { free, buffers, cached, reclaimable, available, swap_used, .. } =
+        seen.meminfo.data().map(gauges_of).unwrap_or_default();
+    let buff_cache = buffers + cached + reclaimable;
+    HostPicture { free, buff_cache, available: available.unwrap_or_default(), swap_used }
 }
 
 /// Counters by name: `group.…` of the group, `vm.…` of the whole machine.
@@ -182,11 +194,9 @@ pub fn counters(root: &Root, group: &GroupStat) -> BTreeMap<String, u64> {
     .filter_map(|(name, value)| Some((format!("group.{name}"), value?)))
     .collect();
     let seen = gather(root, Wanted { vmstat: true, pressure_memory: true, ..Wanted::NOTHING });
-    if let Some(serde_json::Value::Object(fields)) =
-        seen.vmstat.data().and_then(|vmstat| serde_json::to_value(vmstat).ok())
-    {
-        out.extend(fields.iter().filter_map(|(name, value)| Some((format!("vm.{name}"), value.as_u64()?))));
-    }
+    let fields = seen.vmstat.data().and_then(|vmstat| serde_json::to_value(vmstat).ok());
+    let fields = fields.as_ref().and_then(serde_json::Value::as_object).into_iter().flatten();
+    out.extend(fields.filter_map(|(name, value)| Some((format!("vm.{name}"), value.as_u64()?))));
     if let Some(full) = seen.pressure_memory.data().and_then(|psi| psi.full.as_ref()) {
         out.insert("vm.psi_full_us".to_owned(), full.total_us);
     }
@@ -230,12 +240,11 @@ impl Layers {
 pub fn reclaim(record: &RunRecord, major_faults: u64) -> Reclaim {
     let delta = |name: &str| record.growth(name);
     let either = |group: &str, machine: &str| delta(group).or_else(|| delta(machine));
-    let swap_in = either("group.pswpin", "vm.pswpin");
     Reclaim {
         major_faults,
         refault_file: delta("group.refault_file"),
         refault_anon: delta("group.refault_anon"),
-        swap_in,
+        swap_in: either("group.pswpin", "vm.pswpin"),
         swap_out: either("group.pswpout", "vm.pswpout"),
         swap_in_zero: delta("vm.swpin_zero"),
         swap_out_zero: delta("vm.swpout_zero"),

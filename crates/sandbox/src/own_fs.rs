@@ -16,9 +16,12 @@ use crate::scratch;
 /// What has been made.
 #[derive(Debug)]
 pub struct OwnFs {
-    dir: PathBuf,
-    at: PathBuf,
-    device: loopdev::LoopDevice,
+    /// The private directory, on the file system that was chosen.
+    pub dir: PathBuf,
+    /// Where the files are.
+    pub at: PathBuf,
+    /// The loop device below it.
+    pub device: loopdev::LoopDevice,
 }
 
 impl OwnFs {
@@ -36,24 +39,6 @@ impl OwnFs {
         let at = run.make_dir(&dir.join("mnt"))?;
         run.mount_ext4(device.node(), &at, false)?;
         Ok(OwnFs { dir, at, device })
-    }
-
-    /// The private directory, on the file system that was chosen.
-    #[must_use]
-    pub fn dir(&self) -> &Path {
-        &self.dir
-    }
-
-    /// Where the files are.
-    #[must_use]
-    pub fn at(&self) -> &Path {
-        &self.at
-    }
-
-    /// The loop device below it.
-    #[must_use]
-    pub const fn device(&self) -> &loopdev::LoopDevice {
-        &self.device
     }
 
     /// Makes a file of random bytes in it.

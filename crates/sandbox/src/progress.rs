@@ -21,25 +21,15 @@ use ramline_evidence::{RunRecord, Sample};
 /// Listener of a run; every method may be left out.
 pub trait Progress {
     /// What is being set up or taken down.
-    fn step(&mut self, what: &str) {
-        let _ = what;
-    }
+    fn step(&mut self, _what: &str) {}
     /// What the run that goes on is doing; nothing when its samples tell.
-    fn phase(&mut self, what: &str) {
-        let _ = what;
-    }
+    fn phase(&mut self, _what: &str) {}
     /// Run number `order` (from 0) of `total` begins; `total` is 0 where the runs themselves tell when it is enough.
-    fn begin(&mut self, order: u32, total: u32, arm: &str) {
-        let _ = (order, total, arm);
-    }
+    fn begin(&mut self, _order: u32, _total: u32, _arm: &str) {}
     /// The picture of now, every 100 ms.
-    fn sample(&mut self, sample: &Sample) {
-        let _ = sample;
-    }
+    fn sample(&mut self, _sample: &Sample) {}
     /// A run ended; the record is on disk.
-    fn end(&mut self, record: &RunRecord) {
-        let _ = record;
-    }
+    fn end(&mut self, _record: &RunRecord) {}
 }
 
 /// How long the runs took, and from that how long the rest will take.
@@ -69,7 +59,7 @@ impl Pace {
     }
 }
 
-/// Tells nobody.
+/// No listener.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ramline_act::Run;
 use ramline_evidence::rng::SplitMix64;
+use ramline_kernel::map::Map;
 use ramline_kernel::{process, residency};
 use ramline_units::Bytes;
 
@@ -51,13 +52,42 @@ pub fn new_file(path: &Path, size: Bytes) -> Result<()> {
     made.and_then(|mut file| fill(&mut file, size)).map_err(|error| LabError::file("write", path, error))
 }
 
+/// A file to read.
+///
+/// # Errors
+/// It cannot be opened.
+pub fn open(path: &Path) -> Result<File> {
+    File::open(path).map_err(|error| LabError::file("open", path, error))
+}
+
+/// Maps a file.
+///
+/// # Errors
+/// It cannot be opened or mapped.
+pub fn map(path: &Path) -> Result<Map> {
+    Ok(Map::file(&open(path)?, path)?)
+}
+
+/// Reads a byte of each page; how many bytes it has, and how many pages were touched.
+///
+/// # Errors
+/// A page cannot be read.
+pub fn touch(map: &Map) -> Result<(u64, u64)> {
+    let page = usize::try_from(process::page_size()).unwrap_or(4096);
+    let mut touched = 0;
+    for at in (0..map.len()).step_by(page) {
+        map.touch_read(at)?;
+        touched += 1;
+    }
+    Ok((u64::try_from(map.len()).unwrap_or(u64::MAX), touched))
+}
+
 /// Pages of a file in the page cache.
 ///
 /// # Errors
 /// It cannot be opened or counted.
 pub fn cached(path: &Path) -> Result<u64> {
-    let file = File::open(path).map_err(|error| LabError::file("open", path, error))?;
-    Ok(residency::of(&file, path)?.cached)
+    Ok(residency::of(&open(path)?, path)?.cached)
 }
 
 /// Drops a file from the page cache and proves it.
@@ -65,8 +95,7 @@ pub fn cached(path: &Path) -> Result<u64> {
 /// # Errors
 /// Pages stay: then the run would begin warm, with pages others have paid for.
 pub fn evict(path: &Path) -> Result<()> {
-    let file = File::open(path).map_err(|error| LabError::file("open", path, error))?;
-    let evicted = residency::evict(&file, path)?;
+    let evicted = residency::evict(&open(path)?, path)?;
     if evicted.after.cached == 0 {
         return Ok(());
     }

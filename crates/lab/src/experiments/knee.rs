@@ -5,21 +5,11 @@
 //! that the cache it fills is charged to it: the first toucher pays, and a limit that others' cache gets round is none. What it
 //! is not: a forecast for another machine; the time of a read from this disk is in the result.
 
-use std::time::Duration;
-
 use ramline_evidence::knee::{self, Knee, KneeAsked};
-use ramline_evidence::{Arm, RunRecord, Verdict};
-use ramline_kernel::Root;
-use ramline_kernel::cgroup::Hierarchy;
-use ramline_units::Bytes;
 
-use crate::experiment::{Bench, Experiment, Series};
-use crate::fileset::{FileSet, Trace, Warmth};
-use crate::params::{COMMAND, Kind, Params, row};
+use crate::fileset::{FileSet, Warmth};
+use crate::prelude::*;
 use ramline_sandbox::child::command::{self, CommandRun};
-use ramline_sandbox::error::{LabError, Result};
-use ramline_sandbox::requirements::{self, Caller, Check, Reason, is_unprivileged};
-use ramline_sandbox::{group, observe};
 
 /// Its name on the command line and in records.
 pub const NAME: &str = "knee";
@@ -68,10 +58,9 @@ pub const EXPERIMENT: Experiment = Experiment {
 };
 
 /// A series of knee.
-#[derive(Debug)]
 struct Search {
     argv: Vec<String>,
-    list: Option<std::path::PathBuf>,
+    list: Option<PathBuf>,
     hierarchy: Hierarchy,
     within: f64,
     resolution: f64,
@@ -79,8 +68,6 @@ struct Search {
     runs: usize,
     warm: bool,
     timeout: Duration,
-    arms: Vec<Arm>,
-    doubts: Vec<String>,
     // From here on: of the set-up, and what was seen so far.
     files: FileSet,
     start: Bytes,
@@ -88,10 +75,9 @@ struct Search {
     records: Vec<RunRecord>,
 }
 
-fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
+fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
     let argv = params.list("command").to_vec();
-    let example = format!("ramline lab run {NAME} -- rustc --version");
-    let Some(program) = argv.first() else { return Err(LabError::usage("no command was given", example)) };
+    refuse_if(argv.is_empty(), NAME, "-- rustc --version", "no command was given")?;
     let share = |name: &str| {
         let text = params.text(name).unwrap_or_default();
         knee::share(text).ok_or_else(|| {
@@ -102,87 +88,64 @@ fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
     let (within, resolution) = (share("within")?, share("resolution")?);
     let patience = params.text("patience").and_then(|text| text.parse::<f64>().ok()).unwrap_or_default();
     if !(1.0..=100.0).contains(&patience) || patience <= 1.0 + within {
-        let message = format!(
-            "--patience must be a number above {} and at most 100: the time to wait, in unlimited times",
-            1.0 + within
-        );
-        let (within, enough) = (params.text("within").unwrap_or_default(), (2.0 * (1.0 + within)).ceil().max(3.0));
+        let least = 1.0 + within;
+        let message =
+            format!("--patience must be a number above {least} and at most 100: the time to wait, in unlimited times");
+        let (within, enough) = (params.text("within").unwrap_or_default(), (2.0 * least).ceil().max(3.0));
         let hint = format!("ramline lab run {NAME} --within {within} --patience {enough} -- {}", argv.join(" "));
         return Err(LabError::usage(message, hint));
     }
     let command = format!("ramline lab run {NAME}");
     let mut check = Check::new(root, Caller { command: &command, ..Caller::default() });
-    check.extend(command::find(program).is_none().then(|| Reason::no_program(program)));
-    if is_unprivileged() {
-        let text = "a memory cgroup, and seeing which files a command opens, needs root";
-        check.extend([Reason::privilege(text, format!("sudo {command} -- {}", argv.join(" ")))]);
-    }
-    check.panics();
-    let hierarchy = check.hierarchy();
+    check.program(&argv, Some("a memory cgroup, and seeing which files a command opens, needs root"));
+    let hierarchy = check.group();
     let most = requirements::headroom(root)?;
     if most < Bytes::from_mib(64) {
         check.extend([Reason::new(format!("memory: 64 MiB needed, {most} can be taken"), "ramline show memory")]);
     }
     let doubts = check.busy(params.switch("allow-busy"))?;
     let hierarchy = check.conclude(hierarchy)?;
-    Ok(Box::new(Search {
+    let (warm, timeout) = (params.text("start") == Some("warm"), params.time("timeout").unwrap_or_default());
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let mut sentences = vec![
+        format!(
+            "the smallest limit within {} of the unlimited time, to {}: about 30 runs, each at most {patience} times as long as one without a limit",
+            percent(within),
+            percent(resolution)
+        ),
+        format!("the command runs as user {}: {}", process::uid(), argv.join(" ")),
+        "its files are evicted before each run, so that their pages are charged to it".to_owned(),
+    ];
+    if warm {
+        sentences.push("each run is the second one in its group: the first brings in what the limit allows".to_owned());
+    }
+    let work = Box::new(Search {
         list: params.path("files"),
         argv,
         hierarchy,
         within,
         resolution,
         patience,
-        runs: params.count("runs").and_then(|n| usize::try_from(n).ok()).unwrap_or(3),
-        warm: params.text("start") == Some("warm"),
-        timeout: params.time("timeout").unwrap_or(Duration::from_secs(300)),
-        arms: vec![Arm::named(knee::UNLIMITED, &[]), Arm::named("limit", &[])],
-        doubts,
+        runs: usize::try_from(params.runs()).unwrap_or(usize::MAX),
+        warm,
+        timeout,
         files: FileSet::default(),
         start: Bytes::ZERO,
         cold: Duration::ZERO,
         records: Vec::new(),
-    }))
+    });
+    let arms = vec![Arm::named(knee::UNLIMITED, &[]), Arm::named("limit", &[])];
+    Ok(PlannedSeries { arms, runs: MOST, sentences, global: Vec::new(), doubts, longest_run: timeout, work })
 }
 
 impl Series for Search {
-    fn arms(&self) -> &[Arm] {
-        &self.arms
-    }
-
-    fn runs(&self) -> u32 {
-        MOST
-    }
-
-    fn lines(&self) -> Vec<String> {
-        let percent = |share: f64| format!("{:.0} %", share * 100.0);
-        let mut lines = vec![
-            format!(
-                "the smallest limit within {} of the unlimited time, to {}: about 30 runs, each at most {} times as long as one without a limit",
-                percent(self.within),
-                percent(self.resolution),
-                self.patience
-            ),
-            format!("the command runs as user {}: {}", ramline_kernel::process::uid(), self.argv.join(" ")),
-            "its files are evicted before each run, so that their pages are charged to it".to_owned(),
-        ];
-        if self.warm {
-            lines.push("each run is the second one in its group: the first brings in what the limit allows".to_owned());
-        }
-        lines.extend(self.doubts.iter().map(|what| format!("doubt: {what}")));
-        lines
-    }
-
-    fn longest_run(&self) -> Duration {
-        self.timeout
-    }
-
     fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
         bench.progress.step("running the command without a limit, to see which files and how much memory it uses");
         let mark = bench.run.mark();
         // Numbers no run of the series has.
-        let (group, _) = group::limited(bench.root, &self.hierarchy, None, u32::MAX, bench.run)?;
-        let trace = Trace { argv: &self.argv, group: Some(&group), timeout: self.timeout, list: self.list.as_deref() };
-        let (files, ran) = FileSet::of_command(bench.root, &trace, bench.run)?;
+        let (group, _) = group::limited(&self.hierarchy, None, u32::MAX, bench.run)?;
+        let order = CommandRun { argv: &self.argv, group: Some(&group), timeout: self.timeout };
+        let (files, ran) = FileSet::of_command(order, self.list.as_deref(), bench.run)?;
         let peak = group.stat()?.peak.unwrap_or_default();
         bench.run.undo_to(mark)?;
         self.files = files;
@@ -190,10 +153,8 @@ impl Series for Search {
         // A kernel without a peak (cgroup v2 before 5.19): what the files need and the largest process had.
         self.start = peak.max(if peak.0 == 0 { self.files.needed() + ran.usage.max_rss } else { knee::STEP });
         // A series that is gone on with began where it began.
-        if let Some(started) = self.records.iter().find_map(|record| record.arm.settings.get(knee::START)?.parse().ok())
-        {
-            self.start = Bytes(started);
-        }
+        let started = self.records.iter().find_map(|record| record.arm.settings.get(knee::START)?.parse().ok());
+        self.start = started.map_or(self.start, Bytes);
         Ok(())
     }
 
@@ -243,41 +204,32 @@ impl Search {
     fn run_once(&self, limit: Option<Bytes>, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
         bench.progress.phase("evicting its files");
         let state = self.files.bring_about(Warmth::Cold)?;
-        let (group, real) = group::limited(bench.root, &self.hierarchy, limit, record.order, bench.run)?;
+        let (group, real) = group::limited(&self.hierarchy, limit, record.order, bench.run)?;
         record.verified.insert("memory limit".to_owned(), real.to_string());
         record.verified.insert("its files in the page cache before the run".to_owned(), state.of_all.to_string());
         record.detail = Some(self.files.detail());
         record.notes.extend(self.files.what_stays().map(|what| format!("{what}: the need is up to so much larger")));
         record.before = observe::counters(bench.root, &group.stat()?);
         let timeout = if limit.is_some() { self.patience() } else { self.timeout };
-        let order = || CommandRun { argv: &self.argv, group: Some(&group), timeout, watch: None };
+        let order = CommandRun { argv: &self.argv, group: Some(&group), timeout };
         let at = limit.map_or_else(|| "without a limit".to_owned(), |limit| format!("within {limit}"));
         bench.progress.phase(&format!("the command runs {at}"));
-        let mut ran = command::run(bench.root, order(), bench.run)?;
+        let mut ran = command::run(bench.root, order, None, bench.run)?;
         if self.warm && ran.verdict() == Verdict::Completed {
-            ran = command::run(bench.root, order(), bench.run)?;
+            ran = command::run(bench.root, order, None, bench.run)?;
         }
         let stat = group.stat()?;
         record.after = observe::counters(bench.root, &stat);
         record.verdict = ran.verdict();
         record.reclaim = observe::reclaim(record, ran.usage.majflt);
-        record.reclaim.read_bytes = Some(ran.usage.read);
-        (record.user, record.system, record.elapsed) = (ran.usage.user, ran.usage.system, ran.wall);
-        record.figures = ran.figures();
-        record.figures.extend(stat.peak.map(|peak| {
-            ramline_evidence::Figure::new(
-                "peak of the group",
-                peak.as_f64(),
-                "bytes",
-                ramline_evidence::Better::Neither,
-            )
-        }));
+        ran.note(record);
+        let peak = stat.peak.map(|peak| Figure::new("peak of the group", peak.as_f64(), "bytes", Better::Neither));
+        record.figures = ran.figures().into_iter().chain(peak).collect();
         if limit.is_none() && record.verdict != Verdict::Completed {
             // It ran at the set-up: something has changed, and nothing can be compared any more.
             ran.must_succeed(&self.argv)?;
-            return Err(LabError::Workload(format!(
-                "without a limit of its own, {real} was not enough for the command"
-            )));
+            let text = format!("without a limit of its own, {real} was not enough for the command");
+            return Err(LabError::Workload(text));
         }
         Ok(())
     }

@@ -58,7 +58,7 @@ pub fn find(name: &str) -> Option<&'static Experiment> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::params::{Kind, Params};
+    use crate::params::{ParameterKind, Params};
 
     #[test]
     fn every_experiment_asks_a_question_and_has_a_page() {
@@ -82,7 +82,7 @@ mod tests {
                     assert_eq!(row.kind.objection(text), None, "{}", row.name);
                 }
             }
-            assert!(table.iter().filter(|row| row.kind == Kind::Command).count() <= 1);
+            assert!(table.iter().filter(|row| row.kind == ParameterKind::Command).count() <= 1);
         }
     }
 }

@@ -3,26 +3,18 @@
 //! What it is: system calls and copying, no device: what is read is proven to be in memory. What it is not: a comparison of
 //! tmpfs with a disk; that is tmpfs-vs-disk. Here the question is whether data that is cached anyway gains by moving.
 
-use std::time::Duration;
-
-use ramline_evidence::{Arm, RunRecord, Verdict};
-use ramline_kernel::Root;
-use ramline_units::Bytes;
-use serde_json::json;
-
-use crate::experiment::{Bench, Experiment, Series};
 use crate::fileops::child;
-use crate::fileops::ground::{self, Grounds, Place};
+use crate::fileops::ground::{self, GroundPlace, Grounds};
 use crate::fileops::{FileTask, Op, figures};
-use crate::params::{Kind as Of, Parameter, Params, row};
-use ramline_sandbox::error::{LabError, Result};
-use ramline_sandbox::fill::Fill;
-use ramline_sandbox::requirements::{Caller, Requirements, Resources, scratch_line};
+use crate::prelude::*;
 
 /// Its name on the command line and in records.
 pub const NAME: &str = "page-cache-vs-tmpfs";
 
 const PLAIN: &str = "ramline lab run page-cache-vs-tmpfs --arms disk,tmpfs";
+
+/// The same as the experiment and its first option.
+const EXAMPLE: &str = "page-cache-vs-tmpfs --arms disk,tmpfs";
 
 /// The row of the table.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -43,61 +35,53 @@ pub const EXPERIMENT: Experiment = Experiment {
 const PARAMETERS: &[Parameter] = &[
     row(
         "arms",
-        Of::List,
+        Kind::List,
         Some("disk,tmpfs"),
         "Places, comma-separated: disk, tmpfs, tmpfs-huge, tmpfs-pinned, ramfs, ext4, xfs",
     ),
-    row("size", Of::Size, Some("1500000B"), "Size of the file that is read"),
-    row("block", Of::Size, Some("8KiB"), "Bytes per call"),
-    row("reads", Of::Count(1, 10_000_000), None, "How often it is read (2000; 10000 with --full)"),
-    row("writes", Of::Count(1, 10_000_000), None, "How often a block is written (20000; 100000 with --full)"),
-    row("full", Of::Switch, Some("false"), "The numbers of the published measurement"),
-    row("timeout", Of::Time, Some("2min"), "When an operation is given up"),
+    row("size", Kind::Size, Some("1500000B"), "Size of the file that is read"),
+    row("block", Kind::Size, Some("8KiB"), "Bytes per call"),
+    row("reads", Kind::Count(1, 10_000_000), None, "How often it is read (2000; 10000 with --full)"),
+    row("writes", Kind::Count(1, 10_000_000), None, "How often a block is written (20000; 100000 with --full)"),
+    row("full", Kind::Switch, Some("false"), "The numbers of the published measurement"),
+    row("timeout", Kind::Time, Some("2min"), "When an operation is given up"),
 ];
 
 const OPS: [Op; 3] = [Op::Read, Op::Rewrite, Op::InPlace];
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Settings {
-    places: Vec<Place>,
+    places: Vec<GroundPlace>,
     size: Bytes,
     block: Bytes,
     reads: u64,
     writes: u64,
     seed: u64,
-    runs: u32,
     timeout: Duration,
 }
 
 impl Settings {
     fn of(params: &Params) -> Result<Settings> {
         let full = params.switch("full");
-        let settings = Settings {
-            places: ground::places(params.list("arms"), PLAIN)?,
-            size: params.size("size").unwrap_or(Bytes(1_500_000)),
-            block: params.size("block").unwrap_or(Bytes::from_kib(8)),
+        let (size, block) = (params.size("size").unwrap_or_default(), params.size("block").unwrap_or_default());
+        let places = ground::places(params.list("arms"), PLAIN)?;
+        let text = format!("a block of {block} is not between 1 B and the size, {size}");
+        refuse_if(block.0 == 0 || block > size, EXAMPLE, "--block 8KiB", text)?;
+        let text = format!("--size: {size} is more than 1 GiB");
+        refuse_if(size > Bytes::from_gib(1), EXAMPLE, "--size 1500000B", text)?;
+        let idle = places.iter().find(|place| place.no_swap || place.name == "zram");
+        let name = idle.map_or("", |place| place.name);
+        let text = format!("the setting {name} says nothing here: nothing is under pressure, nothing is compressed");
+        refuse_if(idle.is_some(), EXAMPLE, "", text)?;
+        Ok(Settings {
+            places,
+            size,
+            block,
             reads: params.count("reads").unwrap_or(if full { 10_000 } else { 2000 }),
             writes: params.count("writes").unwrap_or(if full { 100_000 } else { 20_000 }),
             seed: params.count("seed").unwrap_or_default(),
-            runs: params.count("runs").and_then(|n| u32::try_from(n).ok()).unwrap_or(7),
-            timeout: params.time("timeout").unwrap_or(Duration::from_secs(120)),
-        };
-        let wrong = |message: String, hint: &str| Err(LabError::usage(message, format!("{PLAIN} {hint}").trim_end()));
-        if settings.block.0 == 0 || settings.block > settings.size {
-            let text = format!("a block of {} is not between 1 B and the size, {}", settings.block, settings.size);
-            return wrong(text, "--block 8KiB");
-        }
-        if settings.size > Bytes::from_gib(1) {
-            return wrong(format!("--size: {} is more than 1 GiB", settings.size), "--size 1500000B");
-        }
-        if let Some(place) = settings.places.iter().find(|place| place.no_swap || place.name == "zram") {
-            let text = format!(
-                "the setting {} says nothing here: nothing is under pressure, nothing is compressed",
-                place.name
-            );
-            return wrong(text, "");
-        }
-        Ok(settings)
+            timeout: params.time("timeout").unwrap_or_default(),
+        })
     }
 
     fn content(&self) -> Bytes {
@@ -105,67 +89,37 @@ impl Settings {
     }
 }
 
-fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
+fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
     let settings = Settings::of(params)?;
-    let images = settings.places.iter().filter(|place| matches!(place.kind, ground::Kind::Image(_)));
-    let images: u64 = images.map(|place| ground::image_size(place.kind, settings.content()).0).sum();
-    let (command, dir) = (format!("ramline lab run {NAME}"), params.path("dir"));
+    let content = settings.content();
     let needed = Requirements {
-        caller: Caller { command: &command, smaller: "--size 1500000B", ..Caller::default() },
+        smaller: "--size 1500000B",
         root_for: ground::ROOT_FOR,
-        memory: settings.content() + settings.content(),
+        memory: content + content,
         tools: &ground::tools(&settings.places),
-        scratch: Bytes(images) + settings.content(),
-        dir: dir.as_deref(),
-        allow_busy: params.switch("allow-busy"),
-        ..Requirements::default()
+        scratch: ground::images(&settings.places, content) + content,
+        ..params.requirements(NAME)
     };
     let found = needed.check(root, ground::unknown_options(&settings.places, PLAIN))?;
-    let arms = settings.places.iter().map(Place::arm).collect();
-    Ok(Box::new(PageCacheVsTmpfs { settings, found, arms, grounds: None }))
+    let (runs, arms) = (params.runs(), settings.places.iter().map(GroundPlace::arm).collect());
+    let Settings { size, block, reads, writes, .. } = settings;
+    let sentences = vec![
+        counted(settings.places.len(), "places", runs),
+        format!("each: {reads} reads of {size} in calls of {block}, {writes} writes of {block} in two ways"),
+        scratch_line("", &found.place),
+    ];
+    let (doubts, longest_run) = (found.doubts.clone(), settings.timeout);
+    let work = Box::new(PageCacheVsTmpfs { settings, found, grounds: None });
+    Ok(PlannedSeries { arms, runs, sentences, global: Vec::new(), doubts, longest_run, work })
 }
 
-/// A series of page-cache-vs-tmpfs.
-#[derive(Debug)]
 struct PageCacheVsTmpfs {
     settings: Settings,
     found: Resources,
-    arms: Vec<Arm>,
     grounds: Option<Grounds>,
 }
 
 impl Series for PageCacheVsTmpfs {
-    fn arms(&self) -> &[Arm] {
-        &self.arms
-    }
-
-    fn runs(&self) -> u32 {
-        self.settings.runs
-    }
-
-    fn lines(&self) -> Vec<String> {
-        let s = &self.settings;
-        let mut lines = vec![
-            format!(
-                "{} runs: {} places, {} times each, interleaved",
-                s.places.len() * usize::try_from(s.runs).unwrap_or_default(),
-                s.places.len(),
-                s.runs
-            ),
-            format!(
-                "each: {} reads of {} in calls of {}, {} writes of {} in two ways",
-                s.reads, s.size, s.block, s.writes, s.block
-            ),
-            scratch_line("", &self.found.place),
-        ];
-        lines.extend(self.found.doubts.iter().map(|what| format!("doubt: {what}")));
-        lines
-    }
-
-    fn longest_run(&self) -> Duration {
-        self.settings.timeout
-    }
-
     fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
         let s = &self.settings;
         self.grounds = Some(Grounds::create(&self.found.place, &s.places, s.content(), bench)?);
@@ -173,10 +127,7 @@ impl Series for PageCacheVsTmpfs {
     }
 
     fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
-        let missing = || LabError::Workload("the scratch place is not prepared".to_owned());
-        let place = self.settings.places.iter().find(|place| place.name == arm.name).ok_or_else(missing)?;
-        let grounds = self.grounds.as_ref().ok_or_else(missing)?;
-        let ground = grounds.prepare(place, bench.root, bench.run)?;
+        let ground = prepared(&self.grounds)?.prepare(GroundPlace::of(arm)?, bench.root, bench.run)?;
         self.found.describe_place(record);
         record.verified = ground.verified.clone();
         record.notes.extend(child::settle(bench)?);

@@ -4,17 +4,7 @@
 //! not: a sandbox. The work is a chain of reads of this process's own memory, as many in every run of an arm. Each read waits
 //! for the one before, so it takes as long as a core takes, whatever the other half of that core does meanwhile.
 
-use std::time::{Duration, Instant};
-
-use ramline_evidence::{Arm, Better, Figure, RunRecord, Verdict};
-use ramline_kernel::Root;
-use ramline_kernel::map::{Map, Sharing};
-use ramline_kernel::process;
-use ramline_units::Bytes;
-
-use crate::experiment::{Bench, Experiment, Series};
-use crate::params::{Kind, Params, row};
-use ramline_sandbox::error::{LabError, Result};
+use crate::prelude::*;
 
 /// Memory the reads go to: what the first cache of a core holds, because those behind it are shared with neighbours.
 const SIZE: Bytes = Bytes::from_kib(16);
@@ -41,25 +31,26 @@ pub const EXPERIMENT: Experiment = Experiment {
     open,
 };
 
-fn open(_root: &Root, params: &Params) -> Result<Box<dyn Series>> {
-    let hint = "ramline lab run self-check --work 30ms";
+fn open(_root: &Root, params: &Params) -> Result<PlannedSeries> {
     let work = params.time("work").unwrap_or_default();
-    if work < Duration::from_millis(1) || work > Duration::from_secs(10) {
-        return Err(LabError::usage(format!("a run of {work:?} is not 1 ms to 10 s"), hint));
-    }
-    let extra = params.count("slowed").unwrap_or_default();
-    let more = format!("{extra} %");
+    let fits = (Duration::from_millis(1)..=Duration::from_secs(10)).contains(&work);
+    refuse_if(!fits, "self-check", "--work 30ms", format!("a run of {work:?} is not 1 ms to 10 s"))?;
+    let (extra, seed) = (params.count("slowed").unwrap_or_default(), params.count("seed").unwrap_or_default());
     let [first, again, slowed] = ARMS;
-    let arms = [Arm::named(first, &[]), Arm::named(again, &[]), Arm::named(slowed, &[("extra work", more.as_str())])];
-    let runs = params.count("runs").and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
-    let seed = params.count("seed").unwrap_or_default();
-    Ok(Box::new(SelfCheck { arms, runs, seed, work, extra, ready: None }))
+    let more = format!("{extra} %");
+    let arms = vec![Arm::named(first, &[]), Arm::named(again, &[]), Arm::named(slowed, &[("extra work", &more)])];
+    let (runs, longest_run) = (params.runs(), work.saturating_mul(20));
+    let sentences = vec![format!(
+        "{} runs of about {work:?}: reads of {SIZE} of memory at random; {first} and {again} are the same, {slowed} makes {extra} % more",
+        u64::from(runs) * 3
+    )];
+    let (global, doubts) = (Vec::new(), Vec::new());
+    let work = Box::new(SelfCheck { seed, work, extra, ready: None });
+    Ok(PlannedSeries { arms, runs, sentences, global, doubts, longest_run, work })
 }
 
 /// One series.
 struct SelfCheck {
-    arms: [Arm; 3],
-    runs: u32,
     seed: u64,
     work: Duration,
     extra: u64,
@@ -87,30 +78,6 @@ impl Ready {
 }
 
 impl Series for SelfCheck {
-    fn arms(&self) -> &[Arm] {
-        &self.arms
-    }
-
-    fn runs(&self) -> u32 {
-        self.runs
-    }
-
-    fn lines(&self) -> Vec<String> {
-        vec![format!(
-            "{} runs of about {:?}: reads of {SIZE} of memory at random; {} and {} are the same, {} makes {} % more",
-            u64::from(self.runs) * 3,
-            self.work,
-            ARMS[0],
-            ARMS[1],
-            ARMS[2],
-            self.extra
-        )]
-    }
-
-    fn longest_run(&self) -> Duration {
-        self.work.saturating_mul(20)
-    }
-
     fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
         bench.progress.step("sizing the work");
         let mut memory = Map::anonymous(SIZE, Sharing::Private)?;
@@ -130,7 +97,7 @@ impl Series for SelfCheck {
 
     fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
         bench.run.check_interrupted()?;
-        let ready = self.ready.as_ref().ok_or_else(|| LabError::Workload("the work is not sized".to_owned()))?;
+        let ready = prepared(&self.ready)?;
         let share = if arm.settings.is_empty() { 100 } else { 100 + self.extra };
         let reads = ready.reads.saturating_mul(share) / 100;
         bench.progress.phase("reading memory");
@@ -158,8 +125,8 @@ mod tests {
     fn two_arms_are_the_same_and_the_third_has_more_work() {
         let mut params = EXPERIMENT.defaults();
         let series = open(&Root::live(), &params).unwrap();
-        let settings: Vec<usize> = series.arms().iter().map(|arm| arm.settings.len()).collect();
-        assert_eq!((settings, series.runs()), (vec![0, 0, 1], 7));
+        let settings: Vec<usize> = series.arms.iter().map(|arm| arm.settings.len()).collect();
+        assert_eq!((settings, series.runs), (vec![0, 0, 1], 7));
         params.set(&EXPERIMENT.table(), "work", vec!["11s".to_owned()]).unwrap();
         assert!(open(&Root::live(), &params).err().unwrap().to_string().contains("1 ms to 10 s"));
     }

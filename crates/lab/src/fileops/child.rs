@@ -1,21 +1,9 @@
 //! One operation in a child process: started, looked at, ended when it takes too long or too much, and judged.
-//!
-//! What it is not: a sandbox; the group, when there is one, is made by the caller.
-
-use std::time::{Duration, Instant};
-
-use ramline_evidence::{Phase, Sample, Verdict};
-use ramline_kernel::cgroup::Group;
-use ramline_kernel::memory_room;
 
 use super::pressure::Look;
 use super::task::{FileReport, FileTask, Op};
 use super::work;
-use crate::experiment::Bench;
-use ramline_sandbox::child::{self, Event, Supervisor};
-use ramline_sandbox::error::Result;
-use ramline_sandbox::observe::Observer;
-use ramline_sandbox::requirements;
+use crate::prelude::*;
 
 /// The numbers of an operation, or how it ended without.
 pub type Performed = std::result::Result<FileReport, Verdict>;

@@ -3,9 +3,10 @@
 //! What it is: for each operation its rate by the clock under the operation's name, and beside it `NAME: per CPU second`,
 //! `NAME: user` and `NAME: system`; the cost of the harness is taken off. What it is not: a judgement.
 
-use ramline_evidence::{Better, Figure};
+use ramline_evidence::Figure;
 
 use super::task::{Counts, FileReport, Op};
+use crate::figures::Figures;
 
 /// The figures of one operation. A rate over no time at all is left out.
 #[must_use]
@@ -15,18 +16,13 @@ pub fn of(op: Op, report: &FileReport) -> Vec<Figure> {
         Counts::Bytes => (report.bytes, "bytes/s"),
         Counts::Things(unit) => (report.things, unit),
     };
-    let name = op.name();
-    let mut out = Vec::new();
-    let (wall, cpu) = (cost.wall.as_secs_f64(), cost.cpu().as_secs_f64());
-    if wall > 0.0 {
-        out.push(Figure::new(name, amount as f64 / wall, unit, Better::Higher));
-    }
-    if cpu > 0.0 {
-        out.push(Figure::new(&format!("{name}: per CPU second"), amount as f64 / cpu, unit, Better::Higher));
-    }
-    out.push(Figure::new(&format!("{name}: user"), cost.user.as_secs_f64(), "s", Better::Lower));
-    out.push(Figure::new(&format!("{name}: system"), cost.system.as_secs_f64(), "s", Better::Lower));
-    out
+    let (name, amount) = (op.name(), amount as f64);
+    let mut out = Figures::default();
+    out.rate(name, amount, cost.wall, unit);
+    out.rate(&format!("{name}: per CPU second"), amount, cost.cpu(), unit);
+    out.time(&format!("{name}: user"), cost.user);
+    out.time(&format!("{name}: system"), cost.system);
+    out.0
 }
 
 #[cfg(test)]

@@ -3,26 +3,20 @@
 //! What it is: each made fresh for its run, through the journal, and read back. What it is not: comparable by name alone; the
 //! image arms have a loop device (direct I/O) between file system and disk, the directory on the disk has not.
 
-use std::collections::BTreeMap;
 use std::fs::OpenOptions;
-use std::io::Write;
-use std::path::{Path, PathBuf};
 
-use ramline_act::Run;
-use ramline_evidence::Arm;
 use ramline_kernel::loopdev::{self, LoopDevice};
 use ramline_kernel::mount::{self, Journalled, Tmpfs};
-use ramline_kernel::{Root, place, residency, zram};
-use ramline_units::{Bytes, Limit};
+use ramline_kernel::place::Place;
+use ramline_kernel::zram;
 
-use crate::experiment::Bench;
-use ramline_sandbox::error::{LabError, Result};
-use ramline_sandbox::requirements::{Reason, Tool, is_unprivileged};
-use ramline_sandbox::{own_fs, scratch};
+use super::loops::{Sync, write_blocks};
+use crate::prelude::*;
+use ramline_sandbox::own_fs;
 
 /// What a place is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum PlaceKind {
     /// tmpfs; with huge pages, kept out of swap.
     Tmpfs {
         /// `huge=within_size`, else `huge=never`.
@@ -40,27 +34,27 @@ pub enum Kind {
     Zram,
 }
 
-impl Kind {
+impl PlaceKind {
     /// All of it is memory: nothing survives a crash.
     #[must_use]
     pub const fn is_memory(self) -> bool {
-        !matches!(self, Kind::Disk | Kind::Image(_))
+        !matches!(self, PlaceKind::Disk | PlaceKind::Image(_))
     }
 
     /// Its files have no copy but the one in the page cache (and in swap).
     #[must_use]
     pub const fn is_page_cache_only(self) -> bool {
-        matches!(self, Kind::Tmpfs { .. } | Kind::Ramfs)
+        matches!(self, PlaceKind::Tmpfs { .. } | PlaceKind::Ramfs)
     }
 }
 
 /// A place by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct GroundPlace {
     /// As an arm is named.
     pub name: &'static str,
     /// What it is made of.
-    pub kind: Kind,
+    pub kind: PlaceKind,
     /// The workload's group may not swap.
     pub no_swap: bool,
     /// In a few words.
@@ -68,50 +62,57 @@ pub struct Place {
 }
 
 /// All there are.
-pub const PLACES: &[Place] = &[
-    place("tmpfs", Kind::Tmpfs { huge: false, noswap: false }, "tmpfs, huge=never"),
-    place("tmpfs-huge", Kind::Tmpfs { huge: true, noswap: false }, "tmpfs, huge=within_size"),
-    Place {
+pub const PLACES: &[GroundPlace] = &[
+    place("tmpfs", PlaceKind::Tmpfs { huge: false, noswap: false }, "tmpfs, huge=never"),
+    place("tmpfs-huge", PlaceKind::Tmpfs { huge: true, noswap: false }, "tmpfs, huge=within_size"),
+    GroundPlace {
         no_swap: true,
-        ..place("tmpfs-no-swap", Kind::Tmpfs { huge: false, noswap: false }, "tmpfs, in a group that may not swap")
+        ..place("tmpfs-no-swap", PlaceKind::Tmpfs { huge: false, noswap: false }, "tmpfs, in a group that may not swap")
     },
-    place("tmpfs-pinned", Kind::Tmpfs { huge: false, noswap: true }, "tmpfs with the mount option noswap"),
-    place("ramfs", Kind::Ramfs, "ramfs"),
-    place("ext4", Kind::Image(Journalled::Ext4), "ext4 in an image on the disk"),
-    place("xfs", Kind::Image(Journalled::Xfs), "XFS in an image on the disk"),
-    place("disk", Kind::Disk, "a directory on the disk"),
-    place("zram", Kind::Zram, "ext4 on a zram device"),
+    place("tmpfs-pinned", PlaceKind::Tmpfs { huge: false, noswap: true }, "tmpfs with the mount option noswap"),
+    place("ramfs", PlaceKind::Ramfs, "ramfs"),
+    place("ext4", PlaceKind::Image(Journalled::Ext4), "ext4 in an image on the disk"),
+    place("xfs", PlaceKind::Image(Journalled::Xfs), "XFS in an image on the disk"),
+    place("disk", PlaceKind::Disk, "a directory on the disk"),
+    place("zram", PlaceKind::Zram, "ext4 on a zram device"),
 ];
 
-const fn place(name: &'static str, kind: Kind, what: &'static str) -> Place {
-    Place { name, kind, no_swap: false, what }
+const fn place(name: &'static str, kind: PlaceKind, what: &'static str) -> GroundPlace {
+    GroundPlace { name, kind, no_swap: false, what }
 }
 
 /// The places of these names.
 ///
 /// # Errors
 /// One that is none, or none at all; `example` is a command that works.
-pub fn places(names: &[String], example: &str) -> Result<Vec<Place>> {
+pub fn places(names: &[String], example: &str) -> Result<Vec<GroundPlace>> {
     let one = |name: &String| {
         PLACES.iter().find(|place| place.name == name).copied().ok_or_else(|| {
             let all: Vec<&str> = PLACES.iter().map(|place| place.name).collect();
-            LabError::usage(
-                format!("'{}' is not a setting; there are {}", name.escape_debug(), all.join(", ")),
-                example,
-            )
+            format!("'{}' is not a setting; there are {}", name.escape_debug(), all.join(", "))
         })
     };
-    let found: Vec<Place> = names.iter().map(one).collect::<Result<_>>()?;
+    let wrong = |text: String| LabError::usage(text, example);
+    let found: Vec<GroundPlace> = names.iter().map(|name| one(name).map_err(wrong)).collect::<Result<_>>()?;
     if found.is_empty() {
-        return Err(LabError::usage("an experiment needs at least one setting", example));
+        return Err(wrong("an experiment needs at least one setting".to_owned()));
     }
-    if let Some(twice) = found.iter().enumerate().find(|(index, place)| found[..*index].contains(place)) {
-        return Err(LabError::usage(format!("the setting {} stands there twice", twice.1.name), example));
+    if let Some((_, twice)) = found.iter().enumerate().find(|(index, place)| found[..*index].contains(place)) {
+        return Err(wrong(format!("the setting {} stands there twice", twice.name)));
     }
     Ok(found)
 }
 
-impl Place {
+impl GroundPlace {
+    /// The place of an arm.
+    ///
+    /// # Errors
+    /// It is that of no place.
+    pub fn of(arm: &Arm) -> Result<&'static GroundPlace> {
+        let none = || LabError::Workload(format!("there is no place {}", arm.name));
+        PLACES.iter().find(|place| place.name == arm.name).ok_or_else(none)
+    }
+
     /// As an arm of a series.
     #[must_use]
     pub fn arm(&self) -> Arm {
@@ -124,13 +125,13 @@ pub const ROOT_FOR: &str = "mounting file systems needs root";
 
 /// The programs and drivers these places take, each once.
 #[must_use]
-pub fn tools(places: &[Place]) -> Vec<Tool> {
+pub fn tools(places: &[GroundPlace]) -> Vec<Tool> {
     let mut tools = Vec::new();
     for place in places {
         let its = match place.kind {
-            Kind::Image(kind) => [Tool::Mkfs(kind), Tool::Loop],
-            Kind::Zram => [Tool::Mkfs(Journalled::Ext4), Tool::Zram],
-            Kind::Tmpfs { .. } | Kind::Ramfs | Kind::Disk => continue,
+            PlaceKind::Image(kind) => [Tool::Mkfs(kind), Tool::Loop],
+            PlaceKind::Zram => [Tool::Mkfs(Journalled::Ext4), Tool::Zram],
+            PlaceKind::Tmpfs { .. } | PlaceKind::Ramfs | PlaceKind::Disk => continue,
         };
         tools.extend(its.into_iter().filter(|tool| !tools.contains(tool)).collect::<Vec<_>>());
     }
@@ -139,9 +140,9 @@ pub fn tools(places: &[Place]) -> Vec<Tool> {
 
 /// The places whose mount options this kernel does not have; `otherwise` is a command without them.
 #[must_use]
-pub fn unknown_options(places: &[Place], otherwise: &str) -> Vec<Reason> {
-    let unknown = |place: &Place| {
-        let Kind::Tmpfs { huge, noswap } = place.kind else { return None };
+pub fn unknown_options(places: &[GroundPlace], otherwise: &str) -> Vec<Reason> {
+    let unknown = |place: &GroundPlace| {
+        let PlaceKind::Tmpfs { huge, noswap } = place.kind else { return None };
         let option = if noswap && !mount::tmpfs_knows("noswap", None) {
             "noswap (Linux 6.4)"
         } else if huge && !mount::tmpfs_knows("huge", Some("within_size")) {
@@ -158,18 +159,26 @@ pub fn unknown_options(places: &[Place], otherwise: &str) -> Vec<Reason> {
 
 /// As of any image, and a journal; the smallest image XFS takes is 300 MiB.
 #[must_use]
-pub fn image_size(kind: Kind, content: Bytes) -> Bytes {
+pub fn image_size(kind: PlaceKind, content: Bytes) -> Bytes {
     const JOURNAL: Bytes = Bytes::from_mib(48);
-    let least = if kind == Kind::Image(Journalled::Xfs) { Bytes::from_mib(320) } else { Bytes::from_mib(64) };
+    let least = if kind == PlaceKind::Image(Journalled::Xfs) { Bytes::from_mib(320) } else { Bytes::from_mib(64) };
     (own_fs::image_size(content) + JOURNAL).max(least)
+}
+
+/// All images of these places.
+#[must_use]
+pub fn images(places: &[GroundPlace], content: Bytes) -> Bytes {
+    let images = places.iter().filter(|place| matches!(place.kind, PlaceKind::Image(_)));
+    images.map(|place| image_size(place.kind, content)).sum()
 }
 
 /// What all runs share: a private directory on the disk, and in it the images.
 #[derive(Debug)]
 pub struct Grounds {
-    base: PathBuf,
+    /// The private directory on the disk.
+    pub base: PathBuf,
     content: Bytes,
-    loops: Vec<(Kind, LoopDevice)>,
+    loops: Vec<(PlaceKind, LoopDevice)>,
 }
 
 /// A place that is there.
@@ -189,13 +198,13 @@ impl Grounds {
     ///
     /// # Errors
     /// The first step that fails; `run` undoes what was made.
-    pub fn create(scratch: &place::Place, places: &[Place], content: Bytes, bench: &mut Bench<'_>) -> Result<Grounds> {
+    pub fn create(scratch: &Place, places: &[GroundPlace], content: Bytes, bench: &mut Bench<'_>) -> Result<Grounds> {
         bench.progress.step(&format!("making scratch files below {}", scratch.dir.display()));
         let (run, read_ahead) = (&mut *bench.run, scratch.read_ahead(bench.root));
         let base = scratch::own_dir(&scratch.dir, run)?;
-        let mut loops: Vec<(Kind, LoopDevice)> = Vec::new();
+        let mut loops: Vec<(PlaceKind, LoopDevice)> = Vec::new();
         for place in places {
-            let Kind::Image(_) = place.kind else { continue };
+            let PlaceKind::Image(_) = place.kind else { continue };
             let size = image_size(place.kind, content);
             let image = run.make_image_file(&base.join(format!("{}.img", place.name)), size)?;
             write_through(&image, size)?;
@@ -208,28 +217,22 @@ impl Grounds {
         Ok(Grounds { base, content, loops })
     }
 
-    /// The private directory on the disk.
-    #[must_use]
-    pub fn base(&self) -> &Path {
-        &self.base
-    }
-
     /// Makes the place fresh.
     ///
     /// # Errors
     /// The first step that fails; what was made is undone with the run.
-    pub fn prepare(&self, place: &Place, root: &Root, run: &mut Run) -> Result<Ground> {
+    pub fn prepare(&self, place: &GroundPlace, root: &Root, run: &mut Run) -> Result<Ground> {
         let path = self.base.join("at");
         let mut verified = BTreeMap::new();
         let mut device = None;
         // Twice: a file that was removed counts until the last who has it open lets go.
         let room = Bytes(self.content.0.saturating_mul(2));
-        let dir = if place.kind == Kind::Disk { run.make_tree(&path)? } else { run.make_dir(&path)? };
+        let dir = if place.kind == PlaceKind::Disk { run.make_tree(&path)? } else { run.make_dir(&path)? };
         match place.kind {
-            Kind::Disk => {}
-            Kind::Tmpfs { huge, noswap } => run.mount_tmpfs_with(&dir, Tmpfs { size: room, huge, noswap })?,
-            Kind::Ramfs => run.mount_ramfs(&dir)?,
-            Kind::Image(fs) => {
+            PlaceKind::Disk => {}
+            PlaceKind::Tmpfs { huge, noswap } => run.mount_tmpfs_with(&dir, Tmpfs { size: room, huge, noswap })?,
+            PlaceKind::Ramfs => run.mount_ramfs(&dir)?,
+            PlaceKind::Image(fs) => {
                 let none = || LabError::Workload(format!("the image of {} is not prepared", place.name));
                 let (_, below) = self.loops.iter().find(|(kind, _)| *kind == place.kind).ok_or_else(none)?;
                 run.mkfs_on_device(below.node(), fs)?;
@@ -239,7 +242,7 @@ impl Grounds {
                 let knob = ramline_kernel::write::read_knob(&below.read_ahead_knob());
                 verified.insert("read-ahead KiB".to_owned(), knob.unwrap_or_else(|| "unknown".to_owned()));
             }
-            Kind::Zram => {
+            PlaceKind::Zram => {
                 let below = run.hot_add_zram()?;
                 let size = image_size(place.kind, self.content);
                 // Were nothing compressible, the pool would still not grow beyond what was asked for.
@@ -263,16 +266,9 @@ impl Grounds {
 
 /// Blocks that were never written are slower to write the first time.
 fn write_through(path: &Path, size: Bytes) -> Result<()> {
-    const CHUNK: usize = 1 << 20;
     let failed = |error| LabError::file("write", path, error);
     let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
-    let zeros = vec![0u8; CHUNK];
-    let mut left = usize::try_from(size.0).unwrap_or(usize::MAX);
-    while left > 0 {
-        let now = left.min(CHUNK);
-        file.write_all(&zeros[..now]).map_err(failed)?;
-        left -= now;
-    }
+    write_blocks(&mut file, &vec![0; 1 << 20], size.0, Sync::Never).map_err(failed)?;
     // Direct I/O is told apart from the page cache of the image by leaving nothing in it.
     residency::evict(&file, path)?;
     Ok(())
@@ -286,7 +282,7 @@ mod tests {
     fn places_are_found_by_name_and_others_refused_with_what_there_is() {
         let names = |names: &[&str]| -> Vec<String> { names.iter().map(|name| (*name).to_owned()).collect() };
         let found = places(&names(&["ramfs", "tmpfs-no-swap"]), "x").unwrap();
-        assert!(found[0].kind == Kind::Ramfs && found[1].no_swap);
+        assert!(found[0].kind == PlaceKind::Ramfs && found[1].no_swap);
         for (bad, told) in [(&["floppy"][..], "zram"), (&[], "at least one"), (&["disk", "disk"], "twice")] {
             let error = places(&names(bad), "ramline lab run tmpfs-vs-disk").unwrap_err().to_string();
             assert!(error.contains(told) && error.contains("try: ramline lab run"), "{error}");
@@ -295,7 +291,7 @@ mod tests {
 
     #[test]
     fn xfs_gets_the_least_it_takes() {
-        assert_eq!(image_size(Kind::Image(Journalled::Xfs), Bytes::from_mib(1)), Bytes::from_mib(320));
-        assert_eq!(image_size(Kind::Image(Journalled::Ext4), Bytes::from_mib(80)), Bytes::from_mib(154));
+        assert_eq!(image_size(PlaceKind::Image(Journalled::Xfs), Bytes::from_mib(1)), Bytes::from_mib(320));
+        assert_eq!(image_size(PlaceKind::Image(Journalled::Ext4), Bytes::from_mib(80)), Bytes::from_mib(154));
     }
 }

@@ -1,17 +1,13 @@
 //! What the operations have in common: the clock, the loop without the calls, writing and reading a whole file.
-//!
-//! What it is not: careful about what was in memory before; [`super::work`] is.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::hint::black_box;
 use std::io::{Read, Write};
-use std::path::Path;
 
-use ramline_kernel::process::{self, Usage};
-use ramline_units::Nanos;
+use ramline_kernel::process::Usage;
 
 use super::task::Cost;
-use ramline_sandbox::error::{LabError, Result};
+use crate::prelude::*;
 
 /// When what is written is synced.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -54,11 +50,6 @@ pub fn harness(turns: u64, buffer: &[u8]) -> Result<Cost> {
     Ok(clock.stop()?.0)
 }
 
-/// A file to read.
-pub fn open(path: &Path) -> Result<File> {
-    File::open(path).map_err(|error| LabError::file("open", path, error))
-}
-
 /// Removes a file; gone already is fine.
 pub fn remove(path: &Path) -> Result<()> {
     match std::fs::remove_file(path) {
@@ -67,29 +58,31 @@ pub fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// Makes a file of `bytes`, block by block; the last may be shorter.
-pub fn write_new(path: &Path, block: &[u8], bytes: u64, sync: Sync) -> Result<()> {
-    let failed = |error| LabError::file("write", path, error);
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
+/// Writes so many bytes block by block; the last may be shorter.
+pub fn write_blocks(file: &mut File, block: &[u8], bytes: u64, sync: Sync) -> std::io::Result<()> {
     let mut left = usize::try_from(bytes).unwrap_or(usize::MAX);
     while left > 0 {
         let now = left.min(block.len());
-        file.write_all(&block[..now]).map_err(failed)?;
+        file.write_all(&block[..now])?;
         left -= now;
         if sync == Sync::Each {
-            file.sync_data().map_err(failed)?;
+            file.sync_data()?;
         }
     }
-    if sync == Sync::Last {
-        file.sync_all().map_err(failed)?;
-    }
-    Ok(())
+    if sync == Sync::Last { file.sync_all() } else { Ok(()) }
+}
+
+/// Makes a file of `bytes`, block by block.
+pub fn write_new(path: &Path, block: &[u8], bytes: u64, sync: Sync) -> Result<()> {
+    let made = OpenOptions::new().write(true).create_new(true).open(path);
+    let written = made.and_then(|mut file| write_blocks(&mut file, block, bytes, sync));
+    written.map_err(|error| LabError::file("write", path, error))
 }
 
 /// Opens, reads to the end, closes; how many bytes there were.
 pub fn read_all(path: &Path, buffer: &mut [u8]) -> Result<u64> {
     let failed = |error| LabError::file("read", path, error);
-    let mut file = open(path)?;
+    let mut file = scratch::open(path)?;
     let mut bytes = 0u64;
     loop {
         match file.read(buffer).map_err(failed)? {

@@ -7,7 +7,7 @@
 pub mod child;
 pub mod figures;
 pub mod ground;
-mod loops;
+pub(crate) mod loops;
 pub mod pressure;
 pub mod task;
 pub mod work;

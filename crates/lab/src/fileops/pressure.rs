@@ -1,24 +1,15 @@
 //! Looking at a file and a program that together do not fit into their group: what of each is in memory, and where the rest is.
-//!
-//! What it is not: a cause; the kernel chose between pages it may take and pages it may not.
 
-use std::fs::File;
-use std::path::PathBuf;
+use ramline_kernel::residency::Method;
+use ramline_kernel::zram;
 
-use ramline_evidence::{Better, Figure, Sample};
-use ramline_kernel::cgroup::Group;
-use ramline_kernel::residency::{self, Method};
-use ramline_kernel::{process, zram};
-use ramline_units::{Bytes, Nanos};
-use serde::{Deserialize, Serialize};
-
-use super::task::FileReport;
-use ramline_sandbox::error::{LabError, Result};
+use super::task::{Cost, FileReport};
+use crate::prelude::*;
 
 /// What was seen at the moment memory was full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Seen {
+pub struct PressureSeen {
     /// Size of the file.
     pub file: Bytes,
     /// Of it, in memory.
@@ -49,7 +40,7 @@ pub struct Look<'a> {
     /// The device below the file.
     pub zram: Option<&'a zram::Device>,
     /// What was seen.
-    pub seen: Option<Seen>,
+    pub seen: Option<PressureSeen>,
     /// Every 100 ms.
     pub samples: Vec<Sample>,
 }
@@ -62,13 +53,12 @@ impl Look<'_> {
     pub fn full(&mut self) -> Result<()> {
         let page = process::page_size();
         let bytes = |pages: u64| Bytes(pages.saturating_mul(page));
-        let failed = |error| LabError::file("open", &self.file, error);
-        let file = File::open(&self.file).map_err(failed)?;
-        let size = file.metadata().map_err(failed)?.len();
+        let file = scratch::open(&self.file)?;
+        let size = file.metadata().map_err(|error| LabError::file("open", &self.file, error))?.len();
         let there = residency::of(&file, &self.file)?;
         let stat = self.group.stat()?;
         let pool = self.zram.map(zram::Device::mm_stat).transpose()?.map(|stat| stat.mem_used_total);
-        self.seen = Some(Seen {
+        self.seen = Some(PressureSeen {
             file: Bytes(size),
             in_memory: bytes(there.cached),
             dirty: there.dirty.map(bytes),
@@ -83,29 +73,21 @@ impl Look<'_> {
 
 /// The figures of a run under pressure. What the file has in swap is known for a tmpfs; the program has the rest.
 #[must_use]
-pub fn figures(seen: &Seen, report: &FileReport, tmpfs: bool) -> Vec<Figure> {
-    let mut out = Vec::new();
-    let mut add = |name: &str, value: Option<f64>, unit: &str, better| {
-        out.extend(value.map(|value| Figure::new(name, value, unit, better)));
-    };
+pub fn figures(seen: &PressureSeen, report: &FileReport, tmpfs: bool) -> Vec<Figure> {
     let in_swap = if tmpfs { seen.in_swap } else { Some(Bytes::ZERO) };
     let of_program = seen.group_swap.zip(in_swap).map(|(all, file)| all.saturating_sub(file));
     let elsewhere = (!tmpfs).then(|| seen.file.saturating_sub(seen.in_memory));
-    add("pressure: file in memory", Some(seen.in_memory.as_f64()), "bytes", Better::Neither);
-    add("pressure: file in swap", in_swap.map(Bytes::as_f64), "bytes", Better::Neither);
-    add("pressure: on device only", elsewhere.map(Bytes::as_f64), "bytes", Better::Neither);
-    add("pressure: program in swap", of_program.map(Bytes::as_f64), "bytes", Better::Neither);
-    add("pressure: zram pool", seen.pool.map(Bytes::as_f64), "bytes", Better::Lower);
-    let rate = |wall: Nanos| (wall.0 > 0).then(|| report.bytes as f64 / wall.as_secs_f64());
-    add("under pressure: file written", rate(report.cost.wall), "bytes/s", Better::Higher);
-    add("under pressure: file read again", report.back.and_then(|back| rate(back.wall)), "bytes/s", Better::Higher);
-    add(
-        "under pressure: program read again",
-        report.touched.map(|touched| touched.wall.as_secs_f64()),
-        "s",
-        Better::Lower,
-    );
-    out
+    let mut out = Figures::default();
+    out.bytes("pressure: file in memory", seen.in_memory, Better::Neither);
+    out.bytes("pressure: file in swap", in_swap, Better::Neither);
+    out.bytes("pressure: on device only", elsewhere, Better::Neither);
+    out.bytes("pressure: program in swap", of_program, Better::Neither);
+    out.bytes("pressure: zram pool", seen.pool, Better::Lower);
+    let mut rate = |name: &str, cost: Cost| out.rate(name, report.bytes as f64, cost.wall, "bytes/s");
+    rate("under pressure: file written", report.cost);
+    rate("under pressure: file read again", report.back.unwrap_or_default());
+    out.time("under pressure: program read again", report.touched.map(|touched| touched.wall));
+    out.0
 }
 
 #[cfg(test)]
@@ -115,12 +97,12 @@ mod tests {
     #[test]
     fn swap_that_is_not_the_file_s_is_the_program_s() {
         let mib = Bytes::from_mib;
-        let seen = Seen {
+        let seen = PressureSeen {
             file: mib(64),
             in_memory: mib(40),
             in_swap: Some(mib(24)),
             group_swap: Some(mib(33)),
-            ..Seen::default()
+            ..PressureSeen::default()
         };
         let value = |tmpfs: bool, name: &str| {
             let figures = figures(&seen, &FileReport::default(), tmpfs);

@@ -6,12 +6,7 @@
 //! assert!(Op::ReadCold.needs_a_disk());
 //! ```
 
-use std::path::PathBuf;
-
-use ramline_units::{Bytes, Nanos};
-use serde::{Deserialize, Serialize};
-
-use ramline_sandbox::fill::Fill;
+use crate::prelude::*;
 
 /// One operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,12 +115,6 @@ impl Op {
     #[must_use]
     pub const fn needs_a_disk(self) -> bool {
         matches!(self, Op::ReadCold)
-    }
-
-    /// Data is meant to be safe when it is done.
-    #[must_use]
-    pub const fn is_synced(self) -> bool {
-        matches!(self, Op::WriteSynced | Op::WriteSyncEach | Op::MappedSynced | Op::FilesSynced)
     }
 }
 

@@ -3,19 +3,11 @@
 //! It reports what it took and what it found. It works in one directory.
 
 use std::fs::OpenOptions;
-use std::hint::black_box;
 use std::io::Write;
-use std::path::PathBuf;
 
-use ramline_kernel::map::{Advice, Map, Sharing};
-use ramline_kernel::{process, residency};
-use serde_json::Value;
-
-use super::loops::{Clock, Sync, harness, open, read_all, remove, write_new};
+use super::loops::{Clock, Sync, harness, read_all, remove, write_new};
 use super::task::{FileReport, FileTask, Op};
-use ramline_sandbox::child;
-use ramline_sandbox::error::{LabError, Result};
-use ramline_sandbox::fill::Filler;
+use crate::prelude::*;
 
 /// Its kind of child.
 pub const KIND: &str = "files";
@@ -45,15 +37,13 @@ pub fn perform(task: &FileTask) -> Result<FileReport> {
         Op::Write => work.write(Sync::Never),
         Op::WriteSynced => work.write(Sync::Last),
         Op::WriteSyncEach => work.write(Sync::Each),
-        Op::ReadWarm => work.read(false),
-        Op::ReadCold => work.read(true),
+        Op::ReadWarm | Op::ReadCold | Op::Read => work.read(),
         Op::MappedWrite => work.mapped(false),
         Op::MappedSynced => work.mapped(true),
         Op::Files => work.files(false),
         Op::FilesSynced => work.files(true),
         Op::DeleteFiles => work.delete_files(),
         Op::Delete => work.delete(),
-        Op::Read => work.open_and_read(),
         Op::Rewrite => work.overwrite(true),
         Op::InPlace => work.overwrite(false),
         Op::Pressure => work.pressure(),
@@ -74,6 +64,14 @@ impl Work<'_> {
         Ok(buffer)
     }
 
+    /// So many things have been done, each with the whole buffer.
+    fn counted(&self, clock: Clock, buffer: &[u8]) -> Result<FileReport> {
+        let (cost, major_faults) = clock.stop()?;
+        let things = self.task.count;
+        let (harness, each) = (harness(things, buffer)?, u64::try_from(buffer.len()).unwrap_or(u64::MAX));
+        Ok(FileReport { cost, harness, bytes: things * each, things, major_faults, ..FileReport::default() })
+    }
+
     fn blocks(&self) -> u64 {
         self.task.size.0.div_ceil(self.task.block.0.max(1))
     }
@@ -91,8 +89,7 @@ impl Work<'_> {
     }
 
     fn residency(&self) -> Result<residency::Residency> {
-        let file = open(&self.large)?;
-        Ok(residency::of(&file, &self.large)?)
+        Ok(residency::of(&scratch::open(&self.large)?, &self.large)?)
     }
 
     /// The large file is there, complete and clean.
@@ -104,14 +101,15 @@ impl Work<'_> {
         write_new(&self.large, &self.buffer(self.task.block.0)?, self.task.size.0, Sync::Last)
     }
 
-    fn read(&self, cold: bool) -> Result<FileReport> {
+    /// The whole file in calls of one block, once from cold or so often in memory.
+    fn read(&self) -> Result<FileReport> {
         self.ensure_large()?;
+        let (cold, many) = (self.task.op == Op::ReadCold, self.task.op == Op::Read);
         let passes = if cold { 1 } else { self.task.count.max(1) };
         let mut buffer = self.buffer(self.task.block.0)?;
         let pages = self.task.size.0.div_ceil(process::page_size());
         if cold {
-            let file = open(&self.large)?;
-            let left = residency::evict(&file, &self.large)?.after.cached;
+            let left = residency::evict(&scratch::open(&self.large)?, &self.large)?.after.cached;
             if left > 0 {
                 return Err(LabError::Workload(format!("{left} of {pages} pages could not be evicted")));
             }
@@ -120,9 +118,8 @@ impl Work<'_> {
         }
         let before = self.resident(pages)?;
         if !cold && before < pages {
-            return Err(LabError::Workload(format!(
-                "only {before} of {pages} pages were in memory before a warm read"
-            )));
+            let what = if many { "reading" } else { "a warm read" };
+            return Err(LabError::Workload(format!("only {before} of {pages} pages were in memory before {what}")));
         }
         let clock = Clock::start()?;
         let mut bytes = 0;
@@ -131,9 +128,10 @@ impl Work<'_> {
         }
         let (cost, major_faults) = clock.stop()?;
         let after = self.resident(pages)?;
-        let harness = harness(passes * self.blocks(), &buffer)?;
-        let pages = Some((pages, before, after));
-        Ok(FileReport { cost, harness, bytes, major_faults, pages, ..FileReport::default() })
+        // Of many reads, the one that returns nothing is a turn too.
+        let harness = harness(passes * (self.blocks() + u64::from(many)), &buffer)?;
+        let (pages, things) = (Some((pages, before, after)), if many { passes } else { 0 });
+        Ok(FileReport { cost, harness, bytes, things, major_faults, pages, ..FileReport::default() })
     }
 
     /// Pages in memory. A ramfs does not tell (cachestat counts them, mincore too), so it is asked all the same.
@@ -195,10 +193,7 @@ impl Work<'_> {
         self.empty_small()?;
         let clock = Clock::start()?;
         self.make_files(&names, &buffer, synced)?;
-        let (cost, major_faults) = clock.stop()?;
-        let harness = harness(self.task.count, &buffer)?;
-        let bytes = self.task.count * SMALL;
-        Ok(FileReport { cost, harness, bytes, things: self.task.count, major_faults, ..FileReport::default() })
+        self.counted(clock, &buffer)
     }
 
     fn delete_files(&self) -> Result<FileReport> {
@@ -210,10 +205,7 @@ impl Work<'_> {
         for name in &names {
             std::fs::remove_file(name).map_err(|error| LabError::file("delete", name, error))?;
         }
-        let (cost, major_faults) = clock.stop()?;
-        let harness = harness(self.task.count, &buffer)?;
-        let bytes = self.task.count * SMALL;
-        Ok(FileReport { cost, harness, bytes, things: self.task.count, major_faults, ..FileReport::default() })
+        self.counted(clock, &buffer)
     }
 
     /// All of it in memory and, on a disk, clean.
@@ -224,29 +216,6 @@ impl Work<'_> {
         std::fs::remove_file(&self.large).map_err(|error| LabError::file("delete", &self.large, error))?;
         let (cost, major_faults) = clock.stop()?;
         Ok(FileReport { cost, bytes: self.task.size.0, things: 1, major_faults, ..FileReport::default() })
-    }
-
-    fn open_and_read(&self) -> Result<FileReport> {
-        self.ensure_large()?;
-        let mut buffer = self.buffer(self.task.block.0)?;
-        let pages = self.task.size.0.div_ceil(process::page_size());
-        read_all(&self.large, &mut buffer)?;
-        let before = self.resident(pages)?;
-        if before < pages {
-            return Err(LabError::Workload(format!("only {before} of {pages} pages were in memory before reading")));
-        }
-        let clock = Clock::start()?;
-        let mut bytes = 0;
-        for _ in 0..self.task.count {
-            bytes += read_all(&self.large, &mut buffer)?;
-        }
-        let (cost, major_faults) = clock.stop()?;
-        let after = self.resident(pages)?;
-        // The read that returns nothing is a turn too.
-        let turns = self.task.size.0.div_ceil(self.task.block.0) + 1;
-        let harness = harness(self.task.count * turns, &buffer)?;
-        let (pages, things) = (Some((pages, before, after)), self.task.count);
-        Ok(FileReport { cost, harness, bytes, things, major_faults, pages, ..FileReport::default() })
     }
 
     fn overwrite(&self, truncate: bool) -> Result<FileReport> {
@@ -262,10 +231,7 @@ impl Work<'_> {
             let mut file = options.open(&path).map_err(failed)?;
             file.write_all(&buffer).map_err(failed)?;
         }
-        let (cost, major_faults) = clock.stop()?;
-        let harness = harness(self.task.count, &buffer)?;
-        let bytes = self.task.count * self.task.block.0;
-        Ok(FileReport { cost, harness, bytes, things: self.task.count, major_faults, ..FileReport::default() })
+        self.counted(clock, &buffer)
     }
 
     /// First the file, then the program; then both again.
@@ -279,23 +245,14 @@ impl Work<'_> {
         write_new(&self.large, &buffer, self.task.size.0, Sync::Never)?;
         let (cost, _) = clock.stop()?;
         let bytes = self.task.size.0;
-        let mut map = Map::anonymous(self.task.anonymous, Sharing::Private)?;
-        map.advise(Advice::NoHugePages)?;
-        let mut filler = Filler::new(self.task.fill, self.task.seed);
-        let page = usize::try_from(process::page_size()).unwrap_or(4096);
-        let mut contents = vec![0; page];
-        for (number, offset) in (0..).zip((0..map.len()).step_by(page)) {
-            filler.fill(number, &mut contents);
-            map.write_at(offset, &contents[..page.min(map.len() - offset)])?;
-        }
+        let mut map = small_pages(self.task.anonymous, Sharing::Private)?;
+        Filler::new(self.task.fill, self.task.seed).fill_map(&mut map, 0, || Ok(()))?;
         child::report_and_wait(&FileReport { cost, bytes, ..FileReport::default() })?;
         let clock = Clock::start()?;
         read_all(&self.large, &mut buffer)?;
         let (back, file_faults) = clock.stop()?;
         let clock = Clock::start()?;
-        for offset in (0..map.len()).step_by(page) {
-            black_box(map.touch_read(offset)?);
-        }
+        scratch::touch(&map)?;
         let (touched, faults) = clock.stop()?;
         let major_faults = file_faults + faults;
         Ok(FileReport { cost, bytes, back: Some(back), touched: Some(touched), major_faults, ..FileReport::default() })

@@ -2,63 +2,44 @@
 //!
 //! What it is not: complete for files that others open for the command, or that were open before it started.
 
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use ramline_act::Run;
-use ramline_kernel::cgroup::Group;
+use ramline_kernel::FileKey;
+use ramline_kernel::input;
 use ramline_kernel::opened::Opened;
-use ramline_kernel::{FileKey, Root};
-use ramline_kernel::{input, residency};
 
 use super::{FileSet, Member};
+use crate::prelude::*;
 use ramline_sandbox::child::command::{self, CommandRun, Ran};
-use ramline_sandbox::error::{LabError, Result};
 
 /// No experiment with more files than this: evicting them before each run would take longer than the runs.
 const MOST: usize = 100_000;
 
-/// How the command is run while its files are found.
-pub struct Trace<'a> {
-    /// Program and arguments.
-    pub argv: &'a [String],
-    /// The group it runs in.
-    pub group: Option<&'a Group>,
-    /// The most time it gets.
-    pub timeout: Duration,
-    /// The files, one name a line, instead of tracing.
-    pub list: Option<&'a Path>,
-}
-
 impl FileSet {
-    /// The files of a command and the parts of them it needs. Runs it twice (once with a list); returns the second run,
-    /// which was a cold one.
+    /// The files of a command and the parts of them it needs: those that `list` names, one a line, or else those it is seen to
+    /// open. Runs it twice (once with a list); returns the second run, which was a cold one.
     ///
     /// # Errors
     /// It cannot be traced (not root), it fails by itself, or a file cannot be evicted or counted.
-    pub fn of_command(root: &Root, trace: &Trace<'_>, run: &mut Run) -> Result<(FileSet, Ran)> {
-        let mut set = match trace.list {
+    pub fn of_command(order: CommandRun<'_>, list: Option<&Path>, run: &mut Run) -> Result<(FileSet, Ran)> {
+        let root = &run.root().clone();
+        let mut set = match list {
             Some(list) => FileSet::of_files(&names_in(list)?)?,
             None => {
                 let mut opened = Opened::new(root)?;
-                let ran = command::run(root, trace.order(Some(&mut opened)), run)?;
-                ran.must_succeed(trace.argv)?;
+                command::run(root, order, Some(&mut opened), run)?.must_succeed(order.argv)?;
                 FileSet::of_opened(&opened)?
             }
         };
         if set.members.len() > MOST {
-            let reasons = vec![format!("the command opens {} files, more than {MOST}", set.members.len())];
-            return Err(LabError::Refused {
-                reasons,
-                hint: "ramline lab describe cold-warm".to_owned(),
-                privilege: false,
-            });
+            let text = format!("the command opens {} files, more than {MOST}", set.members.len());
+            return Err(LabError::refused(vec![text], "ramline lab describe cold-warm"));
         }
         set.evict()?;
         let began = SystemTime::now();
-        let mut opened = if trace.list.is_none() { Some(Opened::new(root)?) } else { None };
-        let ran = command::run(root, trace.order(opened.as_mut()), run)?;
-        ran.must_succeed(trace.argv)?;
+        let mut opened = if list.is_none() { Some(Opened::new(root)?) } else { None };
+        let ran = command::run(root, order, opened.as_mut(), run)?;
+        ran.must_succeed(order.argv)?;
         if let Some(opened) = &opened {
             set.join(FileSet::of_opened(opened)?);
         }
@@ -78,9 +59,8 @@ impl FileSet {
             }
         }
         if opened.lost {
-            return Err(LabError::Workload(
-                "the kernel dropped events: not all files of the command are known".to_owned(),
-            ));
+            let why = "the kernel dropped events: not all files of the command are known";
+            return Err(LabError::Workload(why.to_owned()));
         }
         Ok(set)
     }
@@ -112,12 +92,6 @@ impl FileSet {
         }
         self.members = kept;
         Ok(())
-    }
-}
-
-impl Trace<'_> {
-    fn order<'a>(&'a self, watch: Option<&'a mut Opened>) -> CommandRun<'a> {
-        CommandRun { argv: self.argv, group: self.group, timeout: self.timeout, watch }
     }
 }
 

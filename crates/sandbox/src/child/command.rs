@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use ramline_act::Run;
-use ramline_evidence::{Better, Figure, Verdict};
+use ramline_evidence::{Better, Figure, RunRecord, Verdict};
 use ramline_kernel::cgroup::Group;
 use ramline_kernel::opened::Opened;
 use ramline_kernel::process::Usage;
@@ -53,6 +53,7 @@ pub fn main(task: Value) -> Result<()> {
 }
 
 /// How the command is run.
+#[derive(Clone, Copy)]
 pub struct CommandRun<'a> {
     /// Program and arguments.
     pub argv: &'a [String],
@@ -60,8 +61,6 @@ pub struct CommandRun<'a> {
     pub group: Option<&'a Group>,
     /// The most time it gets.
     pub timeout: Duration,
-    /// Who listens for the files it opens.
-    pub watch: Option<&'a mut Opened>,
 }
 
 /// One run of the command.
@@ -77,12 +76,12 @@ pub struct Ran {
     pub said: Option<String>,
 }
 
-/// Runs it once.
+/// Runs it once; `watch` listens for the files it opens.
 ///
 /// # Errors
 /// It cannot be started, or SIGINT or SIGTERM came: then all of it was killed.
-pub fn run(root: &Root, order: CommandRun<'_>, run: &mut Run) -> Result<Ran> {
-    let CommandRun { argv, group, timeout, mut watch } = order;
+pub fn run(root: &Root, order: CommandRun<'_>, mut watch: Option<&mut Opened>, run: &mut Run) -> Result<Ran> {
+    let CommandRun { argv, group, timeout } = order;
     let mut command = super::command(KIND, &argv)?;
     command.process_group(0);
     // A pipe that is not emptied would hold the command; a thread costs next to nothing, but only where it is wanted.
@@ -174,6 +173,11 @@ impl Ran {
         }
     }
 
+    /// What it used and how long it took, for the record.
+    pub fn note(&self, record: &mut RunRecord) {
+        note(self.wall, &self.usage, record);
+    }
+
     /// The numbers every experiment with a command shows.
     #[must_use]
     pub fn figures(&self) -> Vec<Figure> {
@@ -190,12 +194,15 @@ impl Ran {
         let Some(why) = verdict.reason() else { return Ok(()) };
         let said = self.said.as_ref().filter(|said| !said.is_empty());
         let said = said.map(|line| format!(": {}", line.escape_debug())).unwrap_or_default();
-        Err(LabError::Refused {
-            reasons: vec![format!("the command fails by itself, before anything is limited or evicted: {why}{said}")],
-            hint: argv.join(" "),
-            privilege: false,
-        })
+        let text = format!("the command fails by itself, before anything is limited or evicted: {why}{said}");
+        Err(LabError::refused(vec![text], argv.join(" ")))
     }
+}
+
+/// Time and usage, for the record of a run.
+pub fn note(wall: Nanos, usage: &Usage, record: &mut RunRecord) {
+    (record.user, record.system, record.elapsed) = (usage.user, usage.system, wall);
+    (record.reclaim.major_faults, record.reclaim.read_bytes) = (usage.majflt, Some(usage.read));
 }
 
 /// Times and faults.

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::lines::{self, GO, LONGEST, Line};
+use super::lines::{self, ChildLine, GO, LONGEST};
 use crate::error::{LabError, Result};
 
 /// The hidden subcommand; the kind of child and its task follow.
@@ -45,7 +45,7 @@ pub fn command(kind: &str, task: &impl Serialize) -> Result<Command> {
 pub fn main(kinds: &[ChildKind], args: &[String]) -> ExitCode {
     let Err(error) = work(kinds, args) else { return ExitCode::SUCCESS };
     // The supervisor may be gone; then there is no one to tell.
-    drop(send(&Line::<()>::Failed(lines::short(&error))));
+    drop(send(&ChildLine::<()>::Failed(lines::short(&error))));
     stdio::tell(&format!("ramline: {}", lines::short(&error)));
     ExitCode::from(FAILED)
 }
@@ -81,7 +81,7 @@ pub fn task<T: DeserializeOwned>(task: Value) -> Result<T> {
 /// # Errors
 /// The supervisor is gone.
 pub fn report(report: &impl Serialize) -> Result<()> {
-    send(&Line::Report(report))
+    send(&ChildLine::Report(report))
 }
 
 /// Reports, and stands still until the supervisor lets the child go on.
@@ -89,13 +89,13 @@ pub fn report(report: &impl Serialize) -> Result<()> {
 /// # Errors
 /// The supervisor is gone.
 pub fn report_and_wait(report: &impl Serialize) -> Result<()> {
-    send(&Line::Waiting(report))?;
+    send(&ChildLine::Waiting(report))?;
     match lines::next(&mut std::io::stdin().lock(), LONGEST) {
         Some(word) if word == GO => Ok(()),
         _ => Err(LabError::Workload("the supervisor went away".to_owned())),
     }
 }
 
-fn send<T: Serialize>(line: &Line<T>) -> Result<()> {
+fn send<T: Serialize>(line: &ChildLine<T>) -> Result<()> {
     lines::write(std::io::stdout().lock(), line)
 }

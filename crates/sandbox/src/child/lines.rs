@@ -16,7 +16,7 @@ pub const GO: &str = "go";
 
 /// One line of a child.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Line<T> {
+pub enum ChildLine<T> {
     /// It goes on meanwhile.
     Report(T),
     /// It stands still until it is let go on.
@@ -94,10 +94,10 @@ mod tests {
 
     #[test]
     fn longer_lines_and_what_is_none_of_ours_are_passed_over() {
-        let report: Line<u64> = parse("{\"Report\":7}").unwrap();
-        assert!(matches!(report, Line::Report(7)));
+        let report: ChildLine<u64> = parse("{\"Report\":7}").unwrap();
+        assert!(matches!(report, ChildLine::Report(7)));
         for text in ["", "{}", "thrashing", "\u{1b}[2J", &" ".repeat(LONGEST + 1)] {
-            assert!(parse::<Line<u64>>(text).is_none(), "{text}");
+            assert!(parse::<ChildLine<u64>>(text).is_none(), "{text}");
         }
     }
 

@@ -14,6 +14,7 @@ use ramline_units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{LabError, Result};
+use crate::scratch::{self, open, touch};
 
 /// Bytes of one read(2): what cp and tar use.
 const PIECE: usize = 128 << 10;
@@ -42,6 +43,7 @@ pub enum ReadMethod {
 
 /// What a worker can be asked to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "each variant says what its fields are")]
 pub enum Request {
     /// Read a file from beginning to end.
     Read { path: PathBuf, how: ReadMethod },
@@ -130,7 +132,7 @@ impl Executor {
         match request {
             Request::Read { path, how } => read(path, *how),
             Request::Map { path } => {
-                let map = Map::file(&open(path)?, path)?;
+                let map = scratch::map(path)?;
                 let done = touch(&map)?;
                 self.map = Some(map);
                 Ok(done)
@@ -144,54 +146,39 @@ impl Executor {
                 Ok((0, 1))
             }
             Request::Pread { at, times, step, .. } => {
-                let (file, path) = self.file.as_ref().ok_or_else(nothing_open)?;
                 let mut bytes = 0;
                 for index in 0..*times {
-                    let got = file.read_at(&mut self.buffer, at + index * step);
-                    bytes += got.map_err(|error| LabError::file("read", path, error))?;
+                    bytes += self.on_file("read", |file, buffer| file.read_at(buffer, at + index * step))?;
                 }
                 Ok((u64::try_from(bytes).unwrap_or(u64::MAX), *times))
             }
             Request::Pwrite { at, length, times, step } => {
-                let (file, path) = self.file.as_ref().ok_or_else(nothing_open)?;
                 for index in 0..*times {
-                    let written = file.write_all_at(&self.buffer, at + index * step);
-                    written.map_err(|error| LabError::file("write", path, error))?;
+                    self.on_file("write", |file, buffer| file.write_all_at(buffer, at + index * step))?;
                 }
                 Ok((u64::try_from(*length).unwrap_or(u64::MAX).saturating_mul(*times), *times))
             }
-            Request::Fsync => {
-                let (file, path) = self.file.as_ref().ok_or_else(nothing_open)?;
-                file.sync_all().map_err(|error| LabError::file("sync", path, error))?;
-                Ok((0, 1))
-            }
+            Request::Fsync => self.on_file("sync", |file, _| file.sync_all()).map(|()| (0, 1)),
             Request::Random { calls, .. } => {
-                let (file, path) = self.file.as_ref().ok_or_else(nothing_open)?;
-                for at in &self.offsets {
-                    file.read_at(&mut self.buffer, *at).map_err(|error| LabError::file("read", path, error))?;
+                for index in 0..self.offsets.len() {
+                    let at = self.offsets[index];
+                    self.on_file("read", |file, buffer| file.read_at(buffer, at))?;
                 }
                 Ok((*calls, *calls))
             }
         }
     }
-}
 
-fn nothing_open() -> LabError {
-    LabError::Workload("no file is open".to_owned())
-}
-
-fn open(path: &Path) -> Result<File> {
-    File::open(path).map_err(|error| LabError::file("open", path, error))
-}
-
-fn touch(map: &Map) -> Result<(u64, u64)> {
-    let page = usize::try_from(process::page_size()).unwrap_or(4096);
-    let mut touched = 0;
-    for at in (0..map.len()).step_by(page) {
-        map.touch_read(at)?;
-        touched += 1;
+    /// A call on the kept file, with the buffer.
+    #[inline]
+    fn on_file<T>(
+        &mut self,
+        what: &'static str,
+        call: impl FnOnce(&File, &mut [u8]) -> std::io::Result<T>,
+    ) -> Result<T> {
+        let (file, path) = self.file.as_ref().ok_or_else(|| LabError::Workload("no file is open".to_owned()))?;
+        call(file, &mut self.buffer).map_err(|error| LabError::file(what, path, error))
     }
-    Ok((u64::try_from(map.len()).unwrap_or(u64::MAX), touched))
 }
 
 fn read(path: &Path, how: ReadMethod) -> Result<(u64, u64)> {

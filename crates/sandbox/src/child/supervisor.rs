@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::end::End;
-use super::lines::{self, GO, LONGEST, Line};
+use super::lines::{self, ChildLine, GO, LONGEST};
 use crate::error::{LabError, Result};
 use crate::observe::SAMPLE_EVERY;
 
@@ -57,7 +57,7 @@ pub enum Reach {
 pub struct Supervisor<T> {
     child: Child,
     input: Option<File>,
-    lines: Receiver<Line<T>>,
+    lines: Receiver<ChildLine<T>>,
     /// Its group, and how many were killed there for want of memory before it.
     group: Option<(Group, u64)>,
     reach: Reach,
@@ -85,6 +85,14 @@ impl<T: DeserializeOwned + Send + 'static> Supervisor<T> {
         Ok(supervisor)
     }
 
+    /// Starts this binary with a task inside `group`, and is to kill all in it.
+    ///
+    /// # Errors
+    /// As [`Supervisor::start`].
+    pub fn of_task(kind: &str, task: &impl Serialize, group: &Group, run: &mut Run) -> Result<Supervisor<T>> {
+        Ok(Supervisor::start(&mut super::command(kind, task)?, Some(group), run)?.reaching(Reach::Group))
+    }
+
     /// Follows a child that speaks through pipes and was started without a journal.
     #[must_use]
     pub fn of_child(mut child: Child) -> Supervisor<T> {
@@ -100,7 +108,7 @@ impl<T: DeserializeOwned + Send + 'static> Supervisor<T> {
 impl<T> Supervisor<T> {
     /// Follows a child whose lines are read elsewhere.
     #[must_use]
-    pub fn new(child: Child, input: Option<OwnedFd>, lines: Receiver<Line<T>>) -> Supervisor<T> {
+    pub fn new(child: Child, input: Option<OwnedFd>, lines: Receiver<ChildLine<T>>) -> Supervisor<T> {
         Supervisor {
             child,
             input: input.map(File::from),
@@ -205,11 +213,11 @@ impl<T> Supervisor<T> {
         }
     }
 
-    fn take(&mut self, line: Line<T>) -> Event<T> {
+    fn take(&mut self, line: ChildLine<T>) -> Event<T> {
         match line {
-            Line::Report(report) => Event::Report(report),
-            Line::Waiting(report) => Event::Waiting(report),
-            Line::Failed(why) => {
+            ChildLine::Report(report) => Event::Report(report),
+            ChildLine::Waiting(report) => Event::Waiting(report),
+            ChildLine::Failed(why) => {
                 self.failed = Some(why);
                 Event::Tick
             }

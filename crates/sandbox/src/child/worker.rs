@@ -63,8 +63,7 @@ impl Worker {
     /// A signal came, or the request could not be executed.
     pub fn poll(&mut self, wait: Duration) -> Result<Polled> {
         match self.child.next_event_by(Instant::now() + wait)? {
-            Event::Report(Ok(response)) | Event::Waiting(Ok(response)) => Ok(Polled::Response(response)),
-            Event::Report(Err(why)) | Event::Waiting(Err(why)) => Err(LabError::Workload(why)),
+            Event::Report(done) | Event::Waiting(done) => done.map(Polled::Response).map_err(LabError::Workload),
             Event::Tick => Ok(Polled::Pending),
             Event::Ended(end) => Ok(Polled::Ended(end)),
         }

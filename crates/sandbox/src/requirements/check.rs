@@ -2,11 +2,11 @@
 
 use ramline_kernel::cgroup::Hierarchy;
 use ramline_kernel::mount::Journalled;
-use ramline_kernel::{KernelError, Root, memory_room, panic_on_oom, swap, zram};
+use ramline_kernel::{KernelError, Root, memory_room, memory_total, panic_on_oom, swap, zram};
 use ramline_units::Bytes;
 
-use super::memory::margin;
-use super::reason::{Caller, Lack, Reason, refused};
+use super::reason::{Caller, Lack, Reason, is_unprivileged, refused};
+use crate::child::command;
 use crate::error::Result;
 
 /// Priority of the areas we make: the highest there is, so that nothing outranks them.
@@ -71,6 +71,14 @@ impl<'a> Check<'a> {
         self.reasons.extend(reasons);
     }
 
+    /// A program, and root where running it needs that, `root_for` in words.
+    pub fn program(&mut self, argv: &[String], root_for: Option<&str>) {
+        let program = argv.first().map(String::as_str).unwrap_or_default();
+        self.extend(command::find(program).is_none().then(|| Reason::no_program(program)));
+        let sudo = format!("sudo {} -- {}", self.caller.command, argv.join(" "));
+        self.extend(root_for.filter(|_| is_unprivileged()).map(|text| Reason::privilege(text, sudo)));
+    }
+
     /// The sandbox lives on the kernel killing inside a group that is out of memory. At 2 it would panic instead, and at 1 if the
     /// machine ran short while we take memory.
     pub fn panics(&mut self) {
@@ -80,6 +88,12 @@ impl<'a> Check<'a> {
             format!("vm.panic_on_oom is {value}: the kernel would panic on {when} instead of killing a process"),
             "sudo sysctl vm.panic_on_oom=0",
         ));
+    }
+
+    /// Where groups are made, on a machine that survives a full one.
+    pub fn group(&mut self) -> Option<Hierarchy> {
+        self.panics();
+        self.hierarchy()
     }
 
     /// Where groups are made.
@@ -115,7 +129,7 @@ impl<'a> Check<'a> {
         self.extend(tools.iter().filter_map(|tool| tool.missing(root)));
     }
 
-    /// Areas that would be used before ours: then a setting would measure somebody else's swap.
+    /// Areas that would be used before ours: then a setting would measure another swap area.
     ///
     /// # Errors
     /// /proc/swaps cannot be read.
@@ -139,6 +153,27 @@ impl<'a> Check<'a> {
             _ => Err(refused(self.reasons, self.caller.command)),
         }
     }
+}
+
+/// The margin of a machine with so much memory: with less to take than this no run begins and none goes on.
+fn margin_of(mem_total: Bytes) -> Bytes {
+    Bytes(mem_total.0 / 50).max(Bytes::from_mib(256))
+}
+
+/// The margin of this machine.
+///
+/// # Errors
+/// Its memory is not known, so how much must be left is unknown.
+pub fn margin(root: &Root) -> Result<Bytes> {
+    Ok(margin_of(memory_total(root)?))
+}
+
+/// What can be taken now and still leaves the margin: what a group without a limit of its own is limited to all the same.
+///
+/// # Errors
+/// /proc cannot be read.
+pub fn headroom(root: &Root) -> Result<Bytes> {
+    Ok(memory_room(root)?.saturating_sub(margin(root)?))
 }
 
 #[cfg(test)]
@@ -206,5 +241,11 @@ mod tests {
         assert!(
             reason.text.starts_with("swap: /swapfile has priority 32766") && reason.hint.ends_with("--arms no-swap")
         );
+    }
+
+    #[test]
+    fn the_margin_grows_with_the_machine() {
+        assert_eq!(margin_of(Bytes::from_gib(2)), Bytes::from_mib(256));
+        assert_eq!(margin_of(Bytes::from_gib(100)), Bytes::from_gib(2));
     }
 }

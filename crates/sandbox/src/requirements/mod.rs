@@ -5,11 +5,12 @@
 //!
 //! ```no_run
 //! use ramline_kernel::Root;
-//! use ramline_sandbox::requirements::{Caller, Requirements, Tool};
+//! use ramline_sandbox::requirements::{Requirements, Tool};
 //! use ramline_units::Bytes;
-//! let caller = Caller { command: "ramline lab run eat-memory", smaller: "--limit 64MiB", without_swap: "--arms no-swap" };
 //! let needed = Requirements {
-//!     caller,
+//!     command: "ramline lab run eat-memory".to_owned(),
+//!     smaller: "--limit 64MiB",
+//!     without_swap: "--arms no-swap",
 //!     root_for: "a memory cgroup, a loop device and a mount need root",
 //!     group: true,
 //!     memory: Bytes::from_mib(256),
@@ -25,11 +26,10 @@
 mod busy;
 mod check;
 pub mod consent;
-mod memory;
 mod place;
 mod reason;
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use ramline_act::Run;
 use ramline_evidence::RunRecord;
@@ -39,17 +39,20 @@ use ramline_kernel::place::Place;
 use ramline_units::Bytes;
 
 pub use self::busy::{BUSY_LIMIT, LOOK, settle};
-pub use self::check::{Check, PRIORITY, Tool};
-pub use self::memory::{headroom, margin};
+pub use self::check::{Check, PRIORITY, Tool, headroom, margin};
 pub use self::place::scratch_line;
 pub use self::reason::{Caller, Lack, Reason, is_unprivileged};
 use crate::error::{LabError, Result};
 
 /// What is asked of the machine.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Requirements<'a> {
-    /// Whose commands are proposed.
-    pub caller: Caller<'a>,
+    /// The command whose variants are proposed: `ramline lab run eat-memory`.
+    pub command: String,
+    /// Its options that need less memory and disk.
+    pub smaller: &'a str,
+    /// Its options that make no swap area.
+    pub without_swap: &'a str,
     /// What needs root, as a sentence: `mounting file systems needs root`.
     pub root_for: &'a str,
     /// A memory cgroup is made.
@@ -63,7 +66,7 @@ pub struct Requirements<'a> {
     /// The priority of the swap area that is made there.
     pub swap_priority: Option<i32>,
     /// The place that was named.
-    pub dir: Option<&'a Path>,
+    pub dir: Option<PathBuf>,
     /// A busy machine will do.
     pub allow_busy: bool,
 }
@@ -74,20 +77,16 @@ impl Requirements<'_> {
     /// # Errors
     /// `Refused` with every reason and its numbers; nothing has been touched.
     pub fn check(&self, root: &Root, own: Vec<Reason>) -> Result<Resources> {
-        let mut check = Check::new(root, self.caller);
+        let (command, smaller, without_swap) = (self.command.as_str(), self.smaller, self.without_swap);
+        let mut check = Check::new(root, Caller { command, smaller, without_swap });
         if is_unprivileged() {
             check.lacks(Lack::Privilege, self.root_for);
         }
         check.extend(own);
-        let hierarchy = if self.group {
-            check.panics();
-            check.hierarchy()
-        } else {
-            None
-        };
+        let hierarchy = if self.group { check.group() } else { None };
         check.memory(self.memory, &self.memory.to_string())?;
         check.tools(self.tools);
-        let place = check.place(self.scratch, self.dir, self.swap_priority.is_some());
+        let place = check.place(self.scratch, self.dir.as_deref(), self.swap_priority.is_some());
         if let Some(priority) = self.swap_priority {
             check.outranked(priority)?;
         }
@@ -120,6 +119,12 @@ impl Resources {
     pub fn make_group(&self, n: u32, run: &mut Run) -> Result<Group> {
         let none = || LabError::Workload("there is no hierarchy of groups".to_owned());
         Ok(run.make_cgroup(self.hierarchy.as_ref().ok_or_else(none)?, n)?)
+    }
+
+    /// The line of a plan that says how much is written where.
+    #[must_use]
+    pub fn scratch_sentence(&self, size: Bytes) -> String {
+        format!("scratch: {size} below {} ({}), removed afterwards", self.place.dir.display(), self.place.fs_type)
     }
 
     /// Where a run with a group happens, for its record.

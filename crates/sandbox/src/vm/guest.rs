@@ -15,17 +15,18 @@ use ramline_evidence::{Phase, Sample, SwapKind};
 use ramline_gather::gather;
 use ramline_kernel::cgroup::GroupStat;
 use ramline_kernel::write::write_knob;
-use ramline_kernel::{Root, guest, meminfo, process, residency, swap, zram, zswap};
+use ramline_kernel::{Root, guest, meminfo, process, swap, zram, zswap};
 use ramline_snapshot::Wanted;
 use ramline_units::Bytes;
 use serde_json::Value;
 
-use super::message::{FIRST_LINE, GuestWork, Hello, Message, Orders, TROUBLE};
+use super::message::{FIRST_LINE, GuestWork, Message, Orders, TROUBLE};
 use crate::arm;
 use crate::child::lines::{self, LONGEST};
 use crate::child::{self, Event, Supervisor};
 use crate::error::{LabError, Result};
 use crate::observe::{self, Observer};
+use crate::scratch;
 
 /// The hidden word by which the kernel's command line starts it.
 pub const ARGUMENT: &str = "__guest";
@@ -113,7 +114,7 @@ fn say(host: &mut File, message: &Message) -> Result<()> {
 
 fn serve(host: &mut File) -> Result<()> {
     let root = Root::live();
-    say(host, &Message::Hello(hello(&root)))?;
+    say(host, &Message::Hello(observe::machine(&root)))?;
     let reader = host.try_clone().map_err(|error| LabError::Workload(error.to_string()))?;
     let line = lines::next(&mut BufReader::new(reader), LONGEST).unwrap_or_default();
     let orders: Orders = serde_json::from_str(&line).map_err(|error| LabError::Workload(error.to_string()))?;
@@ -127,17 +128,6 @@ fn serve(host: &mut File) -> Result<()> {
     match &orders.work {
         Some(work) => run(&root, work, &disks, host),
         None => Ok(()),
-    }
-}
-
-fn hello(root: &Root) -> Hello {
-    let seen = gather(root, Wanted { meminfo: true, ..Wanted::NOTHING });
-    Hello {
-        kernel: seen.machine.kernel.clone(),
-        cpus: u32::try_from(seen.machine.cpus).unwrap_or_default(),
-        mem_total: seen.mem_total().unwrap_or_default(),
-        page_size: process::page_size(),
-        boot_id: seen.machine.boot_id.clone().unwrap_or_default(),
     }
 }
 
@@ -213,8 +203,7 @@ fn area(path: &Path, priority: i32) -> Result<()> {
 /// Nothing has read the code since the boot; proven, not assumed.
 fn cold_code() -> Result<Bytes> {
     let path = Path::new(CODE_FILE);
-    let file = File::open(path).map_err(|error| LabError::file("open", path, error))?;
-    let cached = Bytes(residency::of(&file, path)?.cached.saturating_mul(process::page_size()));
+    let cached = Bytes(scratch::cached(path)?.saturating_mul(process::page_size()));
     if cached == Bytes::ZERO {
         return Ok(cached);
     }

@@ -9,7 +9,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use ramline_act::Run;
-use ramline_evidence::{RunRecord, Verdict};
+use ramline_evidence::{RunMachine, RunRecord, Verdict};
 use ramline_kernel::process::Usage;
 use ramline_units::Bytes;
 use serde_json::Value;
@@ -17,7 +17,7 @@ use serde_json::Value;
 pub use self::console::Console;
 use self::watch::{GuestWatch, Next};
 pub use self::watch::{Part, Patience};
-use super::message::{Hello, Message, Orders};
+use super::message::{Message, Orders};
 use super::qemu::Guest;
 use crate::child::End;
 use crate::error::{LabError, Result};
@@ -26,12 +26,8 @@ use crate::progress::Progress;
 /// What a guest that had nothing to run has measured of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Measured {
-    /// Which machine it is.
-    pub hello: Hello,
     /// MemAvailable when nothing runs.
     pub available: Bytes,
-    /// From the start to its first line.
-    pub first_line: Duration,
     /// From the start until it was set up.
     pub set_up: Duration,
 }
@@ -52,17 +48,13 @@ pub trait GuestLog {
 pub fn measure(guest: &Guest, run: &mut Run, first_line: Duration) -> Result<Option<Measured>> {
     let patience = Patience { first_line, ..Patience::for_rounds(Duration::ZERO) };
     let mut watch = GuestWatch::start(guest, run, patience)?;
-    let (mut hello, mut measured) = (None, None);
+    let mut measured = None;
     loop {
         match watch.next()? {
             Next::Message(message) => match *message {
-                Message::Hello(found) => {
-                    hello = Some(found);
-                    watch.order(&Orders::default());
-                }
+                Message::Hello(_) => watch.order(&Orders::default()),
                 Message::Ready { available, .. } => {
-                    let (first_line, set_up) = (watch.first_line.unwrap_or_default(), watch.begin.elapsed());
-                    measured = hello.take().map(|hello| Measured { hello, available, first_line, set_up });
+                    measured = Some(Measured { available, set_up: watch.begin.elapsed() });
                     watch.clock(Part::Ending);
                 }
                 Message::Failed(why) if measured.is_none() => {
@@ -100,7 +92,8 @@ pub fn follow(
             Next::Message(message) => match *message {
                 Message::Hello(hello) => {
                     progress.phase("setting the guest up");
-                    identify(record, hello);
+                    let RunMachine { scratch_fs, scratch_disk, ramline, .. } = std::mem::take(&mut record.machine);
+                    record.machine = RunMachine { cgroup_version: 0, scratch_fs, scratch_disk, ramline, ..hello };
                     note_time(record, "seconds from start to the guest's first line", watch.first_line);
                     watch.order(orders);
                 }
@@ -140,23 +133,13 @@ pub fn follow(
     };
     log.conclude(&end, record);
     if matches!(record.verdict, Verdict::Failed(_)) {
-        record.detail = Some(serde_json::json!({ "console": watch.console.tail() }));
+        record.detail = Some(serde_json::json!({ "console": watch.console.tail }));
     }
     Ok(())
 }
 
 fn kills(counters: &BTreeMap<String, u64>) -> u64 {
     counters.get("vm.oom_kill").copied().unwrap_or_default()
-}
-
-fn identify(record: &mut RunRecord, hello: Hello) {
-    let machine = &mut record.machine;
-    machine.kernel = hello.kernel;
-    machine.cpus = hello.cpus;
-    machine.mem_total = hello.mem_total;
-    machine.page_size = hello.page_size;
-    machine.boot_id = hello.boot_id;
-    machine.cgroup_version = 0;
 }
 
 fn note_time(record: &mut RunRecord, name: &str, time: Option<Duration>) {

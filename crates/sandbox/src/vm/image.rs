@@ -97,11 +97,9 @@ fn release_of(image: &[u8]) -> Option<String> {
 /// It is no program of this machine, or it names an interpreter.
 pub fn refuse_unless_static(path: &Path, bytes: &[u8]) -> Result<()> {
     let refused = |why: &str| {
-        Err(LabError::Refused {
-            reasons: vec![format!("{} {why}; in the guest there is nothing but the binary", path.display())],
-            hint: "make build, then run target/*/release/ramline or give it with --guest-binary".to_owned(),
-            privilege: false,
-        })
+        let text = format!("{} {why}; in the guest there is nothing but the binary", path.display());
+        let hint = "make build, then run target/*/release/ramline or give it with --guest-binary";
+        Err(LabError::refused(vec![text], hint))
     };
     // Machine 62 is x86-64 (elf(5)).
     match has_interpreter(bytes).filter(|_| bytes.get(0x12..0x14) == Some(&[62, 0])) {

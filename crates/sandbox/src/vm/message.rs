@@ -15,7 +15,7 @@
 
 use std::collections::BTreeMap;
 
-use ramline_evidence::{Sample, SwapKind};
+use ramline_evidence::{RunMachine, Sample, SwapKind};
 use ramline_units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -61,7 +61,7 @@ pub struct GuestWork {
 #[serde(rename_all = "snake_case")]
 pub enum Message {
     /// It runs.
-    Hello(Hello),
+    Hello(RunMachine),
     /// It is set up; settings as read back, by name, and MemAvailable then.
     Ready {
         /// By name.
@@ -92,21 +92,6 @@ pub enum Message {
     },
     /// It could not do as it was ordered.
     Failed(String),
-}
-
-/// Which machine the guest is.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hello {
-    /// `uname -r`.
-    pub kernel: String,
-    /// Processors.
-    pub cpus: u32,
-    /// MemTotal.
-    pub mem_total: Bytes,
-    /// Bytes per page.
-    pub page_size: u64,
-    /// This boot of it.
-    pub boot_id: String,
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use ramline_units::Bytes;
 use super::guest::{ARGUMENT, CODE_DISK, PORT, SWAP_DISK};
 use super::message::Message;
 use crate::child::Supervisor;
-use crate::child::lines::{self, LONGEST, Line};
+use crate::child::lines::{self, ChildLine, LONGEST};
 use crate::error::{LabError, Result};
 
 /// The emulator for this machine's architecture.
@@ -149,12 +149,12 @@ impl Guest {
         drop(command);
         let (sender, heard) = channel();
         let messages = port.try_clone().map_err(failed)?;
-        let message = |message: Message| Line::Report(FromGuest::Message(Box::new(message)));
+        let message = |message: Message| ChildLine::Report(FromGuest::Message(Box::new(message)));
         lines::pass_on("guest-messages", messages, LONGEST, sender.clone(), move |text| {
             lines::parse(text).map(message)
         });
         lines::pass_on("guest-console", console, 4096, sender, |text| {
-            Some(Line::Report(FromGuest::Console(text.to_owned())))
+            Some(ChildLine::Report(FromGuest::Console(text.to_owned())))
         });
         let mut running = Supervisor::new(child, Some(OwnedFd::from(port)), heard);
         let complaints = running.take_stderr().map(|stderr| {

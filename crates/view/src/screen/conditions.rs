@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ramline_evidence::{RunMachine, Noted, RunRecord, SeriesTable};
+use ramline_evidence::{Noted, RunMachine, RunRecord, SeriesTable};
 
 use ramline_sheet::format::date;
 use ramline_sheet::{Sheet, Table};

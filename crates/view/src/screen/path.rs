@@ -77,7 +77,7 @@ fn call(sheet: &mut Sheet, found: &ArmPath) {
     let parts: Vec<String> =
         Layer::ALL.iter().filter_map(|layer| Some(format!("{} {}", layer.word(), time(*by.get(layer)?)))).collect();
     sheet.line(format!("By layer: {}.", parts.join(", ")));
-    let own = |step: &Step| (step.by.is_none() && step.own.0 > 0).then(|| time(step.own));
+    let own = |step: &PathStep| (step.by.is_none() && step.own.0 > 0).then(|| time(step.own));
     let (steps, left_out) = path.worth_a_line(LEAST);
     let table = Table::of(steps).right("at", |step| time(step.at)).right("own time", own);
     sheet.table(table.left("layer", |step| step.layer.word()).column(Column::cut("step").at_least(NAME), label));

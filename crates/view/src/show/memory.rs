@@ -185,7 +185,8 @@ fn lines(sheet: &mut Sheet, ledger: &Ledger, drift: Option<&Drift>) {
         std::iter::once((line, false)).chain(line.children.iter().filter(worth).map(|part| (part, true)))
     });
     let cell = |is_part: bool, text: String| Cell::painted(if is_part { Paint::Dim } else { Paint::Plain }, text);
-    let label = |line: &LedgerLine, is_part: bool| if is_part { format!("- {}", line.label) } else { line.label.clone() };
+    let label =
+        |line: &LedgerLine, is_part: bool| if is_part { format!("- {}", line.label) } else { line.label.clone() };
     let mut table = Table::of(rows)
         .column(Column::wrapped("line").at_most(28), |(line, part)| cell(part, label(line, part)))
         .right("bytes", |(line, part)| cell(part, line.bytes.to_string()))

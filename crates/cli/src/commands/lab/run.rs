@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use ramline_kernel::{Root, process, signals};
-use ramline_lab::experiment::{Experiment, Series};
+use ramline_lab::experiment::{Experiment, PlannedSeries};
 use ramline_lab::experiments::{EXPERIMENTS, find};
-use ramline_lab::params::{Kind, Parameter, Params};
+use ramline_lab::params::{Parameter, ParameterKind as Kind, Params};
 use ramline_lab::series::{self, Consent, Env, Order};
 use ramline_lab::store::RunFolder;
 
@@ -183,12 +183,12 @@ fn go(experiment: &Experiment, params: &Params, resume: Option<&RunFolder>, how:
         // What is busy now need not be when it is done, so that is a doubt here.
         let mut relaxed = params.clone();
         relaxed.set(&experiment.table(), "allow-busy", vec!["true".to_owned()])?;
-        plan(&*(experiment.open)(&root, &relaxed)?);
+        plan(&experiment.open(&root, &relaxed)?);
         return Ok(exit::DONE);
     }
     if process::uid() != 0 {
         // Refused, with everything else that is missing, before even the state directory is made.
-        (experiment.open)(&root, params)?;
+        experiment.open(&root, params)?;
     }
     // Before anything is started: a place that cannot be written.
     let html = how.html.as_deref().map(report::target).transpose()?;
@@ -197,21 +197,21 @@ fn go(experiment: &Experiment, params: &Params, resume: Option<&RunFolder>, how:
     for removed in series::clean_up(&lock, &root)? {
         ramline_kernel::stdio::tell(&removed);
     }
-    let mut series = (experiment.open)(&root, params)?;
-    plan(&*series);
-    let agreed = consent::given(how.prove, &series.global())?;
+    let mut series = experiment.open(&root, params)?;
+    plan(&series);
+    let agreed = consent::given(how.prove, &series.global)?;
     signals::install();
     let env = Env { root: &root, lock: &lock, deadline: None, crash_after: state::crash_after() };
     let consent = if agreed { Consent::Given } else { Consent::NotGiven };
     let order = Order { experiment, params, resume };
     let rounds = params.count("rounds").and_then(|n| u32::try_from(n).ok()).unwrap_or_default();
-    let done = series::run(&env, &order, &mut *series, consent, &mut Terminal::series(rounds))?;
+    let done = series::run(&env, &order, &mut series, consent, &mut Terminal::series(rounds))?;
     let folder = done.folder.ok_or_else(|| Failure::new(exit::FAILED, "no run was made"))?;
     report::print(&folder, how.format, html)
 }
 
 /// To stderr, on a terminal or not.
-fn plan(series: &dyn Series) {
+fn plan(series: &PlannedSeries) {
     for line in series.lines() {
         ramline_kernel::stdio::tell(&line);
     }

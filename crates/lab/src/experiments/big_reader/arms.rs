@@ -1,17 +1,11 @@
 //! The arms of big-reader: ways of reading, places of the reader, and the page lists of the kernel.
 
 use std::io::Write;
-use std::path::Path;
 
-use ramline_evidence::Arm;
-use ramline_kernel::{Root, scratch, stream};
-use ramline_model::settings::Knob;
+use ramline_kernel::{scratch, stream};
 
 use super::NAME;
-use ramline_sandbox::child::ReadMethod;
-use ramline_sandbox::error::{LabError, Result, first_line};
-use ramline_sandbox::knobs;
-use ramline_sandbox::requirements::Reason;
+use crate::prelude::*;
 
 /// Those that every kernel can do.
 pub const DEFAULT: &str = "none,plain,dontneed,noreuse,direct,mapped,mapped-noreuse,own-group,own-limit";
@@ -31,7 +25,7 @@ pub enum Where {
     Limited,
 }
 
-/// What an arm does; `None`: nobody reads.
+/// What an arm does; `None`: nothing is read.
 #[derive(Debug, Clone, Copy)]
 pub struct Way {
     name: &'static str,
@@ -77,49 +71,33 @@ pub fn lru(arm: &Arm) -> Option<&'static str> {
 /// # Errors
 /// One that there is not, or that stands twice.
 pub fn parse(texts: &[String]) -> Result<Vec<Arm>> {
-    let hint = format!("ramline lab run {NAME} --arms none,plain,dontneed");
+    const EXAMPLE: &str = "--arms none,plain,dontneed";
     let mut arms: Vec<Arm> = Vec::new();
     for text in texts {
         let (name, lru) = text.split_once(':').map_or((text.as_str(), None), |(name, lru)| (name, Some(lru)));
-        let known = WAYS.iter().any(|way| way.name == name);
-        if !known || lru.is_some_and(|lru| !matches!(lru, "classic" | "mglru")) {
-            let names: Vec<&str> = WAYS.iter().map(|way| way.name).collect();
-            let text = text.escape_debug();
-            let message = format!(
-                "there is no setting '{text}'; there are {}, each also with :classic or :mglru",
-                names.join(", ")
-            );
-            return Err(LabError::usage(message, hint));
-        }
-        if arms.iter().any(|arm| arm.name == *text) {
-            return Err(LabError::usage(format!("the setting {text} stands twice"), hint));
-        }
-        let settings: Vec<(&str, &str)> = lru.map(|lru| ("lru", lru)).into_iter().collect();
-        arms.push(Arm::named(text, &settings));
+        let known = WAYS.iter().any(|way| way.name == name) && lru.is_none_or(|lru| matches!(lru, "classic" | "mglru"));
+        let (shown, names) = (text.escape_debug(), WAYS.iter().map(|way| way.name).collect::<Vec<_>>().join(", "));
+        let why = format!("there is no setting '{shown}'; there are {names}, each also with :classic or :mglru");
+        refuse_if(!known, NAME, EXAMPLE, why)?;
+        let twice = arms.iter().any(|arm| arm.name == *text);
+        refuse_if(twice, NAME, EXAMPLE, format!("the setting {text} stands twice"))?;
+        arms.push(Arm::named(text, &lru.map(|lru| ("lru", lru)).into_iter().collect::<Vec<_>>()));
     }
-    if arms.is_empty() {
-        return Err(LabError::usage("at least one setting is needed", hint));
-    }
+    refuse_if(arms.is_empty(), NAME, EXAMPLE, "at least one setting is needed")?;
     Ok(arms)
 }
 
 /// Arms that this kernel cannot do, probed and never derived from its version.
 pub fn impossible(root: &Root, arms: &[Arm], dir: &Path) -> Vec<Reason> {
-    let mut reasons = Vec::new();
     let name = |wanted: &dyn Fn(&Arm) -> bool| arms.iter().find(|arm| wanted(arm)).map(|arm| arm.name.clone());
-    if let Some(arm) = name(&|arm| arm.settings.contains_key("lru"))
-        .filter(|_| !knobs::file(root, Knob::Mglru).is_some_and(|knob| knob.exists()))
-    {
-        let text =
-            format!("setting {arm}: this kernel was built without the multi-generational LRU (/sys/kernel/mm/lru_gen)");
-        reasons.push(Reason::new(text, format!("ramline lab run {NAME} --arms {DEFAULT}")));
-    }
+    let generations = knobs::file(root, Knob::Mglru).is_some_and(|knob| knob.exists());
+    let lru = name(&|arm| arm.settings.contains_key("lru") && !generations).map(|arm| {
+        format!("setting {arm}: this kernel was built without the multi-generational LRU (/sys/kernel/mm/lru_gen)")
+    });
     let uncached = name(&|arm| of(arm).is_some_and(|way| way.how == Some(ReadMethod::DontCache)));
-    if let Some((arm, error)) = uncached.and_then(|arm| Some((arm, no_dontcache(dir)?))) {
-        reasons
-            .push(Reason::new(format!("setting {arm}: {error}"), format!("ramline lab run {NAME} --arms {DEFAULT}")));
-    }
-    reasons
+    let uncached = uncached.and_then(|arm| Some(format!("setting {arm}: {}", no_dontcache(dir)?)));
+    let reason = |text| Reason::new(text, format!("ramline lab run {NAME} --arms {DEFAULT}"));
+    [lru, uncached].into_iter().flatten().map(reason).collect()
 }
 
 /// Tries it on a file without a name; `None` when it works, or when there is no place to try it, which is told elsewhere.

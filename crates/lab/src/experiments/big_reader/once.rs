@@ -1,22 +1,12 @@
 //! One run of big-reader: cold files, fresh groups, a hot set proven to be there, the stream, what is left, and its use again.
 
-use std::time::{Duration, Instant};
-
-use ramline_act::Run;
-use ramline_evidence::{Arm, Better, Figure, RunRecord, Verdict};
-use ramline_kernel::cgroup::{Group, GroupStat};
-use ramline_kernel::{Root, process, write};
-use ramline_model::settings::Knob;
-use ramline_units::{Bytes, Limit, growth};
-use serde_json::json;
+use ramline_kernel::write;
+use ramline_units::growth;
 
 use super::arms::{self, Where};
-use super::{Made, Plan};
-use crate::experiment::Bench;
-use ramline_sandbox::child::{Polled, ReadMethod, Request, Response, Worker};
-use ramline_sandbox::error::{LabError, Result};
-use ramline_sandbox::requirements::{self, Resources};
-use ramline_sandbox::{group, knobs, observe, scratch};
+use super::{BigReaderPlan, Made};
+use crate::prelude::*;
+use ramline_sandbox::child::Polled;
 
 /// Time between two looks at what is left.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -25,7 +15,7 @@ const LOOKS: usize = 400;
 
 /// One run.
 pub struct Once<'a> {
-    pub plan: &'a Plan,
+    pub plan: &'a BigReaderPlan,
     pub found: &'a Resources,
     pub made: &'a Made,
 }
@@ -44,11 +34,8 @@ struct Resident {
     stream: u64,
 }
 
-/// How a stream ended.
-enum Streamed {
-    Done(Response),
-    Ended(Verdict),
-}
+/// What a stream cost, or how it ended without.
+type Streamed = std::result::Result<Response, Verdict>;
 
 impl Once<'_> {
     pub fn run(&self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
@@ -71,14 +58,14 @@ impl Once<'_> {
         self.warm(&mut holder)?;
         let (full, charged) = (self.proven()?, groups.hot.stat()?);
         record.before = observe::counters(bench.root, &charged);
-        let hot = Bytes((full.read_twice + full.mapped).saturating_mul(process::page_size()));
+        let hot = pages(full.read_twice + full.mapped);
         record.verified.insert("hot set in the cache before the stream".to_owned(), hot.to_string());
         // The first toucher pays; statistics lag by up to 64 pages per CPU.
-        let lag = Bytes(u64::from(record.machine.cpus).saturating_mul(64 * process::page_size()));
+        let lag = pages(64 * u64::from(record.machine.cpus));
         if let Some(file) = charged.file.filter(|file| *file + lag < hot) {
-            record.notes.push(format!(
-                "only {file} of the hot set of {hot} were charged to its group: others paid for the rest"
-            ));
+            let text =
+                format!("only {file} of the hot set of {hot} were charged to its group: others paid for the rest");
+            record.notes.push(text);
         }
         let mut looks = Vec::new();
         bench.progress.phase("the big read");
@@ -87,11 +74,11 @@ impl Once<'_> {
             Some(how) => {
                 let mut reader = Worker::start(bench.run, Some(&groups.reader))?;
                 match self.stream(&mut reader, &mut holder, how, &groups, &mut looks)? {
-                    Streamed::Done(done) => {
+                    Ok(done) => {
                         (record.elapsed, record.user, record.system) = (done.took, done.user, done.system);
                         Some(done)
                     }
-                    Streamed::Ended(verdict) => {
+                    Err(verdict) => {
                         record.verdict = verdict;
                         return Ok(());
                     }
@@ -144,14 +131,12 @@ impl Once<'_> {
 
     /// One half is read twice, as the kernel asks of what it is to keep; the other mapped and touched, and it stays mapped.
     fn warm(&self, holder: &mut Worker) -> Result<()> {
+        let mut execute = |request| holder.execute(&request, self.plan.timeout);
         for _ in 0..2 {
-            holder.execute(
-                &Request::Read { path: self.made.read_twice.clone(), how: ReadMethod::Plain },
-                self.plan.timeout,
-            )?;
+            execute(Request::Read { path: self.made.read_twice.clone(), how: ReadMethod::Plain })?;
         }
-        holder.execute(&Request::Map { path: self.made.mapped.clone() }, self.plan.timeout)?;
-        holder.execute(&Request::Touch, self.plan.timeout).map(drop)
+        execute(Request::Map { path: self.made.mapped.clone() })?;
+        execute(Request::Touch).map(drop)
     }
 
     /// Reads the one half and touches the other.
@@ -168,9 +153,8 @@ impl Once<'_> {
         if now == wanted {
             return Ok(now);
         }
-        Err(LabError::Workload(format!(
-            "the start is not what it should be, pages in the cache: {now:?}, not {wanted:?}"
-        )))
+        let text = format!("the start is not what it should be, pages in the cache: {now:?}, not {wanted:?}");
+        Err(LabError::Workload(text))
     }
 
     fn resident(&self) -> Result<Resident> {
@@ -204,15 +188,15 @@ impl Once<'_> {
                 .min(self.plan.use_every.unwrap_or(LOOK_EVERY))
                 .saturating_mul(u32::try_from(1 + looks.len() / LOOKS).unwrap_or(u32::MAX));
             match reader.poll(wait)? {
-                Polled::Response(done) => return Ok(Streamed::Done(done)),
+                Polled::Response(done) => return Ok(Ok(done)),
                 Polled::Ended(end) => {
                     let oom = "the kernel: the group was out of memory";
                     let why = if end.out_of_memory { oom.to_owned() } else { end.status.to_string() };
-                    return Ok(Streamed::Ended(Verdict::Killed(why)));
+                    return Ok(Err(Verdict::Killed(why)));
                 }
                 Polled::Pending if begin.elapsed() > self.plan.timeout => {
                     let why = format!("{} s passed and the stream was not read", self.plan.timeout.as_secs());
-                    return Ok(Streamed::Ended(Verdict::Thrashing(why)));
+                    return Ok(Err(Verdict::Thrashing(why)));
                 }
                 Polled::Pending => {
                     groups.hot.stat()?;
@@ -232,29 +216,31 @@ fn figures(
     (read, touched): (Response, Response),
     (base, after): (&GroupStat, &GroupStat),
 ) -> Vec<Figure> {
-    let mut out = Vec::new();
-    let mut add = |name: &str, value: f64, unit: &str, better| out.push(Figure::new(name, value, unit, better));
+    let mut out = Figures::default();
     let share = |left: u64, full: u64| if full == 0 { 0.0 } else { left as f64 / full as f64 * 100.0 };
     let all = share(left.read_twice + left.mapped, full.read_twice + full.mapped);
-    add("hot set kept", all, "%", Better::Higher);
-    if let Some(count) = base.refault_file.zip(after.refault_file).and_then(|(base, after)| growth(base, after)) {
-        add("refaults", count as f64, "pages", Better::Lower);
-    }
-    add("time to use it again", read.took.as_secs_f64() + touched.took.as_secs_f64(), "s", Better::Lower);
-    add("read twice, kept", share(left.read_twice, full.read_twice), "%", Better::Higher);
-    add("mapped, kept", share(left.mapped, full.mapped), "%", Better::Higher);
-    add("read twice, time to read it again", read.took.as_secs_f64(), "s", Better::Lower);
-    add("mapped, time to touch it again", touched.took.as_secs_f64(), "s", Better::Lower);
+    out.add("hot set kept", all, "%", Better::Higher);
+    let refaults = base.refault_file.zip(after.refault_file).and_then(|(base, after)| growth(base, after));
+    out.pages("refaults", refaults, Better::Lower);
+    let again = read.took.as_secs_f64() + touched.took.as_secs_f64();
+    out.add("time to use it again", again, "s", Better::Lower);
+    out.add("read twice, kept", share(left.read_twice, full.read_twice), "%", Better::Higher);
+    out.add("mapped, kept", share(left.mapped, full.mapped), "%", Better::Higher);
+    out.time("read twice, time to read it again", read.took);
+    out.time("mapped, time to touch it again", touched.took);
     if let Some(stream) = streamed {
-        add("stream, time", stream.took.as_secs_f64(), "s", Better::Lower);
-        if stream.took.0 > 0 {
-            add("stream, rate", stream.bytes.as_f64() / stream.took.as_secs_f64(), "bytes/s", Better::Higher);
-        }
-        add("stream, CPU time", stream.user.as_secs_f64() + stream.system.as_secs_f64(), "s", Better::Lower);
-        let cached = Bytes(left.stream.saturating_mul(process::page_size()));
-        add("stream, left in the cache", cached.as_f64(), "bytes", Better::Lower);
+        out.time("stream, time", stream.took);
+        out.rate("stream, rate", stream.bytes.as_f64(), stream.took, "bytes/s");
+        let cpu = stream.user.as_secs_f64() + stream.system.as_secs_f64();
+        out.add("stream, CPU time", cpu, "s", Better::Lower);
+        out.bytes("stream, left in the cache", pages(left.stream), Better::Lower);
     }
-    out
+    out.0
+}
+
+/// So many pages of this machine.
+fn pages(count: u64) -> Bytes {
+    Bytes(count.saturating_mul(process::page_size()))
 }
 
 #[cfg(test)]

@@ -6,27 +6,23 @@
 //! in the sense of /tmp: memory and network file systems are refused, they would measure something else.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
 
-use ramline_act::Run;
-use ramline_kernel::process;
 use ramline_kernel::write::read_knob;
-use ramline_units::Bytes;
 
 use super::plan::{CodePlusDataPlan, Ground};
 use super::settings::CODE_UNITS;
-use ramline_sandbox::error::{LabError, Result};
-use ramline_sandbox::own_fs::{OwnFs, image_size};
-use ramline_sandbox::scratch;
+use crate::prelude::*;
 
 /// What has been set up.
-#[derive(Debug)]
 pub struct Scratch {
     /// None of our own without root.
     fs: Option<OwnFs>,
-    dir: PathBuf,
-    code: PathBuf,
-    hold: PathBuf,
+    /// The private directory, on the file system that was chosen.
+    pub dir: PathBuf,
+    /// The code file.
+    pub code: PathBuf,
+    /// The file by which the workload is held.
+    pub hold: PathBuf,
     verified: Vec<(String, String)>,
 }
 
@@ -61,10 +57,10 @@ impl Scratch {
         let size = settings.units(CODE_UNITS);
         let fs = OwnFs::create(&plan.place.dir, image_size(size), read_ahead, run)?;
         let code = fs.file("code", size)?;
-        let hold = fs.at().join("hold");
+        let hold = fs.at.join("hold");
         let made = std::fs::File::create_new(&hold).and_then(|mut file| file.write_all(&[0]));
         made.map_err(|error| LabError::file("write", &hold, error))?;
-        Ok(Scratch { dir: fs.dir().to_owned(), fs: Some(fs), code, hold, verified: Vec::new() })
+        Ok(Scratch { dir: fs.dir.clone(), fs: Some(fs), code, hold, verified: Vec::new() })
     }
 
     /// Sets the read-ahead of the device, where it is another; a file takes it when it is opened. That of a disk stays.
@@ -73,50 +69,16 @@ impl Scratch {
     /// The knob cannot be written.
     pub fn set_read_ahead(&self, size: Bytes, run: &mut Run) -> Result<()> {
         let Some(fs) = &self.fs else { return Ok(()) };
-        let (knob, kib) = (fs.device().read_ahead_knob(), (size.0 / 1024).to_string());
+        let (knob, kib) = (fs.device.read_ahead_knob(), (size.0 / 1024).to_string());
         if read_knob(&knob).as_deref() != Some(kib.as_str()) {
             run.set_knob(&knob, &kib)?;
         }
         Ok(())
     }
 
-    /// The private directory, on the file system that was chosen.
-    #[must_use]
-    pub fn dir(&self) -> &Path {
-        &self.dir
-    }
-
-    /// The code file.
-    #[must_use]
-    pub fn code(&self) -> &Path {
-        &self.code
-    }
-
-    /// The file by which the workload is held.
-    #[must_use]
-    pub fn hold(&self) -> &Path {
-        &self.hold
-    }
-
     /// What was asked of the device and what it does, by name.
     #[must_use]
     pub fn verified(&self) -> Vec<(String, String)> {
         self.fs.as_ref().map_or_else(|| self.verified.clone(), OwnFs::verified)
-    }
-
-    /// How much of the code is in the page cache.
-    ///
-    /// # Errors
-    /// When the file cannot be opened or counted.
-    pub fn code_cached(&self) -> Result<Bytes> {
-        Ok(Bytes(scratch::cached(&self.code)?.saturating_mul(process::page_size())))
-    }
-
-    /// Drops the code from the page cache and proves it.
-    ///
-    /// # Errors
-    /// When pages stay: then the run would begin warm, and the pages would be charged to whoever read them first.
-    pub fn evict_code(&self) -> Result<()> {
-        scratch::evict(&self.code)
     }
 }

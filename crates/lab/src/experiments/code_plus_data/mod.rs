@@ -5,34 +5,23 @@
 //! benchmark of the disk: the arms of one run share disk, sizes and access pattern, and only their differences count.
 
 mod code_file;
-pub mod log;
 pub mod plan;
-pub mod pool;
+mod pool;
 pub mod report;
 mod runner;
 mod sandbox;
 pub mod settings;
 pub mod vm;
-mod watch;
 mod workload;
-
-use std::time::Duration;
-
-use ramline_evidence::{Arm, RunRecord};
-use ramline_kernel::Root;
 
 use self::code_file::Scratch;
 use self::plan::{CodePlusDataPlan, Ground};
 use self::runner::Runner;
 pub use self::settings::NAME;
 use self::settings::Settings;
-pub use self::workload::work;
-use crate::experiment::{self, Bench, Experiment, Series};
-use crate::params::{Kind, Parameter, Params, row};
+use crate::prelude::*;
 use crate::series::{self, Consent, Done, Env, Order};
-use ramline_sandbox::error::{LabError, Result};
 use ramline_sandbox::progress::Progress;
-use ramline_sandbox::requirements;
 
 /// The row of the table.
 pub const EXPERIMENT: Experiment = Experiment {
@@ -54,7 +43,7 @@ pub const EXPERIMENT: Experiment = Experiment {
         "file refaults per round",
         "anonymous refaults per round",
     ],
-    child: Some(work),
+    child: Some(workload::work),
     open,
 };
 
@@ -65,13 +54,11 @@ const OWN: &[Parameter] = &[
         Some("cgroup"),
         "Where the workload runs: a memory cgroup, or a virtual machine",
     ),
-    row(
+    params::size(
         "unit",
-        Kind::Size,
-        None,
         "One unit; 14 of data and 3 of code have to live in 15 (32MiB; in a virtual machine a sixteenth of what is available)",
     ),
-    row("limit", Kind::Size, None, "Limit of the sandbox instead of 15 units"),
+    params::size("limit", "Limit of the sandbox instead of 15 units"),
     row("ballast", Kind::Count(0, 3), Some("0"), "Units of other programs"),
     row("rounds", Kind::Count(1, 11), Some("11"), "Rounds"),
     row("fill", Kind::List, Some("text"), "Contents of the data, comma-separated: zeros, text, random"),
@@ -109,7 +96,7 @@ const PARAMETERS: [Parameter; OWN.len() + vm::options::PARAMETERS.len()] = {
     all
 };
 
-fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
+fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
     if params.text("sandbox") == Some("vm") {
         return vm::open(root, params);
     }
@@ -117,46 +104,52 @@ fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
         let hint = format!("ramline lab run {NAME} --sandbox vm --kernel 6.12");
         return Err(LabError::usage(format!("--{} is for a virtual machine", row.name), hint));
     }
-    let plan = CodePlusDataPlan::checked(root, &Settings::of(params)?)?;
-    Ok(Box::new(CodePlusData::new(plan)))
+    Ok(CodePlusDataPlan::checked(root, &Settings::of(params)?)?.planned())
 }
 
-/// A series of code-plus-data.
-#[derive(Debug)]
-pub struct CodePlusData {
+impl CodePlusDataPlan {
+    /// The plan in sentences, printed before anything is done.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        self.planned().lines()
+    }
+
+    fn planned(&self) -> PlannedSeries {
+        let CodePlusDataPlan { settings, arms, place, hierarchy, .. } = self;
+        let (limit, demand) = (settings.limit(), settings.demand());
+        let count = counted(arms.len(), "settings", settings.runs);
+        let too_much = demand.saturating_sub(limit);
+        let mut sentences = vec![
+            format!("{count}; each at most {} s of rounds", settings.timeout.as_secs()),
+            format!("in a memory cgroup limited to {limit}; the workload wants {demand}: {too_much} too much"),
+            scratch_line(&format!(": up to {}", self.scratch), place),
+        ];
+        if let Ground::Plain { read_ahead } = self.ground {
+            sentences.push(format!(
+                "without root: the groups lie below {}; the code is read with the read-ahead of {}, {}",
+                hierarchy.parent().unwrap_or_default().display(),
+                place.device.as_deref().unwrap_or("its disk"),
+                arm::kib(read_ahead)
+            ));
+        }
+        PlannedSeries {
+            arms: arms.clone(),
+            runs: settings.runs,
+            sentences,
+            global: self.global.clone(),
+            doubts: self.doubts.clone(),
+            longest_run: settings.longest_run(),
+            work: Box::new(CodePlusData { plan: self.clone(), scratch: None }),
+        }
+    }
+}
+
+struct CodePlusData {
     plan: CodePlusDataPlan,
     scratch: Option<Scratch>,
 }
 
-impl CodePlusData {
-    /// From a plan that was checked.
-    #[must_use]
-    pub const fn new(plan: CodePlusDataPlan) -> CodePlusData {
-        CodePlusData { plan, scratch: None }
-    }
-}
-
 impl Series for CodePlusData {
-    fn arms(&self) -> &[Arm] {
-        &self.plan.arms
-    }
-
-    fn runs(&self) -> u32 {
-        self.plan.settings.runs
-    }
-
-    fn lines(&self) -> Vec<String> {
-        self.plan.lines()
-    }
-
-    fn global(&self) -> Vec<String> {
-        self.plan.global.clone()
-    }
-
-    fn longest_run(&self) -> Duration {
-        self.plan.settings.longest_run()
-    }
-
     fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
         // Once for all runs; else an ordinary user's ramline would go to its leaf and back with each.
         bench.run.prepare_cgroups(&self.plan.hierarchy)?;
@@ -166,8 +159,7 @@ impl Series for CodePlusData {
     }
 
     fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
-        let scratch =
-            self.scratch.as_ref().ok_or_else(|| LabError::Workload("the scratch place is not prepared".to_owned()))?;
+        let scratch = prepared(&self.scratch)?;
         requirements::describe(record, Some(self.plan.hierarchy.version()), Some(&self.plan.place));
         if matches!(self.plan.ground, Ground::Plain { .. }) {
             record.sandbox.push_str(" delegated");
@@ -183,11 +175,11 @@ impl Series for CodePlusData {
 pub fn run(env: &Env<'_>, plan: &CodePlusDataPlan, consent: Consent, progress: &mut dyn Progress) -> Result<Done> {
     let params = plan.settings.params(&table());
     let order = Order { experiment: &EXPERIMENT, params: &params, resume: None };
-    series::run(env, &order, &mut CodePlusData::new(plan.clone()), consent, progress)
+    series::run(env, &order, &mut plan.planned(), consent, progress)
 }
 
 /// All parameters of this experiment.
 #[must_use]
 pub fn table() -> Vec<Parameter> {
-    experiment::Experiment::table(&EXPERIMENT)
+    EXPERIMENT.table()
 }

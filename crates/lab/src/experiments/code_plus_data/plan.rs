@@ -1,19 +1,12 @@
 //! What a series of code-plus-data will do, checked against the machine, for the reader to agree to.
 
-mod areas;
 mod unprivileged;
 
-use ramline_evidence::{Arm, SwapKind};
-use ramline_kernel::cgroup::{Hierarchy, Version};
 use ramline_kernel::place::Place;
-use ramline_kernel::{Root, zswap};
-use ramline_units::Bytes;
+use ramline_kernel::{swap, zram, zswap};
 
 use super::settings::{CODE_UNITS, NAME, Settings};
-use ramline_sandbox::arm;
-use ramline_sandbox::error::Result;
-use ramline_sandbox::own_fs::image_size;
-use ramline_sandbox::requirements::{Caller, Check, PRIORITY, Tool, consent, is_unprivileged, scratch_line};
+use crate::prelude::*;
 
 /// What the code file lies on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,9 +67,9 @@ impl CodePlusDataPlan {
         if !is_unprivileged() {
             check.tools(Tool::OWN_FS);
             check.tools(if zram { &[Tool::Zram] } else { &[] });
-            check.extend(arms.iter().find_map(|arm| areas::unknown_algorithm(root, arm)));
+            check.extend(arms.iter().find_map(|arm| unknown_algorithm(root, arm)));
         }
-        check.extend(areas::zswap(root, &arms)?);
+        check.extend(zswap_reasons(root, &arms)?);
         let place = check.place(scratch, settings.dir.as_deref(), swap_file);
         if swap_file || zram {
             check.outranked(PRIORITY - 1)?;
@@ -105,39 +98,6 @@ impl CodePlusDataPlan {
     #[must_use]
     pub fn needs_consent(&self) -> bool {
         !self.global.is_empty()
-    }
-
-    /// The plan in sentences, printed before anything is done.
-    #[must_use]
-    pub fn lines(&self) -> Vec<String> {
-        let settings = &self.settings;
-        let runs = self.arms.len().saturating_mul(usize::try_from(settings.runs).unwrap_or(usize::MAX));
-        let mut lines = vec![
-            format!(
-                "{runs} runs: {} settings, {} times each, interleaved; each at most {} s of rounds",
-                self.arms.len(),
-                settings.runs,
-                settings.timeout.as_secs()
-            ),
-            format!(
-                "in a memory cgroup limited to {}; the workload wants {}: {} too much",
-                settings.limit(),
-                settings.demand(),
-                settings.demand().saturating_sub(settings.limit())
-            ),
-            scratch_line(&format!(": up to {}", self.scratch), &self.place),
-        ];
-        if let Ground::Plain { read_ahead } = self.ground {
-            lines.push(format!(
-                "without root: the groups lie below {}; the code is read with the read-ahead of {}, {}",
-                self.hierarchy.parent().unwrap_or_default().display(),
-                self.place.device.as_deref().unwrap_or("its disk"),
-                arm::kib(read_ahead)
-            ));
-        }
-        lines.extend(self.global.iter().map(|what| format!("outside the sandbox: {what}")));
-        lines.extend(self.doubts.iter().map(|what| format!("doubt: {what}")));
-        lines
     }
 }
 
@@ -175,6 +135,41 @@ fn global(root: &Root, settings: &Settings, arms: &[Arm], version: Version) -> V
         lines.extend(consent::swappiness(Some(version)));
     }
     lines
+}
+
+/// A device that is there tells what this kernel compresses with; without one the kernel tells when ours is made.
+fn unknown_algorithm(root: &Root, arm: &Arm) -> Option<Reason> {
+    let (SwapKind::Zram { algorithm: Some(name) } | SwapKind::ZramOverFile { algorithm: Some(name) }) = &arm.swap
+    else {
+        return None;
+    };
+    let offered = zram::Device::open(root, *zram::list(root).first()?).algorithms().ok()?;
+    let (known, first) = (offered.contains(name), offered.first()?);
+    (!known).then(|| {
+        // The name of the arm, without what it was crossed with.
+        let asked = arm.name.split(' ').next().unwrap_or_default();
+        let text = format!("setting {asked}: zram of this kernel has no {name}, but {}", offered.join(", "));
+        Reason::new(text, format!("ramline lab run {NAME} --arms {}", asked.replacen(name.as_str(), first, 1)))
+    })
+}
+
+/// zswap is one for the whole machine: what is not ours must not go into it, and must not be in it.
+fn zswap_reasons(root: &Root, arms: &[Arm]) -> Result<Vec<Reason>> {
+    let Some(arm) = arms.iter().find(|arm| arm.swap == SwapKind::Zswap) else { return Ok(Vec::new()) };
+    let elsewhere = format!("ramline lab run {NAME} --sandbox vm --kernel 6.12 --arms zswap:60");
+    let reason = |text: String| vec![Reason::new(format!("setting {}: {text}", arm.name), elsewhere.clone())];
+    if zswap::read(root, "enabled").is_none() {
+        return Ok(reason("this kernel was built without zswap".to_owned()));
+    }
+    if let Some(area) = swap::areas(root)?.first() {
+        let path = area.path.display();
+        return Ok(reason(format!("zswap would be switched on for {path} too, and its pages share the pool")));
+    }
+    Ok(match zswap::pool(root) {
+        Ok(Bytes::ZERO) => Vec::new(),
+        Ok(pool) => reason(format!("zswap holds {pool} already")),
+        Err(error) => reason(format!("its pool cannot be followed: {}", first_line(&error.to_string()))),
+    })
 }
 
 #[cfg(test)]

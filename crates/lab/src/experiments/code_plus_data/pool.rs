@@ -1,4 +1,4 @@
-//! Keeping limit + pool constant in an arm with zram, and in one with zswap where nobody is charged for its pool.
+//! Keeping limit + pool constant in an arm with zram, and in one with zswap where its pool is charged to no group.
 //!
 //! A zram pool is not charged to any memory cgroup, nor is that of zswap in version 1, so the group would own its limit and
 //! the pool as well. A
@@ -7,22 +7,16 @@
 //! sum is right again, as an allocation on a whole machine waits for reclaim; the time held counts.
 //! What it is not: exact. The pool is looked at every millisecond; what was missed is recorded.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
+use crate::prelude::*;
 use ramline_evidence::PoolBalance;
-use ramline_kernel::cgroup::{Group, Version};
-use ramline_kernel::{Root, process, swap, zram, zswap};
-use ramline_model::settings::{Knob, Reach, reach};
-use ramline_units::{Bytes, Limit, Nanos};
-
-use ramline_sandbox::error::{LabError, Result};
-use ramline_sandbox::knobs;
+use ramline_kernel::{swap, zram, zswap};
+use ramline_model::settings::{Reach, reach};
 
 /// Time between looks at the pool.
 const POOL_EVERY: Duration = Duration::from_millis(1);
@@ -34,11 +28,10 @@ const STOPPED_WITHIN: Duration = Duration::from_secs(5);
 const STEP: u64 = 1000;
 
 /// Compressed pages that no group is charged for.
-#[derive(Debug)]
 pub enum Pool {
     /// Of one device.
     Zram(zram::Device),
-    /// The machine's one pool; nobody else uses it, or the plan would have been refused.
+    /// The machine's one pool; nothing else uses it, or the plan would have been refused.
     Zswap(Root),
     /// What the machine's own compressed swap takes beyond what it took before: others may use it as well, on a quiet machine little.
     Host { zram: Vec<zram::Device>, zswap: Option<Root>, before: Bytes },
@@ -81,12 +74,18 @@ fn held(zram: &[zram::Device], zswap: Option<&Root>) -> ramline_kernel::Result<B
 }
 
 /// A thread that follows one pool.
-#[derive(Debug)]
 pub struct PoolKeeper {
-    stop: Arc<AtomicBool>,
-    lost: Arc<AtomicBool>,
-    now: Arc<[AtomicU64; 2]>,
+    shared: Arc<Shared>,
     thread: Option<JoinHandle<PoolBalance>>,
+}
+
+/// What the thread and its owner share.
+#[derive(Default)]
+struct Shared {
+    stop: AtomicBool,
+    lost: AtomicBool,
+    limit: AtomicU64,
+    pool: AtomicU64,
 }
 
 impl PoolKeeper {
@@ -105,29 +104,27 @@ impl PoolKeeper {
             balance: PoolBalance { nominal, sum_max: nominal, sum_min: nominal, ..PoolBalance::default() },
         };
         follower.set_brake(0);
-        let stop = Arc::new(AtomicBool::new(false));
-        let now = Arc::new([AtomicU64::new(nominal.0), AtomicU64::new(0)]);
-        let lost = Arc::new(AtomicBool::new(false));
-        let (flag, blind, shown) = (Arc::clone(&stop), Arc::clone(&lost), Arc::clone(&now));
-        let thread = ramline_kernel::worker::spawn("pool", move || follower.follow(&flag, &blind, &shown));
-        Ok(PoolKeeper { stop, lost, now, thread: Some(thread) })
+        let shared = Arc::new(Shared { limit: AtomicU64::new(nominal.0), ..Shared::default() });
+        let of_thread = Arc::clone(&shared);
+        let thread = ramline_kernel::worker::spawn("pool", move || follower.follow(&of_thread));
+        Ok(PoolKeeper { shared, thread: Some(thread) })
     }
 
     /// Limit and pool as last seen.
     #[must_use]
     pub fn now(&self) -> (Bytes, Bytes) {
-        (Bytes(self.now[0].load(Ordering::Relaxed)), Bytes(self.now[1].load(Ordering::Relaxed)))
+        (Bytes(self.shared.limit.load(Ordering::Relaxed)), Bytes(self.shared.pool.load(Ordering::Relaxed)))
     }
 
-    /// True once the pool could not be read any more: from then on nobody keeps the sum.
+    /// True once the pool could not be read any more: from then on the sum is not kept.
     #[must_use]
     pub fn lost(&self) -> bool {
-        self.lost.load(Ordering::Relaxed)
+        self.shared.lost.load(Ordering::Relaxed)
     }
 
     /// Tells it to stop, without waiting: it may be inside a write of the limit that ends only when the group is killed.
     pub fn ask_to_stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.shared.stop.store(true, Ordering::Relaxed);
     }
 
     /// Stops following, and returns once that is so: before the workload ends and its pool vanishes. False when it does
@@ -173,15 +170,15 @@ struct Follower {
 }
 
 impl Follower {
-    fn follow(mut self, stop: &AtomicBool, lost: &AtomicBool, shown: &[AtomicU64; 2]) -> PoolBalance {
+    fn follow(mut self, shared: &Shared) -> PoolBalance {
         let nominal = self.balance.nominal;
         let step = Bytes(nominal.0 / STEP);
         let begin = process::monotonic();
         // Nanoseconds times bytes do not fit into 64 bits.
         let (mut area, mut last) = (0u128, begin);
-        while !stop.load(Ordering::Relaxed) {
+        while !shared.stop.load(Ordering::Relaxed) {
             let Ok(pool) = self.pool.used() else {
-                lost.store(true, Ordering::Relaxed);
+                shared.lost.store(true, Ordering::Relaxed);
                 break;
             };
             let sum = self.limit + pool;
@@ -197,8 +194,8 @@ impl Follower {
             if moved {
                 self.move_limit(wanted.max(self.limit.saturating_sub(step)));
             }
-            shown[0].store(self.limit.0, Ordering::Relaxed);
-            shown[1].store(pool.0, Ordering::Relaxed);
+            shared.limit.store(self.limit.0, Ordering::Relaxed);
+            shared.pool.store(pool.0, Ordering::Relaxed);
             if !moved {
                 std::thread::sleep(POOL_EVERY);
             }

@@ -1,38 +1,21 @@
 //! What the workload of code-plus-data is to do, and what it reports.
 
-use std::path::PathBuf;
+use ramline_evidence::{RoundTime, Workload};
 
-use ramline_evidence::{Phase, Sample};
-use ramline_units::{Bytes, Nanos};
-use serde::{Deserialize, Serialize};
-
-use ramline_sandbox::fill::Fill;
+use crate::prelude::*;
 
 /// What the workload is to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkTask {
-    /// One unit.
-    pub unit: Bytes,
-    /// Units of data.
-    pub data_units: u32,
-    /// Units of code.
-    pub code_units: u32,
-    /// Units of ballast.
-    pub ballast_units: u32,
-    /// Rounds.
-    pub rounds: u32,
-    /// Shared anonymous memory (shmem) instead of private.
-    pub shared: bool,
+    /// Its sizes.
+    #[serde(flatten)]
+    pub workload: Workload,
     /// Contents of data and ballast.
     pub fill: Fill,
-    /// Seed of the access pattern.
-    pub seed: u64,
     /// The code file.
     pub code: PathBuf,
     /// A file whose first byte holds the workload while it is not 0; only where a pool must be followed.
     pub hold: Option<PathBuf>,
-    /// When the rounds are given up.
-    pub timeout: Nanos,
 }
 
 /// One report.
@@ -71,5 +54,107 @@ impl WorkReport {
     pub fn sample(&self) -> Sample {
         let WorkReport { phase, rounds, fraction, user, system, major_faults, .. } = *self;
         Sample { phase, rounds, fraction, user, system, major_faults, ..Sample::default() }
+    }
+}
+
+/// The reports of one run.
+#[derive(Debug, Default)]
+pub struct WorkLog {
+    /// The last one.
+    pub last: WorkReport,
+    rounds_began: Option<Nanos>,
+}
+
+impl WorkLog {
+    /// Takes one in.
+    pub fn take(&mut self, report: WorkReport, record: &mut RunRecord) {
+        match (report.phase, report.took) {
+            (Phase::Fill, Some(took)) => {
+                record.fill = took;
+                self.rounds_began = Some(report.now);
+            }
+            (Phase::Rounds, Some(took)) => record.rounds.push(RoundTime { took, checksum: report.checksum }),
+            (Phase::Done, Some(took)) => record.elapsed = took,
+            _ => {}
+        }
+        self.last = report;
+    }
+
+    /// Fills in what follows from the end; `owner` is whose memory it had.
+    pub fn conclude(&self, end: &End, owner: &str, record: &mut RunRecord) {
+        let last = &self.last;
+        (record.user, record.system) = (end.usage.user, end.usage.system);
+        record.reclaim.major_faults = end.usage.majflt;
+        if last.phase != Phase::Done && end.failed.is_none() {
+            // Cut short: the last report tells how far it came.
+            record.elapsed = self.rounds_began.map_or(Nanos(0), |began| last.now.saturating_sub(began));
+        }
+        if last.timed_out || last.phase == Phase::Rounds {
+            record.fraction = last.fraction;
+        }
+        if let Some(share) = last.ballast_resident {
+            record.notes.push(format!("bystanders: {:.0} % of the ballast was pushed out", (1.0 - share) * 100.0));
+        }
+        record.verdict = self.verdict(end, owner, record.workload.timeout);
+    }
+
+    fn verdict(&self, end: &End, owner: &str, timeout: Nanos) -> Verdict {
+        let finished = if self.last.timed_out {
+            Some(Verdict::Thrashing(format!("{:.0} s passed", timeout.as_secs_f64())))
+        } else {
+            (self.last.phase == Phase::Done).then_some(Verdict::Completed)
+        };
+        end.verdict(finished, &format!("{owner} was out of memory while in phase {:?}", self.last.phase))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
+
+    fn verdict(last: &WorkReport, end: &End) -> Verdict {
+        let log = WorkLog { last: last.clone(), rounds_began: None };
+        log.verdict(end, "the group", Nanos(20_000_000_000))
+    }
+
+    #[test]
+    fn a_kill_for_want_of_memory_says_in_which_phase() {
+        let filling = WorkReport { phase: Phase::Fill, ..WorkReport::default() };
+        let status = ExitStatus::from_raw(libc::SIGKILL);
+        let killed = verdict(&filling, &End { status, out_of_memory: true, ..End::default() });
+        assert!(
+            matches!(killed, Verdict::Killed(why) if why.contains("the group was out of memory while in phase Fill"))
+        );
+    }
+
+    #[test]
+    fn an_end_without_a_last_report_is_no_success() {
+        let done = WorkReport { phase: Phase::Done, ..WorkReport::default() };
+        let good = End::default();
+        assert_eq!(verdict(&done, &good), Verdict::Completed);
+        let late = verdict(&WorkReport { timed_out: true, ..done.clone() }, &good);
+        assert_eq!(late, Verdict::Thrashing("20 s passed".to_owned()));
+        let cut = WorkReport { phase: Phase::Rounds, ..WorkReport::default() };
+        assert!(matches!(verdict(&cut, &good), Verdict::Failed(_)));
+        let failed = End { failed: Some("no".to_owned()), ..End::default() };
+        assert_eq!(verdict(&done, &failed), Verdict::Failed("no".to_owned()));
+    }
+
+    #[test]
+    fn a_run_that_was_cut_short_lasted_until_its_last_report() {
+        let (mut log, mut record) = (WorkLog::default(), RunRecord::default());
+        let report = |phase, took, now| WorkReport { phase, took, now: Nanos(now), ..WorkReport::default() };
+        log.take(report(Phase::Fill, Some(Nanos(3)), 10), &mut record);
+        log.take(report(Phase::Rounds, Some(Nanos(4)), 14), &mut record);
+        log.take(WorkReport { fraction: 0.5, ..report(Phase::Rounds, None, 16) }, &mut record);
+        log.conclude(
+            &End { stopped: Some(Verdict::Thrashing("late".to_owned())), ..End::default() },
+            "it",
+            &mut record,
+        );
+        assert_eq!((record.fill, record.elapsed, record.fraction, record.rounds.len()), (Nanos(3), Nanos(6), 0.5, 1));
+        assert_eq!(record.verdict, Verdict::Thrashing("late".to_owned()));
     }
 }

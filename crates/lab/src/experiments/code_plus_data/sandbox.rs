@@ -2,24 +2,15 @@
 //!
 //! What it is not: a container. Only memory is limited; swap areas and, in cgroup v2, swappiness are the whole machine's.
 
-use std::collections::BTreeMap;
-
-use ramline_act::Run;
-use ramline_evidence::{Arm, SwapKind};
-use ramline_kernel::cgroup::{Group, GroupStat};
-use ramline_kernel::{Root, swap, zswap};
-use ramline_model::settings::{Knob, Reach, reach};
-use ramline_units::Limit;
+use ramline_kernel::{swap, zswap};
+use ramline_model::settings::{Reach, reach};
 
 use super::code_file::Scratch;
 use super::plan::CodePlusDataPlan;
 use super::pool::{Pool, PoolKeeper};
-use ramline_sandbox::error::Result;
-use ramline_sandbox::requirements::PRIORITY;
-use ramline_sandbox::{arm, group, knobs};
+use crate::prelude::*;
 
 /// What has been made for one run.
-#[derive(Debug)]
 pub struct Sandbox {
     /// The group.
     pub group: Group,
@@ -36,14 +27,8 @@ impl Sandbox {
     ///
     /// # Errors
     /// The first step that fails; `run` undoes what was made before.
-    pub fn create(
-        root: &Root,
-        plan: &CodePlusDataPlan,
-        scratch: &Scratch,
-        arm: &Arm,
-        n: u32,
-        run: &mut Run,
-    ) -> Result<Sandbox> {
+    pub fn create(plan: &CodePlusDataPlan, scratch: &Scratch, arm: &Arm, n: u32, run: &mut Run) -> Result<Sandbox> {
+        let root = &run.root().clone();
         let limit = plan.settings.limit();
         // Swap first: the undo goes backwards and empties the group before the area is switched off.
         let pool = swap_of(root, plan, scratch, arm, run)?;
@@ -70,7 +55,7 @@ impl Sandbox {
             let names = ["enabled", "compressor", "max_pool_percent"];
             verified.extend(names.map(|name| (format!("zswap {name}"), zswap::read(root, name).unwrap_or_default())));
         }
-        let start = |pool| PoolKeeper::start(group.clone(), pool, limit, scratch.hold());
+        let start = |pool| PoolKeeper::start(group.clone(), pool, limit, &scratch.hold);
         let pool = match arm.swap {
             SwapKind::AsConfigured => Pool::of_host(root, group.version())?,
             // Where a group has a zswap of its own, it is charged for it.
@@ -91,7 +76,7 @@ fn swap_of(root: &Root, plan: &CodePlusDataPlan, scratch: &Scratch, arm: &Arm, r
         run.set_knob(&zswap::parameter(root, "enabled"), "N")?;
     }
     if arm::on_disk(&arm.swap) {
-        let file = run.make_swap_file(&scratch.dir().join("swap"), settings.swap_size())?;
+        let file = run.make_swap_file(&scratch.dir.join("swap"), settings.swap_size())?;
         run.swap_on(&file, Some(PRIORITY - 1))?;
     }
     match &arm.swap {

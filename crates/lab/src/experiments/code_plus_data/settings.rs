@@ -9,17 +9,10 @@
 //! assert_eq!(settings.limit().to_string(), "480.0 MiB"); // 15 units
 //! ```
 
-use std::path::PathBuf;
-use std::time::Duration;
-
-use ramline_evidence::{Arm, SwapKind, Workload};
-use ramline_units::{Bytes, Nanos};
+use ramline_evidence::Workload;
 
 use super::report::WorkTask;
-use crate::params::{Parameter, Params};
-use ramline_sandbox::arm;
-use ramline_sandbox::error::{LabError, Result};
-use ramline_sandbox::fill::Fill;
+use crate::prelude::*;
 
 /// Name of the experiment on the command line and in records.
 pub const NAME: &str = "code-plus-data";
@@ -72,7 +65,6 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        let plain = |swap, name: &str| Arm { name: name.to_owned(), swap, ..Arm::default() };
         Settings {
             unit: Bytes::from_mib(32),
             limit: None,
@@ -80,10 +72,7 @@ impl Default for Settings {
             rounds: ROUNDS,
             shared: false,
             fills: vec![Fill::Text],
-            arms: vec![
-                plain(SwapKind::AsConfigured, arm::DEFAULT_ARMS[0]),
-                plain(SwapKind::None, arm::DEFAULT_ARMS[1]),
-            ],
+            arms: arm::DEFAULT_ARMS.iter().filter_map(|text| arm::parse(text).ok()).collect(),
             runs: 7,
             timeout: Duration::from_secs(20),
             read_aheads: vec![Bytes::from_kib(128)],
@@ -157,34 +146,19 @@ impl Settings {
     /// # Errors
     /// With what is wrong and what would work.
     pub fn check(&self) -> Result<()> {
-        let wrong =
-            |message: String, hint: &str| Err(LabError::usage(message, format!("ramline lab run {NAME} {hint}")));
-        if self.unit < Bytes::from_mib(4) || !self.unit.0.is_multiple_of(1 << 20) {
-            return wrong(format!("a unit of {} is not a whole number of MiB from 4 on", self.unit), "--unit 32MiB");
-        }
-        if self.ballast_units > 3 {
-            return wrong(format!("{} units of ballast are more than 3", self.ballast_units), "--ballast 1");
-        }
-        if !(1..=ROUNDS).contains(&self.rounds) {
-            return wrong(format!("{} rounds are not 1 to {ROUNDS}", self.rounds), "--rounds 11");
-        }
-        if self.runs == 0 || self.runs > 100 {
-            return wrong(format!("{} runs are not 1 to 100", self.runs), "--runs 5");
-        }
-        let odd = |size: &&Bytes| **size > Bytes::from_mib(64) || !size.0.is_multiple_of(4096);
-        if let Some(size) = self.read_aheads.iter().find(odd) {
-            return wrong(
-                format!("a read-ahead of {size} is not a multiple of 4 KiB up to 64 MiB"),
-                "--read-ahead 128KiB",
-            );
-        }
-        if self.timeout < Duration::from_secs(1) || self.timeout > Duration::from_secs(3600) {
-            return wrong("the timeout is not 1 s to 1 h".to_owned(), "--timeout 20s");
-        }
+        let Settings { unit, ballast_units, rounds, runs, .. } = *self;
+        let text = format!("a unit of {unit} is not a whole number of MiB from 4 on");
+        refuse_if(unit < Bytes::from_mib(4) || !unit.0.is_multiple_of(1 << 20), NAME, "--unit 32MiB", text)?;
+        let text = format!("{ballast_units} units of ballast are more than 3");
+        refuse_if(ballast_units > 3, NAME, "--ballast 1", text)?;
+        let text = format!("{rounds} rounds are not 1 to {ROUNDS}");
+        refuse_if(!(1..=ROUNDS).contains(&rounds), NAME, "--rounds 11", text)?;
+        refuse_if(!(1..=100).contains(&runs), NAME, "--runs 5", format!("{runs} runs are not 1 to 100"))?;
+        self.read_aheads.iter().try_for_each(|size| check_read_ahead(*size, NAME))?;
+        let fits = (Duration::from_secs(1)..=Duration::from_secs(3600)).contains(&self.timeout);
+        refuse_if(!fits, NAME, "--timeout 20s", "the timeout is not 1 s to 1 h")?;
         let (limit, least) = (self.limit(), Bytes::from_mib(16).max(self.units(CODE_UNITS)));
-        if limit < least {
-            return wrong(format!("a limit of {limit} is below {least}"), "--limit 480MiB");
-        }
+        refuse_if(limit < least, NAME, "--limit 480MiB", format!("a limit of {limit} is below {least}"))?;
         self.crossed().map(drop)
     }
 
@@ -239,19 +213,7 @@ impl Settings {
     /// # Errors
     /// The arm's fill is none.
     pub fn task(&self, arm: &Arm, code: PathBuf) -> Result<WorkTask> {
-        Ok(WorkTask {
-            unit: self.unit,
-            data_units: DATA_UNITS,
-            code_units: CODE_UNITS,
-            ballast_units: self.ballast_units,
-            rounds: self.rounds,
-            shared: self.shared,
-            fill: arm.fill.parse()?,
-            seed: self.seed,
-            code,
-            hold: None,
-            timeout: self.timeout_nanos(),
-        })
+        Ok(WorkTask { workload: self.workload(arm), fill: arm.fill.parse()?, code, hold: None })
     }
 
     /// Size of a zram device: all of the data, or, above a disk, a part that is sure to overflow.
@@ -276,24 +238,18 @@ impl Settings {
             seed: self.seed,
             limit: self.limit(),
             read_ahead: self.read_ahead(arm),
-            timeout: self.timeout_nanos(),
+            timeout: Nanos(u64::try_from(self.timeout.as_nanos()).unwrap_or(u64::MAX)),
             fresh_statistics: self.fresh_statistics,
         }
-    }
-
-    fn timeout_nanos(&self) -> Nanos {
-        Nanos(u64::try_from(self.timeout.as_nanos()).unwrap_or(u64::MAX))
     }
 }
 
 fn size(text: &str) -> Result<Bytes> {
-    let wrong = || {
-        LabError::usage(
-            format!("'{}' is not a size", text.escape_debug()),
-            "ramline lab run code-plus-data --read-ahead 128KiB,8MiB",
-        )
+    let wrong = |_| {
+        let text = format!("'{}' is not a size", text.escape_debug());
+        LabError::usage(text, "ramline lab run code-plus-data --read-ahead 128KiB,8MiB")
     };
-    text.parse().map_err(|_| wrong())
+    text.parse().map_err(wrong)
 }
 
 #[cfg(test)]

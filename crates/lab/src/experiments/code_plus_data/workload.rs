@@ -3,21 +3,9 @@
 //! A file stands for program code: mapped read-only and shared. Anonymous memory stands for data. The data is filled
 //! first; then round k reads, for i over the code size in steps of 4 KiB, one byte of the code at a pseudo-random
 //! multiple of 8 and the data byte k * unit + i * 4096. Neighbouring windows of data overlap by all but one unit.
-//! What it is not: trusted with anything: it makes, changes and removes nothing.
-
-use std::fs::File;
-
-use ramline_evidence::Phase;
-use ramline_evidence::rng::SplitMix64;
-use ramline_kernel::map::{Advice, Map, Sharing};
-use ramline_kernel::process;
-use ramline_units::{Bytes, Nanos};
-use serde_json::Value;
 
 use super::report::{WorkReport, WorkTask};
-use ramline_sandbox::child;
-use ramline_sandbox::error::{LabError, Result};
-use ramline_sandbox::fill::Filler;
+use crate::prelude::*;
 
 /// Bytes from one step to the next: the experiment counts in 4 KiB on every machine.
 const STEP: u64 = 4096;
@@ -39,12 +27,12 @@ pub fn work(task: Value) -> Result<()> {
     let first = u64::from(code.touch_read(0)?);
     send(WorkReport { phase: Phase::Map, checksum: first, took: Some(Nanos(0)), ..WorkReport::default() })?;
 
-    let ballast = region(task, task.ballast_units)?;
-    let Some(data) = region(task, task.data_units)? else {
+    let mut ballast = region(task, task.workload.ballast_units)?;
+    let Some(mut data) = region(task, task.workload.data_units)? else {
         return Err(LabError::usage("no data to work on", "ramline lab run code-plus-data --unit 32MiB"));
     };
     let mut brake = Brake::new(task)?;
-    let (took, data, ballast) = fill(task, data, ballast, &mut brake)?;
+    let took = fill(task, ballast.iter_mut().chain([&mut data]), &mut brake)?;
     send(WorkReport { phase: Phase::Fill, fraction: 1.0, took: Some(took), ..WorkReport::default() })?;
     let last = rounds(task, &code, &data, ballast.as_ref(), &mut brake)?;
     // The last counters are read while the memory is still ours.
@@ -52,32 +40,22 @@ pub fn work(task: Value) -> Result<()> {
 }
 
 fn units(task: &WorkTask, count: u32) -> Bytes {
-    Bytes(task.unit.0.saturating_mul(u64::from(count)))
+    Bytes(task.workload.unit.0.saturating_mul(u64::from(count)))
 }
 
 fn region(task: &WorkTask, count: u32) -> Result<Option<Map>> {
-    if count == 0 {
-        return Ok(None);
-    }
-    let sharing = if task.shared { Sharing::Shared } else { Sharing::Private };
-    let mut map = Map::anonymous(units(task, count), sharing)?;
-    map.advise(Advice::NoHugePages)?;
-    Ok(Some(map))
+    let sharing = if task.workload.shared { Sharing::Shared } else { Sharing::Private };
+    (count > 0).then(|| small_pages(units(task, count), sharing)).transpose()
 }
 
 /// Ballast first, as programs that were there before; then the data.
-fn fill(
-    task: &WorkTask,
-    mut data: Map,
-    mut ballast: Option<Map>,
-    brake: &mut Brake,
-) -> Result<(Nanos, Map, Option<Map>)> {
+fn fill<'a>(task: &WorkTask, maps: impl Iterator<Item = &'a mut Map>, brake: &mut Brake) -> Result<Nanos> {
     let begin = process::monotonic();
-    let total = units(task, task.data_units + task.ballast_units).as_f64();
-    let mut filler = Filler::new(task.fill, task.seed);
+    let total = units(task, task.workload.data_units + task.workload.ballast_units).as_f64();
+    let mut filler = Filler::new(task.fill, task.workload.seed);
     let mut page = vec![0u8; 4096];
     let (mut number, mut reported) = (0u64, begin);
-    for map in ballast.iter_mut().chain([&mut data]) {
+    for map in maps {
         for offset in (0..map.len()).step_by(page.len()) {
             brake.wait()?;
             filler.fill(number, &mut page);
@@ -88,47 +66,37 @@ fn fill(
                 let now = process::monotonic();
                 if now.saturating_sub(reported) >= REPORT_EVERY {
                     reported = now;
-                    send(WorkReport {
-                        phase: Phase::Fill,
-                        fraction: Bytes(number * STEP).as_f64() / total,
-                        ..WorkReport::default()
-                    })?;
+                    let fraction = Bytes(number * STEP).as_f64() / total;
+                    send(WorkReport { phase: Phase::Fill, fraction, ..WorkReport::default() })?;
                 }
             }
         }
     }
-    Ok((process::monotonic().saturating_sub(begin), data, ballast))
+    Ok(process::monotonic().saturating_sub(begin))
 }
 
 fn rounds(task: &WorkTask, code: &Map, data: &Map, ballast: Option<&Map>, brake: &mut Brake) -> Result<WorkReport> {
-    let steps = units(task, task.code_units).0 / STEP;
-    let slots = units(task, task.code_units).0 / 8;
-    let mut rng = SplitMix64::new(task.seed);
+    let steps = units(task, task.workload.code_units).0 / STEP;
+    let slots = units(task, task.workload.code_units).0 / 8;
+    let mut rng = SplitMix64::new(task.workload.seed);
     let begin = process::monotonic();
     let (mut reported, mut checksum) = (begin, 0u64);
-    for round in 0..task.rounds {
+    let going = WorkReport { phase: Phase::Rounds, ..WorkReport::default() };
+    for round in 0..task.workload.rounds {
         let started = process::monotonic();
         checksum = 0;
         for step in 0..steps {
             brake.wait()?;
             let at = rng.below(slots) * 8;
-            let of_data = u64::from(round) * task.unit.0 + step * STEP;
+            let of_data = u64::from(round) * task.workload.unit.0 + step * STEP;
             checksum += u64::from(code.touch_read(index(at)?)?) + u64::from(data.touch_read(index(of_data)?)?);
             if step % CLOCK_EVERY == 0 {
                 let now = process::monotonic();
-                let late = now.saturating_sub(begin) > task.timeout;
+                let late = now.saturating_sub(begin) > task.workload.timeout;
                 if late || now.saturating_sub(reported) >= REPORT_EVERY {
                     reported = now;
                     let fraction = step as f64 / steps.max(1) as f64;
-                    let held = brake.held;
-                    let report = WorkReport {
-                        phase: Phase::Rounds,
-                        rounds: round,
-                        fraction,
-                        checksum,
-                        held,
-                        ..WorkReport::default()
-                    };
+                    let report = WorkReport { rounds: round, fraction, checksum, held: brake.held, ..going.clone() };
                     if late {
                         let took = Some(now.saturating_sub(begin));
                         return Ok(WorkReport { phase: Phase::Done, timed_out: true, took, ..report });
@@ -138,23 +106,15 @@ fn rounds(task: &WorkTask, code: &Map, data: &Map, ballast: Option<&Map>, brake:
             }
         }
         let took = Some(process::monotonic().saturating_sub(started));
-        send(WorkReport { phase: Phase::Rounds, rounds: round + 1, checksum, took, ..WorkReport::default() })?;
+        send(WorkReport { rounds: round + 1, checksum, took, ..going.clone() })?;
     }
     let took = Some(process::monotonic().saturating_sub(begin));
     let ballast_resident = ballast.and_then(|map| {
         let pages = u64::try_from(map.len()).ok()? / process::page_size();
         Some(map.resident_pages().ok()? as f64 / pages.max(1) as f64)
     });
-    let held = brake.held;
-    Ok(WorkReport {
-        phase: Phase::Done,
-        rounds: task.rounds,
-        checksum,
-        took,
-        held,
-        ballast_resident,
-        ..WorkReport::default()
-    })
+    let (rounds, held) = (task.workload.rounds, brake.held);
+    Ok(WorkReport { phase: Phase::Done, rounds, checksum, took, held, ballast_resident, ..WorkReport::default() })
 }
 
 /// A byte in a mapped file by which the workload is held from outside until reclaim has made room for a zram pool.

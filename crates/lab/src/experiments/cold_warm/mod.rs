@@ -5,22 +5,12 @@
 
 mod reading;
 
-use std::path::PathBuf;
-use std::time::Duration;
-
-use ramline_evidence::{Arm, RunRecord, Verdict};
-use ramline_kernel::Root;
-use ramline_kernel::cgroup::Hierarchy;
 use ramline_kernel::place::Place;
-use ramline_units::Bytes;
 
-use crate::experiment::{Bench, Experiment, Series};
-use crate::fileset::{FileSet, State, Trace, Warmth};
-use crate::params::{COMMAND, Kind, Params, row};
+use crate::fileset::{FileSet, State, Warmth};
+use crate::prelude::*;
 use ramline_sandbox::child::command::{self, CommandRun, Ran};
-use ramline_sandbox::error::{LabError, Result};
-use ramline_sandbox::requirements::{self, Caller, Check, Lack, Reason, is_unprivileged};
-use ramline_sandbox::{group, observe, scratch};
+use ramline_sandbox::requirements::Lack;
 
 /// Its name on the command line and in records.
 pub const NAME: &str = "cold-warm";
@@ -38,7 +28,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     parameters: &[
         COMMAND,
         row("file", Kind::Path, None, "Read this file instead of running a command"),
-        row("size", Kind::Size, None, "Read a scratch file of this size, random bytes, instead"),
+        params::size("size", "Read a scratch file of this size, random bytes, instead"),
         row("files", Kind::Path, None, "The command's files, one name a line, instead of finding them"),
         row(
             "arms",
@@ -62,73 +52,77 @@ enum Subject {
 }
 
 /// A series of cold-warm.
-#[derive(Debug)]
 struct ColdWarm {
     subject: Subject,
-    arms: Vec<Arm>,
-    runs: u32,
     timeout: Duration,
     place: Option<Place>,
     hierarchy: Option<Hierarchy>,
-    doubts: Vec<String>,
     // From here on: of the set-up.
     files: FileSet,
     file: PathBuf,
 }
 
-fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
+fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
     let subject = subject(params)?;
     let is_command = matches!(subject, Subject::Command { .. });
     let arms = arms(params.list("arms"), is_command)?;
     let command = format!("ramline lab run {NAME}");
     let mut check = Check::new(root, Caller { command: &command, smaller: "--size 200MiB", ..Caller::default() });
-    if let Subject::Command { argv, list } = &subject {
-        let program = argv.first().map(String::as_str).unwrap_or_default();
-        check.extend(command::find(program).is_none().then(|| Reason::no_program(program)));
-        if list.is_none() && is_unprivileged() {
-            let text = "seeing which files a command opens needs root";
-            check.extend([Reason::privilege(text, format!("sudo {command} -- {}", argv.join(" ")))]);
+    let (mut size, mut file) = (None, PathBuf::new());
+    match &subject {
+        Subject::Command { argv, list } => {
+            check.program(argv, list.is_none().then_some("seeing which files a command opens needs root"));
+            check.panics();
         }
-        check.panics();
-    }
-    let size = match &subject {
-        Subject::Size(size) => Some(*size),
-        Subject::File(path) if arms.iter().any(|arm| arm.name == "fresh") => {
-            Some(Bytes(std::fs::metadata(path).map_err(|error| LabError::file("look at", path, error))?.len()))
+        Subject::Size(of) => size = Some(*of),
+        Subject::File(path) => {
+            if arms.iter().any(|arm| arm.name == "fresh") {
+                let looked = std::fs::metadata(path).map_err(|error| LabError::file("look at", path, error))?;
+                size = Some(Bytes(looked.len()));
+            }
+            FileSet::of_files(std::slice::from_ref(path))?;
+            file.clone_from(path);
         }
-        _ => None,
-    };
-    if let Subject::File(path) = &subject {
-        FileSet::of_files(std::slice::from_ref(path))?;
     }
     // Twice that: the file, and the one just written beside it.
     let place = size.and_then(|size| check.place(size + size, params.path("dir").as_deref(), false));
-    if let Some(size) = size {
+    if let Some(twice) = size.map(|size| size + size) {
         // A file larger than what memory can hold is never warm.
         let most = requirements::headroom(root)?;
-        if size + size > most {
-            let text =
-                format!("memory: {} needed to hold the file twice in the page cache, {most} can be taken", size + size);
+        if twice > most {
+            let text = format!("memory: {twice} needed to hold the file twice in the page cache, {most} can be taken");
             check.lacks(Lack::Memory, text);
         }
     }
     let doubts = check.busy(params.switch("allow-busy"))?;
     check.conclude(Some(()))?;
-    Ok(Box::new(ColdWarm {
-        arms,
-        runs: params.count("runs").and_then(|n| u32::try_from(n).ok()).unwrap_or(7),
-        timeout: params.time("timeout").unwrap_or(Duration::from_secs(60)),
-        place,
-        // Without one nothing holds a command's children together, and all works the same.
-        hierarchy: Hierarchy::detect(root).ok().filter(|_| is_command && !is_unprivileged()),
-        doubts,
-        files: FileSet::default(),
-        file: match &subject {
-            Subject::File(path) => path.clone(),
-            _ => PathBuf::new(),
-        },
-        subject,
-    }))
+    let (runs, timeout) = (params.runs(), params.time("timeout").unwrap_or_default());
+    let names: Vec<&str> = arms.iter().map(|arm| arm.name.as_str()).collect();
+    let all = names.len() * runs as usize;
+    let mut sentences = vec![format!("{all} runs: {}, {runs} times each, interleaved", names.join(", "))];
+    sentences.push(match &subject {
+        Subject::Command { argv, list } => format!(
+            "the command is run {} times more to see what it needs; it runs as user {}: {}",
+            if list.is_none() { 2 } else { 1 },
+            process::uid(),
+            argv.join(" ")
+        ),
+        Subject::File(path) => format!("reading {}", path.display()),
+        Subject::Size(size) => format!("reading a scratch file of {size}"),
+    });
+    let scratch =
+        |place: &Place| format!("scratch: below {} ({}), removed afterwards", place.dir.display(), place.fs_type);
+    sentences.extend(place.as_ref().map(scratch));
+    let known = [
+        "only the files concerned are written back and evicted; who else uses them reads them again",
+        "not excluded by cold: caches of the drive and of a hypervisor; names and inodes stay cached",
+    ];
+    sentences.extend(known.map(str::to_owned));
+    // Without one nothing holds a command's children together, and all works the same.
+    let hierarchy = Hierarchy::detect(root).ok().filter(|_| is_command && !is_unprivileged());
+    let longest_run = timeout + Duration::from_secs(10);
+    let work = Box::new(ColdWarm { subject, timeout, place, hierarchy, files: FileSet::default(), file });
+    Ok(PlannedSeries { arms, runs, sentences, global: Vec::new(), doubts, longest_run, work })
 }
 
 fn subject(params: &Params) -> Result<Subject> {
@@ -169,62 +163,24 @@ fn arms(asked: &[String], is_command: bool) -> Result<Vec<Arm>> {
     Ok(out)
 }
 
+fn warmth(arm: &Arm) -> Warmth {
+    match arm.name.as_str() {
+        "cold" => Warmth::Cold,
+        "half-warm" => Warmth::Half,
+        _ => Warmth::Warm,
+    }
+}
+
 impl Series for ColdWarm {
-    fn arms(&self) -> &[Arm] {
-        &self.arms
-    }
-
-    fn runs(&self) -> u32 {
-        self.runs
-    }
-
-    fn lines(&self) -> Vec<String> {
-        let names: Vec<&str> = self.arms.iter().map(|arm| arm.name.as_str()).collect();
-        let mut lines = vec![format!(
-            "{} runs: {}, {} times each, interleaved",
-            names.len() * self.runs as usize,
-            names.join(", "),
-            self.runs
-        )];
-        lines.push(match &self.subject {
-            Subject::Command { argv, .. } => format!(
-                "the command is run {} times more to see what it needs; it runs as user {}: {}",
-                if self.searches() { 2 } else { 1 },
-                ramline_kernel::process::uid(),
-                argv.join(" ")
-            ),
-            Subject::File(path) => format!("reading {}", path.display()),
-            Subject::Size(size) => format!("reading a scratch file of {size}"),
-        });
-        if let Some(place) = &self.place {
-            lines.push(format!("scratch: below {} ({}), removed afterwards", place.dir.display(), place.fs_type));
-        }
-        lines.push(
-            "only the files concerned are written back and evicted; who else uses them reads them again".to_owned(),
-        );
-        lines.push(
-            "not excluded by cold: caches of the drive and of a hypervisor; names and inodes stay cached".to_owned(),
-        );
-        lines.extend(self.doubts.iter().map(|what| format!("doubt: {what}")));
-        lines
-    }
-
-    fn longest_run(&self) -> Duration {
-        self.timeout + Duration::from_secs(10)
-    }
-
     fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
         match &self.subject {
             Subject::Command { argv, list } => {
                 bench.progress.step("running the command to see which files it needs");
                 let mark = bench.run.mark();
                 // A number no run of the series has.
-                let group = match &self.hierarchy {
-                    Some(hierarchy) => Some(group::limited(bench.root, hierarchy, None, u32::MAX, bench.run)?.0),
-                    None => None,
-                };
-                let trace = Trace { argv, group: group.as_ref(), timeout: self.timeout, list: list.as_deref() };
-                self.files = FileSet::of_command(bench.root, &trace, bench.run)?.0;
+                let group = self.group(u32::MAX, bench)?.map(|(group, _)| group);
+                let order = CommandRun { argv, group: group.as_ref(), timeout: self.timeout };
+                self.files = FileSet::of_command(order, list.as_deref(), bench.run)?.0;
                 bench.run.undo_to(mark)?;
             }
             Subject::File(path) => self.files = FileSet::of_files(std::slice::from_ref(path))?,
@@ -240,15 +196,11 @@ impl Series for ColdWarm {
 
     fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
         requirements::describe(record, self.hierarchy.as_ref().map(Hierarchy::version), self.place.as_ref());
-        let warmth = match arm.name.as_str() {
-            "cold" => Warmth::Cold,
-            "half-warm" => Warmth::Half,
-            _ => Warmth::Warm,
-        };
         if !matches!(self.subject, Subject::Command { .. }) {
-            return self.read_once(arm, warmth, record, bench);
+            return self.read_once(arm, record, bench);
         }
         bench.progress.phase(&format!("bringing its files into the state {}", arm.name));
+        let warmth = warmth(arm);
         let state = match warmth {
             Warmth::Warm => self.warmed_by_a_run(record, bench)?,
             _ => self.files.bring_about(warmth)?,
@@ -256,9 +208,7 @@ impl Series for ColdWarm {
         self.prove(warmth, state, record);
         bench.progress.phase("the command runs");
         let ran = self.run_once(record, bench)?;
-        (record.user, record.system, record.elapsed) = (ran.usage.user, ran.usage.system, ran.wall);
-        record.reclaim.major_faults = ran.usage.majflt;
-        record.reclaim.read_bytes = Some(ran.usage.read);
+        ran.note(record);
         // A command that failed or was given up took no time that could be compared.
         record.figures = if record.verdict == Verdict::Completed { ran.figures() } else { Vec::new() };
         Ok(())
@@ -266,9 +216,10 @@ impl Series for ColdWarm {
 }
 
 impl ColdWarm {
-    /// Whether the command is run watched, to find its files.
-    fn searches(&self) -> bool {
-        matches!(&self.subject, Subject::Command { list: None, .. })
+    /// Group number `n`, limited only so that the machine is safe.
+    fn group(&self, n: u32, bench: &mut Bench<'_>) -> Result<Option<(Group, Bytes)>> {
+        let limited = |hierarchy| group::limited(hierarchy, None, n, bench.run);
+        self.hierarchy.as_ref().map(limited).transpose()
     }
 
     /// Warm as the command itself leaves it: read in by us the pages would be the same, but kept in smaller or larger pieces, and
@@ -289,18 +240,15 @@ impl ColdWarm {
         let Subject::Command { argv, .. } = &self.subject else {
             return Err(LabError::Workload("there is no command".to_owned()));
         };
-        let group = match &self.hierarchy {
-            Some(hierarchy) => {
-                let (group, limit) = group::limited(bench.root, hierarchy, None, record.order, bench.run)?;
-                record.verified.insert("memory limit, so that the machine is safe".to_owned(), limit.to_string());
-                record.before = observe::counters(bench.root, &group.stat()?);
-                Some(group)
-            }
-            None => None,
-        };
-        let order = CommandRun { argv, group: group.as_ref(), timeout: self.timeout, watch: None };
-        let ran = command::run(bench.root, order, bench.run)?;
-        if let Some(group) = &group {
+        let group = self.group(record.order, bench)?;
+        if let Some((group, limit)) = &group {
+            record.verified.insert("memory limit, so that the machine is safe".to_owned(), limit.to_string());
+            record.before = observe::counters(bench.root, &group.stat()?);
+        }
+        let group = group.as_ref().map(|(group, _)| group);
+        let order = CommandRun { argv, group, timeout: self.timeout };
+        let ran = command::run(bench.root, order, None, bench.run)?;
+        if let Some(group) = group {
             record.after = observe::counters(bench.root, &group.stat()?);
         }
         record.verdict = ran.verdict();

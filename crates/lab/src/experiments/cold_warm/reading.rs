@@ -2,32 +2,19 @@
 //!
 //! What it is not: a mapping; see the experiments on read paths.
 
-use std::fs::File;
 use std::io::Read;
-use std::path::Path;
-use std::time::Duration;
 
-use ramline_evidence::{Arm, RunRecord, Verdict};
 use ramline_kernel::process::Usage;
-use ramline_kernel::{input, process, residency, signals};
-use ramline_units::{Bytes, Nanos};
+use ramline_kernel::{input, signals};
 
-use super::ColdWarm;
-use crate::experiment::Bench;
-use crate::fileset::Warmth;
+use super::{ColdWarm, warmth};
+use crate::prelude::*;
 use ramline_sandbox::child::command;
-use ramline_sandbox::error::{LabError, Result};
 
 const BLOCK: usize = 1 << 20;
 
 impl ColdWarm {
-    pub(super) fn read_once(
-        &self,
-        arm: &Arm,
-        warmth: Warmth,
-        record: &mut RunRecord,
-        bench: &mut Bench<'_>,
-    ) -> Result<()> {
+    pub(super) fn read_once(&self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
         bench.progress.phase(&format!("bringing the file into the state {}", arm.name));
         let fresh = arm.name == "fresh";
         let path = if fresh {
@@ -38,6 +25,7 @@ impl ColdWarm {
             prove_fresh(&path, record)?;
             path
         } else {
+            let warmth = warmth(arm);
             let state = self.files.bring_about(warmth)?;
             self.prove(warmth, state, record);
             self.file.clone()
@@ -49,9 +37,7 @@ impl ColdWarm {
             Some(_) => Verdict::Completed,
             None => Verdict::Thrashing(format!("it was not read within {} s", self.timeout.as_secs())),
         };
-        (record.user, record.system, record.elapsed) = (usage.user, usage.system, wall);
-        record.reclaim.major_faults = usage.majflt;
-        record.reclaim.read_bytes = Some(usage.read);
+        command::note(wall, &usage, record);
         // Of a read that was given up the time is the clock's.
         record.figures = read.map(|_| command::figures(wall, &usage)).unwrap_or_default();
         Ok(())

@@ -1,20 +1,7 @@
 //! The holder: runs inside the group, brings five kinds of pages in and holds them until it is let go.
-//!
-//! What it is not: a counter; the pages are counted from outside.
 
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
-
-use ramline_evidence::rng::SplitMix64;
-use ramline_kernel::map::Map;
-use ramline_kernel::process;
-use ramline_units::Bytes;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
-use ramline_sandbox::child;
-use ramline_sandbox::error::{LabError, Result};
+use crate::fileops::loops;
+use crate::prelude::*;
 
 /// What it is to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +32,7 @@ pub fn hold(task: Value) -> Result<()> {
         let entry = entry.map_err(|error| LabError::file("list", &task.many, error))?;
         entry.metadata().map_err(|error| LabError::file("look at", &entry.path(), error))?;
     }
-    read_once(&task.clean)?;
+    loops::read_all(&task.clean, &mut vec![0; 64 * 1024])?;
     let locked = mapped(&task.mlocked)?;
     locked.lock()?;
     let held = mapped(&task.mapped)?;
@@ -57,34 +44,16 @@ pub fn hold(task: Value) -> Result<()> {
     Ok(())
 }
 
-fn read_once(path: &Path) -> Result<()> {
-    let failed = |error| LabError::file("read", path, error);
-    let mut file = File::open(path).map_err(failed)?;
-    let mut buffer = vec![0u8; 64 * 1024];
-    while file.read(&mut buffer).map_err(failed)? > 0 {}
-    Ok(())
-}
-
+/// Every page read.
 fn mapped(path: &Path) -> Result<Map> {
-    let file = File::open(path).map_err(|error| LabError::file("open", path, error))?;
-    let map = Map::file(&file, path)?;
-    let page = usize::try_from(process::page_size()).unwrap_or(4096);
-    for offset in (0..map.len()).step_by(page) {
-        map.touch_read(offset)?;
-    }
+    let map = scratch::map(path)?;
+    scratch::touch(&map)?;
     Ok(map)
 }
 
+/// Not synced.
 fn write(path: &Path, size: Bytes) -> Result<()> {
-    let failed = |error| LabError::file("write", path, error);
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
     let mut rng = SplitMix64::new(size.0);
     let chunk: Vec<u8> = (0..128 * 1024 / 8).flat_map(|_| rng.next_u64().to_le_bytes()).collect();
-    let mut left = usize::try_from(size.0).unwrap_or(usize::MAX);
-    while left > 0 {
-        let part = left.min(chunk.len());
-        file.write_all(&chunk[..part]).map_err(failed)?;
-        left -= part;
-    }
-    Ok(())
+    loops::write_new(path, &chunk, size.0, loops::Sync::Never)
 }

@@ -1,17 +1,13 @@
 //! The steps of one run, and what its figures are.
 
-use std::time::Duration;
+use super::holder::HoldTask;
 
-use ramline_evidence::{Better, DropKind, DropRun, DropStage, Figure, RunRecord};
+use ramline_evidence::{DropKind, DropLook, DropRun, DropStage, KindCount};
 use ramline_gather::evictors;
-use ramline_kernel::cgroup::Group;
 use ramline_kernel::drop_caches::{self, Level};
-use ramline_kernel::{Root, process};
 use ramline_snapshot::evictors::Evictors;
-use ramline_units::{Bytes, Limit, Nanos};
 
-use super::look::Looker;
-use ramline_sandbox::error::Result;
+use crate::prelude::*;
 
 /// Beyond what cannot be reclaimed, the pressed group may keep this: charges are kept in stock by processor.
 const SLACK: Bytes = Bytes::from_mib(1);
@@ -92,11 +88,10 @@ pub fn press(group: &Group, looker: &Looker<'_>, record: &mut RunRecord) -> Resu
 
 /// What the table of a series is made of.
 pub fn figures(run: &DropRun) -> Vec<Figure> {
-    let mut out = Vec::new();
-    let pages = |kind, stage| run.cached(kind, stage).map(|pages| pages as f64);
+    let mut out = Figures::default();
     for kind in DropKind::ALL {
-        let name = format!("{} kept", kind.word());
-        out.extend(pages(kind, DropStage::Dropped).map(|v| Figure::new(&name, v, "pages", Better::Neither)));
+        let kept = run.cached(kind, DropStage::Dropped);
+        out.pages(&format!("{} kept", kind.word()), kept, Better::Neither);
     }
     for (kind, stage, name) in [
         (DropKind::Dirty, DropStage::Written, "dirty kept once written"),
@@ -104,10 +99,10 @@ pub fn figures(run: &DropRun) -> Vec<Figure> {
         (DropKind::Mlocked, DropStage::Pressed, "mlocked kept under pressure"),
         (DropKind::Tmpfs, DropStage::Pressed, "tmpfs kept under pressure"),
     ] {
-        out.extend(pages(kind, stage).map(|v| Figure::new(name, v, "pages", Better::Neither)));
+        out.pages(name, run.cached(kind, stage), Better::Neither);
     }
-    let (Some(before), Some(after)) = (run.look(DropStage::Before), run.look(DropStage::Dropped)) else { return out };
-    let mut bytes = |name: &str, value: Bytes| out.push(Figure::new(name, value.as_f64(), "bytes", Better::Neither));
+    let (Some(before), Some(after)) = (run.look(DropStage::Before), run.look(DropStage::Dropped)) else { return out.0 };
+    let mut bytes = |name: &str, value: Bytes| out.bytes(name, value, Better::Neither);
     bytes("free gained", after.host.free.saturating_sub(before.host.free));
     bytes("cached lost", before.host.cached.saturating_sub(after.host.cached));
     bytes("buffers lost", before.host.buffers.saturating_sub(after.host.buffers));
@@ -115,8 +110,77 @@ pub fn figures(run: &DropRun) -> Vec<Figure> {
     bytes("free + buffers + cached before", before.host.free_with_cache());
     bytes("free + buffers + cached after", after.host.free_with_cache());
     let share = run.balance().and_then(|balance| balance.share()).map(|share| share * 100.0);
-    out.extend(share.map(|v| Figure::new("whole sum moved, of what left the caches", v, "%", Better::Neither)));
-    let took = after.took.map(Nanos::as_secs_f64);
-    out.extend(took.map(|v| Figure::new("time of the drop", v, "s", Better::Lower)));
-    out
+    out.add("whole sum moved, of what left the caches", share, "%", Better::Neither);
+    out.time("time of the drop", after.took);
+    out.0
+}
+
+/// Looks at one run.
+pub struct Looker<'a> {
+    root: &'a Root,
+    group: &'a Group,
+    task: &'a HoldTask,
+}
+
+impl<'a> Looker<'a> {
+    pub const fn new(root: &'a Root, group: &'a Group, task: &'a HoldTask) -> Looker<'a> {
+        Looker { root, group, task }
+    }
+
+    /// Before the drop the machine is read last and after it first, so that nothing lies between but the drop.
+    pub fn look(&self, stage: DropStage, took: Option<Nanos>) -> Result<DropLook> {
+        let look = DropLook { stage, took, ..DropLook::default() };
+        if stage == DropStage::Before {
+            let kinds = self.kinds()?;
+            return Ok(DropLook { kinds, ..self.machine(look)? });
+        }
+        let look = self.machine(look)?;
+        Ok(DropLook { kinds: self.kinds()?, ..look })
+    }
+
+    fn machine(&self, look: DropLook) -> Result<DropLook> {
+        let wanted = Wanted { meminfo: true, zoneinfo: true, slab: true, ..Wanted::NOTHING };
+        let seen = gather(self.root, wanted);
+        let objects = |name: &str| Some(seen.slab.data()?.cache(name)?.in_use);
+        let meminfo = seen.meminfo.data();
+        let cpu_lists = seen.zoneinfo.data().map_or(0, |zones| zones.cpu_lists().0);
+        Ok(DropLook {
+            host: meminfo.map(observe::gauges_of).unwrap_or_default(),
+            slab: meminfo.and_then(|meminfo| meminfo.slab).unwrap_or_default(),
+            cpu_lists: Bytes(cpu_lists.saturating_mul(process::page_size())),
+            inodes: objects("ext4_inode_cache"),
+            entries: objects("dentry"),
+            group: self.group.stat()?.current.unwrap_or_default(),
+            ..look
+        })
+    }
+
+    /// The pages of each kind.
+    pub fn kinds(&self) -> Result<Vec<KindCount>> {
+        DropKind::ALL.into_iter().map(|kind| self.count(kind)).collect()
+    }
+
+    fn path(&self, kind: DropKind) -> &Path {
+        match kind {
+            DropKind::Clean => &self.task.clean,
+            DropKind::Dirty => &self.task.dirty,
+            DropKind::Mlocked => &self.task.mlocked,
+            DropKind::Mapped => &self.task.mapped,
+            DropKind::Tmpfs => &self.task.tmpfs,
+        }
+    }
+
+    fn count(&self, kind: DropKind) -> Result<KindCount> {
+        let path = self.path(kind);
+        let seen = residency::of(&scratch::open(path)?, path)?;
+        let unwritten = seen.dirty.zip(seen.writeback).map(|(dirty, writeback)| dirty + writeback);
+        let by_mincore = scratch::map(path)?.resident_pages()?;
+        Ok(KindCount { kind, cached: seen.cached, unwritten, by_mincore })
+    }
+
+    /// Writes the dirty file to the disk.
+    pub fn write_dirty(&self) -> Result<()> {
+        let path = &self.task.dirty;
+        scratch::open(path)?.sync_all().map_err(|error| LabError::file("sync", path, error))
+    }
 }

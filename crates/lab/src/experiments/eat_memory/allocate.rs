@@ -2,20 +2,10 @@
 //!
 //! It reports only how much it has allocated, and how long that took without the standing still.
 
-use std::fs::File;
 use std::io::Read;
-use std::path::PathBuf;
 
+use crate::prelude::*;
 use ramline_evidence::EatStage;
-use ramline_kernel::map::{Advice, Map, Sharing};
-use ramline_kernel::process;
-use ramline_units::{Bytes, Nanos};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
-use ramline_sandbox::child;
-use ramline_sandbox::error::{LabError, Result};
-use ramline_sandbox::fill::{Fill, Filler};
 
 /// What it is to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,14 +97,11 @@ impl Allocator<'_> {
             return Ok(None);
         }
         self.report.stage = EatStage::Idle;
-        let mut map = small_pages(self.task.idle)?;
-        let mut page = vec![0u8; 4096];
-        for offset in (0..map.len()).step_by(page.len()) {
-            filler.fill(u64::try_from(offset).unwrap_or_default() / 4096, &mut page);
-            map.write_at(offset, &page)?;
+        let mut map = small_pages(self.task.idle, Sharing::Private)?;
+        filler.fill_map(&mut map, 0, || {
             self.report.done += Bytes(4096);
-            self.step(Bytes(4096))?;
-        }
+            self.step(Bytes(4096))
+        })?;
         self.look()?;
         Ok(Some(map))
     }
@@ -144,11 +131,10 @@ impl Allocator<'_> {
     fn eat(&mut self, filler: &mut Filler) -> Result<Vec<Map>> {
         (self.report.stage, self.report.done) = (EatStage::Eat, Bytes::ZERO);
         let mut eaten = Vec::new();
-        let mut page = vec![0u8; 4096];
         let step = self.task.step;
         while self.task.most.is_none_or(|most| self.report.eaten + step <= most) {
             let begin = process::monotonic();
-            let mut map = match small_pages(step) {
+            let mut map = match small_pages(step, Sharing::Private) {
                 Ok(map) => map,
                 Err(error) => {
                     self.report.refused =
@@ -156,11 +142,7 @@ impl Allocator<'_> {
                     break;
                 }
             };
-            for offset in (0..map.len()).step_by(page.len()) {
-                let number = (self.report.eaten.0 + u64::try_from(offset).unwrap_or_default()) / 4096;
-                filler.fill(number, &mut page);
-                map.write_at(offset, &page)?;
-            }
+            filler.fill_map(&mut map, self.report.eaten.0 / 4096, || Ok(()))?;
             eaten.push(map);
             self.report.busy.0 += process::monotonic().0.saturating_sub(begin.0);
             self.report.eaten += step;
@@ -173,10 +155,4 @@ impl Allocator<'_> {
         self.look()?;
         Ok(eaten)
     }
-}
-
-fn small_pages(size: Bytes) -> Result<Map> {
-    let mut map = Map::anonymous(size, Sharing::Private)?;
-    map.advise(Advice::NoHugePages)?;
-    Ok(map)
 }

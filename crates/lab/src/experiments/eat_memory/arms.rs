@@ -3,18 +3,14 @@
 //! `cache+swap:60` reads the files before and has a swap file of its own at swappiness 60; `idle` writes data first that nobody
 //! looks at again; `no-limit` leaves the group without a limit, and the child ends at `--eat`.
 
-use std::collections::BTreeMap;
-
-use ramline_evidence::{Arm, SwapKind};
-
-use ramline_sandbox::error::{LabError, Result};
+use crate::prelude::*;
 
 /// Its name on the command line and in records.
 pub const NAME: &str = "eat-memory";
 
 /// Files are read before.
 pub const CACHE: &str = "cache";
-/// Data is written before that nobody looks at again.
+/// Data is written before that is not looked at again.
 pub const IDLE: &str = "idle";
 /// The group has no limit.
 pub const NO_LIMIT: &str = "no-limit";

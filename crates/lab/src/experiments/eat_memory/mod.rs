@@ -11,25 +11,10 @@ mod arms;
 mod plan;
 mod watch;
 
-use std::path::PathBuf;
-use std::time::Duration;
-
-use ramline_evidence::{Arm, RunRecord, SwapKind};
-use ramline_kernel::Root;
-use ramline_kernel::cgroup::Group;
-use ramline_model::settings::Knob;
-use ramline_units::{Bytes, Limit};
-
 use self::allocate::AllocateTask;
-pub use self::allocate::allocate;
 pub use self::arms::NAME;
-use self::plan::Plan;
-use crate::experiment::{Bench, Experiment, Series};
-use crate::params::{Kind, Params, row};
-use ramline_sandbox::error::{LabError, Result};
-use ramline_sandbox::own_fs::{OwnFs, image_size};
-use ramline_sandbox::requirements::PRIORITY;
-use ramline_sandbox::{group, knobs, observe, scratch};
+use self::plan::EatPlan;
+use crate::prelude::*;
 
 /// Size of each of the files that are read.
 const FILE: Bytes = Bytes::from_mib(8);
@@ -53,16 +38,11 @@ pub const EXPERIMENT: Experiment = Experiment {
             Some("no-swap,cache+no-swap"),
             "Settings, comma-separated, each of parts joined by +: no-swap, swap:S (S is the swappiness), as-configured; cache (files read before), idle (data written before), no-limit",
         ),
-        row("eat", Kind::Size, None, "Stop after so much and read the files again; left out: until the kill"),
+        params::size("eat", "Stop after so much and read the files again; left out: until the kill"),
         row("step", Kind::Size, Some("1MiB"), "One step"),
-        row("cache", Kind::Size, None, "Size of the files (7/8 of the limit)"),
+        params::size("cache", "Size of the files (7/8 of the limit)"),
         row("reads", Kind::Count(1, 3), Some("1"), "How often the files are read; what is read twice counts as in use"),
-        row(
-            "idle",
-            Kind::Size,
-            None,
-            "Data that is not looked at again, in settings with idle (a quarter of the limit)",
-        ),
+        params::size("idle", "Data that is not looked at again, in settings with idle (a quarter of the limit)"),
         row(
             "fill",
             Kind::Word(&["zeros", "text", "random"]),
@@ -74,12 +54,31 @@ pub const EXPERIMENT: Experiment = Experiment {
         row("timeout", Kind::Time, Some("60s"), "When a run is given up"),
     ],
     figures: &["obtained", "free said"],
-    child: Some(allocate),
+    child: Some(allocate::allocate),
     open,
 };
 
-fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
-    Ok(Box::new(EatMemory { plan: Plan::of(root, params)?, files: None }))
+fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
+    let plan = EatPlan::of(root, params)?;
+    let EatPlan { values, timeout, found, .. } = &plan;
+    let (arms, runs) = (values.arms.clone(), params.runs());
+    let until = values.eat.map_or_else(|| "until it is killed".to_owned(), |eat| format!("up to {eat}"));
+    let sentences = vec![
+        format!("{}; each at most {} s", counted(arms.len(), "settings", runs), timeout.as_secs()),
+        format!(
+            "a program in a memory cgroup limited to {} eats {} at a time {until}; nobody else is killed",
+            values.limit, values.step
+        ),
+        scratch_line(&format!(": {} of files", values.tree()), &found.place),
+    ];
+    let area = || format!("a swap file of {} with priority {PRIORITY} per run", values.swap_size());
+    let mut global = consent::swap_areas(root, values.swaps().then(area).into_iter().collect());
+    if arms.iter().any(|arm| arm.swappiness.is_some()) {
+        global.extend(consent::swappiness(found.version()));
+    }
+    let (doubts, longest_run) = (found.doubts.clone(), timeout.saturating_add(Duration::from_secs(10)));
+    let work = Box::new(EatMemory { plan, files: None });
+    Ok(PlannedSeries { arms, runs, sentences, global, doubts, longest_run, work })
 }
 
 struct Files {
@@ -88,38 +87,16 @@ struct Files {
 }
 
 struct EatMemory {
-    plan: Plan,
+    plan: EatPlan,
     files: Option<Files>,
 }
 
 impl Series for EatMemory {
-    fn arms(&self) -> &[Arm] {
-        &self.plan.arms
-    }
-
-    fn runs(&self) -> u32 {
-        self.plan.runs
-    }
-
-    fn lines(&self) -> Vec<String> {
-        self.plan.lines()
-    }
-
-    fn global(&self) -> Vec<String> {
-        self.plan.global()
-    }
-
-    fn longest_run(&self) -> Duration {
-        self.plan.timeout.saturating_add(Duration::from_secs(10))
-    }
-
     fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
-        let plan = &self.plan;
-        bench.progress.step(&format!("writing {} of files below {}", plan.tree(), plan.found.place.dir.display()));
-        let size = image_size(plan.tree());
-        let fs = OwnFs::create(&plan.found.place.dir, size, plan.read_ahead, bench.run)?;
-        let mut paths = Vec::new();
-        let mut left = plan.tree();
+        let (place, tree) = (&self.plan.found.place.dir, self.plan.values.tree());
+        bench.progress.step(&format!("writing {tree} of files below {}", place.display()));
+        let fs = OwnFs::create(place, image_size(tree), self.plan.values.read_ahead, bench.run)?;
+        let (mut paths, mut left) = (Vec::new(), tree);
         while left > Bytes::ZERO {
             bench.run.check_interrupted()?;
             let size = left.min(FILE);
@@ -131,57 +108,32 @@ impl Series for EatMemory {
     }
 
     fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
-        let files = self.files.as_ref().ok_or_else(|| LabError::Workload("the files are not there".to_owned()))?;
-        let plan = &self.plan;
+        let (plan, files) = (&self.plan, prepared(&self.files)?);
         plan.found.describe(record);
         record.notes.extend(plan.found.doubts.iter().map(|why| format!("the machine was not quiet: {why}")));
         files.paths.iter().try_for_each(|path| scratch::evict(path))?;
         record.verified.extend(files.fs.verified());
         record.verified.insert("files cached before".to_owned(), cached(&files.paths)?.to_string());
-        let group = self.group(arm, files, record, bench)?;
-        record.before = observe::counters(bench.root, &group.stat()?);
-        let task = self.task(arm, files);
+        // Swap first: the undo goes backwards and empties the group before the area is switched off.
+        if arm.swap == SwapKind::File {
+            let file = bench.run.make_swap_file(&files.fs.dir.join("swap"), plan.values.swap_size())?;
+            bench.run.swap_on(&file, Some(PRIORITY))?;
+        }
+        let limit = plan.values.limit_of(arm);
+        let group = bench.group(&plan.found, limit, arm.swap == SwapKind::None, record)?;
+        if let Some(value) = arm.swappiness {
+            let change = knobs::set(Knob::Swappiness, &value.to_string(), &group, bench.run)?;
+            record.verified.extend(group::verified(vec![change]));
+        }
+        let task = AllocateTask {
+            idle: if arms::has(arm, arms::IDLE) { plan.values.idle } else { Bytes::ZERO },
+            files: if arms::has(arm, arms::CACHE) { files.paths.clone() } else { Vec::new() },
+            look_every: plan.values.look_every(arm),
+            ..plan.task.clone()
+        };
         watch::follow(plan, arm, &group, &task, record, bench)?;
         record.verified.insert("files cached at the end".to_owned(), cached(&files.paths)?.to_string());
         Ok(())
-    }
-}
-
-impl EatMemory {
-    /// The swap of the arm, then the group: the undo goes backwards and empties the group before the area is switched off.
-    fn group(&self, arm: &Arm, files: &Files, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<Group> {
-        let plan = &self.plan;
-        if arm.swap == SwapKind::File {
-            let file = bench.run.make_swap_file(&files.fs.dir().join("swap"), plan.swap_size())?;
-            bench.run.swap_on(&file, Some(PRIORITY))?;
-        }
-        let group = plan.found.make_group(record.order, bench.run)?;
-        let mut changes = Vec::new();
-        if let Some(limit) = plan.limit_of(arm) {
-            changes.extend(group.set_memory_limit(Limit::At(limit))?);
-        }
-        if arm.swap == SwapKind::None {
-            changes.extend(group::forbid_swap(bench.root, &group)?);
-        }
-        if let Some(value) = arm.swappiness {
-            changes.push(knobs::set(Knob::Swappiness, &value.to_string(), &group, bench.run)?);
-        }
-        record.verified.extend(group::verified(changes));
-        Ok(group)
-    }
-
-    fn task(&self, arm: &Arm, files: &Files) -> AllocateTask {
-        let plan = &self.plan;
-        AllocateTask {
-            idle: if arms::has(arm, arms::IDLE) { plan.idle } else { Bytes::ZERO },
-            files: if arms::has(arm, arms::CACHE) { files.paths.clone() } else { Vec::new() },
-            reads: plan.reads,
-            step: plan.step,
-            most: plan.eat,
-            look_every: plan.look_every(arm),
-            fill: plan.fill,
-            seed: plan.seed,
-        }
     }
 }
 

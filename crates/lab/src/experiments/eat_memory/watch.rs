@@ -3,40 +3,28 @@
 //! What it is not: inside the group. Each point reads the group's statistics, which brings them up to date: reclaim in the
 //! group decides on exact numbers then, as that of a whole machine does.
 
-use std::time::{Duration, Instant};
-
-use ramline_evidence::{
-    Arm, Better, EatPoint, EatRun, EatStage, Figure, FreeGauges, Phase, RunRecord, Sample, Verdict,
-};
-use ramline_kernel::cgroup::{Group, GroupStat};
-use ramline_kernel::{Root, memory_room, process};
-use ramline_units::{Bytes, Nanos};
+use ramline_evidence::{EatPoint, EatRun, EatStage, FreeGauges};
 
 use super::allocate::{AllocateReport, AllocateTask};
 use super::arms::NAME;
-use super::plan::Plan;
-use crate::experiment::Bench;
-use ramline_sandbox::child::{self, End, Event, Reach, Supervisor};
-use ramline_sandbox::error::Result;
-use ramline_sandbox::observe::{self, Observer};
-use ramline_sandbox::requirements::margin;
+use super::plan::EatPlan;
+use crate::prelude::*;
 use ramline_sandbox::watchdog::{Limits, Watchdog};
 
 /// Starts the child and looks until it has ended.
 pub fn follow(
-    plan: &Plan,
+    plan: &EatPlan,
     arm: &Arm,
     group: &Group,
     task: &AllocateTask,
     record: &mut RunRecord,
     bench: &mut Bench<'_>,
 ) -> Result<()> {
-    let limit = plan.limit_of(arm);
-    let mut child: Supervisor<AllocateReport> =
-        Supervisor::start(&mut child::command(NAME, task)?, Some(group), bench.run)?.reaching(Reach::Group);
+    let limit = plan.values.limit_of(arm);
+    let mut child = Supervisor::<AllocateReport>::of_task(NAME, task, group, bench.run)?;
     let observer = Observer::new(bench.root, Some(group), false);
     let mut dog = Watchdog::new(Limits { room: margin(bench.root)?, ..limits(plan, bench.deadline) });
-    let mut run = EatRun { step: plan.step, limit, tree: tree(task), ..EatRun::default() };
+    let mut run = EatRun { step: plan.values.step, limit, tree: tree(task), ..EatRun::default() };
     let begin = process::monotonic();
     let mut last = AllocateReport::default();
     let end = loop {
@@ -53,7 +41,7 @@ pub fn follow(
                     record.after = observe::counters(bench.root, &stat);
                 }
                 let at = process::monotonic().saturating_sub(begin);
-                run.points.push(point(bench.root, at, &report, &stat, limit, swap_of(plan, arm)));
+                run.points.push(point(bench.root, at, &report, &stat, [limit, swap_of(plan, arm)]));
                 child.resume();
                 last = report;
             }
@@ -90,30 +78,25 @@ fn tree(task: &AllocateTask) -> Bytes {
     task.files.iter().filter_map(|path| Some(Bytes(std::fs::metadata(path).ok()?.len()))).sum()
 }
 
-fn limits(plan: &Plan, deadline: Option<Instant>) -> Limits {
+fn limits(plan: &EatPlan, deadline: Option<Instant>) -> Limits {
     let nanos = |time: Duration| Nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     let whole = deadline.map_or(plan.timeout, |end| end.saturating_duration_since(Instant::now()).min(plan.timeout));
-    let (fill, rounds) = (nanos(whole), nanos(whole));
-    Limits { fill, rounds, whole: nanos(whole), ..Limits::default() }
+    let whole = nanos(whole);
+    Limits { fill: whole, rounds: whole, whole, ..Limits::default() }
 }
 
 /// What the group may swap, as the total of its small machine.
-fn swap_of(plan: &Plan, arm: &Arm) -> Option<Bytes> {
+fn swap_of(plan: &EatPlan, arm: &Arm) -> Option<Bytes> {
     match arm.swap {
-        ramline_evidence::SwapKind::File => Some(plan.swap_size()),
-        ramline_evidence::SwapKind::None => Some(Bytes::ZERO),
+        SwapKind::File => Some(plan.values.swap_size()),
+        SwapKind::None => Some(Bytes::ZERO),
         _ => None,
     }
 }
 
-fn point(
-    root: &Root,
-    at: Nanos,
-    report: &AllocateReport,
-    stat: &GroupStat,
-    limit: Option<Bytes>,
-    swap_total: Option<Bytes>,
-) -> EatPoint {
+/// `own` is the limit of the group, and what it may swap.
+fn point(root: &Root, at: Nanos, report: &AllocateReport, stat: &GroupStat, own: [Option<Bytes>; 2]) -> EatPoint {
+    let [limit, swap_total] = own;
     let of = Option::unwrap_or_default;
     let host = observe::free_gauges(root);
     let lists = of(stat.inactive_file) + of(stat.active_file);
@@ -159,8 +142,8 @@ const fn doing(stage: EatStage) -> &'static str {
     }
 }
 
-fn fraction(plan: &Plan, arm: &Arm, report: &AllocateReport) -> f64 {
-    let all = plan.eat.or_else(|| plan.limit_of(arm)).unwrap_or_default();
+fn fraction(plan: &EatPlan, arm: &Arm, report: &AllocateReport) -> f64 {
+    let all = plan.values.eat.or_else(|| plan.values.limit_of(arm)).unwrap_or_default();
     report.eaten.share_of(all).unwrap_or_default()
 }
 
@@ -171,35 +154,29 @@ fn verdict(end: &End, last: &AllocateReport) -> Verdict {
 
 /// What the table of a series is made of.
 fn figures(record: &RunRecord, run: &EatRun) -> Vec<Figure> {
-    let mut out = Vec::new();
-    let mut add = |name: &str, bytes: Option<Bytes>, better| {
-        out.extend(bytes.map(|bytes| Figure::new(name, bytes.as_f64(), "bytes", better)));
-    };
+    let mut out = Figures::default();
     let (before, last, refilled) = (run.before(), run.last(), run.refilled());
     let began = run.swapping_began();
+    out.bytes("obtained", run.eaten, Better::Higher);
     let of = |point: Option<&EatPoint>, what: fn(&EatPoint) -> Bytes| point.map(what);
-    add("obtained", Some(run.eaten), Better::Higher);
-    add("free said", of(before, |p| p.sandbox.free), Better::Neither);
-    add("swap used at the end", of(run.points.last(), |p| p.sandbox.swap_used), Better::Neither);
-    add("available said", before.and_then(|p| p.sandbox.available), Better::Neither);
-    add("cached before eating", of(before, |p| p.sandbox.cached), Better::Neither);
-    add("cached at the last look", of(last, |p| p.sandbox.cached), Better::Neither);
-    add("swap used before eating", of(before, |p| p.sandbox.swap_used), Better::Neither);
-    add("swap used at the last look", of(last, |p| p.sandbox.swap_used), Better::Neither);
-    add("cached after reading again", of(refilled, |p| p.sandbox.cached), Better::Neither);
-    add("swap used after reading again", of(refilled, |p| p.sandbox.swap_used), Better::Neither);
-    add("eaten when swapping began", of(began, |p| p.eaten), Better::Neither);
-    add("cached when swapping began", of(began, |p| p.sandbox.cached), Better::Neither);
-    let mut more = |name: &str, value: Option<f64>, unit: &str, better| {
-        out.extend(value.map(|value| Figure::new(name, value, unit, better)));
-    };
-    let pages = |count: Option<u64>| count.map(|count| count as f64);
-    more("obtained for each byte that was free", run.times_free(), "times", Better::Higher);
-    more("time of eating", Some(record.elapsed.as_secs_f64()), "s", Better::Lower);
-    more("system time", Some(record.system.as_secs_f64()), "s", Better::Lower);
-    more("file refaults", pages(record.reclaim.refault_file), "pages", Better::Lower);
-    more("swapped out", pages(record.reclaim.swap_out), "pages", Better::Lower);
-    out
+    let mut seen = |name: &str, bytes: Option<Bytes>| out.bytes(name, bytes, Better::Neither);
+    seen("free said", of(before, |p| p.sandbox.free));
+    seen("swap used at the end", of(run.points.last(), |p| p.sandbox.swap_used));
+    seen("available said", before.and_then(|p| p.sandbox.available));
+    seen("cached before eating", of(before, |p| p.sandbox.cached));
+    seen("cached at the last look", of(last, |p| p.sandbox.cached));
+    seen("swap used before eating", of(before, |p| p.sandbox.swap_used));
+    seen("swap used at the last look", of(last, |p| p.sandbox.swap_used));
+    seen("cached after reading again", of(refilled, |p| p.sandbox.cached));
+    seen("swap used after reading again", of(refilled, |p| p.sandbox.swap_used));
+    seen("eaten when swapping began", of(began, |p| p.eaten));
+    seen("cached when swapping began", of(began, |p| p.sandbox.cached));
+    out.add("obtained for each byte that was free", run.times_free(), "times", Better::Higher);
+    out.time("time of eating", record.elapsed);
+    out.time("system time", record.system);
+    out.pages("file refaults", record.reclaim.refault_file, Better::Lower);
+    out.pages("swapped out", record.reclaim.swap_out, Better::Lower);
+    out.0
 }
 
 #[cfg(test)]

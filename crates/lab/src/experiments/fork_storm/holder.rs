@@ -2,14 +2,8 @@
 
 use std::io::{Read, Write, pipe};
 
+use crate::prelude::*;
 use ramline_kernel::fork::Fork;
-use ramline_kernel::map::{Advice, Map, Sharing};
-use ramline_kernel::process;
-use ramline_sandbox::child;
-use ramline_sandbox::error::{LabError, Result};
-use ramline_units::Bytes;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 const PAGE: usize = 4096;
 

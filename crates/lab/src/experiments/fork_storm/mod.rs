@@ -5,22 +5,8 @@
 
 mod holder;
 
-use std::time::{Duration, Instant};
-
-use ramline_evidence::{Arm, Better, Figure, RunRecord, Verdict};
-use ramline_gather::gather;
-use ramline_kernel::cgroup::{Group, GroupStat};
-use ramline_kernel::{Root, process};
-use ramline_sandbox::child::{self, Event, Reach, Supervisor};
-use ramline_sandbox::error::{LabError, Result};
-use ramline_sandbox::requirements::{self, Caller, Reason, Requirements, Resources};
-use ramline_sandbox::{group, observe};
-use ramline_snapshot::Wanted;
-use ramline_units::{Bytes, Limit};
-
 use self::holder::{ForkReport, ForkTask, Stage};
-use crate::experiment::{Bench, Experiment, Series};
-use crate::params::{Kind, Params, row};
+use crate::prelude::*;
 
 /// Its name on the command line and in records.
 pub const NAME: &str = "fork-storm";
@@ -51,42 +37,39 @@ pub const EXPERIMENT: Experiment = Experiment {
     open,
 };
 
-fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
+fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
     let size = params.size("size").unwrap_or_default();
-    let wrong = |text: String, hint: &str| LabError::usage(text, format!("ramline lab run {NAME} {hint}"));
-    if !(Bytes::from_mib(4)..=Bytes::from_gib(16)).contains(&size) || !size.0.is_multiple_of(2 << 20) {
-        return Err(wrong(
-            format!("a size of {size} is not a multiple of 2 MiB from 4 MiB to 16 GiB"),
-            "--size 128MiB",
-        ));
-    }
-    let arm = |name: &String| match ARMS.iter().find(|known| *known == name) {
-        Some(known) => Ok(Arm::named(known, &[("pages", known)])),
-        None => Err(wrong(format!("'{}' is not a setting", name.escape_debug()), "--arms small,huge")),
+    let fits = (Bytes::from_mib(4)..=Bytes::from_gib(16)).contains(&size) && size.0.is_multiple_of(2 << 20);
+    let text = format!("a size of {size} is not a multiple of 2 MiB from 4 MiB to 16 GiB");
+    refuse_if(!fits, NAME, "--size 128MiB", text)?;
+    let arm = |name: &String| {
+        let text = format!("'{}' is not a setting", name.escape_debug());
+        refuse_if(!ARMS.contains(&name.as_str()), NAME, "--arms small,huge", text)?;
+        Ok(Arm::named(name, &[("pages", name)]))
     };
     let arms = params.list("arms").iter().map(arm).collect::<Result<Vec<_>>>()?;
     let count = |name: &str| params.count(name).unwrap_or(1);
-    let limit = Bytes(size.0.saturating_mul(count("together") + 1)) + Bytes::from_mib(64);
-    let (command, dir) = (format!("ramline lab run {NAME}"), params.path("dir"));
+    let (forks, together, every) = (count("forks"), count("together"), count("every"));
+    let limit = Bytes(size.0.saturating_mul(together + 1)) + Bytes::from_mib(64);
     let needed = Requirements {
-        caller: Caller { command: &command, smaller: "--size 32MiB", ..Caller::default() },
+        smaller: "--size 32MiB",
         root_for: "a memory cgroup needs root",
         group: true,
         memory: limit,
-        dir: dir.as_deref(),
-        allow_busy: params.switch("allow-busy"),
-        ..Requirements::default()
+        ..params.requirements(NAME)
     };
     let huge = arms.iter().any(|arm| arm.name == "huge");
     let found = needed.check(root, never(root).filter(|_| huge).into_iter().collect())?;
-    Ok(Box::new(ForkStorm {
-        task: ForkTask { size, forks: count("forks"), together: count("together"), every: count("every"), huge },
-        arms,
-        limit,
-        runs: u32::try_from(count("runs")).unwrap_or(1),
-        timeout: params.time("timeout").unwrap_or(Duration::from_secs(60)),
-        found,
-    }))
+    let (runs, timeout) = (params.runs(), params.time("timeout").unwrap_or_default());
+    let sentences = vec![
+        format!("{} settings, {runs} times each, interleaved; each at most {} s", arms.len(), timeout.as_secs()),
+        format!(
+            "a process of {size} in a memory cgroup limited to {limit}: {forks} forks, then {together} copies that write to one of {every} pages"
+        ),
+    ];
+    let (doubts, longest_run) = (found.doubts.clone(), timeout.saturating_add(Duration::from_secs(10)));
+    let work = Box::new(ForkStorm { task: ForkTask { size, forks, together, every, huge }, limit, timeout, found });
+    Ok(PlannedSeries { arms, runs, sentences, global: Vec::new(), doubts, longest_run, work })
 }
 
 /// Why there are no huge pages here.
@@ -102,8 +85,6 @@ fn never(root: &Root) -> Option<Reason> {
 }
 
 struct ForkStorm {
-    arms: Vec<Arm>,
-    runs: u32,
     task: ForkTask,
     limit: Bytes,
     timeout: Duration,
@@ -111,52 +92,10 @@ struct ForkStorm {
 }
 
 impl Series for ForkStorm {
-    fn arms(&self) -> &[Arm] {
-        &self.arms
-    }
-
-    fn runs(&self) -> u32 {
-        self.runs
-    }
-
-    fn lines(&self) -> Vec<String> {
-        let ForkTask { size, forks, together, every, .. } = self.task;
-        let mut lines = vec![
-            format!(
-                "{} settings, {} times each, interleaved; each at most {} s",
-                self.arms.len(),
-                self.runs,
-                self.timeout.as_secs()
-            ),
-            format!(
-                "a process of {size} in a memory cgroup limited to {}: {forks} forks, then {together} copies that write to one of {every} pages",
-                self.limit
-            ),
-        ];
-        lines.extend(self.found.doubts.iter().map(|what| format!("doubt: {what}")));
-        lines
-    }
-
-    fn global(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn longest_run(&self) -> Duration {
-        self.timeout.saturating_add(Duration::from_secs(10))
-    }
-
-    fn prepare(&mut self, _bench: &mut Bench<'_>) -> Result<()> {
-        Ok(())
-    }
-
     fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
         self.found.describe(record);
         record.notes.extend(requirements::settle(bench.root, Duration::from_secs(3), bench.run)?);
-        let group = self.found.make_group(record.order, bench.run)?;
-        let mut changes = group.set_memory_limit(Limit::At(self.limit))?;
-        changes.extend(group::forbid_swap(bench.root, &group)?);
-        record.verified.extend(group::verified(changes));
-        record.before = observe::counters(bench.root, &group.stat()?);
+        let group = bench.group(&self.found, Some(self.limit), true, record)?;
         let task = ForkTask { huge: arm.name == "huge", ..self.task.clone() };
         let looks = self.follow(&group, &task, record, bench)?;
         record.after = observe::counters(bench.root, &group.stat()?);
@@ -181,8 +120,7 @@ impl ForkStorm {
         record: &mut RunRecord,
         bench: &mut Bench<'_>,
     ) -> Result<Vec<(Stage, GroupStat)>> {
-        let mut holder: Supervisor<ForkReport> =
-            Supervisor::start(&mut child::command(NAME, task)?, Some(group), bench.run)?.reaching(Reach::Group);
+        let mut holder = Supervisor::<ForkReport>::of_task(NAME, task, group, bench.run)?;
         let late = bench.deadline.map_or(Instant::now() + self.timeout, |end| end.min(Instant::now() + self.timeout));
         let (begin, mut looks, mut last) = (process::monotonic(), Vec::new(), ForkReport::default());
         let end = loop {
@@ -220,43 +158,24 @@ impl ForkStorm {
 /// What the table of a series is made of.
 fn figures(task: &ForkTask, last: &ForkReport, looks: &[(Stage, GroupStat)]) -> Vec<Figure> {
     let at = |stage: Stage| looks.iter().find(|(other, _)| *other == stage).map(|(_, stat)| stat);
-    let seconds = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e9);
     let copied = || Some(at(Stage::Storm)?.anon?.saturating_sub(at(Stage::Filled)?.anon?));
-    let writes = (task.size.0 / process::page_size()).div_ceil(task.every.max(1));
+    let pages = task.size.0 / process::page_size();
+    let writes = pages.div_ceil(task.every.max(1)) * task.together;
     let each = |ns: u64, pages: u64| (pages > 0).then(|| ns as f64 / 1e9 / pages as f64);
-    let rows = [
-        ("fork", seconds(median(&last.forks_ns)), "s", Better::Lower),
-        ("fork and end", seconds(median(&last.whole_ns)), "s", Better::Lower),
-        ("copied in the storm", copied().map(Bytes::as_f64), "bytes", Better::Lower),
-        (
-            "copied for each byte written to",
-            copied().map(|all| all.as_f64() / (writes * task.together * 4096) as f64),
-            "times",
-            Better::Lower,
-        ),
-        ("a write of a copy", each(last.copies_ns, writes * task.together), "s", Better::Lower),
-        ("faults of a copy", Some(last.faults as f64 / task.together.max(1) as f64), "faults", Better::Lower),
-        (
-            "a write of the process afterwards",
-            each(last.written_ns, task.size.0 / process::page_size()),
-            "s",
-            Better::Lower,
-        ),
-        (
-            "huge pages before",
-            at(Stage::Filled).and_then(|stat| stat.anon_huge).map(Bytes::as_f64),
-            "bytes",
-            Better::Neither,
-        ),
-        (
-            "huge pages afterwards",
-            at(Stage::Written).and_then(|stat| stat.anon_huge).map(Bytes::as_f64),
-            "bytes",
-            Better::Neither,
-        ),
-        ("page tables", at(Stage::Filled).and_then(|stat| stat.page_tables).map(Bytes::as_f64), "bytes", Better::Lower),
-    ];
-    rows.into_iter().filter_map(|(name, value, unit, better)| Some(Figure::new(name, value?, unit, better))).collect()
+    let huge = |stage: Stage| at(stage).and_then(|stat| stat.anon_huge);
+    let times = copied().map(|all| all.as_f64() / (writes * 4096) as f64);
+    let mut out = Figures::default();
+    out.time("fork", median(&last.forks_ns).map(Nanos));
+    out.time("fork and end", median(&last.whole_ns).map(Nanos));
+    out.bytes("copied in the storm", copied(), Better::Lower);
+    out.add("copied for each byte written to", times, "times", Better::Lower);
+    out.add("a write of a copy", each(last.copies_ns, writes), "s", Better::Lower);
+    out.add("faults of a copy", last.faults as f64 / task.together.max(1) as f64, "faults", Better::Lower);
+    out.add("a write of the process afterwards", each(last.written_ns, pages), "s", Better::Lower);
+    out.bytes("huge pages before", huge(Stage::Filled), Better::Neither);
+    out.bytes("huge pages afterwards", huge(Stage::Written), Better::Neither);
+    out.bytes("page tables", at(Stage::Filled).and_then(|stat| stat.page_tables), Better::Lower);
+    out.0
 }
 
 /// Of an even number the lower of the two in the middle.

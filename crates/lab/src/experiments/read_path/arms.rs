@@ -1,9 +1,6 @@
 //! The arms of read-path: single calls to be recorded, and the questions they leave open, each measured by itself.
 
-use ramline_evidence::Arm;
-use ramline_units::Bytes;
-
-use ramline_sandbox::error::{LabError, Result};
+use crate::prelude::*;
 
 /// Its name on the command line and in records.
 pub const NAME: &str = "read-path";
@@ -58,7 +55,7 @@ impl Call {
 
 /// What an arm does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ArmKind {
     Recorded(Call, On),
     Flood,
     Calls(On),
@@ -67,23 +64,23 @@ pub enum Kind {
 }
 
 /// Of a name; `None` when there is no such arm.
-pub fn kind(name: &str) -> Option<Kind> {
+pub fn kind(name: &str) -> Option<ArmKind> {
     use Call::{Fsync, ReadCold, ReadWarm, WriteAgain, WriteNew};
     Some(match name {
-        "disk-read-cold" => Kind::Recorded(ReadCold, On::Disk),
-        "disk-read-warm" => Kind::Recorded(ReadWarm, On::Disk),
-        "disk-write-new" => Kind::Recorded(WriteNew, On::Disk),
-        "disk-write-again" => Kind::Recorded(WriteAgain, On::Disk),
-        "disk-fsync" => Kind::Recorded(Fsync, On::Disk),
-        "tmpfs-read" => Kind::Recorded(ReadWarm, On::Tmpfs),
-        "tmpfs-write-new" => Kind::Recorded(WriteNew, On::Tmpfs),
-        "tmpfs-write-again" => Kind::Recorded(WriteAgain, On::Tmpfs),
-        "disk-flood" => Kind::Flood,
-        "calls-disk" => Kind::Calls(On::Disk),
-        "calls-tmpfs" => Kind::Calls(On::Tmpfs),
-        "twice-disk" => Kind::Twice(On::Disk),
-        "twice-tmpfs" => Kind::Twice(On::Tmpfs),
-        _ => Kind::Lookup(name.strip_prefix("lookup:")?.parse().ok().filter(|size| good(*size))?),
+        "disk-read-cold" => ArmKind::Recorded(ReadCold, On::Disk),
+        "disk-read-warm" => ArmKind::Recorded(ReadWarm, On::Disk),
+        "disk-write-new" => ArmKind::Recorded(WriteNew, On::Disk),
+        "disk-write-again" => ArmKind::Recorded(WriteAgain, On::Disk),
+        "disk-fsync" => ArmKind::Recorded(Fsync, On::Disk),
+        "tmpfs-read" => ArmKind::Recorded(ReadWarm, On::Tmpfs),
+        "tmpfs-write-new" => ArmKind::Recorded(WriteNew, On::Tmpfs),
+        "tmpfs-write-again" => ArmKind::Recorded(WriteAgain, On::Tmpfs),
+        "disk-flood" => ArmKind::Flood,
+        "calls-disk" => ArmKind::Calls(On::Disk),
+        "calls-tmpfs" => ArmKind::Calls(On::Tmpfs),
+        "twice-disk" => ArmKind::Twice(On::Disk),
+        "twice-tmpfs" => ArmKind::Twice(On::Tmpfs),
+        _ => ArmKind::Lookup(name.strip_prefix("lookup:")?.parse().ok().filter(|size| good(*size))?),
     })
 }
 
@@ -97,22 +94,16 @@ fn good(size: Bytes) -> bool {
 /// # Errors
 /// One that there is not, or that stands twice.
 pub fn parse(texts: &[String]) -> Result<Vec<Arm>> {
-    let hint = format!("ramline lab run {NAME} --arms disk-read-cold,disk-read-warm,lookup:1MiB");
+    const EXAMPLE: &str = "--arms disk-read-cold,disk-read-warm,lookup:1MiB";
     for (index, text) in texts.iter().enumerate() {
-        if kind(text).is_none() {
-            let message = format!(
-                "there is no setting '{}'; a lookup takes 4KiB to 4GiB in whole pages. {HELP}",
-                text.escape_debug()
-            );
-            return Err(LabError::usage(message, hint));
-        }
-        if texts[..index].contains(text) {
-            return Err(LabError::usage(format!("the setting {text} stands twice"), hint));
-        }
+        let why = format!(
+            "there is no setting '{}'; a lookup takes 4KiB to 4GiB in whole pages. {HELP}",
+            text.escape_debug()
+        );
+        refuse_if(kind(text).is_none(), NAME, EXAMPLE, why)?;
+        refuse_if(texts[..index].contains(text), NAME, EXAMPLE, format!("the setting {text} stands twice"))?;
     }
-    if texts.is_empty() {
-        return Err(LabError::usage("at least one setting is needed", hint));
-    }
+    refuse_if(texts.is_empty(), NAME, EXAMPLE, "at least one setting is needed")?;
     Ok(texts.iter().map(|text| Arm::named(text, &[])).collect())
 }
 

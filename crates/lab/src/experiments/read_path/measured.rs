@@ -1,19 +1,11 @@
 //! What a recording cannot settle: user and system time of many calls, memory for each byte, look-ups by file size.
 
-use std::path::Path;
-use std::time::Duration;
-
-use ramline_evidence::{Better, Figure, RunRecord};
-use ramline_kernel::cgroup::Group;
-use ramline_kernel::process;
-use ramline_units::{Bytes, Limit};
-
 use super::arms::On;
 use super::plan::{All, CALLS_FILE, TWICE_FILE};
-use crate::experiment::Bench;
-use ramline_sandbox::child::{ReadMethod, Request, Response, Worker};
-use ramline_sandbox::error::{LabError, Result};
-use ramline_sandbox::{observe, scratch};
+use super::recorder::Recorder;
+use crate::fileops::loops;
+use crate::prelude::*;
+use ramline_trace::text::sleeps;
 
 const LIMIT: Duration = Duration::from_secs(60);
 /// Bytes of a call in `calls`.
@@ -47,19 +39,18 @@ pub fn calls(all: All<'_>, on: On, record: &mut RunRecord, bench: &mut Bench<'_>
     let empty = of(&Request::Pread { at: 0, length: 0, times, step: 4096 })?;
     let read = of(&Request::Pread { at: 0, length: LENGTH, times, step: 4096 })?;
     let write = of(&Request::Pwrite { at: 0, length: LENGTH, times, step: 4096 })?;
+    let mut out = Figures::default();
     for (name, done) in [("read", read), ("write", write), ("empty call", empty)] {
         let each = |time: f64| time / (done.calls.max(1) as f64);
         let (user, system) = (done.user.as_secs_f64(), done.system.as_secs_f64());
-        let mut add = |what: &str, value: f64, unit: &str, better| {
-            record.figures.push(Figure::new(&format!("{name}: {what}"), value, unit, better));
-        };
-        add("time of a call", each(done.took.as_secs_f64()), "s", Better::Lower);
-        add("system time of a call", each(system), "s", Better::Lower);
-        add("user time of a call", each(user), "s", Better::Lower);
-        if user + system > 0.0 {
-            add("user share of the CPU time", user / (user + system) * 100.0, "%", Better::Neither);
-        }
+        let mut add = |what: &str, value: f64| out.add(&format!("{name}: {what}"), value, "s", Better::Lower);
+        add("time of a call", each(done.took.as_secs_f64()));
+        add("system time of a call", each(system));
+        add("user time of a call", each(user));
+        let share = (user + system > 0.0).then(|| user / (user + system) * 100.0);
+        out.add(&format!("{name}: user share of the CPU time"), share, "%", Better::Neither);
     }
+    record.figures = out.0;
     Ok(())
 }
 
@@ -85,12 +76,14 @@ pub fn lookup(all: All<'_>, size: Bytes, record: &mut RunRecord, bench: &mut Ben
     let empty = worker.execute(&Request::Pread { at: 0, length: 0, times: calls, step: 0 }, LIMIT)?;
     // The processor's time: a turn of somebody else is not in it.
     let each = |done: Response| (done.user.as_secs_f64() + done.system.as_secs_f64()) / (done.calls.max(1) as f64);
-    let mut add = |name: &str, value| record.figures.push(Figure::new(name, value, "s", Better::Lower));
+    let mut out = Figures::default();
+    let mut add = |name: &str, value: f64| out.add(name, value, "s", Better::Lower);
     add("look-up: CPU time, less an empty call", (each(done) - each(empty)).max(0.0));
     add("look-up: CPU time of a read of one byte", each(done));
     add("look-up: of an empty call", each(empty));
     let height = (size.0 / process::page_size()).max(1).ilog2().div_ceil(6).max(1);
-    record.figures.push(Figure::new("look-up: levels of the tree", f64::from(height), "levels", Better::Neither));
+    out.add("look-up: levels of the tree", f64::from(height), "levels", Better::Neither);
+    record.figures = out.0;
     Ok(())
 }
 
@@ -118,8 +111,7 @@ pub fn twice(all: All<'_>, on: On, record: &mut RunRecord, bench: &mut Bench<'_>
     let mut worker = Worker::start(bench.run, Some(&group))?;
     worker.execute(&Request::Open { path: path.clone(), write: true }, LIMIT)?;
     let start = usage(&group)?;
-    let whole = 1 << 20;
-    let write = Request::Pwrite { at: 0, length: whole, times: TWICE_FILE.0 >> 20, step: 1 << 20 };
+    let write = Request::Pwrite { at: 0, length: 1 << 20, times: TWICE_FILE.0 >> 20, step: 1 << 20 };
     worker.execute(&write, LIMIT)?;
     worker.execute(&Request::Fsync, LIMIT)?;
     let written = usage(&group)?;
@@ -129,14 +121,13 @@ pub fn twice(all: All<'_>, on: On, record: &mut RunRecord, bench: &mut Bench<'_>
     let mapped = usage(&group)?;
     let stat = group.stat()?;
     let each = |now: Bytes| now.saturating_sub(start).as_f64() / TWICE_FILE.as_f64();
-    let mut add =
-        |name: &str, value: f64, unit: &str| record.figures.push(Figure::new(name, value, unit, Better::Lower));
-    add("memory: written", each(written), "per byte");
-    add("memory: and read", each(read), "per byte");
-    add("memory: and mapped", each(mapped), "per byte");
-    if let Some(share) = stat.shmem.map(|shmem| shmem.as_f64() / TWICE_FILE.as_f64()) {
-        add("memory: of it counted as shared", share, "per byte");
-    }
+    let mut out = Figures::default();
+    let mut add = |name: &str, value: Option<f64>| out.add(name, value, "per byte", Better::Lower);
+    add("memory: written", Some(each(written)));
+    add("memory: and read", Some(each(read)));
+    add("memory: and mapped", Some(each(mapped)));
+    add("memory: of it counted as shared", stat.shmem.map(|shmem| shmem.as_f64() / TWICE_FILE.as_f64()));
+    record.figures = out.0;
     let pages = TWICE_FILE.0 / process::page_size();
     record.verified.insert("pages of the file in memory".to_owned(), format!("{} of {pages}", scratch::cached(&path)?));
     Ok(())
@@ -144,4 +135,47 @@ pub fn twice(all: All<'_>, on: On, record: &mut RunRecord, bench: &mut Bench<'_>
 
 fn usage(group: &Group) -> Result<Bytes> {
     observe::charged(group).ok_or_else(|| LabError::Workload("what the group is charged for cannot be read".to_owned()))
+}
+
+/// What cp writes in one go.
+const PIECE: usize = 128 << 10;
+
+/// Writes faster than the disk may.
+///
+/// # Errors
+/// The writer cannot be recorded.
+pub fn flood(all: All<'_>, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
+    let lost = |what: &str| LabError::Workload(format!("{what} is not there"));
+    let fs = all.made.fs.as_ref().ok_or_else(|| lost("the scratch disk"))?;
+    let tracefs = all.made.tracefs.as_ref().ok_or_else(|| lost("tracefs"))?;
+    for (knob, value) in [("max_ratio", "1"), ("strict_limit", "1")] {
+        let path = fs.device.dirty_knob(knob);
+        if path.exists() {
+            let change = bench.run.set_knob(&path, value)?;
+            record.verified.insert(format!("{knob} of the scratch disk"), change.after.unwrap_or_default());
+        }
+    }
+    let path = fs.at.join("flood");
+    loops::remove(&path)?;
+    let mut worker = Worker::start(bench.run, None)?;
+    worker.execute(&Request::Open { path, write: true }, LIMIT)?;
+    let recorder = Recorder::of_stalls(tracefs, record.order, worker.pid(), bench.run)?;
+    let piece = u64::try_from(PIECE).unwrap_or(1);
+    let write = Request::Pwrite { at: 0, length: PIECE, times: all.plan.flood.0 / piece, step: piece };
+    let mut done = Response::default();
+    let (text, clock) = recorder.during(|| {
+        done = worker.execute(&write, LIMIT)?;
+        Ok(())
+    })?;
+    let seen = sleeps(&text, worker.pid(), clock);
+    let mut out = Figures::default();
+    out.time("flood: time", done.took);
+    out.rate("flood: rate", done.bytes.as_f64(), done.took, "bytes/s");
+    out.time("flood: time asleep", Nanos(seen.iter().map(|sleep| sleep.time.0).sum()));
+    seen.iter().for_each(|sleep| out.time(&format!("flood: asleep in {}", sleep.place), sleep.time));
+    record.figures = out.0;
+    record.detail = Some(serde_json::json!({
+        "sleeps": seen.iter().map(|sleep| serde_json::json!({ "in": sleep.place, "times": sleep.times, "ns": sleep.time.0 })).collect::<Vec<_>>(),
+    }));
+    Ok(())
 }

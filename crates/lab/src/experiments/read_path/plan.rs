@@ -1,18 +1,12 @@
 //! What was asked for, what a series has made, and what a run may look at of both.
 
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
 
-use ramline_evidence::Arm;
-use ramline_kernel::{Root, mount};
-use ramline_sandbox::error::{LabError, Result};
-use ramline_sandbox::own_fs::{OwnFs, image_size};
-use ramline_sandbox::requirements::Resources;
-use ramline_units::Bytes;
+use ramline_kernel::mount;
 
-use super::arms::{self, Kind, NAME, On};
+use super::arms::{self, ArmKind, NAME, On};
 use super::recorder::Tracer;
-use crate::params::Params;
+use crate::prelude::*;
 
 /// The file whose calls are recorded.
 pub(super) const FILE: Bytes = Bytes::from_mib(4);
@@ -24,85 +18,86 @@ pub(super) const NEW_FILE: Bytes = Bytes::from_mib(16);
 pub(super) const TWICE_FILE: Bytes = Bytes::from_mib(32);
 
 /// What was asked for.
-#[derive(Debug, Clone)]
-pub(super) struct Plan {
-    pub(super) arms: Vec<Arm>,
-    pub(super) runs: u32,
-    pub(super) seed: u64,
-    pub(super) calls: u64,
-    pub(super) flood: Bytes,
-    pub(super) tracer: String,
-    pub(super) file: Option<PathBuf>,
+#[derive(Debug)]
+pub(super) struct ReadPathPlan {
+    pub arms: Vec<Arm>,
+    pub seed: u64,
+    pub calls: u64,
+    pub flood: Bytes,
+    pub tracer: String,
+    pub file: Option<PathBuf>,
 }
 
-impl Plan {
-    pub(super) fn of(params: &Params) -> Result<Plan> {
+impl ReadPathPlan {
+    pub fn of(params: &Params) -> Result<ReadPathPlan> {
         let flood = params.size("flood").unwrap_or_default();
-        if !(Bytes::from_mib(1)..=Bytes::from_gib(2)).contains(&flood) || !flood.0.is_multiple_of(1 << 20) {
-            let text = format!("a flood of {flood} is not whole MiB from 1 MiB to 2 GiB");
-            return Err(LabError::usage(text, format!("ramline lab run {NAME} --flood 128MiB")));
-        }
-        Ok(Plan {
+        let fits = (Bytes::from_mib(1)..=Bytes::from_gib(2)).contains(&flood) && flood.0.is_multiple_of(1 << 20);
+        let text = format!("a flood of {flood} is not whole MiB from 1 MiB to 2 GiB");
+        refuse_if(!fits, NAME, "--flood 128MiB", text)?;
+        Ok(ReadPathPlan {
             arms: arms::parse(params.list("arms"))?,
-            runs: params.count("runs").and_then(|n| u32::try_from(n).ok()).unwrap_or(7),
-            seed: params.count("seed").unwrap_or(256),
-            calls: params.count("calls").unwrap_or(1_000_000),
+            seed: params.count("seed").unwrap_or_default(),
+            calls: params.count("calls").unwrap_or_default(),
             flood,
-            tracer: params.text("tracer").unwrap_or("auto").to_owned(),
+            tracer: params.text("tracer").unwrap_or_default().to_owned(),
             file: params.path("own-file"),
         })
     }
 
-    pub(super) fn kinds(&self) -> impl Iterator<Item = Kind> + '_ {
+    pub fn kinds(&self) -> impl Iterator<Item = ArmKind> + '_ {
         self.arms.iter().filter_map(|arm| arms::kind(&arm.name))
     }
 
     /// The largest file a look-up is made in.
-    pub(super) fn lookup(&self) -> Bytes {
+    pub fn lookup(&self) -> Bytes {
         self.kinds().fold(Bytes::ZERO, |most, kind| match kind {
-            Kind::Lookup(size) => most.max(size),
+            ArmKind::Lookup(size) => most.max(size),
             _ => most,
         })
     }
 
-    pub(super) fn floods(&self) -> bool {
-        self.kinds().any(|kind| kind == Kind::Flood)
+    /// Some call is recorded by the kernel.
+    pub fn records(&self) -> bool {
+        self.kinds().any(|kind| matches!(kind, ArmKind::Recorded(..) | ArmKind::Flood))
+    }
+
+    pub fn floods(&self) -> bool {
+        self.kinds().any(|kind| kind == ArmKind::Flood)
     }
 
     /// On the disk, all files together.
-    pub(super) fn disk(&self) -> Bytes {
+    pub fn disk(&self) -> Bytes {
         let flood = if self.floods() { image_size(self.flood) } else { Bytes::ZERO };
         FILE + CALLS_FILE + TWICE_FILE + NEW_FILE + self.lookup() + flood
     }
 
     /// In memory: the page cache of those files, and tmpfs.
-    pub(super) fn memory(&self) -> Bytes {
+    pub fn memory(&self) -> Bytes {
         self.disk() + FILE + CALLS_FILE + TWICE_FILE
     }
 }
 
 /// What a series has made.
-#[derive(Debug)]
 pub(super) struct Made {
     /// On the disk.
-    pub(super) dir: PathBuf,
+    pub dir: PathBuf,
     /// A tmpfs.
-    pub(super) tmpfs: PathBuf,
-    pub(super) tracefs: Option<PathBuf>,
-    pub(super) tracer: Tracer,
-    pub(super) fs: Option<OwnFs>,
+    pub tmpfs: PathBuf,
+    pub tracefs: Option<PathBuf>,
+    pub tracer: Tracer,
+    pub fs: Option<OwnFs>,
 }
 
 /// All that a run may look at.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(super) struct All<'a> {
-    pub(super) plan: &'a Plan,
-    pub(super) found: &'a Resources,
-    pub(super) made: &'a Made,
+    pub plan: &'a ReadPathPlan,
+    pub found: &'a Resources,
+    pub made: &'a Made,
 }
 
 impl All<'_> {
-    pub(super) fn dir(&self, on: On) -> &Path {
+    pub fn dir(&self, on: On) -> &Path {
         match on {
             On::Disk => &self.made.dir,
             On::Tmpfs => &self.made.tmpfs,
@@ -110,7 +105,7 @@ impl All<'_> {
     }
 
     /// Type and device of the file system a file is on.
-    pub(super) fn file_system(&self, root: &Root, file: &Path) -> Result<(String, (u32, u32))> {
+    pub fn file_system(&self, root: &Root, file: &Path) -> Result<(String, (u32, u32))> {
         let meta = std::fs::metadata(file).map_err(|error| LabError::file("look at", file, error))?;
         let number = (libc::major(meta.dev()), libc::minor(meta.dev()));
         let full = std::fs::canonicalize(file).map_err(|error| LabError::file("look at", file, error))?;

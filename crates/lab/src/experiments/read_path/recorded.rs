@@ -1,19 +1,11 @@
 //! One call: timed as it is, then recorded. The state it needs is made and proven before each.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
 use ramline_evidence::path::{CallPath, Layer};
-use ramline_evidence::{Better, Figure, RunRecord};
-use ramline_units::Nanos;
 
 use super::arms::{Call, On};
 use super::plan::All;
 use super::recorder::{Recorder, Wanted};
-use crate::experiment::Bench;
-use ramline_sandbox::child::{Request, Response, Worker};
-use ramline_sandbox::error::{LabError, Result};
-use ramline_sandbox::scratch;
+use crate::prelude::*;
 
 /// Bytes of a call.
 const LENGTH: usize = 4096;
@@ -59,21 +51,15 @@ pub fn run(all: All<'_>, call: Call, on: On, record: &mut RunRecord, bench: &mut
 
 /// A file of its own for what must not be there; through the journal.
 fn new_file(dir: &Path, call: Call, bench: &mut Bench<'_>) -> Result<Option<PathBuf>> {
-    if call != Call::WriteNew {
-        return Ok(None);
-    }
-    Ok(Some(bench.run.make_file(&dir.join("ramline-new"), |_| Ok(()))?))
+    let made = (call == Call::WriteNew).then(|| bench.run.make_file(&dir.join("ramline-new"), |_| Ok(())));
+    Ok(made.transpose()?)
 }
 
 /// Makes the state for one call and returns the pages that are cached, proven to be what they should, and the call.
 fn prepare(worker: &mut Worker, call: Call, path: &Path, index: u64) -> Result<(u64, Request)> {
-    let one = |at| {
-        (
-            Request::Pread { at, length: LENGTH, times: 1, step: 0 },
-            Request::Pwrite { at, length: LENGTH, times: 1, step: 0 },
-        )
-    };
-    let (read, write) = one(0);
+    let read = Request::Pread { at: 0, length: LENGTH, times: 1, step: 0 };
+    let write_at = |at| Request::Pwrite { at, length: LENGTH, times: 1, step: 0 };
+    let write = write_at(0);
     let request = match call {
         Call::ReadCold => {
             scratch::evict(path)?;
@@ -88,7 +74,7 @@ fn prepare(worker: &mut Worker, call: Call, path: &Path, index: u64) -> Result<(
             write
         }
         // Beyond the end: that page cannot be there.
-        Call::WriteNew => one(index * u64::try_from(LENGTH).unwrap_or(0)).1,
+        Call::WriteNew => write_at(index * u64::try_from(LENGTH).unwrap_or(0)),
         Call::Fsync => {
             worker.execute(&Request::Fsync, LIMIT)?;
             worker.execute(&write, LIMIT)?;
@@ -98,10 +84,8 @@ fn prepare(worker: &mut Worker, call: Call, path: &Path, index: u64) -> Result<(
     let cached = scratch::cached(path)?;
     let cold = call == Call::ReadCold;
     if cold != (cached == 0) && call != Call::WriteNew {
-        return Err(LabError::Workload(format!(
-            "{cached} pages of {} are in the cache before the call",
-            path.display()
-        )));
+        let text = format!("{cached} pages of {} are in the cache before the call", path.display());
+        return Err(LabError::Workload(text));
     }
     Ok((cached, request))
 }
@@ -131,16 +115,14 @@ fn timed(worker: &mut Worker, call: Call, path: &Path) -> Result<Nanos> {
 fn figures(took: Nanos, seen: &CallPath) -> Vec<Figure> {
     let by = seen.by_layer();
     let asleep = by.get(&Layer::Waiting).copied().unwrap_or_default();
-    let mut out = vec![
-        Figure::new("call: time", took.as_secs_f64(), "s", Better::Lower),
-        Figure::new("call: time recorded", seen.took.as_secs_f64(), "s", Better::Lower),
-        Figure::new("call: time asleep", asleep.as_secs_f64(), "s", Better::Lower),
-        Figure::new("call: steps", (seen.steps.len() as f64) + (seen.cut as f64), "steps", Better::Neither),
-    ];
-    let layers = Layer::ALL.into_iter().filter(|layer| *layer != Layer::Waiting);
-    out.extend(layers.filter_map(|layer| {
-        let time = by.get(&layer)?.as_secs_f64();
-        Some(Figure::new(&format!("recorded in: {}", layer.word()), time, "s", Better::Neither))
-    }));
-    out
+    let mut out = Figures::default();
+    out.time("call: time", took);
+    out.time("call: time recorded", seen.took);
+    out.time("call: time asleep", asleep);
+    out.add("call: steps", (seen.steps.len() as f64) + (seen.cut as f64), "steps", Better::Neither);
+    for layer in Layer::ALL.into_iter().filter(|layer| *layer != Layer::Waiting) {
+        let time = by.get(&layer).map(|time| time.as_secs_f64());
+        out.add(&format!("recorded in: {}", layer.word()), time, "s", Better::Neither);
+    }
+    out.0
 }

@@ -1,17 +1,10 @@
 //! One trace instance, set up to record what one process does: with the best tracer this kernel has.
 
-use std::path::Path;
-use std::time::Duration;
-
-use ramline_act::Run;
+use crate::prelude::*;
 use ramline_evidence::path::CallPath;
-use ramline_kernel::process;
 use ramline_kernel::tracing::{self, Instance};
 use ramline_trace::device_number;
 use ramline_trace::text::{self, Clock};
-use ramline_units::Nanos;
-
-use ramline_sandbox::error::{LabError, Result};
 
 /// Groups of tracepoints of a process, beside those of its file system.
 const GROUPS: [&str; 5] = ["filemap", "readahead", "pagemap", "writeback", "vmscan"];
@@ -109,7 +102,6 @@ pub struct Wanted<'a> {
 }
 
 /// An instance that is ready.
-#[derive(Debug)]
 pub struct Recorder {
     instance: Instance,
     tracer: Tracer,
@@ -120,6 +112,15 @@ pub struct Recorder {
 /// Each tracepoint with the functions it stands in: what a kernel without a function tracer can tell of them. Not every one can.
 fn with_stacks(instance: &Instance) {
     drop(instance.set("options/stacktrace", "1"));
+}
+
+/// A tracepoint this kernel does not have is not missed; one that knows no such field goes by the process.
+fn enable(instance: &Instance, event: &str, filter: &str, of_pid: &str) {
+    if instance.has(&format!("events/{event}/enable")) {
+        let filtered = instance.set(&format!("events/{event}/filter"), filter);
+        drop(filtered.or_else(|_| instance.set(&format!("events/{event}/filter"), of_pid)));
+        drop(instance.set(&format!("events/{event}/enable"), "1"));
+    }
 }
 
 impl Recorder {
@@ -134,14 +135,7 @@ impl Recorder {
         instance.set("trace_clock", if ticks { "x86-tsc" } else { "mono" })?;
         let pid = wanted.pid;
         let of_pid = format!("common_pid == {pid}");
-        let enable = |event: &str, filter: &str| {
-            // A tracepoint this kernel does not have is not missed; one that knows no such field goes by the process.
-            if instance.has(&format!("events/{event}/enable")) {
-                let filtered = instance.set(&format!("events/{event}/filter"), filter);
-                drop(filtered.or_else(|_| instance.set(&format!("events/{event}/filter"), &of_pid)));
-                drop(instance.set(&format!("events/{event}/enable"), "1"));
-            }
-        };
+        let enable = |event: &str, filter: &str| enable(&instance, event, filter, &of_pid);
         for call in CALLS {
             enable(&format!("syscalls/sys_enter_{call}"), &of_pid);
             enable(&format!("syscalls/sys_exit_{call}"), &of_pid);
@@ -186,10 +180,7 @@ impl Recorder {
         let events = ["syscalls/sys_enter_pwrite64", "syscalls/sys_exit_pwrite64", "block", "jbd2", "vmscan"];
         let dirty = ["writeback/balance_dirty_pages", "writeback/folio_wait_writeback", "writeback/writeback_wait"];
         for event in events.iter().chain(&dirty) {
-            if instance.has(&format!("events/{event}/enable")) {
-                drop(instance.set(&format!("events/{event}/filter"), &of_pid));
-                drop(instance.set(&format!("events/{event}/enable"), "1"));
-            }
+            enable(&instance, event, &of_pid, &of_pid);
         }
         instance.set("events/sched/sched_switch/filter", &format!("prev_pid == {pid} || next_pid == {pid}"))?;
         instance.set("events/sched/sched_switch/enable", "1")?;

@@ -1,29 +1,17 @@
 //! One run of tmpfs-vs-disk: one place, made fresh, and all operations in it.
-//!
-//! What it is not: the order of runs; that is the engine's.
 
-use ramline_evidence::{RunRecord, Verdict};
-use ramline_gather::gather;
-use ramline_kernel::cgroup::Group;
-use ramline_snapshot::Wanted;
-use ramline_units::{Bytes, Limit};
-use serde_json::json;
-
-use super::settings::Settings;
-use crate::experiment::Bench;
+use super::Settings;
 use crate::fileops::child::{self, Performed};
-use crate::fileops::ground::{Ground, Grounds, Kind, Place};
-use crate::fileops::pressure::{self, Look};
+use crate::fileops::ground::{Ground, GroundPlace, Grounds, PlaceKind};
+use crate::fileops::pressure::{self, Look, PressureSeen};
 use crate::fileops::{FileTask, Op, figures};
-use ramline_sandbox::error::Result;
-use ramline_sandbox::requirements::{PRIORITY, Resources};
-use ramline_sandbox::{group, observe};
+use crate::prelude::*;
 
 /// One run in one place.
 pub struct Once<'a, 'b> {
     pub settings: &'a Settings,
     pub found: &'a Resources,
-    pub place: &'a Place,
+    pub place: &'a GroundPlace,
     pub grounds: &'a Grounds,
     pub record: &'a mut RunRecord,
     pub bench: &'a mut Bench<'b>,
@@ -39,7 +27,7 @@ impl Once<'_, '_> {
         self.record.notes.extend(child::settle(self.bench)?);
         // Swap first: the undo goes backwards and empties the group before the area is switched off.
         if self.settings.presses() {
-            let file = self.grounds.base().join("swap");
+            let file = self.grounds.base.join("swap");
             let file = self.bench.run.make_swap_file(&file, self.settings.swap_file())?;
             self.bench.run.swap_on(&file, Some(PRIORITY))?;
         }
@@ -108,7 +96,7 @@ impl Once<'_, '_> {
         child::perform(self.bench, Some(group), &task, self.settings.timeout, None)
     }
 
-    fn press(&mut self, ground: &Ground) -> Result<(Performed, Option<pressure::Seen>)> {
+    fn press(&mut self, ground: &Ground) -> Result<(Performed, Option<PressureSeen>)> {
         let limit = self.settings.tight();
         let group = self.group(1, limit)?;
         let task = self.task(Op::Pressure, ground);
@@ -128,7 +116,7 @@ impl Once<'_, '_> {
 
     /// What huge pages there are now: the option is a wish, and only a file whose size is known before it is written gets them.
     fn huge(&mut self, op: Op) {
-        if !matches!(self.place.kind, Kind::Tmpfs { huge: true, .. }) {
+        if !matches!(self.place.kind, PlaceKind::Tmpfs { huge: true, .. }) {
             return;
         }
         let seen = gather(self.bench.root, Wanted { meminfo: true, ..Wanted::NOTHING });
@@ -137,7 +125,7 @@ impl Once<'_, '_> {
         }
     }
 
-    fn take(&mut self, op: Op, ended: &Performed, seen: Option<&pressure::Seen>) {
+    fn take(&mut self, op: Op, ended: &Performed, seen: Option<&PressureSeen>) {
         let report = match ended {
             Ok(report) => report,
             Err(verdict) => {
@@ -162,7 +150,7 @@ impl Once<'_, '_> {
     }
 }
 
-fn raw_of(ended: &Performed, seen: Option<&pressure::Seen>) -> serde_json::Value {
+fn raw_of(ended: &Performed, seen: Option<&PressureSeen>) -> serde_json::Value {
     match ended {
         Ok(report) => json!({ "said": report, "seen": seen }),
         Err(verdict) => json!({ "error": verdict.reason(), "seen": seen }),

@@ -10,8 +10,10 @@ const TAIL: usize = 30;
 /// What is told by a guest's console.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Console {
-    tail: VecDeque<String>,
-    up: bool,
+    /// Its last lines.
+    pub tail: VecDeque<String>,
+    /// Its first line has come.
+    pub is_up: bool,
     trouble: Option<String>,
     panic: Option<String>,
 }
@@ -20,7 +22,7 @@ impl Console {
     /// Takes in one line.
     pub fn hear(&mut self, line: &str) {
         let text = without_stamp(line);
-        self.up |= text.contains(FIRST_LINE);
+        self.is_up |= text.contains(FIRST_LINE);
         if let Some((_, why)) = text.split_once("Kernel panic - not syncing: ") {
             self.panic.get_or_insert_with(|| why.to_owned());
         } else if let Some((_, why)) = text.split_once(TROUBLE) {
@@ -35,18 +37,6 @@ impl Console {
             self.tail.pop_front();
         }
         self.tail.push_back(line.to_owned());
-    }
-
-    /// Its first line has come.
-    #[must_use]
-    pub const fn is_up(&self) -> bool {
-        self.up
-    }
-
-    /// Its last lines.
-    #[must_use]
-    pub const fn tail(&self) -> &VecDeque<String> {
-        &self.tail
     }
 
     /// Why the guest ended without a result, as far as its console tells.

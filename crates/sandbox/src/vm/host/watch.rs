@@ -20,36 +20,23 @@ const TICK: Duration = Duration::from_millis(50);
 /// How often this machine's own memory is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// The time a guest has for each part of its life. Emulation on a busy machine is what these are made for.
+/// A guest whose workload goes on says something at least this often.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// The time a guest has for the parts of its life. Emulation on a busy machine is what these are made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
     /// From the start to its first line.
     pub first_line: Duration,
-    /// From there until it is set up.
-    pub set_up: Duration,
-    /// The fill.
-    pub fill: Duration,
-    /// The rounds; the workload ends those itself before.
+    /// What the rounds may take; the workload ends them itself before.
     pub rounds: Duration,
-    /// From the last report to the end.
-    pub ending: Duration,
-    /// Without a word in between.
-    pub silence: Duration,
 }
 
 impl Patience {
     /// For a run whose rounds may take `timeout`.
     #[must_use]
-    pub fn for_rounds(timeout: Duration) -> Patience {
-        let seconds = Duration::from_secs;
-        Patience {
-            first_line: seconds(120),
-            set_up: seconds(90),
-            fill: seconds(60).max(timeout.saturating_mul(3)),
-            rounds: timeout.saturating_add(seconds(20)),
-            ending: seconds(30),
-            silence: seconds(30),
-        }
+    pub const fn for_rounds(timeout: Duration) -> Patience {
+        Patience { first_line: Duration::from_secs(120), rounds: timeout }
     }
 }
 
@@ -142,17 +129,19 @@ impl GuestWatch {
     pub fn next(&mut self) -> Result<Next> {
         loop {
             match self.qemu.next_event()? {
-                Event::Report(FromGuest::Message(message)) | Event::Waiting(FromGuest::Message(message)) => {
+                Event::Report(FromGuest::Message(message)) => {
                     self.heard = Instant::now();
                     self.alive();
                     return Ok(Next::Message(message));
                 }
-                Event::Report(FromGuest::Console(line)) | Event::Waiting(FromGuest::Console(line)) => {
+                Event::Report(FromGuest::Console(line)) => {
                     self.console.hear(&line);
-                    if self.console.is_up() {
+                    if self.console.is_up {
                         self.alive();
                     }
                 }
+                // Nothing that comes from a guest waits.
+                Event::Waiting(_) => {}
                 Event::Tick => {
                     if let Some(why) = self.short()? {
                         return Ok(Next::Short(why));
@@ -186,20 +175,19 @@ impl GuestWatch {
     }
 
     fn late(&self) -> Option<String> {
+        let (seconds, rounds) = (Duration::from_secs, self.patience.rounds);
         let (limit, what) = match self.part {
             Part::FirstLine => (self.patience.first_line, "its first line did not come"),
-            Part::SetUp => (self.patience.set_up, "it was not set up"),
-            Part::Fill => (self.patience.fill, "the data was not filled"),
-            Part::Rounds => (self.patience.rounds, "the rounds did not end"),
-            Part::Ending => (self.patience.ending, "it did not end after its last word"),
+            Part::SetUp => (seconds(90), "it was not set up"),
+            Part::Fill => (seconds(60).max(rounds.saturating_mul(3)), "the data was not filled"),
+            Part::Rounds => (rounds.saturating_add(seconds(20)), "the rounds did not end"),
+            Part::Ending => (seconds(30), "it did not end after its last word"),
         };
         if self.since.elapsed() > limit {
             return Some(format!("{what} within {:.0} s", limit.as_secs_f64()));
         }
-        let quiet = matches!(self.part, Part::Fill | Part::Rounds) && self.heard.elapsed() > self.patience.silence;
-        quiet.then(|| {
-            format!("nothing was heard from the guest for {:.0} s; {what}", self.patience.silence.as_secs_f64())
-        })
+        let quiet = matches!(self.part, Part::Fill | Part::Rounds) && self.heard.elapsed() > SILENCE;
+        quiet.then(|| format!("nothing was heard from the guest for {} s; {what}", SILENCE.as_secs()))
     }
 
     /// The verdict of one that is late. Before the workload runs such a guest hangs. After that it thrashes: what cannot be
@@ -217,7 +205,7 @@ impl GuestWatch {
     pub fn why_gone(&mut self) -> String {
         let complaint = self.complaints.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
         let complaint = complaint.trim();
-        self.console.why().unwrap_or_else(|| match (complaint.lines().last(), self.console.tail().back()) {
+        self.console.why().unwrap_or_else(|| match (complaint.lines().last(), self.console.tail.back()) {
             (None, None) => "the guest ended without a word".to_owned(),
             (None, Some(said)) => format!("the guest ended without a result; its last line: {}", said.escape_debug()),
             (Some(complaint), _) => format!("QEMU: {complaint}"),

@@ -4,15 +4,11 @@
 //! lies on the scratch place itself and is read with the read-ahead of its disk, which is recorded. What it is not: less of a
 //! sandbox; limits, watchdog and journal are the same.
 
-use ramline_kernel::Root;
-use ramline_kernel::cgroup::{Hierarchy, Version};
 use ramline_kernel::place::Place;
-use ramline_model::settings::{self as table, Knob, Reach};
-use ramline_units::Bytes;
+use ramline_model::settings::{self as table, Reach};
 
 use super::super::settings::{NAME, Settings};
-use ramline_sandbox::arm;
-use ramline_sandbox::requirements::Reason;
+use crate::prelude::*;
 
 /// Gives ramline a group of its own.
 const SCOPE: &str = "systemd-run --user --scope -p Delegate=yes ramline lab run";
@@ -51,7 +47,7 @@ fn why(knob: Knob) -> &'static str {
 }
 
 /// What the code is read with: the read-ahead of the disk, whatever it is, unless another was asked for.
-pub fn read_ahead(root: &Root, settings: &Settings, place: &Place) -> Result<Bytes, Reason> {
+pub fn read_ahead(root: &Root, settings: &Settings, place: &Place) -> std::result::Result<Bytes, Reason> {
     let disk = place.device.as_deref().unwrap_or("its disk");
     let asked = settings.read_aheads.first().copied().unwrap_or_default();
     let unknown = || {

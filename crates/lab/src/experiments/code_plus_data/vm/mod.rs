@@ -13,16 +13,12 @@ pub mod options;
 pub mod plan;
 pub mod series;
 
-use ramline_kernel::Root;
-
-use crate::experiment::Series;
-use crate::params::Params;
-use ramline_sandbox::error::Result;
+use crate::prelude::*;
 
 /// Checks the values against the machine; nothing is touched.
 ///
 /// # Errors
 /// Every reason why it cannot begin, with the numbers and what would make it possible.
-pub fn open(root: &Root, params: &Params) -> Result<Box<dyn Series>> {
-    Ok(Box::new(series::VmSeries::new(plan::VmPlan::checked(root, params)?)))
+pub fn open(root: &Root, params: &Params) -> Result<PlannedSeries> {
+    Ok(series::planned(plan::VmPlan::checked(root, params)?))
 }

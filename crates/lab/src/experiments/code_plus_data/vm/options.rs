@@ -1,16 +1,7 @@
 //! What a series in virtual machines was asked for, beside what every series of code-plus-data takes.
-//!
-//! What it is not: checked against the machine; that is [`super::open`].
-
-use std::path::PathBuf;
-
-use ramline_evidence::{Arm, SwapKind};
-use ramline_units::Bytes;
 
 use super::super::settings::Settings;
-use crate::params::{Kind, Parameter, Params, row};
-use ramline_sandbox::arm;
-use ramline_sandbox::error::{LabError, Result};
+use crate::prelude::*;
 use ramline_sandbox::vm::qemu::Accel;
 
 /// The options; none has a default, so that one given without `--sandbox vm` is noticed.
@@ -18,20 +9,20 @@ pub const PARAMETERS: &[Parameter] = &[
     row("kernel", Kind::Text, None, "Virtual machine: the kernel, a vmlinuz or a name such as 6.12"),
     row("modules", Kind::Path, None, "Virtual machine: folder with the kernel's modules, when it is not beside it"),
     row("guest-binary", Kind::Path, None, "Virtual machine: a static ramline to run inside, when this one is not"),
-    row("memory", Kind::Size, None, "Virtual machine: memory (512MiB)"),
+    params::size("memory", "Virtual machine: memory (512MiB)"),
     row("cpus", Kind::Count(1, 16), None, "Virtual machine: processors (1)"),
-    row("swap-disk", Kind::Size, None, "Virtual machine: size of the swap disk (16 units, more with ballast)"),
+    params::size("swap-disk", "Virtual machine: size of the swap disk (16 units, more with ballast)"),
     row("lru", Kind::List, None, "Virtual machine: settings also by page lists, comma-separated: classic, mglru"),
     row("sysctl", Kind::List, None, "Virtual machine: settings, comma-separated: vm.page-cluster=0"),
     row("accel", Kind::Word(&["auto", "kvm", "tcg"]), None, "Virtual machine: how the processor is made (auto)"),
 ];
 
-/// What runs when nobody names arms: a fresh guest has no swap that could be taken as it is.
+/// What runs when no arms are named: a fresh guest has no swap that could be taken as it is.
 const DEFAULT_ARMS: [&str; 2] = ["swap:60", "no-swap"];
 
 /// What was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct GuestOptions {
     /// The kernel as written.
     pub kernel: String,
     /// Folder of its modules.
@@ -45,7 +36,7 @@ pub struct Options {
     /// Size of the swap disk; `None`: as the workload needs.
     pub swap_disk: Option<Bytes>,
     /// Page lists as a dimension of arms; empty: as the kernel has them.
-    pub lru: Vec<Lru>,
+    pub lru: Vec<String>,
     /// Settings of the guest's kernel.
     pub sysctls: Vec<(String, String)>,
     /// How the processor is made; `None`: whichever works.
@@ -54,56 +45,29 @@ pub struct Options {
     pub unit: Option<Bytes>,
 }
 
-/// Which page lists reclaim works on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lru {
-    /// Active and inactive lists.
-    Classic,
-    /// The multi-generational LRU.
-    Mglru,
-}
+const EXAMPLE: &str = "code-plus-data --sandbox vm --kernel 6.12";
 
-impl Lru {
-    /// As on the command line.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Lru::Classic => "classic",
-            Lru::Mglru => "mglru",
-        }
-    }
-}
-
-fn wrong<T>(message: impl Into<String>, hint: &str) -> Result<T> {
-    Err(LabError::usage(message, format!("ramline lab run code-plus-data --sandbox vm --kernel 6.12 {hint}")))
-}
-
-impl Options {
+impl GuestOptions {
     /// From the parameters of a series.
     ///
     /// # Errors
     /// What cannot be meant, with what can.
-    pub fn of(params: &Params) -> Result<Options> {
-        let Some(kernel) = params.text("kernel") else {
-            return wrong("a virtual machine needs a kernel", "");
-        };
-        if params.size("limit").is_some() {
-            return wrong("--limit is for a group; in a virtual machine the limit is its memory", "--memory 512MiB");
-        }
-        if params.switch("stale-statistics") {
-            return wrong("--stale-statistics is for a group; a whole machine's statistics are never stale", "");
-        }
-        let memory = params.size("memory").unwrap_or(Bytes::from_mib(512));
-        if memory < Bytes::from_mib(128) {
-            return wrong(format!("{memory} are too little for a guest; 128 MiB are the least"), "--memory 256MiB");
-        }
-        let unit = params.size("unit");
-        if unit
-            .is_some_and(|unit| unit < Bytes::from_mib(1) || unit.0.checked_mul(12).is_none_or(|most| most > memory.0))
-        {
-            return wrong("the unit must be at least 1 MiB, and 12 of them must fit into --memory", "--unit 16MiB");
-        }
-        Ok(Options {
+    pub fn of(params: &Params) -> Result<GuestOptions> {
+        let refuse = |wrong: bool, option: &str, text: &str| refuse_if(wrong, EXAMPLE, option, text);
+        let kernel = params.text("kernel").unwrap_or_default();
+        refuse(kernel.is_empty(), "", "a virtual machine needs a kernel")?;
+        let text = "--limit is for a group; in a virtual machine the limit is its memory";
+        refuse(params.size("limit").is_some(), "--memory 512MiB", text)?;
+        let text = "--stale-statistics is for a group; a whole machine's statistics are never stale";
+        refuse(params.switch("stale-statistics"), "", text)?;
+        let (memory, unit) = (params.size("memory").unwrap_or(Bytes::from_mib(512)), params.size("unit"));
+        let text = format!("{memory} are too little for a guest; 128 MiB are the least");
+        refuse(memory < Bytes::from_mib(128), "--memory 256MiB", &text)?;
+        let fits =
+            |unit: Bytes| unit >= Bytes::from_mib(1) && unit.0.checked_mul(12).is_some_and(|all| all <= memory.0);
+        let text = "the unit must be at least 1 MiB, and 12 of them must fit into --memory";
+        refuse(!unit.is_none_or(fits), "--unit 16MiB", text)?;
+        Ok(GuestOptions {
             kernel: kernel.to_owned(),
             modules: params.path("modules"),
             binary: params.path("guest-binary"),
@@ -132,28 +96,26 @@ impl Options {
         } else {
             settings.arms.clone()
         };
-        if plain.iter().any(|arm| arm.swap == SwapKind::AsConfigured) {
-            return wrong("as-configured: a fresh machine has no configured swap", "--arms swap:60,no-swap");
-        }
+        let configured = plain.iter().any(|arm| arm.swap == SwapKind::AsConfigured);
+        let text = "as-configured: a fresh machine has no configured swap";
+        refuse_if(configured, EXAMPLE, "--arms swap:60,no-swap", text)?;
         let crossed = Settings { arms: plain, ..settings.clone() }.crossed()?;
         if self.lru.is_empty() {
             return Ok(crossed);
         }
-        let with = |arm: &Arm, lru: Lru| Arm {
-            name: format!("{} {}", arm.name, lru.word()),
-            settings: arm.settings.clone().into_iter().chain([("lru".to_owned(), lru.word().to_owned())]).collect(),
+        let with = |arm: &Arm, lru: &String| Arm {
+            name: format!("{} {lru}", arm.name),
+            settings: arm.settings.clone().into_iter().chain([("lru".to_owned(), lru.clone())]).collect(),
             ..arm.clone()
         };
-        Ok(crossed.iter().flat_map(|arm| self.lru.iter().map(|lru| with(arm, *lru))).collect())
+        Ok(crossed.iter().flat_map(|arm| self.lru.iter().map(|lru| with(arm, lru))).collect())
     }
 }
 
-fn lru(text: &str) -> Result<Lru> {
-    match text {
-        "classic" => Ok(Lru::Classic),
-        "mglru" => Ok(Lru::Mglru),
-        _ => wrong(format!("'{}' is neither classic nor mglru", text.escape_debug()), "--lru classic,mglru"),
-    }
+fn lru(text: &str) -> Result<String> {
+    let why = format!("'{}' is neither classic nor mglru", text.escape_debug());
+    refuse_if(!matches!(text, "classic" | "mglru"), EXAMPLE, "--lru classic,mglru", why)?;
+    Ok(text.to_owned())
 }
 
 /// `vm.page-cluster=0`: names as sysctl has them, so that no path outside /proc/sys can be meant.
@@ -162,10 +124,11 @@ fn sysctl(text: &str) -> Result<(String, String)> {
     let name_ok = |name: &str| {
         name.split('.').count() > 1 && name.split('.').all(|part| !part.is_empty() && part.chars().all(plain))
     };
-    match text.split_once('=') {
-        Some((name, value)) if name_ok(name) && !value.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => wrong(format!("'{}' is no setting and its value", text.escape_debug()), "--sysctl vm.page-cluster=0"),
-    }
+    let pair = text.split_once('=').filter(|(name, value)| name_ok(name) && !value.is_empty());
+    let why = format!("'{}' is no setting and its value", text.escape_debug());
+    refuse_if(pair.is_none(), EXAMPLE, "--sysctl vm.page-cluster=0", why)?;
+    let (name, value) = pair.unwrap_or_default();
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 #[cfg(test)]
@@ -184,7 +147,7 @@ mod tests {
     #[test]
     fn what_makes_no_sense_in_a_guest_is_refused_with_what_does() {
         let told = |values: &[(&str, &str)], what: &str| {
-            let error = Options::of(&given(values)).unwrap_err().to_string();
+            let error = GuestOptions::of(&given(values)).unwrap_err().to_string();
             assert!(error.contains(what) && error.contains("try: ramline"), "{error}");
         };
         told(&[], "needs a kernel");
@@ -201,7 +164,7 @@ mod tests {
     fn page_lists_are_a_dimension_of_arms_and_a_fresh_machine_has_arms_of_its_own() {
         let arms = |values: &[(&str, &str)]| -> Vec<String> {
             let params = given(values);
-            let arms = Options::of(&params).unwrap().arms(&Settings::of(&params).unwrap()).unwrap();
+            let arms = GuestOptions::of(&params).unwrap().arms(&Settings::of(&params).unwrap()).unwrap();
             arms.into_iter().map(|arm| arm.name).collect()
         };
         assert_eq!(arms(&[("kernel", "6.1")]), ["swap:60 text", "no-swap text"]);

@@ -1,24 +1,16 @@
 //! Requirements of a series in virtual machines, looked at before anything is made.
-//!
-//! What it is not: a boot. Whether the guest comes up is seen by the first one, which also measures its memory.
 
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use ramline_evidence::{Arm, SwapKind};
 use ramline_gather::quiet;
+use ramline_kernel::input;
 use ramline_kernel::mount::Journalled;
 use ramline_kernel::place::Place;
-use ramline_kernel::{Root, input, process};
-use ramline_units::Bytes;
 
 use super::super::settings::{CODE_UNITS, NAME, Settings};
-use super::options::Options;
-use crate::params::Params;
-use ramline_sandbox::arm;
-use ramline_sandbox::error::Result;
-use ramline_sandbox::own_fs::image_size;
-use ramline_sandbox::requirements::{BUSY_LIMIT, Caller, Check, LOOK, Reason, Tool};
+use super::options::GuestOptions;
+use crate::prelude::*;
+use ramline_sandbox::requirements::{BUSY_LIMIT, LOOK};
 use ramline_sandbox::vm::cpio::Archive;
 use ramline_sandbox::vm::image::{self, Kernel};
 use ramline_sandbox::vm::modules::{self, Dependencies};
@@ -28,7 +20,7 @@ use ramline_sandbox::vm::qemu::{OVERHEAD, PROGRAM};
 #[derive(Debug, Clone)]
 pub struct VmPlan {
     /// What was asked of the guest.
-    pub options: Options,
+    pub options: GuestOptions,
     /// What was asked of the workload; its unit is set once the guest has been measured.
     pub settings: Settings,
     /// Arms with fills and page lists.
@@ -55,7 +47,7 @@ impl VmPlan {
     /// # Errors
     /// Values that make no sense, or `Refused` with every reason.
     pub fn checked(root: &Root, params: &Params) -> Result<VmPlan> {
-        let options = Options::of(params)?;
+        let options = GuestOptions::of(params)?;
         // The unit is checked by the options: a guest's need not be a whole number of MiB.
         let settings = Settings { unit: Bytes::from_mib(32), ..Settings::of(params)? };
         settings.check()?;
@@ -116,7 +108,7 @@ fn emulator() -> std::result::Result<String, Reason> {
 }
 
 /// Initramfs, code twice (as a file, and in its image), and a swap disk.
-fn scratch_needed(options: &Options, settings: &Settings, arms: &[Arm], program: Bytes) -> Bytes {
+fn scratch_needed(options: &GuestOptions, settings: &Settings, arms: &[Arm], program: Bytes) -> Bytes {
     let unit = options.unit.unwrap_or(Bytes(options.memory.0 / 16));
     let sized = Settings { unit, ..settings.clone() };
     let image = image_size(sized.units(CODE_UNITS));
@@ -161,7 +153,6 @@ fn initramfs(kernel: &Kernel, found: &Dependencies, arms: &[Arm], program: &[u8]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ramline_sandbox::arm;
 
     #[test]
     fn a_kernel_without_a_disk_driver_or_zram_is_refused_by_their_names() {
@@ -180,7 +171,7 @@ mod tests {
         let params = Params::defaults(&super::super::super::table());
         let mut given = params;
         given.set(&super::super::super::table(), "kernel", vec!["x".to_owned()]).unwrap();
-        let (options, settings) = (Options::of(&given).unwrap(), Settings::default());
+        let (options, settings) = (GuestOptions::of(&given).unwrap(), Settings::default());
         let needed = |text: &str| scratch_needed(&options, &settings, &[arm::parse(text).unwrap()], Bytes::ZERO);
         assert_eq!(needed("swap:60").checked_sub(needed("no-swap")), Some(Bytes::from_mib(512)));
         assert_eq!(needed("zram:60"), needed("no-swap"));

@@ -3,28 +3,17 @@
 //! What it is not: a benchmark of seconds. The unit is a sixteenth of the memory the guest had available when it was measured,
 //! so 17 units of code and data are one too many, in every arm alike.
 
-use std::path::PathBuf;
-use std::time::Duration;
+use ramline_evidence::Reclaim;
 
-use ramline_evidence::{Arm, Better, Figure, Phase, Reclaim, RunRecord};
-use ramline_kernel::Root;
-use ramline_units::Bytes;
-
-use super::super::log::WorkLog;
-use super::super::report::{WorkReport, WorkTask};
+use super::super::report::{WorkLog, WorkReport, WorkTask};
 use super::super::settings::{CODE_UNITS, Settings};
-use super::options::Lru;
 use super::plan::VmPlan;
-use crate::experiment::{Bench, Series};
-use ramline_sandbox::child::End;
-use ramline_sandbox::error::{LabError, Result, first_line};
-use ramline_sandbox::own_fs::image_size;
+use crate::prelude::*;
 use ramline_sandbox::vm::guest::CODE_FILE;
 use ramline_sandbox::vm::host::Patience;
 use ramline_sandbox::vm::host::{self, GuestLog, Measured, Part};
 use ramline_sandbox::vm::message::{GuestWork, Orders};
 use ramline_sandbox::vm::qemu::{Accel, Guest};
-use ramline_sandbox::{arm, observe, scratch};
 
 /// A guest made by the processor itself must say its first line within this time, or it is emulated.
 const KVM_PATIENCE: Duration = Duration::from_secs(5);
@@ -32,14 +21,12 @@ const KVM_PATIENCE: Duration = Duration::from_secs(5);
 const GRAIN: u64 = 64 << 10;
 
 /// One series.
-#[derive(Debug)]
-pub struct VmSeries {
+struct VmSeries {
     plan: VmPlan,
     made: Option<Made>,
 }
 
 /// What all runs share.
-#[derive(Debug)]
 struct Made {
     dir: PathBuf,
     initrd: PathBuf,
@@ -50,13 +37,37 @@ struct Made {
     notes: Vec<String>,
 }
 
-impl VmSeries {
-    /// From a plan.
-    #[must_use]
-    pub const fn new(plan: VmPlan) -> VmSeries {
-        VmSeries { plan, made: None }
-    }
+/// The series of a plan.
+#[must_use]
+pub fn planned(plan: VmPlan) -> PlannedSeries {
+    let VmPlan { options, settings, arms, kernel, place, .. } = &plan;
+    let own = |unit: Bytes| unit.to_string();
+    let unit = options.unit.map_or_else(|| "a sixteenth of the memory available in the guest".to_owned(), own);
+    let (count, seconds) = (counted(arms.len(), "settings", settings.runs), settings.timeout.as_secs());
+    let sentences = vec![
+        format!("{count}; each one boot and at most {seconds} s of rounds"),
+        format!(
+            "in a virtual machine: {}, {} of memory, processors: {}; one unit is {unit}",
+            kernel.release.as_deref().unwrap_or("a kernel that does not name itself"),
+            options.memory,
+            options.cpus
+        ),
+        format!(
+            "takes up to {} of this machine's memory, and {} below {} ({}), removed afterwards",
+            plan.memory,
+            plan.scratch,
+            place.dir.display(),
+            place.fs_type
+        ),
+    ];
+    // A boot, the fill, the rounds and the end, emulated.
+    let longest_run = settings.timeout.saturating_mul(2).saturating_add(Duration::from_secs(40));
+    let (arms, runs, doubts) = (arms.clone(), settings.runs, plan.doubts.clone());
+    let work = Box::new(VmSeries { plan, made: None });
+    PlannedSeries { arms, runs, sentences, global: Vec::new(), doubts, longest_run, work }
+}
 
+impl VmSeries {
     fn guest(&self, initrd: PathBuf, accel: Accel) -> Guest {
         let options = &self.plan.options;
         Guest {
@@ -117,50 +128,6 @@ fn has_kvm() -> bool {
 }
 
 impl Series for VmSeries {
-    fn arms(&self) -> &[Arm] {
-        &self.plan.arms
-    }
-
-    fn runs(&self) -> u32 {
-        self.plan.settings.runs
-    }
-
-    fn lines(&self) -> Vec<String> {
-        let VmPlan { options, settings, arms, kernel, place, .. } = &self.plan;
-        let runs = arms.len().saturating_mul(usize::try_from(settings.runs).unwrap_or(usize::MAX));
-        let unit = options
-            .unit
-            .map_or_else(|| "a sixteenth of the memory available in the guest".to_owned(), |unit| unit.to_string());
-        let mut lines = vec![
-            format!(
-                "{runs} runs: {} settings, {} times each, interleaved; each one boot and at most {} s of rounds",
-                arms.len(),
-                settings.runs,
-                settings.timeout.as_secs()
-            ),
-            format!(
-                "in a virtual machine: {}, {} of memory, processors: {}; one unit is {unit}",
-                kernel.release.as_deref().unwrap_or("a kernel that does not name itself"),
-                options.memory,
-                options.cpus
-            ),
-            format!(
-                "takes up to {} of this machine's memory, and {} below {} ({}), removed afterwards",
-                self.plan.memory,
-                self.plan.scratch,
-                place.dir.display(),
-                place.fs_type
-            ),
-        ];
-        lines.extend(self.plan.doubts.iter().map(|what| format!("doubt: {what}")));
-        lines
-    }
-
-    fn longest_run(&self) -> Duration {
-        // A boot, the fill, the rounds and the end, emulated.
-        self.plan.settings.timeout.saturating_mul(2).saturating_add(Duration::from_secs(40))
-    }
-
     fn prepare(&mut self, bench: &mut Bench<'_>) -> Result<()> {
         let dir = scratch::own_dir(&self.plan.place.dir, bench.run)?;
         let bytes = std::mem::take(&mut self.plan.initramfs);
@@ -184,7 +151,7 @@ impl Series for VmSeries {
     }
 
     fn once(&mut self, arm: &Arm, record: &mut RunRecord, bench: &mut Bench<'_>) -> Result<()> {
-        let made = self.made.as_ref().ok_or_else(|| LabError::Workload("no guest was measured".to_owned()))?;
+        let made = prepared(&self.made)?;
         let options = &self.plan.options;
         let mut guest = self.guest(made.initrd.clone(), made.accel);
         guest.code = Some(made.code.clone());
@@ -198,7 +165,7 @@ impl Series for VmSeries {
             swap: arm.swap.clone(),
             zram_size: made.settings.zram_size(&arm.swap),
             swappiness: arm.swappiness,
-            mglru: arm.settings.get("lru").map(|word| word == Lru::Mglru.word()),
+            mglru: arm.settings.get("lru").map(|word| word == "mglru"),
             sysctls: options.sysctls.clone(),
             read_ahead: made.settings.read_ahead(arm),
             work: Some(work(&made.settings.task(arm, PathBuf::from(CODE_FILE))?)?),
@@ -213,7 +180,7 @@ impl Series for VmSeries {
 }
 
 fn work(task: &WorkTask) -> Result<GuestWork> {
-    let shared = task.shared;
+    let shared = task.workload.shared;
     let task = serde_json::to_value(task).map_err(|error| LabError::Workload(error.to_string()))?;
     Ok(GuestWork { kind: super::super::NAME.to_owned(), task, shared })
 }
@@ -266,21 +233,19 @@ fn conclude(record: &mut RunRecord) {
     let faults = record.reclaim.major_faults;
     record.reclaim = reclaim(record, faults);
     record.figures = ramline_evidence::work::figures(record);
+    let mut out = Figures(std::mem::take(&mut record.figures));
     let delta = |name: &str| record.growth(name);
-    let who = [
-        ("taken by kswapd", delta("vm.pgsteal_kswapd")),
-        ("taken directly", delta("vm.pgsteal_direct")),
-        ("looked at by kswapd", delta("vm.pgscan_kswapd")),
-        ("looked at directly", delta("vm.pgscan_direct")),
-        // zswap's hits never become swap-ins of a device.
-        ("stored in zswap", delta("vm.zswpout").filter(|count| *count > 0)),
-        ("loaded from zswap", delta("vm.zswpin").filter(|count| *count > 0)),
-    ];
-    let figures =
-        who.into_iter().filter_map(|(name, count)| Some(Figure::new(name, count? as f64, "pages", Better::Neither)));
-    record.figures.extend(figures);
+    let mut count = |name: &str, count| out.pages(name, count, Better::Neither);
+    count("taken by kswapd", delta("vm.pgsteal_kswapd"));
+    count("taken directly", delta("vm.pgsteal_direct"));
+    count("looked at by kswapd", delta("vm.pgscan_kswapd"));
+    count("looked at directly", delta("vm.pgscan_direct"));
+    // zswap's hits never become swap-ins of a device.
+    count("stored in zswap", delta("vm.zswpout").filter(|count| *count > 0));
+    count("loaded from zswap", delta("vm.zswpin").filter(|count| *count > 0));
     let pool = record.samples.iter().filter_map(|sample| sample.pool).max();
-    record.figures.extend(pool.map(|most| Figure::new("largest zram pool", most.as_f64(), "bytes", Better::Neither)));
+    out.bytes("largest zram pool", pool, Better::Neither);
+    record.figures = out.0;
 }
 
 /// The whole machine is the sandbox: its counters are the run's, and what was read is what its disks say.
