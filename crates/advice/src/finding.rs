@@ -5,6 +5,8 @@ use ramline_snapshot::{Snapshot, Window};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::findings::draft::Draft;
+
 /// What a rule may look at. Everything but the snapshot may be missing; a rule that needs it is then silent.
 #[derive(Debug, Clone, Copy)]
 pub struct Inputs<'a> {
@@ -19,10 +21,11 @@ pub struct Inputs<'a> {
 }
 
 /// How much a finding matters. Findings are ranked by it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Weight {
     /// Good to know; costs little or nothing.
+    #[default]
     Note,
     /// Costs time or memory now, or will under load.
     Warning,
@@ -31,10 +34,11 @@ pub enum Weight {
 }
 
 /// How sure a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
     /// From a formula or a single measurement.
+    #[default]
     Low,
     /// Seen over a window, or by two sources.
     Medium,
@@ -103,6 +107,7 @@ pub struct Rule {
     pub looks_for: &'static str,
     /// The `explain` topic it links to.
     pub explain: &'static str,
-    /// Looks; `None` when there is nothing to say or not enough was seen.
-    pub check: fn(&Inputs<'_>) -> Option<Finding>,
+    /// What happens if its advice is wrong, where a finding says nothing else.
+    pub cost_if_wrong: &'static str,
+    pub(crate) check: fn(&Inputs<'_>) -> Option<Draft>,
 }

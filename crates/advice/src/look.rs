@@ -12,6 +12,7 @@ use ramline_model::pressure;
 use ramline_snapshot::blocks::{self, BlockDevice};
 use ramline_snapshot::mounts;
 use ramline_snapshot::swaps::SwapArea;
+use ramline_snapshot::switches::LruGen;
 use ramline_snapshot::zram::ZramDevice;
 use ramline_snapshot::{Snapshot, Window};
 use ramline_units::{Bytes, Nanos, checked_sum};
@@ -24,6 +25,11 @@ pub(crate) fn areas(snapshot: &Snapshot) -> Option<Vec<&SwapArea>> {
     let mut areas: Vec<&SwapArea> = snapshot.swaps.data()?.iter().collect();
     ramline_units::sort_by_key(&mut areas, |area| std::cmp::Reverse(area.priority));
     Some(areas)
+}
+
+/// Reclaim goes by generations.
+pub(crate) fn is_mglru(snapshot: &Snapshot) -> bool {
+    snapshot.lru_gen.data().is_some_and(LruGen::is_on)
 }
 
 /// The zram device behind a swap area.

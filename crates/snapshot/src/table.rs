@@ -18,6 +18,15 @@ macro_rules! counters {
             /// Every key this version knows, in the order of the fields.
             pub const KEYS: &'static [&'static str] = &[$($key),*];
 
+            /// The value of a key this version knows.
+            #[must_use]
+            pub fn get(&self, key: &str) -> Option<$unit> {
+                match key {
+                    $($key => self.$field,)*
+                    _ => None,
+                }
+            }
+
             /// Stores one value; an unknown key is kept as text.
             fn store(&mut self, key: &str, value: $unit, text: &str) {
                 match key {

@@ -1,25 +1,31 @@
 //! What each rule fills in.
 
-use crate::{Change, Confidence, Evidence, Finding, Rule, Weight};
+use std::fmt::Display;
+
+use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
 
 /// A finding without what its rule already says.
-pub(super) struct Draft {
-    pub(super) title: String,
-    pub(super) weight: Weight,
-    pub(super) group: Option<String>,
-    pub(super) effect: String,
-    pub(super) evidence: Vec<Evidence>,
-    pub(super) confidence: Confidence,
-    pub(super) already: Vec<String>,
-    pub(super) cost_if_wrong: String,
-    pub(super) change: Option<Change>,
+#[derive(Default)]
+pub(crate) struct Draft {
+    pub(crate) title: String,
+    pub(crate) weight: Weight,
+    pub(crate) group: Option<String>,
+    pub(crate) effect: String,
+    pub(crate) evidence: Vec<Evidence>,
+    pub(crate) confidence: Confidence,
+    pub(crate) already: Vec<String>,
+    /// Where it is not what the rule says.
+    pub(crate) cost_if_wrong: Option<String>,
+    pub(crate) change: Option<Change>,
 }
 
-impl Draft {
-    pub(super) fn of(self, rule: &Rule) -> Finding {
-        let Draft { title, weight, group, effect, evidence, confidence, already, cost_if_wrong, change } = self;
-        Finding {
-            id: rule.id.to_owned(),
+impl Rule {
+    /// What it finds; `None` when there is nothing to say or not enough was seen.
+    pub fn finding(&self, inputs: &Inputs<'_>) -> Option<Finding> {
+        let Draft { title, weight, group, effect, evidence, confidence, already, cost_if_wrong, change } =
+            (self.check)(inputs)?;
+        Some(Finding {
+            id: self.id.to_owned(),
             title,
             weight,
             group,
@@ -27,15 +33,31 @@ impl Draft {
             evidence,
             confidence,
             already,
-            cost_if_wrong,
+            cost_if_wrong: cost_if_wrong.unwrap_or_else(|| self.cost_if_wrong.to_owned()),
             change,
-            explain: rule.explain.to_owned(),
-            docs: format!("docs/findings/{}.md", rule.id),
-        }
+            explain: self.explain.to_owned(),
+            docs: format!("docs/findings/{}.md", self.id),
+        })
     }
 }
 
-/// Commands from anything that is text.
-pub(super) fn commands<const N: usize>(lines: [String; N]) -> Vec<String> {
-    lines.into()
+impl Change {
+    /// These commands, and those that undo it.
+    pub(crate) fn by<const N: usize, const M: usize>(
+        what: impl Into<String>,
+        commands: [String; N],
+        undo: [String; M],
+    ) -> Change {
+        Change { what: what.into(), commands: commands.into(), undo: undo.into() }
+    }
+
+    /// Another value of a setting of vm.
+    pub(crate) fn sysctl(what: impl Into<String>, name: &str, new: impl Display, old: impl Display) -> Change {
+        Change::by(what, [format!("sysctl -w vm.{name}={new}")], [format!("sysctl -w vm.{name}={old}")])
+    }
+
+    /// Another value in a file; its name is a word of a shell command.
+    pub(crate) fn echo(what: impl Into<String>, file: &str, new: impl Display, old: impl Display) -> Change {
+        Change::by(what, [format!("echo {new} > {file}")], [format!("echo {old} > {file}")])
+    }
 }

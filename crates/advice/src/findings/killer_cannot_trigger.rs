@@ -4,23 +4,19 @@
 //! that ask to be watched, and the swap rule ends only groups that hold at least 5 % of all swap. Each of these can be
 //! impossible on a given machine; then the killer is a false comfort.
 
+use crate::prelude::*;
 use ramline_model::watermarks;
 use ramline_model::zram::{ENOUGH_RESIDENT, gain};
+use ramline_snapshot::Seen;
 use ramline_snapshot::cgroup::{Group, Version};
 use ramline_snapshot::killers::{EARLYOOM_PERCENT, Earlyoom, OOMD_SWAP_PERCENT, Oomd};
-use ramline_snapshot::{Seen, Snapshot};
-use ramline_units::Bytes;
-
-use super::draft::Draft;
-use crate::look;
-use crate::text::{evidence, percent};
-use crate::{Confidence, Evidence, Finding, Inputs, Rule, Weight};
 
 pub(super) const RULE: Rule = Rule {
     id: "killer-cannot-trigger",
     looks_for: "earlyoom or systemd-oomd with thresholds that cannot be reached here",
     explain: "oom",
     check,
+    cost_if_wrong: "thresholds that are easier to reach end programs while memory could still be reclaimed",
 };
 
 /// systemd-oomd ends, by its swap rule, only groups with more than this share of all swap (src/oom/oomd-manager.c).
@@ -38,25 +34,22 @@ struct Why {
     confidence: Confidence,
 }
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let killers = inputs.snapshot.killers.data()?;
     let why = killers
         .earlyoom
         .as_ref()
         .and_then(|seen| earlyoom(inputs.snapshot, seen))
         .or_else(|| killers.oomd.as_ref().and_then(|seen| oomd(inputs.snapshot, seen)))?;
-    let finding = Draft {
+    Some(Draft {
         title: why.title,
         weight: Weight::Warning,
-        group: None,
         effect: why.effect,
         evidence: why.evidence,
         confidence: why.confidence,
         already: vec![if killers.earlyoom.is_some() { "earlyoom runs" } else { "systemd-oomd runs" }.to_owned()],
-        cost_if_wrong: "thresholds that are easier to reach end programs while memory could still be reclaimed".into(),
-        change: None,
-    };
-    Some(finding.of(&RULE))
+        ..Draft::default()
+    })
 }
 
 fn earlyoom(snapshot: &Snapshot, seen: &Earlyoom) -> Option<Why> {

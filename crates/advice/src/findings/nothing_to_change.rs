@@ -3,22 +3,23 @@
 //! What it is not: a promise, or an all-clear: where memory is short all the same it says that.
 //! It names the evidence each rule had, and what could not be judged for want of it.
 
-use ramline_model::group::{self, GroupRoom};
-use ramline_model::pressure::{self, PressureState};
-use ramline_snapshot::Snapshot;
-
-use super::draft::Draft;
 use super::{RULES, not_looked};
 use crate::look::{areas, refaults, swap_ins};
-use crate::text::{evidence, list, rate};
-use crate::{Confidence, Evidence, Finding, Inputs, Rule, Weight};
+use crate::prelude::*;
+use ramline_model::group::{self, GroupRoom};
+use ramline_model::pressure::{self, PressureState};
 
-pub(super) const RULE: Rule =
-    Rule { id: "nothing-to-change", looks_for: "no other rule fires", explain: "pressure", check };
+pub(super) const RULE: Rule = Rule {
+    id: "nothing-to-change",
+    looks_for: "no other rule fires",
+    explain: "pressure",
+    check,
+    cost_if_wrong: "a load that was not running while ramline looked stays untreated; look again while it runs",
+};
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let others = || RULES.iter().filter(|rule| rule.id != RULE.id);
-    if others().any(|rule| (rule.check)(inputs).is_some()) {
+    if others().any(|rule| rule.finding(inputs).is_some()) {
         return None;
     }
     let blind = blind_sections(inputs.snapshot);
@@ -48,10 +49,9 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         }
         (None, None) => format!("Nothing to change: {count} rules looked, none fired"),
     };
-    let finding = Draft {
+    Some(Draft {
         title,
         weight: if short.is_some() || unseen { Weight::Warning } else { Weight::Note },
-        group: None,
         effect: match &short {
             _ if unseen => "whether anything should change is not known: what the rules need was not seen".into(),
             Some(_) => {
@@ -62,14 +62,9 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         evidence: seen(inputs).into_iter().chain(not_judged(inputs, &blind)).collect(),
         confidence,
         already: in_place(inputs.snapshot),
-        cost_if_wrong: if unseen {
-            "a machine in trouble goes unnoticed: this is no all-clear".into()
-        } else {
-            "a load that was not running while ramline looked stays untreated; look again while it runs".into()
-        },
-        change: None,
-    };
-    Some(finding.of(&RULE))
+        cost_if_wrong: unseen.then(|| "a machine in trouble goes unnoticed: this is no all-clear".into()),
+        ..Draft::default()
+    })
 }
 
 /// Settings may all fit and memory be short all the same; then this is no all-clear.
@@ -86,37 +81,29 @@ fn seen(inputs: &Inputs<'_>) -> Vec<Evidence> {
     let snapshot = inputs.snapshot;
     if let Some(stall) = snapshot.pressure_memory.data().and_then(|p| p.some) {
         let value = format!("{:.2} % of the last 10 s, {:.2} % of the last 300 s", stall.avg10, stall.avg300);
-        out.push(evidence("tasks waiting for memory", value, "/proc/pressure/memory some"));
+        out.put("tasks waiting for memory", value, "/proc/pressure/memory some");
     }
     if let Some(seen) = inputs.window.as_ref().and_then(refaults) {
-        out.push(evidence(
-            "file refaults",
-            rate(seen.per_second, "pages", seen.span),
-            "/proc/vmstat workingset_refault_file",
-        ));
+        out.put("file refaults", rate(seen.per_second, "pages", seen.span), "/proc/vmstat workingset_refault_file");
     }
     if let Some((pages, window)) = inputs.window.and_then(|w| Some((swap_ins(&w)?, w))) {
-        out.push(evidence(
-            "swap-ins",
-            format!("{pages} pages over {}", window.span),
-            "/proc/vmstat pswpin + swpin_zero + zswpin",
-        ));
+        out.put("swap-ins", format!("{pages} pages over {}", window.span), "/proc/vmstat pswpin + swpin_zero + zswpin");
     }
     match areas(snapshot).as_deref() {
-        Some([]) => out.push(evidence("swap areas", "none", "/proc/swaps")),
+        Some([]) => out.put("swap areas", "none", "/proc/swaps"),
         Some(areas) => {
             for area in areas {
                 let value = format!("priority {}, {} of {} used", area.priority, area.used, area.size);
-                out.push(evidence(&format!("swap area {}", area.path), value, "/proc/swaps"));
+                out.put(&format!("swap area {}", area.path), value, "/proc/swaps");
             }
         }
         None => {}
     }
     if let Some(report) = inputs.tiers {
-        out.push(evidence("tiers measured", report.tiers.len().to_string(), "measure tiers"));
+        out.put("tiers measured", report.tiers.len().to_string(), "measure tiers");
     }
     if !inputs.runs.is_empty() {
-        out.push(evidence("runs in the sandbox", inputs.runs.len().to_string(), "lab run code-plus-data"));
+        out.put("runs in the sandbox", inputs.runs.len().to_string(), "lab run code-plus-data");
     }
     out
 }
@@ -133,11 +120,11 @@ fn blind_sections(snapshot: &Snapshot) -> Vec<String> {
 fn not_judged(inputs: &Inputs<'_>, blind: &[String]) -> Vec<Evidence> {
     let mut out = Vec::new();
     if !blind.is_empty() {
-        out.push(evidence("not seen", list(blind), "snapshot"));
+        out.put("not seen", list(blind), "snapshot");
     }
     for gap in not_looked(inputs) {
         let value = format!("{}: {}", gap.rules.join(", "), gap.why);
-        out.push(evidence("not judged", value, format!("try: {}", gap.fix)));
+        out.put("not judged", value, format!("try: {}", gap.fix));
     }
     out
 }

@@ -7,22 +7,18 @@
 //! Fires when waiting for these takes at least a hundredth of the time at the measured cost of a swap-in, or, where that was not
 //! measured, when there are as many as refaults would have to be (100 a second at 100 us).
 
+use crate::prelude::*;
 use ramline_model::pressure::REFAULTS_PER_S;
 use ramline_model::{group, groups};
 use ramline_snapshot::processes::Process;
-use ramline_snapshot::{Snapshot, Window};
-use ramline_units::{Bytes, checked_sum};
-
-use super::draft::Draft;
-use crate::look::{self, Cost};
-use crate::text::{evidence, percent, rate};
-use crate::{Confidence, Evidence, Finding, Inputs, Rule, Weight};
+use ramline_units::checked_sum;
 
 pub(super) const RULE: Rule = Rule {
     id: "process-swap-hot",
     looks_for: "a process that keeps faulting on its swapped pages",
     explain: "swap-in-use",
     check,
+    cost_if_wrong: "a program that starts again after a pause takes its pages back once and is then quiet: look again",
 };
 
 /// Share of the time spent waiting from which it is noticed.
@@ -38,7 +34,7 @@ struct Hot<'a> {
     swap_ins: f64,
 }
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let window = inputs.window?;
     let areas = look::areas(inputs.snapshot)?;
     let area = areas.iter().find(|area| area.used.0 > 0)?;
@@ -56,19 +52,15 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         return None;
     }
     let name = format!("{} (process {})", hot.process.name, hot.process.pid);
-    let finding = Draft {
+    Some(Draft {
         title: format!("{name} waits for its swapped pages: at least {:.0} swap-ins a second", hot.swap_ins),
         weight: Weight::Warning,
         group: hot.group.and_then(|path| group::limited_at(&window, path)).map(str::to_owned),
         effect: effect(waiting, inputs),
         evidence: grounds(&hot, &window, all, pages, cost),
         confidence: Confidence::Medium,
-        already: vec![],
-        cost_if_wrong:
-            "a program that starts again after a pause takes its pages back once and is then quiet: look again".into(),
-        change: None,
-    };
-    Some(finding.of(&RULE))
+        ..Draft::default()
+    })
 }
 
 /// Pages swapped in, zero-filled and compressed ones included.

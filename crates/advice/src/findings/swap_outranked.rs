@@ -4,19 +4,16 @@
 //! fast area behind a slow one is used only when the slow one is full; and zram level with a disk sends every other
 //! page to the disk. Two disks of one kind at one priority are a stripe, which is fine.
 
+use crate::prelude::*;
 use ramline_model::swap;
 use ramline_snapshot::swaps::SwapArea;
-
-use super::draft::{Draft, commands};
-use crate::look;
-use crate::text::{evidence, word};
-use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
 
 pub(super) const RULE: Rule = Rule {
     id: "swap-outranked",
     looks_for: "a faster swap area at or below the priority of a slower one",
     explain: "swap-order",
     check,
+    cost_if_wrong: "while an area is off its pages come back to RAM or move to the other area, which takes time and room",
 };
 
 /// How much slower, by measured means, an area must be before two disks are told apart.
@@ -29,7 +26,7 @@ enum Because {
     Measured(Vec<Evidence>),
 }
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let areas = look::areas(inputs.snapshot)?;
     let pairs = areas.iter().flat_map(|fast| areas.iter().map(move |slow| (*fast, *slow)));
     let (fast, slow, because) = pairs
@@ -42,20 +39,16 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         .collect();
     let confidence = match because {
         Because::Kind => {
-            grounds.push(evidence(
+            grounds.put(
                 "what they are",
                 format!("{} is compressed RAM, {} is not", fast.path, slow.path),
                 "/sys/block",
-            ));
+            );
             Confidence::High
         }
         Because::Rotational => {
             let value = format!("{} says it rotates, {} that it does not", slow.path, fast.path);
-            grounds.push(evidence(
-                "what they are",
-                value,
-                "/sys/block queue/rotational; virtual disks often say so wrongly",
-            ));
+            grounds.put("what they are", value, "/sys/block queue/rotational; virtual disks often say so wrongly");
             Confidence::Low
         }
         Because::Measured(measured) => {
@@ -63,24 +56,20 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
             Confidence::Medium
         }
     };
-    let finding = Draft {
+    Some(Draft {
         title: if equal {
             format!("{} shares priority {} with the slower swap {}", fast.path, fast.priority, slow.path)
         } else {
             format!("{} is used only after the slower swap {}", fast.path, slow.path)
         },
         weight: Weight::Warning,
-        group: None,
         effect: effect(fast, slow, equal),
         evidence: grounds,
         confidence,
         already: vec![format!("{} and {} are both in use as swap", fast.path, slow.path)],
-        cost_if_wrong:
-            "while an area is off its pages come back to RAM or move to the other area, which takes time and room"
-                .into(),
         change: change(fast, slow),
-    };
-    Some(finding.of(&RULE))
+        ..Draft::default()
+    })
 }
 
 fn slower(inputs: &Inputs<'_>, fast: &SwapArea, slow: &SwapArea) -> Option<Because> {
@@ -138,9 +127,9 @@ fn change(fast: &SwapArea, slow: &SwapArea) -> Option<Change> {
         _ if fast.priority >= 1 => (slow, fast.priority - 1),
         _ => (fast, raised?),
     };
-    Some(Change {
-        what: format!("takes {} out and puts it back at priority {new}; {keep}", area.path),
-        commands: commands([off(area), on(area, new)]),
-        undo: commands([off(area), on(area, area.priority)]),
-    })
+    Some(Change::by(
+        format!("takes {} out and puts it back at priority {new}; {keep}", area.path),
+        [off(area), on(area, new)],
+        [off(area), on(area, area.priority)],
+    ))
 }
