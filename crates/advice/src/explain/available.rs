@@ -33,21 +33,12 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     out.add("reserve: kswapd wakes below", low, "/proc/zoneinfo low, all zones");
     out.refaults(inputs, "file pages read again");
     let group = group::of(inputs.snapshot);
-    out.add(
-        "limit of this group",
-        group.as_ref().map(|g| g.limit),
-        "memory.max or memory.limit_in_bytes, the tightest up to the root",
-    );
-    out.add(
-        "used by this group (now)",
-        group.as_ref().and_then(|g| g.current),
-        "memory.current or memory.usage_in_bytes",
-    );
-    out.add(
-        "available to this group (now)",
-        group.as_ref().map(|g| g.room),
-        "limit - current + inactive_file of the group",
-    );
+    let value = group.as_ref().map(|g| g.limit);
+    out.add("limit of this group", value, "memory.max or memory.limit_in_bytes, the tightest up to the root");
+    let value = group.as_ref().and_then(|g| g.current);
+    out.add("used by this group (now)", value, "memory.current or memory.usage_in_bytes");
+    let value = group.as_ref().map(|g| g.room);
+    out.add("available to this group (now)", value, "limit - current + inactive_file of the group");
     out.first(&["limit of this", "used by this", "available", "free (now)", "page cache"]);
     match available.zip(meminfo.and_then(|m| m.mem_total)) {
         Some((available, total)) if group.is_some() => {

@@ -26,11 +26,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let available = meminfo.and_then(|m| m.mem_available);
     let mapped = meminfo.and_then(|m| Some(m.mapped?.saturating_sub(m.shmem.unwrap_or_default())));
     let share = available.zip(snapshot.mem_total()).and_then(|(a, total)| a.share_of(total));
-    out.add(
-        "available (now)",
-        available.zip(share).map(|(a, share)| format!("{a}, {} of RAM", percent(share))),
-        "/proc/meminfo MemAvailable",
-    );
+    let value = available.zip(share).map(|(a, share)| format!("{a}, {} of RAM", percent(share)));
+    out.add("available (now)", value, "/proc/meminfo MemAvailable");
     out.add(
         "code and files mapped by programs, at least (now)",
         mapped,
@@ -38,17 +35,11 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     );
     let swap = out.meminfo(inputs, "free swap (now)", "SwapFree");
     let refaults = out.refaults(inputs, "evicted and read again");
-    out.add(
-        "faults that had to read",
-        refaults.and_then(|r| Some(rate(r.faults?, "faults", r.span))),
-        "/proc/vmstat pgmajfault",
-    );
+    let value = refaults.and_then(|r| Some(rate(r.faults?, "faults", r.span)));
+    out.add("faults that had to read", value, "/proc/vmstat pgmajfault");
     let full = snapshot.pressure_memory.data().and_then(|p| p.full);
-    out.add(
-        "all tasks waited for memory",
-        full.map(|f| format!("{:.2} % of the last 10 s", f.avg10)),
-        "/proc/pressure/memory full",
-    );
+    let value = full.map(|f| format!("{:.2} % of the last 10 s", f.avg10));
+    out.add("all tasks waited for memory", value, "/proc/pressure/memory full");
     match available {
         None => unseen(inputs, "meminfo"),
         Some(available) => {

@@ -82,11 +82,8 @@ fn charged(group: &Group, out: &mut Explanation) {
     out.add("of it process memory", stat(&["anon", "total_rss", "rss"]), "memory.stat anon, or rss");
     out.add("of it page cache and tmpfs", stat(&["file", "total_cache", "cache"]), "memory.stat file, or cache");
     out.add("of it tmpfs", stat(&["shmem", "total_shmem"]), "memory.stat shmem");
-    out.add(
-        "of it idle cache, reclaimed first",
-        stat(&["total_inactive_file", "inactive_file"]),
-        "memory.stat inactive_file",
-    );
+    let value = stat(&["total_inactive_file", "inactive_file"]);
+    out.add("of it idle cache, reclaimed first", value, "memory.stat inactive_file");
     out.add("of it kernel memory", stat(&["kernel"]), "memory.stat kernel");
     out.add("its hard limit", group.max.map(limit), "memory.max or memory.limit_in_bytes");
     out.add("slowed down above", group.high.map(limit), "memory.high");

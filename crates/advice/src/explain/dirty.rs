@@ -38,11 +38,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     out.meminfo(inputs, "unwritten (now)", "Dirty");
     out.meminfo(inputs, "being written (now)", "Writeback");
     out.add("writing begins above", marks.as_ref().map(|m| m.background), "/proc/vmstat nr_dirty_background_threshold");
-    out.add(
-        "writers slowed down above",
-        marks.as_ref().map(|m| Bytes((m.background + m.most).0 / 2)),
-        "half of the sum of both thresholds",
-    );
+    let value = marks.as_ref().map(|m| Bytes((m.background + m.most).0 / 2));
+    out.add("writers slowed down above", value, "half of the sum of both thresholds");
     out.add("writers wait for the disk at", marks.as_ref().map(|m| m.most), "/proc/vmstat nr_dirty_threshold");
     out.add("set by", settings.and_then(knobs), "/proc/sys/vm/dirty_*");
     let old = settings.and_then(|s| s.dirty_expire_centisecs).and_then(centiseconds);

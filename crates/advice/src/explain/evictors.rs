@@ -29,16 +29,10 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         out.put(&format!("DAMON scheme of kdamond {}", scheme.kdamond), value, "/sys/kernel/mm/damon/admin/kdamonds");
     }
     out.add("DAMON threads", seen.and_then(|e| e.kdamond_threads), "kernel threads named kdamond*");
-    out.add(
-        "damon_reclaim enabled",
-        seen.and_then(|e| e.damon_reclaim.get("enabled")),
-        "/sys/module/damon_reclaim/parameters/enabled",
-    );
-    out.add(
-        "damon_stat enabled",
-        seen.and_then(|e| e.damon_stat.get("enabled")),
-        "/sys/module/damon_stat/parameters/enabled (it watches and evicts nothing)",
-    );
+    let value = seen.and_then(|e| e.damon_reclaim.get("enabled"));
+    out.add("damon_reclaim enabled", value, "/sys/module/damon_reclaim/parameters/enabled");
+    let value = seen.and_then(|e| e.damon_stat.get("enabled"));
+    out.add("damon_stat enabled", value, "/sys/module/damon_stat/parameters/enabled (it watches and evicts nothing)");
     let asked =
         inputs.window.and_then(|w| Some(rate(w.per_second(|s| s.vmstat.data()?.pgsteal_proactive)?, "pages", w.span)));
     let asked_for = asked.is_some();

@@ -40,11 +40,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
             out.put(&line.label, line.bytes.to_string(), *source);
         }
     }
-    out.add(
-        "leftover: what no counter names (drivers, pipes, sockets)",
-        ledger.as_ref().map(|l| l.leftover),
-        "MemTotal less every line",
-    );
+    let value = ledger.as_ref().map(|l| l.leftover);
+    out.add("leftover: what no counter names (drivers, pipes, sockets)", value, "MemTotal less every line");
     match &inputs.snapshot.slab {
         Seen::Seen { data, .. } => {
             for cache in data.caches.iter().take(3) {

@@ -44,22 +44,13 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         }),
         "/sys/kernel/mm/lru_gen/min_ttl_ms",
     );
-    out.add(
-        "vm.swappiness",
-        inputs.snapshot.settings.data().and_then(|s| s.swappiness).map(|s| format!("{s} (setting)")),
-        "/proc/sys/vm/swappiness",
-    );
+    let value = inputs.snapshot.settings.data().and_then(|s| s.swappiness).map(|s| format!("{s} (setting)"));
+    out.add("vm.swappiness", value, "/proc/sys/vm/swappiness");
     let lists = meminfo.and_then(|m| Some((m.active_file?, m.inactive_file?, m.active_anon?, m.inactive_anon?)));
-    out.add(
-        "file pages, younger and older (now)",
-        lists.map(|l| format!("{}, {}", l.0, l.1)),
-        "/proc/meminfo Active(file), Inactive(file)",
-    );
-    out.add(
-        "process and tmpfs pages, younger and older (now)",
-        lists.map(|l| format!("{}, {}", l.2, l.3)),
-        "/proc/meminfo Active(anon), Inactive(anon)",
-    );
+    let value = lists.map(|l| format!("{}, {}", l.0, l.1));
+    out.add("file pages, younger and older (now)", value, "/proc/meminfo Active(file), Inactive(file)");
+    let value = lists.map(|l| format!("{}, {}", l.2, l.3));
+    out.add("process and tmpfs pages, younger and older (now)", value, "/proc/meminfo Active(anon), Inactive(anon)");
     match seen {
         Some(l) if l.is_on() => {
             let ttl = match ttl {

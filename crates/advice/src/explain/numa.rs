@@ -33,11 +33,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
             format!("{} free of {}; {}; to low {}", node.free, node.managed, node.band.meaning(), node.to_low.bytes);
         out.put(&format!("node {} (now)", node.node), value, "/proc/zoneinfo");
         if let Some(held) = snapshot.zoneinfo.data().and_then(|z| held(z, node.node, page)) {
-            out.put(
-                &format!("node {}: used by (now)", node.node),
-                held,
-                "/proc/zoneinfo nr_*_anon, nr_*_file, nr_shmem",
-            );
+            let what = format!("node {}: used by (now)", node.node);
+            out.put(&what, held, "/proc/zoneinfo nr_*_anon, nr_*_file, nr_shmem");
         }
     }
     // numa_miss: taken here although another node was wanted.
@@ -47,11 +44,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         #[expect(clippy::cast_precision_loss, reason = "a share does not need the last bits")]
         let share = if all == 0 { 0.0 } else { miss as f64 / all as f64 };
         let value = format!("{miss} of {all} pages ({}), since boot", percent(share));
-        out.put(
-            &format!("node {node}: taken although another was wanted"),
-            value,
-            "/proc/zoneinfo numa_miss, numa_hit (counters)",
-        );
+        let what = format!("node {node}: taken although another was wanted");
+        out.put(&what, value, "/proc/zoneinfo numa_miss, numa_hit (counters)");
     }
     out.add(
         "vm.zone_reclaim_mode",

@@ -35,11 +35,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     out.meminfo(inputs, "free swap (now)", "SwapFree");
     out.meminfo(inputs, "free memory (now)", "MemFree");
     let room = group::of(snapshot);
-    out.add(
-        "available below the limit of this group (now)",
-        room.as_ref().map(|g| g.room),
-        "limit - current + inactive_file",
-    );
+    let value = room.as_ref().map(|g| g.room);
+    out.add("available below the limit of this group (now)", value, "limit - current + inactive_file");
     out.add(
         "largest process, as the kernel measures it",
         largest.map(|(p, bytes)| format!("{} ({}), {bytes}", p.name, p.pid)),
@@ -68,11 +65,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         "/proc/PID, their settings",
     );
     let ttl = snapshot.lru_gen.data().and_then(|l| l.min_ttl_ms).filter(|ms| *ms > 0);
-    out.add(
-        "killed rather than thrash below",
-        ttl.map(|ms| format!("{ms} ms of working set (setting)")),
-        "/sys/kernel/mm/lru_gen/min_ttl_ms",
-    );
+    let value = ttl.map(|ms| format!("{ms} ms of working set (setting)"));
+    out.add("killed rather than thrash below", value, "/sys/kernel/mm/lru_gen/min_ttl_ms");
     out.first(&["killed since", "free memory", "file pages", "free swap", "largest process"]);
     short(inputs, kills, largest)
 }

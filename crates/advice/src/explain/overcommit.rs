@@ -27,11 +27,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let promised = meminfo.and_then(|m| m.committed_as);
     let limit = meminfo.and_then(|m| m.commit_limit);
     let share = promised.zip(limit).and_then(|(promised, limit)| promised.share_of(limit));
-    out.add(
-        "vm.overcommit_memory",
-        mode.map(|mode| format!("{mode} (setting): {}", words(mode))),
-        "/proc/sys/vm/overcommit_memory",
-    );
+    let value = mode.map(|mode| format!("{mode} (setting): {}", words(mode)));
+    out.add("vm.overcommit_memory", value, "/proc/sys/vm/overcommit_memory");
     out.add("promised to programs (now)", promised, "/proc/meminfo Committed_AS");
     let applies = if mode == Some(2) { "applies" } else { "not applied in this mode" };
     out.add("the limit of mode 2", limit.map(|limit| format!("{limit}, {applies}")), "/proc/meminfo CommitLimit");

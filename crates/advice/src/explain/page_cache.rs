@@ -26,21 +26,15 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     out.add("file pages (now)", files, "/proc/meminfo Active(file) + Inactive(file)");
     out.add("used at least twice lately (now)", lists.map(|l| l.0), "/proc/meminfo Active(file)");
     out.add("used once: reclaimed first (now)", lists.map(|l| l.1), "/proc/meminfo Inactive(file)");
-    out.add(
-        "mapped by programs (now)",
-        meminfo.and_then(|m| m.mapped),
-        "/proc/meminfo Mapped (shared memory included)",
-    );
+    let value = meminfo.and_then(|m| m.mapped);
+    out.add("mapped by programs (now)", value, "/proc/meminfo Mapped (shared memory included)");
     out.meminfo(inputs, "to be written before it can be dropped (now)", "Dirty + Writeback");
     out.meminfo(inputs, "blocks of devices and metadata (now)", "Buffers");
     let share = files.zip(inputs.snapshot.mem_total()).and_then(|(files, ram)| files.share_of(ram));
     out.add("file pages, of RAM", share.map(percent), "(Active(file) + Inactive(file)) / MemTotal");
     let refaults = out.refaults(inputs, "evicted and read again");
-    out.add(
-        "of these, part of the working set",
-        refaults.and_then(|r| Some(rate(r.activated?, "pages", r.span))),
-        "/proc/vmstat workingset_activate_file",
-    );
+    let value = refaults.and_then(|r| Some(rate(r.activated?, "pages", r.span)));
+    out.add("of these, part of the working set", value, "/proc/vmstat workingset_activate_file");
     if let Some(order) = out.mechanism.get_mut(1).filter(|_| look::is_mglru(inputs.snapshot)) {
         *order = "Here pages are kept in generations by the time of their last use (MGLRU): the oldest generation leaves first, and pages used only through read and write move up more slowly than mapped ones.".into();
     }

@@ -39,11 +39,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     }
     let vmstat = snapshot.vmstat.data();
     let since_boot = vmstat.and_then(|v| share(v.swap_ra_hit?, v.swap_ra?).map(|s| (v.swap_ra, s)));
-    out.add(
-        "pages read ahead since boot",
-        since_boot.map(|(read, share)| format!("{}, {} of them used", read.unwrap_or(0), percent(share))),
-        "/proc/vmstat swap_ra, swap_ra_hit (counters)",
-    );
+    let value = since_boot.map(|(read, share)| format!("{}, {} of them used", read.unwrap_or(0), percent(share)));
+    out.add("pages read ahead since boot", value, "/proc/vmstat swap_ra, swap_ra_hit (counters)");
     let window = inputs.window.and_then(|w| {
         let read = w.delta(|s| s.vmstat.data()?.swap_ra)?;
         Some((read, w.delta(|s| s.vmstat.data()?.swap_ra_hit)?, w.span))

@@ -27,21 +27,12 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let seen = pressure::of(inputs.snapshot, inputs.window);
     let percent = |value: Option<f64>| value.map(|p| format!("{p:.2} % of the time"));
     let memory = seen.memory.as_ref();
-    out.add(
-        "some task waited for memory",
-        percent(memory.and_then(pressure::Psi::some_now)),
-        "/proc/pressure/memory some",
-    );
-    out.add(
-        "all tasks waited at once",
-        percent(memory.and_then(pressure::Psi::full_now)),
-        "/proc/pressure/memory full",
-    );
-    out.add(
-        "some task waited for I/O",
-        percent(seen.io.as_ref().and_then(pressure::Psi::some_now)),
-        "/proc/pressure/io some",
-    );
+    let value = percent(memory.and_then(pressure::Psi::some_now));
+    out.add("some task waited for memory", value, "/proc/pressure/memory some");
+    let value = percent(memory.and_then(pressure::Psi::full_now));
+    out.add("all tasks waited at once", value, "/proc/pressure/memory full");
+    let value = percent(seen.io.as_ref().and_then(pressure::Psi::some_now));
+    out.add("some task waited for I/O", value, "/proc/pressure/io some");
     if let (Some(rates), Some(span)) = (seen.rates, seen.span) {
         let rate = |value: Option<f64>, unit: &str| value.map(|v| crate::text::rate(v, unit, span));
         out.add("file pages read again", rate(rates.refault_file, "pages"), "/proc/vmstat workingset_refault_file");

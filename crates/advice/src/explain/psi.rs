@@ -41,11 +41,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     }
     let seen = pressure::of(snapshot, inputs.window);
     let over = seen.memory.as_ref().and_then(|m| m.some_percent).zip(seen.span);
-    out.add(
-        "memory, some task, over the window",
-        over.map(|(percent, span)| format!("{percent:.2} % of {span}")),
-        "growth of total= in /proc/pressure/memory",
-    );
+    let value = over.map(|(percent, span)| format!("{percent:.2} % of {span}"));
+    out.add("memory, some task, over the window", value, "growth of total= in /proc/pressure/memory");
     match snapshot.pressure_memory.data().and_then(|p| p.some) {
         Some(some) => {
             let full = snapshot.pressure_memory.data().and_then(|p| p.full).map_or(0.0, |f| f.avg10);

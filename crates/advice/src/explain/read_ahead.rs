@@ -38,17 +38,11 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         // pgpgin counts KiB.
         let read = window.per_second(|s| s.vmstat.data()?.pgpgin).map(|kib| kib * 1024.0);
         out.add("major faults", faults.map(|f| rate(f, "faults", window.span)), "/proc/vmstat pgmajfault");
-        out.add(
-            "read from disks",
-            read.map(|r| format!("{}/s over {}", bytes_of(r), window.span)),
-            "/proc/vmstat pgpgin",
-        );
+        let value = read.map(|r| format!("{}/s over {}", bytes_of(r), window.span));
+        out.add("read from disks", value, "/proc/vmstat pgpgin");
         let refaults = look::refaults(&window);
-        out.add(
-            "file pages read again",
-            refaults.map(|r| rate(r.per_second, "pages", r.span)),
-            "/proc/vmstat workingset_refault_file",
-        );
+        let value = refaults.map(|r| rate(r.per_second, "pages", r.span));
+        out.add("file pages read again", value, "/proc/vmstat workingset_refault_file");
     }
     let root = look::disk_under(snapshot, "/").and_then(|disk| Some((disk, disk.read_ahead?)));
     match root {

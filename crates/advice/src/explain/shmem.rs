@@ -27,11 +27,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let shmem = out.meminfo(inputs, "in RAM (now)", "Shmem");
     let share = shmem.zip(snapshot.mem_total()).and_then(|(shmem, ram)| shmem.share_of(ram));
     out.add("of RAM", share.map(percent), "Shmem / MemTotal");
-    out.add(
-        "in tmpfs mounts, swapped part included (now)",
-        mounts.as_ref().map(|m| m.used),
-        "statfs of each mount, added up",
-    );
+    let value = mounts.as_ref().map(|m| m.used);
+    out.add("in tmpfs mounts, swapped part included (now)", value, "statfs of each mount, added up");
     let segments = snapshot.shmem.data().map(|s| &s.segments);
     let (resident, swapped) = segments.map_or((None, None), |list| {
         (Some(list.iter().map(|s| s.resident).sum::<Bytes>()), Some(list.iter().map(|s| s.swapped).sum::<Bytes>()))
@@ -43,11 +40,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         }),
         "/proc/sysvipc/shm rss, swap",
     );
-    out.add(
-        "in no mount seen here",
-        mounts.as_ref().and_then(|m| m.elsewhere),
-        "Shmem less the mounts: segments, memfd, deleted files, graphics",
-    );
+    let value = mounts.as_ref().and_then(|m| m.elsewhere);
+    out.add("in no mount seen here", value, "Shmem less the mounts: segments, memfd, deleted files, graphics");
     out.meminfo(inputs, "in huge pages", "ShmemHugePages");
     out.meminfo(inputs, "swap it could go to", "SwapFree");
     match (shmem, &mounts) {

@@ -30,23 +30,14 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         out.add("swapped in", per_second(look::swap_ins(&window)), "/proc/vmstat pswpin + swpin_zero + zswpin");
         out.add("swapped out", per_second(look::swap_outs(&window)), "/proc/vmstat pswpout + swpout_zero + zswpout");
         let refaults = window.per_second(|s| s.vmstat.data()?.workingset_refault_anon);
-        out.add(
-            "swapped pages read again",
-            refaults.map(|r| rate(r, "pages", window.span)),
-            "/proc/vmstat workingset_refault_anon",
-        );
+        let value = refaults.map(|r| rate(r, "pages", window.span));
+        out.add("swapped pages read again", value, "/proc/vmstat workingset_refault_anon");
     }
-    out.add(
-        "in swap and in RAM: read back and unchanged (now)",
-        inputs.snapshot.meminfo.data().and_then(|m| m.swap_cached),
-        "/proc/meminfo SwapCached",
-    );
+    let value = inputs.snapshot.meminfo.data().and_then(|m| m.swap_cached);
+    out.add("in swap and in RAM: read back and unchanged (now)", value, "/proc/meminfo SwapCached");
     let stall = inputs.snapshot.pressure_memory.data().and_then(|p| p.some);
-    out.add(
-        "tasks waiting for memory",
-        stall.map(|s| format!("{:.2} % of the last 10 s", s.avg10)),
-        "/proc/pressure/memory some",
-    );
+    let value = stall.map(|s| format!("{:.2} % of the last 10 s", s.avg10));
+    out.add("tasks waiting for memory", value, "/proc/pressure/memory some");
     match state.map(|state| state.verdict) {
         None => unseen(inputs, "swaps"),
         Some(SwapVerdict::NoSwap) => "There is no swap area here.".into(),

@@ -37,11 +37,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
             "s/(400-s), if re-reading costs nothing, and 2s/(200+s), if swapping does",
         );
     }
-    out.add(
-        "MGLRU",
-        mglru.then_some("on: the shares do not apply, the direction does"),
-        "/sys/kernel/mm/lru_gen/enabled",
-    );
+    let value = mglru.then_some("on: the shares do not apply, the direction does");
+    out.add("MGLRU", value, "/sys/kernel/mm/lru_gen/enabled");
     let costs = areas.as_ref().and_then(|a| look::swap_in_cost(inputs, a.first()?)).zip(look::reload_cost(inputs));
     let mut implied = None;
     if let Some((swap_in, reload)) = costs {
@@ -49,11 +46,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         out.numbers.push(reload.evidence("a random re-read of a file"));
         out.numbers.push(swap_in.evidence("a swap-in"));
         implied = balance::swappiness_for_ratio(r);
-        out.add(
-            "implied by these costs",
-            implied.map(|s| format!("{s} (r = {r:.2})")),
-            "200·r/(1+r), r = re-read over swap-in",
-        );
+        let value = implied.map(|s| format!("{s} (r = {r:.2})"));
+        out.add("implied by these costs", value, "200·r/(1+r), r = re-read over swap-in");
     }
     if matches!(areas.as_deref(), Some([])) {
         out.to_do = "Nothing: without swap the setting has no effect.".into();

@@ -29,17 +29,11 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let dir = "/sys/kernel/mm/transparent_hugepage";
     out.add("process memory gets them", enabled.map(|e| format!("{e} (setting)")), &format!("{dir}/enabled"));
     out.add("size of one", thp.and_then(|t| t.page), &format!("{dir}/hpage_pmd_size"));
-    out.add(
-        "when none is free",
-        thp.and_then(|t| t.defrag.as_deref()).map(|d| format!("{d} (setting): {}", defrag(d))),
-        &format!("{dir}/defrag"),
-    );
+    let value = thp.and_then(|t| t.defrag.as_deref()).map(|d| format!("{d} (setting): {}", defrag(d)));
+    out.add("when none is free", value, &format!("{dir}/defrag"));
     let shmem = thp.and_then(|t| t.shmem_enabled.as_deref());
-    out.add(
-        "System V, memfd and shared anonymous memory get them",
-        shmem.map(|s| format!("{s} (setting)")),
-        &format!("{dir}/shmem_enabled"),
-    );
+    let value = shmem.map(|s| format!("{s} (setting)"));
+    out.add("System V, memfd and shared anonymous memory get them", value, &format!("{dir}/shmem_enabled"));
     out.add("tmpfs mounts get them", tmpfs(inputs.snapshot, shmem), "huge= of each mount in /proc/self/mountinfo");
     let sizes: Vec<String> = thp
         .into_iter()
@@ -47,11 +41,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         .filter(|size| size.enabled != "never")
         .map(|size| format!("{} {}", size.page, size.enabled))
         .collect();
-    out.add(
-        "sizes that may be used",
-        (!sizes.is_empty()).then(|| sizes.join(", ")),
-        &format!("{dir}/hugepages-*/enabled"),
-    );
+    let value = (!sizes.is_empty()).then(|| sizes.join(", "));
+    out.add("sizes that may be used", value, &format!("{dir}/hugepages-*/enabled"));
     out.add(
         "pages of one that may be missing when it is put together",
         thp.and_then(|t| t.max_ptes_none).map(|n| format!("{n} (setting)")),

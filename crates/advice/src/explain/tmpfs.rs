@@ -30,19 +30,13 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         }
     }
     out.add("in tmpfs, together (now)", state.as_ref().map(|s| s.used), "sum");
-    out.add(
-        "shared memory in no mount seen here",
-        state.as_ref().and_then(|s| s.elsewhere),
-        "/proc/meminfo Shmem less the sum",
-    );
+    let value = state.as_ref().and_then(|s| s.elsewhere);
+    out.add("shared memory in no mount seen here", value, "/proc/meminfo Shmem less the sum");
     let tmp = inputs.snapshot.dirs.data().and_then(|dirs| dirs.iter().find(|dir| dir.path == "/tmp"));
     let fit = tmp.and_then(|dir| would_fit(dir, inputs.snapshot));
     if let Some(fit) = &fit {
-        out.add(
-            "/tmp would need",
-            Some(format!("{} and {} inodes", fit.need, fit.inodes)),
-            "walk of /tmp, rounded up to pages",
-        );
+        let value = Some(format!("{} and {} inodes", fit.need, fit.inodes));
+        out.add("/tmp would need", value, "walk of /tmp, rounded up to pages");
         out.add("of it in the page cache already", fit.cached, "cachestat or mincore");
         for margin in &fit.margins {
             let value = format!("{}, margin {}", margin.limit, margin.margin);

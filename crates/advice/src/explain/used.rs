@@ -52,16 +52,10 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
             .filter(|l| l.freeable == Freeable::Partly && l.bytes.0 > 0)
             .map(|l| format!("{} {}", l.bytes, l.label))
             .collect();
-        out.add(
-            "apart, since part of it can be freed",
-            (!partly.is_empty()).then(|| list(&partly)),
-            "the ledger: lines that can be freed in part",
-        );
-        out.add(
-            "in no line",
-            Some(format!("{} (bound {})", ledger.leftover, ledger.bound)),
-            "the ledger: MemTotal less all lines",
-        );
+        let value = (!partly.is_empty()).then(|| list(&partly));
+        out.add("apart, since part of it can be freed", value, "the ledger: lines that can be freed in part");
+        let value = Some(format!("{} (bound {})", ledger.leftover, ledger.bound));
+        out.add("in no line", value, "the ledger: MemTotal less all lines");
     }
     match (total, ledger) {
         (Some(total), Some(_)) => format!(

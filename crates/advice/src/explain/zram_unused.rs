@@ -38,11 +38,8 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         "container marker",
     );
     let step = state.as_ref().filter(|_| container.is_none()).and_then(|s| s.next.clone());
-    out.add(
-        "1. next step",
-        step.map(|s| s.command.map_or(s.words.clone(), |c| format!("{}: {c}", s.words))),
-        "the zram ladder",
-    );
+    let value = step.map(|s| s.command.map_or(s.words.clone(), |c| format!("{}: {c}", s.words)));
+    out.add("1. next step", value, "the zram ladder");
     match areas.as_deref() {
         None => out.put("2. swap areas", "not seen", "/proc/swaps"),
         Some([]) => out.put("2. swap areas", "none", "/proc/swaps"),
@@ -92,11 +89,8 @@ fn rung(rung: Rung) -> &'static str {
 /// The zones with their marks, the node's distance, and what fragmentation would do.
 fn zones(node: &NodeMarks, out: &mut Explanation) {
     for zone in &node.zones {
-        out.put(
-            &format!("3. node {} zone {}", zone.node, zone.name),
-            line(zone) + &lists(zone).unwrap_or_default(),
-            "/proc/zoneinfo",
-        );
+        let value = line(zone) + &lists(zone).unwrap_or_default();
+        out.put(&format!("3. node {} zone {}", zone.node, zone.name), value, "/proc/zoneinfo");
     }
     let value = format!(
         "{}; to low {}{}, to min {}",

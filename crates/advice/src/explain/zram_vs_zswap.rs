@@ -29,16 +29,10 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         format!("{}, {compressor}", if z.enabled { "on" } else { "off" })
     });
     out.add("zswap", words, "/sys/module/zswap/parameters/enabled, compressor");
-    out.add(
-        "its pool, at most",
-        zswap.and_then(|z| z.max_pool_percent).map(|p| format!("{p} % of RAM")),
-        "/sys/module/zswap/parameters/max_pool_percent",
-    );
-    out.add(
-        "writes cold pages back under pressure",
-        zswap.and_then(|z| z.shrinker).map(|on| if on { "yes" } else { "no" }),
-        "/sys/module/zswap/parameters/shrinker_enabled",
-    );
+    let value = zswap.and_then(|z| z.max_pool_percent).map(|p| format!("{p} % of RAM"));
+    out.add("its pool, at most", value, "/sys/module/zswap/parameters/max_pool_percent");
+    let value = zswap.and_then(|z| z.shrinker).map(|on| if on { "yes" } else { "no" });
+    out.add("writes cold pages back under pressure", value, "/sys/module/zswap/parameters/shrinker_enabled");
     let pool = meminfo.and_then(|m| m.zswap.zip(m.zswapped)).filter(|(_, stored)| stored.0 > 0);
     let words = pool.map(|(pool, stored)| {
         format!("{stored} in {pool}{}", Ratio::of(stored, pool).map(|r| format!(" ({r})")).unwrap_or_default())

@@ -112,11 +112,8 @@ fn grounds(inputs: &Inputs<'_>, seen: Refaults, anonymous: Bytes, total: Bytes) 
     let value = format!("{anonymous}, {} of {total}", percent(anonymous.share_of(total).unwrap_or(0.0)));
     out.put("anonymous memory and tmpfs", value, "/proc/meminfo Active(anon) + Inactive(anon)");
     if let Some(stall) = inputs.snapshot.pressure_memory.data().and_then(|p| p.some) {
-        out.put(
-            "tasks waiting for memory",
-            format!("{:.2} % of the last 10 s", stall.avg10),
-            "/proc/pressure/memory some",
-        );
+        let value = format!("{:.2} % of the last 10 s", stall.avg10);
+        out.put("tasks waiting for memory", value, "/proc/pressure/memory some");
     }
     out
 }

@@ -39,11 +39,8 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         .collect();
     let confidence = match because {
         Because::Kind => {
-            grounds.put(
-                "what they are",
-                format!("{} is compressed RAM, {} is not", fast.path, slow.path),
-                "/sys/block",
-            );
+            let value = format!("{} is compressed RAM, {} is not", fast.path, slow.path);
+            grounds.put("what they are", value, "/sys/block");
             Confidence::High
         }
         Because::Rotational => {
