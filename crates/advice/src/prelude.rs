@@ -5,6 +5,6 @@ pub(crate) use ramline_units::{Bytes, Limit, Nanos, Pages};
 
 pub(crate) use crate::explain::topic::{LIGHT, unseen};
 pub(crate) use crate::findings::draft::Draft;
-pub(crate) use crate::look::{self, Cost, Proof, Refaults};
-pub(crate) use crate::text::{AddEvidence, bytes_of, evidence, list, nanos_of, percent, rate, word};
+pub(crate) use crate::look::{self, Cost, Refaults};
+pub(crate) use crate::text::{AddEvidence, bytes_of, capital, evidence, list, lower, nanos_of, percent, rate, word};
 pub(crate) use crate::{Area, Change, Confidence, Evidence, Explanation, Inputs, Rule, Topic, Weight};

@@ -53,7 +53,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let machine_waits =
         matches!(seen.state, PressureState::Stalling | PressureState::Refaulting | PressureState::Thrashing);
     out.to_do = match (&group, machine_waits) {
-        (Some(group), false) => capital(&group.effect),
+        (Some(group), false) => capital(&group.effect) + ".",
         (_, true) => "Find the largest users (ramline show processes); make room, add zram, or add RAM.".into(),
         _ => match seen.state {
             PressureState::Unknown => "Look again over a window: ramline explain pressure --for 2s.".into(),
@@ -91,16 +91,4 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
             }
         }
     }
-}
-
-/// In the middle of a sentence.
-fn lower(title: &str) -> String {
-    let mut letters = title.chars();
-    letters.next().map(|c| c.to_lowercase().chain(letters).collect()).unwrap_or_default()
-}
-
-/// As a sentence.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|c| c.to_uppercase().chain(letters).chain(['.']).collect()).unwrap_or_default()
 }

@@ -27,16 +27,18 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     }
     if let Some(window) = inputs.window {
         let per_second = |n: Option<u64>| n.map(|n| format!("{n} pages over {}", window.span));
-        out.add("swapped in", per_second(look::swap_ins(&window)), "/proc/vmstat pswpin + swpin_zero + zswpin");
-        out.add("swapped out", per_second(look::swap_outs(&window)), "/proc/vmstat pswpout + swpout_zero + zswpout");
+        out.add("swapped in", per_second(window.delta(look::swapped_in)), "/proc/vmstat pswpin + swpin_zero + zswpin");
+        out.add(
+            "swapped out",
+            per_second(window.delta(look::swapped_out)),
+            "/proc/vmstat pswpout + swpout_zero + zswpout",
+        );
         let refaults = window.per_second(|s| s.vmstat.data()?.workingset_refault_anon);
         let value = refaults.map(|r| rate(r, "pages", window.span));
         out.add("swapped pages read again", value, "/proc/vmstat workingset_refault_anon");
     }
-    let value = inputs.snapshot.meminfo.data().and_then(|m| m.swap_cached);
-    out.add("in swap and in RAM: read back and unchanged (now)", value, "/proc/meminfo SwapCached");
-    let stall = inputs.snapshot.pressure_memory.data().and_then(|p| p.some);
-    let value = stall.map(|s| format!("{:.2} % of the last 10 s", s.avg10));
+    out.meminfo(inputs, "in swap and in RAM: read back and unchanged (now)", "SwapCached");
+    let value = look::stall(inputs.snapshot).map(|s| format!("{:.2} % of the last 10 s", s.avg10));
     out.add("tasks waiting for memory", value, "/proc/pressure/memory some");
     match state.map(|state| state.verdict) {
         None => unseen(inputs, "swaps"),

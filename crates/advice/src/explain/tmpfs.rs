@@ -40,7 +40,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         out.add("of it in the page cache already", fit.cached, "cachestat or mincore");
         for margin in &fit.margins {
             let value = format!("{}, margin {}", margin.limit, margin.margin);
-            out.put(words(margin.model), value, "/proc/meminfo");
+            out.put(&format!("against {}", look::limit_words(margin.model)), value, "/proc/meminfo");
         }
         out.add(
             if fit.already_tmpfs { "inodes of its tmpfs" } else { "inodes of a default tmpfs" },
@@ -65,18 +65,6 @@ fn placeholder(mount: &TmpfsMount) -> bool {
     mount.size.and_then(Limit::bytes).is_some_and(|size| size < Bytes::from_mib(1))
 }
 
-fn words(model: Model) -> &'static str {
-    match model {
-        Model::HalfOfRam => "against half of RAM",
-        Model::Mount => "against the tmpfs it is on",
-        Model::Quota => "against the quota of a user there",
-        Model::HalfOfFree => "against half of free memory",
-        Model::Available => "against available memory",
-        Model::FreePlusSwap => "against free memory and free swap",
-        Model::Inodes => "against inodes",
-    }
-}
-
 fn sentence(fit: &Fit) -> String {
     let least = if fit.lower_bound { "at least " } else { "" };
     if fit.already_tmpfs {
@@ -88,6 +76,6 @@ fn sentence(fit: &Fit) -> String {
     format!(
         "/tmp would not fit into tmpfs within every limit: it needs {least}{}. The first to break is {}.",
         fit.need,
-        words(fit.breaks_first.unwrap_or(Model::HalfOfRam)).trim_start_matches("against ")
+        look::limit_words(fit.breaks_first.unwrap_or(Model::HalfOfRam))
     )
 }

@@ -46,8 +46,7 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         Some(_) => {}
     }
     for area in areas.iter().flatten() {
-        let value = format!("priority {}, {} of {} used", area.priority, area.used, area.size);
-        out.put(&format!("2. {}", area.path), value, "/proc/swaps, in order of use");
+        out.put(&format!("2. {}", area.path), look::area_words(area), "/proc/swaps, in order of use");
     }
     if marks.is_none() {
         out.put("3. zones", "not seen", "/proc/zoneinfo");
@@ -176,10 +175,7 @@ fn short(
     }
     let over = state.filter(|s| s.rung == Rung::Outranked).map(|s| &s.devices);
     if let Some(over) = over.and_then(|devices| devices.iter().find_map(|d| d.outranked_by.as_ref())) {
-        let words = over.words();
-        let mut letters = words.chars();
-        let first = letters.next().map(|c| c.to_ascii_uppercase());
-        return first.into_iter().chain(letters).chain(['.']).collect();
+        return capital(&over.words()) + ".";
     }
     let nearest = marks.and_then(|m| m.nodes.iter().min_by_key(|n| n.to_low.bytes));
     match nearest {

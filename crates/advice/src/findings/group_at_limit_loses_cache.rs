@@ -61,26 +61,16 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     // A quarter: what a group lacks is not known; a step that can be seen to help or not.
     let more = Bytes(limit.0 / 4);
     let spare = available.is_some_and(|available| available.0 / 2 >= more.0);
+    let again = counted(&window, per_second, least, page);
     let mut grounds = vec![
         evidence("the group", format!("{} of its limit of {limit}", group.current.unwrap_or_default()), knob),
-        evidence(
-            "files evicted and read again in it",
-            counted(&window, per_second, least, page),
-            "memory.stat workingset_refault_file",
-        ),
-        match before {
-            Some(before) => evidence("its page cache", format!("{before}, then {cache}"), "memory.stat"),
-            None => evidence("its page cache", cache.to_string(), "memory.stat"),
-        },
+        evidence("files evicted and read again in it", again, "memory.stat workingset_refault_file"),
+        evidence("its page cache", before.map_or(cache.to_string(), |b| format!("{b}, then {cache}")), "memory.stat"),
     ];
-    if let Some(waits) = group.pressure.as_ref().and_then(|p| p.some) {
-        let value = format!("{:.2} % of the last 10 s", waits.avg10);
-        grounds.put("its tasks wait for memory", value, "memory.pressure some");
-    }
-    if let Some(available) = available {
-        grounds.put("available on the machine", available.to_string(), "/proc/meminfo MemAvailable");
-    }
     let waits = group.pressure.as_ref().and_then(|p| p.some).map(|some| some.avg10);
+    let value = waits.map(|waits| format!("{waits:.2} % of the last 10 s"));
+    grounds.add("its tasks wait for memory", value, "memory.pressure some");
+    grounds.add("available on the machine", available, "/proc/meminfo MemAvailable");
     let waits = waits.map(|p| format!("; its tasks wait for memory {p:.1} % of the time")).unwrap_or_default();
     let advice = if spare {
         format!(

@@ -42,15 +42,10 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     if seen.per_second < REFAULTS_PER_S || !missed || anonymous.share_of(total)? < LEAST_ANONYMOUS {
         return None;
     }
-    let proof = look::prove(inputs.runs, "with swap against without, in the sandbox", look::has_swap, |run| {
-        !look::has_swap(run)
-    });
-    let (confidence, proved) = match proof {
-        Some(Proof::Faster(seen)) => (Confidence::High, Some(seen)),
-        Some(Proof::NotFaster(_)) => return None,
-        None => (Confidence::Medium, None),
-    };
-    let stalls = snapshot.pressure_memory.data().and_then(|p| p.some).map_or(0.0, |stall| stall.avg10);
+    let what = "with swap against without, in the sandbox";
+    let without = |run: &_| !look::has_swap(run);
+    let (confidence, proved) = look::prove(inputs.runs, what, look::has_swap, without, Confidence::Medium)?;
+    let stalls = look::stall(snapshot).map_or(0.0, |stall| stall.avg10);
     let weight = if stalls >= 10.0 { Weight::Critical } else { Weight::Warning };
     let back = Pages(1).bytes(snapshot.machine.page_size).as_f64() * seen.per_second / (1024.0 * 1024.0);
     let in_a_group = reclaimed_in_groups_only(&window) == Some(true);
@@ -86,8 +81,7 @@ fn effect(inputs: &Inputs<'_>, anonymous: Bytes) -> String {
         "of {anonymous} of anonymous memory and tmpfs, what is idle could move out and leave its room to the files in use"
     );
     // Pages times the time of a read is no waiting: read-ahead brings many at once. What tasks waited the kernel measures.
-    let waits = inputs.snapshot.pressure_memory.data().and_then(|p| p.some).filter(|some| some.avg10 > 0.0);
-    match waits {
+    match look::stall(inputs.snapshot).filter(|some| some.avg10 > 0.0) {
         Some(some) => format!("{moved}; tasks waited for memory {:.1} % of the last 10 s", some.avg10),
         None => moved,
     }
@@ -98,23 +92,18 @@ fn grounds(inputs: &Inputs<'_>, seen: Refaults, anonymous: Bytes, total: Bytes) 
         evidence("swap areas", "none", "/proc/swaps"),
         evidence("file refaults", rate(seen.per_second, "pages", seen.span), "/proc/vmstat workingset_refault_file"),
     ];
-    if let Some(faults) = seen.faults {
-        out.put("major faults", rate(faults, "faults", seen.span), "/proc/vmstat pgmajfault");
-    }
-    if let Some(activated) = seen.activated {
-        let value = rate(activated, "pages", seen.span);
-        out.put("of these, working set by the kernel's own test", value, "/proc/vmstat workingset_activate_file");
-    }
+    let value = seen.faults.map(|faults| rate(faults, "faults", seen.span));
+    out.add("major faults", value, "/proc/vmstat pgmajfault");
+    let value = seen.activated.map(|activated| rate(activated, "pages", seen.span));
+    out.add("of these, working set by the kernel's own test", value, "/proc/vmstat workingset_activate_file");
     if let Some(window) = inputs.window.filter(|window| reclaimed_in_groups_only(window) == Some(true)) {
         let value = format!("none over {}", window.span);
         out.put("pages the machine itself looked at to evict", value, "/proc/vmstat pgscan_kswapd + pgscan_direct");
     }
     let value = format!("{anonymous}, {} of {total}", percent(anonymous.share_of(total).unwrap_or(0.0)));
     out.put("anonymous memory and tmpfs", value, "/proc/meminfo Active(anon) + Inactive(anon)");
-    if let Some(stall) = inputs.snapshot.pressure_memory.data().and_then(|p| p.some) {
-        let value = format!("{:.2} % of the last 10 s", stall.avg10);
-        out.put("tasks waiting for memory", value, "/proc/pressure/memory some");
-    }
+    let value = look::stall(inputs.snapshot).map(|stall| format!("{:.2} % of the last 10 s", stall.avg10));
+    out.add("tasks waiting for memory", value, "/proc/pressure/memory some");
     out
 }
 

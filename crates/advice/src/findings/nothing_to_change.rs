@@ -4,10 +4,11 @@
 //! It names the evidence each rule had, and what could not be judged for want of it.
 
 use super::{RULES, not_looked};
-use crate::look::{areas, refaults, swap_ins};
 use crate::prelude::*;
 use ramline_model::group::{self, GroupRoom};
 use ramline_model::pressure::{self, PressureState};
+use ramline_snapshot::pressure::Stall;
+use ramline_snapshot::swaps::SwapArea;
 
 pub(super) const RULE: Rule = Rule {
     id: "nothing-to-change",
@@ -70,41 +71,27 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
 /// Settings may all fit and memory be short all the same; then this is no all-clear.
 fn short_of_memory(inputs: &Inputs<'_>) -> Option<String> {
     let state = pressure::of(inputs.snapshot, inputs.window).state;
-    let words = state.words().trim_end_matches('.');
-    let (head, tail) = words.split_at(words.len().min(1));
-    (state >= PressureState::GroupAtLimit).then(|| head.to_lowercase() + tail)
+    (state >= PressureState::GroupAtLimit).then(|| lower(state.words().trim_end_matches('.')))
 }
 
 /// The numbers the rules had.
 fn seen(inputs: &Inputs<'_>) -> Vec<Evidence> {
     let mut out = Vec::new();
     let snapshot = inputs.snapshot;
-    if let Some(stall) = snapshot.pressure_memory.data().and_then(|p| p.some) {
-        let value = format!("{:.2} % of the last 10 s, {:.2} % of the last 300 s", stall.avg10, stall.avg300);
-        out.put("tasks waiting for memory", value, "/proc/pressure/memory some");
+    let long = |stall: Stall| format!("{:.2} % of the last 10 s, {:.2} % of the last 300 s", stall.avg10, stall.avg300);
+    out.add("tasks waiting for memory", look::stall(snapshot).map(long), "/proc/pressure/memory some");
+    let value = inputs.window.as_ref().and_then(look::refaults).map(|seen| rate(seen.per_second, "pages", seen.span));
+    out.add("file refaults", value, "/proc/vmstat workingset_refault_file");
+    let value = inputs.window.and_then(|w| Some(format!("{} pages over {}", w.delta(look::swapped_in)?, w.span)));
+    out.add("swap-ins", value, "/proc/vmstat pswpin + swpin_zero + zswpin");
+    let areas = look::areas(snapshot);
+    out.add("swap areas", areas.as_ref().filter(|areas| areas.is_empty()).map(|_| "none"), "/proc/swaps");
+    for area in areas.into_iter().flatten() {
+        out.put(&format!("swap area {}", area.path), look::area_words(area), "/proc/swaps");
     }
-    if let Some(seen) = inputs.window.as_ref().and_then(refaults) {
-        out.put("file refaults", rate(seen.per_second, "pages", seen.span), "/proc/vmstat workingset_refault_file");
-    }
-    if let Some((pages, window)) = inputs.window.and_then(|w| Some((swap_ins(&w)?, w))) {
-        out.put("swap-ins", format!("{pages} pages over {}", window.span), "/proc/vmstat pswpin + swpin_zero + zswpin");
-    }
-    match areas(snapshot).as_deref() {
-        Some([]) => out.put("swap areas", "none", "/proc/swaps"),
-        Some(areas) => {
-            for area in areas {
-                let value = format!("priority {}, {} of {} used", area.priority, area.used, area.size);
-                out.put(&format!("swap area {}", area.path), value, "/proc/swaps");
-            }
-        }
-        None => {}
-    }
-    if let Some(report) = inputs.tiers {
-        out.put("tiers measured", report.tiers.len().to_string(), "measure tiers");
-    }
-    if !inputs.runs.is_empty() {
-        out.put("runs in the sandbox", inputs.runs.len().to_string(), "lab run code-plus-data");
-    }
+    out.add("tiers measured", inputs.tiers.map(|report| report.tiers.len()), "measure tiers");
+    let runs = Some(inputs.runs.len()).filter(|runs| *runs > 0);
+    out.add("runs in the sandbox", runs, "lab run code-plus-data");
     out
 }
 
@@ -119,9 +106,7 @@ fn blind_sections(snapshot: &Snapshot) -> Vec<String> {
 /// What could not be judged.
 fn not_judged(inputs: &Inputs<'_>, blind: &[String]) -> Vec<Evidence> {
     let mut out = Vec::new();
-    if !blind.is_empty() {
-        out.put("not seen", list(blind), "snapshot");
-    }
+    out.add("not seen", Some(list(blind)).filter(|_| !blind.is_empty()), "snapshot");
     for gap in not_looked(inputs) {
         let value = format!("{}: {}", gap.rules.join(", "), gap.why);
         out.put("not judged", value, format!("try: {}", gap.fix));
@@ -131,13 +116,8 @@ fn not_judged(inputs: &Inputs<'_>, blind: &[String]) -> Vec<Evidence> {
 
 /// What is in place and therefore not advised.
 fn in_place(snapshot: &Snapshot) -> Vec<String> {
-    let mut out = Vec::new();
-    for area in areas(snapshot).unwrap_or_default() {
-        let kind = if area.zram().is_some() { "compressed swap" } else { "swap" };
-        out.push(format!("{kind} on {} at priority {}", area.path, area.priority));
-    }
-    if snapshot.zswap.data().is_some_and(|zswap| zswap.enabled) {
-        out.push("zswap".into());
-    }
-    out
+    let kind = |area: &SwapArea| if area.zram().is_some() { "compressed swap" } else { "swap" };
+    let one = |area: &SwapArea| format!("{} on {} at priority {}", kind(area), area.path, area.priority);
+    let zswap = snapshot.zswap.data().is_some_and(|zswap| zswap.enabled).then(|| "zswap".to_owned());
+    look::areas(snapshot).into_iter().flatten().map(one).chain(zswap).collect()
 }

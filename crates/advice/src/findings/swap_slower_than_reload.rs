@@ -51,11 +51,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         }
     };
     let what = format!("swappiness about {advised} against about {current}, in the sandbox");
-    let (confidence, proved) = match look::prove(inputs.runs, &what, at(advised), at(current)) {
-        Some(Proof::Faster(seen)) => (Confidence::High, Some(seen)),
-        Some(Proof::NotFaster(_)) => return None,
-        None => (Confidence::Low, None),
-    };
+    let (confidence, proved) = look::prove(inputs.runs, &what, at(advised), at(current), Confidence::Low)?;
     let mut grounds = vec![
         swap_in.evidence(&format!("a swap-in from {}", first.path)),
         reload.evidence("a random re-read of a file"),

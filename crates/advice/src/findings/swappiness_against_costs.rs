@@ -52,11 +52,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
         }
     };
     let what = format!("swappiness about {advised} against about {current}, in the sandbox");
-    let (confidence, proved) = match look::prove(inputs.runs, &what, near(advised), near(current)) {
-        Some(Proof::Faster(seen)) => (Confidence::High, Some(seen)),
-        Some(Proof::NotFaster(_)) => return None,
-        None => (Confidence::Low, None),
-    };
+    let (confidence, proved) = look::prove(inputs.runs, &what, near(advised), near(current), Confidence::Low)?;
     let mut grounds = costs(&swap_in, &reload, r, current, advised);
     grounds.extend(packing.map(|cost| cost.evidence("compressing a page on its way out, charged as well")));
     if spills {

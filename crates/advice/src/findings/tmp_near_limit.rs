@@ -54,22 +54,15 @@ fn full_disk(mount: &Mount) -> Option<Draft> {
     } else {
         ("inodes", inodes.filter(|share| *share >= NEAR)?)
     };
+    let source = format!("statfs {}", mount.at);
     let place = if own { "/tmp".to_owned() } else { format!("/tmp, on the file system at {},", mount.at) };
     Some(Draft {
         title: format!("{place} has used {} of its {what}", percent(share)),
         weight: Weight::Warning,
         effect: "programs that write temporary files fail with \"no space left on device\" when it is full".into(),
         evidence: vec![
-            evidence(
-                "space",
-                format!("{} left of {}", capacity.available, capacity.size),
-                format!("statfs {}", mount.at),
-            ),
-            evidence(
-                "inodes",
-                format!("{} left of {}", capacity.inodes_free, capacity.inodes),
-                format!("statfs {}", mount.at),
-            ),
+            evidence("space", format!("{} left of {}", capacity.available, capacity.size), &source),
+            evidence("inodes", format!("{} left of {}", capacity.inodes_free, capacity.inodes), &source),
         ],
         confidence: Confidence::High,
         cost_if_wrong: Some("none: nothing is changed by looking".into()),
@@ -110,16 +103,11 @@ fn models(fit: &Fit) -> Vec<Evidence> {
     let mut out =
         vec![evidence("a tmpfs would need", format!("{} and {} inodes", fit.need, fit.inodes), "walk of /tmp")];
     for margin in &fit.margins {
-        let name = match margin.model {
-            Model::HalfOfRam => "half of RAM",
-            Model::Mount => "the tmpfs it is on",
-            Model::Quota => "the quota of a user there",
-            Model::HalfOfFree => "half of free memory",
-            Model::Available => "available memory",
-            Model::FreePlusSwap => "free memory and free swap",
-            Model::Inodes => "inodes",
-        };
-        out.put(name, format!("{}, margin {}", margin.limit, margin.margin), "/proc/meminfo");
+        out.put(
+            look::limit_words(margin.model),
+            format!("{}, margin {}", margin.limit, margin.margin),
+            "/proc/meminfo",
+        );
     }
     out.put("inodes of a default tmpfs", fit.inode_limit.to_string(), "one for every two pages of RAM");
     out

@@ -119,8 +119,14 @@ fn oversized(mount: &TmpfsMount, ram: Bytes, swap: Bytes) -> Option<Draft> {
             .chain([evidence("RAM and swap", format!("{ram} and {swap}"), "/proc/meminfo MemTotal, SwapTotal")])
             .collect(),
         confidence: Confidence::High,
-        cost_if_wrong: Some(format!("a program that really needs more than {half} there gets an error; it could not have had {limit} either")),
-        change: fits.then(|| Change::by("sets the limit to half of RAM, tmpfs's own default; to keep it: size=50% in /etc/fstab or the mount unit", [format!("mount -o remount,size=50% {at}")], [format!("mount -o remount,size={}k {at}", limit.0 >> 10)])),
+        cost_if_wrong: Some(format!(
+            "a program that really needs more than {half} there gets an error; it could not have had {limit} either"
+        )),
+        change: fits.then(|| Change::by(
+            "sets the limit to half of RAM, tmpfs's own default; to keep it: size=50% in /etc/fstab or the mount unit",
+            [format!("mount -o remount,size=50% {at}")],
+            [format!("mount -o remount,size={}k {at}", limit.0 >> 10)],
+        )),
         ..Draft::default()
     })
 }

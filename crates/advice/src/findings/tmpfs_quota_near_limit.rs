@@ -74,8 +74,3 @@ fn larger(mount: &TmpfsMount, it: &QuotaUse) -> Option<Change> {
         [set((bytes, inodes))],
     ))
 }
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
-}

@@ -27,8 +27,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let names = list(&zram.iter().map(|area| area.path.clone()).collect::<Vec<String>>());
     let mut grounds = vec![evidence("zswap", zswap_words(zswap), SWITCH)];
     for area in &zram {
-        let value = format!("priority {}, {} of {} used", area.priority, area.used, area.size);
-        grounds.put(&format!("zram swap area {}", area.path), value, "/proc/swaps");
+        grounds.put(&format!("zram swap area {}", area.path), look::area_words(area), "/proc/swaps");
     }
     let meminfo = snapshot.meminfo.data();
     let pool = meminfo.and_then(|m| m.zswap.zip(m.zswapped));
