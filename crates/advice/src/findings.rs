@@ -5,7 +5,6 @@
 //! was looked at and what could not be seen.
 
 mod dirty_limits_in_seconds;
-pub(crate) mod draft;
 mod group_at_limit_loses_cache;
 mod huge_pages_unused;
 mod kernel_memory_growing;
