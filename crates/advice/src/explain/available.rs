@@ -1,8 +1,9 @@
 //! `available`: what MemAvailable promises, and what it does not.
 
-use crate::prelude::*;
 use ramline_model::group::{self, GroupRoom};
 use ramline_model::watermarks;
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "available",

@@ -1,7 +1,8 @@
 //! `available-but-frozen`: how a machine stands still while memory is available.
 
-use crate::prelude::*;
 use ramline_model::verdict::{self, VerdictState};
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "available-but-frozen",

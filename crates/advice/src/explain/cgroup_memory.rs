@@ -1,8 +1,9 @@
 //! `cgroup-memory`: what a group's (container's) memory limit counts, and what happens at it.
 
-use crate::prelude::*;
 use ramline_model::group;
 use ramline_snapshot::cgroup::{Group, Version};
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "cgroup-memory",

@@ -1,8 +1,9 @@
 //! `dirty`: written data that waits in RAM, when it is written, and when writers are slowed down.
 
-use crate::prelude::*;
 use ramline_model::costs::file_tier;
 use ramline_snapshot::sysctl::VmSettings;
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "dirty",

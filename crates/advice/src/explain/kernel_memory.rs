@@ -1,8 +1,9 @@
 //! `kernel-memory`: what the kernel uses for itself, and which part can shrink.
 
-use crate::prelude::*;
 use ramline_model::ledger::{Ledger, Term};
 use ramline_snapshot::Seen;
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "kernel-memory",

@@ -1,7 +1,8 @@
 //! `mglru`: whether reclaim goes by two lists or by generations, and what that changes.
 
-use crate::prelude::*;
 use ramline_snapshot::Seen;
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "mglru",

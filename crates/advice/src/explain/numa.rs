@@ -1,10 +1,12 @@
 //! `numa`: memory in several nodes, and whether one of them is short while another has room.
 
-use crate::prelude::*;
+use std::collections::BTreeMap;
+
 use ramline_model::watermarks::{self, Band, NodeMarks};
 use ramline_snapshot::zoneinfo::Zoneinfo;
 use ramline_units::PageSize;
-use std::collections::BTreeMap;
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "numa",

@@ -1,8 +1,9 @@
 //! `oom`: when something is killed for memory, and what would be.
 
-use crate::prelude::*;
 use ramline_model::group;
 use ramline_snapshot::processes::Process;
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "oom",

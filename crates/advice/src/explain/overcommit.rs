@@ -1,7 +1,8 @@
 //! `overcommit`: how much memory programs may ask for, apart from what they use.
 
-use crate::prelude::*;
 use ramline_snapshot::sysctl::VmSettings;
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "overcommit",

@@ -1,9 +1,10 @@
 //! `pressure`: whether anything waits for memory.
 
-use crate::findings::group_at_its_limit;
-use crate::prelude::*;
 use ramline_model::pressure::{self, PressureState};
 use ramline_model::verdict;
+
+use crate::findings::group_at_its_limit;
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "pressure",

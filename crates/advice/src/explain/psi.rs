@@ -1,8 +1,9 @@
 //! `psi`: what the kernel's pressure numbers mean.
 
-use crate::prelude::*;
 use ramline_model::pressure;
 use ramline_snapshot::pressure::{Pressure, Stall};
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "psi",

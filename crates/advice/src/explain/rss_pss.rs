@@ -1,7 +1,8 @@
 //! `rss-pss`: why the processes' sizes do not add up to what is used.
 
-use crate::prelude::*;
 use ramline_snapshot::processes::Process;
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "rss-pss",

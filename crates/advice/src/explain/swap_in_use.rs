@@ -1,7 +1,8 @@
 //! `swap-in-use`: stock apart from flow.
 
-use crate::prelude::*;
 use ramline_model::swap::{self, SwapVerdict};
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "swap-in-use",

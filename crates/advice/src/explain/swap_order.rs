@@ -1,7 +1,8 @@
 //! `swap-order`: which area is used first.
 
-use crate::prelude::*;
 use ramline_model::swap::{self, AreaKind};
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "swap-order",

@@ -1,7 +1,8 @@
 //! `swappiness`: what the value does here, and what the measured costs would imply.
 
-use crate::prelude::*;
 use ramline_model::balance;
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "swappiness",

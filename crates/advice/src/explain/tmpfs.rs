@@ -1,7 +1,8 @@
 //! `tmpfs`: what lies in RAM as files, and whether /tmp would fit.
 
-use crate::prelude::*;
 use ramline_model::tmpfs::{self, Fit, Model, TmpfsMount, would_fit};
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "tmpfs",

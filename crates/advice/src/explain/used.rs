@@ -1,7 +1,8 @@
 //! `used`: two programs, two definitions, and what uses the memory that cannot be dropped.
 
-use crate::prelude::*;
 use ramline_model::ledger::{Freeable, Ledger, Line};
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "used",

@@ -1,7 +1,8 @@
 //! `watermarks`: when the kernel begins to reclaim, per zone, in MiB and minutes.
 
-use crate::prelude::*;
 use ramline_model::watermarks::{self, Distance, ZoneMarks};
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "watermarks",

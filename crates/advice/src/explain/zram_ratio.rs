@@ -1,7 +1,8 @@
 //! `zram-ratio`: what zram gains here.
 
-use crate::prelude::*;
 use ramline_model::zram;
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "zram-ratio",

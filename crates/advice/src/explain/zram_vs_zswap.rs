@@ -1,7 +1,8 @@
 //! `zram-vs-zswap`: which of the two, or both.
 
-use crate::prelude::*;
 use ramline_units::Ratio;
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "zram-vs-zswap",

@@ -14,8 +14,9 @@
 //! Where writers are being held back, no measurement is needed: what the disks write meanwhile is their pace. The kernel holds them
 //! back above the middle of its two limits (`dirty_freerun_ceiling`, mm/page-writeback.c).
 
-use crate::prelude::*;
 use ramline_snapshot::sysctl::VmSettings;
+
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "dirty-limits-in-seconds",

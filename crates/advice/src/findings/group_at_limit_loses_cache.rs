@@ -11,10 +11,11 @@
 //! Worked example: 940,000 pages in a window of 2.0 s read as 470,000 a second where 256,000 were true. Sure are 940,000 in 4 s: "at
 //! least 235,000 pages a second".
 
-use crate::prelude::*;
 use ramline_model::groups;
 use ramline_model::pressure::REFAULTS_PER_S;
 use ramline_snapshot::cgroup::{Group, Version};
+
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "group-at-limit-loses-cache",

@@ -3,8 +3,9 @@
 //! A pool of huge pages leaves the page allocator when it is filled, before any program asks. Pages that are free and not promised to a
 //! mapping serve no program; reclaim cannot touch them, and they are not part of what is available.
 
-use crate::prelude::*;
 use ramline_snapshot::hugepages::HugePool;
+
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "huge-pages-unused",

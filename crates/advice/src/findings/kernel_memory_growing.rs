@@ -4,8 +4,9 @@
 //! processes explains. The leftover of the ledger is what no counter has: pages of drivers, of pipes and sockets, or of a leak.
 //! Which cache grows is in /proc/slabinfo, which only root may read.
 
-use crate::prelude::*;
 use ramline_model::ledger::Ledger;
+
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "kernel-memory-growing",

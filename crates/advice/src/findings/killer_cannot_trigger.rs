@@ -4,12 +4,13 @@
 //! that ask to be watched, and the swap rule ends only groups that hold at least 5 % of all swap. Each of these can be
 //! impossible on a given machine; then the killer is a false comfort.
 
-use crate::prelude::*;
 use ramline_model::watermarks;
 use ramline_model::zram::{ENOUGH_RESIDENT, gain};
 use ramline_snapshot::Seen;
 use ramline_snapshot::cgroup::{Group, Version};
 use ramline_snapshot::killers::{EARLYOOM_PERCENT, Earlyoom, OOMD_SWAP_PERCENT, Oomd};
+
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "killer-cannot-trigger",

@@ -4,8 +4,9 @@
 //! access through a mapping does not, so a file that is mapped is never called leaked. Temporary files are deleted at once and used
 //! for a while on purpose: only untouched ones count.
 
-use crate::prelude::*;
 use ramline_snapshot::shmem::{File, Object, ObjectKind, Shmem};
+
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "leaked-tmpfs-files",

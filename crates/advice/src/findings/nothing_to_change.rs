@@ -3,12 +3,13 @@
 //! What it is not: a promise, or an all-clear: where memory is short all the same it says that.
 //! It names the evidence each rule had, and what could not be judged for want of it.
 
-use super::{RULES, not_looked};
-use crate::prelude::*;
 use ramline_model::group::{self, GroupRoom};
 use ramline_model::pressure::{self, PressureState};
 use ramline_snapshot::pressure::Stall;
 use ramline_snapshot::swaps::SwapArea;
+
+use super::{RULES, not_looked};
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "nothing-to-change",

@@ -3,8 +3,9 @@
 //! Pages then leave although memory is free, and free memory, refaults and cache sizes no longer mean what they mean
 //! elsewhere. That can be wanted; it has to be known before anything is measured or tuned.
 
-use crate::prelude::*;
 use ramline_snapshot::evictors::Evictors;
+
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "other-evictor",

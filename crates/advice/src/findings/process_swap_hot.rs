@@ -7,10 +7,11 @@
 //! Fires when waiting for these takes at least a hundredth of the time at the measured cost of a swap-in, or, where that was not
 //! measured, when there are as many as refaults would have to be (100 a second at 100 us).
 
-use crate::prelude::*;
 use ramline_model::pressure::REFAULTS_PER_S;
 use ramline_model::{group, groups};
 use ramline_snapshot::processes::Process;
+
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "process-swap-hot",

@@ -4,9 +4,10 @@
 //! fast area behind a slow one is used only when the slow one is full; and zram level with a disk sends every other
 //! page to the disk. Two disks of one kind at one priority are a stripe, which is fine.
 
-use crate::prelude::*;
 use ramline_model::swap;
 use ramline_snapshot::swaps::SwapArea;
+
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "swap-outranked",

@@ -5,8 +5,9 @@
 //!
 //! A file in /etc that comes after the distribution's and says something else is what those directories are for: no finding.
 
-use crate::prelude::*;
 use ramline_snapshot::configured::{Configured, Setting};
+
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "sysctl-set-twice",

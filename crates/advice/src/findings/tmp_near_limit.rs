@@ -3,10 +3,11 @@
 //! The second matters where a release moves /tmp to tmpfs (half of RAM is the default limit): what does not fit there
 //! breaks on the day of the upgrade. A /tmp that fits is silent, whatever else the models say about it.
 
-use super::tmpfs_near_limit::{self as tmpfs_rule, NEAR};
-use crate::prelude::*;
 use ramline_model::tmpfs::{self, Fit, Model, would_fit};
 use ramline_snapshot::mounts::{self, Mount};
+
+use super::tmpfs_near_limit::{self as tmpfs_rule, NEAR};
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "tmp-near-limit",

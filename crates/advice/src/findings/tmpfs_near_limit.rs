@@ -4,8 +4,9 @@
 //! normal: nothing is said about sums. A single limit above RAM plus swap can never be honoured: filling it ends with
 //! the out-of-memory killer, which cannot free tmpfs pages. /tmp has a rule of its own.
 
-use crate::prelude::*;
 use ramline_model::tmpfs::{self, TmpfsMount};
+
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "tmpfs-near-limit",

@@ -3,8 +3,9 @@
 //! zswap takes pages on their way to any swap area. With zram behind it, a page is compressed into zswap's pool in RAM;
 //! when the pool is full it is decompressed, handed to zram, and compressed into RAM again. Either one alone does the work.
 
-use crate::prelude::*;
 use ramline_snapshot::swaps::SwapArea;
+
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "zram-and-zswap",

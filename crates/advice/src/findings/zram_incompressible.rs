@@ -3,10 +3,11 @@
 //! Counted are `huge_pages` (kept whole) among the pages that carry data; pages of one repeated word cost nothing and
 //! are left out. A nearly empty device is not judged.
 
-use crate::prelude::*;
 use ramline_model::zram::gain;
 use ramline_snapshot::zram::ZramDevice;
 use ramline_units::PageSize;
+
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "zram-incompressible",

@@ -3,8 +3,9 @@
 //! `disksize` is the uncompressed capacity, `mem_limit` caps the compressed RAM. At the cap zram answers writes with an
 //! error; the slot was chosen already, so the kernel does not try the next area. It keeps the page, and scans it again.
 
-use crate::prelude::*;
 use ramline_snapshot::zram::{MmStat, ZramDevice};
+
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "zram-limit-fails-writes",

@@ -2,22 +2,15 @@
 
 mod stages;
 
-use std::path::{Path, PathBuf};
-
-use anyhow::Result;
-use clap::Args;
 use ramline_advice::Weight;
 use ramline_kernel::input;
 use ramline_kernel::output::Output;
 use ramline_view::screen::Compared;
 use ramline_view::text::Style;
-use ramline_view::{Comparison, Mode, SCHEMA_VERSION, Screen};
+use ramline_view::{Comparison, Mode, SCHEMA_VERSION};
 use serde_json::Value;
 
-use crate::exit::{self, Failure};
-use crate::output;
-use crate::place;
-use crate::source::Source;
+use crate::prelude::*;
 use stages::Stages;
 
 /// Look, measure, prove in a sandbox, and say what to do

@@ -1,21 +1,11 @@
 //! `ramline explain`: a question, answered with this machine's numbers.
 
-use std::time::Duration;
-
-use anyhow::Result;
-use clap::Args;
 use ramline_advice::{Inputs, Topic, explain, topic_named};
-use ramline_snapshot::Window;
-use ramline_view::Versioned;
 use ramline_view::figure;
 use ramline_view::screen::TopicList;
 
 use crate::commands::show;
-use crate::duration;
-use crate::exit::{self, Failure};
-use crate::output::Format;
-use crate::remembered;
-use crate::source::Source;
+use crate::prelude::*;
 
 /// Answer a question about this machine's memory, in its own numbers
 #[derive(Debug, Args)]

@@ -3,22 +3,14 @@
 mod report;
 mod run;
 
-use std::path::PathBuf;
-
-use anyhow::Result;
-use clap::{Args, Subcommand};
 use ramline_act::{StateDir, recover};
-use ramline_kernel::Root;
 use ramline_lab::experiment::Experiment;
 use ramline_lab::experiments::{EXPERIMENTS, find};
 use ramline_lab::params::Parameter;
 use ramline_lab::store::RunFolder;
 use ramline_view::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption, PastSeries, SCHEMA_VERSION};
 
-use crate::exit::{self, Failure};
-use crate::output::Format;
-use crate::source::Source;
-use crate::state;
+use crate::prelude::*;
 
 /// Prove it: experiments in a sandbox that cannot hurt the machine
 #[derive(Debug, Args)]

@@ -1,25 +1,17 @@
 //! `ramline cache trace`.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
-use anyhow::{Result, ensure};
-use clap::Args;
-use ramline_kernel::Root;
 use ramline_pagecache::Context;
 use ramline_pagecache::trace::{self, TraceOptions, Whom};
 use ramline_pagecache::walk::WalkOptions;
 use ramline_view::cache::Rows;
-use ramline_view::{Screen, Versioned};
 
 use super::recording::journalled;
 use super::verb::{CacheVerb, code, tell};
-use crate::duration;
-use crate::exit::{Failure, USAGE};
-use crate::output::Format;
-use crate::whom;
+use crate::exit::USAGE;
+use crate::prelude::*;
 
 /// Count hits, misses, read-ahead and evictions by file and by process, recorded by the kernel while they happen (root)
 ///

@@ -1,22 +1,17 @@
 //! A series from its records: as text, JSON, CSV and a page.
 
-use std::path::Path;
-
-use anyhow::Result;
 use ramline_evidence::knee::Knee;
 use ramline_evidence::{RunRecord, SeriesTable, Versus, together};
 use ramline_kernel::output::Output;
 use ramline_lab::experiments::find;
 use ramline_lab::store::RunFolder;
+use ramline_view::ProofTable;
 use ramline_view::html::{Reading, SeriesPage};
 use ramline_view::screen::{self, ReadPaths};
-use ramline_view::sheet::{Depth, Sheet};
-use ramline_view::{ProofTable, Versioned};
+use ramline_view::sheet::Sheet;
 use serde::Serialize;
 
-use crate::exit::{self, Failure};
-use crate::output::{self, Format};
-use crate::place;
+use crate::prelude::*;
 
 /// A series, studied the way that fits its experiment.
 enum Shown {

@@ -1,17 +1,11 @@
 //! `ramline show cgroups`.
 
-use anyhow::Result;
-use clap::Args;
 use ramline_gather::Walking;
 use ramline_model::groups::{Selection, Sort};
-use ramline_snapshot::Window;
-use ramline_view::{Screen, ShowCgroups};
+use ramline_view::ShowCgroups;
 
 use super::common::{Common, code};
-use crate::choice::{Choice, choices};
-use crate::exit;
-use crate::looks::Looks;
-use crate::output::Shown;
+use crate::prelude::*;
 
 /// The tree of memory control groups: where each one's charge goes, and what could be reclaimed
 #[derive(Debug, Clone, Args)]

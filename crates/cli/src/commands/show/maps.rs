@@ -1,20 +1,12 @@
 //! `ramline show maps`.
 
-use std::time::Duration;
-
-use anyhow::{Result, ensure};
-use clap::Args;
 use ramline_gather::maps::{self, Request, Target};
-use ramline_kernel::Root;
 use ramline_measure::reread;
 use ramline_model::maps::{Mapped, Options, Sort, readable};
-use ramline_view::{Screen, ShowMaps};
+use ramline_view::ShowMaps;
 
 use super::common::Common;
-use crate::choice::{Choice, choices};
-use crate::looks::Looks;
-use crate::output::Shown;
-use crate::{duration, exit, whom};
+use crate::prelude::*;
 
 /// Mapped files by address range: code apart from data, who shares them, what re-reading them would cost
 ///
