@@ -46,6 +46,11 @@ impl Failure {
     pub fn new(code: u8, message: impl Into<String>) -> Self {
         Failure { code, message: message.into() }
     }
+
+    /// A command line that cannot be followed.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Failure::new(USAGE, message)
+    }
 }
 
 /// The exit code of an error, by the most specific cause in its chain.

@@ -27,13 +27,13 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let held = meminfo.and_then(|m| m.anon_huge_pages);
     let share = held.zip(meminfo.and_then(|m| m.anon_pages)).and_then(|(huge, anon)| huge.share_of(anon));
     let dir = "/sys/kernel/mm/transparent_hugepage";
-    out.add("process memory gets them", enabled.map(|e| format!("{e} (setting)")), &format!("{dir}/enabled"));
-    out.add("size of one", thp.and_then(|t| t.page), &format!("{dir}/hpage_pmd_size"));
+    out.add("process memory gets them", enabled.map(|e| format!("{e} (setting)")), format!("{dir}/enabled"));
+    out.add("size of one", thp.and_then(|t| t.page), format!("{dir}/hpage_pmd_size"));
     let value = thp.and_then(|t| t.defrag.as_deref()).map(|d| format!("{d} (setting): {}", defrag(d)));
-    out.add("when none is free", value, &format!("{dir}/defrag"));
+    out.add("when none is free", value, format!("{dir}/defrag"));
     let shmem = thp.and_then(|t| t.shmem_enabled.as_deref());
     let value = shmem.map(|s| format!("{s} (setting)"));
-    out.add("System V, memfd and shared anonymous memory get them", value, &format!("{dir}/shmem_enabled"));
+    out.add("System V, memfd and shared anonymous memory get them", value, format!("{dir}/shmem_enabled"));
     out.add("tmpfs mounts get them", tmpfs(inputs.snapshot, shmem), "huge= of each mount in /proc/self/mountinfo");
     let sizes: Vec<String> = thp
         .into_iter()
@@ -42,11 +42,11 @@ fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
         .map(|size| format!("{} {}", size.page, size.enabled))
         .collect();
     let value = (!sizes.is_empty()).then(|| sizes.join(", "));
-    out.add("sizes that may be used", value, &format!("{dir}/hugepages-*/enabled"));
+    out.add("sizes that may be used", value, format!("{dir}/hugepages-*/enabled"));
     out.add(
         "pages of one that may be missing when it is put together",
         thp.and_then(|t| t.max_ptes_none).map(|n| format!("{n} (setting)")),
-        &format!("{dir}/khugepaged/max_ptes_none"),
+        format!("{dir}/khugepaged/max_ptes_none"),
     );
     out.add("process memory that uses them (now)", held, "/proc/meminfo AnonHugePages");
     out.add("of process memory", share.map(percent), "AnonHugePages / AnonPages");

@@ -69,10 +69,7 @@ impl Checkup {
         let to_stdout = [&html, &json].into_iter().flatten().filter(|output| output.is_stdout()).count();
         anyhow::ensure!(
             to_stdout < 2,
-            Failure::new(
-                exit::USAGE,
-                "--html - and --json - would mix on standard output\n  try: --html report.html --json -"
-            )
+            Failure::usage("--html - and --json - would mix on standard output\n  try: --html report.html --json -")
         );
         let to_stdout = to_stdout > 0;
         let (report, code) = Stages { source, mode, prove: self.prove, dir: self.dir.as_deref() }.report()?;
@@ -114,6 +111,6 @@ fn read(path: &Path) -> Result<Compared> {
             "{} is not a report of a checkup: {e}\n  try: ramline checkup --json old-report.json",
             path.display()
         );
-        Failure::new(exit::USAGE, text)
+        Failure::usage(text)
     })?)
 }

@@ -62,7 +62,7 @@ impl Generate {
                     let (name, names) = (name.escape_debug(), schema::names().collect::<Vec<_>>().join(", "));
                     let text =
                         format!("there is no document '{name}'; there are: {names}\n  try: ramline generate schema");
-                    Failure::new(exit::USAGE, text)
+                    Failure::usage(text)
                 };
                 let document = schema::document(name).ok_or_else(unknown)?;
                 output::json_text(&(serde_json::to_string_pretty(&document)? + "\n"))?;

@@ -128,7 +128,7 @@ fn known(name: &str) -> Result<&'static Experiment> {
             name.escape_debug(),
             names.join(", ")
         );
-        Failure::new(exit::USAGE, text)
+        Failure::usage(text)
     };
     Ok(find(name).ok_or_else(unknown)?)
 }
@@ -168,10 +168,7 @@ fn folder_of(named: Option<&PathBuf>) -> Result<RunFolder> {
     let found = number.map(made_nth).transpose()?.flatten();
     let none = || {
         let what = format!("there is no series '{}'", ramline_view::escape(&named.to_string_lossy()));
-        Failure::new(
-            exit::USAGE,
-            format!("{what}: neither a number of 'lab list' nor a folder\n  try: ramline lab list"),
-        )
+        Failure::usage(format!("{what}: neither a number of 'lab list' nor a folder\n  try: ramline lab list"))
     };
     Ok(found.ok_or_else(none)?)
 }

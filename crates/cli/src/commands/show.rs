@@ -64,7 +64,7 @@ impl Show {
             return Ok(shown.code);
         };
         let both = "--for looks twice and --watch again and again: one of them\n  try: ramline show --watch 2";
-        ensure!(span.is_none(), Failure::new(exit::USAGE, both));
+        ensure!(span.is_none(), Failure::usage(both));
         source.must_be_live("show --watch")?;
         tell_left_behind(source);
         watch::repeat(every, || self.look(&looks))

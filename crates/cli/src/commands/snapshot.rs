@@ -27,8 +27,7 @@ impl Snapshot {
             Some(dir) => {
                 anyhow::ensure!(
                     dir.as_os_str() != "-",
-                    Failure::new(
-                        exit::USAGE,
+                    Failure::usage(
                         "a tree is a directory and cannot be written to standard output\n  try: ramline snapshot > FILE"
                     )
                 );

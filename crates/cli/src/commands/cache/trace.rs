@@ -10,7 +10,6 @@ use ramline_view::cache::Rows;
 
 use super::recording::journalled;
 use super::verb::{CacheVerb, code, tell};
-use crate::exit::USAGE;
 use crate::prelude::*;
 
 /// Count hits, misses, read-ahead and evictions by file and by process, recorded by the kernel while they happen (root)
@@ -48,7 +47,7 @@ impl CacheVerb for Trace {
     fn run(&self, root: &Root) -> Result<u8> {
         let both =
             "a command is recorded until it ends, so --for has no use with one\n  try: ramline cache trace -- COMMAND";
-        ensure!(self.command.is_empty() || self.time.is_none(), Failure::new(USAGE, both));
+        ensure!(self.command.is_empty() || self.time.is_none(), Failure::usage(both));
         let (whom, lasts) = match self.command.split_first() {
             Some((program, arguments)) => {
                 let mut command = Command::new(program);

@@ -169,7 +169,7 @@ pub fn compare(first: &RunFolder, second: &RunFolder, format: Format, html: Opti
     if first.experiment != second.experiment {
         let what = format!("a series of {} cannot be compared with one of {}", first.experiment, second.experiment);
         let hint = format!("ramline lab list; both must be of {}", first.experiment);
-        return Err(Failure::new(exit::USAGE, format!("{what}\n  try: {hint}")).into());
+        return Err(Failure::usage(format!("{what}\n  try: {hint}")).into());
     }
     let versus = Versus::of(&first, &second);
     let sheet = screen::versus_sheet(&versus);

@@ -153,7 +153,7 @@ impl Run {
     /// As the lab refuses, fails or is interrupted.
     pub fn run(&self) -> Result<u8> {
         let experiment = known(&self.chosen.name)?;
-        let how = self.chosen.how.as_ref().ok_or_else(|| Failure::new(exit::USAGE, "no options were read"))?;
+        let how = self.chosen.how.as_ref().ok_or_else(|| Failure::usage("no options were read"))?;
         go(experiment, &self.chosen.params, None, how)
     }
 }

@@ -59,8 +59,9 @@ impl Cgroups {
             Selection { sort: self.sort.0, top: (!self.all).then_some(self.top), depth: self.depth, flat: self.flat };
         let shown = match &self.group {
             None => ShowCgroups::new(&seen, window.as_ref(), selection),
-            Some(name) => ShowCgroups::one(&seen, window.as_ref(), selection, name)
-                .map_err(|e| exit::Failure::new(exit::USAGE, e.to_string()))?,
+            Some(name) => {
+                ShowCgroups::one(&seen, window.as_ref(), selection, name).map_err(|e| Failure::usage(e.to_string()))?
+            }
         };
         common.format().shown(&shown, code(&seen), |style| shown.text(style))
     }

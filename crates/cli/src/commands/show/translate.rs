@@ -30,7 +30,7 @@ impl Translate {
             let text = format!(
                 "--cgroup {path}: no such control group, or nothing to read in it\n  try: ramline show cgroups"
             );
-            return Err(exit::Failure::new(exit::USAGE, text).into());
+            return Err(Failure::usage(text).into());
         }
         common.format().shown(&shown, code(&seen), |style| shown.text(style))
     }
