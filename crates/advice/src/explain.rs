@@ -35,10 +35,10 @@ mod zram_ratio;
 mod zram_unused;
 mod zram_vs_zswap;
 
-mod topic;
+pub(crate) mod topic;
 mod words;
 
-pub use topic::{Answer, Area, Topic};
+pub use topic::{Area, Topic};
 pub use words::{also, closest_topics, slip, topic_named};
 
 use schemars::JsonSchema;
@@ -127,15 +127,16 @@ pub fn explain(topic: &str, inputs: &Inputs<'_>) -> Result<Explanation, UnknownT
         let closest = closest_topics(topic).first().copied().unwrap_or("--list");
         return Err(UnknownTopic { topic: topic.chars().take(60).collect(), closest });
     };
-    let Answer { short, numbers, mechanism, myth, to_do, next } = (found.answer)(inputs);
-    Ok(Explanation {
+    let mut out = Explanation {
         topic: found.id.to_owned(),
         question: found.question.to_owned(),
-        answer_short: short,
-        numbers,
-        mechanism,
-        myth,
-        to_do,
-        next_command: next,
-    })
+        answer_short: String::new(),
+        numbers: Vec::new(),
+        mechanism: found.mechanism.iter().map(|&sentence| sentence.to_owned()).collect(),
+        myth: Some(found.myth.to_owned()),
+        to_do: found.to_do.to_owned(),
+        next_command: found.next.to_owned(),
+    };
+    out.answer_short = (found.answer)(inputs, &mut out);
+    Ok(out)
 }

@@ -5,7 +5,6 @@
 //! was looked at and what could not be seen.
 
 mod dirty_limits_in_seconds;
-mod draft;
 mod group_at_limit_loses_cache;
 mod huge_pages_unused;
 mod kernel_memory_growing;
@@ -69,7 +68,7 @@ pub const RULES: &[Rule] = &[
 /// What to do here: never empty, the weightiest and surest first.
 #[must_use]
 pub fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
-    let mut found: Vec<Finding> = RULES.iter().filter_map(|rule| (rule.check)(inputs)).collect();
+    let mut found: Vec<Finding> = RULES.iter().filter_map(|rule| rule.finding(inputs)).collect();
     if let Some(container) = &inputs.snapshot.machine.container {
         found
             .iter_mut()
@@ -82,7 +81,7 @@ pub fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
 
 /// The group that stands at its limit and loses its cache, if one does.
 pub(crate) fn group_at_its_limit(inputs: &Inputs<'_>) -> Option<Finding> {
-    (group_at_limit_loses_cache::RULE.check)(inputs)
+    group_at_limit_loses_cache::RULE.finding(inputs)
 }
 
 /// Inside a container the host's settings are seen and cannot be changed: the finding stays, its commands do not.

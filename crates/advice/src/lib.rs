@@ -22,11 +22,10 @@ mod finding;
 mod findings;
 mod headline;
 mod look;
+mod prelude;
 mod text;
 
-pub use explain::{
-    Answer, Area, Explanation, TOPICS, Topic, UnknownTopic, also, closest_topics, explain, slip, topic_named,
-};
+pub use explain::{Area, Explanation, TOPICS, Topic, UnknownTopic, also, closest_topics, explain, slip, topic_named};
 pub use finding::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
 pub use findings::{NotLooked, RULES, findings, not_looked};
 pub use headline::{FIRST_LINE, FIRST_LINE_OVER_TIME, headline, with_findings};

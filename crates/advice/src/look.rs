@@ -9,21 +9,29 @@ use ramline_evidence::{
 };
 use ramline_model::costs::file_tier;
 use ramline_model::pressure;
+use ramline_model::tmpfs::Model;
 use ramline_snapshot::blocks::{self, BlockDevice};
 use ramline_snapshot::mounts;
+use ramline_snapshot::pressure::Stall;
 use ramline_snapshot::swaps::SwapArea;
+use ramline_snapshot::switches::LruGen;
 use ramline_snapshot::zram::ZramDevice;
 use ramline_snapshot::{Snapshot, Window};
 use ramline_units::{Bytes, Nanos, checked_sum};
 
 use crate::text::{evidence, nanos_of};
-use crate::{Evidence, Inputs};
+use crate::{Confidence, Evidence, Inputs};
 
 /// The swap areas, the one used first in front; `None` when /proc/swaps was not seen.
 pub(crate) fn areas(snapshot: &Snapshot) -> Option<Vec<&SwapArea>> {
     let mut areas: Vec<&SwapArea> = snapshot.swaps.data()?.iter().collect();
     ramline_units::sort_by_key(&mut areas, |area| std::cmp::Reverse(area.priority));
     Some(areas)
+}
+
+/// Reclaim goes by generations.
+pub(crate) fn is_mglru(snapshot: &Snapshot) -> bool {
+    snapshot.lru_gen.data().is_some_and(LruGen::is_on)
 }
 
 /// The zram device behind a swap area.
@@ -46,6 +54,19 @@ pub(crate) fn disk_under<'a>(snapshot: &'a Snapshot, path: &str) -> Option<&'a B
     let all = snapshot.blocks.data()?;
     let mount = mounts::holding(snapshot.mounts.data()?, path)?;
     blocks::behind(all, &mount.dev).or_else(|| blocks::behind_node(all, &mount.source))
+}
+
+/// What a directory has to fit into.
+pub(crate) fn limit_words(model: Model) -> &'static str {
+    match model {
+        Model::HalfOfRam => "half of RAM",
+        Model::Mount => "the tmpfs it is on",
+        Model::Quota => "the quota of a user there",
+        Model::HalfOfFree => "half of free memory",
+        Model::Available => "available memory",
+        Model::FreePlusSwap => "free memory and free swap",
+        Model::Inodes => "inodes",
+    }
 }
 
 /// What one random page costs from a tier.
@@ -117,25 +138,35 @@ pub(crate) fn noise(tiers: &TierReport, tier: &str) -> Option<String> {
     found.map(str::to_owned).next()
 }
 
+/// `priority 100, 1.0 GiB of 2.0 GiB used`.
+pub(crate) fn area_words(area: &SwapArea) -> String {
+    format!("priority {}, {} of {} used", area.priority, area.used, area.size)
+}
+
+/// The share of the last seconds in which some task waited for memory.
+pub(crate) fn stall(snapshot: &Snapshot) -> Option<Stall> {
+    snapshot.pressure_memory.data()?.some
+}
+
 /// Swap in use, over all areas.
 pub(crate) fn swap_used(areas: &[&SwapArea]) -> Bytes {
     areas.iter().map(|area| area.used).sum()
 }
 
-/// Pages swapped in over the window, zero-filled ones included.
-pub(crate) fn swap_ins(window: &Window<'_>) -> Option<u64> {
-    window.delta(|s| {
-        let counters = s.vmstat.data()?;
-        checked_sum([counters.pswpin?, counters.swpin_zero.unwrap_or(0), counters.zswpin.unwrap_or(0)])
-    })
+/// Pages swapped in, zero-filled and compressed ones included.
+pub(crate) fn swapped_in(snapshot: &Snapshot) -> Option<u64> {
+    moved(snapshot, ["pswpin", "swpin_zero", "zswpin"])
 }
 
-/// Pages swapped out over the window, zero-filled ones included.
-pub(crate) fn swap_outs(window: &Window<'_>) -> Option<u64> {
-    window.delta(|s| {
-        let counters = s.vmstat.data()?;
-        checked_sum([counters.pswpout?, counters.swpout_zero.unwrap_or(0), counters.zswpout.unwrap_or(0)])
-    })
+/// Pages swapped out, zero-filled and compressed ones included.
+pub(crate) fn swapped_out(snapshot: &Snapshot) -> Option<u64> {
+    moved(snapshot, ["pswpout", "swpout_zero", "zswpout"])
+}
+
+/// The first counter is as old as swap, the others are not.
+fn moved(snapshot: &Snapshot, [disk, zero, zswap]: [&str; 3]) -> Option<u64> {
+    let seen = snapshot.vmstat.data()?;
+    checked_sum([seen.get(disk)?, seen.get(zero).unwrap_or(0), seen.get(zswap).unwrap_or(0)])
 }
 
 /// File refaults of the window: pages that were evicted and had to be read again.
@@ -190,37 +221,28 @@ fn best_arm(runs: &[RunRecord], fill: &str, matching: impl Fn(&RunRecord) -> boo
     measured.min_by(|a, b| a.median.total_cmp(&b.median))
 }
 
-/// What the sandbox said when two arms were compared.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Proof {
-    /// The first arm is faster, beyond the spread.
-    Faster(Evidence),
-    /// It is not: slower, or no difference beyond the spread.
-    NotFaster(Evidence),
-}
-
-/// Compares the best arm of one kind with the best of another, at the same fill; `None` unless both ran. Data of zeros
-/// never reaches swap on kernels since 6.12, so it is taken only when nothing else ran.
+/// Compares the best arm of one kind with the best of another, at the same fill. Faster beyond the spread is a proof; slower, or no
+/// difference beyond the spread, is one against it, and `None`; without both, or from too few runs, it is as sure as `unproved`. Data of
+/// zeros never reaches swap on kernels since 6.12, so it is taken only when nothing else ran.
 pub(crate) fn prove(
     runs: &[RunRecord],
     what: &str,
     candidate: impl Fn(&RunRecord) -> bool,
     present: impl Fn(&RunRecord) -> bool,
-) -> Option<Proof> {
+    unproved: Confidence,
+) -> Option<(Confidence, Option<Evidence>)> {
     let mut fills: Vec<&str> = runs.iter().map(|run| run.arm.fill.as_str()).collect();
     ramline_units::sort_by_key(&mut fills, |fill| (*fill == "zeros", *fill));
     fills.dedup();
-    let (candidate, present) =
-        fills.into_iter().find_map(|fill| best_arm(runs, fill, &candidate).zip(best_arm(runs, fill, &present)))?;
+    let best = fills.into_iter().find_map(|fill| best_arm(runs, fill, &candidate).zip(best_arm(runs, fill, &present)));
+    let Some((candidate, present)) = best else { return Some((unproved, None)) };
     let compared = study::compare(&candidate, &present);
-    let value = format!("{candidate} a round against {present}: {}", compared.sentence());
-    let seen = evidence(what, value, "lab run code-plus-data");
-    match (compared.is_claimed(), candidate.median < present.median) {
-        (true, true) => Some(Proof::Faster(seen)),
-        // Too few runs prove nothing, neither way.
-        _ if compared.by == IntervalKind::Range => None,
-        _ => Some(Proof::NotFaster(seen)),
+    if compared.is_claimed() && candidate.median < present.median {
+        let value = format!("{candidate} a round against {present}: {}", compared.sentence());
+        return Some((Confidence::High, Some(evidence(what, value, "lab run code-plus-data"))));
     }
+    // Too few runs prove nothing, neither way.
+    (compared.by == IntervalKind::Range).then_some((unproved, None))
 }
 
 /// The arm had swap of its own.

@@ -3,13 +3,34 @@
 //! What it is not: a renderer. Names from the machine stay data here; only what ends up in a command line is quoted,
 //! so that a file or mount name can never become a second command when the reader pastes it.
 
+use std::fmt::Display;
+
 use ramline_units::{Bytes, Nanos};
 
 use crate::Evidence;
 
 /// One line of evidence.
-pub(crate) fn evidence(what: &str, value: impl Into<String>, source: impl Into<String>) -> Evidence {
-    Evidence { what: what.to_owned(), value: value.into(), source: source.into() }
+pub(crate) fn evidence(what: &str, value: impl Display, source: impl Into<String>) -> Evidence {
+    Evidence { what: what.to_owned(), value: value.to_string(), source: source.into() }
+}
+
+/// Lines of evidence as they are collected.
+pub(crate) trait AddEvidence {
+    /// Adds one.
+    fn put(&mut self, what: &str, value: impl Display, source: impl Into<String>);
+
+    /// Adds one that may not have been seen.
+    fn add(&mut self, what: &str, value: Option<impl Display>, source: impl Into<String>) {
+        if let Some(value) = value {
+            self.put(what, value, source);
+        }
+    }
+}
+
+impl AddEvidence for Vec<Evidence> {
+    fn put(&mut self, what: &str, value: impl Display, source: impl Into<String>) {
+        self.push(evidence(what, value, source));
+    }
 }
 
 /// A share as a percentage: whole numbers from 10 % on.
@@ -68,6 +89,18 @@ pub(crate) fn list(items: &[String]) -> String {
         [one] => one.clone(),
         [many @ .., last] => format!("{} and {last}", many.join(", ")),
     }
+}
+
+/// With a capital at its beginning.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// Without a capital at its beginning.
+pub(crate) fn lower(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_lowercase().chain(letters).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]

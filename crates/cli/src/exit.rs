@@ -46,6 +46,11 @@ impl Failure {
     pub fn new(code: u8, message: impl Into<String>) -> Self {
         Failure { code, message: message.into() }
     }
+
+    /// A command line that cannot be followed.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Failure::new(USAGE, message)
+    }
 }
 
 /// The exit code of an error, by the most specific cause in its chain.
@@ -84,8 +89,8 @@ fn of_kernel(error: &KernelError) -> u8 {
 fn of_act(error: &ActError) -> u8 {
     match error {
         ActError::Kernel(error) => of_kernel(error),
-        ActError::Busy { .. } => REFUSED,
-        ActError::Interrupted { .. } => ROLLED_BACK,
+        ActError::Busy { .. } | ActError::Changed { .. } => REFUSED,
+        ActError::Interrupted { .. } | ActError::RolledBack { .. } => ROLLED_BACK,
         ActError::Undo { .. } => FAILED,
     }
 }

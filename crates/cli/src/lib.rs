@@ -15,6 +15,7 @@ mod looks;
 mod manual;
 mod output;
 mod place;
+mod prelude;
 mod progress;
 mod remembered;
 mod source;

@@ -10,7 +10,7 @@ use anyhow::{Result, ensure};
 use ramline_gather::Walking;
 use ramline_snapshot::{Snapshot, Wanted};
 
-use crate::exit::{Failure, USAGE};
+use crate::exit::Failure;
 use crate::source::Source;
 
 /// A source that is looked at, with what was seen last.
@@ -39,7 +39,7 @@ impl<'a> Looks<'a> {
     /// The source is a capture, which is one moment.
     pub fn twice_for(&self, what: &str) -> Result<()> {
         let text = || format!("{what} is seen between two looks, and a capture is one\n  try: another --sort");
-        ensure!(self.source.is_live(), Failure::new(USAGE, text()));
+        ensure!(self.source.is_live(), Failure::usage(text()));
         self.span.set(self.span.get().or(Some(Duration::from_secs(1))));
         Ok(())
     }

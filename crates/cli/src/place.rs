@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use ramline_kernel::output::{Format, Output};
 
-use crate::exit::{Failure, USAGE};
+use crate::exit::Failure;
 
 /// A report, a snapshot or anything else that is one JSON object.
 pub const JSON: Format = Format { begins: b"{\"", mode: 0o644 };
@@ -17,5 +17,5 @@ pub const HTML: Format = Format { begins: b"<!DOCTYPE html>", mode: 0o644 };
 /// # Errors
 /// It cannot be written.
 pub fn open(path: &Path, format: Format, hint: &str) -> Result<Output> {
-    Ok(Output::open(path, format, hint).map_err(|error| Failure::new(USAGE, error.to_string()))?)
+    Ok(Output::open(path, format, hint).map_err(|error| Failure::usage(error.to_string()))?)
 }

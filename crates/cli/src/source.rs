@@ -9,7 +9,7 @@ use ramline_gather::{Walking, gather_walking};
 use ramline_kernel::{Root, input};
 use ramline_snapshot::{Snapshot, Wanted};
 
-use crate::exit::{Failure, USAGE};
+use crate::exit::Failure;
 
 /// Options that are the same for all commands stand last in their help.
 pub const ANYWHERE: &str = "For every command";
@@ -38,7 +38,7 @@ impl Source {
     /// The source is not this machine.
     pub fn must_be_live(&self, command: &str) -> Result<()> {
         let text = || format!("'{command}' works on a running machine, not on a capture\n  try: ramline {command}");
-        anyhow::ensure!(self.is_live(), Failure::new(USAGE, text()));
+        anyhow::ensure!(self.is_live(), Failure::usage(text()));
         Ok(())
     }
 
@@ -50,10 +50,7 @@ impl Source {
         let Some(dir) = &self.root else { return Ok(Root::live()) };
         anyhow::ensure!(
             dir.is_dir(),
-            Failure::new(
-                USAGE,
-                format!("--root {}: not a directory\n  try: ramline snapshot --tree DIR", dir.display()),
-            )
+            Failure::usage(format!("--root {}: not a directory\n  try: ramline snapshot --tree DIR", dir.display()),)
         );
         Ok(Root::new(dir))
     }
@@ -101,8 +98,7 @@ impl Source {
     ) -> Result<(Option<Snapshot>, Snapshot)> {
         anyhow::ensure!(
             span.is_none() || self.is_live(),
-            Failure::new(
-                USAGE,
+            Failure::usage(
                 "--for looks twice, and a capture is one moment: its counters are those since boot\n  try: the same without --for"
             )
         );

@@ -6,7 +6,7 @@ use anyhow::Result;
 use ramline_gather::processes::{self, Named};
 use ramline_kernel::Root;
 
-use crate::exit::{Failure, USAGE};
+use crate::exit::Failure;
 
 /// So many are listed.
 const LISTED: usize = 20;
@@ -24,7 +24,7 @@ pub fn one(root: &Root, text: &str, command: &str) -> Result<u32> {
     let found = processes::named(root, text);
     match found.as_slice() {
         [one] => Ok(one.pid),
-        _ => Err(Failure::new(USAGE, refusal(text, &found, command)).into()),
+        _ => Err(Failure::usage(refusal(text, &found, command)).into()),
     }
 }
 

@@ -1,11 +1,9 @@
 //! `available`: what MemAvailable promises, and what it does not.
 
-use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
-use crate::Inputs;
-use crate::look;
-use crate::text::rate;
 use ramline_model::group::{self, GroupRoom};
 use ramline_model::watermarks;
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "available",
@@ -13,50 +11,37 @@ pub(super) const TOPIC: Topic = Topic {
     question: "How much memory could a new program get?",
     wants: LIGHT,
     answer,
+    mechanism: &[
+        "MemAvailable is an estimate: free memory above the watermarks, plus the page cache less a reserve, plus kernel objects that can be freed.",
+        "It does not know which cached pages are in use. A machine whose programs and data files fill the cache can freeze with a seventh of its memory \"available\".",
+        "Whether cache is spare shows while the machine reclaims: when pages of the working set come back and tasks wait for them, it is not. Pages read again for another reason (evicted by DAMON, drop_caches, a group's limit, long ago) are no sign of it.",
+    ],
+    myth: "Available memory means the machine is fine: judge by refaults and stall times, not by a stock.",
+    to_do: "Nothing while no task waits for memory; to plan a large program, leave a tenth of this number alone.",
+    next: "ramline show pressure --for 2s",
 };
 
-fn answer(inputs: &Inputs<'_>) -> Answer {
+fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let meminfo = inputs.snapshot.meminfo.data();
-    let mut numbers = Numbers::default();
-    let available = meminfo.and_then(|m| m.mem_available);
-    numbers.add("available (now)", available, "/proc/meminfo MemAvailable");
-    numbers.add("free (now)", meminfo.and_then(|m| m.mem_free), "/proc/meminfo MemFree");
+    let available = out.meminfo(inputs, "available (now)", "MemAvailable");
+    out.meminfo(inputs, "free (now)", "MemFree");
     let lists = inputs.snapshot.zoneinfo.data().map(|z| z.cpu_lists().bytes(inputs.snapshot.machine.page_size));
-    numbers.add("free, in the lists of the CPUs (not in MemFree)", lists, "/proc/zoneinfo count, all CPUs");
-    let cache = meminfo.and_then(|m| Some(m.active_file? + m.inactive_file?));
-    numbers.add("page cache (now)", cache, "/proc/meminfo Active(file) + Inactive(file)");
-    numbers.add(
-        "kernel objects that can be freed (now)",
-        meminfo.and_then(|m| m.s_reclaimable),
-        "/proc/meminfo SReclaimable",
-    );
+    out.add("free, in the lists of the CPUs (not in MemFree)", lists, "/proc/zoneinfo count, all CPUs");
+    out.meminfo(inputs, "page cache (now)", "Active(file) + Inactive(file)");
+    out.meminfo(inputs, "kernel objects that can be freed (now)", "SReclaimable");
     let marks = watermarks::of(inputs.snapshot, inputs.window);
     let low = marks.map(|m| m.nodes.iter().map(|n| n.low).sum::<ramline_units::Bytes>());
-    numbers.add("reserve: kswapd wakes below", low, "/proc/zoneinfo low, all zones");
-    let refaults = inputs.window.as_ref().and_then(look::refaults);
-    numbers.add(
-        "file pages read again",
-        refaults.map(|r| rate(r.per_second, "pages", r.span)),
-        "/proc/vmstat workingset_refault_file",
-    );
+    out.add("reserve: kswapd wakes below", low, "/proc/zoneinfo low, all zones");
+    out.refaults(inputs, "file pages read again");
     let group = group::of(inputs.snapshot);
-    numbers.add(
-        "limit of this group",
-        group.as_ref().map(|g| g.limit),
-        "memory.max or memory.limit_in_bytes, the tightest up to the root",
-    );
-    numbers.add(
-        "used by this group (now)",
-        group.as_ref().and_then(|g| g.current),
-        "memory.current or memory.usage_in_bytes",
-    );
-    numbers.add(
-        "available to this group (now)",
-        group.as_ref().map(|g| g.room),
-        "limit - current + inactive_file of the group",
-    );
-    numbers.first(&["limit of this", "used by this", "available", "free (now)", "page cache"]);
-    let short = match available.zip(meminfo.and_then(|m| m.mem_total)) {
+    let value = group.as_ref().map(|g| g.limit);
+    out.add("limit of this group", value, "memory.max or memory.limit_in_bytes, the tightest up to the root");
+    let value = group.as_ref().and_then(|g| g.current);
+    out.add("used by this group (now)", value, "memory.current or memory.usage_in_bytes");
+    let value = group.as_ref().map(|g| g.room);
+    out.add("available to this group (now)", value, "limit - current + inactive_file of the group");
+    out.first(&["limit of this", "used by this", "available", "free (now)", "page cache"]);
+    match available.zip(meminfo.and_then(|m| m.mem_total)) {
         Some((available, total)) if group.is_some() => {
             let room = group.as_ref().map_or(available, |g| g.room.min(available));
             let words = group.as_ref().map(GroupRoom::words).unwrap_or_default();
@@ -72,20 +57,5 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             format!("About {available} of {total} is available. {rest}")
         }
         None => unseen(inputs, "meminfo"),
-    };
-    Answer {
-        short,
-        numbers: numbers.0,
-        mechanism: sentences([
-            "MemAvailable is an estimate: free memory above the watermarks, plus the page cache less a reserve, plus kernel objects that can be freed.",
-            "It does not know which cached pages are in use. A machine whose programs and data files fill the cache can freeze with a seventh of its memory \"available\".",
-            "Whether cache is spare shows while the machine reclaims: when pages of the working set come back and tasks wait for them, it is not. Pages read again for another reason (evicted by DAMON, drop_caches, a group's limit, long ago) are no sign of it.",
-        ]),
-        myth: Some(
-            "Available memory means the machine is fine: judge by refaults and stall times, not by a stock.".into(),
-        ),
-        to_do: "Nothing while no task waits for memory; to plan a large program, leave a tenth of this number alone."
-            .into(),
-        next: "ramline show pressure --for 2s".into(),
     }
 }

@@ -1,11 +1,8 @@
 //! `available-but-frozen`: how a machine stands still while memory is available.
 
-use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
-use crate::Inputs;
-use crate::look;
-use crate::text::{percent, rate};
 use ramline_model::verdict::{self, VerdictState};
-use ramline_units::Bytes;
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "available-but-frozen",
@@ -13,41 +10,38 @@ pub(super) const TOPIC: Topic = Topic {
     question: "How can a machine freeze while memory is available?",
     wants: LIGHT,
     answer,
+    mechanism: &[
+        "MemAvailable counts most of the page cache as available. But the code of running programs is page cache, too, and so are the files a database maps.",
+        "When process memory cannot be swapped (no swap, or full), the kernel makes room by dropping exactly those pages. The programs read them again at once, which drops others: every program waits for the disk, and nothing is \"out of memory\".",
+        "Free memory then hovers at the low mark and available stays well above zero: machines were found standing still with 15 % available. So thresholds on available memory (alarms, earlyoom at 10 %) do not fire.",
+        "The signs that do show it: refaults a second, major faults, reads of the disk with the programs, and above all the `full` stall time. With swap, compressed swap included, idle process memory leaves instead; a larger min_ttl_ms (MGLRU) or a killer on stall times ends it early.",
+    ],
+    myth: "If memory is available, memory is not the problem: it is a stock of pages, some of which every program needs to take its next step.",
+    to_do: "Alarm on stall times (psi full), not on available memory; have swap (zram is enough) for idle process memory.",
+    next: "ramline show pressure --for 2s",
 };
 
-fn answer(inputs: &Inputs<'_>) -> Answer {
+fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let snapshot = inputs.snapshot;
     let meminfo = snapshot.meminfo.data();
     let available = meminfo.and_then(|m| m.mem_available);
     let mapped = meminfo.and_then(|m| Some(m.mapped?.saturating_sub(m.shmem.unwrap_or_default())));
-    let swap = meminfo.and_then(|m| m.swap_free);
-    let mut numbers = Numbers::default();
     let share = available.zip(snapshot.mem_total()).and_then(|(a, total)| a.share_of(total));
-    numbers.add(
-        "available (now)",
-        available.zip(share).map(|(a, share)| format!("{a}, {} of RAM", percent(share))),
-        "/proc/meminfo MemAvailable",
-    );
-    numbers.add(
+    let value = available.zip(share).map(|(a, share)| format!("{a}, {} of RAM", percent(share)));
+    out.add("available (now)", value, "/proc/meminfo MemAvailable");
+    out.add(
         "code and files mapped by programs, at least (now)",
         mapped,
         "/proc/meminfo Mapped less Shmem: running code and mapped data, counted as available",
     );
-    numbers.add("free swap (now)", swap, "/proc/meminfo SwapFree");
-    let refaults = inputs.window.as_ref().and_then(look::refaults);
-    numbers.refaults(refaults);
-    numbers.add(
-        "faults that had to read",
-        refaults.and_then(|r| Some(rate(r.faults?, "faults", r.span))),
-        "/proc/vmstat pgmajfault",
-    );
+    let swap = out.meminfo(inputs, "free swap (now)", "SwapFree");
+    let refaults = out.refaults(inputs, "evicted and read again");
+    let value = refaults.and_then(|r| Some(rate(r.faults?, "faults", r.span)));
+    out.add("faults that had to read", value, "/proc/vmstat pgmajfault");
     let full = snapshot.pressure_memory.data().and_then(|p| p.full);
-    numbers.add(
-        "all tasks waited for memory",
-        full.map(|f| format!("{:.2} % of the last 10 s", f.avg10)),
-        "/proc/pressure/memory full",
-    );
-    let short = match available {
+    let value = full.map(|f| format!("{:.2} % of the last 10 s", f.avg10));
+    out.add("all tasks waited for memory", value, "/proc/pressure/memory full");
+    match available {
         None => unseen(inputs, "meminfo"),
         Some(available) => {
             let state = verdict::of(snapshot, inputs.window).map(|v| v.state);
@@ -78,18 +72,5 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             };
             format!("{now}. Of the {available} available, up to {mapped} is code and data that programs use{swap}.")
         }
-    };
-    Answer {
-        short,
-        numbers: numbers.0,
-        mechanism: sentences([
-            "MemAvailable counts most of the page cache as available. But the code of running programs is page cache, too, and so are the files a database maps.",
-            "When process memory cannot be swapped (no swap, or full), the kernel makes room by dropping exactly those pages. The programs read them again at once, which drops others: every program waits for the disk, and nothing is \"out of memory\".",
-            "Free memory then hovers at the low mark and available stays well above zero: machines were found standing still with 15 % available. So thresholds on available memory (alarms, earlyoom at 10 %) do not fire.",
-            "The signs that do show it: refaults a second, major faults, reads of the disk with the programs, and above all the `full` stall time. With swap, compressed swap included, idle process memory leaves instead; a larger min_ttl_ms (MGLRU) or a killer on stall times ends it early.",
-        ]),
-        myth: Some("If memory is available, memory is not the problem: it is a stock of pages, some of which every program needs to take its next step.".into()),
-        to_do: "Alarm on stall times (psi full), not on available memory; have swap (zram is enough) for idle process memory.".into(),
-        next: "ramline show pressure --for 2s".into(),
     }
 }

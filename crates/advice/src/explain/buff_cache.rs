@@ -1,9 +1,6 @@
 //! `buff-cache`: what the column holds, which part of it is spare, and which part is not cache at all.
 
-use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
-use crate::Inputs;
-use crate::look;
-use crate::text::rate;
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "buff-cache",
@@ -11,33 +8,28 @@ pub(super) const TOPIC: Topic = Topic {
     question: "Why is buff/cache so large, and is it spare?",
     wants: LIGHT,
     answer,
+    mechanism: &[
+        "The kernel keeps what was read or written until the room is needed: empty RAM would serve nothing.",
+        "New demand takes clean cache first; that costs a read only for pages that are used again.",
+        "Program code is cache too: it is mapped from files, and evicting it makes running programs stop and read.",
+        "tmpfs and shared memory are counted in the column but can only go to swap.",
+    ],
+    myth: "Dropping caches frees useful memory: it frees what would have been given anyway, and pays by reading it again.",
+    to_do: "Nothing: the kernel drops clean cache when memory is needed. Do not drop caches by hand.",
+    next: "ramline show",
 };
 
-fn answer(inputs: &Inputs<'_>) -> Answer {
+fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let meminfo = inputs.snapshot.meminfo.data();
-    let mut numbers = Numbers::default();
     let column = meminfo.and_then(|m| Some(m.buffers? + m.cached? + m.s_reclaimable.unwrap_or_default()));
-    numbers.add("buff/cache, as free counts it (now)", column, "/proc/meminfo Buffers + Cached + SReclaimable");
-    numbers.add("of it tmpfs and shared memory: no cache", meminfo.and_then(|m| m.shmem), "/proc/meminfo Shmem");
-    numbers.add(
-        "mapped by programs: code, files, shared memory",
-        meminfo.and_then(|m| m.mapped),
-        "/proc/meminfo Mapped",
-    );
-    numbers.add(
-        "of it to be written first",
-        meminfo.and_then(|m| Some(m.dirty? + m.writeback?)),
-        "/proc/meminfo Dirty + Writeback",
-    );
-    numbers.add("used at least twice lately", meminfo.and_then(|m| m.active_file), "/proc/meminfo Active(file)");
-    numbers.add("used once", meminfo.and_then(|m| m.inactive_file), "/proc/meminfo Inactive(file)");
-    let refaults = inputs.window.as_ref().and_then(look::refaults);
-    numbers.add(
-        "file pages read again",
-        refaults.map(|r| rate(r.per_second, "pages", r.span)),
-        "/proc/vmstat workingset_refault_file",
-    );
-    let short = match column.zip(meminfo.and_then(|m| m.shmem)) {
+    out.add("buff/cache, as free counts it (now)", column, "/proc/meminfo Buffers + Cached + SReclaimable");
+    out.meminfo(inputs, "of it tmpfs and shared memory: no cache", "Shmem");
+    out.meminfo(inputs, "mapped by programs: code, files, shared memory", "Mapped");
+    out.meminfo(inputs, "of it to be written first", "Dirty + Writeback");
+    out.meminfo(inputs, "used at least twice lately", "Active(file)");
+    out.meminfo(inputs, "used once", "Inactive(file)");
+    let refaults = out.refaults(inputs, "file pages read again");
+    match column.zip(meminfo.and_then(|m| m.shmem)) {
         Some((column, shmem)) => {
             let verdict = match refaults {
                 Some(r) if r.activated.unwrap_or(r.per_second) >= 1.0 => format!(
@@ -52,18 +44,5 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             )
         }
         None => unseen(inputs, "meminfo"),
-    };
-    Answer {
-        short,
-        numbers: numbers.0,
-        mechanism: sentences([
-            "The kernel keeps what was read or written until the room is needed: empty RAM would serve nothing.",
-            "New demand takes clean cache first; that costs a read only for pages that are used again.",
-            "Program code is cache too: it is mapped from files, and evicting it makes running programs stop and read.",
-            "tmpfs and shared memory are counted in the column but can only go to swap.",
-        ]),
-        myth: Some("Dropping caches frees useful memory: it frees what would have been given anyway, and pays by reading it again.".into()),
-        to_do: "Nothing: the kernel drops clean cache when memory is needed. Do not drop caches by hand.".into(),
-        next: "ramline show".into(),
     }
 }

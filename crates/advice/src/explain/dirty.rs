@@ -1,12 +1,9 @@
 //! `dirty`: written data that waits in RAM, when it is written, and when writers are slowed down.
 
-use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
-use crate::Inputs;
-use crate::text::{bytes_of, nanos_of};
 use ramline_model::costs::file_tier;
-use ramline_snapshot::Snapshot;
 use ramline_snapshot::sysctl::VmSettings;
-use ramline_units::{Bytes, Nanos, Pages};
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "dirty",
@@ -14,6 +11,15 @@ pub(super) const TOPIC: Topic = Topic {
     question: "How much written data may wait in RAM, and for how long?",
     wants: LIGHT,
     answer,
+    mechanism: &[
+        "A write goes to the page cache and returns. The kernel writes it to the disk later: when it is old enough, when the background threshold is passed, or when a program asks (fsync, sync).",
+        "Half-way between the two thresholds writers are slowed down to what the disk takes; at the upper one they wait. A threshold worth many seconds of the disk means stalls of many seconds for programs that call fsync behind it.",
+        "The ratios are shares of what could be dirty (free memory and file pages less reserves), not of the RAM, so they shrink as programs grow. The _bytes settings replace them: setting one sets the other to 0.",
+        "Version 2 groups have their own share of the thresholds; on version 1 a group at its limit can fill up with dirty pages and wait in reclaim.",
+    ],
+    myth: "A larger dirty_ratio makes writing faster: it delays it. A burst that fits returns sooner, and the disk is as slow as before once it is full.",
+    to_do: "Where the limit takes the disk longer than some seconds, set vm.dirty_bytes and vm.dirty_background_bytes; checkup gives the values.",
+    next: "ramline show memory",
 };
 
 /// In bytes, as the kernel worked them out last.
@@ -24,61 +30,40 @@ struct Marks {
     most: Bytes,
 }
 
-fn answer(inputs: &Inputs<'_>) -> Answer {
+fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let snapshot = inputs.snapshot;
     let meminfo = snapshot.meminfo.data();
     let settings = snapshot.settings.data();
     let waiting = meminfo.and_then(|m| Some(m.dirty? + m.writeback.unwrap_or_default()));
     let marks = marks(snapshot);
-    let mut numbers = Numbers::default();
-    numbers.add("unwritten (now)", meminfo.and_then(|m| m.dirty), "/proc/meminfo Dirty");
-    numbers.add("being written (now)", meminfo.and_then(|m| m.writeback), "/proc/meminfo Writeback");
-    numbers.add(
-        "writing begins above",
-        marks.as_ref().map(|m| m.background),
-        "/proc/vmstat nr_dirty_background_threshold",
-    );
-    numbers.add(
-        "writers slowed down above",
-        marks.as_ref().map(|m| Bytes((m.background + m.most).0 / 2)),
-        "half of the sum of both thresholds",
-    );
-    numbers.add("writers wait for the disk at", marks.as_ref().map(|m| m.most), "/proc/vmstat nr_dirty_threshold");
-    numbers.add("set by", settings.and_then(knobs), "/proc/sys/vm/dirty_*");
+    out.meminfo(inputs, "unwritten (now)", "Dirty");
+    out.meminfo(inputs, "being written (now)", "Writeback");
+    out.add("writing begins above", marks.as_ref().map(|m| m.background), "/proc/vmstat nr_dirty_background_threshold");
+    let value = marks.as_ref().map(|m| Bytes((m.background + m.most).0 / 2));
+    out.add("writers slowed down above", value, "half of the sum of both thresholds");
+    out.add("writers wait for the disk at", marks.as_ref().map(|m| m.most), "/proc/vmstat nr_dirty_threshold");
+    out.add("set by", settings.and_then(knobs), "/proc/sys/vm/dirty_*");
     let old = settings.and_then(|s| s.dirty_expire_centisecs).and_then(centiseconds);
-    numbers.add("written at the latest when this old", old, "/proc/sys/vm/dirty_expire_centisecs");
+    out.add("written at the latest when this old", old, "/proc/sys/vm/dirty_expire_centisecs");
     let every = settings.and_then(|s| s.dirty_writeback_centisecs).and_then(centiseconds);
-    numbers.add("the kernel looks every", every, "/proc/sys/vm/dirty_writeback_centisecs");
+    out.add("the kernel looks every", every, "/proc/sys/vm/dirty_writeback_centisecs");
     let measured = inputs.tiers.and_then(|t| file_tier(t)?.throughput.as_ref()).filter(|m| m.median > 0.0);
     let at = |bytes: Bytes| measured.map(|m| nanos_of(bytes.as_f64() / m.median * 1e9));
     if let Some((m, limit)) = measured.zip(marks.as_ref().map(|m| m.most)) {
         let took =
             at(limit).map(|time| format!("{time} at the {}/s measured for reading (n {})", bytes_of(m.median), m.n));
         let what = format!("to write the limit of {limit} takes at least");
-        numbers.add(&what, took, "measure tiers: median throughput of the disk; writing is rarely faster than reading");
-        numbers.add("to write what is unwritten now takes at least", waiting.and_then(at), "the same throughput");
+        out.add(&what, took, "measure tiers: median throughput of the disk; writing is rarely faster than reading");
+        out.add("to write what is unwritten now takes at least", waiting.and_then(at), "the same throughput");
     }
-    numbers.first(&["unwritten", "writing begins", "writers wait", "to write the limit", "written at the latest"]);
-    let short = match (waiting, &marks) {
+    out.first(&["unwritten", "writing begins", "writers wait", "to write the limit", "written at the latest"]);
+    match (waiting, &marks) {
         (Some(waiting), Some(m)) => format!(
             "{waiting} of written data waits for the disk. Up to {} may: from there on every writer waits; the kernel begins to write at {}.",
             m.most, m.background
         ),
         (Some(waiting), None) => format!("{waiting} of written data waits for the disk. The thresholds were not seen."),
         (None, _) => unseen(inputs, "meminfo"),
-    };
-    Answer {
-        short,
-        numbers: numbers.0,
-        mechanism: sentences([
-            "A write goes to the page cache and returns. The kernel writes it to the disk later: when it is old enough, when the background threshold is passed, or when a program asks (fsync, sync).",
-            "Half-way between the two thresholds writers are slowed down to what the disk takes; at the upper one they wait. A threshold worth many seconds of the disk means stalls of many seconds for programs that call fsync behind it.",
-            "The ratios are shares of what could be dirty (free memory and file pages less reserves), not of the RAM, so they shrink as programs grow. The _bytes settings replace them: setting one sets the other to 0.",
-            "Version 2 groups have their own share of the thresholds; on version 1 a group at its limit can fill up with dirty pages and wait in reclaim.",
-        ]),
-        myth: Some("A larger dirty_ratio makes writing faster: it delays it. A burst that fits returns sooner, and the disk is as slow as before once it is full.".into()),
-        to_do: "Where the limit takes the disk longer than some seconds, set vm.dirty_bytes and vm.dirty_background_bytes; checkup gives the values.".into(),
-        next: "ramline show memory".into(),
     }
 }
 

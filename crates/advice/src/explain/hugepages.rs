@@ -1,11 +1,6 @@
 //! `hugepages`: memory set aside as huge pages, and how much of it is unused.
 
-use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
-use crate::Inputs;
-use crate::text::{evidence, percent};
-use ramline_snapshot::Snapshot;
-use ramline_snapshot::Wanted;
-use ramline_units::Bytes;
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "hugepages",
@@ -13,6 +8,15 @@ pub(super) const TOPIC: Topic = Topic {
     question: "How much is set aside as huge pages, and is it used?",
     wants: Wanted { hugepages: true, ..LIGHT },
     answer,
+    mechanism: &[
+        "Huge pages (hugetlb) are a pool taken out of ordinary memory: at boot, or by vm.nr_hugepages. Only programs that ask for them by name get them (mmap with MAP_HUGETLB, hugetlbfs, shared memory with SHM_HUGETLB).",
+        "The pool is never swapped, never reclaimed and lies outside free, available and the page cache, whether it is used or not. In a process it is not in RSS but in HugetlbPages.",
+        "Reserved means promised to a mapping and not touched yet: such pages are still counted as free. Surplus pages were made beyond the pool on demand, up to vm.nr_overcommit_hugepages, and go back when they are freed.",
+        "Making them later needs blocks in one piece; after some hours of use the kernel may find only a part. Lowering nr_hugepages gives unused pages back at once.",
+    ],
+    myth: "Reserving huge pages makes every program faster: only those that ask use them; for all others the RAM has become smaller.",
+    to_do: "Nothing.",
+    next: "ramline show memory",
 };
 
 /// One pool, from /sys or, for the default size alone, from /proc/meminfo.
@@ -36,9 +40,8 @@ impl Pool {
     }
 }
 
-fn answer(inputs: &Inputs<'_>) -> Answer {
+fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let pools = pools(inputs.snapshot);
-    let mut numbers = Numbers::default();
     for pool in pools.iter().flatten() {
         let value = format!(
             "{} pages, {}: {} free, {} of these promised, {} beyond the pool",
@@ -48,13 +51,16 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             pool.reserved,
             pool.surplus
         );
-        numbers.0.push(evidence(&format!("pages of {} (now)", pool.page), value, pool.source));
+        out.put(&format!("pages of {} (now)", pool.page), value, pool.source);
     }
-    let held = inputs.snapshot.meminfo.data().and_then(|m| m.hugetlb);
-    numbers.add("all sizes together (now)", held, "/proc/meminfo Hugetlb");
+    let held = out.meminfo(inputs, "all sizes together (now)", "Hugetlb");
     let share = held.zip(inputs.snapshot.mem_total()).and_then(|(held, ram)| held.share_of(ram));
-    numbers.add("of RAM", share.map(percent), "Hugetlb / MemTotal");
-    let short = match &pools {
+    out.add("of RAM", share.map(percent), "Hugetlb / MemTotal");
+    if pools.iter().flatten().any(|p| p.idle() > 0) {
+        out.to_do =
+            "Lower vm.nr_hugepages by the unused pages, unless a program is yet to start that needs them.".into();
+    }
+    match &pools {
         None => unseen(inputs, "meminfo"),
         Some(pools) => {
             let total: Bytes = pools.iter().map(|p| p.bytes(p.total)).sum();
@@ -67,24 +73,6 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
                 ),
             }
         }
-    };
-    Answer {
-        short,
-        numbers: numbers.0,
-        mechanism: sentences([
-            "Huge pages (hugetlb) are a pool taken out of ordinary memory: at boot, or by vm.nr_hugepages. Only programs that ask for them by name get them (mmap with MAP_HUGETLB, hugetlbfs, shared memory with SHM_HUGETLB).",
-            "The pool is never swapped, never reclaimed and lies outside free, available and the page cache, whether it is used or not. In a process it is not in RSS but in HugetlbPages.",
-            "Reserved means promised to a mapping and not touched yet: such pages are still counted as free. Surplus pages were made beyond the pool on demand, up to vm.nr_overcommit_hugepages, and go back when they are freed.",
-            "Making them later needs blocks in one piece; after some hours of use the kernel may find only a part. Lowering nr_hugepages gives unused pages back at once.",
-        ]),
-        myth: Some("Reserving huge pages makes every program faster: only those that ask use them; for all others the RAM has become smaller.".into()),
-        to_do: match &pools {
-            Some(pools) if pools.iter().any(|p| p.idle() > 0) => {
-                "Lower vm.nr_hugepages by the unused pages, unless a program is yet to start that needs them.".into()
-            }
-            _ => "Nothing.".into(),
-        },
-        next: "ramline show memory".into(),
     }
 }
 

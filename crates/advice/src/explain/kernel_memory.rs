@@ -1,11 +1,9 @@
 //! `kernel-memory`: what the kernel uses for itself, and which part can shrink.
 
-use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
-use crate::Inputs;
-use crate::text::{evidence, percent};
 use ramline_model::ledger::{Ledger, Term};
-use ramline_snapshot::{Seen, Wanted};
-use ramline_units::Bytes;
+use ramline_snapshot::Seen;
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "kernel-memory",
@@ -13,6 +11,15 @@ pub(super) const TOPIC: Topic = Topic {
     question: "How much does the kernel use for itself, and can it shrink?",
     wants: Wanted { slab: true, ..LIGHT },
     answer,
+    mechanism: &[
+        "The kernel keeps its objects in caches of equal pieces (slab). Names and inodes of files are kept until the room is needed, like page cache: that is the reclaimable part.",
+        "The rest belongs to something: page tables to processes (8 bytes a mapped page, for every process that maps it), stacks to threads, sockets to connections, per-CPU data to groups and devices. It is freed when they end.",
+        "vm.vfs_cache_pressure scales how early names and inodes are freed; it does not touch file contents.",
+        "Page tables grow with processes times shared memory: 250 processes over 16 GiB need up to 8 GiB of them, unless huge pages are used. Unreclaimable memory that grows for days without its owners growing is a leak, often of dead groups.",
+    ],
+    myth: "A large slab is a leak: most of it is names and inodes after a walk over many files (a backup, updatedb), and it shrinks when memory is needed.",
+    to_do: "Nothing while it does not grow for days; if it does, look at the largest caches as root.",
+    next: "ramline show memory",
 };
 
 const TERMS: &[(Term, &str)] = &[
@@ -26,31 +33,27 @@ const TERMS: &[(Term, &str)] = &[
     (Term::Percpu, "/proc/meminfo Percpu"),
 ];
 
-fn answer(inputs: &Inputs<'_>) -> Answer {
+fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let ledger = Ledger::of(inputs.snapshot);
-    let mut numbers = Numbers::default();
     for (term, source) in TERMS {
         let line = ledger.as_ref().and_then(|l| l.line(*term)).filter(|line| line.bytes.0 > 0);
         if let Some(line) = line {
-            numbers.0.push(evidence(&line.label, line.bytes.to_string(), *source));
+            out.put(&line.label, line.bytes.to_string(), *source);
         }
     }
-    numbers.add(
-        "leftover: what no counter names (drivers, pipes, sockets)",
-        ledger.as_ref().map(|l| l.leftover),
-        "MemTotal less every line",
-    );
+    let value = ledger.as_ref().map(|l| l.leftover);
+    out.add("leftover: what no counter names (drivers, pipes, sockets)", value, "MemTotal less every line");
     match &inputs.snapshot.slab {
         Seen::Seen { data, .. } => {
             for cache in data.caches.iter().take(3) {
                 let value = format!("{}, {} in use", cache.held, cache.in_use);
-                numbers.0.push(evidence(&format!("largest caches: {}", cache.name), value, "/proc/slabinfo"));
+                out.put(&format!("largest caches: {}", cache.name), value, "/proc/slabinfo");
             }
         }
-        Seen::Denied { .. } => numbers.add("largest caches", Some("not seen: for root only"), "/proc/slabinfo"),
+        Seen::Denied { .. } => out.put("largest caches", "not seen: for root only", "/proc/slabinfo"),
         _ => {}
     }
-    let short = match &ledger {
+    match &ledger {
         None => unseen(inputs, "meminfo"),
         Some(ledger) => {
             let bytes = |term: Term| ledger.line(term).map_or(Bytes(0), |l| l.bytes);
@@ -70,18 +73,5 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
                 "The kernel uses {total} ({share} of RAM) for itself. {shrinks} shrinks when memory is short; {fixed} goes with its owners."
             )
         }
-    };
-    Answer {
-        short,
-        numbers: numbers.0,
-        mechanism: sentences([
-            "The kernel keeps its objects in caches of equal pieces (slab). Names and inodes of files are kept until the room is needed, like page cache: that is the reclaimable part.",
-            "The rest belongs to something: page tables to processes (8 bytes a mapped page, for every process that maps it), stacks to threads, sockets to connections, per-CPU data to groups and devices. It is freed when they end.",
-            "vm.vfs_cache_pressure scales how early names and inodes are freed; it does not touch file contents.",
-            "Page tables grow with processes times shared memory: 250 processes over 16 GiB need up to 8 GiB of them, unless huge pages are used. Unreclaimable memory that grows for days without its owners growing is a leak, often of dead groups.",
-        ]),
-        myth: Some("A large slab is a leak: most of it is names and inodes after a walk over many files (a backup, updatedb), and it shrinks when memory is needed.".into()),
-        to_do: "Nothing while it does not grow for days; if it does, look at the largest caches as root.".into(),
-        next: "ramline show memory".into(),
     }
 }

@@ -1,12 +1,6 @@
 //! `no-swap`: what a machine without swap can and cannot do, and what taking swap away would cost this one.
 
-use ramline_units::{Bytes, Nanos};
-
-use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
-use crate::Inputs;
-use crate::look;
-use crate::text::{nanos_of, rate};
-use ramline_snapshot::Wanted;
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "no-swap",
@@ -14,56 +8,43 @@ pub(super) const TOPIC: Topic = Topic {
     question: "What does it cost to have no swap here?",
     wants: Wanted { blocks: true, mounts: true, ..LIGHT },
     answer,
+    mechanism: &[
+        "Without swap the kernel has one way to make room: drop file pages, program code included. When too few remain it kills.",
+        "The cache is spare only up to the working set. Beyond that every page dropped is read again at once, which shows as refaults; programs then wait for their own code.",
+        "Swap turns that round: pages unused for hours leave instead, and the files in use stay. Virtual and resident sizes describe the present, not what a program will need.",
+        "Near the limit the answer is more RAM or compressed swap (zram, zswap), never swapoff.",
+        "vm.swappiness=0 does not turn swap off for the machine: with the two lists it still swaps when file pages run out. It does for a group at its limit (memory.swappiness of version 1, vm.swappiness on version 2) and under MGLRU: only file pages are reclaimed there, and the kill comes with swap free. swapoff and a swap limit of zero turn it off everywhere.",
+    ],
+    myth: "No swap means no waiting: the waiting moves to re-reading program code, where no counter named swap shows it.",
+    to_do: "Keep swap on.",
+    next: "ramline lab run code-plus-data",
 };
 
-fn answer(inputs: &Inputs<'_>) -> Answer {
-    let meminfo = inputs.snapshot.meminfo.data();
+fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let areas = look::areas(inputs.snapshot);
     let swapped = areas.as_deref().map(look::swap_used);
-    let mut numbers = Numbers::default();
-    numbers.add("in swap (now)", swapped.filter(|_| areas.as_ref().is_some_and(|a| !a.is_empty())), "/proc/swaps Used");
-    numbers.add(
+    out.add("in swap (now)", swapped.filter(|_| areas.as_ref().is_some_and(|a| !a.is_empty())), "/proc/swaps Used");
+    out.meminfo(
+        inputs,
         "process memory and tmpfs: without swap it stays until freed (now)",
-        meminfo.and_then(|m| Some(m.active_anon? + m.inactive_anon?)),
-        "/proc/meminfo Active(anon) + Inactive(anon)",
+        "Active(anon) + Inactive(anon)",
     );
-    numbers.add("of it not used lately (now)", meminfo.and_then(|m| m.inactive_anon), "/proc/meminfo Inactive(anon)");
-    let cache = meminfo.and_then(|m| Some(m.active_file? + m.inactive_file?));
-    numbers.add("file pages: all that can be dropped (now)", cache, "/proc/meminfo Active(file) + Inactive(file)");
-    let mapped = meminfo.and_then(|m| m.mapped);
-    numbers.add("mapped by programs: code, files, shared memory (now)", mapped, "/proc/meminfo Mapped");
-    numbers.add("available (now)", meminfo.and_then(|m| m.mem_available), "/proc/meminfo MemAvailable");
-    let refaults = inputs.window.as_ref().and_then(look::refaults);
-    numbers.add(
-        "file pages read again",
-        refaults.map(|r| rate(r.per_second, "pages", r.span)),
-        "/proc/vmstat workingset_refault_file",
-    );
+    out.meminfo(inputs, "of it not used lately (now)", "Inactive(anon)");
+    let cache = out.meminfo(inputs, "file pages: all that can be dropped (now)", "Active(file) + Inactive(file)");
+    let mapped = out.meminfo(inputs, "mapped by programs: code, files, shared memory (now)", "Mapped");
+    out.meminfo(inputs, "available (now)", "MemAvailable");
+    out.refaults(inputs, "file pages read again");
     let reread = mapped.and_then(|mapped| reread(inputs, mapped));
     let source = "Mapped in pages times the measured random read of the disk";
-    numbers.add("to read the mapped pages again, one by one", reread, source);
-    numbers.first(&["in swap", "available", "process memory", "of it not used", "file pages: all"]);
-    let short = match areas.as_deref() {
+    out.add("to read the mapped pages again, one by one", reread, source);
+    out.first(&["in swap", "available", "process memory", "of it not used", "file pages: all"]);
+    if matches!(areas.as_deref(), Some([])) {
+        out.to_do = "A small zram area is enough: idle process memory then leaves before program code does.".into();
+    }
+    match areas.as_deref() {
         None => unseen(inputs, "swaps"),
         Some([]) => without(inputs, cache, mapped),
         Some(areas) => taking_away(inputs, areas, look::swap_used(areas), cache),
-    };
-    Answer {
-        short,
-        numbers: numbers.0,
-        mechanism: sentences([
-            "Without swap the kernel has one way to make room: drop file pages, program code included. When too few remain it kills.",
-            "The cache is spare only up to the working set. Beyond that every page dropped is read again at once, which shows as refaults; programs then wait for their own code.",
-            "Swap turns that round: pages unused for hours leave instead, and the files in use stay. Virtual and resident sizes describe the present, not what a program will need.",
-            "Near the limit the answer is more RAM or compressed swap (zram, zswap), never swapoff.",
-            "vm.swappiness=0 does not turn swap off for the machine: with the two lists it still swaps when file pages run out. It does for a group at its limit (memory.swappiness of version 1, vm.swappiness on version 2) and under MGLRU: only file pages are reclaimed there, and the kill comes with swap free. swapoff and a swap limit of zero turn it off everywhere.",
-        ]),
-        myth: Some("No swap means no waiting: the waiting moves to re-reading program code, where no counter named swap shows it.".into()),
-        to_do: match areas.as_deref() {
-            Some([]) => "A small zram area is enough: idle process memory then leaves before program code does.".into(),
-            _ => "Keep swap on.".into(),
-        },
-        next: "ramline lab run code-plus-data".into(),
     }
 }
 

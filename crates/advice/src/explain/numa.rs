@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
-use crate::Inputs;
-use crate::text::{evidence, percent};
 use ramline_model::watermarks::{self, Band, NodeMarks};
 use ramline_snapshot::zoneinfo::Zoneinfo;
-use ramline_units::{Bytes, PageSize, Pages};
+use ramline_units::PageSize;
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "numa",
@@ -15,24 +14,29 @@ pub(super) const TOPIC: Topic = Topic {
     question: "Is memory in several nodes, and is one of them short?",
     wants: LIGHT,
     answer,
+    mechanism: &[
+        "On a machine with several processors each has memory of its own, a node; memory of another node is slower by a third to a half. New pages come from the node of the asking CPU.",
+        "Each node has its own watermarks and its own kswapd. When the near node reaches low, its kswapd wakes, and allocations meanwhile go to the next node that has room.",
+        "A program bound to one node (numactl --membind, cpuset) cannot use the others: it reclaims and swaps while they are free. vm.zone_reclaim_mode other than 0 does the same to every program.",
+        "Nodes without CPUs are slow memory (CXL, persistent). Kernels since 5.15 can move cold pages there before they swap (/sys/kernel/mm/numa/demotion_enabled).",
+    ],
+    myth: "Swap is used although half of the RAM is free, so something is broken: a binding or vm.zone_reclaim_mode keeps programs on a node that is full.",
+    to_do: "Nothing.",
+    next: "ramline show pressure",
 };
 
-fn answer(inputs: &Inputs<'_>) -> Answer {
+fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let snapshot = inputs.snapshot;
     let marks = watermarks::of(snapshot, inputs.window);
     let nodes = marks.as_ref().map(|m| m.nodes.as_slice()).unwrap_or_default();
     let page = snapshot.machine.page_size;
-    let mut numbers = Numbers::default();
     for node in nodes {
         let value =
             format!("{} free of {}; {}; to low {}", node.free, node.managed, node.band.meaning(), node.to_low.bytes);
-        numbers.0.push(evidence(&format!("node {} (now)", node.node), value, "/proc/zoneinfo"));
+        out.put(&format!("node {} (now)", node.node), value, "/proc/zoneinfo");
         if let Some(held) = snapshot.zoneinfo.data().and_then(|z| held(z, node.node, page)) {
-            numbers.0.push(evidence(
-                &format!("node {}: used by (now)", node.node),
-                held,
-                "/proc/zoneinfo nr_*_anon, nr_*_file, nr_shmem",
-            ));
+            let what = format!("node {}: used by (now)", node.node);
+            out.put(&what, held, "/proc/zoneinfo nr_*_anon, nr_*_file, nr_shmem");
         }
     }
     // numa_miss: taken here although another node was wanted.
@@ -42,13 +46,10 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         #[expect(clippy::cast_precision_loss, reason = "a share does not need the last bits")]
         let share = if all == 0 { 0.0 } else { miss as f64 / all as f64 };
         let value = format!("{miss} of {all} pages ({}), since boot", percent(share));
-        numbers.0.push(evidence(
-            &format!("node {node}: taken although another was wanted"),
-            value,
-            "/proc/zoneinfo numa_miss, numa_hit (counters)",
-        ));
+        let what = format!("node {node}: taken although another was wanted");
+        out.put(&what, value, "/proc/zoneinfo numa_miss, numa_hit (counters)");
     }
-    numbers.add(
+    out.add(
         "vm.zone_reclaim_mode",
         snapshot.settings.data().and_then(|s| s.zone_reclaim_mode).map(|mode| {
             if mode == 0 {
@@ -59,27 +60,13 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         }),
         "/proc/sys/vm/zone_reclaim_mode",
     );
-    let short = match nodes {
+    if nodes.len() > 1 {
+        out.to_do = "Leave vm.zone_reclaim_mode at 0, and bind programs to a node only if they fit into it.".into();
+    }
+    match nodes {
         [] => unseen(inputs, "zoneinfo"),
         [only] => format!("There is one memory node, with {}: nothing can be out of balance.", only.managed),
         many => several(many),
-    };
-    Answer {
-        short,
-        numbers: numbers.0,
-        mechanism: sentences([
-            "On a machine with several processors each has memory of its own, a node; memory of another node is slower by a third to a half. New pages come from the node of the asking CPU.",
-            "Each node has its own watermarks and its own kswapd. When the near node reaches low, its kswapd wakes, and allocations meanwhile go to the next node that has room.",
-            "A program bound to one node (numactl --membind, cpuset) cannot use the others: it reclaims and swaps while they are free. vm.zone_reclaim_mode other than 0 does the same to every program.",
-            "Nodes without CPUs are slow memory (CXL, persistent). Kernels since 5.15 can move cold pages there before they swap (/sys/kernel/mm/numa/demotion_enabled).",
-        ]),
-        myth: Some("Swap is used although half of the RAM is free, so something is broken: a binding or vm.zone_reclaim_mode keeps programs on a node that is full.".into()),
-        to_do: if nodes.len() > 1 {
-            "Leave vm.zone_reclaim_mode at 0, and bind programs to a node only if they fit into it.".into()
-        } else {
-            "Nothing.".into()
-        },
-        next: "ramline show pressure".into(),
     }
 }
 

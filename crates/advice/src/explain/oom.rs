@@ -1,11 +1,9 @@
 //! `oom`: when something is killed for memory, and what would be.
 
-use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
-use crate::Inputs;
 use ramline_model::group;
 use ramline_snapshot::processes::Process;
-use ramline_snapshot::{Snapshot, Wanted};
-use ramline_units::Bytes;
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "oom",
@@ -13,39 +11,40 @@ pub(super) const TOPIC: Topic = Topic {
     question: "When does the kernel kill for memory, and whom?",
     wants: Wanted { processes: true, killers: true, ..LIGHT },
     answer,
+    mechanism: &[
+        "The kernel kills when an allocation has reclaimed again and again (16 rounds) and freed nothing: hardly any file pages left, swap full or missing. Long before that the machine may stand still.",
+        "It takes the process with the most RAM, swap and page tables, shifted by its oom_score_adj (-1000 exempts it, 1000 offers it). Not the one that asked, nor the one that grew last.",
+        "A group at its limit kills inside itself, however much the machine has free; \"killed since boot\" counts those too.",
+        "Requests for large blocks (more than 8 pages in a row) fail instead of killing. On version 2 groups memory.oom.group kills the group as a whole.",
+        "earlyoom and systemd-oomd act earlier, on thresholds of their own. With zram, free swap is a number of uncompressed bytes that may never fit, so such thresholds can mislead.",
+    ],
+    myth: "The killer runs when RAM is full: RAM is always nearly full. It runs when nothing can be reclaimed, which without swap means after the program code has been dropped and read again many times.",
+    to_do: "Shield what must not be killed with OOMScoreAdjust= in its unit, and give large programs a limit of their own.",
+    next: "ramline show pressure --for 2s",
 };
 
-fn answer(inputs: &Inputs<'_>) -> Answer {
+fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let snapshot = inputs.snapshot;
-    let meminfo = snapshot.meminfo.data();
     let kills = snapshot.vmstat.data().and_then(|v| v.oom_kill);
     let largest = largest(snapshot);
-    let mut numbers = Numbers::default();
-    numbers.add("killed since boot, in groups too", kills, "/proc/vmstat oom_kill");
+    out.add("killed since boot, in groups too", kills, "/proc/vmstat oom_kill");
     let over = inputs.window.and_then(|w| Some((w.delta(|s| s.vmstat.data()?.oom_kill)?, w.span)));
-    numbers.add("killed in the window", over.map(|(n, span)| format!("{n} over {span}")), "/proc/vmstat oom_kill");
+    out.add("killed in the window", over.map(|(n, span)| format!("{n} over {span}")), "/proc/vmstat oom_kill");
     let own = snapshot.cgroups.data().and_then(|c| c.own.as_ref()).and_then(|g| g.events.get("oom_kill").copied());
-    numbers.add("killed in this group since boot", own, "memory.events or memory.oom_control oom_kill");
-    numbers.add(
-        "file pages that can be dropped (now)",
-        meminfo.and_then(|m| Some(m.active_file? + m.inactive_file?)),
-        "/proc/meminfo Active(file) + Inactive(file)",
-    );
-    numbers.add("free swap (now)", meminfo.and_then(|m| m.swap_free), "/proc/meminfo SwapFree");
-    numbers.add("free memory (now)", meminfo.and_then(|m| m.mem_free), "/proc/meminfo MemFree");
+    out.add("killed in this group since boot", own, "memory.events or memory.oom_control oom_kill");
+    out.meminfo(inputs, "file pages that can be dropped (now)", "Active(file) + Inactive(file)");
+    out.meminfo(inputs, "free swap (now)", "SwapFree");
+    out.meminfo(inputs, "free memory (now)", "MemFree");
     let room = group::of(snapshot);
-    numbers.add(
-        "available below the limit of this group (now)",
-        room.as_ref().map(|g| g.room),
-        "limit - current + inactive_file",
-    );
-    numbers.add(
+    let value = room.as_ref().map(|g| g.room);
+    out.add("available below the limit of this group (now)", value, "limit - current + inactive_file");
+    out.add(
         "largest process, as the kernel measures it",
         largest.map(|(p, bytes)| format!("{} ({}), {bytes}", p.name, p.pid)),
         "/proc/PID/status RssAnon + RssFile + RssShmem + VmSwap + VmPTE, adjustments left out",
     );
     let settings = snapshot.settings.data();
-    numbers.add(
+    out.add(
         "vm.panic_on_oom",
         settings.and_then(|s| s.panic_on_oom).map(|n| {
             if n == 0 {
@@ -56,7 +55,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         }),
         "/proc/sys/vm/panic_on_oom",
     );
-    numbers.add(
+    out.add(
         "daemons that kill earlier",
         snapshot.killers.data().map(|k| match (k.earlyoom.is_some(), k.oomd.is_some()) {
             (true, true) => "earlyoom and systemd-oomd run",
@@ -67,26 +66,10 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         "/proc/PID, their settings",
     );
     let ttl = snapshot.lru_gen.data().and_then(|l| l.min_ttl_ms).filter(|ms| *ms > 0);
-    numbers.add(
-        "killed rather than thrash below",
-        ttl.map(|ms| format!("{ms} ms of working set (setting)")),
-        "/sys/kernel/mm/lru_gen/min_ttl_ms",
-    );
-    numbers.first(&["killed since", "free memory", "file pages", "free swap", "largest process"]);
-    Answer {
-        short: short(inputs, kills, largest),
-        numbers: numbers.0,
-        mechanism: sentences([
-            "The kernel kills when an allocation has reclaimed again and again (16 rounds) and freed nothing: hardly any file pages left, swap full or missing. Long before that the machine may stand still.",
-            "It takes the process with the most RAM, swap and page tables, shifted by its oom_score_adj (-1000 exempts it, 1000 offers it). Not the one that asked, nor the one that grew last.",
-            "A group at its limit kills inside itself, however much the machine has free; \"killed since boot\" counts those too.",
-            "Requests for large blocks (more than 8 pages in a row) fail instead of killing. On version 2 groups memory.oom.group kills the group as a whole.",
-            "earlyoom and systemd-oomd act earlier, on thresholds of their own. With zram, free swap is a number of uncompressed bytes that may never fit, so such thresholds can mislead.",
-        ]),
-        myth: Some("The killer runs when RAM is full: RAM is always nearly full. It runs when nothing can be reclaimed, which without swap means after the program code has been dropped and read again many times.".into()),
-        to_do: "Shield what must not be killed with OOMScoreAdjust= in its unit, and give large programs a limit of their own.".into(),
-        next: "ramline show pressure --for 2s".into(),
-    }
+    let value = ttl.map(|ms| format!("{ms} ms of working set (setting)"));
+    out.add("killed rather than thrash below", value, "/sys/kernel/mm/lru_gen/min_ttl_ms");
+    out.first(&["killed since", "free memory", "file pages", "free swap", "largest process"]);
+    short(inputs, kills, largest)
 }
 
 /// `oom_badness` without adjustments: what a process holds in RAM, in swap and as page tables.

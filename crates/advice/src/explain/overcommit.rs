@@ -1,9 +1,8 @@
 //! `overcommit`: how much memory programs may ask for, apart from what they use.
 
-use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
-use crate::Inputs;
-use crate::text::percent;
 use ramline_snapshot::sysctl::VmSettings;
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "overcommit",
@@ -11,29 +10,36 @@ pub(super) const TOPIC: Topic = Topic {
     question: "How much memory may programs ask for?",
     wants: LIGHT,
     answer,
+    mechanism: &[
+        "A program asks for memory and touches it later, often only a part. The kernel counts what it promised (Committed_AS): private writable memory and tmpfs, used or not. Mappings made with MAP_NORESERVE are left out outside mode 2, so more can be in RAM than was promised.",
+        "Mode 0 refuses only a single request that exceeds RAM and swap together. Mode 1 refuses nothing.",
+        "Mode 2 refuses what would bring the promises above CommitLimit = (RAM - huge pages) x vm.overcommit_ratio / 100 + swap, or vm.overcommit_kbytes + swap. Ratio 50 without swap stops programs at half of the RAM.",
+        "A promise costs nothing until it is touched. When more is touched than there is, reclaim, swap and in the end a kill decide, in every mode.",
+    ],
+    myth: "Committed_AS above the RAM means trouble: it counts promises; large unused mappings and forks make it big. Nor does mode 2 rule out kills: the page cache, the kernel and limits of groups are not in its sum.",
+    to_do: "Nothing.",
+    next: "ramline explain oom",
 };
 
-fn answer(inputs: &Inputs<'_>) -> Answer {
+fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let meminfo = inputs.snapshot.meminfo.data();
     let settings = inputs.snapshot.settings.data();
     let mode = settings.and_then(|s| s.overcommit_memory);
     let promised = meminfo.and_then(|m| m.committed_as);
     let limit = meminfo.and_then(|m| m.commit_limit);
     let share = promised.zip(limit).and_then(|(promised, limit)| promised.share_of(limit));
-    let mut numbers = Numbers::default();
-    numbers.add(
-        "vm.overcommit_memory",
-        mode.map(|mode| format!("{mode} (setting): {}", words(mode))),
-        "/proc/sys/vm/overcommit_memory",
-    );
-    numbers.add("promised to programs (now)", promised, "/proc/meminfo Committed_AS");
+    let value = mode.map(|mode| format!("{mode} (setting): {}", words(mode)));
+    out.add("vm.overcommit_memory", value, "/proc/sys/vm/overcommit_memory");
+    out.add("promised to programs (now)", promised, "/proc/meminfo Committed_AS");
     let applies = if mode == Some(2) { "applies" } else { "not applied in this mode" };
-    numbers.add("the limit of mode 2", limit.map(|limit| format!("{limit}, {applies}")), "/proc/meminfo CommitLimit");
-    numbers.add("made of", settings.and_then(parts), "/proc/sys/vm/overcommit_ratio, overcommit_kbytes");
-    numbers.add("promised, of that limit", share.map(percent), "Committed_AS / CommitLimit");
-    let used = meminfo.and_then(|m| Some(m.anon_pages? + m.shmem?));
-    numbers.add("in RAM, for comparison (now)", used, "/proc/meminfo AnonPages + Shmem");
-    let short = match (mode, promised, limit) {
+    out.add("the limit of mode 2", limit.map(|limit| format!("{limit}, {applies}")), "/proc/meminfo CommitLimit");
+    out.add("made of", settings.and_then(parts), "/proc/sys/vm/overcommit_ratio, overcommit_kbytes");
+    out.add("promised, of that limit", share.map(percent), "Committed_AS / CommitLimit");
+    out.meminfo(inputs, "in RAM, for comparison (now)", "AnonPages + Shmem");
+    if mode == Some(2) {
+        out.to_do = "If programs fail with \"cannot allocate memory\", raise vm.overcommit_ratio or add swap.".into();
+    }
+    match (mode, promised, limit) {
         (None, ..) if settings.is_none() => unseen(inputs, "settings"),
         (_, None, _) | (_, _, None) => unseen(inputs, "meminfo"),
         (Some(2), Some(promised), Some(limit)) if promised.0 >= limit.0 => format!(
@@ -52,22 +58,6 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         (_, Some(promised), _) => {
             format!("Cannot tell: vm.overcommit_memory was not seen. {promised} is promised now.")
         }
-    };
-    Answer {
-        short,
-        numbers: numbers.0,
-        mechanism: sentences([
-            "A program asks for memory and touches it later, often only a part. The kernel counts what it promised (Committed_AS): private writable memory and tmpfs, used or not. Mappings made with MAP_NORESERVE are left out outside mode 2, so more can be in RAM than was promised.",
-            "Mode 0 refuses only a single request that exceeds RAM and swap together. Mode 1 refuses nothing.",
-            "Mode 2 refuses what would bring the promises above CommitLimit = (RAM - huge pages) x vm.overcommit_ratio / 100 + swap, or vm.overcommit_kbytes + swap. Ratio 50 without swap stops programs at half of the RAM.",
-            "A promise costs nothing until it is touched. When more is touched than there is, reclaim, swap and in the end a kill decide, in every mode.",
-        ]),
-        myth: Some("Committed_AS above the RAM means trouble: it counts promises; large unused mappings and forks make it big. Nor does mode 2 rule out kills: the page cache, the kernel and limits of groups are not in its sum.".into()),
-        to_do: match mode {
-            Some(2) => "If programs fail with \"cannot allocate memory\", raise vm.overcommit_ratio or add swap.".into(),
-            _ => "Nothing.".into(),
-        },
-        next: "ramline explain oom".into(),
     }
 }
 

@@ -1,11 +1,6 @@
 //! `page-cluster`: how many pages one swap-in reads, and where the setting does nothing.
 
-use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
-use crate::Inputs;
-use crate::look;
-use crate::text::{evidence, percent};
-use ramline_snapshot::Wanted;
-use ramline_units::Bytes;
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "page-cluster",
@@ -13,18 +8,26 @@ pub(super) const TOPIC: Topic = Topic {
     question: "How much does one swap-in read?",
     wants: Wanted { blocks: true, mounts: true, ..LIGHT },
     answer,
+    mechanism: &[
+        "2^vm.page-cluster pages is the most a swap-in reads, not what it always reads: the kernel reads more while what it read ahead is used, and only one page while nothing is.",
+        "A page on zram is read alone, whatever the setting is: there is no seek to save. Before 7.0 this holds for pages of one process; pages shared after a fork, and those of tmpfs on older kernels, still go by the setting there.",
+        "Where no swap area rotates, the neighbours are those in the program's address space (kernels since 4.14), which are wanted together more often. One rotating area anywhere makes all areas read neighbours on the device.",
+        "Two figures decide: the share of pages read ahead that are used, and the size of the window. Well above 80 % a larger window may pay on a disk, below 30 % it wastes reads.",
+    ],
+    myth: "With zram set vm.page-cluster to 0: for zram it changes next to nothing, and a disk area behind it then pays one request a page.",
+    to_do: "Leave it. Below 30 % of read-ahead pages used, over a window under load, lower it by one.",
+    next: "ramline show swap --for 2s",
 };
 
-fn answer(inputs: &Inputs<'_>) -> Answer {
+fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let snapshot = inputs.snapshot;
     let areas = look::areas(snapshot);
-    let mut numbers = Numbers::default();
     let cluster = snapshot.settings.data().and_then(|s| u32::try_from(s.page_cluster?).ok());
     let pages = cluster.and_then(|n| 1_u64.checked_shl(n));
     let size = pages.map(|n| Bytes(n.saturating_mul(snapshot.machine.page_size.0)));
     let words =
         cluster.zip(pages).zip(size).map(|((n, pages), size)| format!("{n} (setting): at most {pages} pages, {size}"));
-    numbers.add("vm.page-cluster", words, "/proc/sys/vm/page-cluster");
+    out.add("vm.page-cluster", words, "/proc/sys/vm/page-cluster");
     for area in areas.iter().flatten() {
         let how = match (area.zram(), look::disk_of(snapshot, area).and_then(|disk| disk.rotational)) {
             (Some(_), _) => "zram: pages are read one by one",
@@ -32,20 +35,17 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             (None, Some(false)) => "does not rotate: neighbours in the program's addresses are read",
             (None, None) => "its kind was not seen",
         };
-        numbers.0.push(evidence(&area.path, how, "/proc/swaps, /sys/block/*/queue/rotational"));
+        out.put(&area.path, how, "/proc/swaps, /sys/block/*/queue/rotational");
     }
     let vmstat = snapshot.vmstat.data();
     let since_boot = vmstat.and_then(|v| share(v.swap_ra_hit?, v.swap_ra?).map(|s| (v.swap_ra, s)));
-    numbers.add(
-        "pages read ahead since boot",
-        since_boot.map(|(read, share)| format!("{}, {} of them used", read.unwrap_or(0), percent(share))),
-        "/proc/vmstat swap_ra, swap_ra_hit (counters)",
-    );
+    let value = since_boot.map(|(read, share)| format!("{}, {} of them used", read.unwrap_or(0), percent(share)));
+    out.add("pages read ahead since boot", value, "/proc/vmstat swap_ra, swap_ra_hit (counters)");
     let window = inputs.window.and_then(|w| {
         let read = w.delta(|s| s.vmstat.data()?.swap_ra)?;
         Some((read, w.delta(|s| s.vmstat.data()?.swap_ra_hit)?, w.span))
     });
-    numbers.add(
+    out.add(
         "read ahead over the window",
         window.map(|(read, hits, span)| match share(hits, read) {
             Some(share) => format!("{read} pages over {span}, {} of them used", percent(share)),
@@ -53,19 +53,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         }),
         "/proc/vmstat swap_ra, swap_ra_hit",
     );
-    Answer {
-        short: short(inputs, areas.as_deref(), size, pages),
-        numbers: numbers.0,
-        mechanism: sentences([
-            "2^vm.page-cluster pages is the most a swap-in reads, not what it always reads: the kernel reads more while what it read ahead is used, and only one page while nothing is.",
-            "A page on zram is read alone, whatever the setting is: there is no seek to save. Before 7.0 this holds for pages of one process; pages shared after a fork, and those of tmpfs on older kernels, still go by the setting there.",
-            "Where no swap area rotates, the neighbours are those in the program's address space (kernels since 4.14), which are wanted together more often. One rotating area anywhere makes all areas read neighbours on the device.",
-            "Two figures decide: the share of pages read ahead that are used, and the size of the window. Well above 80 % a larger window may pay on a disk, below 30 % it wastes reads.",
-        ]),
-        myth: Some("With zram set vm.page-cluster to 0: for zram it changes next to nothing, and a disk area behind it then pays one request a page.".into()),
-        to_do: "Leave it. Below 30 % of read-ahead pages used, over a window under load, lower it by one.".into(),
-        next: "ramline show swap --for 2s".into(),
-    }
+    short(inputs, areas.as_deref(), size, pages)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a share does not need the last bits")]

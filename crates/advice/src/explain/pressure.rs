@@ -1,11 +1,10 @@
 //! `pressure`: whether anything waits for memory.
 
-use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences};
-use crate::Inputs;
-use crate::findings::group_at_its_limit;
 use ramline_model::pressure::{self, PressureState};
 use ramline_model::verdict;
-use ramline_snapshot::Wanted;
+
+use crate::findings::group_at_its_limit;
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "pressure",
@@ -14,60 +13,58 @@ pub(super) const TOPIC: Topic = Topic {
     // With the groups: a group that is short at its own limit is named.
     wants: Wanted { groups: true, ..LIGHT },
     answer,
+    mechanism: &[
+        "Memory is short when work waits for it. The kernel measures that: the share of time in which some task, or all of them, stood still until memory was found (PSI).",
+        "That the working set does not fit takes three things at once: the machine reclaims, pages of the working set come back, and tasks wait.",
+        "Pages that come back alone are no sign: DAMON, drop_caches, a group's limit and time evict as well, and what is read again costs a read.",
+        "Stocks (free, available, swap used) show how memory is used, not whether tasks wait.",
+    ],
+    myth: "Little free memory is a problem: a healthy machine keeps little free, because cache uses the rest.",
+    to_do: "Nothing.",
+    next: "ramline show pressure --for 2s",
 };
 
-fn answer(inputs: &Inputs<'_>) -> Answer {
+fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let seen = pressure::of(inputs.snapshot, inputs.window);
-    let mut numbers = Numbers::default();
     let percent = |value: Option<f64>| value.map(|p| format!("{p:.2} % of the time"));
     let memory = seen.memory.as_ref();
-    numbers.add(
-        "some task waited for memory",
-        percent(memory.and_then(pressure::Psi::some_now)),
-        "/proc/pressure/memory some",
-    );
-    numbers.add(
-        "all tasks waited at once",
-        percent(memory.and_then(pressure::Psi::full_now)),
-        "/proc/pressure/memory full",
-    );
-    numbers.add(
-        "some task waited for I/O",
-        percent(seen.io.as_ref().and_then(pressure::Psi::some_now)),
-        "/proc/pressure/io some",
-    );
+    let value = percent(memory.and_then(pressure::Psi::some_now));
+    out.add("some task waited for memory", value, "/proc/pressure/memory some");
+    let value = percent(memory.and_then(pressure::Psi::full_now));
+    out.add("all tasks waited at once", value, "/proc/pressure/memory full");
+    let value = percent(seen.io.as_ref().and_then(pressure::Psi::some_now));
+    out.add("some task waited for I/O", value, "/proc/pressure/io some");
     if let (Some(rates), Some(span)) = (seen.rates, seen.span) {
         let rate = |value: Option<f64>, unit: &str| value.map(|v| crate::text::rate(v, unit, span));
-        numbers.add("file pages read again", rate(rates.refault_file, "pages"), "/proc/vmstat workingset_refault_file");
-        numbers.add(
-            "swapped pages read again",
-            rate(rates.refault_anon, "pages"),
-            "/proc/vmstat workingset_refault_anon",
-        );
-        numbers.add("major faults", rate(rates.major_faults, "faults"), "/proc/vmstat pgmajfault");
-        numbers.add("scanned by reclaim", rate(rates.scanned, "pages"), "/proc/vmstat pgscan_anon + pgscan_file");
-        numbers.add(
-            "allocations that reclaimed themselves",
-            rate(rates.allocstall, "times"),
-            "/proc/vmstat allocstall_*",
-        );
+        out.add("file pages read again", rate(rates.refault_file, "pages"), "/proc/vmstat workingset_refault_file");
+        out.add("swapped pages read again", rate(rates.refault_anon, "pages"), "/proc/vmstat workingset_refault_anon");
+        out.add("major faults", rate(rates.major_faults, "faults"), "/proc/vmstat pgmajfault");
+        out.add("scanned by reclaim", rate(rates.scanned, "pages"), "/proc/vmstat pgscan_anon + pgscan_file");
+        out.add("allocations that reclaimed themselves", rate(rates.allocstall, "times"), "/proc/vmstat allocstall_*");
     }
     let meminfo = inputs.snapshot.meminfo.data();
     let room = meminfo.and_then(|m| m.mem_available.zip(m.mem_total)).map(|(a, total)| verdict::of_total(a, total));
-    numbers.add("available on the machine (now)", room.clone(), "/proc/meminfo MemAvailable of MemTotal");
+    out.add("available on the machine (now)", room.clone(), "/proc/meminfo MemAvailable of MemTotal");
     // Its trouble is the group's: the machine and the group are answered each by itself.
     let group = group_at_its_limit(inputs);
     for number in group.iter().flat_map(|group| &group.evidence).take(2) {
-        numbers.0.push(crate::text::evidence(
-            &format!("the group: {}", number.what),
-            number.value.clone(),
-            &number.source,
-        ));
+        out.put(&format!("the group: {}", number.what), number.value.clone(), &number.source);
     }
-    numbers.first(&["available", "some task waited for memory", "all tasks", "the group", "scanned"]);
+    out.first(&["available", "some task waited for memory", "all tasks", "the group", "scanned"]);
     let machine_waits =
         matches!(seen.state, PressureState::Stalling | PressureState::Refaulting | PressureState::Thrashing);
-    let short = match (&group, seen.state) {
+    out.to_do = match (&group, machine_waits) {
+        (Some(group), false) => capital(&group.effect) + ".",
+        (_, true) => "Find the largest users (ramline show processes); make room, add zram, or add RAM.".into(),
+        _ => match seen.state {
+            PressureState::Unknown => "Look again over a window: ramline explain pressure --for 2s.".into(),
+            PressureState::GroupAtLimit => {
+                "Find the group (ramline show cgroups --for 5s), then raise its limit or make its load smaller.".into()
+            }
+            _ => std::mem::take(&mut out.to_do),
+        },
+    };
+    match (&group, seen.state) {
         (Some(group), _) if !machine_waits => {
             let room = room.map(|room| format!(": {room} available")).unwrap_or_default();
             format!("No, the machine is not{room}. But a group is: {}.", lower(&group.title))
@@ -94,43 +91,5 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
                 None => format!("{word}.{also}"),
             }
         }
-    };
-    let to_do = match (&group, machine_waits) {
-        (Some(group), false) => capital(&group.effect),
-        (_, true) => "Find the largest users (ramline show processes); make room, add zram, or add RAM.".into(),
-        _ if seen.state == PressureState::Unknown => {
-            "Look again over a window: ramline explain pressure --for 2s.".into()
-        }
-        _ if seen.state == PressureState::GroupAtLimit => {
-            "Find the group (ramline show cgroups --for 5s), then raise its limit or make its load smaller.".into()
-        }
-        _ => "Nothing.".into(),
-    };
-    Answer {
-        short,
-        numbers: numbers.0,
-        mechanism: sentences([
-            "Memory is short when work waits for it. The kernel measures that: the share of time in which some task, or all of them, stood still until memory was found (PSI).",
-            "That the working set does not fit takes three things at once: the machine reclaims, pages of the working set come back, and tasks wait.",
-            "Pages that come back alone are no sign: DAMON, drop_caches, a group's limit and time evict as well, and what is read again costs a read.",
-            "Stocks (free, available, swap used) show how memory is used, not whether tasks wait.",
-        ]),
-        to_do,
-        myth: Some(
-            "Little free memory is a problem: a healthy machine keeps little free, because cache uses the rest.".into(),
-        ),
-        next: "ramline show pressure --for 2s".into(),
     }
-}
-
-/// In the middle of a sentence.
-fn lower(title: &str) -> String {
-    let mut letters = title.chars();
-    letters.next().map(|c| c.to_lowercase().chain(letters).collect()).unwrap_or_default()
-}
-
-/// As a sentence.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|c| c.to_uppercase().chain(letters).chain(['.']).collect()).unwrap_or_default()
 }

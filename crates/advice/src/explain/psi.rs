@@ -1,11 +1,9 @@
 //! `psi`: what the kernel's pressure numbers mean.
 
-use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
-use crate::Inputs;
-use crate::text::evidence;
 use ramline_model::pressure;
 use ramline_snapshot::pressure::{Pressure, Stall};
-use ramline_units::Nanos;
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "psi",
@@ -13,15 +11,23 @@ pub(super) const TOPIC: Topic = Topic {
     question: "What do the pressure numbers (PSI) mean?",
     wants: LIGHT,
     answer,
+    mechanism: &[
+        "`some` is the share of time in which at least one task stood still for want of the resource; `full` the share in which all that had work did. `full` is lost time.",
+        "For memory it counts reclaiming by oneself, reading back pages that were evicted a moment ago, swap-ins, compaction and the slowing down at memory.high. Waiting for a first read of a file counts as io only.",
+        "The averages fade: avg10 falls by half in about 7 s, so a peak shows in it afterwards. The total is exact; two looks at it give the share over any window.",
+        "Kernels since 4.20 have it; some are built or booted with it off (psi=0). `full` for the CPU is always 0 for the whole machine. Groups have their own files on version 2 only.",
+    ],
+    myth: "10 % pressure means 10 % of memory is used: it means that work stood still a tenth of the time. A full machine may show 0, a half-empty group 90.",
+    to_do: "Alarm on memory full above some percent of 60 s; below that nothing is lost.",
+    next: "ramline show pressure --for 2s",
 };
 
-fn answer(inputs: &Inputs<'_>) -> Answer {
+fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let snapshot = inputs.snapshot;
-    let mut numbers = Numbers::default();
     let files = [("memory", &snapshot.pressure_memory), ("io", &snapshot.pressure_io), ("cpu", &snapshot.pressure_cpu)];
     for (name, pressure) in files {
         for (kind, stall) in pressure.data().into_iter().flat_map(kinds) {
-            numbers.0.push(evidence(
+            out.put(
                 &format!("{name}, {}", meaning(kind)),
                 format!(
                     "{:.2} % of the last 10 s, {:.2} % of 60 s, {:.2} % of 300 s; {} since boot",
@@ -31,17 +37,14 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
                     Nanos(stall.total_us.saturating_mul(1000))
                 ),
                 format!("/proc/pressure/{name} {kind}"),
-            ));
+            );
         }
     }
     let seen = pressure::of(snapshot, inputs.window);
     let over = seen.memory.as_ref().and_then(|m| m.some_percent).zip(seen.span);
-    numbers.add(
-        "memory, some task, over the window",
-        over.map(|(percent, span)| format!("{percent:.2} % of {span}")),
-        "growth of total= in /proc/pressure/memory",
-    );
-    let short = match snapshot.pressure_memory.data().and_then(|p| p.some) {
+    let value = over.map(|(percent, span)| format!("{percent:.2} % of {span}"));
+    out.add("memory, some task, over the window", value, "growth of total= in /proc/pressure/memory");
+    match snapshot.pressure_memory.data().and_then(|p| p.some) {
         Some(some) => {
             let full = snapshot.pressure_memory.data().and_then(|p| p.full).map_or(0.0, |f| f.avg10);
             format!(
@@ -50,19 +53,6 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             )
         }
         None => unseen(inputs, "pressure_memory"),
-    };
-    Answer {
-        short,
-        numbers: numbers.0,
-        mechanism: sentences([
-            "`some` is the share of time in which at least one task stood still for want of the resource; `full` the share in which all that had work did. `full` is lost time.",
-            "For memory it counts reclaiming by oneself, reading back pages that were evicted a moment ago, swap-ins, compaction and the slowing down at memory.high. Waiting for a first read of a file counts as io only.",
-            "The averages fade: avg10 falls by half in about 7 s, so a peak shows in it afterwards. The total is exact; two looks at it give the share over any window.",
-            "Kernels since 4.20 have it; some are built or booted with it off (psi=0). `full` for the CPU is always 0 for the whole machine. Groups have their own files on version 2 only.",
-        ]),
-        myth: Some("10 % pressure means 10 % of memory is used: it means that work stood still a tenth of the time. A full machine may show 0, a half-empty group 90.".into()),
-        to_do: "Alarm on memory full above some percent of 60 s; below that nothing is lost.".into(),
-        next: "ramline show pressure --for 2s".into(),
     }
 }
 

@@ -1,11 +1,8 @@
 //! `shmem`: what shared memory is made of, and what keeps it in RAM.
 
-use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
-use crate::Inputs;
-use crate::text::percent;
 use ramline_model::tmpfs;
-use ramline_snapshot::Wanted;
-use ramline_units::Bytes;
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "shmem",
@@ -13,41 +10,42 @@ pub(super) const TOPIC: Topic = Topic {
     question: "What is shared memory made of, and what keeps it?",
     wants: Wanted { mounts: true, shmem: true, ..LIGHT },
     answer,
+    mechanism: &[
+        "Shared memory is files without a disk: tmpfs mounts, System V segments, memfd, shared anonymous mappings and graphics objects are all of one kind inside the kernel, counted as Shmem.",
+        "It has no place to be read again from, so it cannot be dropped. It goes to swap, or stays.",
+        "It outlives its maker: a file in /dev/shm or a System V segment stays after the process ended, until it is removed. A deleted file stays while a process has it open.",
+        "In a process it shows as RssShmem, in full in every process that maps it. The part in swap is missing from VmSwap of /proc/PID/status; Swap in smaps counts what of it is mapped.",
+    ],
+    myth: "It is cache, so it comes back when needed: Cached and buff/cache include it, but not a page of it can be dropped.",
+    to_do: "Look for old files in /dev/shm and tmpfs mounts and delete them; ramline show tmpfs as root names the owners.",
+    next: "ramline show tmpfs",
 };
 
-fn answer(inputs: &Inputs<'_>) -> Answer {
+fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let snapshot = inputs.snapshot;
     let meminfo = snapshot.meminfo.data();
-    let shmem = meminfo.and_then(|m| m.shmem);
     let mounts = tmpfs::of(snapshot);
-    let mut numbers = Numbers::default();
-    numbers.add("in RAM (now)", shmem, "/proc/meminfo Shmem");
+    let shmem = out.meminfo(inputs, "in RAM (now)", "Shmem");
     let share = shmem.zip(snapshot.mem_total()).and_then(|(shmem, ram)| shmem.share_of(ram));
-    numbers.add("of RAM", share.map(percent), "Shmem / MemTotal");
-    numbers.add(
-        "in tmpfs mounts, swapped part included (now)",
-        mounts.as_ref().map(|m| m.used),
-        "statfs of each mount, added up",
-    );
+    out.add("of RAM", share.map(percent), "Shmem / MemTotal");
+    let value = mounts.as_ref().map(|m| m.used);
+    out.add("in tmpfs mounts, swapped part included (now)", value, "statfs of each mount, added up");
     let segments = snapshot.shmem.data().map(|s| &s.segments);
     let (resident, swapped) = segments.map_or((None, None), |list| {
         (Some(list.iter().map(|s| s.resident).sum::<Bytes>()), Some(list.iter().map(|s| s.swapped).sum::<Bytes>()))
     });
-    numbers.add(
+    out.add(
         "in System V segments",
         segments.zip(resident).zip(swapped).map(|((list, resident), swapped)| {
             format!("{resident} in RAM and {swapped} in swap, {} segments", list.len())
         }),
         "/proc/sysvipc/shm rss, swap",
     );
-    numbers.add(
-        "in no mount seen here",
-        mounts.as_ref().and_then(|m| m.elsewhere),
-        "Shmem less the mounts: segments, memfd, deleted files, graphics",
-    );
-    numbers.add("in huge pages", meminfo.and_then(|m| m.shmem_huge_pages), "/proc/meminfo ShmemHugePages");
-    numbers.add("swap it could go to", meminfo.and_then(|m| m.swap_free), "/proc/meminfo SwapFree");
-    let short = match (shmem, &mounts) {
+    let value = mounts.as_ref().and_then(|m| m.elsewhere);
+    out.add("in no mount seen here", value, "Shmem less the mounts: segments, memfd, deleted files, graphics");
+    out.meminfo(inputs, "in huge pages", "ShmemHugePages");
+    out.meminfo(inputs, "swap it could go to", "SwapFree");
+    match (shmem, &mounts) {
         (None, _) => unseen(inputs, "meminfo"),
         (Some(shmem), None) => {
             format!("{shmem} of RAM is shared memory. The mounts were not seen, so it cannot be split.")
@@ -65,18 +63,5 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             };
             format!("{shmem} of RAM is shared memory: {whose}. {swap}.")
         }
-    };
-    Answer {
-        short,
-        numbers: numbers.0,
-        mechanism: sentences([
-            "Shared memory is files without a disk: tmpfs mounts, System V segments, memfd, shared anonymous mappings and graphics objects are all of one kind inside the kernel, counted as Shmem.",
-            "It has no place to be read again from, so it cannot be dropped. It goes to swap, or stays.",
-            "It outlives its maker: a file in /dev/shm or a System V segment stays after the process ended, until it is removed. A deleted file stays while a process has it open.",
-            "In a process it shows as RssShmem, in full in every process that maps it. The part in swap is missing from VmSwap of /proc/PID/status; Swap in smaps counts what of it is mapped.",
-        ]),
-        myth: Some("It is cache, so it comes back when needed: Cached and buff/cache include it, but not a page of it can be dropped.".into()),
-        to_do: "Look for old files in /dev/shm and tmpfs mounts and delete them; ramline show tmpfs as root names the owners.".into(),
-        next: "ramline show tmpfs".into(),
     }
 }

@@ -1,11 +1,8 @@
 //! `swap-in-use`: stock apart from flow.
 
-use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
-use crate::Inputs;
-use crate::look;
-use crate::text::{evidence, rate};
 use ramline_model::swap::{self, SwapVerdict};
-use ramline_snapshot::Wanted;
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "swap-in-use",
@@ -13,42 +10,38 @@ pub(super) const TOPIC: Topic = Topic {
     question: "Why is swap in use although memory is free?",
     wants: Wanted { blocks: true, mounts: true, ..LIGHT },
     answer,
+    mechanism: &[
+        "How much is in swap (stock) shows what happened once; how much moves (flow) shows what it costs now. Tasks wait only for swap-ins.",
+        "A page swapped out during a burst stays there after the burst: the kernel brings it back when it is touched, not when memory becomes free.",
+        "With zram what is swapped stays in RAM, compressed: no disk is involved.",
+    ],
+    myth: "swapoff -a; swapon -a cleans memory: it reads everything back at once, needed or not.",
+    to_do: "Nothing while next to nothing is read back; otherwise make room or add RAM.",
+    next: "ramline show swap --for 2s",
 };
 
-fn answer(inputs: &Inputs<'_>) -> Answer {
+fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let state = swap::of(inputs.snapshot, inputs.window);
-    let mut numbers = Numbers::default();
     for area in state.iter().flat_map(|state| &state.areas) {
         let value = format!("{} of {} used, priority {}", area.used, area.size, area.priority);
-        numbers.0.push(evidence(&area.path, value, "/proc/swaps"));
+        out.put(&area.path, value, "/proc/swaps");
     }
     if let Some(window) = inputs.window {
         let per_second = |n: Option<u64>| n.map(|n| format!("{n} pages over {}", window.span));
-        numbers.add("swapped in", per_second(look::swap_ins(&window)), "/proc/vmstat pswpin + swpin_zero + zswpin");
-        numbers.add(
+        out.add("swapped in", per_second(window.delta(look::swapped_in)), "/proc/vmstat pswpin + swpin_zero + zswpin");
+        out.add(
             "swapped out",
-            per_second(look::swap_outs(&window)),
+            per_second(window.delta(look::swapped_out)),
             "/proc/vmstat pswpout + swpout_zero + zswpout",
         );
         let refaults = window.per_second(|s| s.vmstat.data()?.workingset_refault_anon);
-        numbers.add(
-            "swapped pages read again",
-            refaults.map(|r| rate(r, "pages", window.span)),
-            "/proc/vmstat workingset_refault_anon",
-        );
+        let value = refaults.map(|r| rate(r, "pages", window.span));
+        out.add("swapped pages read again", value, "/proc/vmstat workingset_refault_anon");
     }
-    numbers.add(
-        "in swap and in RAM: read back and unchanged (now)",
-        inputs.snapshot.meminfo.data().and_then(|m| m.swap_cached),
-        "/proc/meminfo SwapCached",
-    );
-    let stall = inputs.snapshot.pressure_memory.data().and_then(|p| p.some);
-    numbers.add(
-        "tasks waiting for memory",
-        stall.map(|s| format!("{:.2} % of the last 10 s", s.avg10)),
-        "/proc/pressure/memory some",
-    );
-    let short = match state.map(|state| state.verdict) {
+    out.meminfo(inputs, "in swap and in RAM: read back and unchanged (now)", "SwapCached");
+    let value = look::stall(inputs.snapshot).map(|s| format!("{:.2} % of the last 10 s", s.avg10));
+    out.add("tasks waiting for memory", value, "/proc/pressure/memory some");
+    match state.map(|state| state.verdict) {
         None => unseen(inputs, "swaps"),
         Some(SwapVerdict::NoSwap) => "There is no swap area here.".into(),
         Some(SwapVerdict::Unused) => "Swap is not in use: the areas are empty and nothing moves.".into(),
@@ -70,17 +63,5 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         Some(SwapVerdict::Unknown { stock }) => {
             format!("{stock} is in swap. Whether tasks wait for it shows with --for 2s.")
         }
-    };
-    Answer {
-        short,
-        numbers: numbers.0,
-        mechanism: sentences([
-            "How much is in swap (stock) shows what happened once; how much moves (flow) shows what it costs now. Tasks wait only for swap-ins.",
-            "A page swapped out during a burst stays there after the burst: the kernel brings it back when it is touched, not when memory becomes free.",
-            "With zram what is swapped stays in RAM, compressed: no disk is involved.",
-        ]),
-        myth: Some("swapoff -a; swapon -a cleans memory: it reads everything back at once, needed or not.".into()),
-        to_do: "Nothing while next to nothing is read back; otherwise make room or add RAM.".into(),
-        next: "ramline show swap --for 2s".into(),
     }
 }

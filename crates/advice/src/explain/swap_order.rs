@@ -1,11 +1,8 @@
 //! `swap-order`: which area is used first.
 
-use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
-use crate::Inputs;
-use crate::look;
-use crate::text::evidence;
 use ramline_model::swap::{self, AreaKind};
-use ramline_snapshot::Wanted;
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "swap-order",
@@ -13,13 +10,20 @@ pub(super) const TOPIC: Topic = Topic {
     question: "Which swap area is used first?",
     wants: Wanted { blocks: true, mounts: true, ..LIGHT },
     answer,
+    mechanism: &[
+        "The area with the highest priority is filled until it is full, then the next. Areas of equal priority take turns.",
+        "Areas enabled without a priority get negative ones in the order they came (or one common one on later kernels), so the one enabled first wins, fast or not.",
+        "Pages stay where they are: a fast area full of old pages sends the newer, warmer ones to the slow area. zram does not pass pages on by itself; zswap does.",
+    ],
+    myth: "Priorities make tiers: they decide where a page goes at first, and nothing moves it later.",
+    to_do: "Give the fastest area the highest priority: swapon -p 100, or pri=100 in /etc/fstab.",
+    next: "ramline show swap",
 };
 
-fn answer(inputs: &Inputs<'_>) -> Answer {
+fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let state = swap::of(inputs.snapshot, inputs.window);
-    let mut numbers = Numbers::default();
     let areas = state.as_ref().map(|s| s.areas.as_slice()).unwrap_or_default();
-    numbers.add("swap areas", state.as_ref().map(|s| s.areas.len()), "/proc/swaps");
+    out.add("swap areas", state.as_ref().map(|s| s.areas.len()), "/proc/swaps");
     for area in areas {
         let kind = match area.kind {
             AreaKind::Zram => "compressed RAM",
@@ -29,14 +33,14 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         };
         let value =
             format!("turn {}, priority {}, {} of {} used, {kind}", area.turn, area.priority, area.used, area.size);
-        numbers.0.push(evidence(&area.path, value, "/proc/swaps, /sys/block"));
+        out.put(&area.path, value, "/proc/swaps, /sys/block");
     }
     for area in look::areas(inputs.snapshot).unwrap_or_default() {
         if let Some(cost) = look::swap_in_cost(inputs, area) {
-            numbers.0.push(cost.evidence(&format!("a swap-in from {}", area.path)));
+            out.numbers.push(cost.evidence(&format!("a swap-in from {}", area.path)));
         }
     }
-    let short = match (state.is_some(), areas) {
+    match (state.is_some(), areas) {
         (false, _) => unseen(inputs, "swaps"),
         (true, []) => "There is no swap area here.".into(),
         (true, [only]) => format!("{} is the only swap area.", only.path),
@@ -49,17 +53,5 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
                 format!("{} is used first (priority {}); the next one when it is full.", first.path, first.priority)
             }
         },
-    };
-    Answer {
-        short,
-        numbers: numbers.0,
-        mechanism: sentences([
-            "The area with the highest priority is filled until it is full, then the next. Areas of equal priority take turns.",
-            "Areas enabled without a priority get negative ones in the order they came (or one common one on later kernels), so the one enabled first wins, fast or not.",
-            "Pages stay where they are: a fast area full of old pages sends the newer, warmer ones to the slow area. zram does not pass pages on by itself; zswap does.",
-        ]),
-        myth: Some("Priorities make tiers: they decide where a page goes at first, and nothing moves it later.".into()),
-        to_do: "Give the fastest area the highest priority: swapon -p 100, or pri=100 in /etc/fstab.".into(),
-        next: "ramline show swap".into(),
     }
 }

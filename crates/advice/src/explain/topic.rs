@@ -1,12 +1,15 @@
 //! What each topic is made of.
 
+use std::fmt::Display;
+
 use ramline_snapshot::Wanted;
+use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::look::Refaults;
-use crate::text::{evidence, rate};
-use crate::{Evidence, Inputs};
+use crate::look::{self, Refaults};
+use crate::text::{AddEvidence, rate};
+use crate::{Evidence, Explanation, Inputs};
 
 /// What a topic is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -42,7 +45,7 @@ impl Area {
 }
 
 /// The sections that are single small files: cheap enough for any topic.
-pub(super) const LIGHT: Wanted = Wanted {
+pub(crate) const LIGHT: Wanted = Wanted {
     meminfo: true,
     vmstat: true,
     zoneinfo: true,
@@ -69,58 +72,51 @@ pub struct Topic {
     pub question: &'static str,
     /// The sections it looks at; nothing else is read for it.
     pub wants: Wanted,
-    /// Answers it.
-    pub answer: fn(&Inputs<'_>) -> Answer,
-}
-
-/// What a topic says of one machine.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    /// The answer with the deciding number: the first sentence is true and clear by itself, the others add to it.
-    pub short: String,
-    /// The numbers, those that decide first.
-    pub numbers: Vec<Evidence>,
+    /// Adds this machine's numbers, and what is special to it; returns the answer in one or two sentences.
+    pub answer: fn(&Inputs<'_>, &mut Explanation) -> String,
     /// How it works, a sentence or two each.
-    pub mechanism: Vec<String>,
+    pub mechanism: &'static [&'static str],
     /// What is often said and not so.
-    pub myth: Option<String>,
-    /// What to do, here and now.
-    pub to_do: String,
+    pub myth: &'static str,
+    /// What to do, where this machine asks for nothing else.
+    pub to_do: &'static str,
     /// One command to go on with.
-    pub next: String,
+    pub next: &'static str,
 }
 
-/// Collects numbers and skips those that were not seen.
-#[derive(Default)]
-pub(super) struct Numbers(pub(super) Vec<Evidence>);
+impl AddEvidence for Explanation {
+    fn put(&mut self, what: &str, value: impl Display, source: impl Into<String>) {
+        self.numbers.put(what, value, source);
+    }
+}
 
-impl Numbers {
-    pub(super) fn add(&mut self, what: &str, value: Option<impl std::fmt::Display>, source: &str) {
-        if let Some(value) = value {
-            self.0.push(evidence(what, value.to_string(), source));
-        }
+impl Explanation {
+    /// Adds a counter of /proc/meminfo, or a sum of some: `Active(file) + Inactive(file)`.
+    pub(crate) fn meminfo(&mut self, inputs: &Inputs<'_>, what: &str, keys: &str) -> Option<Bytes> {
+        let seen = inputs.snapshot.meminfo.data()?;
+        let parts: Option<Vec<Bytes>> = keys.split(" + ").map(|key| seen.get(key)).collect();
+        let sum = parts.map(|parts| parts.into_iter().sum());
+        self.add(what, sum, format!("/proc/meminfo {keys}"));
+        sum
     }
 
-    /// Pages of files that were evicted and read again, over the window.
-    pub(super) fn refaults(&mut self, seen: Option<Refaults>) {
+    /// Adds the pages of files that were evicted and read again, over the window.
+    pub(crate) fn refaults(&mut self, inputs: &Inputs<'_>, what: &str) -> Option<Refaults> {
+        let seen = inputs.window.as_ref().and_then(look::refaults);
         let rate = seen.map(|r| rate(r.per_second, "pages", r.span));
-        self.add("evicted and read again", rate, "/proc/vmstat workingset_refault_file");
+        self.add(what, rate, "/proc/vmstat workingset_refault_file");
+        seen
     }
 
-    /// Those whose names begin so come first, in this order: they decide.
-    pub(super) fn first(&mut self, names: &[&str]) {
+    /// Puts those whose names begin so first, in this order: they decide.
+    pub(crate) fn first(&mut self, names: &[&str]) {
         let place = |number: &Evidence| names.iter().position(|name| number.what.starts_with(name));
-        ramline_units::sort_by_key(&mut self.0, |number| place(number).unwrap_or(names.len()));
+        ramline_units::sort_by_key(&mut self.numbers, |number| place(number).unwrap_or(names.len()));
     }
-}
-
-/// Sentences from text.
-pub(super) fn sentences<const N: usize>(lines: [&str; N]) -> Vec<String> {
-    lines.map(str::to_owned).into()
 }
 
 /// What an answer says when the file it needs was not seen.
-pub(super) fn unseen(inputs: &Inputs<'_>, section: &str) -> String {
+pub(crate) fn unseen(inputs: &Inputs<'_>, section: &str) -> String {
     let why = inputs.snapshot.unseen().into_iter().find(|(name, _)| *name == section);
     match why {
         Some((_, why)) => format!("Cannot tell for this machine: {} ({}).", why.path, why.reason),

@@ -1,11 +1,8 @@
 //! `used`: two programs, two definitions, and what uses the memory that cannot be dropped.
 
 use ramline_model::ledger::{Freeable, Ledger, LedgerLine};
-use ramline_units::Bytes;
 
-use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
-use crate::Inputs;
-use crate::text::{evidence, list, percent};
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "used",
@@ -13,22 +10,29 @@ pub(super) const TOPIC: Topic = Topic {
     question: "How much memory is used, and what uses it?",
     wants: LIGHT,
     answer,
+    mechanism: &[
+        "There is no single \"used\": one definition subtracts what the kernel estimates it could free (MemAvailable), the other subtracts free memory and all cache.",
+        "tmpfs and shared memory count as cache in /proc/meminfo although they cannot be dropped; the ledger gives them a line of their own.",
+        "Compressed swap (zram, zswap) is RAM with compressed pages in it: used memory. What it saves is the uncompressed size less that.",
+    ],
+    myth: "The sum of RSS over all processes is the memory in use: shared pages are in it once for every process that maps them.",
+    to_do: "Nothing while no task waits; for names, ramline show processes.",
+    next: "ramline show",
 };
 
 /// Lines of the ledger worth naming: those with memory that nothing else can get.
 const MOST: usize = 5;
 
-fn answer(inputs: &Inputs<'_>) -> Answer {
+fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let meminfo = inputs.snapshot.meminfo.data();
-    let mut numbers = Numbers::default();
     let total = meminfo.and_then(|m| m.mem_total);
     let by_available = meminfo.and_then(|m| m.mem_total?.checked_sub(m.mem_available?));
     let by_cache = meminfo.and_then(|m| {
         let cache = m.buffers? + m.cached? + m.s_reclaimable.unwrap_or_default();
         m.mem_total?.checked_sub(m.mem_free? + cache)
     });
-    numbers.add("used, as free of procps 4 counts it", by_available, "/proc/meminfo MemTotal - MemAvailable");
-    numbers.add(
+    out.add("used, as free of procps 4 counts it", by_available, "/proc/meminfo MemTotal - MemAvailable");
+    out.add(
         "used, as free of procps 3.3 and top count it",
         by_cache,
         "/proc/meminfo MemTotal - MemFree - Buffers - Cached - SReclaimable",
@@ -41,11 +45,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         ramline_units::sort_by_key(&mut lines, |line| std::cmp::Reverse(line.bytes));
         held = lines.iter().map(|line| line.bytes).sum();
         for line in lines.iter().take(MOST) {
-            numbers.0.push(evidence(
-                &line.label,
-                format!("{}: {}", line.bytes, line.owner),
-                "the ledger: ramline show",
-            ));
+            out.put(&line.label, format!("{}: {}", line.bytes, line.owner), "the ledger: ramline show");
         }
         let partly: Vec<String> = ledger
             .lines
@@ -53,34 +53,16 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             .filter(|l| l.freeable == Freeable::Partly && l.bytes.0 > 0)
             .map(|l| format!("{} {}", l.bytes, l.label))
             .collect();
-        numbers.add(
-            "apart, since part of it can be freed",
-            (!partly.is_empty()).then(|| list(&partly)),
-            "the ledger: lines that can be freed in part",
-        );
-        numbers.add(
-            "in no line",
-            Some(format!("{} (bound {})", ledger.leftover, ledger.bound)),
-            "the ledger: MemTotal less all lines",
-        );
+        let value = (!partly.is_empty()).then(|| list(&partly));
+        out.add("apart, since part of it can be freed", value, "the ledger: lines that can be freed in part");
+        let value = Some(format!("{} (bound {})", ledger.leftover, ledger.bound));
+        out.add("in no line", value, "the ledger: MemTotal less all lines");
     }
-    let short = match (total, ledger) {
+    match (total, ledger) {
         (Some(total), Some(_)) => format!(
             "{held} of {total} ({}) is used and cannot be dropped. It belongs to processes, tmpfs and the kernel.",
             percent(held.share_of(total).unwrap_or(0.0))
         ),
         _ => unseen(inputs, "meminfo"),
-    };
-    Answer {
-        short,
-        numbers: numbers.0,
-        mechanism: sentences([
-            "There is no single \"used\": one definition subtracts what the kernel estimates it could free (MemAvailable), the other subtracts free memory and all cache.",
-            "tmpfs and shared memory count as cache in /proc/meminfo although they cannot be dropped; the ledger gives them a line of their own.",
-            "Compressed swap (zram, zswap) is RAM with compressed pages in it: used memory. What it saves is the uncompressed size less that.",
-        ]),
-        myth: Some("The sum of RSS over all processes is the memory in use: shared pages are in it once for every process that maps them.".into()),
-        to_do: "Nothing while no task waits; for names, ramline show processes.".into(),
-        next: "ramline show".into(),
     }
 }

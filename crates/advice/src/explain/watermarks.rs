@@ -1,9 +1,8 @@
 //! `watermarks`: when the kernel begins to reclaim, per zone, in MiB and minutes.
 
-use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
-use crate::Inputs;
-use crate::text::evidence;
 use ramline_model::watermarks::{self, Distance, ZoneMarks};
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "watermarks",
@@ -11,20 +10,27 @@ pub(super) const TOPIC: Topic = Topic {
     question: "When does the kernel begin to reclaim?",
     wants: LIGHT,
     answer,
+    mechanism: &[
+        "Every zone has three marks for its free pages. Below low kswapd wakes and reclaims in the background, above high it sleeps again, at min allocations stop and reclaim by themselves.",
+        "min comes from vm.min_free_kbytes, by the zone's size; the gap to low and from low to high is the larger of min/4 and size · watermark_scale_factor / 10000.",
+        "So a small scale factor does nothing: below 2500 · min_free_kbytes / memory (in KiB) the quarter of min decides.",
+    ],
+    myth: "Swapping begins when RAM is nearly full: it begins when free pages reach low, and most RAM is full of cache by then.",
+    to_do: "Nothing while no task waits; where allocations stall, raise vm.watermark_scale_factor above the value shown.",
+    next: "ramline show pressure",
 };
 
-fn answer(inputs: &Inputs<'_>) -> Answer {
+fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let seen = watermarks::of(inputs.snapshot, inputs.window);
-    let mut numbers = Numbers::default();
     for zone in seen.iter().flat_map(|marks| &marks.nodes).flat_map(|node| &node.zones) {
-        numbers.0.push(evidence(&format!("node {} zone {}", zone.node, zone.name), line(zone), "/proc/zoneinfo"));
+        out.put(&format!("node {} zone {}", zone.node, zone.name), line(zone), "/proc/zoneinfo");
     }
     let scale = seen.as_ref().and_then(|marks| marks.scale);
-    numbers.add("vm.min_free_kbytes", scale.map(|s| s.min_free), "/proc/sys/vm/min_free_kbytes");
+    out.add("vm.min_free_kbytes", scale.map(|s| s.min_free), "/proc/sys/vm/min_free_kbytes");
     let words = scale.map(|s| format!("{}, takes effect above {:.1}; gap {}", s.value, s.crossover, s.gap));
-    numbers.add("vm.watermark_scale_factor", words, "/proc/sys/vm/watermark_scale_factor");
+    out.add("vm.watermark_scale_factor", words, "/proc/sys/vm/watermark_scale_factor");
     let nearest = seen.as_ref().and_then(|m| m.nodes.iter().min_by_key(|n| n.to_low.bytes));
-    let short = match nearest {
+    match nearest {
         Some(node) if node.to_low.bytes.is_negative() => {
             format!(
                 "The kernel reclaims already: node {} is {} below the mark at which kswapd wakes.",
@@ -41,18 +47,6 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             )
         }
         None => unseen(inputs, "zoneinfo"),
-    };
-    Answer {
-        short,
-        numbers: numbers.0,
-        mechanism: sentences([
-            "Every zone has three marks for its free pages. Below low kswapd wakes and reclaims in the background, above high it sleeps again, at min allocations stop and reclaim by themselves.",
-            "min comes from vm.min_free_kbytes, by the zone's size; the gap to low and from low to high is the larger of min/4 and size · watermark_scale_factor / 10000.",
-            "So a small scale factor does nothing: below 2500 · min_free_kbytes / memory (in KiB) the quarter of min decides.",
-        ]),
-        myth: Some("Swapping begins when RAM is nearly full: it begins when free pages reach low, and most RAM is full of cache by then.".into()),
-        to_do: "Nothing while no task waits; where allocations stall, raise vm.watermark_scale_factor above the value shown.".into(),
-        next: "ramline show pressure".into(),
     }
 }
 

@@ -1,8 +1,6 @@
 //! `zram-limit`: disksize against mem_limit.
 
-use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
-use crate::Inputs;
-use crate::text::{evidence, percent};
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "zram-limit",
@@ -10,20 +8,27 @@ pub(super) const TOPIC: Topic = Topic {
     question: "What are zram's two sizes, and what happens at the limit?",
     wants: LIGHT,
     answer,
+    mechanism: &[
+        "disksize is how much can be stored, counted uncompressed: it is what swapon and free show. mem_limit caps the RAM the compressed pages take.",
+        "At the limit a write fails. The kernel had chosen the slot already and does not try the next area: the page stays, is scanned again, and fails again, while swap still looks half empty.",
+        "A smaller disksize bounds the RAM as well, without errors: a full area passes new pages to the next one.",
+    ],
+    myth: "mem_limit protects RAM: it turns memory pressure into I/O errors.",
+    to_do: "Leave mem_limit at 0 and set a smaller disksize instead.",
+    next: "ramline show zram",
 };
 
-fn answer(inputs: &Inputs<'_>) -> Answer {
+fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let zram = inputs.snapshot.zram.data();
     let devices = zram.map(|z| z.devices.as_slice()).unwrap_or_default();
-    let mut numbers = Numbers::default();
     let sized = zram.map(|_| devices.iter().filter(|device| device.initialised).count());
-    numbers.add("zram devices with a size", sized, "/sys/block/zram*/initstate");
+    out.add("zram devices with a size", sized, "/sys/block/zram*/initstate");
     let mut short = None;
     for device in devices.iter().filter(|device| device.initialised) {
         let Some(mm) = &device.mm else { continue };
         let dir = format!("/sys/block/{}", device.name);
         let mut line = |what: &str, value: String, source: &str| {
-            numbers.0.push(evidence(&format!("{}: {what}", device.name), value, format!("{dir}/{source}")));
+            out.put(&format!("{}: {what}", device.name), value, format!("{dir}/{source}"));
         };
         line(
             "disksize: limit of what is stored, uncompressed",
@@ -49,19 +54,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             None => format!("{} has no mem_limit: it uses RAM until its {} is stored.", device.name, device.disksize),
         }));
     }
-    let short = short.unwrap_or_else(|| {
+    short.unwrap_or_else(|| {
         if zram.is_some() { "There is no zram device in use here.".into() } else { unseen(inputs, "zram") }
-    });
-    Answer {
-        short,
-        numbers: numbers.0,
-        mechanism: sentences([
-            "disksize is how much can be stored, counted uncompressed: it is what swapon and free show. mem_limit caps the RAM the compressed pages take.",
-            "At the limit a write fails. The kernel had chosen the slot already and does not try the next area: the page stays, is scanned again, and fails again, while swap still looks half empty.",
-            "A smaller disksize bounds the RAM as well, without errors: a full area passes new pages to the next one.",
-        ]),
-        myth: Some("mem_limit protects RAM: it turns memory pressure into I/O errors.".into()),
-        to_do: "Leave mem_limit at 0 and set a smaller disksize instead.".into(),
-        next: "ramline show zram".into(),
-    }
+    })
 }

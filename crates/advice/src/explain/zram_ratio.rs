@@ -1,18 +1,29 @@
 //! `zram-ratio`: what zram gains here.
 
-use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
-use crate::Inputs;
-use crate::text::{evidence, percent};
 use ramline_model::zram;
 
-pub(super) const TOPIC: Topic =
-    Topic { id: "zram-ratio", area: Area::Compressed, question: "What does zram gain here?", wants: LIGHT, answer };
+use crate::prelude::*;
 
-fn answer(inputs: &Inputs<'_>) -> Answer {
+pub(super) const TOPIC: Topic = Topic {
+    id: "zram-ratio",
+    area: Area::Compressed,
+    question: "What does zram gain here?",
+    wants: LIGHT,
+    answer,
+    mechanism: &[
+        "A page that compresses to half takes half a page of RAM; one that does not compress is kept whole and costs more than it did before, by its bookkeeping.",
+        "Pages of one repeated word cost nothing. Kernels since 6.12 keep zero-filled pages out of swap altogether, so a demonstration with zeros flatters zram.",
+        "The table of slots costs 16 bytes a page of disksize from the moment the size is set: about 0.4 %, used or not.",
+    ],
+    myth: "zramctl's ratio is the compression ratio: it counts same-filled and written-back pages as compressed.",
+    to_do: "Nothing above a ratio of 2; below 1.5 try zstd, or a disk area for what does not compress.",
+    next: "ramline show zram",
+};
+
+fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let state = zram::of(inputs.snapshot);
     let devices = state.as_ref().map(|s| s.devices.as_slice()).unwrap_or_default();
-    let mut numbers = Numbers::default();
-    numbers.add("zram devices", state.as_ref().map(|_| devices.len()), "/sys/block/zram*");
+    out.add("zram devices", state.as_ref().map(|_| devices.len()), "/sys/block/zram*");
     let mut short = None;
     for device in devices {
         let Some(gain) = &device.gain else { continue };
@@ -20,7 +31,7 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         let known = |value: String| if gain.tells() { value } else { "not known: too little is stored".to_owned() };
         let mut line = |what: &str, value: Option<String>, source: &str| {
             if let Some(value) = value {
-                numbers.0.push(evidence(&format!("{}: {what}", device.name), value, source));
+                out.put(&format!("{}: {what}", device.name), value, source);
             }
         };
         line("stored, uncompressed", Some(gain.stored.to_string()), &format!("{dir}/mm_stat, field 1"));
@@ -53,24 +64,9 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
             ));
         }
     }
-    let short = short.unwrap_or_else(|| match (state.is_some(), devices) {
+    short.unwrap_or_else(|| match (state.is_some(), devices) {
         (false, _) => unseen(inputs, "zram"),
         (true, []) => "zram gains nothing: there is no zram device here.".into(),
         (true, _) => "zram gains nothing yet: nothing is stored.".into(),
-    });
-    Answer {
-        short,
-        numbers: numbers.0,
-        mechanism: sentences([
-            "A page that compresses to half takes half a page of RAM; one that does not compress is kept whole and costs more than it did before, by its bookkeeping.",
-            "Pages of one repeated word cost nothing. Kernels since 6.12 keep zero-filled pages out of swap altogether, so a demonstration with zeros flatters zram.",
-            "The table of slots costs 16 bytes a page of disksize from the moment the size is set: about 0.4 %, used or not.",
-        ]),
-        myth: Some(
-            "zramctl's ratio is the compression ratio: it counts same-filled and written-back pages as compressed."
-                .into(),
-        ),
-        to_do: "Nothing above a ratio of 2; below 1.5 try zstd, or a disk area for what does not compress.".into(),
-        next: "ramline show zram".into(),
-    }
+    })
 }

@@ -1,15 +1,13 @@
 //! `zram-unused`: why zram, or swap at all, is not used; every step from the device to the balance.
 
-use super::topic::{Answer, Area, LIGHT, Numbers, Topic, unseen};
-use super::watermarks::{line, minutes};
-use crate::Inputs;
-use crate::look;
-use crate::text::{evidence, percent};
 use ramline_model::balance;
 use ramline_model::fragmentation::{Index, Order, Remedy};
 use ramline_model::watermarks::{self, Band, NodeMarks, Watermarks, ZoneMarks};
 use ramline_model::zram::{self, Rung, ZramState};
 use ramline_snapshot::swaps::SwapArea;
+
+use super::watermarks::{line, minutes};
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "zram-unused",
@@ -17,48 +15,49 @@ pub(super) const TOPIC: Topic = Topic {
     question: "Why is zram (or swap) not used?",
     wants: LIGHT,
     answer,
+    mechanism: &[
+        "A page goes to zram only if all of this holds: the device is set up as swap; no area of higher priority has room; reclaim runs at all; and it picks anonymous pages rather than file pages.",
+        "Reclaim runs when free pages of a zone fall to low: kswapd wakes. Above high it sleeps, and nothing is swapped, whatever is configured. At min, allocations stall and reclaim by themselves; then they compact, and in the end something is killed.",
+        "Which pages go is decided by vm.swappiness and by what the kernel saw lately: while there are file pages that were used once and are not missed, they are reclaimed first.",
+        "zram needs memory to store what it takes: if every zone is at min, it can fail at the very moment it is needed.",
+        "Large blocks: where none is free, the kernel compacts when the fragmentation index is above vm.extfrag_threshold, and reclaims when it is below.",
+    ],
+    myth: "An idle zram device is broken or wasted: it costs about 0.4 % of its size for its table, and waits for the day memory is short.",
+    to_do: "Nothing: swap is used when memory is short.",
+    next: "ramline show pressure --for 2s",
 };
 
-fn answer(inputs: &Inputs<'_>) -> Answer {
+fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let state = zram::of(inputs.snapshot);
     let areas = look::areas(inputs.snapshot);
     let marks = watermarks::of(inputs.snapshot, inputs.window);
-    let mut numbers = Numbers::default();
-    numbers.add(
-        "1. zram is",
-        Some(state.as_ref().map_or("not seen", |s| rung(s.rung))),
-        "/sys/block/zram*, /proc/swaps",
-    );
+    out.add("1. zram is", Some(state.as_ref().map_or("not seen", |s| rung(s.rung))), "/sys/block/zram*, /proc/swaps");
     let container = state.as_ref().and_then(|s| s.container.clone());
-    numbers.add(
+    out.add(
         "1. whose it is",
         container.as_ref().map(|name| format!("the host's: this is a container ({name}), nothing can be set up here")),
         "container marker",
     );
     let step = state.as_ref().filter(|_| container.is_none()).and_then(|s| s.next.clone());
-    numbers.add(
-        "1. next step",
-        step.map(|s| s.command.map_or(s.words.clone(), |c| format!("{}: {c}", s.words))),
-        "the zram ladder",
-    );
+    let value = step.map(|s| s.command.map_or(s.words.clone(), |c| format!("{}: {c}", s.words)));
+    out.add("1. next step", value, "the zram ladder");
     match areas.as_deref() {
-        None => numbers.add("2. swap areas", Some("not seen"), "/proc/swaps"),
-        Some([]) => numbers.add("2. swap areas", Some("none"), "/proc/swaps"),
+        None => out.put("2. swap areas", "not seen", "/proc/swaps"),
+        Some([]) => out.put("2. swap areas", "none", "/proc/swaps"),
         Some(_) => {}
     }
     for area in areas.iter().flatten() {
-        let value = format!("priority {}, {} of {} used", area.priority, area.used, area.size);
-        numbers.0.push(evidence(&format!("2. {}", area.path), value, "/proc/swaps, in order of use"));
+        out.put(&format!("2. {}", area.path), look::area_words(area), "/proc/swaps, in order of use");
     }
     if marks.is_none() {
-        numbers.add("3. zones", Some("not seen"), "/proc/zoneinfo");
+        out.put("3. zones", "not seen", "/proc/zoneinfo");
     }
     for node in marks.iter().flat_map(|m| &m.nodes) {
-        zones(node, &mut numbers);
+        zones(node, out);
     }
-    balance_numbers(inputs, &mut numbers);
+    balance_numbers(inputs, out);
     let starved = state.as_ref().is_some_and(|s| s.pool_starved);
-    numbers.add(
+    out.add(
         "5. could zram get memory itself",
         Some(match (marks.is_some(), starved) {
             (false, _) => "not known: the zones were not seen",
@@ -67,27 +66,10 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         }),
         "/proc/zoneinfo free, min",
     );
-    Answer {
-        short: short(inputs, state.as_ref(), areas.as_deref(), marks.as_ref()),
-        numbers: numbers.0,
-        mechanism: mechanism(),
-        myth: Some("An idle zram device is broken or wasted: it costs about 0.4 % of its size for its table, and waits for the day memory is short.".into()),
-        to_do: match areas.as_deref() {
-            Some([]) if container.is_none() => "Enable it as swap: the first step below is the next one to take.".into(),
-            _ => "Nothing: swap is used when memory is short.".into(),
-        },
-        next: "ramline show pressure --for 2s".into(),
+    if container.is_none() && matches!(areas.as_deref(), Some([])) {
+        out.to_do = "Enable it as swap: the first step below is the next one to take.".into();
     }
-}
-
-fn mechanism() -> Vec<String> {
-    super::topic::sentences([
-        "A page goes to zram only if all of this holds: the device is set up as swap; no area of higher priority has room; reclaim runs at all; and it picks anonymous pages rather than file pages.",
-        "Reclaim runs when free pages of a zone fall to low: kswapd wakes. Above high it sleeps, and nothing is swapped, whatever is configured. At min, allocations stall and reclaim by themselves; then they compact, and in the end something is killed.",
-        "Which pages go is decided by vm.swappiness and by what the kernel saw lately: while there are file pages that were used once and are not missed, they are reclaimed first.",
-        "zram needs memory to store what it takes: if every zone is at min, it can fail at the very moment it is needed.",
-        "Large blocks: where none is free, the kernel compacts when the fragmentation index is above vm.extfrag_threshold, and reclaims when it is below.",
-    ])
+    short(inputs, state.as_ref(), areas.as_deref(), marks.as_ref())
 }
 
 fn rung(rung: Rung) -> &'static str {
@@ -105,13 +87,10 @@ fn rung(rung: Rung) -> &'static str {
 }
 
 /// The zones with their marks, the node's distance, and what fragmentation would do.
-fn zones(node: &NodeMarks, numbers: &mut Numbers) {
+fn zones(node: &NodeMarks, out: &mut Explanation) {
     for zone in &node.zones {
-        numbers.0.push(evidence(
-            &format!("3. node {} zone {}", zone.node, zone.name),
-            line(zone) + &lists(zone).unwrap_or_default(),
-            "/proc/zoneinfo",
-        ));
+        let value = line(zone) + &lists(zone).unwrap_or_default();
+        out.put(&format!("3. node {} zone {}", zone.node, zone.name), value, "/proc/zoneinfo");
     }
     let value = format!(
         "{}; to low {}{}, to min {}",
@@ -120,11 +99,11 @@ fn zones(node: &NodeMarks, numbers: &mut Numbers) {
         minutes(&node.to_low),
         node.to_min.bytes
     );
-    numbers.0.push(evidence(&format!("3. node {}, after reserves", node.node), value, "/proc/zoneinfo, summed"));
+    out.put(&format!("3. node {}, after reserves", node.node), value, "/proc/zoneinfo, summed");
     for zone in node.zones.iter().filter(|zone| !zone.orders.is_empty()) {
         let what =
             format!("3. node {} zone {}, free blocks of order 0 to {}", zone.node, zone.name, zone.orders.len() - 1);
-        numbers.0.push(evidence(&what, blocks(&zone.orders), "/proc/buddyinfo, vm.extfrag_threshold"));
+        out.put(&what, blocks(&zone.orders), "/proc/buddyinfo, vm.extfrag_threshold");
     }
 }
 
@@ -152,10 +131,10 @@ fn lists(zone: &ZoneMarks) -> Option<String> {
     Some(format!("; {} active, {} inactive, {} unevictable", zone.active?, zone.inactive?, zone.unevictable?))
 }
 
-fn balance_numbers(inputs: &Inputs<'_>, numbers: &mut Numbers) {
-    let mglru = inputs.snapshot.lru_gen.data().is_some_and(ramline_snapshot::switches::LruGen::is_on);
+fn balance_numbers(inputs: &Inputs<'_>, out: &mut Explanation) {
+    let mglru = look::is_mglru(inputs.snapshot);
     let Some(s) = inputs.snapshot.settings.data().and_then(|s| u64::try_from(s.swappiness?).ok()) else {
-        numbers.add("4. the balance", Some("not seen"), "/proc/sys/vm/swappiness");
+        out.put("4. the balance", "not seen", "/proc/sys/vm/swappiness");
         return;
     };
     let now = balance::of(s, mglru);
@@ -171,18 +150,9 @@ fn balance_numbers(inputs: &Inputs<'_>, numbers: &mut Numbers) {
             percent(now.anon_costless)
         )
     };
-    numbers.add("4. the balance", Some(value), "s·(3T+1)/(T+a+1) against (200−s)·(3T+1)/(T+f+1)");
-    let meminfo = inputs.snapshot.meminfo.data();
-    numbers.add(
-        "4. file pages used once, reclaimed first",
-        meminfo.and_then(|m| m.inactive_file),
-        "/proc/meminfo Inactive(file)",
-    );
-    numbers.add(
-        "4. anonymous pages not used lately",
-        meminfo.and_then(|m| m.inactive_anon),
-        "/proc/meminfo Inactive(anon)",
-    );
+    out.put("4. the balance", value, "s·(3T+1)/(T+a+1) against (200−s)·(3T+1)/(T+f+1)");
+    out.meminfo(inputs, "4. file pages used once, reclaimed first", "Inactive(file)");
+    out.meminfo(inputs, "4. anonymous pages not used lately", "Inactive(anon)");
 }
 
 fn short(
@@ -206,10 +176,7 @@ fn short(
     }
     let over = state.filter(|s| s.rung == Rung::Outranked).map(|s| &s.devices);
     if let Some(over) = over.and_then(|devices| devices.iter().find_map(|d| d.outranked_by.as_ref())) {
-        let words = over.words();
-        let mut letters = words.chars();
-        let first = letters.next().map(|c| c.to_ascii_uppercase());
-        return first.into_iter().chain(letters).chain(['.']).collect();
+        return capital(&over.words()) + ".";
     }
     let nearest = marks.and_then(|m| m.nodes.iter().min_by_key(|n| n.to_low.bytes));
     match nearest {

@@ -1,11 +1,8 @@
 //! `zram-vs-zswap`: which of the two, or both.
 
-use super::topic::{Answer, Area, LIGHT, Numbers, Topic, sentences, unseen};
-use crate::Inputs;
-use crate::look;
-use crate::text::evidence;
-use ramline_snapshot::Wanted;
 use ramline_units::Ratio;
+
+use crate::prelude::*;
 
 pub(super) const TOPIC: Topic = Topic {
     id: "zram-vs-zswap",
@@ -13,43 +10,44 @@ pub(super) const TOPIC: Topic = Topic {
     question: "zswap, zram, or both?",
     wants: Wanted { zswap: true, ..LIGHT },
     answer,
+    mechanism: &[
+        "zswap sits in front of every swap area: it compresses pages into a pool in RAM and writes the coldest on to the area behind. It needs an area on disk, with a slot for every page it keeps.",
+        "zram is an area itself: nothing behind it is needed, and nothing leaves it by age. When it is full of old pages, the newer, warmer ones go to the disk area.",
+        "With both, a page is compressed for zswap, unpacked when its pool is full, and compressed again for zram: work without gain.",
+        "With a disk area whose use is acceptable, zswap keeps the warm pages in RAM. Without one, or to spare the flash, zram.",
+    ],
+    myth: "zram and zswap stack nicely: they do the same job one behind the other.",
+    to_do: "With a disk area whose use is acceptable, zswap; without one, zram. Never both.",
+    next: "ramline show swap",
 };
 
-fn answer(inputs: &Inputs<'_>) -> Answer {
+fn answer(inputs: &Inputs<'_>, out: &mut Explanation) -> String {
     let zswap = inputs.snapshot.zswap.data();
     let meminfo = inputs.snapshot.meminfo.data();
     let areas = look::areas(inputs.snapshot).unwrap_or_default();
-    let mut numbers = Numbers::default();
     let words = zswap.map(|z| {
         let compressor = z.compressor.as_deref().unwrap_or("compressor not reported");
         format!("{}, {compressor}", if z.enabled { "on" } else { "off" })
     });
-    numbers.add("zswap", words, "/sys/module/zswap/parameters/enabled, compressor");
-    numbers.add(
-        "its pool, at most",
-        zswap.and_then(|z| z.max_pool_percent).map(|p| format!("{p} % of RAM")),
-        "/sys/module/zswap/parameters/max_pool_percent",
-    );
-    numbers.add(
-        "writes cold pages back under pressure",
-        zswap.and_then(|z| z.shrinker).map(|on| if on { "yes" } else { "no" }),
-        "/sys/module/zswap/parameters/shrinker_enabled",
-    );
+    out.add("zswap", words, "/sys/module/zswap/parameters/enabled, compressor");
+    let value = zswap.and_then(|z| z.max_pool_percent).map(|p| format!("{p} % of RAM"));
+    out.add("its pool, at most", value, "/sys/module/zswap/parameters/max_pool_percent");
+    let value = zswap.and_then(|z| z.shrinker).map(|on| if on { "yes" } else { "no" });
+    out.add("writes cold pages back under pressure", value, "/sys/module/zswap/parameters/shrinker_enabled");
     let pool = meminfo.and_then(|m| m.zswap.zip(m.zswapped)).filter(|(_, stored)| stored.0 > 0);
     let words = pool.map(|(pool, stored)| {
         format!("{stored} in {pool}{}", Ratio::of(stored, pool).map(|r| format!(" ({r})")).unwrap_or_default())
     });
-    numbers.add("kept by zswap", words, "/proc/meminfo Zswapped, Zswap");
+    out.add("kept by zswap", words, "/proc/meminfo Zswapped, Zswap");
     for area in &areas {
         let kind = if area.zram().is_some() { "zram" } else { "disk" };
-        numbers.0.push(evidence(
-            &format!("{kind} area {}", area.path),
-            format!("{} of {} used", area.used, area.size),
-            "/proc/swaps",
-        ));
+        out.put(&format!("{kind} area {}", area.path), format!("{} of {} used", area.used, area.size), "/proc/swaps");
     }
     let zram = areas.iter().any(|area| area.zram().is_some());
-    let short = match (zswap.map(|z| z.enabled), zram) {
+    if zram && zswap.is_some_and(|z| z.enabled) {
+        out.to_do = "Switch zswap off: echo N > /sys/module/zswap/parameters/enabled.".into();
+    }
+    match (zswap.map(|z| z.enabled), zram) {
         (None, false) => unseen(inputs, "zswap"),
         (Some(true), true) => {
             "zram and zswap are both on here: pages are compressed twice. One of them is enough.".into()
@@ -63,21 +61,5 @@ fn answer(inputs: &Inputs<'_>) -> Answer {
         }
         (_, true) => "zram is in use and zswap is not: one compressed area, as it should be.".into(),
         (Some(false), false) => "Neither zram nor zswap is in use here.".into(),
-    };
-    Answer {
-        short,
-        numbers: numbers.0,
-        mechanism: sentences([
-            "zswap sits in front of every swap area: it compresses pages into a pool in RAM and writes the coldest on to the area behind. It needs an area on disk, with a slot for every page it keeps.",
-            "zram is an area itself: nothing behind it is needed, and nothing leaves it by age. When it is full of old pages, the newer, warmer ones go to the disk area.",
-            "With both, a page is compressed for zswap, unpacked when its pool is full, and compressed again for zram: work without gain.",
-            "With a disk area whose use is acceptable, zswap keeps the warm pages in RAM. Without one, or to spare the flash, zram.",
-        ]),
-        myth: Some("zram and zswap stack nicely: they do the same job one behind the other.".into()),
-        to_do: match (zswap.map(|z| z.enabled), zram) {
-            (Some(true), true) => "Switch zswap off: echo N > /sys/module/zswap/parameters/enabled.".into(),
-            _ => "With a disk area whose use is acceptable, zswap; without one, zram. Never both.".into(),
-        },
-        next: "ramline show swap".into(),
     }
 }

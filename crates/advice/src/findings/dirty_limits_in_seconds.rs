@@ -15,19 +15,15 @@
 //! back above the middle of its two limits (`dirty_freerun_ceiling`, mm/page-writeback.c).
 
 use ramline_snapshot::sysctl::VmSettings;
-use ramline_snapshot::{Snapshot, Window};
-use ramline_units::{Bytes, Pages};
 
-use super::draft::{Draft, commands};
-use crate::look;
-use crate::text::{bytes_of, evidence};
-use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "dirty-limits-in-seconds",
     looks_for: "a limit of unwritten data that this disk needs longer to write than the kernel promises",
     explain: "dirty",
     check,
+    cost_if_wrong: "a burst of writes larger than the new limit waits for the disk earlier; files that are rewritten or deleted soon are written after all",
 };
 
 /// The kernel's default of `dirty_expire_centisecs`, in seconds; also taken where it is set lower, since that makes the
@@ -54,7 +50,7 @@ pub(super) fn missing(inputs: &Inputs<'_>) -> Option<String> {
     look::noise(tiers, TIER).map(|why| format!("the root disk was measured under noise ({why})"))
 }
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let snapshot = inputs.snapshot;
     let settings = snapshot.settings.data()?;
     let vmstat = snapshot.vmstat.data()?;
@@ -72,20 +68,20 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let busy = dirty.zip(background).is_some_and(|(dirty, background)| dirty > background);
     let advised = Bytes((bytes_of(per_second * ADVISED_S).0 >> 20).max(16) << 20);
     let disk = look::disk_under(snapshot, "/").map_or("the root disk", |disk| disk.name.as_str());
-    let finding = Draft {
+    Some(Draft {
         title: if held_back {
             format!("Programs that write wait for the disk: up to {limit} unwritten, {seconds:.0} s of its work")
         } else {
             format!("Up to {limit} may wait to be written, {seconds:.0} s of work for {disk}")
         },
         weight: if busy || held_back { Weight::Warning } else { Weight::Note },
-        group: None,
         effect: format!(
             "after a large copy, an fsync, unmount or shutdown can wait {seconds:.0} s and longer; with {advised} it is about {ADVISED_S:.0} s"
         ),
         evidence: [
             Some(evidence("dirty limit", limit.to_string(), "/proc/vmstat nr_dirty_threshold")),
-            background.map(|b| evidence("writing begins at", b.to_string(), "/proc/vmstat nr_dirty_background_threshold")),
+            background
+                .map(|b| evidence("writing begins at", b.to_string(), "/proc/vmstat nr_dirty_background_threshold")),
             dirty.map(|dirty| evidence("unwritten now", dirty.to_string(), "/proc/meminfo Dirty")),
             Some(grounds),
             Some(evidence("promised", format!("{expire:.0} s"), "/proc/sys/vm/dirty_expire_centisecs")),
@@ -94,12 +90,9 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         .flatten()
         .collect(),
         confidence: Confidence::Medium,
-        already: vec![],
-        cost_if_wrong: "a burst of writes larger than the new limit waits for the disk earlier; files that are rewritten or deleted soon are written after all"
-            .into(),
         change: change(settings, advised),
-    };
-    Some(finding.of(&RULE))
+        ..Draft::default()
+    })
 }
 
 /// How fast data gets to the disk, and how that is known.
@@ -147,17 +140,17 @@ fn change(settings: &VmSettings, advised: Bytes) -> Option<Change> {
         Some(bytes) => Some(format!("sysctl -w vm.{name}_bytes={bytes}")),
         None => Some(format!("sysctl -w vm.{name}_ratio={}", ratio?)),
     };
-    Some(Change {
-        what: format!(
+    Some(Change::by(
+        format!(
             "limits unwritten data to what this disk writes in {ADVISED_S:.0} s, and begins at half of it, until the next boot"
         ),
-        commands: commands([
+        [
             format!("sysctl -w vm.dirty_bytes={}", advised.0),
             format!("sysctl -w vm.dirty_background_bytes={}", advised.0 / 2),
-        ]),
-        undo: commands([
+        ],
+        [
             old(settings.dirty_bytes, settings.dirty_ratio, "dirty")?,
             old(settings.dirty_background_bytes, settings.dirty_background_ratio, "dirty_background")?,
-        ]),
-    })
+        ],
+    ))
 }

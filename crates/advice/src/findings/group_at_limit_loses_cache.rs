@@ -14,18 +14,15 @@
 use ramline_model::groups;
 use ramline_model::pressure::REFAULTS_PER_S;
 use ramline_snapshot::cgroup::{Group, Version};
-use ramline_snapshot::{Snapshot, Window};
-use ramline_units::{Bytes, Limit, Pages};
 
-use super::draft::{Draft, commands};
-use crate::text::{evidence, rate, word};
-use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "group-at-limit-loses-cache",
     looks_for: "a group at its memory limit whose files are evicted and read again",
     explain: "cgroup-memory",
     check,
+    cost_if_wrong: "what this group gets is missing elsewhere; a program that reads more than fits reads again at any limit",
 };
 
 /// At the limit reclaim frees a little more than was asked for: a group that is held there stands within some percent of it.
@@ -45,7 +42,7 @@ struct Case<'a> {
 /// Version 1 writes its statistics down so often, in seconds (`FLUSH_TIME` in mm/memcontrol.c).
 const FLUSH_S: f64 = 2.0;
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let window = inputs.window?;
     let groups = inputs.snapshot.groups.data()?;
     let version = groups.version?;
@@ -65,26 +62,16 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     // A quarter: what a group lacks is not known; a step that can be seen to help or not.
     let more = Bytes(limit.0 / 4);
     let spare = available.is_some_and(|available| available.0 / 2 >= more.0);
+    let again = counted(&window, per_second, least, page);
     let mut grounds = vec![
         evidence("the group", format!("{} of its limit of {limit}", group.current.unwrap_or_default()), knob),
-        evidence(
-            "files evicted and read again in it",
-            counted(&window, per_second, least, page),
-            "memory.stat workingset_refault_file",
-        ),
-        match before {
-            Some(before) => evidence("its page cache", format!("{before}, then {cache}"), "memory.stat"),
-            None => evidence("its page cache", cache.to_string(), "memory.stat"),
-        },
+        evidence("files evicted and read again in it", again, "memory.stat workingset_refault_file"),
+        evidence("its page cache", before.map_or(cache.to_string(), |b| format!("{b}, then {cache}")), "memory.stat"),
     ];
-    if let Some(waits) = group.pressure.as_ref().and_then(|p| p.some) {
-        let value = format!("{:.2} % of the last 10 s", waits.avg10);
-        grounds.push(evidence("its tasks wait for memory", value, "memory.pressure some"));
-    }
-    if let Some(available) = available {
-        grounds.push(evidence("available on the machine", available.to_string(), "/proc/meminfo MemAvailable"));
-    }
     let waits = group.pressure.as_ref().and_then(|p| p.some).map(|some| some.avg10);
+    let value = waits.map(|waits| format!("{waits:.2} % of the last 10 s"));
+    grounds.add("its tasks wait for memory", value, "memory.pressure some");
+    grounds.add("available on the machine", available, "/proc/meminfo MemAvailable");
     let waits = waits.map(|p| format!("; its tasks wait for memory {p:.1} % of the time")).unwrap_or_default();
     let advice = if spare {
         format!(
@@ -95,7 +82,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     } else {
         "the machine has no memory to give it: a smaller load or more RAM".to_owned()
     };
-    let finding = Draft {
+    Some(Draft {
         title: format!(
             "Group {} is at its limit of {limit} and loses its cache: {}{least:.0} pages a second ({rate_mib:.1} MiB/s) are read again",
             group.path,
@@ -106,13 +93,9 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         effect: format!("{advice}{waits}"),
         evidence: grounds,
         confidence: Confidence::Medium,
-        already: vec![],
-        cost_if_wrong:
-            "what this group gets is missing elsewhere; a program that reads more than fits reads again at any limit"
-                .into(),
         change: if spare { change(inputs.snapshot, group, knob, limit, limit + more) } else { None },
-    };
-    Some(finding.of(&RULE))
+        ..Draft::default()
+    })
 }
 
 fn case<'a>(window: &Window<'_>, group: &'a Group, version: Version) -> Option<Case<'a>> {
@@ -181,11 +164,11 @@ fn change(snapshot: &Snapshot, group: &Group, knob: &str, old: Bytes, new: Bytes
     if managed {
         let property = if knob == "memory.high" { "MemoryHigh" } else { "MemoryMax" };
         let set = |bytes: Bytes| format!("systemctl set-property --runtime {} {property}={}", word(unit), bytes.0);
-        return Some(Change { what, commands: commands([set(new)]), undo: commands([set(old)]) });
+        return Some(Change::by(what, [set(new)], [set(old)]));
     }
     let file = word(&format!("{}{}/{knob}", mount(snapshot)?, group.path.trim_end_matches('/')));
     let set = |bytes: Bytes| format!("echo {} > {file}", bytes.0);
-    Some(Change { what, commands: commands([set(new)]), undo: commands([set(old)]) })
+    Some(Change::by(what, [set(new)], [set(old)]))
 }
 
 /// Where the hierarchy is mounted: as the groups were read, otherwise from the mounts.

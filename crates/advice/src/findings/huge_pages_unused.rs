@@ -4,17 +4,15 @@
 //! mapping serve no program; reclaim cannot touch them, and they are not part of what is available.
 
 use ramline_snapshot::hugepages::HugePool;
-use ramline_units::{Bytes, Nanos};
 
-use super::draft::{Draft, commands};
-use crate::text::{evidence, percent};
-use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "huge-pages-unused",
     looks_for: "huge pages that were set aside and that no process uses",
     explain: "hugepages",
     check,
+    cost_if_wrong: "a program that starts later and asks for them finds too few and falls back or does not start; getting them again may fail once memory is fragmented",
 };
 
 /// One hundredth of RAM, and no less than this: a program that sizes its pool by the rule of thumb leaves some pages over.
@@ -23,7 +21,7 @@ const LEAST_SHARE: f64 = 0.01;
 /// So soon after boot the program they are for may not have started.
 const SETTLED: Nanos = Nanos(600_000_000_000);
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let snapshot = inputs.snapshot;
     let total = snapshot.mem_total()?;
     let pool = snapshot.hugepages.data()?.iter().max_by_key(|pool| pool.bytes(lasting(pool)))?;
@@ -34,10 +32,13 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         return None;
     }
     let young = snapshot.machine.uptime.is_none_or(|uptime| uptime < SETTLED);
-    let finding = Draft {
-        title: format!("{lost} of RAM are set aside as huge pages of {} that no process uses, {}", pool.page, percent(share)),
+    Some(Draft {
+        title: format!(
+            "{lost} of RAM are set aside as huge pages of {} that no process uses, {}",
+            pool.page,
+            percent(share)
+        ),
         weight: if share >= 0.05 { Weight::Warning } else { Weight::Note },
-        group: None,
         effect: format!("{lost} for everything else"),
         evidence: vec![
             evidence("in the pool", format!("{} pages, {}", pool.total, pool.bytes(pool.total)), "nr_hugepages"),
@@ -46,12 +47,9 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         ],
         // What they are for may start later; that they are unused now is certain.
         confidence: if young { Confidence::Low } else { Confidence::High },
-        already: vec![],
-        cost_if_wrong: "a program that starts later and asks for them finds too few and falls back or does not start; getting them again may fail once memory is fragmented"
-            .into(),
         change: Some(change(pool, pool.total - unused)),
-    };
-    Some(finding.of(&RULE))
+        ..Draft::default()
+    })
 }
 
 /// Unused pages of the lasting pool: surplus pages go by themselves.
@@ -67,10 +65,9 @@ fn change(pool: &HugePool, keep: u64) -> Change {
             format!("echo {count} > /sys/kernel/mm/hugepages/hugepages-{}kB/nr_hugepages", pool.page.0 >> 10)
         }
     };
-    Change {
-        what: "gives the unused ones back until the next boot; to keep it: vm.nr_hugepages in sysctl.d, hugepages= on the kernel's command line"
-            .into(),
-        commands: commands([set(keep)]),
-        undo: commands([set(pool.total)]),
-    }
+    Change::by(
+        "gives the unused ones back until the next boot; to keep it: vm.nr_hugepages in sysctl.d, hugepages= on the kernel's command line",
+        [set(keep)],
+        [set(pool.total)],
+    )
 }

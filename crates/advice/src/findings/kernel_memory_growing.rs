@@ -5,18 +5,15 @@
 //! Which cache grows is in /proc/slabinfo, which only root may read.
 
 use ramline_model::ledger::Ledger;
-use ramline_snapshot::Window;
-use ramline_units::{Bytes, Nanos};
 
-use super::draft::Draft;
-use crate::text::{evidence, list};
-use crate::{Confidence, Evidence, Finding, Inputs, Rule, Weight};
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "kernel-memory-growing",
     looks_for: "unreclaimable kernel memory, or memory no counter has, that grows without an end in sight",
     explain: "kernel-memory",
     check,
+    cost_if_wrong: "a burst that ends by itself looks the same over a short look; look for a minute: ramline show --for 60s",
 };
 
 /// A thousand new processes cost about 10 KiB each in slab, and as much again for files and mappings; a build or a test run with
@@ -42,7 +39,7 @@ impl Growth {
     }
 }
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let window = inputs.window?;
     let available = inputs.snapshot.meminfo.data()?.mem_available?;
     let growth = [slab(&window), leftover(&window)].into_iter().flatten().max_by_key(Growth::by)?;
@@ -67,26 +64,20 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         } else {
             ("only root may see it", "/proc/slabinfo; try: sudo ramline checkup")
         };
-        grounds.push(evidence("which cache", why, source));
+        grounds.put("which cache", why, source);
     }
-    grounds.push(evidence("available now", available.to_string(), "/proc/meminfo MemAvailable"));
-    let finding = Draft {
+    grounds.put("available now", available.to_string(), "/proc/meminfo MemAvailable");
+    Some(Draft {
         title: format!("{} grows by {:.1} MiB a second{named}", growth.what, per_second / f64::from(1 << 20)),
         weight: Weight::Warning,
-        group: None,
         effect: format!(
             "at this pace the {available} available are gone in {minutes:.0} min, and ending a program may not give it back: {}",
             hint(of_slab, &caches)
         ),
         evidence: grounds,
         confidence: if window.span >= LONG_LOOK { Confidence::Medium } else { Confidence::Low },
-        already: vec![],
-        cost_if_wrong:
-            "a burst that ends by itself looks the same over a short look; look for a minute: ramline show --for 60s"
-                .into(),
-        change: None,
-    };
-    Some(finding.of(&RULE))
+        ..Draft::default()
+    })
 }
 
 const SLAB: &str = "Unreclaimable slab";

@@ -6,21 +6,18 @@
 
 use ramline_model::watermarks;
 use ramline_model::zram::{ENOUGH_RESIDENT, gain};
+use ramline_snapshot::Seen;
 use ramline_snapshot::cgroup::{Group, Version};
 use ramline_snapshot::killers::{EARLYOOM_PERCENT, Earlyoom, OOMD_SWAP_PERCENT, Oomd};
-use ramline_snapshot::{Seen, Snapshot};
-use ramline_units::Bytes;
 
-use super::draft::Draft;
-use crate::look;
-use crate::text::{evidence, percent};
-use crate::{Confidence, Evidence, Finding, Inputs, Rule, Weight};
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "killer-cannot-trigger",
     looks_for: "earlyoom or systemd-oomd with thresholds that cannot be reached here",
     explain: "oom",
     check,
+    cost_if_wrong: "thresholds that are easier to reach end programs while memory could still be reclaimed",
 };
 
 /// systemd-oomd ends, by its swap rule, only groups with more than this share of all swap (src/oom/oomd-manager.c).
@@ -30,52 +27,39 @@ const POOL_ROOM: f64 = 0.9;
 /// Swap in use from which the floor is worth testing: before, groups are still filling.
 const SWAP_FILLING: f64 = 0.5;
 
-/// Why it cannot.
-struct Why {
-    title: String,
-    effect: String,
-    evidence: Vec<Evidence>,
-    confidence: Confidence,
-}
-
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let killers = inputs.snapshot.killers.data()?;
     let why = killers
         .earlyoom
         .as_ref()
         .and_then(|seen| earlyoom(inputs.snapshot, seen))
         .or_else(|| killers.oomd.as_ref().and_then(|seen| oomd(inputs.snapshot, seen)))?;
-    let finding = Draft {
-        title: why.title,
-        weight: Weight::Warning,
-        group: None,
-        effect: why.effect,
-        evidence: why.evidence,
-        confidence: why.confidence,
-        already: vec![if killers.earlyoom.is_some() { "earlyoom runs" } else { "systemd-oomd runs" }.to_owned()],
-        cost_if_wrong: "thresholds that are easier to reach end programs while memory could still be reclaimed".into(),
-        change: None,
-    };
-    Some(finding.of(&RULE))
+    let runs = if killers.earlyoom.is_some() { "earlyoom runs" } else { "systemd-oomd runs" };
+    Some(Draft { weight: Weight::Warning, already: vec![runs.to_owned()], ..why })
 }
 
-fn earlyoom(snapshot: &Snapshot, seen: &Earlyoom) -> Option<Why> {
+fn earlyoom(snapshot: &Snapshot, seen: &Earlyoom) -> Option<Draft> {
     let total = snapshot.mem_total()?;
-    let percent_of = |percent: f64, of: Bytes| crate::text::bytes_of(of.as_f64() * percent / 100.0);
+    let percent_of = |percent: f64, of: Bytes| bytes_of(of.as_f64() * percent / 100.0);
     let memory = percent_of(seen.memory_percent.unwrap_or(EARLYOOM_PERCENT), total);
     // Of percent and size the lower one counts.
     let memory = seen.memory.map_or(memory, |size| if seen.memory_percent.is_some() { size.min(memory) } else { size });
     let low: Bytes = watermarks::of(snapshot, None)?.nodes.iter().map(|node| node.low).sum();
     if memory < low {
-        return Some(Why {
+        return Some(Draft {
             title: format!("earlyoom acts only below {memory} available: too late, reclaim begins at {low} free"),
             effect: "at that point there is almost no page cache left, so programs stand still over their own code before earlyoom acts".into(),
             evidence: vec![
-                evidence("earlyoom acts below", memory.to_string(), seen.source.clone()),
-                evidence("kswapd wakes below", low.to_string(), "/proc/zoneinfo low, all zones"),
-                evidence("free + cache then", format!("about {}", memory + low), "MemAvailable leaves out the low watermark of the cache"),
+                evidence("earlyoom acts below", memory, seen.source.clone()),
+                evidence("kswapd wakes below", low, "/proc/zoneinfo low, all zones"),
+                evidence(
+                    "free + cache then",
+                    format!("about {}", memory + low),
+                    "MemAvailable leaves out the low watermark of the cache",
+                ),
             ],
             confidence: Confidence::Medium,
+            ..Draft::default()
         });
     }
     let areas = look::areas(snapshot)?;
@@ -90,7 +74,7 @@ fn earlyoom(snapshot: &Snapshot, seen: &Earlyoom) -> Option<Why> {
         // A disk holds its pages without RAM.
         match (area.zram(), gain.and_then(|gain| gain.effective_ratio)) {
             (None, _) => {}
-            (Some(_), Some(ratio)) if ratio.0 > 0.0 => needed += crate::text::bytes_of(area.size.as_f64() / ratio.0),
+            (Some(_), Some(ratio)) if ratio.0 > 0.0 => needed += bytes_of(area.size.as_f64() / ratio.0),
             (Some(_), _) => tells = false,
         }
     }
@@ -98,19 +82,20 @@ fn earlyoom(snapshot: &Snapshot, seen: &Earlyoom) -> Option<Why> {
     if !tells || swap_percent >= 100.0 || needed.as_f64() < total.as_f64() * POOL_ROOM {
         return None;
     }
-    Some(Why {
+    Some(Draft {
         title: format!("earlyoom waits until {swap_percent:.0} % of swap is free: zram would fill {needed} of {total} of RAM by then"),
         effect: "memory is full before swap is: the machine stands still and earlyoom does not act; with -s 100 memory alone decides".into(),
         evidence: vec![
             evidence("earlyoom acts below", format!("{swap_percent:.0} % of swap free"), seen.source.clone()),
-            evidence("swap", swap.to_string(), "/proc/swaps"),
-            evidence("RAM for that much in zram", needed.to_string(), "size / measured ratio (show zram)"),
+            evidence("swap", swap, "/proc/swaps"),
+            evidence("RAM for that much in zram", needed, "size / measured ratio (show zram)"),
         ],
         confidence: Confidence::Medium,
+        ..Draft::default()
     })
 }
 
-fn oomd(snapshot: &Snapshot, seen: &Oomd) -> Option<Why> {
+fn oomd(snapshot: &Snapshot, seen: &Oomd) -> Option<Draft> {
     let watched = seen.watched.as_ref()?;
     let asks = |pick: fn(&ramline_snapshot::killers::Watched) -> bool| watched.iter().filter(|unit| pick(unit)).count();
     let (by_swap, by_pressure) = (asks(|unit| unit.swap), asks(|unit| unit.pressure));
@@ -120,7 +105,8 @@ fn oomd(snapshot: &Snapshot, seen: &Oomd) -> Option<Why> {
         "ManagedOOMSwap=, ManagedOOMMemoryPressure= in unit files",
     );
     let dead = |title: String, effect: &str, more: Evidence, confidence: Confidence| {
-        Some(Why { title, effect: effect.to_owned(), evidence: vec![counts.clone(), more], confidence })
+        let evidence = vec![counts.clone(), more];
+        Some(Draft { title, effect: effect.to_owned(), evidence, confidence, ..Draft::default() })
     };
     if by_swap + by_pressure == 0 {
         return dead(
@@ -152,7 +138,7 @@ fn oomd(snapshot: &Snapshot, seen: &Oomd) -> Option<Why> {
 }
 
 /// Swap fills up, and no group holds enough of it to be ended.
-fn floor(snapshot: &Snapshot, seen: &Oomd, counts: Evidence) -> Option<Why> {
+fn floor(snapshot: &Snapshot, seen: &Oomd, counts: Evidence) -> Option<Draft> {
     let areas = look::areas(snapshot)?;
     let (size, used): (Bytes, Bytes) = (areas.iter().map(|a| a.size).sum(), look::swap_used(&areas));
     let groups = snapshot.groups.data().filter(|groups| groups.version == Some(Version::V2) && groups.complete)?;
@@ -165,7 +151,7 @@ fn floor(snapshot: &Snapshot, seen: &Oomd, counts: Evidence) -> Option<Why> {
         return None;
     }
     let limit = seen.swap_used_percent.unwrap_or(OOMD_SWAP_PERCENT);
-    Some(Why {
+    Some(Draft {
         title: format!("systemd-oomd spares groups below 5 % of swap, and the largest here has {held} of {size}"),
         effect: format!(
             "when {limit:.0} % of swap are used it finds no group to end; ManagedOOMMemoryPressure=kill has no such floor"
@@ -176,5 +162,6 @@ fn floor(snapshot: &Snapshot, seen: &Oomd, counts: Evidence) -> Option<Why> {
             evidence("the group with most of it", format!("{}: {held}", most.path), "memory.swap.current"),
         ],
         confidence: Confidence::Medium,
+        ..Draft::default()
     })
 }

@@ -5,17 +5,15 @@
 //! for a while on purpose: only untouched ones count.
 
 use ramline_snapshot::shmem::{File, Object, ObjectKind, Shmem};
-use ramline_units::{Bytes, Nanos};
 
-use super::draft::Draft;
-use crate::text::evidence;
-use crate::{Confidence, Evidence, Finding, Inputs, Rule, Weight};
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "leaked-tmpfs-files",
     looks_for: "memory in tmpfs files that are deleted but open, or that were not used for days",
     explain: "shmem",
     check,
+    cost_if_wrong: "a file kept on purpose is lost: there is no copy of it; ask its owner first",
 };
 
 /// Less than both of these is not worth the reader's time.
@@ -26,7 +24,7 @@ const DELETED_IDLE: Nanos = Nanos(3_600_000_000_000);
 /// A named file may be kept for a weekly job; two days is what "days" means.
 const NAMED_IDLE: Nanos = Nanos(2 * 86_400_000_000_000);
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let snapshot = inputs.snapshot;
     let total = snapshot.mem_total()?;
     let shmem = snapshot.shmem.data()?;
@@ -39,14 +37,13 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         return None;
     }
     let mostly_deleted = of_deleted >= of_named;
-    let finding = Draft {
+    Some(Draft {
         title: if mostly_deleted {
             format!("{of_deleted} of memory is in deleted tmpfs files that are still open and unused for an hour")
         } else {
             format!("{of_named} of memory is in tmpfs files that no process has open, unused for two days")
         },
         weight: if both.share_of(total)? >= 0.05 { Weight::Warning } else { Weight::Note },
-        group: None,
         effect: format!("up to {both}: {}", way_out(&deleted, &named)),
         evidence: deleted
             .iter()
@@ -55,11 +52,8 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
             .chain(named.iter().take(3).map(|file| of_file(file)))
             .collect(),
         confidence: if mostly_deleted { Confidence::Medium } else { Confidence::Low },
-        already: vec![],
-        cost_if_wrong: "a file kept on purpose is lost: there is no copy of it; ask its owner first".into(),
-        change: None,
-    };
-    Some(finding.of(&RULE))
+        ..Draft::default()
+    })
 }
 
 fn is_leaked(object: &Object) -> bool {

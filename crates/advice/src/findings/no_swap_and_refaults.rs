@@ -7,18 +7,15 @@
 //! A backup that reads past the cache refaults too, but maps nothing and is not activated: then this is silent.
 
 use ramline_model::pressure::{REFAULTS_PER_S, reclaimed_in_groups_only};
-use ramline_units::{Bytes, Pages};
 
-use super::draft::{Draft, commands};
-use crate::look::{self, Proof, Refaults};
-use crate::text::{evidence, percent, rate};
-use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "no-swap-and-refaults",
     looks_for: "no swap area while file pages are evicted and read again",
     explain: "no-swap",
     check,
+    cost_if_wrong: "a swap area that is not needed stays empty: zram then costs about 0.4 % of its size in RAM",
 };
 
 /// Share of the refaults that the kernel itself judged as working set (activated at once).
@@ -32,7 +29,7 @@ const LEAST_FAULTS: f64 = 10.0;
 /// tmpfs had 8 MiB of it on the inactive list, and 566 MiB a minute later.
 const LEAST_ANONYMOUS: f64 = 0.1;
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let snapshot = inputs.snapshot;
     let window = inputs.window?;
     if !look::areas(snapshot)?.is_empty() {
@@ -46,15 +43,10 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     if seen.per_second < REFAULTS_PER_S || !missed || anonymous.share_of(total)? < LEAST_ANONYMOUS {
         return None;
     }
-    let proof = look::prove(inputs.runs, "with swap against without, in the sandbox", look::has_swap, |run| {
-        !look::has_swap(run)
-    });
-    let (confidence, proved) = match proof {
-        Some(Proof::Faster(seen)) => (Confidence::High, Some(seen)),
-        Some(Proof::NotFaster(_)) => return None,
-        None => (Confidence::Medium, None),
-    };
-    let stalls = snapshot.pressure_memory.data().and_then(|p| p.some).map_or(0.0, |stall| stall.avg10);
+    let what = "with swap against without, in the sandbox";
+    let without = |run: &_| !look::has_swap(run);
+    let (confidence, proved) = look::prove(inputs.runs, what, look::has_swap, without, Confidence::Medium)?;
+    let stalls = look::stall(snapshot).map_or(0.0, |stall| stall.avg10);
     let weight = if stalls >= 10.0 { Weight::Critical } else { Weight::Warning };
     let back = Pages(1).bytes(snapshot.machine.page_size).as_f64() * seen.per_second / (1024.0 * 1024.0);
     let in_a_group = reclaimed_in_groups_only(&window) == Some(true);
@@ -63,7 +55,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         return None;
     }
     let place = if in_a_group { " inside a group at its own limit" } else { "" };
-    let finding = Draft {
+    Some(Draft {
         title: format!(
             "No swap, and {:.0} file pages a second ({back:.1} MiB/s) are evicted and read again{place}",
             seen.per_second
@@ -74,12 +66,9 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         effect: if in_a_group { of_the_group(inputs) } else { effect(inputs, anonymous) },
         evidence: grounds(inputs, seen, anonymous, total).into_iter().chain(proved).collect(),
         confidence,
-        already: vec![],
-        cost_if_wrong: "a swap area that is not needed stays empty: zram then costs about 0.4 % of its size in RAM"
-            .into(),
         change: if in_a_group { None } else { change(inputs, total) },
-    };
-    Some(finding.of(&RULE))
+        ..Draft::default()
+    })
 }
 
 fn of_the_group(inputs: &Inputs<'_>) -> String {
@@ -93,8 +82,7 @@ fn effect(inputs: &Inputs<'_>, anonymous: Bytes) -> String {
         "of {anonymous} of anonymous memory and tmpfs, what is idle could move out and leave its room to the files in use"
     );
     // Pages times the time of a read is no waiting: read-ahead brings many at once. What tasks waited the kernel measures.
-    let waits = inputs.snapshot.pressure_memory.data().and_then(|p| p.some).filter(|some| some.avg10 > 0.0);
-    match waits {
+    match look::stall(inputs.snapshot).filter(|some| some.avg10 > 0.0) {
         Some(some) => format!("{moved}; tasks waited for memory {:.1} % of the last 10 s", some.avg10),
         None => moved,
     }
@@ -105,34 +93,18 @@ fn grounds(inputs: &Inputs<'_>, seen: Refaults, anonymous: Bytes, total: Bytes) 
         evidence("swap areas", "none", "/proc/swaps"),
         evidence("file refaults", rate(seen.per_second, "pages", seen.span), "/proc/vmstat workingset_refault_file"),
     ];
-    if let Some(faults) = seen.faults {
-        out.push(evidence("major faults", rate(faults, "faults", seen.span), "/proc/vmstat pgmajfault"));
-    }
-    if let Some(activated) = seen.activated {
-        let value = rate(activated, "pages", seen.span);
-        out.push(evidence(
-            "of these, working set by the kernel's own test",
-            value,
-            "/proc/vmstat workingset_activate_file",
-        ));
-    }
+    let value = seen.faults.map(|faults| rate(faults, "faults", seen.span));
+    out.add("major faults", value, "/proc/vmstat pgmajfault");
+    let value = seen.activated.map(|activated| rate(activated, "pages", seen.span));
+    out.add("of these, working set by the kernel's own test", value, "/proc/vmstat workingset_activate_file");
     if let Some(window) = inputs.window.filter(|window| reclaimed_in_groups_only(window) == Some(true)) {
         let value = format!("none over {}", window.span);
-        out.push(evidence(
-            "pages the machine itself looked at to evict",
-            value,
-            "/proc/vmstat pgscan_kswapd + pgscan_direct",
-        ));
+        out.put("pages the machine itself looked at to evict", value, "/proc/vmstat pgscan_kswapd + pgscan_direct");
     }
     let value = format!("{anonymous}, {} of {total}", percent(anonymous.share_of(total).unwrap_or(0.0)));
-    out.push(evidence("anonymous memory and tmpfs", value, "/proc/meminfo Active(anon) + Inactive(anon)"));
-    if let Some(stall) = inputs.snapshot.pressure_memory.data().and_then(|p| p.some) {
-        out.push(evidence(
-            "tasks waiting for memory",
-            format!("{:.2} % of the last 10 s", stall.avg10),
-            "/proc/pressure/memory some",
-        ));
-    }
+    out.put("anonymous memory and tmpfs", value, "/proc/meminfo Active(anon) + Inactive(anon)");
+    let value = look::stall(inputs.snapshot).map(|stall| format!("{:.2} % of the last 10 s", stall.avg10));
+    out.add("tasks waiting for memory", value, "/proc/pressure/memory some");
     out
 }
 
@@ -141,32 +113,29 @@ fn change(inputs: &Inputs<'_>, total: Bytes) -> Option<Change> {
     let size = (total.0 / 2) >> 20;
     let support = inputs.snapshot.zram.data().map(|zram| zram.support.clone()).unwrap_or_default();
     if support.control || support.builtin == Some(true) || support.module_installed == Some(true) {
-        return Some(Change {
-            what: format!(
-                "adds {size} MiB of compressed swap until the next boot (the docs page has the way that lasts)"
-            ),
-            commands: commands([
+        return Some(Change::by(
+            format!("adds {size} MiB of compressed swap until the next boot (the docs page has the way that lasts)"),
+            [
                 "modprobe zram".into(),
                 format!("dev=$(zramctl --find --size {size}MiB)"),
                 "mkswap \"$dev\"".into(),
                 "swapon -p 100 \"$dev\"".into(),
-            ]),
-            // The shell that undoes it may not be the one that did it. There was no swap: the zram area is the new one.
-            undo: commands([
+            ], // The shell that undoes it may not be the one that did it. There was no swap: the zram area is the new one.
+            [
                 "dev=$(swapon --noheadings --raw --show=NAME | grep -m1 ^/dev/zram)".into(),
                 "swapoff \"$dev\"".into(),
                 "zramctl --reset \"$dev\"".into(),
-            ]),
-        });
+            ],
+        ));
     }
-    Some(Change {
-        what: format!("adds a swap file of {size} MiB until the next boot (the docs page has the way that lasts)"),
-        commands: commands([
+    Some(Change::by(
+        format!("adds a swap file of {size} MiB until the next boot (the docs page has the way that lasts)"),
+        [
             format!("fallocate -l {size}MiB /swapfile"),
             "chmod 600 /swapfile".into(),
             "mkswap /swapfile".into(),
             "swapon -p 10 /swapfile".into(),
-        ]),
-        undo: commands(["swapoff /swapfile".into(), "rm /swapfile".into()]),
-    })
+        ],
+        ["swapoff /swapfile".into(), "rm /swapfile".into()],
+    ))
 }

@@ -5,20 +5,23 @@
 
 use ramline_model::group::{self, GroupRoom};
 use ramline_model::pressure::{self, PressureState};
-use ramline_snapshot::Snapshot;
+use ramline_snapshot::pressure::Stall;
+use ramline_snapshot::swaps::SwapArea;
 
-use super::draft::Draft;
 use super::{RULES, not_looked};
-use crate::look::{areas, refaults, swap_ins};
-use crate::text::{evidence, list, rate};
-use crate::{Confidence, Evidence, Finding, Inputs, Rule, Weight};
+use crate::prelude::*;
 
-pub(super) const RULE: Rule =
-    Rule { id: "nothing-to-change", looks_for: "no other rule fires", explain: "pressure", check };
+pub(super) const RULE: Rule = Rule {
+    id: "nothing-to-change",
+    looks_for: "no other rule fires",
+    explain: "pressure",
+    check,
+    cost_if_wrong: "a load that was not running while ramline looked stays untreated; look again while it runs",
+};
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let others = || RULES.iter().filter(|rule| rule.id != RULE.id);
-    if others().any(|rule| (rule.check)(inputs).is_some()) {
+    if others().any(|rule| rule.finding(inputs).is_some()) {
         return None;
     }
     let blind = blind_sections(inputs.snapshot);
@@ -48,10 +51,9 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         }
         (None, None) => format!("Nothing to change: {count} rules looked, none fired"),
     };
-    let finding = Draft {
+    Some(Draft {
         title,
         weight: if short.is_some() || unseen { Weight::Warning } else { Weight::Note },
-        group: None,
         effect: match &short {
             _ if unseen => "whether anything should change is not known: what the rules need was not seen".into(),
             Some(_) => {
@@ -62,62 +64,35 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         evidence: seen(inputs).into_iter().chain(not_judged(inputs, &blind)).collect(),
         confidence,
         already: in_place(inputs.snapshot),
-        cost_if_wrong: if unseen {
-            "a machine in trouble goes unnoticed: this is no all-clear".into()
-        } else {
-            "a load that was not running while ramline looked stays untreated; look again while it runs".into()
-        },
-        change: None,
-    };
-    Some(finding.of(&RULE))
+        cost_if_wrong: unseen.then(|| "a machine in trouble goes unnoticed: this is no all-clear".into()),
+        ..Draft::default()
+    })
 }
 
 /// Settings may all fit and memory be short all the same; then this is no all-clear.
 fn short_of_memory(inputs: &Inputs<'_>) -> Option<String> {
     let state = pressure::of(inputs.snapshot, inputs.window).state;
-    let words = state.words().trim_end_matches('.');
-    let (head, tail) = words.split_at(words.len().min(1));
-    (state >= PressureState::GroupAtLimit).then(|| head.to_lowercase() + tail)
+    (state >= PressureState::GroupAtLimit).then(|| lower(state.words().trim_end_matches('.')))
 }
 
 /// The numbers the rules had.
 fn seen(inputs: &Inputs<'_>) -> Vec<Evidence> {
     let mut out = Vec::new();
     let snapshot = inputs.snapshot;
-    if let Some(stall) = snapshot.pressure_memory.data().and_then(|p| p.some) {
-        let value = format!("{:.2} % of the last 10 s, {:.2} % of the last 300 s", stall.avg10, stall.avg300);
-        out.push(evidence("tasks waiting for memory", value, "/proc/pressure/memory some"));
+    let long = |stall: Stall| format!("{:.2} % of the last 10 s, {:.2} % of the last 300 s", stall.avg10, stall.avg300);
+    out.add("tasks waiting for memory", look::stall(snapshot).map(long), "/proc/pressure/memory some");
+    let value = inputs.window.as_ref().and_then(look::refaults).map(|seen| rate(seen.per_second, "pages", seen.span));
+    out.add("file refaults", value, "/proc/vmstat workingset_refault_file");
+    let value = inputs.window.and_then(|w| Some(format!("{} pages over {}", w.delta(look::swapped_in)?, w.span)));
+    out.add("swap-ins", value, "/proc/vmstat pswpin + swpin_zero + zswpin");
+    let areas = look::areas(snapshot);
+    out.add("swap areas", areas.as_ref().filter(|areas| areas.is_empty()).map(|_| "none"), "/proc/swaps");
+    for area in areas.into_iter().flatten() {
+        out.put(&format!("swap area {}", area.path), look::area_words(area), "/proc/swaps");
     }
-    if let Some(seen) = inputs.window.as_ref().and_then(refaults) {
-        out.push(evidence(
-            "file refaults",
-            rate(seen.per_second, "pages", seen.span),
-            "/proc/vmstat workingset_refault_file",
-        ));
-    }
-    if let Some((pages, window)) = inputs.window.and_then(|w| Some((swap_ins(&w)?, w))) {
-        out.push(evidence(
-            "swap-ins",
-            format!("{pages} pages over {}", window.span),
-            "/proc/vmstat pswpin + swpin_zero + zswpin",
-        ));
-    }
-    match areas(snapshot).as_deref() {
-        Some([]) => out.push(evidence("swap areas", "none", "/proc/swaps")),
-        Some(areas) => {
-            for area in areas {
-                let value = format!("priority {}, {} of {} used", area.priority, area.used, area.size);
-                out.push(evidence(&format!("swap area {}", area.path), value, "/proc/swaps"));
-            }
-        }
-        None => {}
-    }
-    if let Some(report) = inputs.tiers {
-        out.push(evidence("tiers measured", report.tiers.len().to_string(), "measure tiers"));
-    }
-    if !inputs.runs.is_empty() {
-        out.push(evidence("runs in the sandbox", inputs.runs.len().to_string(), "lab run code-plus-data"));
-    }
+    out.add("tiers measured", inputs.tiers.map(|report| report.tiers.len()), "measure tiers");
+    let runs = Some(inputs.runs.len()).filter(|runs| *runs > 0);
+    out.add("runs in the sandbox", runs, "lab run code-plus-data");
     out
 }
 
@@ -132,25 +107,18 @@ fn blind_sections(snapshot: &Snapshot) -> Vec<String> {
 /// What could not be judged.
 fn not_judged(inputs: &Inputs<'_>, blind: &[String]) -> Vec<Evidence> {
     let mut out = Vec::new();
-    if !blind.is_empty() {
-        out.push(evidence("not seen", list(blind), "snapshot"));
-    }
+    out.add("not seen", Some(list(blind)).filter(|_| !blind.is_empty()), "snapshot");
     for gap in not_looked(inputs) {
         let value = format!("{}: {}", gap.rules.join(", "), gap.why);
-        out.push(evidence("not judged", value, format!("try: {}", gap.fix)));
+        out.put("not judged", value, format!("try: {}", gap.fix));
     }
     out
 }
 
 /// What is in place and therefore not advised.
 fn in_place(snapshot: &Snapshot) -> Vec<String> {
-    let mut out = Vec::new();
-    for area in areas(snapshot).unwrap_or_default() {
-        let kind = if area.zram().is_some() { "compressed swap" } else { "swap" };
-        out.push(format!("{kind} on {} at priority {}", area.path, area.priority));
-    }
-    if snapshot.zswap.data().is_some_and(|zswap| zswap.enabled) {
-        out.push("zswap".into());
-    }
-    out
+    let kind = |area: &SwapArea| if area.zram().is_some() { "compressed swap" } else { "swap" };
+    let one = |area: &SwapArea| format!("{} on {} at priority {}", kind(area), area.path, area.priority);
+    let zswap = snapshot.zswap.data().is_some_and(|zswap| zswap.enabled).then(|| "zswap".to_owned());
+    look::areas(snapshot).into_iter().flatten().map(one).chain(zswap).collect()
 }

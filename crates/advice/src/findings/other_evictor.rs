@@ -4,17 +4,15 @@
 //! elsewhere. That can be wanted; it has to be known before anything is measured or tuned.
 
 use ramline_snapshot::evictors::Evictors;
-use ramline_units::{Bytes, Pages};
 
-use super::draft::{Draft, commands};
-use crate::text::{evidence, list, rate};
-use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "other-evictor",
     looks_for: "DAMON, damon_reclaim or memory.reclaim evicting pages",
     explain: "evictors",
     check,
+    cost_if_wrong: "where it was set up on purpose (to pack more onto a machine), stopping it gives that memory back to caches",
 };
 
 const RECLAIM: &str = "/sys/module/damon_reclaim/parameters/enabled";
@@ -41,7 +39,7 @@ impl Culprits {
     }
 }
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let mut found = Culprits::default();
     if let Some(evictors) = inputs.snapshot.evictors.data() {
         schemes(inputs, evictors, &mut found);
@@ -54,27 +52,22 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let hint = if confidence == Confidence::Low { "may evict" } else { "evicts" };
     let free = inputs.snapshot.meminfo.data().and_then(|m| m.mem_free.zip(m.mem_total));
     if let Some((free, total)) = free {
-        found.evidence.push(evidence("free all the same", format!("{free} of {total}"), "/proc/meminfo MemFree"));
+        found.evidence.put("free all the same", format!("{free} of {total}"), "/proc/meminfo MemFree");
     }
     let change = (!found.on.is_empty()).then(|| Change {
         what: format!("stops {who}; the service that set it up may start it again"),
         commands: found.off,
         undo: found.on,
     });
-    let finding = Draft {
+    Some(Draft {
         title: format!("Besides the kernel's own reclaim, {who} {hint} pages here"),
         weight: if found.busy { Weight::Warning } else { Weight::Note },
-        group: None,
         effect: "pages leave before memory is short: caches cool down, and measurements of them mislead".into(),
         evidence: found.evidence,
         confidence,
-        already: vec![],
-        cost_if_wrong:
-            "where it was set up on purpose (to pack more onto a machine), stopping it gives that memory back to caches"
-                .into(),
         change,
-    };
-    Some(finding.of(&RULE))
+        ..Draft::default()
+    })
 }
 
 fn schemes(inputs: &Inputs<'_>, evictors: &Evictors, found: &mut Culprits) {
@@ -108,8 +101,8 @@ fn schemes(inputs: &Inputs<'_>, evictors: &Evictors, found: &mut Culprits) {
 fn damon_reclaim(evictors: &Evictors, found: &mut Culprits) {
     if evictors.damon_reclaim.get("enabled").is_some_and(|v| v == "Y") {
         found.add("damon_reclaim".into(), evidence("damon_reclaim", "enabled", RECLAIM), Confidence::High);
-        found.off.extend(commands([format!("echo N > {RECLAIM}")]));
-        found.on.extend(commands([format!("echo Y > {RECLAIM}")]));
+        found.off.push(format!("echo N > {RECLAIM}"));
+        found.on.push(format!("echo Y > {RECLAIM}"));
     }
 }
 

@@ -7,20 +7,16 @@
 //!
 //! Needs a window: the hits since boot are another load's. At page-cluster 0 nothing is read ahead and this is silent.
 
-use ramline_snapshot::Window;
 use ramline_snapshot::swaps::SwapArea;
-use ramline_units::{Nanos, Pages};
 
-use super::draft::{Draft, commands};
-use crate::look;
-use crate::text::{evidence, percent, rate};
-use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "page-cluster-against-hits",
     looks_for: "swap read-ahead (vm.page-cluster) that brings pages that are not used",
     explain: "page-cluster",
     check,
+    cost_if_wrong: "a load that reads its swapped memory in order faults more often; the disk then sees more, smaller reads",
 };
 
 /// Fewer pages a second than this are no load: 100 pages of 4 KiB are 0.4 MiB/s, and at 10 us each 0.1 % of the time. Over the
@@ -37,7 +33,7 @@ const ZRAM: f64 = 0.75;
 /// A page read ahead just now may still be used: a short look counts it as wasted.
 const LONG_LOOK: Nanos = Nanos(10_000_000_000);
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let window = inputs.window?;
     let now = inputs.snapshot.settings.data()?.page_cluster.filter(|value| *value > 0)?;
     let areas = look::areas(inputs.snapshot)?;
@@ -53,14 +49,13 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let then = if zram { 0 } else { now - 1 };
     let wasted = ahead * (1.0 - ratio);
     let page = Pages(1).bytes(inputs.snapshot.machine.page_size);
-    let finding = Draft {
+    Some(Draft {
         title: format!(
             "Of {ahead:.0} pages a second that swap reads ahead, {} are used: too few for {}",
             percent(ratio),
             if zram { "zram" } else { "this disk" }
         ),
         weight: if wasted * page.as_f64() >= 10_485_760.0 { Weight::Warning } else { Weight::Note },
-        group: None,
         effect: format!(
             "about {wasted:.0} pages a second ({:.1} MiB/s) are read for nothing, and each takes the place of another page",
             wasted * page.as_mib()
@@ -79,20 +74,14 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         .chain(ground)
         .collect(),
         confidence: if window.span >= LONG_LOOK { Confidence::Medium } else { Confidence::Low },
-        already: vec![],
-        cost_if_wrong:
-            "a load that reads its swapped memory in order faults more often; the disk then sees more, smaller reads"
-                .into(),
-        change: Some(Change {
-            what: format!(
-                "reads at most {} a swap-in, until the next boot; look again under the same load",
-                pages(then)
-            ),
-            commands: commands([format!("sysctl -w vm.page-cluster={then}")]),
-            undo: commands([format!("sysctl -w vm.page-cluster={now}")]),
-        }),
-    };
-    Some(finding.of(&RULE))
+        change: Some(Change::sysctl(
+            format!("reads at most {} a swap-in, until the next boot; look again under the same load", pages(then)),
+            "page-cluster",
+            then,
+            now,
+        )),
+        ..Draft::default()
+    })
 }
 
 fn pages(page_cluster: i64) -> String {

@@ -6,19 +6,16 @@
 //!
 //! Worked example: 253 processes that map 4 GiB each hold 8 MiB of tables: 2 GiB for 4 GiB of memory.
 
-use ramline_snapshot::Snapshot;
 use ramline_snapshot::processes::Process;
-use ramline_units::Bytes;
 
-use super::draft::Draft;
-use crate::text::{evidence, percent};
-use crate::{Confidence, Finding, Inputs, Rule, Weight};
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "page-tables-out-of-proportion",
     looks_for: "page tables that take far more than the memory they describe explains",
     explain: "hugepages",
     check,
+    cost_if_wrong: "huge pages that are set aside and not used are lost to everything else (finding huge-pages-unused)",
 };
 
 /// Of RAM: the warning level of Oracle's memstate too.
@@ -31,7 +28,7 @@ const ENTRY: f64 = 8.0;
 /// A process counts as a sharer when it maps at least half as much shared memory as the one that maps most.
 const SHARER: f64 = 0.5;
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let snapshot = inputs.snapshot;
     let meminfo = snapshot.meminfo.data()?;
     let (tables, total) = (meminfo.page_tables?, meminfo.mem_total?);
@@ -54,7 +51,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
             "{} processes, {} each at most, {} of page tables together",
             sharers.count, sharers.each, sharers.tables
         );
-        grounds.push(evidence(&format!("like {}", sharers.name), value, "/proc/PID/status VmPTE, RssShmem, RssFile"));
+        grounds.put(&format!("like {}", sharers.name), value, "/proc/PID/status VmPTE, RssShmem, RssFile");
     }
     let shared = sharers.as_ref().filter(|s| s.count >= 10 && s.tables.as_f64() >= tables.as_f64() / 2.0);
     let effect = match shared {
@@ -68,7 +65,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
             "{tables} hold no data; large mappings that are touched sparsely, or one area in many processes, make them"
         ),
     };
-    let finding = Draft {
+    Some(Draft {
         title: match shared {
             Some(s) => {
                 format!("Page tables take {tables}, mostly {} processes like {} that map one area", s.count, s.name)
@@ -76,16 +73,11 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
             None => format!("Page tables take {tables}, {times:.0} times what mapping that memory once would"),
         },
         weight: Weight::Warning,
-        group: None,
         effect,
         evidence: grounds,
         confidence: if shared.is_some() { Confidence::High } else { Confidence::Medium },
-        already: vec![],
-        cost_if_wrong:
-            "huge pages that are set aside and not used are lost to everything else (finding huge-pages-unused)".into(),
-        change: None,
-    };
-    Some(finding.of(&RULE))
+        ..Draft::default()
+    })
 }
 
 /// Processes that map about as much shared memory as the one that maps most.

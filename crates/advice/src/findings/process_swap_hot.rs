@@ -10,19 +10,15 @@
 use ramline_model::pressure::REFAULTS_PER_S;
 use ramline_model::{group, groups};
 use ramline_snapshot::processes::Process;
-use ramline_snapshot::{Snapshot, Window};
-use ramline_units::{Bytes, checked_sum};
 
-use super::draft::Draft;
-use crate::look::{self, Cost};
-use crate::text::{evidence, percent, rate};
-use crate::{Confidence, Evidence, Finding, Inputs, Rule, Weight};
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "process-swap-hot",
     looks_for: "a process that keeps faulting on its swapped pages",
     explain: "swap-in-use",
     check,
+    cost_if_wrong: "a program that starts again after a pause takes its pages back once and is then quiet: look again",
 };
 
 /// Share of the time spent waiting from which it is noticed.
@@ -38,12 +34,12 @@ struct Hot<'a> {
     swap_ins: f64,
 }
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let window = inputs.window?;
     let areas = look::areas(inputs.snapshot)?;
     let area = areas.iter().find(|area| area.used.0 > 0)?;
     let all = window.per_second(|s| s.vmstat.data()?.pgmajfault)?;
-    let pages = window.per_second(swapped_in)?;
+    let pages = window.per_second(look::swapped_in)?;
     // From zram a swap-in brings its page alone, from a disk up to a cluster.
     let disk = areas.iter().any(|area| area.zram().is_none() && area.used.0 > 0);
     let cluster = inputs.snapshot.settings.data().and_then(|s| s.page_cluster).unwrap_or(3).clamp(0, 10);
@@ -56,25 +52,15 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         return None;
     }
     let name = format!("{} (process {})", hot.process.name, hot.process.pid);
-    let finding = Draft {
+    Some(Draft {
         title: format!("{name} waits for its swapped pages: at least {:.0} swap-ins a second", hot.swap_ins),
         weight: Weight::Warning,
         group: hot.group.and_then(|path| group::limited_at(&window, path)).map(str::to_owned),
         effect: effect(waiting, inputs),
         evidence: grounds(&hot, &window, all, pages, cost),
         confidence: Confidence::Medium,
-        already: vec![],
-        cost_if_wrong:
-            "a program that starts again after a pause takes its pages back once and is then quiet: look again".into(),
-        change: None,
-    };
-    Some(finding.of(&RULE))
-}
-
-/// Pages swapped in, zero-filled and compressed ones included.
-fn swapped_in(s: &Snapshot) -> Option<u64> {
-    let counters = s.vmstat.data()?;
-    checked_sum([counters.pswpin?, counters.swpin_zero.unwrap_or(0), counters.zswpin.unwrap_or(0)])
+        ..Draft::default()
+    })
 }
 
 /// The process with the most swap-ins that must have been its own.
@@ -109,19 +95,12 @@ fn effect(waiting: Option<f64>, inputs: &Inputs<'_>) -> String {
 }
 
 fn grounds(hot: &Hot<'_>, window: &Window<'_>, all: f64, pages: f64, cost: Option<Cost<'_>>) -> Vec<Evidence> {
+    let pid = hot.process.pid;
     let mut out = vec![
-        evidence(
-            "its major faults",
-            rate(hot.faults, "faults", window.span),
-            format!("/proc/{}/stat majflt", hot.process.pid),
-        ),
+        evidence("its major faults", rate(hot.faults, "faults", window.span), format!("/proc/{pid}/stat majflt")),
         evidence("all major faults", rate(all, "faults", window.span), "/proc/vmstat pgmajfault"),
         evidence("pages swapped in", rate(pages, "pages", window.span), "/proc/vmstat pswpin + swpin_zero + zswpin"),
-        evidence(
-            "it has in swap",
-            hot.process.swap.unwrap_or_default().to_string(),
-            format!("/proc/{}/status VmSwap", hot.process.pid),
-        ),
+        evidence("it has in swap", hot.process.swap.unwrap_or_default(), format!("/proc/{pid}/status VmSwap")),
     ];
     out.extend(cost.map(|cost| cost.evidence("one swap-in")));
     out

@@ -7,19 +7,15 @@
 
 use ramline_model::pressure::{self, REFAULTS_PER_S, STALL_PERCENT};
 use ramline_snapshot::blocks::BlockDevice;
-use ramline_snapshot::{Snapshot, Window};
-use ramline_units::Bytes;
 
-use super::draft::{Draft, commands};
-use crate::look;
-use crate::text::{bytes_of, evidence, rate, word};
-use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "read-ahead-amplifies-faults",
     looks_for: "large read-ahead while tasks wait for file pages that were evicted",
     explain: "read-ahead",
     check,
+    cost_if_wrong: "long sequential reads of this device (backups) get slower",
 };
 
 /// The kernel's default. Nothing is said about a device at or below four times it.
@@ -31,7 +27,7 @@ const LEAST_PER_FAULT: f64 = 256.0 * 1024.0;
 /// Major faults per second below which nothing waits for them.
 const LEAST_FAULTS: f64 = 10.0;
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let window = inputs.window?;
     let seen = look::refaults(&window)?;
     let disk = widest(inputs.snapshot)?;
@@ -46,14 +42,13 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         return None;
     }
     let knob = format!("/sys/block/{}/queue/read_ahead_kb", word(&disk.name));
-    let finding = Draft {
+    Some(Draft {
         title: format!(
             "Each major fault reads {} from disk, with a read-ahead of {read_ahead} on {}",
             bytes_of(per_fault),
             disk.name
         ),
         weight: Weight::Warning,
-        group: None,
         effect: format!(
             "at {DEFAULT} the {faults:.0} faults a second would read at most {}/s instead of {}/s",
             bytes_of(faults * DEFAULT.as_f64()),
@@ -74,18 +69,16 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
             evidence("read-ahead", read_ahead.to_string(), knob.clone()),
         ],
         confidence: Confidence::Medium,
-        already: vec![],
-        cost_if_wrong: "long sequential reads of this device (backups) get slower".into(),
-        change: Some(Change {
-            what: format!(
+        change: Some(Change::by(
+            format!(
                 "sets the read-ahead of {} to the kernel's default; to keep it: a udev rule with ATTR{{queue/read_ahead_kb}}",
                 disk.name
             ),
-            commands: commands([format!("echo {} > {knob}", DEFAULT.0 >> 10)]),
-            undo: commands([format!("echo {} > {knob}", read_ahead.0 >> 10)]),
-        }),
-    };
-    Some(finding.of(&RULE))
+            [format!("echo {} > {knob}", DEFAULT.0 >> 10)],
+            [format!("echo {} > {knob}", read_ahead.0 >> 10)],
+        )),
+        ..Draft::default()
+    })
 }
 
 /// Tasks waited for memory over the window, or that is not measured.

@@ -7,99 +7,63 @@
 use ramline_model::swap;
 use ramline_snapshot::swaps::SwapArea;
 
-use super::draft::{Draft, commands};
-use crate::look;
-use crate::text::{evidence, word};
-use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "swap-outranked",
     looks_for: "a faster swap area at or below the priority of a slower one",
     explain: "swap-order",
     check,
+    cost_if_wrong: "while an area is off its pages come back to RAM or move to the other area, which takes time and room",
 };
 
 /// How much slower, by measured means, an area must be before two disks are told apart.
 const CLEARLY_SLOWER: f64 = 3.0;
 
-/// Why the second of two areas counts as slower.
-enum Because {
-    Kind,
-    Rotational,
-    Measured(Vec<Evidence>),
-}
-
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let areas = look::areas(inputs.snapshot)?;
     let pairs = areas.iter().flat_map(|fast| areas.iter().map(move |slow| (*fast, *slow)));
-    let (fast, slow, because) = pairs
+    let (fast, slow, (because, confidence)) = pairs
         .filter(|(fast, slow)| fast.path != slow.path && fast.priority <= slow.priority)
         .find_map(|(fast, slow)| Some((fast, slow, slower(inputs, fast, slow)?)))?;
     let equal = fast.priority == slow.priority;
-    let mut grounds: Vec<Evidence> = [fast, slow]
-        .iter()
-        .map(|a| evidence(&a.path, format!("priority {}, {} of {} used", a.priority, a.used, a.size), "/proc/swaps"))
-        .collect();
-    let confidence = match because {
-        Because::Kind => {
-            grounds.push(evidence(
-                "what they are",
-                format!("{} is compressed RAM, {} is not", fast.path, slow.path),
-                "/sys/block",
-            ));
-            Confidence::High
-        }
-        Because::Rotational => {
-            let value = format!("{} says it rotates, {} that it does not", slow.path, fast.path);
-            grounds.push(evidence(
-                "what they are",
-                value,
-                "/sys/block queue/rotational; virtual disks often say so wrongly",
-            ));
-            Confidence::Low
-        }
-        Because::Measured(measured) => {
-            grounds.extend(measured);
-            Confidence::Medium
-        }
-    };
-    let finding = Draft {
+    let both = [fast, slow].map(|area| evidence(&area.path, look::area_words(area), "/proc/swaps"));
+    Some(Draft {
         title: if equal {
             format!("{} shares priority {} with the slower swap {}", fast.path, fast.priority, slow.path)
         } else {
             format!("{} is used only after the slower swap {}", fast.path, slow.path)
         },
         weight: Weight::Warning,
-        group: None,
         effect: effect(fast, slow, equal),
-        evidence: grounds,
+        evidence: both.into_iter().chain(because).collect(),
         confidence,
         already: vec![format!("{} and {} are both in use as swap", fast.path, slow.path)],
-        cost_if_wrong:
-            "while an area is off its pages come back to RAM or move to the other area, which takes time and room"
-                .into(),
         change: change(fast, slow),
-    };
-    Some(finding.of(&RULE))
+        ..Draft::default()
+    })
 }
 
-fn slower(inputs: &Inputs<'_>, fast: &SwapArea, slow: &SwapArea) -> Option<Because> {
+/// Why the second of two areas counts as slower, and how sure that is.
+fn slower(inputs: &Inputs<'_>, fast: &SwapArea, slow: &SwapArea) -> Option<(Vec<Evidence>, Confidence)> {
+    let kind = |value: String, source: &str| vec![evidence("what they are", value, source)];
     // The same test as `show zram` makes.
     if swap::outranks(slow, fast) {
-        return Some(Because::Kind);
+        let value = format!("{} is compressed RAM, {} is not", fast.path, slow.path);
+        return Some((kind(value, "/sys/block"), Confidence::High));
     }
     // Which of two zram devices goes first is a choice between speed and density.
     if slow.zram().is_some() {
         return None;
     }
     if let Some((a, b)) = look::swap_in_cost(inputs, fast).zip(look::swap_in_cost(inputs, slow)) {
-        let measured = || {
-            Because::Measured(vec![a.evidence("a swap-in from the faster"), b.evidence("a swap-in from the slower")])
-        };
-        return (b.mean() >= a.mean() * CLEARLY_SLOWER).then(measured);
+        let measured = || vec![a.evidence("a swap-in from the faster"), b.evidence("a swap-in from the slower")];
+        return (b.mean() >= a.mean() * CLEARLY_SLOWER).then(|| (measured(), Confidence::Medium));
     }
     let turns = |area| look::disk_of(inputs.snapshot, area)?.rotational;
-    (!turns(fast)? && turns(slow)?).then_some(Because::Rotational)
+    let value = || format!("{} says it rotates, {} that it does not", slow.path, fast.path);
+    let source = "/sys/block queue/rotational; virtual disks often say so wrongly";
+    (!turns(fast)? && turns(slow)?).then(|| (kind(value(), source), Confidence::Low))
 }
 
 fn effect(fast: &SwapArea, slow: &SwapArea, equal: bool) -> String {
@@ -138,9 +102,9 @@ fn change(fast: &SwapArea, slow: &SwapArea) -> Option<Change> {
         _ if fast.priority >= 1 => (slow, fast.priority - 1),
         _ => (fast, raised?),
     };
-    Some(Change {
-        what: format!("takes {} out and puts it back at priority {new}; {keep}", area.path),
-        commands: commands([off(area), on(area, new)]),
-        undo: commands([off(area), on(area, area.priority)]),
-    })
+    Some(Change::by(
+        format!("takes {} out and puts it back at priority {new}; {keep}", area.path),
+        [off(area), on(area, new)],
+        [off(area), on(area, area.priority)],
+    ))
 }

@@ -4,18 +4,17 @@
 //! what differs between them is noise. Needs the measured tiers. It is a formula over costs, so the confidence is low;
 //! where the sandbox ran arms near both values it decides: faster makes this certain, not faster makes it silent.
 
-use super::draft::{Draft, commands};
-use crate::look::{self, Proof};
-use crate::text::{evidence, rate};
-use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};
 use ramline_evidence::RunRecord;
 use ramline_model::balance;
+
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "swap-slower-than-reload",
     looks_for: "swap-ins measured slower than re-reading a file",
     explain: "swappiness",
     check,
+    cost_if_wrong: "too low a value drops program code and data files that are in use; watch workingset_refault_file",
 };
 
 /// Medians of a few hundred reads of one idle device differ by less.
@@ -27,7 +26,7 @@ const NEAR_VALUE: u64 = 20;
 /// Fewer operations than this have no mean worth judging.
 const LEAST_OPERATIONS: u64 = 50;
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let snapshot = inputs.snapshot;
     let first = *look::areas(snapshot)?.first()?;
     let (swap_in, reload) = (look::swap_in_cost(inputs, first)?, look::reload_cost(inputs)?);
@@ -53,11 +52,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         }
     };
     let what = format!("swappiness about {advised} against about {current}, in the sandbox");
-    let (confidence, proved) = match look::prove(inputs.runs, &what, at(advised), at(current)) {
-        Some(Proof::Faster(seen)) => (Confidence::High, Some(seen)),
-        Some(Proof::NotFaster(_)) => return None,
-        None => (Confidence::Low, None),
-    };
+    let (confidence, proved) = look::prove(inputs.runs, &what, at(advised), at(current), Confidence::Low)?;
     let mut grounds = vec![
         swap_in.evidence(&format!("a swap-in from {}", first.path)),
         reload.evidence("a random re-read of a file"),
@@ -66,13 +61,12 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let flow = inputs.window.and_then(|w| Some((w.per_second(|s| s.vmstat.data()?.pswpin)?, w.span)));
     let flows = flow.is_some_and(|(per_second, _)| per_second >= 1.0);
     if let Some((per_second, span)) = flow {
-        grounds.push(evidence("swap-ins", rate(per_second, "pages", span), "/proc/vmstat pswpin"));
+        grounds.put("swap-ins", rate(per_second, "pages", span), "/proc/vmstat pswpin");
     }
     grounds.extend(proved);
-    let finding = Draft {
+    Some(Draft {
         title: format!("A swap-in from {} takes {times:.1} times as long as reading a file again", first.path),
         weight: if flows { Weight::Warning } else { Weight::Note },
-        group: None,
         effect: format!(
             "about {} lost on each page that is swapped in to keep a file page",
             crate::text::nanos_of(swap_in.mean() - reload.mean())
@@ -80,16 +74,15 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         evidence: grounds,
         confidence,
         already: vec![format!("swap on {} at priority {}", first.path, first.priority)],
-        cost_if_wrong:
-            "too low a value drops program code and data files that are in use; watch workingset_refault_file".into(),
-        change: Some(Change {
-            what: format!(
+        change: Some(Change::sysctl(
+            format!(
                 "prefers dropping file pages to swapping, by the measured ratio: 200·r/(1+r) with r = {:.2}",
                 1.0 / times
             ),
-            commands: commands([format!("sysctl -w vm.swappiness={advised}")]),
-            undo: commands([format!("sysctl -w vm.swappiness={current}")]),
-        }),
-    };
-    Some(finding.of(&RULE))
+            "swappiness",
+            advised,
+            current,
+        )),
+        ..Draft::default()
+    })
 }

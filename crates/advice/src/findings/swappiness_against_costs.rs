@@ -8,18 +8,15 @@
 
 use ramline_evidence::RunRecord;
 use ramline_model::balance;
-use ramline_units::Nanos;
 
-use super::draft::{Draft, commands};
-use crate::look::{self, Cost, Proof};
-use crate::text::{evidence, percent};
-use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "swappiness-against-costs",
     looks_for: "vm.swappiness far from what measured costs imply",
     explain: "swappiness",
     check,
+    cost_if_wrong: "more re-reads of files that are in use, program code included; watch workingset_refault_file",
 };
 
 /// Factor between the cost ratio that swappiness stands for and the measured one, below which nothing is said: costs
@@ -29,7 +26,7 @@ const FAR: f64 = 4.0;
 /// An arm counts as being at a value when it is this near.
 const NEAR_VALUE: u64 = 20;
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let snapshot = inputs.snapshot;
     let areas = look::areas(snapshot)?;
     let first = *areas.first()?;
@@ -45,7 +42,7 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let advised = if mglru { advised.clamp(2, 199) } else { advised };
     let far = stands_for(current).max(stands_for(advised)) / stands_for(current).min(stands_for(advised)).max(1e-6);
     // A swap area slower than the files has a rule of its own, which names the same knob.
-    let told = || (super::swap_slower_than_reload::RULE.check)(inputs).is_some();
+    let told = || super::swap_slower_than_reload::RULE.finding(inputs).is_some();
     if far < FAR || look::on_root_disk(snapshot, first) || told() {
         return None;
     }
@@ -56,48 +53,38 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         }
     };
     let what = format!("swappiness about {advised} against about {current}, in the sandbox");
-    let (confidence, proved) = match look::prove(inputs.runs, &what, near(advised), near(current)) {
-        Some(Proof::Faster(seen)) => (Confidence::High, Some(seen)),
-        Some(Proof::NotFaster(_)) => return None,
-        None => (Confidence::Low, None),
-    };
+    let (confidence, proved) = look::prove(inputs.runs, &what, near(advised), near(current), Confidence::Low)?;
     let mut grounds = costs(&swap_in, &reload, r, current, advised);
     grounds.extend(packing.map(|cost| cost.evidence("compressing a page on its way out, charged as well")));
     if spills {
-        grounds.push(evidence(
+        grounds.put(
             "a slower area behind it",
             "caps the value at 100: what spills over is read from disk",
             "/proc/swaps",
-        ));
+        );
     }
     if mglru {
-        grounds.push(evidence(
-            "MGLRU",
-            "on: only the direction of the formula holds",
-            "/sys/kernel/mm/lru_gen/enabled",
-        ));
+        grounds.put("MGLRU", "on: only the direction of the formula holds", "/sys/kernel/mm/lru_gen/enabled");
     }
     grounds.extend(proved);
-    let finding = Draft {
+    Some(Draft {
         title: format!("vm.swappiness is {current}; the measured costs imply about {advised}"),
         weight: if confidence == Confidence::High { Weight::Warning } else { Weight::Note },
-        group: None,
         effect: effect(&swap_in, &reload, current < advised),
         evidence: grounds,
         confidence,
         already: vec![format!("swap on {} at priority {}", first.path, first.priority)],
-        cost_if_wrong: if current < advised {
+        cost_if_wrong: (current < advised).then(|| {
             "more swap-ins of anonymous pages that are in use; watch pswpin and workingset_refault_anon".into()
-        } else {
-            "more re-reads of files that are in use, program code included; watch workingset_refault_file".into()
-        },
-        change: Some(Change {
-            what: "sets it until the next boot; to keep it: vm.swappiness in /etc/sysctl.d/90-swappiness.conf".into(),
-            commands: commands([format!("sysctl -w vm.swappiness={advised}")]),
-            undo: commands([format!("sysctl -w vm.swappiness={current}")]),
         }),
-    };
-    Some(finding.of(&RULE))
+        change: Some(Change::sysctl(
+            "sets it until the next boot; to keep it: vm.swappiness in /etc/sysctl.d/90-swappiness.conf",
+            "swappiness",
+            advised,
+            current,
+        )),
+        ..Draft::default()
+    })
 }
 
 /// The cost ratio a value stands for: s/(200−s); kept off the ends, where it would be nothing or without bound.

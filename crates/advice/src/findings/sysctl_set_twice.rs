@@ -5,18 +5,16 @@
 //!
 //! A file in /etc that comes after the distribution's and says something else is what those directories are for: no finding.
 
-use ramline_snapshot::Snapshot;
 use ramline_snapshot::configured::{Configured, Setting};
 
-use super::draft::{Draft, commands};
-use crate::text::{evidence, word};
-use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "sysctl-set-twice",
     looks_for: "a setting of vm that two files set differently, or that is not in force as the files have it",
     explain: "swappiness",
     check,
+    cost_if_wrong: "a service that sets the value on purpose (tuned, a cloud agent) sets it again",
 };
 
 /// Written to make something happen once, or a state of their own: what is read back says nothing about the file.
@@ -39,7 +37,7 @@ enum Wrong {
     NotInForce { now: String },
 }
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let snapshot = inputs.snapshot;
     // The files of a container are not what set the host's kernel.
     if snapshot.machine.container.is_some() {
@@ -59,18 +57,15 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let (winner, wrong) = found.first()?;
     let others = found.len() - 1;
     let more = if others > 0 { format!(" (and {others} more)") } else { String::new() };
-    let finding = Draft {
+    Some(Draft {
         title: format!("{}{more}", title(winner, wrong)),
         weight: if matches!(wrong, Wrong::Loses { .. }) { Weight::Warning } else { Weight::Note },
-        group: None,
         effect: effect(winner, wrong),
         evidence: found.iter().take(4).flat_map(|(winner, wrong)| grounds(snapshot, winner, wrong)).collect(),
         confidence: Confidence::High,
-        already: vec![],
-        cost_if_wrong: "a service that sets the value on purpose (tuned, a cloud agent) sets it again".into(),
         change: change(winner, wrong),
-    };
-    Some(finding.of(&RULE))
+        ..Draft::default()
+    })
 }
 
 fn wrong(seen: &Configured, key: &str) -> Option<(Setting, Wrong)> {
@@ -164,9 +159,9 @@ fn grounds(snapshot: &Snapshot, winner: &Setting, wrong: &Wrong) -> Vec<Evidence
 fn change(winner: &Setting, wrong: &Wrong) -> Option<Change> {
     let Wrong::NotInForce { now } = wrong else { return None };
     let set = |value: &str| format!("sysctl -w {}", word(&format!("{}={value}", winner.key)));
-    Some(Change {
-        what: "puts the value of the files in force now; if the present one is right, change the file instead".into(),
-        commands: commands([set(&winner.value)]),
-        undo: commands([set(now)]),
-    })
+    Some(Change::by(
+        "puts the value of the files in force now; if the present one is right, change the file instead",
+        [set(&winner.value)],
+        [set(now)],
+    ))
 }

@@ -5,18 +5,15 @@
 //! the out-of-memory killer, which cannot free tmpfs pages. /tmp has a rule of its own.
 
 use ramline_model::tmpfs::{self, TmpfsMount};
-use ramline_snapshot::Snapshot;
-use ramline_units::{Bytes, Limit};
 
-use super::draft::{Draft, commands};
-use crate::text::{evidence, percent, word};
-use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "tmpfs-near-limit",
     looks_for: "a tmpfs nearly full, or allowed more than RAM and swap hold",
     explain: "tmpfs",
     check,
+    cost_if_wrong: "what fills it may be a leak: then a larger limit only moves the failure to memory itself; look what lies there first",
 };
 
 /// Share of bytes or inodes from which the next program fails to write.
@@ -25,7 +22,7 @@ pub(super) const NEAR: f64 = 0.9;
 /// Smaller mounts are placeholders (container runtimes mount them over what is to be hidden).
 const LEAST_SIZE: Bytes = Bytes::from_mib(1);
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let state = tmpfs::of(inputs.snapshot)?;
     let mounts = || state.mounts.iter().filter(|m| m.fs == "tmpfs" && m.at != "/tmp" && writable(inputs.snapshot, m));
     let full: Vec<(&TmpfsMount, &str, f64)> =
@@ -63,10 +60,10 @@ pub(super) fn grounds(mount: &TmpfsMount) -> Vec<Evidence> {
     let source = format!("statfs {}", mount.at);
     let mut out = Vec::new();
     if let Some((used, limit)) = mount.used.zip(mount.size) {
-        out.push(evidence("space", format!("{used} of {limit}"), source.clone()));
+        out.put("space", format!("{used} of {limit}"), source.clone());
     }
     if let Some((used, all)) = mount.inodes_used.zip(mount.inodes) {
-        out.push(evidence("inodes", format!("{used} of {all}"), source));
+        out.put("inodes", format!("{used} of {all}"), source);
     }
     out
 }
@@ -86,53 +83,51 @@ pub(super) fn enlarge(mount: &TmpfsMount, what: &str, ram: Bytes) -> Option<Chan
             (format!("size={}k", twice.0 >> 10), format!("size={}k", limit.0 >> 10))
         }
     };
-    Some(Change {
-        what: format!(
-            "doubles the limit on {what}; to keep it: the same option in /etc/fstab or the mount unit's Options="
-        ),
-        commands: commands([remount(new)]),
-        undo: commands([remount(old)]),
-    })
+    Some(Change::by(
+        format!("doubles the limit on {what}; to keep it: the same option in /etc/fstab or the mount unit's Options="),
+        [remount(new)],
+        [remount(old)],
+    ))
 }
 
-fn nearly_full(inputs: &Inputs<'_>, mount: &TmpfsMount, what: &str, share: f64, others: Vec<Evidence>) -> Finding {
+fn nearly_full(inputs: &Inputs<'_>, mount: &TmpfsMount, what: &str, share: f64, others: Vec<Evidence>) -> Draft {
     let ram = inputs.snapshot.mem_total().unwrap_or_default();
-    let draft = Draft {
+    Draft {
         title: format!("The tmpfs on {} has used {} of its {what}", mount.at, percent(share)),
         weight: Weight::Warning,
-        group: None,
-        effect: format!("writers to {} fail with \"no space left on device\" when it is full, whatever memory is free", mount.at),
+        effect: format!(
+            "writers to {} fail with \"no space left on device\" when it is full, whatever memory is free",
+            mount.at
+        ),
         evidence: grounds(mount).into_iter().chain(others).collect(),
         confidence: Confidence::High,
-        already: vec![],
-        cost_if_wrong: "what fills it may be a leak: then a larger limit only moves the failure to memory itself; look what lies there first".into(),
         change: enlarge(mount, what, ram),
-    };
-    draft.of(&RULE)
+        ..Draft::default()
+    }
 }
 
-fn oversized(mount: &TmpfsMount, ram: Bytes, swap: Bytes) -> Option<Finding> {
+fn oversized(mount: &TmpfsMount, ram: Bytes, swap: Bytes) -> Option<Draft> {
     let limit = limit(mount)?;
     let half = Bytes(ram.0 / 2);
     let fits = mount.used.is_some_and(|used| used < half);
     let at = word(&mount.at);
-    let draft = Draft {
+    Some(Draft {
         title: format!("The tmpfs on {} may grow to {limit}, more than RAM and swap together ({})", mount.at, ram + swap),
         weight: Weight::Note,
-        group: None,
         effect: "a program that fills it takes the machine down instead of getting an error: the killer cannot free tmpfs pages".into(),
         evidence: grounds(mount)
             .into_iter()
             .chain([evidence("RAM and swap", format!("{ram} and {swap}"), "/proc/meminfo MemTotal, SwapTotal")])
             .collect(),
         confidence: Confidence::High,
-        already: vec![],
-        cost_if_wrong: format!("a program that really needs more than {half} there gets an error; it could not have had {limit} either"),
-        change: fits.then(|| Change {
-            what: "sets the limit to half of RAM, tmpfs's own default; to keep it: size=50% in /etc/fstab or the mount unit".into(),
-            commands: commands([format!("mount -o remount,size=50% {at}")]),
-            undo: commands([format!("mount -o remount,size={}k {at}", limit.0 >> 10)]),
-        }),
-    };
-    Some(draft.of(&RULE))
+        cost_if_wrong: Some(format!(
+            "a program that really needs more than {half} there gets an error; it could not have had {limit} either"
+        )),
+        change: fits.then(|| Change::by(
+            "sets the limit to half of RAM, tmpfs's own default; to keep it: size=50% in /etc/fstab or the mount unit",
+            [format!("mount -o remount,size=50% {at}")],
+            [format!("mount -o remount,size={}k {at}", limit.0 >> 10)],
+        )),
+        ..Draft::default()
+    })
 }

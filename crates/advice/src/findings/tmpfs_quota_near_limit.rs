@@ -4,21 +4,19 @@
 //! "Disk quota exceeded" while `df` shows room and memory is free. Root passes its quota, so its own is no finding.
 
 use ramline_model::tmpfs::{self, QuotaUse, TmpfsMount};
-use ramline_units::{Bytes, Limit};
 
-use super::draft::{Draft, commands};
 use super::tmpfs_near_limit::{NEAR, grounds};
-use crate::text::{evidence, percent, word};
-use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "tmpfs-quota-near-limit",
     looks_for: "a user near the quota of a tmpfs such as /tmp",
     explain: "tmpfs",
     check,
+    cost_if_wrong: "what fills it may be a leak: a larger quota lets one user fill the file system for all; look what lies there first",
 };
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let state = tmpfs::of(inputs.snapshot)?;
     let mut near: Vec<(&TmpfsMount, &QuotaUse)> = state
         .mounts
@@ -31,18 +29,17 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let (mount, first) = *near.first()?;
     let (what, share) = reached(first);
     let at = &mount.at;
-    let draft = Draft {
+    Some(Draft {
         title: format!("{} has used {} of its {what} quota on {at}", capital(&first.who()), percent(share)),
         weight: Weight::Warning,
-        group: None,
-        effect: format!("its writes to {at} fail with \"Disk quota exceeded\" (EDQUOT), whatever room df and free show"),
+        effect: format!(
+            "its writes to {at} fail with \"Disk quota exceeded\" (EDQUOT), whatever room df and free show"
+        ),
         evidence: near.iter().map(|(mount, it)| used(mount, it)).chain(grounds(mount)).collect(),
         confidence: Confidence::High,
-        already: vec![],
-        cost_if_wrong: "what fills it may be a leak: a larger quota lets one user fill the file system for all; look what lies there first".into(),
         change: larger(mount, first),
-    };
-    Some(draft.of(&RULE))
+        ..Draft::default()
+    })
 }
 
 /// What it reaches first.
@@ -72,14 +69,9 @@ fn larger(mount: &TmpfsMount, it: &QuotaUse) -> Option<Change> {
     let set = |(bytes, inodes): (Bytes, u64)| {
         format!("setquota {kind} {} 0 {} 0 {inodes} {}", quota.id, bytes.0.div_ceil(1024), word(&mount.at))
     };
-    Some(Change {
-        what: "doubles it until the next mount (setquota is in the package quota; it needs 4.10 for tmpfs)".into(),
-        commands: commands([set(new)]),
-        undo: commands([set((bytes, inodes))]),
-    })
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+    Some(Change::by(
+        "doubles it until the next mount (setquota is in the package quota; it needs 4.10 for tmpfs)",
+        [set(new)],
+        [set((bytes, inodes))],
+    ))
 }

@@ -4,23 +4,21 @@
 //! factor has no effect. At its default of 10 nothing is said: no one expects it to do anything.
 
 use ramline_model::watermarks;
-use ramline_units::Bytes;
 
-use super::draft::{Draft, commands};
-use crate::text::{bytes_of, evidence};
-use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "watermark-scale-factor-without-effect",
     looks_for: "vm.watermark_scale_factor changed to a value that does nothing",
     explain: "watermarks",
     check,
+    cost_if_wrong: "none either way at this value",
 };
 
 /// The kernel's default (mm/page_alloc.c).
 const DEFAULT: u64 = 10;
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let marks = watermarks::of(inputs.snapshot, None)?;
     let scale = marks.scale.filter(|scale| scale.value != DEFAULT && !scale.has_effect)?;
     // Where the default does have an effect, a lower value takes it away, and so does something.
@@ -34,13 +32,12 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     }
     let low: Bytes = marks.nodes.iter().map(|n| n.low).sum();
     let least = bytes_of(scale.crossover.floor() + 1.0).0;
-    let finding = Draft {
+    Some(Draft {
         title: format!(
             "vm.watermark_scale_factor is {}, and below {:.1} it has no effect here",
             scale.value, scale.crossover
         ),
         weight: Weight::Note,
-        group: None,
         effect: format!("none: the gap between watermarks stays {} through vm.min_free_kbytes", scale.gap),
         evidence: vec![
             evidence("vm.watermark_scale_factor", scale.value.to_string(), "/proc/sys/vm/watermark_scale_factor"),
@@ -53,13 +50,12 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
             evidence("kswapd wakes below", low.to_string(), "/proc/zoneinfo low, all zones"),
         ],
         confidence: Confidence::High,
-        already: vec![],
-        cost_if_wrong: "none either way at this value".into(),
-        change: Some(Change {
-            what: format!("back to the default; if a wider gap was wanted, {least} is the least value that makes one"),
-            commands: commands([format!("sysctl -w vm.watermark_scale_factor={DEFAULT}")]),
-            undo: commands([format!("sysctl -w vm.watermark_scale_factor={}", scale.value)]),
-        }),
-    };
-    Some(finding.of(&RULE))
+        change: Some(Change::sysctl(
+            format!("back to the default; if a wider gap was wanted, {least} is the least value that makes one"),
+            "watermark_scale_factor",
+            DEFAULT,
+            scale.value,
+        )),
+        ..Draft::default()
+    })
 }

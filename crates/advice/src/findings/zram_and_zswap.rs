@@ -5,21 +5,19 @@
 
 use ramline_snapshot::swaps::SwapArea;
 
-use super::draft::{Draft, commands};
-use crate::look;
-use crate::text::{evidence, list};
-use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "zram-and-zswap",
     looks_for: "zswap enabled in front of a zram swap area",
     explain: "zram-vs-zswap",
     check,
+    cost_if_wrong: "pages in zswap's pool stay there until they are used; new ones go straight to zram, which has no write-back of cold pages by itself",
 };
 
 const SWITCH: &str = "/sys/module/zswap/parameters/enabled";
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let snapshot = inputs.snapshot;
     let zswap = snapshot.zswap.data().filter(|zswap| zswap.enabled)?;
     let areas = look::areas(snapshot)?;
@@ -30,13 +28,12 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
     let names = list(&zram.iter().map(|area| area.path.clone()).collect::<Vec<String>>());
     let mut grounds = vec![evidence("zswap", zswap_words(zswap), SWITCH)];
     for area in &zram {
-        let value = format!("priority {}, {} of {} used", area.priority, area.used, area.size);
-        grounds.push(evidence(&format!("zram swap area {}", area.path), value, "/proc/swaps"));
+        grounds.put(&format!("zram swap area {}", area.path), look::area_words(area), "/proc/swaps");
     }
     let meminfo = snapshot.meminfo.data();
     let pool = meminfo.and_then(|m| m.zswap.zip(m.zswapped));
     if let Some((pool, stored)) = pool {
-        grounds.push(evidence("in zswap's pool", format!("{stored} kept in {pool}"), "/proc/meminfo Zswapped, Zswap"));
+        grounds.put("in zswap's pool", format!("{stored} kept in {pool}"), "/proc/meminfo Zswapped, Zswap");
     }
     let effect = match pool {
         Some((pool, _)) if pool.0 > 0 => {
@@ -44,26 +41,25 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         }
         _ => format!("every page that zswap turns away is compressed a second time for {names}"),
     };
-    let finding = Draft {
+    Some(Draft {
         title: format!("zswap and zram are both on: pages bound for {names} are compressed twice"),
         weight: Weight::Warning,
-        group: None,
         effect,
         evidence: grounds,
         confidence: Confidence::High,
         already: vec![format!("compressed swap on {names}")],
-        cost_if_wrong: "pages in zswap's pool stay there until they are used; new ones go straight to zram, which has no write-back of cold pages by itself".into(),
-        change: Some(Change {
-            what: if disks.is_empty() {
-                "turns zswap off and leaves zram; to keep it: zswap.enabled=0 on the kernel command line".into()
+        change: Some(Change::echo(
+            if disks.is_empty() {
+                "turns zswap off and leaves zram; to keep it: zswap.enabled=0 on the kernel command line"
             } else {
-                "turns zswap off and leaves zram; with a disk area behind, zswap alone (zram off) is the other good choice".to_owned()
+                "turns zswap off and leaves zram; with a disk area behind, zswap alone (zram off) is the other good choice"
             },
-            commands: commands([format!("echo N > {SWITCH}")]),
-            undo: commands([format!("echo Y > {SWITCH}")]),
-        }),
-    };
-    Some(finding.of(&RULE))
+            SWITCH,
+            "N",
+            "Y",
+        )),
+        ..Draft::default()
+    })
 }
 
 fn zswap_words(zswap: &ramline_snapshot::zswap::Zswap) -> String {

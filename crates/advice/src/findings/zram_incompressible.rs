@@ -5,18 +5,16 @@
 
 use ramline_model::zram::gain;
 use ramline_snapshot::zram::ZramDevice;
-use ramline_units::{Bytes, PageSize};
+use ramline_units::PageSize;
 
-use super::draft::{Draft, commands};
-use crate::look;
-use crate::text::{evidence, percent};
-use crate::{Change, Confidence, Evidence, Finding, Inputs, Rule, Weight};
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "zram-incompressible",
     looks_for: "a zram swap area holding many incompressible pages",
     explain: "zram-ratio",
     check,
+    cost_if_wrong: "the content changes with the load: look again before changing the set-up",
 };
 
 /// Share of incompressible pages from which half the gain of typical content (2:1 to 3:1) is gone.
@@ -25,7 +23,7 @@ const LEAST_SHARE: f64 = 0.3;
 /// Less in RAM than this says nothing about the load.
 const LEAST_RESIDENT: Bytes = Bytes::from_mib(64);
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let page = inputs.snapshot.machine.page_size;
     let areas = look::areas(inputs.snapshot)?;
     let (device, gain, share) = areas.iter().find_map(|area| {
@@ -35,14 +33,13 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         Some((device, gain, share))
     })?;
     let kept_whole = device.mm.as_ref()?.huge_pages?.bytes(page);
-    let finding = Draft {
+    Some(Draft {
         title: format!(
             "{} of the data on {} does not compress: {kept_whole} are kept whole",
             percent(share),
             device.name
         ),
         weight: if share >= 0.5 { Weight::Warning } else { Weight::Note },
-        group: None,
         effect: format!(
             "{} stored take {} of RAM and {} of slot table: {} {}",
             gain.stored,
@@ -54,10 +51,9 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
         evidence: grounds(device, page)?,
         confidence: Confidence::High,
         already: already(device),
-        cost_if_wrong: "the content changes with the load: look again before changing the set-up".into(),
         change: change(device, kept_whole),
-    };
-    Some(finding.of(&RULE))
+        ..Draft::default()
+    })
 }
 
 fn grounds(device: &ZramDevice, page: PageSize) -> Option<Vec<Evidence>> {
@@ -85,12 +81,9 @@ fn backing(device: &ZramDevice) -> Option<&str> {
 /// With a backing device they can be written out; without one, looking closer is the advice.
 fn change(device: &ZramDevice, kept_whole: Bytes) -> Option<Change> {
     let place = backing(device)?;
-    Some(Change {
-        what: format!(
-            "writes the incompressible pages of {} to {place}, which frees up to {kept_whole} of RAM",
-            device.name
-        ),
-        commands: commands([format!("echo huge > /sys/block/{}/writeback", device.name)]),
-        undo: commands(["# none needed: a page that is used again comes back into RAM by itself".into()]),
-    })
+    Some(Change::by(
+        format!("writes the incompressible pages of {} to {place}, which frees up to {kept_whole} of RAM", device.name),
+        [format!("echo huge > /sys/block/{}/writeback", device.name)],
+        ["# none needed: a page that is used again comes back into RAM by itself".into()],
+    ))
 }

@@ -3,26 +3,22 @@
 //! `disksize` is the uncompressed capacity, `mem_limit` caps the compressed RAM. At the cap zram answers writes with an
 //! error; the slot was chosen already, so the kernel does not try the next area. It keeps the page, and scans it again.
 
-use ramline_snapshot::Window;
 use ramline_snapshot::zram::{MmStat, ZramDevice};
-use ramline_units::{Bytes, Limit};
 
-use super::draft::{Draft, commands};
-use crate::look;
-use crate::text::{evidence, percent};
-use crate::{Change, Confidence, Finding, Inputs, Rule, Weight};
+use crate::prelude::*;
 
 pub(super) const RULE: Rule = Rule {
     id: "zram-limit-fails-writes",
     looks_for: "a zram swap area at its memory limit",
     explain: "zram-limit",
     check,
+    cost_if_wrong: "",
 };
 
 /// Share of the limit from which the next burst reaches it.
 const NEAR: f64 = 0.9;
 
-fn check(inputs: &Inputs<'_>) -> Option<Finding> {
+fn check(inputs: &Inputs<'_>) -> Option<Draft> {
     let areas = look::areas(inputs.snapshot)?;
     let (device, mm, limit, failed) = areas.iter().find_map(|area| {
         let device = look::zram_of(inputs.snapshot, area)?;
@@ -46,26 +42,24 @@ fn check(inputs: &Inputs<'_>) -> Option<Finding> {
             percent(share)
         ),
     };
-    let finding = Draft {
+    Some(Draft {
         title,
         weight: if failing.is_some() { Weight::Critical } else { Weight::Warning },
-        group: None,
         effect: effect(device, mm, limit),
         evidence: grounds(inputs, device, mm, limit, failing),
         confidence: Confidence::High,
         already: vec![format!("{} of disksize, of which {} are filled", device.disksize, mm.orig_data_size)],
-        cost_if_wrong: format!(
+        cost_if_wrong: Some(format!(
             "without the limit the pool can grow to {} if nothing more compresses; a disk area behind it catches what is cold",
             device.disksize
-        ),
-        change: Some(Change {
-            what: "lifts the limit (0 is no limit); to keep it: drop zram-resident-limit from zram-generator.conf"
-                .into(),
-            commands: commands([format!("echo 0 > {knob}")]),
-            undo: commands([format!("echo {} > {knob}", limit.0)]),
-        }),
-    };
-    Some(finding.of(&RULE))
+        )),
+        change: Some(Change::by(
+            "lifts the limit (0 is no limit); to keep it: drop zram-resident-limit from zram-generator.conf",
+            [format!("echo 0 > {knob}")],
+            [format!("echo {} > {knob}", limit.0)],
+        )),
+        ..Draft::default()
+    })
 }
 
 fn failed_writes(window: &Window<'_>, name: &str) -> Option<u64> {
@@ -100,10 +94,10 @@ fn grounds(
         ),
     ];
     if let (Some(n), Some(window)) = (failing, inputs.window) {
-        out.push(evidence("failed writes", format!("{n} over {}", window.span), format!("{dir}/io_stat, field 2")));
+        out.put("failed writes", format!("{n} over {}", window.span), format!("{dir}/io_stat, field 2"));
     } else if let Some(io) = device.io.filter(|io| io.failed_writes > 0) {
         let value = format!("{} since the device was made (no rate)", io.failed_writes);
-        out.push(evidence("failed writes", value, format!("{dir}/io_stat, field 2")));
+        out.put("failed writes", value, format!("{dir}/io_stat, field 2"));
     }
     out
 }

@@ -137,7 +137,7 @@ impl Case {
 
     pub fn finding(&self, id: &str) -> Option<Finding> {
         let rule = RULES.iter().find(|rule| rule.id == id).expect("a rule of the table");
-        self.inputs(rule.check)
+        self.inputs(|inputs| rule.finding(inputs))
     }
 }
 

@@ -14,11 +14,8 @@ mod verb;
 mod warm;
 mod watch;
 
-use anyhow::Result;
-use clap::{Args, Subcommand};
-
 use self::verb::CacheVerb;
-use crate::source::Source;
+use crate::prelude::*;
 
 /// Files in the page cache: what is there, taking it out, bringing it in, who uses it and who pushes it out
 #[derive(Debug, Args)]

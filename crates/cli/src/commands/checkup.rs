@@ -2,22 +2,15 @@
 
 mod stages;
 
-use std::path::{Path, PathBuf};
-
-use anyhow::Result;
-use clap::Args;
 use ramline_advice::Weight;
 use ramline_kernel::input;
 use ramline_kernel::output::Output;
 use ramline_view::screen::Compared;
 use ramline_view::text::Style;
-use ramline_view::{CheckupComparison, Mode, SCHEMA_VERSION, Screen};
+use ramline_view::{CheckupComparison, Mode, SCHEMA_VERSION};
 use serde_json::Value;
 
-use crate::exit::{self, Failure};
-use crate::output;
-use crate::place;
-use crate::source::Source;
+use crate::prelude::*;
 use stages::Stages;
 
 /// Look, measure, prove in a sandbox, and say what to do
@@ -76,10 +69,7 @@ impl Checkup {
         let to_stdout = [&html, &json].into_iter().flatten().filter(|output| output.is_stdout()).count();
         anyhow::ensure!(
             to_stdout < 2,
-            Failure::new(
-                exit::USAGE,
-                "--html - and --json - would mix on standard output\n  try: --html report.html --json -"
-            )
+            Failure::usage("--html - and --json - would mix on standard output\n  try: --html report.html --json -")
         );
         let to_stdout = to_stdout > 0;
         let (report, code) = Stages { source, mode, prove: self.prove, dir: self.dir.as_deref() }.report()?;
@@ -121,6 +111,6 @@ fn read(path: &Path) -> Result<Compared> {
             "{} is not a report of a checkup: {e}\n  try: ramline checkup --json old-report.json",
             path.display()
         );
-        Failure::new(exit::USAGE, text)
+        Failure::usage(text)
     })?)
 }

@@ -1,21 +1,11 @@
 //! `ramline explain`: a question, answered with this machine's numbers.
 
-use std::time::Duration;
-
-use anyhow::Result;
-use clap::Args;
 use ramline_advice::{Inputs, Topic, explain, topic_named};
-use ramline_snapshot::Window;
-use ramline_view::Versioned;
 use ramline_view::figure;
 use ramline_view::screen::TopicList;
 
 use crate::commands::show;
-use crate::duration;
-use crate::exit::{self, Failure};
-use crate::output::Format;
-use crate::remembered;
-use crate::source::Source;
+use crate::prelude::*;
 
 /// Answer a question about this machine's memory, in its own numbers
 #[derive(Debug, Args)]
@@ -58,14 +48,14 @@ impl Explain {
         let window = before.as_ref().and_then(|before| Window::new(before, &after).ok());
         let tiers = remembered::tiers(source);
         let inputs = Inputs { snapshot: &after, window, tiers: tiers.as_ref(), runs: &[] };
-        let answer = explain(topic.id, &inputs).map_err(|e| Failure::new(exit::USAGE, e.to_string()))?;
+        let answer = explain(topic.id, &inputs).map_err(|e| Failure::usage(e.to_string()))?;
         let screen = if self.more { ramline_view::screen::explain_more } else { ramline_view::screen::explain };
         self.format.print(&Versioned::new(&answer), |style| screen(&answer, style))?;
         Ok(show::code(&after))
     }
 
     fn number(&self, name: &str, source: &Source) -> Result<u8> {
-        let found = figure::find(name).map_err(|e| Failure::new(exit::USAGE, e.to_string()))?;
+        let found = figure::find(name).map_err(|e| Failure::usage(e.to_string()))?;
         let (before, after) = source.window(found.wants(), self.span)?;
         let window = before.as_ref().and_then(|before| Window::new(before, &after).ok());
         self.format.screen(&found.figure(&after, window.as_ref()))?;

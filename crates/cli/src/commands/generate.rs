@@ -1,16 +1,13 @@
 //! `ramline generate`: what a package installs beside the binary, and the schemas of all documents.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
-use clap::{Args, Subcommand};
+use anyhow::Context;
 use ramline_kernel::output::Format;
 use ramline_view::schema;
 
-use crate::exit::{self, Failure};
-use crate::source::Source;
-use crate::{complete, manual, output, place};
+use crate::prelude::*;
+use crate::{complete, manual};
 
 /// Write the man pages and shell completions of this version, or print the JSON schemas of what it prints
 #[derive(Debug, Args)]
@@ -65,7 +62,7 @@ impl Generate {
                     let (name, names) = (name.escape_debug(), schema::names().collect::<Vec<_>>().join(", "));
                     let text =
                         format!("there is no document '{name}'; there are: {names}\n  try: ramline generate schema");
-                    Failure::new(exit::USAGE, text)
+                    Failure::usage(text)
                 };
                 let document = schema::document(name).ok_or_else(unknown)?;
                 output::json_text(&(serde_json::to_string_pretty(&document)? + "\n"))?;

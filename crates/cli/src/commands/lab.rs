@@ -3,22 +3,14 @@
 mod report;
 mod run;
 
-use std::path::PathBuf;
-
-use anyhow::Result;
-use clap::{Args, Subcommand};
 use ramline_act::{StateDir, recover};
-use ramline_kernel::Root;
 use ramline_lab::experiment::Experiment;
 use ramline_lab::experiments::{EXPERIMENTS, find};
 use ramline_lab::params::Parameter;
 use ramline_lab::store::RunFolder;
 use ramline_view::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption, PastSeries, SCHEMA_VERSION};
 
-use crate::exit::{self, Failure};
-use crate::output::Format;
-use crate::source::Source;
-use crate::state;
+use crate::prelude::*;
 
 /// Prove it: experiments in a sandbox that cannot hurt the machine
 #[derive(Debug, Args)]
@@ -136,7 +128,7 @@ fn known(name: &str) -> Result<&'static Experiment> {
             name.escape_debug(),
             names.join(", ")
         );
-        Failure::new(exit::USAGE, text)
+        Failure::usage(text)
     };
     Ok(find(name).ok_or_else(unknown)?)
 }
@@ -176,10 +168,7 @@ fn folder_of(named: Option<&PathBuf>) -> Result<RunFolder> {
     let found = number.map(made_nth).transpose()?.flatten();
     let none = || {
         let what = format!("there is no series '{}'", ramline_view::escape(&named.to_string_lossy()));
-        Failure::new(
-            exit::USAGE,
-            format!("{what}: neither a number of 'lab list' nor a folder\n  try: ramline lab list"),
-        )
+        Failure::usage(format!("{what}: neither a number of 'lab list' nor a folder\n  try: ramline lab list"))
     };
     Ok(found.ok_or_else(none)?)
 }

@@ -1,17 +1,8 @@
 //! `ramline measure`: what things cost on this machine.
 
-use std::path::PathBuf;
-
-use anyhow::Result;
-use clap::{Args, Subcommand};
-use ramline_kernel::{Root, signals};
 use ramline_measure::tiers::{self, TierOptions};
-use ramline_view::Versioned;
 
-use crate::output::Format;
-use crate::progress::Terminal;
-use crate::source::Source;
-use crate::{consent, exit, remembered, state};
+use crate::prelude::*;
 
 /// Measure what this machine's memory costs
 #[derive(Debug, Args)]

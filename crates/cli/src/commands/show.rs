@@ -7,18 +7,12 @@ mod processes;
 mod tmpfs;
 mod translate;
 
-use anyhow::{Result, ensure};
-use clap::{Args, Subcommand};
 use ramline_gather::Walking;
-use ramline_snapshot::Window;
 use ramline_view::{ShowMemory, ShowPressure, ShowSwap, ShowTiers, ShowZram};
 
 pub use self::common::{Common, code};
-use crate::exit::Failure;
-use crate::looks::Looks;
-use crate::output::{Format, Shown};
-use crate::source::Source;
-use crate::{exit, output, remembered, state, watch};
+use crate::prelude::*;
+use crate::watch;
 
 /// Show where memory is: every byte of MemTotal, what could be freed and at what cost
 #[derive(Debug, Clone, Args)]
@@ -70,7 +64,7 @@ impl Show {
             return Ok(shown.code);
         };
         let both = "--for looks twice and --watch again and again: one of them\n  try: ramline show --watch 2";
-        ensure!(span.is_none(), Failure::new(exit::USAGE, both));
+        ensure!(span.is_none(), Failure::usage(both));
         source.must_be_live("show --watch")?;
         tell_left_behind(source);
         watch::repeat(every, || self.look(&looks))

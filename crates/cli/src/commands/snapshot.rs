@@ -1,16 +1,10 @@
 //! `ramline snapshot`: this machine as data.
 
-use std::path::PathBuf;
-
-use anyhow::Result;
-use clap::Args;
 use ramline_gather::{TOP, capture};
 use ramline_kernel::output::{Tree, is_in_use};
-use ramline_snapshot::{Wanted, redact};
+use ramline_snapshot::redact;
 
-use crate::exit::{self, Failure};
-use crate::output;
-use crate::source::Source;
+use crate::prelude::*;
 
 /// Print what can be seen of this machine as one JSON document
 #[derive(Debug, Args)]
@@ -33,8 +27,7 @@ impl Snapshot {
             Some(dir) => {
                 anyhow::ensure!(
                     dir.as_os_str() != "-",
-                    Failure::new(
-                        exit::USAGE,
+                    Failure::usage(
                         "a tree is a directory and cannot be written to standard output\n  try: ramline snapshot > FILE"
                     )
                 );

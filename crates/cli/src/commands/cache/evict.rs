@@ -1,15 +1,10 @@
 //! `ramline cache evict`.
 
-use std::path::PathBuf;
-
-use anyhow::Result;
-use clap::Args;
-use ramline_kernel::Root;
 use ramline_pagecache::evict::EvictOptions;
 use ramline_pagecache::{Context, evict};
 
 use super::verb::{CacheVerb, Walking, code, named, range, tell};
-use crate::output::Format;
+use crate::prelude::*;
 
 /// Take files out of the page cache, and say why what stays does: dirty, mapped by whom, locked, in memory
 ///

@@ -1,18 +1,11 @@
 //! `ramline cache pin`.
 
-use std::path::PathBuf;
-
-use anyhow::Result;
-use clap::Args;
-use ramline_kernel::Root;
 use ramline_pagecache::{Context, install, pin};
-use ramline_units::Bytes;
-use ramline_view::sheet::Depth;
-use ramline_view::{Versioned, cache};
+use ramline_view::cache;
 
 use super::service::{self, Service};
 use super::verb::{CacheVerb, Walking, code, named, tell};
-use crate::output::{self, Format};
+use crate::prelude::*;
 
 /// Keep files in memory for as long as this runs: locked, whatever becomes of them
 ///

@@ -1,10 +1,9 @@
 //! What `cache trace` and `cache watch` share: the journal around what they make in the kernel.
 
-use anyhow::Result;
 use ramline_act::Run;
-use ramline_kernel::{Cause, KernelError, Root, process};
+use ramline_kernel::{Cause, KernelError};
 
-use crate::state;
+use crate::prelude::*;
 
 /// Runs `work` with a journal; what it makes is removed again, whatever happens.
 ///

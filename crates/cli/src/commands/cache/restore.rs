@@ -1,18 +1,11 @@
 //! `ramline cache restore`.
 
-use std::path::PathBuf;
-
-use anyhow::Result;
-use clap::Args;
-use ramline_kernel::{Root, signals};
 use ramline_pagecache::restore::RestoreOptions;
 use ramline_pagecache::warm::WarmOptions;
 use ramline_pagecache::{Context, restore};
-use ramline_units::Bytes;
 
 use super::verb::{CacheVerb, code, show, tell_beside};
-use crate::output::Format;
-use crate::progress::Terminal;
+use crate::prelude::*;
 
 /// Read a saved hot set into the page cache again: only what is missing, what serves most readers first
 ///

@@ -1,23 +1,17 @@
 //! `ramline cache run`.
 
 use std::ffi::OsString;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use anyhow::Result;
-use clap::Args;
 use ramline_act::{ActError, RunLock};
-use ramline_kernel::{Cause, Root};
+use ramline_kernel::Cause;
 use ramline_pagecache::run;
 use ramline_pagecache::run::RunOptions;
 use ramline_snapshot::cache::Ran;
-use ramline_units::Bytes;
 use ramline_view::text::Style;
-use ramline_view::{Screen, Versioned};
 
 use super::verb::CacheVerb;
-
-use crate::output::Format;
-use crate::state;
+use crate::prelude::*;
 
 /// Run a command (a backup, any big reader) so that what it reads cannot push out what others have in the page cache
 ///

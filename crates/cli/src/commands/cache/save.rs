@@ -1,20 +1,14 @@
 //! `ramline cache save`.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Result;
-use clap::Args;
 use ramline_kernel::output::Output;
-use ramline_kernel::{Root, signals};
 use ramline_pagecache::save::SaveOptions;
 use ramline_pagecache::{Context, SoFar, hotset, install, save};
 
 use super::service::{self, Service};
 use super::verb::{CacheVerb, Walking, code, tell_beside};
-use crate::output::Format;
-use crate::place;
-use crate::progress::Terminal;
+use crate::prelude::*;
 
 /// Save the hot set: which parts of which files are in the page cache now, to be read again after a reboot (cache restore)
 ///

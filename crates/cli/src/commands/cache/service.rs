@@ -1,14 +1,11 @@
 //! Units of systemd for the verbs that have some: install, print, remove.
 
-use std::path::PathBuf;
-
-use anyhow::Result;
 use ramline_act::{Run, RunLock};
-use ramline_kernel::{Root, place, process};
+use ramline_kernel::place;
 use ramline_lab::series::clean_up;
 use ramline_pagecache::install::{self, Unit};
 
-use crate::{exit, output, state};
+use crate::prelude::*;
 
 /// The units of a verb.
 #[derive(Debug)]

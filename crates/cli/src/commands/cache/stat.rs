@@ -1,21 +1,14 @@
 //! `ramline cache stat`.
 
 use std::io::{ErrorKind, Write};
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Result;
-use clap::Args;
-use ramline_kernel::Root;
 use ramline_pagecache::stat::StatOptions;
 use ramline_pagecache::{Context, SoFar, stat};
 use ramline_view::cache::Rows;
-use ramline_view::{Screen, Versioned};
 
 use super::verb::{CacheVerb, Walking, code, named, tell_beside};
-use crate::exit;
-use crate::output::Format;
-use crate::progress::Terminal;
+use crate::prelude::*;
 
 /// How much of files is in the page cache: resident, dirty, evicted; files, whole trees, block devices
 ///

@@ -2,22 +2,14 @@
 
 use std::io::IsTerminal;
 use std::sync::Arc;
-use std::time::Duration;
 
-use anyhow::Result;
-use clap::Args;
-use ramline_kernel::Root;
 use ramline_pagecache::top::TopOptions;
 use ramline_pagecache::walk::WalkOptions;
 use ramline_pagecache::{Context, SoFar, top};
 use ramline_snapshot::cache::Top as Seen;
-use ramline_view::{Screen, Versioned};
 
 use super::verb::{CacheVerb, code, tell_beside};
-use crate::duration;
-use crate::exit;
-use crate::output::Format;
-use crate::progress::Terminal;
+use crate::prelude::*;
 use crate::watch;
 
 /// What fills the page cache of the whole machine: directories, files, who has them open; also files that no process has open

@@ -1,25 +1,16 @@
 //! `ramline cache trace`.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
-use anyhow::{Result, ensure};
-use clap::Args;
-use ramline_kernel::Root;
 use ramline_pagecache::Context;
 use ramline_pagecache::trace::{self, TraceOptions, Whom};
 use ramline_pagecache::walk::WalkOptions;
 use ramline_view::cache::Rows;
-use ramline_view::{Screen, Versioned};
 
 use super::recording::journalled;
 use super::verb::{CacheVerb, code, tell};
-use crate::duration;
-use crate::exit::{Failure, USAGE};
-use crate::output::Format;
-use crate::whom;
+use crate::prelude::*;
 
 /// Count hits, misses, read-ahead and evictions by file and by process, recorded by the kernel while they happen (root)
 ///
@@ -56,7 +47,7 @@ impl CacheVerb for Trace {
     fn run(&self, root: &Root) -> Result<u8> {
         let both =
             "a command is recorded until it ends, so --for has no use with one\n  try: ramline cache trace -- COMMAND";
-        ensure!(self.command.is_empty() || self.time.is_none(), Failure::new(USAGE, both));
+        ensure!(self.command.is_empty() || self.time.is_none(), Failure::usage(both));
         let (whom, lasts) = match self.command.split_first() {
             Some((program, arguments)) => {
                 let mut command = Command::new(program);

@@ -1,18 +1,14 @@
 //! What all verbs of `cache` share: which files, what is told while it goes on, the exit code.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Result;
-use clap::Args;
-use ramline_kernel::{KernelError, Root};
+use ramline_kernel::KernelError;
 use ramline_pagecache::walk::WalkOptions;
 use ramline_pagecache::warm::Progress;
 use ramline_pagecache::{Glob, SoFar};
 use ramline_view::cache;
 
-use crate::exit;
-use crate::progress::Terminal;
+use crate::prelude::*;
 
 /// What a verb does.
 pub(super) trait CacheVerb {

@@ -1,17 +1,10 @@
 //! `ramline cache warm`.
 
-use std::path::PathBuf;
-
-use anyhow::Result;
-use clap::Args;
-use ramline_kernel::{Root, signals};
 use ramline_pagecache::warm::WarmOptions;
 use ramline_pagecache::{Context, warm};
-use ramline_units::Bytes;
 
 use super::verb::{CacheVerb, Walking, code, named, range, show, tell_beside};
-use crate::output::Format;
-use crate::progress::Terminal;
+use crate::prelude::*;
 
 /// Bring files into the page cache: only what is missing, in parallel, within what is available without pushing out what is in use
 ///

@@ -1,20 +1,12 @@
 //! `ramline cache watch`.
 
-use std::path::PathBuf;
-use std::time::Duration;
-
-use anyhow::Result;
-use clap::Args;
-use ramline_kernel::Root;
 use ramline_pagecache::Context;
 use ramline_pagecache::trace::{self, Watching};
 use ramline_view::cache::{self, Rows};
-use ramline_view::{Screen, Versioned};
 
 use super::recording::journalled;
 use super::verb::{CacheVerb, Walking, code, tell};
-use crate::duration;
-use crate::output::Format;
+use crate::prelude::*;
 
 /// How much of files is in the page cache over time, and who took them out: for which file, by age (DAMON), or on request (root)
 ///

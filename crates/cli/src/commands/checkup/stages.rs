@@ -2,33 +2,25 @@
 
 mod proof;
 
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use anyhow::Result;
 use ramline_act::{ActError, RunLock};
 use ramline_advice::{Inputs, findings, not_looked, with_findings};
 use ramline_evidence::{RunRecord, TierReport};
 use ramline_gather::Walking;
-use ramline_kernel::{Root, process, signals};
 use ramline_measure::tiers::{TierOptions, TiersError, measure};
 use ramline_model::costs::CostRatio;
 use ramline_model::ledger::Ledger;
 use ramline_model::{pressure, swap, tiers, tmpfs, verdict, watermarks, zram};
 use ramline_sandbox::progress::Progress;
-use ramline_snapshot::{Snapshot, Wanted, Window};
-use ramline_units::{Bytes, Nanos};
+use ramline_snapshot::Snapshot;
 use ramline_view::measured::priced;
 use ramline_view::{
     CheckupCost, CheckupReport, Drift, Mode, ProofTable, SCHEMA_VERSION, Skipped, UnseenSection, WhoUses,
 };
 
 use crate::commands::show;
-use crate::exit::{self, Failure};
-use crate::progress::Terminal;
-use crate::remembered;
-use crate::source::Source;
-use crate::state;
+use crate::prelude::*;
 
 /// Rates come from a window of this length, before our own measuring moves the counters.
 const WINDOW: Duration = Duration::from_secs(2);

@@ -1,22 +1,17 @@
 //! A series from its records: as text, JSON, CSV and a page.
 
-use std::path::Path;
-
-use anyhow::Result;
 use ramline_evidence::knee::Knee;
 use ramline_evidence::{RunRecord, SeriesTable, SeriesVersus, together};
 use ramline_kernel::output::Output;
 use ramline_lab::experiments::find;
 use ramline_lab::store::RunFolder;
+use ramline_view::ProofTable;
 use ramline_view::html::{Reading, SeriesPage};
 use ramline_view::screen::{self, ReadPaths};
-use ramline_view::sheet::{Depth, Sheet};
-use ramline_view::{ProofTable, Versioned};
+use ramline_view::sheet::Sheet;
 use serde::Serialize;
 
-use crate::exit::{self, Failure};
-use crate::output::{self, Format};
-use crate::place;
+use crate::prelude::*;
 
 /// A series, studied the way that fits its experiment.
 enum Shown {
@@ -174,7 +169,7 @@ pub fn compare(first: &RunFolder, second: &RunFolder, format: Format, html: Opti
     if first.experiment != second.experiment {
         let what = format!("a series of {} cannot be compared with one of {}", first.experiment, second.experiment);
         let hint = format!("ramline lab list; both must be of {}", first.experiment);
-        return Err(Failure::new(exit::USAGE, format!("{what}\n  try: {hint}")).into());
+        return Err(Failure::usage(format!("{what}\n  try: {hint}")).into());
     }
     let versus = SeriesVersus::of(&first, &second);
     let sheet = screen::versus_sheet(&versus);

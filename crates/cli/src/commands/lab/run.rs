@@ -1,10 +1,6 @@
 //! `ramline lab run EXPERIMENT` and `ramline lab resume`: one subcommand an experiment, its options from its table.
 
-use std::path::PathBuf;
-
-use anyhow::Result;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
-use ramline_kernel::{Root, process, signals};
+use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 use ramline_lab::experiment::{Experiment, PlannedSeries};
 use ramline_lab::experiments::{EXPERIMENTS, find};
 use ramline_lab::params::{Parameter, ParameterKind as Kind, Params};
@@ -12,10 +8,7 @@ use ramline_lab::series::{self, Consent, Env, Order};
 use ramline_lab::store::RunFolder;
 
 use super::{folder_of, known, report};
-use crate::exit::{self, Failure};
-use crate::output::Format;
-use crate::progress::Terminal;
-use crate::{consent, state};
+use crate::prelude::*;
 
 /// Run an experiment
 #[derive(Debug, Args)]
@@ -160,7 +153,7 @@ impl Run {
     /// As the lab refuses, fails or is interrupted.
     pub fn run(&self) -> Result<u8> {
         let experiment = known(&self.chosen.name)?;
-        let how = self.chosen.how.as_ref().ok_or_else(|| Failure::new(exit::USAGE, "no options were read"))?;
+        let how = self.chosen.how.as_ref().ok_or_else(|| Failure::usage("no options were read"))?;
         go(experiment, &self.chosen.params, None, how)
     }
 }

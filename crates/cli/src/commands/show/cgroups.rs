@@ -1,17 +1,11 @@
 //! `ramline show cgroups`.
 
-use anyhow::Result;
-use clap::Args;
 use ramline_gather::Walking;
 use ramline_model::groups::{Selection, Sort};
-use ramline_snapshot::Window;
-use ramline_view::{Screen, ShowCgroups};
+use ramline_view::ShowCgroups;
 
 use super::common::{Common, code};
-use crate::choice::{Choice, choices};
-use crate::exit;
-use crate::looks::Looks;
-use crate::output::Shown;
+use crate::prelude::*;
 
 /// The tree of memory control groups: where each one's charge goes, and what could be reclaimed
 #[derive(Debug, Clone, Args)]
@@ -65,8 +59,9 @@ impl Cgroups {
             Selection { sort: self.sort.0, top: (!self.all).then_some(self.top), depth: self.depth, flat: self.flat };
         let shown = match &self.group {
             None => ShowCgroups::new(&seen, window.as_ref(), selection),
-            Some(name) => ShowCgroups::one(&seen, window.as_ref(), selection, name)
-                .map_err(|e| exit::Failure::new(exit::USAGE, e.to_string()))?,
+            Some(name) => {
+                ShowCgroups::one(&seen, window.as_ref(), selection, name).map_err(|e| Failure::usage(e.to_string()))?
+            }
         };
         common.format().shown(&shown, code(&seen), |style| shown.text(style))
     }

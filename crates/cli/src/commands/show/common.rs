@@ -1,16 +1,9 @@
 //! What every screen of `show` takes.
 
-use std::time::Duration;
-
-use anyhow::Result;
-use clap::Args;
 use ramline_snapshot::Snapshot;
-use ramline_view::Screen;
-use ramline_view::sheet::Depth;
 use serde::Serialize;
 
-use crate::output::{Format, Shown};
-use crate::{duration, exit};
+use crate::prelude::*;
 
 /// What every screen takes.
 #[derive(Debug, Clone, Copy, Args)]

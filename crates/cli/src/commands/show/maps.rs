@@ -1,20 +1,12 @@
 //! `ramline show maps`.
 
-use std::time::Duration;
-
-use anyhow::{Result, ensure};
-use clap::Args;
 use ramline_gather::maps::{self, Request, Target};
-use ramline_kernel::Root;
 use ramline_measure::reread;
 use ramline_model::maps::{Mapped, MapsOptions, Sort, readable};
-use ramline_view::{Screen, ShowMaps};
+use ramline_view::ShowMaps;
 
 use super::common::Common;
-use crate::choice::{Choice, choices};
-use crate::looks::Looks;
-use crate::output::Shown;
-use crate::{duration, exit, whom};
+use crate::prelude::*;
 
 /// Mapped files by address range: code apart from data, who shares them, what re-reading them would cost
 ///
@@ -73,7 +65,7 @@ impl Maps {
         let source = looks.source;
         let why =
             "a snapshot holds no mappings: reading them is too dear to do unasked\n  try: ramline show maps --json";
-        ensure!(source.file.is_none(), exit::Failure::new(exit::USAGE, format!("--snapshot: {why}")));
+        ensure!(source.file.is_none(), Failure::usage(format!("--snapshot: {why}")));
         let root = source.kernel_root()?;
         let seen = maps::read(&root, &self.request(&root)?)?;
         let mapped = Mapped::of(&seen, &self.options());

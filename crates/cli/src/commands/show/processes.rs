@@ -1,22 +1,12 @@
 //! `ramline show processes`.
 
-use std::time::Duration;
-
-use anyhow::Result;
-use clap::Args;
 use ramline_gather::Walking;
 use ramline_gather::processes::command_line;
 use ramline_model::processes::{By, Filter};
-use ramline_snapshot::Window;
-use ramline_units::Nanos;
-use ramline_view::sheet::Depth;
-use ramline_view::{Screen, ShowProcesses, SortBy};
+use ramline_view::{ShowProcesses, SortBy};
 
 use super::common::{Common, code};
-use crate::choice::{Choice, choices};
-use crate::looks::Looks;
-use crate::output::Shown;
-use crate::{duration, exit};
+use crate::prelude::*;
 
 /// Who uses memory: by program, user, control group; page tables are walked only within a budget
 #[derive(Debug, Clone, Args)]

@@ -1,14 +1,9 @@
 //! `ramline show tmpfs`.
 
-use anyhow::Result;
-use clap::Args;
-use ramline_snapshot::Wanted;
-use ramline_view::{Screen, ShowTmpfs, TmpfsBy, TmpfsOptions};
+use ramline_view::{ShowTmpfs, TmpfsBy, TmpfsOptions};
 
 use super::common::{Common, code};
-use crate::choice::{Choice, choices};
-use crate::looks::Looks;
-use crate::output::Shown;
+use crate::prelude::*;
 
 /// File systems in RAM, shared memory by kind and owner, and what would fit into a tmpfs
 #[derive(Debug, Clone, Args)]

@@ -1,15 +1,10 @@
 //! `ramline show translate`.
 
-use anyhow::Result;
-use clap::Args;
-use ramline_snapshot::Wanted;
-use ramline_view::{Screen, ShowTranslate};
+use ramline_view::ShowTranslate;
 
 use super::common::{Common, code};
-use crate::exit;
 use crate::installed;
-use crate::looks::Looks;
-use crate::output::Shown;
+use crate::prelude::*;
 
 /// What free, top, htop, btop, sar, docker, kubectl and others would call "used" here, and why
 #[derive(Debug, Clone, Args)]
@@ -35,7 +30,7 @@ impl Translate {
             let text = format!(
                 "--cgroup {path}: no such control group, or nothing to read in it\n  try: ramline show cgroups"
             );
-            return Err(exit::Failure::new(exit::USAGE, text).into());
+            return Err(Failure::usage(text).into());
         }
         common.format().shown(&shown, code(&seen), |style| shown.text(style))
     }

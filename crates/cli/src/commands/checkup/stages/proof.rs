@@ -2,12 +2,10 @@
 //!
 //! What it is not: as patient as `lab run`. A busy machine gives a doubtful proof and not none: the doubt stands beside it.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use anyhow::Result;
 use ramline_act::{ActError, RunLock};
 use ramline_gather::quiet;
-use ramline_kernel::{Root, signals};
 use ramline_lab::experiments::code_plus_data;
 use ramline_lab::experiments::code_plus_data::plan::CodePlusDataPlan;
 use ramline_lab::experiments::code_plus_data::settings::Settings;
@@ -15,12 +13,10 @@ use ramline_lab::series::{Consent, Env};
 use ramline_sandbox::requirements::BUSY_LIMIT;
 use ramline_sandbox::{LabError, arm};
 use ramline_snapshot::Snapshot;
-use ramline_units::Bytes;
 use ramline_view::Mode;
 
 use super::{Done, Stages, left, say, stop_if_interrupted};
-use crate::progress::Terminal;
-use crate::state;
+use crate::prelude::*;
 
 /// Its name among what was skipped.
 pub const WHAT: &str = "the proof in a sandbox";
