@@ -14,6 +14,7 @@ pub mod schema;
 pub mod screen;
 mod show;
 mod shown;
+mod tune;
 mod who;
 
 pub use lab_lists::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption, PastSeries};
@@ -29,4 +30,5 @@ pub use show::{
     ShowZram, SortBy, TmpfsBy, TmpfsOptions,
 };
 pub use shown::Screen;
+pub use tune::TunePlan;
 pub use who::{GroupUse, ProgramUse, WhoUses};
