@@ -4,7 +4,7 @@
 //! confidence, then by the order of the table. When no rule fires, that is a finding too: `nothing-to-change` says what
 //! was looked at and what could not be seen.
 
-mod dirty_limits_in_seconds;
+pub(crate) mod dirty_limits_in_seconds;
 mod group_at_limit_loses_cache;
 mod huge_pages_unused;
 mod kernel_memory_growing;
@@ -14,7 +14,7 @@ mod needs;
 mod no_swap_and_refaults;
 mod nothing_to_change;
 mod other_evictor;
-mod page_cluster_against_hits;
+pub(crate) mod page_cluster_against_hits;
 mod page_tables_out_of_proportion;
 mod process_swap_hot;
 mod read_ahead_amplifies_faults;

@@ -22,6 +22,7 @@ mod finding;
 mod findings;
 mod headline;
 mod look;
+pub mod planning;
 mod prelude;
 mod text;
 

@@ -32,6 +32,7 @@ pub enum Command {
     Measure(commands::measure::Measure),
     Cache(commands::cache::Cache),
     Lab(commands::lab::Lab),
+    Tune(commands::tune::Tune),
     Snapshot(commands::snapshot::Snapshot),
     Generate(commands::generate::Generate),
 }

@@ -137,6 +137,21 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
     ),
     ("cache watch", &[("sudo ramline cache watch --for 60 /var/lib/mysql", "what pushes these files out")]),
     (
+        "tune",
+        &[
+            ("ramline tune plan", "what to change and what to keep, and why"),
+            ("ramline tune plan zram --goal capacity", "zram for the most data in RAM"),
+        ],
+    ),
+    (
+        "tune plan",
+        &[
+            ("ramline tune plan vm --for 10", "rates over 10 s"),
+            ("ramline tune plan zram swap --all", "each step, and the same as commands"),
+            ("ramline tune plan --runtime-only --json", "for this boot alone, as data"),
+        ],
+    ),
+    (
         "lab",
         &[
             ("ramline lab list", "the experiments"),

@@ -31,4 +31,4 @@ pub mod quiet;
 pub mod requests;
 mod sections;
 
-pub use sections::{Meta, TOP, Walking, capture, evictors, gather, gather_walking};
+pub use sections::{Meta, TOP, Walking, capture, evictors, gather, gather_walking, set_up};

@@ -16,6 +16,7 @@ mod meta;
 mod mounts;
 mod processes;
 mod reader;
+mod set_up;
 mod shmem;
 mod zram;
 
@@ -38,6 +39,7 @@ pub use capture::TOP;
 pub use meta::Meta;
 pub use processes::Walking;
 use reader::Reader;
+pub use set_up::set_up;
 
 /// Reads the wanted sections. Never fails: what cannot be seen says so in its section.
 #[must_use]

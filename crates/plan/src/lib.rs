@@ -18,4 +18,4 @@ mod zram;
 
 pub use outline::{Decision, Goal, Plan, PlanLine, Reason, Topic};
 pub use step::{ServiceVerb, Step};
-pub use zram::{ZramSetUp, with_generator, without_generator};
+pub use zram::{GENERATOR_CONF, ZramSetUp, for_this_boot, with_generator, without_generator};

@@ -70,6 +70,19 @@ pub enum Step {
         /// Its value afterwards.
         after: String,
     },
+    /// A knob that makes another one 0 when it is set, as `dirty_bytes` does `dirty_ratio`: undone by setting the one that was in force.
+    SetOneOf {
+        /// The file.
+        path: String,
+        /// Its value when the plan was made: 0 where the other one was in force.
+        before: String,
+        /// Its value afterwards.
+        after: String,
+        /// The file of the other knob.
+        other: String,
+        /// Its value when the plan was made.
+        other_before: String,
+    },
     /// A kernel module that is not loaded yet.
     LoadModule {
         /// Its name.
@@ -100,10 +113,15 @@ pub enum Step {
     SizeZram {
         /// `zram0`.
         device: String,
-        /// Its compressor.
-        algorithm: String,
+        /// Its compressor; `None` leaves it to the kernel.
+        algorithm: Option<String>,
         /// Its size, uncompressed.
         size: Bytes,
+    },
+    /// A swap header on a zram device; it goes with the device.
+    FormatZram {
+        /// `zram0`.
+        device: String,
     },
     /// systemd reads its units again. Stands before and behind edits of units: harmless twice, needed once in either direction.
     ReloadUnits,
@@ -137,11 +155,11 @@ impl Step {
             Step::EditFile { path, .. } => format!("file {path}"),
             Step::MakeDirectory { path } => format!("directory {path}"),
             Step::Link { path, .. } => format!("link {path}"),
-            Step::SetKnob { path, .. } => format!("knob {path}"),
+            Step::SetKnob { path, .. } | Step::SetOneOf { path, .. } => format!("knob {path}"),
             Step::LoadModule { name } => format!("module {name}"),
             Step::MakeSwapFile { path, .. } => format!("swap file {path}"),
             Step::SwapOn { path, .. } | Step::SwapOff { path, .. } => format!("swap area {path}"),
-            Step::SizeZram { device, .. } => format!("zram device {device}"),
+            Step::SizeZram { device, .. } | Step::FormatZram { device } => format!("zram device {device}"),
             Step::ReloadUnits => "units of systemd".to_owned(),
             Step::ReloadRules => "rules of udev".to_owned(),
             Step::Service { unit, .. } => format!("unit {unit}"),
@@ -171,11 +189,17 @@ impl Step {
             Step::Link { path, after: Some(after), .. } => format!("link {path} -> {after}"),
             Step::Link { path, after: None, .. } => format!("unlink {path}"),
             Step::SetKnob { path, before, after } => format!("write {path}: {before} -> {after}"),
+            Step::SetOneOf { path, before, after, other, other_before } => {
+                format!("write {path}: {before} -> {after} ({other}: {other_before} -> 0)")
+            }
             Step::LoadModule { name } => format!("load module {name}"),
             Step::MakeSwapFile { path, size } => format!("create swap file {path} of {size}"),
             Step::SwapOn { path, priority } => format!("swapon {path}{}", priority_words(*priority)),
             Step::SwapOff { path, .. } => format!("swapoff {path}"),
-            Step::SizeZram { device, algorithm, size } => format!("size {device}: {size}, {algorithm}"),
+            Step::SizeZram { device, algorithm, size } => {
+                format!("size {device}: {size}, {}", algorithm.as_deref().unwrap_or("the kernel's own algorithm"))
+            }
+            Step::FormatZram { device } => format!("mkswap /dev/{device}"),
             Step::ReloadUnits => "reload units of systemd".to_owned(),
             Step::ReloadRules => "reload rules of udev".to_owned(),
             Step::Service { unit, verb } => format!("{} {unit}", verb.word()),
@@ -198,7 +222,9 @@ impl Step {
             }
             Step::MakeDirectory { path } => vec![format!("mkdir {}", quoted(path))],
             Step::Link { path, after: Some(after), .. } => vec![format!("ln -sfn {} {}", quoted(after), quoted(path))],
-            Step::SetKnob { path, after, .. } => vec![format!("echo {} > {}", quoted(after), quoted(path))],
+            Step::SetKnob { path, after, .. } | Step::SetOneOf { path, after, .. } => {
+                vec![format!("echo {} > {}", quoted(after), quoted(path))]
+            }
             Step::LoadModule { name } => vec![format!("modprobe {}", quoted(name))],
             Step::MakeSwapFile { path, size } => vec![
                 format!("dd if=/dev/zero of={} bs=1M count={}", quoted(path), size.0 / (1 << 20)),
@@ -209,10 +235,11 @@ impl Step {
                 vec![format!("swapon {priority}{}", quoted(path))]
             }
             Step::SwapOff { path, .. } => vec![format!("swapoff {}", quoted(path))],
-            Step::SizeZram { device, algorithm, size } => vec![
-                format!("echo {algorithm} > /sys/block/{device}/comp_algorithm"),
-                format!("echo {} > /sys/block/{device}/disksize", size.0),
-            ],
+            Step::SizeZram { device, algorithm, size } => {
+                let chosen = algorithm.iter().map(|name| format!("echo {name} > /sys/block/{device}/comp_algorithm"));
+                chosen.chain([format!("echo {} > /sys/block/{device}/disksize", size.0)]).collect()
+            }
+            Step::FormatZram { device } => vec![format!("mkswap /dev/{device}")],
             Step::ReloadUnits => vec!["systemctl daemon-reload".to_owned()],
             Step::ReloadRules => vec!["udevadm control --reload".to_owned()],
             Step::Service { unit, verb } => vec![format!("systemctl {} {}", verb.word(), quoted(unit))],

@@ -14,8 +14,8 @@ use crate::{ServiceVerb, Step};
 pub struct ZramSetUp {
     /// Its number.
     pub number: u32,
-    /// Its compressor.
-    pub algorithm: String,
+    /// Its compressor; `None` leaves it to the kernel.
+    pub algorithm: Option<String>,
     /// Its size, uncompressed.
     pub size: Bytes,
     /// Its priority among the swap areas.
@@ -36,7 +36,10 @@ const UNITS: &str = "/etc/systemd/system";
 pub fn with_generator(set_up: &ZramSetUp, conf: Option<&str>) -> Result<Vec<Step>, LeftAlone> {
     let section = format!("zram{}", set_up.number);
     let (size, priority) = (format!("{}", set_up.size.0.div_ceil(1 << 20)), set_up.priority.to_string());
-    let keys = [("zram-size", &*size), ("compression-algorithm", &*set_up.algorithm), ("swap-priority", &*priority)];
+    let mut keys = vec![("zram-size", &*size), ("swap-priority", &*priority)];
+    if let Some(algorithm) = &set_up.algorithm {
+        keys.insert(1, ("compression-algorithm", algorithm));
+    }
     let after = ini::set(conf, &section, &keys)?;
     Ok(vec![
         Step::ReloadUnits,
@@ -54,9 +57,10 @@ pub fn without_generator(set_up: &ZramSetUp, loaded: bool) -> Vec<Step> {
     let device = format!("zram{number}");
     let unit = format!("ramline-{device}.service");
     let file = |path: &str, text: String| Step::EditFile { path: path.into(), before: None, after: Some(text) };
+    let chosen = algorithm.as_ref().map_or(String::new(), |name| format!("ATTR{{comp_algorithm}}=\"{name}\", "));
     let rule = format!(
         "{OWN}ACTION==\"add|change\", SUBSYSTEM==\"block\", KERNEL==\"{device}\", ATTR{{initstate}}==\"0\", \
-         ATTR{{comp_algorithm}}=\"{algorithm}\", ATTR{{disksize}}=\"{}\", TAG+=\"systemd\"\n",
+         {chosen}ATTR{{disksize}}=\"{}\", TAG+=\"systemd\"\n",
         size.0
     );
     let service = format!(
@@ -87,12 +91,27 @@ pub fn without_generator(set_up: &ZramSetUp, loaded: bool) -> Vec<Step> {
     steps
 }
 
+/// Steps for this boot alone, without a file: the device is sized, formatted and switched on.
+#[must_use]
+pub fn for_this_boot(set_up: &ZramSetUp, loaded: bool) -> Vec<Step> {
+    let ZramSetUp { number, algorithm, size, priority } = set_up;
+    let device = format!("zram{number}");
+    let mut steps = Vec::new();
+    if !loaded {
+        steps.push(Step::LoadModule { name: "zram".into() });
+    }
+    steps.push(Step::SizeZram { device: device.clone(), algorithm: algorithm.clone(), size: *size });
+    steps.push(Step::FormatZram { device: device.clone() });
+    steps.push(Step::SwapOn { path: format!("/dev/{device}"), priority: Some(*priority) });
+    steps
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn set_up() -> ZramSetUp {
-        ZramSetUp { number: 0, algorithm: "zstd".into(), size: Bytes::from_mib(512), priority: 100 }
+        ZramSetUp { number: 0, algorithm: Some("zstd".into()), size: Bytes::from_mib(512), priority: 100 }
     }
 
     #[test]
@@ -105,6 +124,25 @@ mod tests {
         let rule = rule.unwrap();
         assert!(rule.find("comp_algorithm").unwrap() < rule.find("disksize").unwrap());
         assert!(rule.contains("ATTR{disksize}=\"536870912\""), "{rule}");
+    }
+
+    #[test]
+    fn an_algorithm_left_to_the_kernel_is_named_nowhere() {
+        let kernels = ZramSetUp { algorithm: None, ..set_up() };
+        for steps in [without_generator(&kernels, true), with_generator(&kernels, None).unwrap()] {
+            assert!(!format!("{steps:?}").contains("algorithm ="), "{steps:?}");
+            assert!(!format!("{steps:?}").contains("comp_algorithm"), "{steps:?}");
+        }
+        let lines: Vec<String> = for_this_boot(&kernels, false).iter().map(Step::line).collect();
+        assert_eq!(
+            lines,
+            [
+                "load module zram",
+                "size zram0: 512.0 MiB, the kernel's own algorithm",
+                "mkswap /dev/zram0",
+                "swapon /dev/zram0 at priority 100"
+            ]
+        );
     }
 
     #[test]

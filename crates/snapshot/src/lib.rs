@@ -38,6 +38,7 @@ pub mod pressure;
 pub mod processes;
 mod redact;
 mod seen;
+pub mod setup;
 pub mod shmem;
 pub mod slab;
 mod snapshot;

@@ -15,6 +15,7 @@ pub mod schema;
 pub mod screen;
 mod show;
 mod shown;
+mod tune;
 mod who;
 
 pub use lab_lists::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption, PastSeries};
@@ -30,4 +31,5 @@ pub use show::{
     ShowZram, SortBy, TmpfsBy, TmpfsOptions,
 };
 pub use shown::Screen;
+pub use tune::TunePlan;
 pub use who::{GroupUse, ProgramUse, WhoUses};

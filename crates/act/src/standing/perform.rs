@@ -38,7 +38,7 @@ pub fn perform(root: &Root, step: &Step, written: &mut Written) -> Done {
                 .and_then(|()| sync_parent(&path))
         }
         Step::Link { path, after, .. } => link(root, path, after.as_deref()),
-        Step::SetKnob { path, after, .. } => knob(root, path, after),
+        Step::SetKnob { path, after, .. } | Step::SetOneOf { path, after, .. } => knob(root, path, after),
         Step::MakeSwapFile { path, size } => {
             let path = root.path(path);
             // Only what a crash has left half-made is there by now.
@@ -63,10 +63,16 @@ pub fn perform(root: &Root, step: &Step, written: &mut Written) -> Done {
             let device = zram_device(root, device)?;
             // The rule of udev may have been quicker.
             if device.disksize()?.0 == 0 {
-                device.set_algorithm(algorithm)?;
+                if let Some(name) = algorithm {
+                    device.set_algorithm(name)?;
+                }
                 device.set_disksize(*size)?;
             }
             settle();
+            Ok(())
+        }
+        Step::FormatZram { device } => {
+            swap::make(zram_device(root, device)?.node(), process::page_size())?;
             Ok(())
         }
         Step::ReloadUnits => reload_units(root),
@@ -91,6 +97,11 @@ pub fn reverse(root: &Root, step: &Step, image: Option<FileImage>, written: &mut
         }
         Step::Link { path, before, .. } => link(root, path, before.as_deref()),
         Step::SetKnob { path, before, .. } => knob(root, path, before),
+        // The kernel takes no 0 for the one; setting the other makes it 0.
+        Step::SetOneOf { path, before, other, other_before, .. } => match before.as_str() {
+            "0" => knob(root, other, other_before),
+            _ => knob(root, path, before),
+        },
         Step::MakeSwapFile { path, .. } => {
             let path = root.path(path);
             if swap::is_on(root, &path)? {
@@ -118,6 +129,8 @@ pub fn reverse(root: &Root, step: &Step, image: Option<FileImage>, written: &mut
             }
             device.reset()
         }
+        // The header goes with the device.
+        Step::FormatZram { .. } => Ok(()),
         Step::ReloadUnits => reload_units(root),
         Step::ReloadRules => reload_rules(root),
         Step::Service { unit, verb } => service::call("systemctl", &[verb.reversed().word(), "--", unit]),

@@ -59,13 +59,15 @@ pub fn probe(root: &Root, step: &Step) -> Result<StepState, KernelError> {
             let words = target.clone().map_or("gone".to_owned(), |target| format!("a link to {target}"));
             either(&target, before, after, &words)
         }
-        Step::SetKnob { path, before, after } => match read_knob(&root.path(path)) {
-            None => StepState::Other("not there".to_owned()),
-            Some(now) => {
-                let words = now.clone();
-                either(&now, before, after, &words)
+        Step::SetKnob { path, before, after } | Step::SetOneOf { path, before, after, .. } => {
+            match read_knob(&root.path(path)) {
+                None => StepState::Other("not there".to_owned()),
+                Some(now) => {
+                    let words = now.clone();
+                    either(&now, before, after, &words)
+                }
             }
-        },
+        }
         Step::LoadModule { name } => which(root.path("/sys/module").join(name).is_dir()),
         Step::MakeSwapFile { path, size } => swap_file(&root.path(path), *size)?,
         Step::SwapOn { path, priority } => area(root, path, *priority)?,
@@ -78,10 +80,17 @@ pub fn probe(root: &Root, step: &Step) -> Result<StepState, KernelError> {
             Some(device) if !device.exists() => StepState::Before,
             Some(device) => match device.disksize()? {
                 now if now.0 == 0 => StepState::Before,
-                now if now == *size && device.algorithms()?.first() == Some(algorithm) => StepState::After,
+                now if now == *size && (algorithm.is_none() || device.algorithms()?.first() == algorithm.as_ref()) => {
+                    StepState::After
+                }
                 now => StepState::Other(format!("a device of {now}")),
             },
         },
+        Step::FormatZram { device } => {
+            let node = Path::new("/dev").join(device);
+            let made = root.is_live() && swap::label(&node, process::page_size()).is_ok_and(|label| label.is_some());
+            which(made)
+        }
         Step::ReloadUnits | Step::ReloadRules => StepState::None,
         // Nothing of a captured tree is active.
         Step::Service { unit, verb } => {

@@ -82,7 +82,7 @@ fn request(steps: Vec<Step>) -> Request {
 
 fn zram() -> Vec<Step> {
     without_generator(
-        &ZramSetUp { number: 0, algorithm: "lz4".into(), size: Bytes::from_mib(64), priority: 100 },
+        &ZramSetUp { number: 0, algorithm: Some("lz4".into()), size: Bytes::from_mib(64), priority: 100 },
         false,
     )
 }
@@ -202,6 +202,9 @@ fn from_every_moment_a_kill_may_leave_a_change_is_finished_and_undone() {
 }
 
 fn with_generator_steps() -> Vec<Step> {
-    with_generator(&ZramSetUp { number: 1, algorithm: "zstd".into(), size: Bytes::from_mib(64), priority: 100 }, None)
-        .unwrap()
+    with_generator(
+        &ZramSetUp { number: 1, algorithm: Some("zstd".into()), size: Bytes::from_mib(64), priority: 100 },
+        None,
+    )
+    .unwrap()
 }

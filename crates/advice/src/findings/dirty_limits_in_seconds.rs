@@ -28,17 +28,17 @@ pub(super) const RULE: Rule = Rule {
 
 /// The kernel's default of `dirty_expire_centisecs`, in seconds; also taken where it is set lower, since that makes the
 /// writing begin sooner and the disk no slower.
-const EXPIRE_S: f64 = 30.0;
+pub(crate) const EXPIRE_S: f64 = 30.0;
 /// The fastest of its passes may be so many times the slowest.
 const SPREAD: f64 = 1.5;
 /// The limit advised: what the disk writes between two wake-ups of the flusher (`dirty_writeback_centisecs`, 5 s).
-const ADVISED_S: f64 = 5.0;
+pub(crate) const ADVISED_S: f64 = 5.0;
 
 /// The measurement it rests on.
 const TIER: &str = "disk:/";
 
 /// Why it cannot look, where it needs a measurement that is missing or not to be trusted.
-pub(super) fn missing(inputs: &Inputs<'_>) -> Option<String> {
+pub(crate) fn missing(inputs: &Inputs<'_>) -> Option<String> {
     let Some(tiers) = inputs.tiers else { return Some("the speed of the disk was not measured".to_owned()) };
     let Some(throughput) = tiers.tier(TIER).and_then(|tier| tier.throughput.as_ref()) else {
         return Some("the speed of the root disk was not measured".to_owned());
@@ -96,14 +96,14 @@ fn check(inputs: &Inputs<'_>) -> Option<Draft> {
 }
 
 /// How fast data gets to the disk, and how that is known.
-struct Pace {
-    per_second: f64,
-    grounds: Evidence,
+pub(crate) struct Pace {
+    pub per_second: f64,
+    pub grounds: Evidence,
     /// Writers are being held back: it is what the disks do now.
-    held_back: bool,
+    pub held_back: bool,
 }
 
-fn pace(inputs: &Inputs<'_>) -> Option<Pace> {
+pub(crate) fn pace(inputs: &Inputs<'_>) -> Option<Pace> {
     if let Some(per_second) = inputs.window.as_ref().and_then(written_while_held_back) {
         let value = format!("{}/s, while writers wait", bytes_of(per_second));
         let grounds = evidence("written to the disks now", value, "/proc/vmstat nr_written");

@@ -21,7 +21,7 @@ pub(super) const RULE: Rule = Rule {
 
 /// Fewer pages a second than this are no load: 100 pages of 4 KiB are 0.4 MiB/s, and at 10 us each 0.1 % of the time. Over the
 /// two seconds of a checkup they also make the ratio certain to 4 points.
-const LEAST_PAGES: f64 = 100.0;
+pub(crate) const LEAST_PAGES: f64 = 100.0;
 /// What a fault costs besides fetching the page: entry, lookup, mapping. About 1 us on machines of the last ten years.
 const FAULT_NS: f64 = 1000.0;
 /// Where nothing was measured: a flash read takes 80 us, one page more 8 us; a seek 8 ms, one page more 40 us. Of a disk that says
@@ -92,14 +92,14 @@ fn pages(page_cluster: i64) -> String {
 }
 
 /// Pages read ahead per second, and the share of them that was used.
-fn hits(window: &Window<'_>) -> Option<(f64, f64)> {
+pub(crate) fn hits(window: &Window<'_>) -> Option<(f64, f64)> {
     let ahead = window.per_second(|s| s.vmstat.data()?.swap_ra)?;
     let hit = window.per_second(|s| s.vmstat.data()?.swap_ra_hit)?;
     (ahead > 0.0).then(|| (ahead, (hit / ahead).min(1.0)))
 }
 
 /// The hit ratio from which reading ahead pays on this area, and what that rests on.
-fn break_even(inputs: &Inputs<'_>, area: &SwapArea) -> (f64, Option<Evidence>) {
+pub(crate) fn break_even(inputs: &Inputs<'_>, area: &SwapArea) -> (f64, Option<Evidence>) {
     let cost = look::swap_in_cost(inputs, area);
     if area.zram().is_some() {
         let even = cost.map_or(ZRAM, |cost| cost.mean() / (cost.mean() + FAULT_NS));

@@ -6,6 +6,7 @@ mod cases;
 mod explain;
 mod findings;
 mod measured;
+mod planning;
 mod state;
 mod users;
 mod who;

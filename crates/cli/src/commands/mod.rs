@@ -8,3 +8,4 @@ pub mod lab;
 pub mod measure;
 pub mod show;
 pub mod snapshot;
+pub mod tune;

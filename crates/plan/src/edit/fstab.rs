@@ -89,6 +89,18 @@ pub fn with_entry(text: Option<&str>, entry: &str) -> String {
     format!("{text}{end}{entry}\n")
 }
 
+/// The text without an entry.
+///
+/// # Errors
+/// As [`entries`]; a line that has no entry.
+pub fn without_entry(text: &str, line: usize) -> Result<String, LeftAlone> {
+    if !entries(text)?.iter().any(|entry| entry.line == line) {
+        return Err(LeftAlone { line, rule: "there is no entry".to_owned() });
+    }
+    let kept = (1..).zip(text.split_inclusive('\n')).filter(|(number, _)| *number != line);
+    Ok(kept.map(|(_, line)| line).collect())
+}
+
 /// A line with its n-th field replaced, or added where it ends before.
 fn with_field(line: &str, n: usize, value: &str) -> String {
     let (bare, end) = match line.strip_suffix('\n') {
@@ -151,5 +163,12 @@ mod tests {
     fn an_entry_is_added_on_a_line_of_its_own() {
         assert_eq!(with_entry(Some("a b c"), "d e f"), "a b c\nd e f\n");
         assert_eq!(with_entry(None, "d e f"), "d e f\n");
+    }
+
+    #[test]
+    fn an_entry_is_taken_out_with_its_line_and_no_other_byte() {
+        let without = without_entry(TEXT, 3).unwrap();
+        assert_eq!(without, "# /etc/fstab\nUUID=1  /     ext4  errors=remount-ro  0  1\n/b none swap\n");
+        assert_eq!(without_entry(TEXT, 1).unwrap_err().line, 1);
     }
 }

@@ -19,7 +19,7 @@ use super::leaves::{Leaf, leaves};
 use crate::screen::{ReadPaths, TopicList};
 use crate::{CheckupComparison, CheckupReport, Cleaned, ExperimentInfo, ExperimentList, ProofTable, Versioned, schema};
 use crate::{ShowCgroups, ShowMaps, ShowMemory, ShowPressure, ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs};
-use crate::{ShowTranslate, ShowZram, SortBy};
+use crate::{ShowTranslate, ShowZram, SortBy, TunePlan};
 
 /// A JSON document with numbers that can be explained.
 #[derive(Debug, Clone, Copy)]
@@ -97,6 +97,7 @@ documents! {
     "proof-table" ProofTable, "proof-table" "ramline lab report" None;
     "run-record" RunRecord, "run" "ramline lab run" None;
     "explanation" Explanation, "explanation" "ramline explain" None;
+    "tune-plan" TunePlan;
     "snapshot" Snapshot, "snapshot" "ramline snapshot"
         Some((|s, _| value(s), Wanted { zswap: true, thp: true, ..ShowPressure::WANTED }));
     "explain-number" Figure;

@@ -1,0 +1,96 @@
+//! What to change so that it stays, as a plan of typed steps: one file a topic.
+//!
+//! A line says "keep" unless a number of this machine speaks for another value, and "not known" where that number is missing. Pure: the
+//! same inputs give the same plan, and nothing is written.
+//!
+//! Worked example: swap on zram, files on a disk that takes 80 us, a swap-in 20 us: r is 4, and vm.swappiness 60 becomes 160.
+
+mod desk;
+mod line;
+mod need;
+mod swap;
+mod tmp;
+mod vm;
+mod zram;
+
+use ramline_plan::{Goal, Plan, Topic};
+use ramline_snapshot::setup::{Etc, SetUp};
+use ramline_snapshot::{Snapshot, Wanted};
+
+use crate::Inputs;
+use desk::Desk;
+
+/// What is asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ask {
+    /// What it is about; all where it is empty.
+    pub topics: Vec<Topic>,
+    /// What it is for.
+    pub goal: Goal,
+    /// Nothing of it is to stay after a reboot.
+    pub runtime_only: bool,
+}
+
+/// The sections a plan of these topics looks at; of all where there are none.
+#[must_use]
+pub fn wanted(topics: &[Topic]) -> Wanted {
+    // What is in /tmp takes a walk.
+    let dirs = topics.is_empty() || topics.contains(&Topic::Tmp);
+    Wanted {
+        meminfo: true,
+        vmstat: true,
+        zoneinfo: true,
+        pressure_memory: true,
+        swaps: true,
+        mounts: true,
+        blocks: true,
+        zram: true,
+        zswap: true,
+        cgroups: true,
+        settings: true,
+        lru_gen: true,
+        configured: true,
+        dirs,
+        ..Wanted::NOTHING
+    }
+}
+
+/// All topics, in the order in which they are planned: what is swapped to decides how much.
+const TOPICS: [Topic; 4] = [Topic::Zram, Topic::Swap, Topic::Vm, Topic::Tmp];
+
+/// Plans.
+#[must_use]
+pub fn plan(inputs: &Inputs<'_>, set_up: &SetUp, ask: &Ask) -> Plan {
+    let topics: Vec<Topic> =
+        TOPICS.into_iter().filter(|topic| ask.topics.is_empty() || ask.topics.contains(topic)).collect();
+    let mut desk = Desk::new(inputs, set_up, ask);
+    for topic in &topics {
+        match topic {
+            Topic::Zram => zram::plan(&mut desk),
+            Topic::Vm => vm::plan(&mut desk),
+            Topic::Swap => swap::plan(&mut desk),
+            Topic::Tmp => tmp::plan(&mut desk),
+        }
+    }
+    let lines = desk.lines;
+    let changes = lines.iter().any(|line| line.decision == ramline_plan::Decision::Change);
+    let obstacles = if changes { obstacles(inputs.snapshot, set_up, ask) } else { Vec::new() };
+    Plan { topics, goal: ask.goal, runtime_only: ask.runtime_only, lines, obstacles }
+}
+
+/// What keeps all of a plan from being applied.
+fn obstacles(snapshot: &Snapshot, set_up: &SetUp, ask: &Ask) -> Vec<String> {
+    let mut out = Vec::new();
+    if let Some(container) = &snapshot.machine.container {
+        out.push(format!("this is a container ({container}), and these settings are the host's: plan and apply there"));
+    }
+    let lasts = "for this boot alone: ramline tune plan --runtime-only";
+    match &set_up.etc {
+        Etc::ReadOnly if !ask.runtime_only => out.push(format!("/etc is read-only; {lasts}")),
+        Etc::Managed(by) if !ask.runtime_only => {
+            out.push(format!("files in /etc are made by {by} from its own description: set it there; {lasts}"));
+        }
+        _ => {}
+    }
+    out
+}

@@ -1,0 +1,182 @@
+//! No zram area is on: none is needed, or one is set up.
+
+use ramline_model::zram as model;
+use ramline_plan::{Goal, PlanLine, Reason, Step, ZramSetUp, edit, for_this_boot, with_generator, without_generator};
+
+use super::super::desk::Desk;
+use super::super::line::{Draft, reason};
+use super::super::need;
+use super::{next, priority, size};
+use crate::prelude::*;
+
+/// So much of the RAM in swap on disk is worth keeping in RAM, compressed.
+const MUCH_ON_DISK: f64 = 0.05;
+
+pub(super) fn line(desk: &Desk<'_>) -> Option<PlanLine> {
+    let (inputs, goal) = (desk.inputs, desk.ask.goal);
+    let snapshot = inputs.snapshot;
+    let ram = snapshot.mem_total()?;
+    let areas = look::areas(snapshot)?;
+    let draft = |why: Reason| Draft::of("zram", None, why);
+    if let Some(container) = &snapshot.machine.container {
+        return Some(draft(reason(format!("this is a container ({container}): zram is the host's"), "machine")).keep());
+    }
+    if snapshot.zswap.data().is_some_and(|zswap| zswap.enabled) && !areas.is_empty() {
+        let why = "zswap is on and compresses in front of the swap on disk already; with zram pages would be compressed twice";
+        return Some(draft(reason(why, "/sys/module/zswap/parameters/enabled")).keep());
+    }
+    let wanted = wanted(desk, ram).filter(|_| goal != Goal::FlashWear || !areas.is_empty());
+    let Some(wanted) = wanted else {
+        let other = reason("for more data in the same RAM: ramline tune plan zram --goal capacity", "");
+        return Some(draft(need::none(inputs)).also([other]).keep());
+    };
+    let zram = snapshot.zram.data()?;
+    let support = &zram.support;
+    if !support.control && support.builtin != Some(true) {
+        match support.module_installed {
+            Some(true) => {}
+            Some(false) => return Some(draft(reason("this kernel has no zram module", "/lib/modules")).keep()),
+            None => {
+                return Some(
+                    draft(reason("whether this kernel has zram was not seen", "/lib/modules"))
+                        .not_known("modprobe --dry-run zram"),
+                );
+            }
+        }
+    }
+    let bare = zram.devices.iter().find(|device| device.disksize.0 == 0);
+    let number =
+        bare.and_then(|device| device.name.strip_prefix("zram")?.parse().ok()).unwrap_or_else(|| next(snapshot));
+    let disks: Vec<i32> = areas.iter().map(|area| area.priority).collect();
+    let state = model::of(snapshot);
+    let gain = state
+        .as_ref()
+        .into_iter()
+        .flat_map(|state| &state.devices)
+        .filter_map(|device| device.gain.as_ref())
+        .find(|gain| gain.tells());
+    let ratio = gain.and_then(|gain| gain.effective_ratio);
+    let size = size(ram, ratio, goal);
+    let (algorithm, of_algorithm) =
+        algorithm(inputs, zram.devices.iter().find_map(|device| device.algorithm.clone()), goal);
+    let set_up = ZramSetUp { number, algorithm, size, priority: priority(&disks) };
+    let full = Bytes(bytes_of(size.as_f64() / ratio.map_or(super::ASSUMED, |ratio| ratio.0)).0);
+    let of_size = match ratio {
+        Some(ratio) => format!("at the {ratio} measured here {size} take {full} of RAM when full"),
+        None => format!("at 2:1, which was not measured here, {size} take {full} of RAM when full"),
+    };
+    let mut also = vec![reason(of_size, "MemTotal"), of_algorithm];
+    if let Some(first) = areas.first() {
+        also.push(reason(format!("{} stays below it for what spills", first.path), "/proc/swaps"));
+    } else {
+        also.push(reason("there is no disk area below it: when it is full, a process is killed", "/proc/swaps"));
+    }
+    let named = set_up.algorithm.clone().unwrap_or_else(|| "the kernel's algorithm".to_owned());
+    let new = format!("zram{number}: {size}, {named}, priority {}", set_up.priority);
+    let slots = Bytes(size.0 / snapshot.machine.page_size.0.max(1) * model::SLOT_BYTES);
+    let effect = format!(
+        "idle memory takes about half its room instead of staying whole or going to disk: up to {} more",
+        size.saturating_sub(full)
+    );
+    let risk = format!("{slots} for its table at once; pages that do not compress gain nothing (`ramline show zram`)");
+    Some(draft(wanted).also(also).change(new, effect, risk, steps(desk, &set_up, support.control)))
+}
+
+/// Why zram is wanted; `None` where it is not.
+fn wanted(desk: &Desk<'_>, ram: Bytes) -> Option<Reason> {
+    let inputs = desk.inputs;
+    match desk.ask.goal {
+        Goal::Capacity => return Some(reason("asked for: the most data in RAM", "--goal capacity")),
+        Goal::FlashWear => {
+            return Some(reason(
+                "asked for: pages that are compressed in RAM are not written to disk",
+                "--goal flash-wear",
+            ));
+        }
+        Goal::Balanced | Goal::Latency => {}
+    }
+    let used = look::swap_used(&look::areas(inputs.snapshot)?);
+    if used.share_of(ram).is_some_and(|share| share >= MUCH_ON_DISK) {
+        return Some(reason(format!("{used} of memory is in swap on disk"), "/proc/swaps"));
+    }
+    need::of(inputs)
+}
+
+/// The fastest one measured, where short waits are asked for; otherwise the kernel's, since no ratio of these pages was measured.
+fn algorithm(inputs: &Inputs<'_>, kernels: Option<String>, goal: Goal) -> (Option<String>, Reason) {
+    let tiers = inputs.tiers.into_iter().flat_map(|tiers| &tiers.tiers);
+    let reads = tiers.filter_map(|tier| Some((tier.tier.strip_prefix("zram-")?, tier.latency?.mean_ns)));
+    let both = reads.filter(|(name, _)| !name.contains('/')).filter_map(|(name, read)| {
+        let write = inputs.tiers?.tier(&format!("zram-{name}/write"))?.latency?.mean_ns;
+        Some((name.to_owned(), read + write))
+    });
+    let fastest = both.min_by(|a, b| a.1.total_cmp(&b.1)).filter(|_| goal == Goal::Latency);
+    match (fastest, kernels) {
+        (Some((name, ns)), _) => {
+            let why = format!("{name} is the fastest measured here: {} a page out and in", nanos_of(ns));
+            (Some(name), reason(why, "measure tiers"))
+        }
+        (None, Some(name)) => {
+            let why = format!("{name} is this kernel's choice; which one suits these pages was not measured");
+            (Some(name), reason(why, "comp_algorithm"))
+        }
+        (None, None) => (None, reason("the algorithm is left to the kernel: none was measured on these pages", "")),
+    }
+}
+
+/// How it is made, by what the machine uses.
+fn steps(desk: &Desk<'_>, zram: &ZramSetUp, loaded: bool) -> Result<Vec<Step>, String> {
+    let set_up = desk.set_up;
+    if let Some(other) = set_up.makes_swap().find(|manager| !manager.enabled_by.is_empty()) {
+        return Err(format!(
+            "{} ({}) makes swap at boot; first: sudo systemctl disable --now {}",
+            other.name, other.unit, other.unit
+        ));
+    }
+    if desk.ask.runtime_only {
+        return Ok(for_this_boot(zram, loaded));
+    }
+    if !set_up.systemd {
+        return Err(
+            "without systemd it is not set up at boot; for this boot alone: ramline tune plan zram --runtime-only"
+                .to_owned(),
+        );
+    }
+    if let Some(own) = set_up.own.keys().find(|path| path.contains("ramline-zram")) {
+        return Err(format!(
+            "{own} is there from an earlier change, and no zram is on; look at it first: systemctl status 'ramline-zram*'"
+        ));
+    }
+    let generator = &set_up.generator;
+    if generator.program.is_none() {
+        return Ok(without_generator(zram, loaded));
+    }
+    generator_steps(zram, generator)
+}
+
+/// Through zram-generator: the file in /etc hides one of a package, so it starts from that.
+fn generator_steps(zram: &ZramSetUp, generator: &ramline_snapshot::setup::Generator) -> Result<Vec<Step>, String> {
+    let section = format!("zram{}", zram.number);
+    if let Some(file) =
+        generator.drop_ins.iter().find(|file| edit::ini::sections(&file.text).any(|name| name == section))
+    {
+        return Err(format!(
+            "{} sets [{section}] and wins over {}; change it there",
+            file.path,
+            ramline_plan::GENERATOR_CONF
+        ));
+    }
+    let main = generator.main.as_ref();
+    let left_alone = |why: edit::LeftAlone| {
+        format!("{} is left alone: {why}", main.map_or(ramline_plan::GENERATOR_CONF, |main| &main.path))
+    };
+    let mut steps = with_generator(zram, main.map(|main| main.text.as_str())).map_err(left_alone)?;
+    if main.is_some_and(|main| main.path != ramline_plan::GENERATOR_CONF) {
+        for step in &mut steps {
+            if let Step::EditFile { before, .. } = step {
+                *before = None;
+            }
+        }
+    }
+    Ok(steps)
+}

@@ -1,0 +1,135 @@
+//! A zram area is on: kept, unless a disk area comes before it or it is full while memory is short.
+
+use ramline_model::zram as model;
+use ramline_plan::{PlanLine, Step, ZramSetUp, edit};
+use ramline_snapshot::swaps::SwapArea;
+
+use super::super::desk::Desk;
+use super::super::line::{Draft, reason};
+use super::super::need;
+use super::{drained, next, priority, size};
+use crate::prelude::*;
+
+/// From this share of its size on it counts as full.
+const FULL: f64 = 0.9;
+/// A device that is not smaller than this part of the size that would be advised is large enough.
+const NEAR_SIZE: f64 = 0.75;
+
+pub(super) fn line(desk: &Desk<'_>, area: &SwapArea) -> Option<PlanLine> {
+    let inputs = desk.inputs;
+    let snapshot = inputs.snapshot;
+    let ram = snapshot.mem_total()?;
+    let name = area.zram()?;
+    let state = model::of(snapshot)?;
+    let device = state.devices.iter().find(|device| device.name == name)?;
+    let algorithm = device.algorithm.clone();
+    let named = algorithm.as_deref().unwrap_or("algorithm not seen");
+    let old = format!("{}, {named}, priority {}", device.disksize, area.priority);
+    let draft = |text: String, source: &str| {
+        Draft::of(name, Some(old.clone()), reason(text, source)).set_by(set_by(desk, name))
+    };
+    let gain = device.gain.as_ref().filter(|gain| gain.tells());
+    let areas = look::areas(snapshot)?;
+    let disks: Vec<&SwapArea> = areas.iter().copied().filter(|other| other.zram().is_none()).collect();
+    let wanted = size(ram, gain.and_then(|gain| gain.effective_ratio), desk.ask.goal);
+    let of = |size, priority| ZramSetUp { number: next(snapshot), algorithm: algorithm.clone(), size, priority };
+    if let Some(before) = disks.iter().find(|disk| disk.priority >= area.priority) {
+        let priorities: Vec<i32> = disks.iter().map(|disk| disk.priority).collect();
+        let then = priority(&priorities);
+        let why = format!(
+            "{} (priority {}) is used before it or in turn with it, and is slower",
+            before.path, before.priority
+        );
+        let set_up = of(device.disksize, then);
+        let now = match area.used.0 {
+            0 => vec![
+                Step::SwapOff { path: area.path.clone(), priority: Some(area.priority) },
+                Step::SwapOn { path: area.path.clone(), priority: Some(then) },
+            ],
+            _ => drained(set_up.number, area, &set_up),
+        };
+        let steps = lasting(desk, name, &[("swap-priority", &then.to_string())], now);
+        let effect = "what is swapped out goes to RAM, compressed, before it goes to disk".to_owned();
+        let risk = format!("while it is moved {} of pages are read and written once", area.used);
+        return Some(draft(why, "/proc/swaps").change(format!("priority {then}"), effect, risk, steps));
+    }
+    let full = area.used.share_of(area.size).filter(|share| *share >= FULL);
+    let short = full.and_then(|_| need::of(inputs)).filter(|_| device.disksize.as_f64() < wanted.as_f64() * NEAR_SIZE);
+    if let (Some(share), Some(short)) = (full, short) {
+        let set_up = of(wanted, area.priority.saturating_add(1));
+        let mib = (wanted.0 >> 20).to_string();
+        let steps = lasting(desk, name, &[("zram-size", &mib)], drained(set_up.number, area, &set_up));
+        let why = format!("it is {} full, and {}", percent(share), short.text);
+        let effect = format!(
+            "room for {} more before pages spill or a process is killed",
+            wanted.saturating_sub(device.disksize)
+        );
+        let risk = "until the old device is drained both take RAM".to_owned();
+        return Some(draft(why, "/proc/swaps").change(
+            format!("{wanted}, a second device in its place"),
+            effect,
+            risk,
+            steps,
+        ));
+    }
+    let stored = gain.map(|gain| format!("it stores {} in {} of RAM", gain.stored, gain.mem_used));
+    let stored = stored.unwrap_or_else(|| format!("hardly anything is in it yet ({})", area.used));
+    let spill = match disks.first() {
+        Some(disk) => format!("{} takes what spills", disk.path),
+        None => "no disk area is below it, so a full one ends in a kill".to_owned(),
+    };
+    let mut also = vec![reason(spill, "/proc/swaps")];
+    if device.beyond_twice_ram {
+        also.push(reason(
+            "it is larger than twice the RAM: its table costs RAM that it cannot earn at 2:1",
+            "disksize",
+        ));
+    }
+    Some(draft(stored, "mm_stat").also(also).keep())
+}
+
+/// The file that has its section, or the manager that makes it.
+fn set_by(desk: &Desk<'_>, name: &str) -> Vec<String> {
+    let generator = &desk.set_up.generator;
+    let files = generator.main.iter().chain(&generator.drop_ins);
+    let files = files.filter(|file| edit::ini::sections(&file.text).any(|section| section == name));
+    let managers = desk.set_up.makes_swap().filter(|manager| !manager.enabled_by.is_empty());
+    let lines = desk.set_up.zram_lines.iter().filter(|line| line.text.contains("disksize"));
+    let mut out: Vec<String> = lines.map(|line| format!("{}:{}", line.file, line.line)).collect();
+    out.extend(files.map(|file| file.path.clone()));
+    out.extend(managers.map(|manager| format!("{} ({})", manager.unit, manager.name)));
+    out
+}
+
+/// Now, and at every boot through the file that makes the device; another maker is named with its command.
+fn lasting(desk: &Desk<'_>, name: &str, keys: &[(&str, &str)], now: Vec<Step>) -> Result<Vec<Step>, String> {
+    if desk.ask.runtime_only {
+        return Ok(now);
+    }
+    if let Some(manager) = desk.set_up.makes_swap().find(|manager| !manager.enabled_by.is_empty()) {
+        let unit = &manager.unit;
+        return Err(format!(
+            "{unit} makes it at boot with its own settings; change them there (systemctl cat {unit}), then: sudo systemctl restart {unit}"
+        ));
+    }
+    let generator = &desk.set_up.generator;
+    let has = |text: &str| edit::ini::sections(text).any(|section| section == name);
+    if let Some(file) = generator.drop_ins.iter().find(|file| has(&file.text)) {
+        return Err(format!("{} sets [{name}] and wins; change it there", file.path));
+    }
+    let Some(main) = generator.main.as_ref().filter(|main| has(&main.text)) else {
+        return Err("what makes it at boot was not found; for this boot alone: ramline tune plan zram --runtime-only"
+            .to_owned());
+    };
+    let after =
+        edit::ini::set(Some(&main.text), name, keys).map_err(|why| format!("{} is left alone: {why}", main.path))?;
+    // A file in /etc hides one of a package.
+    let before = (main.path == ramline_plan::GENERATOR_CONF).then(|| main.text.clone());
+    let mut steps = vec![
+        Step::ReloadUnits,
+        Step::EditFile { path: ramline_plan::GENERATOR_CONF.into(), before, after: Some(after) },
+        Step::ReloadUnits,
+    ];
+    steps.extend(now);
+    Ok(steps)
+}

@@ -1,0 +1,91 @@
+use ramline_plan::{Decision, Goal, PlanLine, Topic};
+use ramline_snapshot::setup::{ConfFile, Generator, Manager, SetUp};
+
+use super::{is_refused, line, planned, steps, systemd, why};
+use crate::cases::{Case, with_zram, without_swap};
+
+fn capacity(case: &Case, set_up: &SetUp) -> PlanLine {
+    let plan = planned(case, set_up, &[Topic::Zram], Goal::Capacity);
+    assert_eq!(plan.lines.len(), 1, "{plan:?}");
+    plan.lines[0].clone()
+}
+
+fn with_generator(main: Option<(&str, &str)>) -> SetUp {
+    let main = main.map(|(path, text)| ConfFile { path: path.into(), text: text.into() });
+    SetUp { generator: Generator { program: Some("/x".into()), main, drop_ins: vec![] }, ..systemd() }
+}
+
+#[test]
+fn where_memory_is_not_short_no_zram_is_planned_and_for_capacity_it_is() {
+    let idle = line(&without_swap(), &systemd(), Topic::Zram, "zram");
+    assert_eq!(idle.decision, Decision::Keep);
+    assert!(why(&idle).starts_with("memory is not short: 23.0 GiB of 23.5 GiB is available"), "{}", why(&idle));
+    let asked = capacity(&without_swap(), &systemd());
+    assert_eq!(asked.new.as_deref(), Some("zram0: 23.5 GiB, lzo-rle, priority 100"));
+    let done = steps(&asked);
+    assert!(done.contains(&"create /etc/udev/rules.d/90-ramline-zram.rules".into()), "{done:?}");
+    assert!(why(&asked).contains("there is no disk area below it"), "{}", why(&asked));
+}
+
+#[test]
+fn much_in_swap_on_disk_is_a_reason_for_zram_above_it() {
+    let disk = without_swap().swaps("/dev/vda2 partition 8388604 2097152 120\n");
+    let wanted = line(&disk, &systemd(), Topic::Zram, "zram");
+    // A quarter of the RAM at 2:1 is half of it; above 120.
+    assert_eq!(wanted.new.as_deref(), Some("zram0: 11.8 GiB, lzo-rle, priority 130"));
+    assert!(why(&wanted).contains("/dev/vda2 stays below it for what spills"), "{}", why(&wanted));
+}
+
+#[test]
+fn zram_generator_gets_its_section_on_top_of_the_file_that_is_in_force() {
+    let packaged =
+        capacity(&without_swap(), &with_generator(Some(("/usr/lib/systemd/zram-generator.conf", "[zram1]\na = 1\n"))));
+    assert_eq!(steps(&packaged)[1], "create /etc/systemd/zram-generator.conf");
+    let ramline_plan::Step::EditFile { after: Some(after), .. } = &packaged.steps[1] else { panic!("{packaged:?}") };
+    assert!(after.starts_with("[zram1]\na = 1\n\n[zram0]\nzram-size = "), "{after}");
+    let own = capacity(&without_swap(), &with_generator(Some(("/etc/systemd/zram-generator.conf", ""))));
+    assert_eq!(steps(&own)[1], "replace /etc/systemd/zram-generator.conf");
+    let odd = capacity(&without_swap(), &with_generator(Some(("/etc/systemd/zram-generator.conf", "what\n"))));
+    assert!(is_refused(&odd, "line 1"), "{odd:?}");
+}
+
+#[test]
+fn another_manager_is_named_with_the_command_that_stops_it() {
+    let mut set_up = systemd();
+    let link = "/etc/systemd/system/multi-user.target.wants/zramswap.service".to_owned();
+    let tools = Manager { name: "zram-tools".into(), unit: "zramswap.service".into(), enabled_by: vec![link] };
+    set_up.managers.push(tools.clone());
+    assert!(is_refused(&capacity(&without_swap(), &set_up), "sudo systemctl disable --now zramswap.service"));
+    set_up.managers = vec![Manager { enabled_by: vec![], ..tools }];
+    assert_eq!(capacity(&without_swap(), &set_up).decision, Decision::Change, "installed and off is not in the way");
+}
+
+#[test]
+fn a_live_zram_is_kept_and_one_behind_a_disk_is_moved_by_a_second_device() {
+    let kept = line(&with_zram(), &systemd(), Topic::Zram, "zram0");
+    assert_eq!(kept.decision, Decision::Keep);
+    let behind = with_zram().swaps("/dev/sda1 partition 523260 0 5\n/dev/zram0 partition 118812 24576 -2\n");
+    let set_up = with_generator(Some(("/etc/systemd/zram-generator.conf", "[zram0]\nzram-size = 116\n")));
+    let moved = line(&behind, &set_up, Topic::Zram, "zram0");
+    assert_eq!(moved.new.as_deref(), Some("priority 100"));
+    assert_eq!(
+        steps(&moved)[3..],
+        [
+            "size zram1: 116.0 MiB, zstd".to_owned(),
+            "mkswap /dev/zram1".into(),
+            "swapon /dev/zram1 at priority 100".into(),
+            "swapoff /dev/zram0".into()
+        ]
+    );
+    assert!(!steps(&moved).iter().any(|step| step.contains("reset")));
+    assert!(is_refused(&line(&behind, &systemd(), Topic::Zram, "zram0"), "--runtime-only"));
+}
+
+#[test]
+fn zswap_in_front_of_a_disk_and_containers_are_left_as_they_are() {
+    let mut zswap = without_swap().swaps("/dev/vda2 partition 8388604 2097152 -2\n");
+    zswap.now.zswap =
+        ramline_snapshot::Seen::of(ramline_snapshot::zswap::Zswap { enabled: true, ..Default::default() });
+    assert_eq!(line(&zswap, &systemd(), Topic::Zram, "zram").decision, Decision::Keep);
+    assert_eq!(capacity(&Case::tree("healthy/container"), &systemd()).decision, Decision::Keep);
+}

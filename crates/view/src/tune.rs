@@ -1,0 +1,159 @@
+//! `tune plan`: each setting with its value now and the one advised, why, what it risks, and the steps.
+
+use ramline_plan::{Decision, Plan, PlanLine, Step};
+use ramline_sheet::{Paint, Sheet, Table};
+use ramline_snapshot::{Snapshot, Unseen};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{SCHEMA_VERSION, Screen, UnseenSection};
+
+/// A plan, as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct TunePlan {
+    /// Version of this document.
+    pub schema_version: u64,
+    /// Lines, obstacles, what it is for.
+    pub plan: Plan,
+    /// All steps in the order in which they are taken; those of one file are one.
+    pub steps: Vec<Step>,
+    /// What could not be seen, and why.
+    pub unseen: Vec<UnseenSection>,
+}
+
+/// Sections without which lines are missing or not known; a kernel without MGLRU or zswap lacks nothing here.
+const SECTIONS: [&str; 9] =
+    ["meminfo", "vmstat", "zoneinfo", "swaps", "mounts", "blocks", "settings", "dirs", "configured"];
+
+impl TunePlan {
+    /// Of a plan made from a snapshot and a set-up with parts that could not be read.
+    #[must_use]
+    pub fn new(plan: Plan, snapshot: &Snapshot, unseen: &[Unseen]) -> TunePlan {
+        let mut all = crate::show::unseen_of(snapshot, &SECTIONS);
+        all.extend(unseen.iter().map(|why| UnseenSection { section: "set-up".to_owned(), why: why.clone() }));
+        TunePlan { schema_version: SCHEMA_VERSION, steps: plan.steps(), plan, unseen: all }
+    }
+
+    fn answer(&self) -> (Paint, String) {
+        let changes: Vec<&str> = self.plan.changes().map(|line| line.target.as_str()).collect();
+        let settings = |n: usize| if n == 1 { "1 setting".to_owned() } else { format!("{n} settings") };
+        let of = |of: fn(&Decision) -> bool| self.plan.lines.iter().filter(|line| of(&line.decision)).count();
+        let open = of(|decision| matches!(decision, Decision::NotKnown(_)));
+        let refused = of(|decision| matches!(decision, Decision::Refused(_)));
+        let mut rest = String::new();
+        if open > 0 {
+            rest +=
+                &format!(", {} not known from here", if open == 1 { "1 is".to_owned() } else { format!("{open} are") });
+        }
+        if refused > 0 {
+            rest += &format!(", {refused} blocked");
+        }
+        match changes.as_slice() {
+            [] if of(|decision| *decision == Decision::Keep) == self.plan.lines.len() => (
+                Paint::Good,
+                format!("Nothing to change: {} as good as any known value.", settings_are(self.plan.lines.len())),
+            ),
+            [] => (Paint::Good, format!("Nothing to change now{rest}.")),
+            changes => {
+                let of = settings(self.plan.lines.len());
+                (Paint::Warn, format!("{} of {of} to change: {}{rest}.", changes.len(), changes.join(", ")))
+            }
+        }
+    }
+}
+
+fn settings_are(n: usize) -> String {
+    if n == 1 { "the setting is".to_owned() } else { format!("all {n} settings are") }
+}
+
+impl Screen for TunePlan {
+    fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new();
+        let (paint, answer) = self.answer();
+        sheet.answer(paint, &answer);
+        for obstacle in &self.plan.obstacles {
+            sheet.painted_point(Paint::Bad, "It cannot be applied here: ", obstacle);
+        }
+        self.plan.changes().for_each(|line| change(&mut sheet, line));
+        let of = |wanted: fn(&Decision) -> bool| self.plan.lines.iter().filter(move |line| wanted(&line.decision));
+        for line in of(|decision| matches!(decision, Decision::Refused(_))) {
+            refused(&mut sheet, line);
+        }
+        let open: Vec<&PlanLine> = of(|decision| matches!(decision, Decision::NotKnown(_))).collect();
+        if !open.is_empty() {
+            sheet.heading("Not known from here");
+            open.iter().for_each(|line| not_known(&mut sheet, line));
+        }
+        let kept: Vec<&PlanLine> = of(|decision| *decision == Decision::Keep).collect();
+        if !kept.is_empty() {
+            sheet.heading("Keep");
+            sheet.table(keep(&kept));
+        }
+        if !self.steps.is_empty() {
+            sheet.more("The steps, in order", |more| {
+                self.steps.iter().for_each(|step| more.command(2, &step.line()));
+            });
+            sheet.more("The same as commands, for reading", |more| {
+                self.steps.iter().flat_map(Step::shell).for_each(|line| more.command(2, &line));
+            });
+        }
+        crate::show::unseen(&mut sheet, &self.unseen);
+        sheet
+    }
+}
+
+fn change(sheet: &mut Sheet, line: &PlanLine) {
+    let old = line.old.as_deref().unwrap_or("none");
+    sheet.heading(&format!("{}: {old} -> {}", line.target, line.new.as_deref().unwrap_or("none")));
+    grounds(sheet, line);
+    for (label, text) in [("  gain: ", &line.effect), ("  risk: ", &line.risk)] {
+        if !text.is_empty() {
+            sheet.point(label, text);
+        }
+    }
+    sheet.more(&format!("Steps for {}", line.target), |more| {
+        line.steps.iter().for_each(|step| more.command(2, &step.line()));
+    });
+}
+
+fn refused(sheet: &mut Sheet, line: &PlanLine) {
+    let old = line.old.as_deref().unwrap_or("none");
+    let new = line.new.as_deref().map(|new| format!(" -> {new}")).unwrap_or_default();
+    sheet.heading(&format!("{}: {old}{new}, blocked", line.target));
+    if let Decision::Refused(why) = &line.decision {
+        sheet.painted_point(Paint::Warn, "  blocked: ", why);
+    }
+    grounds(sheet, line);
+}
+
+fn grounds(sheet: &mut Sheet, line: &PlanLine) {
+    for (at, why) in line.why.iter().enumerate() {
+        sheet.point(if at == 0 { "  why: " } else { "  and: " }, &why.text);
+    }
+    if let Some(last) = line.set_by.last() {
+        sheet.point("  set by: ", last);
+    }
+    sheet.more(&format!("Sources for {}", line.target), |more| {
+        line.why.iter().for_each(|why| more.dim(&format!("  {}: {}", why.source, why.text)));
+        line.set_by.iter().for_each(|who| more.dim(&format!("  set by {who}")));
+    });
+}
+
+fn not_known(sheet: &mut Sheet, line: &PlanLine) {
+    let now = line.old.as_deref().map(|old| format!(" ({old})")).unwrap_or_default();
+    sheet.point("  ", &format!("{}{now}: {}", line.target, line.why.first().map_or("", |why| why.text.as_str())));
+    if let Decision::NotKnown(tell) = &line.decision {
+        sheet.command(4, tell);
+    }
+}
+
+fn keep<'a>(lines: &[&'a PlanLine]) -> Table<&'a PlanLine> {
+    let why = |line: &PlanLine| line.why.iter().map(|why| why.text.as_str()).collect::<Vec<_>>().join("; ");
+    Table::of(lines.iter().copied())
+        .left("setting", |line| line.target.as_str())
+        .left("now", |line| line.old.as_deref().unwrap_or("none"))
+        .wrapped("why", why)
+        .wrapped("set by", |line| line.set_by.last().map(String::as_str).unwrap_or_default())
+        .indented(2)
+}
