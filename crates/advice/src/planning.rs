@@ -8,6 +8,7 @@
 mod desk;
 mod line;
 mod need;
+mod own;
 mod swap;
 mod tmp;
 mod vm;
@@ -29,6 +30,8 @@ pub struct Ask {
     pub goal: Goal,
     /// Nothing of it is to stay after a reboot.
     pub runtime_only: bool,
+    /// Values the reader has chosen: `vm.swappiness` 200. With them, only topics that are named are planned besides.
+    pub own: Vec<(String, i64)>,
 }
 
 /// The sections a plan of these topics looks at; of all where there are none.
@@ -61,9 +64,12 @@ const TOPICS: [Topic; 4] = [Topic::Zram, Topic::Swap, Topic::Vm, Topic::Tmp];
 /// Plans.
 #[must_use]
 pub fn plan(inputs: &Inputs<'_>, set_up: &SetUp, ask: &Ask) -> Plan {
-    let topics: Vec<Topic> =
-        TOPICS.into_iter().filter(|topic| ask.topics.is_empty() || ask.topics.contains(topic)).collect();
+    let topics: Vec<Topic> = TOPICS
+        .into_iter()
+        .filter(|topic| (ask.topics.is_empty() && ask.own.is_empty()) || ask.topics.contains(topic))
+        .collect();
     let mut desk = Desk::new(inputs, set_up, ask);
+    own::plan(&mut desk);
     for topic in &topics {
         match topic {
             Topic::Zram => zram::plan(&mut desk),

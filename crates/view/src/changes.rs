@@ -1,7 +1,7 @@
 //! `tune status`, `tune history`: what ramline has left in force, what of it is as it was made, and what to do where it is not.
 
 use ramline_evidence::{ChangeList, ChangeReport, ChangeState, StepReport, StepStands};
-use ramline_sheet::format::date;
+use ramline_sheet::format::date_ms;
 use ramline_sheet::{Paint, Sheet, Table, number};
 
 use crate::Screen;
@@ -46,7 +46,7 @@ fn changes(n: usize) -> String {
 fn one(sheet: &mut Sheet, change: &ChangeReport) {
     sheet.heading(format!("Change {}: {}", change.number, change.what));
     let rebooted = if change.rebooted { ", in an earlier boot" } else { "" };
-    sheet.line(format!("{}; applied {} by {}{rebooted}.", words(change.state), date(change.applied_ms), change.who));
+    sheet.line(format!("{}; applied {} by {}{rebooted}.", words(change.state), date_ms(change.applied_ms), change.who));
     let number = change.number;
     match change.state {
         ChangeState::HalfApplied => {
@@ -114,7 +114,7 @@ pub fn history(list: &ChangeList) -> Sheet {
     );
     let table = Table::of(list.changes.iter().rev())
         .right("change", |change| change.number)
-        .left("applied", |change| date(change.applied_ms))
+        .left("applied", |change| date_ms(change.applied_ms))
         .left("by", |change| &change.who)
         .left("state", |change| words(change.state))
         .wrapped("what", |change| match &change.undone_why {

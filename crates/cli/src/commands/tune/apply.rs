@@ -49,7 +49,8 @@ pub fn apply(plan: &Plan, how: &How, shown: impl FnOnce() -> Result<()>) -> Resu
     }
     let root = Root::live();
     let lock = state::lock(&root)?;
-    let what: Vec<String> = plan.changes().map(|line| format!("{} {}", line.target, line.new.as_deref().unwrap_or("away"))).collect();
+    let what: Vec<String> =
+        plan.changes().map(|line| format!("{} {}", line.target, line.new.as_deref().unwrap_or("away"))).collect();
     let request = Request {
         what: what.join(", "),
         why: plan.changes().filter_map(|line| Some(line.why.first()?.text.clone())).collect(),
@@ -67,11 +68,17 @@ pub fn apply(plan: &Plan, how: &How, shown: impl FnOnce() -> Result<()>) -> Resu
         if let Some(change) = changes.iter().find(|change| change.head.number == number) {
             transaction.undo(change, &harm, false, &mut |line| stdio::tell(line))?;
         }
-        return Err(Failure::rolled_back(format!("change {number} did harm and is undone: {harm}\n  try: ramline tune history")).into());
+        return Err(Failure::rolled_back(format!(
+            "change {number} did harm and is undone: {harm}\n  try: ramline tune history"
+        ))
+        .into());
     }
     if let Some(after) = how.revert_after {
         timer(number, after)?;
-        stdio::tell(&format!("Change {number} is undone in {} s unless it is kept: ramline tune keep {number}", after.as_secs()));
+        stdio::tell(&format!(
+            "Change {number} is undone in {} s unless it is kept: ramline tune keep {number}",
+            after.as_secs()
+        ));
     }
     output::text(&format!("Change {number} is in force. Undo it with: ramline tune undo {number}\n"))?;
     Ok(exit::DONE)
@@ -79,7 +86,8 @@ pub fn apply(plan: &Plan, how: &How, shown: impl FnOnce() -> Result<()>) -> Resu
 
 /// Runs the undo later, whatever becomes of this process and its terminal.
 fn timer(number: u64, after: Duration) -> Result<()> {
-    let (exe, number, seconds) = (process::own_exe()?.display().to_string(), number.to_string(), after.as_secs().max(1).to_string());
+    let (exe, number, seconds) =
+        (process::own_exe()?.display().to_string(), number.to_string(), after.as_secs().max(1).to_string());
     let state = format!("--setenv=RAMLINE_STATE_DIR={}", state::path()?.display());
     let undo = ["tune", "undo", &*number, "--yes", "--unless-kept"];
     if service::has_systemd(&Root::live()) {

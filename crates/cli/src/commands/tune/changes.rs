@@ -1,7 +1,7 @@
 //! `ramline tune status`, `diff`, `history`, `undo`, `finish` and `keep`: what is in force, and the way back.
 
-use ramline_act::standing::{ChangePhase, Standing, StandingChange, StepState, Transaction, states, text};
 use ramline_act::StateDir;
+use ramline_act::standing::{ChangePhase, Standing, StandingChange, StepState, Transaction, states, text};
 use ramline_evidence::{ChangeList, ChangeReport, ChangeState, StepReport, StepStands};
 use ramline_kernel::stdio;
 use ramline_plan::Step;
@@ -82,17 +82,22 @@ fn list(root: &Root) -> Result<ChangeList> {
 
 fn report(root: &Root, change: &StandingChange, boot: &str) -> ChangeReport {
     let head = &change.head;
-    let steps: Vec<StepReport> = head.steps.iter().zip(states(root, change)).map(|(held, state)| {
-        let (stands, now) = match state {
-            _ if held.was_so => (StepStands::WasSo, None),
-            StepState::After => (StepStands::After, None),
-            StepState::Before => (StepStands::Before, None),
-            StepState::None => (StepStands::Stateless, None),
-            StepState::Half => (StepStands::Changed, Some("half made".to_owned())),
-            StepState::Other(now) => (StepStands::Changed, Some(now)),
-        };
-        StepReport { step: held.step.line(), stands, now, lasts: held.step.lasts() }
-    }).collect();
+    let steps: Vec<StepReport> = head
+        .steps
+        .iter()
+        .zip(states(root, change))
+        .map(|(held, state)| {
+            let (stands, now) = match state {
+                _ if held.was_so => (StepStands::WasSo, None),
+                StepState::After => (StepStands::After, None),
+                StepState::Before => (StepStands::Before, None),
+                StepState::None => (StepStands::Stateless, None),
+                StepState::Half => (StepStands::Changed, Some("half made".to_owned())),
+                StepState::Other(now) => (StepStands::Changed, Some(now)),
+            };
+            StepReport { step: held.step.line(), stands, now, lasts: held.step.lasts() }
+        })
+        .collect();
     let state = match change.phase {
         ChangePhase::Applying => ChangeState::HalfApplied,
         ChangePhase::Undoing => ChangeState::HalfUndone,
@@ -205,8 +210,11 @@ impl Undo {
         }
         let (mut changes, _) = all()?;
         changes.retain(|change| change.stands() && change.head.number >= to.head.number);
-        let what: Vec<String> =
-            changes.iter().rev().map(|change| format!("undo change {}: {}", change.head.number, change.head.what)).collect();
+        let what: Vec<String> = changes
+            .iter()
+            .rev()
+            .map(|change| format!("undo change {}: {}", change.head.number, change.head.what))
+            .collect();
         if !self.yes && !consent::agreed("This takes back:", &what, "Undo it?")? {
             return Err(Failure::refused("nothing was undone: nobody said yes\n  try: ramline tune undo --yes").into());
         }
@@ -259,9 +267,10 @@ pub fn refuse_half_done() -> Result<()> {
         None => Ok(()),
         Some(change) => {
             let number = change.head.number;
-            let text = format!("change {number} was interrupted, and is neither in force nor undone\n  try: ramline tune undo {number}");
+            let text = format!(
+                "change {number} was interrupted, and is neither in force nor undone\n  try: ramline tune undo {number}"
+            );
             Err(Failure::refused(text).into())
         }
     }
 }
-
