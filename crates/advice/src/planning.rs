@@ -55,8 +55,8 @@ pub fn wanted(topics: &[Topic]) -> Wanted {
     }
 }
 
-/// All topics, in the order in which they are planned: what is swapped to decides how much.
-const TOPICS: [Topic; 4] = [Topic::Zram, Topic::Swap, Topic::Vm, Topic::Tmp];
+/// All topics, in the order in which they are planned: a disk area is below zram, and what is swapped to decides how much.
+const TOPICS: [Topic; 4] = [Topic::Swap, Topic::Zram, Topic::Vm, Topic::Tmp];
 
 /// Plans.
 #[must_use]

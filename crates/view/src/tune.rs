@@ -157,3 +157,82 @@ fn keep<'a>(lines: &[&'a PlanLine]) -> Table<&'a PlanLine> {
         .wrapped("set by", |line| line.set_by.last().map(String::as_str).unwrap_or_default())
         .indented(2)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ramline_plan::Reason;
+    use ramline_sheet::Depth;
+    use ramline_sheet::text::Style;
+
+    fn line(target: &str, new: Option<&str>, decision: Decision) -> PlanLine {
+        let steps = match decision {
+            Decision::Change => {
+                vec![Step::SetKnob { path: "/proc/sys/vm/x".into(), before: "60".into(), after: "160".into() }]
+            }
+            _ => vec![],
+        };
+        PlanLine {
+            target: target.into(),
+            old: Some("60".into()),
+            new: new.map(str::to_owned),
+            decision,
+            why: vec![Reason { text: "r = 4.00".into(), source: "measure tiers".into() }],
+            effect: "more room".into(),
+            risk: "more swap-ins".into(),
+            set_by: vec!["/etc/sysctl.d/a.conf:1 (10)".into(), "/etc/sysctl.d/b.conf:3 (60)".into()],
+            steps,
+        }
+    }
+
+    fn shown(lines: Vec<PlanLine>, depth: Depth) -> String {
+        TunePlan::new(Plan { lines, ..Plan::default() }, &Snapshot::default(), &[])
+            .sheet()
+            .text(&Style::default(), depth)
+    }
+
+    #[test]
+    fn each_decision_stands_under_its_own_heading_and_the_first_line_counts_them() {
+        let lines = vec![
+            line("vm.swappiness", Some("160"), Decision::Change),
+            line("zram0", Some("1 GiB"), Decision::Refused("zramswap.service makes it".into())),
+            line("vm.dirty_bytes", None, Decision::NotKnown("sudo ramline measure tiers".into())),
+            line("vm.page-cluster", None, Decision::Keep),
+        ];
+        assert_eq!(
+            shown(lines, Depth::Brief),
+            "\
+1 of 4 settings to change: vm.swappiness, 1 is not known from here, 1 blocked.
+
+vm.swappiness: 60 -> 160
+  why: r = 4.00
+  set by: /etc/sysctl.d/b.conf:3 (60)
+  gain: more room
+  risk: more swap-ins
+
+zram0: 60 -> 1 GiB, blocked
+  blocked: zramswap.service makes it
+  why: r = 4.00
+  set by: /etc/sysctl.d/b.conf:3 (60)
+
+Not known from here
+  vm.dirty_bytes (60): r = 4.00
+    sudo ramline measure tiers
+
+Keep
+  setting          now  why       set by
+  vm.page-cluster  60   r = 4.00  /etc/sysctl.d/b.conf:3 (60)
+--all shows more.
+"
+        );
+    }
+
+    #[test]
+    fn where_all_is_kept_the_first_line_says_so_and_steps_come_with_all() {
+        let kept = shown(vec![line("vm.x", None, Decision::Keep)], Depth::Brief);
+        assert!(kept.starts_with("Nothing to change: the setting is as good as any known value.\n"), "{kept}");
+        let all = shown(vec![line("vm.x", Some("160"), Decision::Change)], Depth::All);
+        assert!(all.contains("write /proc/sys/vm/x: 60 -> 160") && all.contains("echo 160 > /proc/sys/vm/x"), "{all}");
+        assert!(all.contains("/etc/sysctl.d/a.conf:1 (10)"), "{all}");
+    }
+}

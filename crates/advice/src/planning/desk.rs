@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use ramline_plan::edit::{LeftAlone, sysctl};
-use ramline_plan::{PlanLine, Step};
+use ramline_plan::{Decision, PlanLine, Step};
 use ramline_snapshot::setup::SetUp;
 
 use super::Ask;
@@ -84,6 +84,11 @@ impl<'a> Desk<'a> {
             });
         }
         Ok(steps)
+    }
+
+    /// A line before changes this target.
+    pub fn changes(&self, target: &str) -> bool {
+        self.lines.iter().any(|line| line.target == target && line.decision == Decision::Change)
     }
 
     /// Who sets a knob, the one in force last: `/etc/sysctl.d/99-x.conf:3`.

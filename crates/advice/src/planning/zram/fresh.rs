@@ -5,7 +5,7 @@ use ramline_plan::{Goal, PlanLine, Reason, Step, ZramSetUp, edit, for_this_boot,
 
 use super::super::desk::Desk;
 use super::super::line::{Draft, reason};
-use super::super::need;
+use super::super::{need, swap};
 use super::{next, priority, size};
 use crate::prelude::*;
 
@@ -66,14 +66,14 @@ pub(super) fn line(desk: &Desk<'_>) -> Option<PlanLine> {
         None => format!("at 2:1, which was not measured here, {size} take {full} of RAM when full"),
     };
     let mut also = vec![reason(of_size, "MemTotal"), of_algorithm];
-    if let Some(first) = areas.first() {
-        also.push(reason(format!("{} stays below it for what spills", first.path), "/proc/swaps"));
-    } else {
-        also.push(reason("there is no disk area below it: when it is full, a process is killed", "/proc/swaps"));
-    }
+    also.push(match areas.first() {
+        Some(first) => reason(format!("{} stays below it for what spills", first.path), "/proc/swaps"),
+        None if desk.changes(swap::TARGET) => reason("the swap file of this plan is below it for what spills", ""),
+        None => reason("there is no disk area below it: when it is full, a process is killed", "/proc/swaps"),
+    });
     let named = set_up.algorithm.clone().unwrap_or_else(|| "the kernel's algorithm".to_owned());
     let new = format!("zram{number}: {size}, {named}, priority {}", set_up.priority);
-    let slots = Bytes(size.0 / snapshot.machine.page_size.0.max(1) * model::SLOT_BYTES);
+    let slots = Bytes((size.0 / snapshot.machine.page_size.0.max(1)).saturating_mul(model::SLOT_BYTES));
     let effect = format!(
         "idle memory takes about half its room instead of staying whole or going to disk: up to {} more",
         size.saturating_sub(full)
