@@ -41,14 +41,13 @@ impl TunePlan {
         let of = |of: fn(&Decision) -> bool| self.plan.lines.iter().filter(|line| of(&line.decision)).count();
         let open = of(|decision| matches!(decision, Decision::NotKnown(_)));
         let refused = of(|decision| matches!(decision, Decision::Refused(_)));
-        let mut rest = String::new();
-        if open > 0 {
-            rest +=
-                &format!(", {} not known from here", if open == 1 { "1 is".to_owned() } else { format!("{open} are") });
-        }
-        if refused > 0 {
-            rest += &format!(", {refused} blocked");
-        }
+        let open = match open {
+            0 => None,
+            1 => Some(", 1 is not known from here".to_owned()),
+            n => Some(format!(", {n} are not known from here")),
+        };
+        let refused = (refused > 0).then(|| format!(", {refused} blocked"));
+        let rest: String = open.into_iter().chain(refused).collect();
         match changes.as_slice() {
             [] if of(|decision| *decision == Decision::Keep) == self.plan.lines.len() => (
                 Paint::Good,
@@ -105,26 +104,25 @@ impl Screen for TunePlan {
 
 fn change(sheet: &mut Sheet, line: &PlanLine) {
     let old = line.old.as_deref().unwrap_or("none");
-    sheet.heading(&format!("{}: {old} -> {}", line.target, line.new.as_deref().unwrap_or("none")));
+    sheet.heading(format!("{}: {old} -> {}", line.target, line.new.as_deref().unwrap_or("none")));
     grounds(sheet, line);
     for (label, text) in [("  gain: ", &line.effect), ("  risk: ", &line.risk)] {
         if !text.is_empty() {
             sheet.point(label, text);
         }
     }
-    sheet.more(&format!("Steps for {}", line.target), |more| {
-        line.steps.iter().for_each(|step| more.command(2, &step.line()));
-    });
+    sources(sheet, line);
 }
 
 fn refused(sheet: &mut Sheet, line: &PlanLine) {
     let old = line.old.as_deref().unwrap_or("none");
     let new = line.new.as_deref().map(|new| format!(" -> {new}")).unwrap_or_default();
-    sheet.heading(&format!("{}: {old}{new}, blocked", line.target));
+    sheet.heading(format!("{}: {old}{new}, blocked", line.target));
     if let Decision::Refused(why) = &line.decision {
         sheet.painted_point(Paint::Warn, "  blocked: ", why);
     }
     grounds(sheet, line);
+    sources(sheet, line);
 }
 
 fn grounds(sheet: &mut Sheet, line: &PlanLine) {
@@ -134,15 +132,18 @@ fn grounds(sheet: &mut Sheet, line: &PlanLine) {
     if let Some(last) = line.set_by.last() {
         sheet.point("  set by: ", last);
     }
+}
+
+fn sources(sheet: &mut Sheet, line: &PlanLine) {
     sheet.more(&format!("Sources for {}", line.target), |more| {
-        line.why.iter().for_each(|why| more.dim(&format!("  {}: {}", why.source, why.text)));
-        line.set_by.iter().for_each(|who| more.dim(&format!("  set by {who}")));
+        line.why.iter().for_each(|why| more.dim(format!("  {}: {}", why.source, why.text)));
+        line.set_by.iter().for_each(|who| more.dim(format!("  set by {who}")));
     });
 }
 
 fn not_known(sheet: &mut Sheet, line: &PlanLine) {
     let now = line.old.as_deref().map(|old| format!(" ({old})")).unwrap_or_default();
-    sheet.point("  ", &format!("{}{now}: {}", line.target, line.why.first().map_or("", |why| why.text.as_str())));
+    sheet.point("  ", format!("{}{now}: {}", line.target, line.why.first().map_or("", |why| why.text.as_str())));
     if let Decision::NotKnown(tell) = &line.decision {
         sheet.command(4, tell);
     }

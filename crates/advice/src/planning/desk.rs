@@ -8,7 +8,7 @@ use ramline_plan::edit::{LeftAlone, sysctl};
 use ramline_plan::{Decision, PlanLine, Step};
 use ramline_snapshot::setup::SetUp;
 
-use super::Ask;
+use super::ask::Ask;
 use crate::Inputs;
 
 /// Where settings of the kernel are kept. The last but few of the names that others give their files; what sorts behind it wins over it.

@@ -149,7 +149,15 @@ fn steps(desk: &Desk<'_>, zram: &ZramSetUp, loaded: bool) -> Result<Vec<Step>, S
     }
     let generator = &set_up.generator;
     if generator.program.is_none() {
-        return Ok(without_generator(zram, loaded));
+        // Of what is built in the command line of the kernel alone says how many devices there are.
+        let builtin = desk.inputs.snapshot.zram.data().is_some_and(|seen| seen.support.builtin == Some(true));
+        return match builtin && zram.number > 0 {
+            true => Err(format!(
+                "zram is built into this kernel and has no device {} at boot; install zram-generator",
+                zram.number
+            )),
+            false => Ok(without_generator(zram, loaded)),
+        };
     }
     generator_steps(zram, generator)
 }

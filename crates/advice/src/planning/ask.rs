@@ -1,0 +1,14 @@
+//! What a plan is asked for.
+
+use ramline_plan::{Goal, Topic};
+
+/// What is asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ask {
+    /// What it is about; all where it is empty.
+    pub topics: Vec<Topic>,
+    /// What it is for.
+    pub goal: Goal,
+    /// Nothing of it is to stay after a reboot.
+    pub runtime_only: bool,
+}
