@@ -19,6 +19,12 @@ pub fn has_systemd(root: &Root) -> bool {
     root.path("/run/systemd/system").is_dir()
 }
 
+/// A module of the kernel is loaded, or built in and with parameters.
+#[must_use]
+pub fn has_module(root: &Root, name: &str) -> bool {
+    root.path("/sys/module").join(name).is_dir()
+}
+
 /// Whether a unit is active.
 ///
 /// # Errors

@@ -68,7 +68,7 @@ pub fn probe(root: &Root, step: &Step) -> Result<StepState, KernelError> {
                 }
             }
         }
-        Step::LoadModule { name } => which(root.path("/sys/module").join(name).is_dir()),
+        Step::LoadModule { name } => which(service::has_module(root, name)),
         Step::MakeSwapFile { path, size } => swap_file(&root.path(path), *size)?,
         Step::SwapOn { path, priority } => area(root, path, *priority)?,
         Step::SwapOff { path, priority } => match area(root, path, *priority)? {
