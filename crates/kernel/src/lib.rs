@@ -1,5 +1,6 @@
 //! How the machine is touched.
 
+pub mod arena;
 pub mod cgroup;
 mod clock;
 pub mod code;

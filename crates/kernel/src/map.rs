@@ -50,6 +50,10 @@ pub enum Advice {
     PageOut,
     /// Drop the pages: private anonymous ones read as zeros afterwards.
     DontNeed,
+    /// Leave the pages out of core dumps.
+    DontDump,
+    /// A child does not get the pages.
+    DontFork,
 }
 
 /// A mapping; unmapped when dropped.
@@ -184,6 +188,8 @@ impl Map {
             Advice::Sequential => libc::MADV_SEQUENTIAL,
             Advice::PageOut => libc::MADV_PAGEOUT,
             Advice::DontNeed => libc::MADV_DONTNEED,
+            Advice::DontDump => libc::MADV_DONTDUMP,
+            Advice::DontFork => libc::MADV_DONTFORK,
         };
         // SAFETY: the range is exactly our mapping; none of these advices unmaps it.
         match check(unsafe { libc::madvise(self.start.cast(), self.length, number) }) {
@@ -193,6 +199,17 @@ impl Map {
             Err(error) => {
                 Err(KernelError::io("advise the kernel on", format!("a mapping of {} bytes", self.length), error))
             }
+        }
+    }
+
+    /// Fills the mapping with zeros, which the compiler cannot leave out although nothing reads them; nothing where it is read-only.
+    pub fn wipe(&mut self) {
+        if !self.writable {
+            return;
+        }
+        for offset in 0..self.length {
+            // SAFETY: the byte is inside the mapping, which is writable and exclusively borrowed.
+            unsafe { self.start.add(offset).write_volatile(0) };
         }
     }
 

@@ -25,6 +25,7 @@ pub mod group;
 pub mod groups;
 pub mod ledger;
 pub mod maps;
+pub mod pages;
 pub mod pressure;
 pub mod processes;
 pub mod settings;
@@ -36,5 +37,6 @@ pub mod translate;
 pub mod verdict;
 pub mod watermarks;
 pub mod zram;
+pub mod zsmalloc;
 
 pub use ramline_units::SignedBytes;

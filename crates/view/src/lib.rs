@@ -11,6 +11,7 @@ pub mod figure;
 pub mod html;
 mod lab_lists;
 pub mod measured;
+pub mod pages;
 mod report;
 pub mod schema;
 pub mod screen;
@@ -24,6 +25,7 @@ pub use ramline_model::costs::CostRatio;
 pub use ramline_model::ledger::{Drift, Moved};
 pub use ramline_sheet::{sheet, text};
 pub use ramline_units::{escape, is_hostile};
+pub use pages::MeasuredPages;
 pub use report::{CheckupReport, Cost, Mode, SCHEMA_VERSION, Skipped, UnseenSection, Versioned};
 pub use screen::{Comparison, Topic, topics};
 pub use show::{
