@@ -224,6 +224,33 @@ impl Map {
             .map_err(|error| KernelError::io("lock in memory", format!("a mapping of {} bytes", self.length), error))
     }
 
+    /// Lets the mapping be swapped again, also where all later memory is locked (mlockall).
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn unlock(&self) -> Result<()> {
+        // SAFETY: the range is exactly our mapping; munlock changes no memory.
+        check(unsafe { libc::munlock(self.start.cast(), self.length) })
+            .map(drop)
+            .map_err(|error| KernelError::io("unlock", format!("a mapping of {} bytes", self.length), error))
+    }
+
+    /// Whether the page at `offset` is resident (mincore).
+    ///
+    /// # Errors
+    /// EFAULT beyond the end.
+    pub fn is_resident(&self, offset: usize) -> Result<bool> {
+        let page = usize::try_from(crate::sys::page_size()).unwrap_or(4096);
+        if offset >= self.length {
+            return Err(out_of_bounds("look at", offset, self.length));
+        }
+        let mut present = 0u8;
+        // SAFETY: the page that holds the offset is inside our mapping, which begins at a page; one byte is written.
+        check(unsafe { libc::mincore(self.start.add(offset / page * page).cast(), 1, &raw mut present) })
+            .map_err(|error| KernelError::io("look at", format!("a mapping of {} bytes", self.length), error))?;
+        Ok(present & 1 == 1)
+    }
+
     /// How many pages of the mapping are resident (mincore).
     ///
     /// # Errors

@@ -56,6 +56,11 @@ impl Screen for MeasuredPages {
         sheet.blank();
         sheet.table(&tables::algorithms(&self.profile, &self.judged));
         sheet.dim(&self.legend());
+        if let Some(pools) = tables::pools(&self.profile, &self.judged) {
+            sheet.heading("The same pages on scratch zram devices");
+            sheet.table(&pools);
+            sheet.dim("predicted: from the lengths alone. swap-in: a real fault on a page of the scratch area, one at a time.");
+        }
         self.winners(&mut sheet);
         if !self.judged.dictionaries.is_empty() {
             sheet.heading("A dictionary trained on one half of the sample, tried on the other");
@@ -115,8 +120,8 @@ impl MeasuredPages {
         let sampling = &self.profile.sampling;
         let mut parts = vec![format!("{} in swap", number::count(sampling.taken_swapped))];
         match self.judged.cold {
-            Some(cold) => parts.push(format!("{} cold ({} of those in RAM are)", number::count(sampling.taken_cold), number::percent(cold))),
-            None => parts.push("which are cold is not known".to_owned()),
+            Some(cold) => parts.push(format!("{} inactive ({} of those in RAM are)", number::count(sampling.taken_cold), number::percent(cold))),
+            None => parts.push("which are inactive is not known".to_owned()),
         }
         format!(
             "Sample: {} of {} ({}), {}; {}; {} of one repeated word.",

@@ -12,11 +12,14 @@
 //! # Ok::<(), pages::PagesError>(())
 //! ```
 
+mod chain;
 mod choose;
 mod codec;
 mod owners;
 mod sample;
+mod scratch;
 mod store;
+mod swapin;
 mod timed;
 
 use std::path::PathBuf;
@@ -182,6 +185,19 @@ pub fn measure(options: &PagesOptions, progress: &mut dyn Progress) -> Result<Pa
         let measured = timed::measure(&sample, name, codec.as_mut(), &mut store, &clock, slice)?;
         owners.add(&sample, name, |index| store.length(index));
         profile.algorithms.push(measured);
+    }
+    if let Some(lock) = &options.scratch_zram {
+        let bench = scratch::Bench {
+            sample: &sample,
+            root: &options.root,
+            clock,
+            slice,
+            kernel: profile.host.kernel.clone(),
+            ends: start + options.budget,
+        };
+        scratch::measure(&bench, lock, &mut profile, progress)?;
+    } else {
+        profile.skipped.push("the kernel's own algorithms, lzo-rle among them: as root, with --prove".to_owned());
     }
     (profile.owners, profile.groups) = owners.finish(&sample);
     profile.sampling = sample.sampling.clone();

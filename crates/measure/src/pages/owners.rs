@@ -7,7 +7,7 @@ use ramline_evidence::pages::{Lengths, OwnerLengths, OwnerPages};
 use super::sample::{Sample, wide};
 
 /// Processes in a profile at most; the rest is in the totals.
-const MOST: usize = 64;
+const MOST: usize = 24;
 
 /// Lengths by owner while algorithms are measured.
 pub struct Owners(Vec<OwnerPages>);

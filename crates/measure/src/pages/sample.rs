@@ -55,11 +55,6 @@ impl Sample {
     pub fn page(&self, index: usize) -> &[u8] {
         self.arena.bytes().get(index * self.page..(index + 1) * self.page).unwrap_or_default()
     }
-
-    /// All pages, one after the other.
-    pub fn bytes(&self) -> &[u8] {
-        self.arena.bytes().get(..self.len() * self.page).unwrap_or_default()
-    }
 }
 
 /// The word a page consists of, where it is one repeated machine word: zram keeps the word alone (page_same_filled).

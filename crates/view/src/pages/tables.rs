@@ -2,7 +2,7 @@
 
 use ramline_evidence::pages::{AlgorithmPages, By, PageProfile};
 use ramline_evidence::{Interval, LatencyStats, RAM, TierReport};
-use ramline_model::pages::{Contest, Judged, Owner, Ranged, Row, Winner};
+use ramline_model::pages::{Contest, Judged, Owner, Ranged, Winner};
 use ramline_sheet::text::{Column, Table, number};
 
 /// Owners shown.
@@ -34,8 +34,7 @@ fn p99(latency: Option<&LatencyStats>) -> String {
 
 /// What each algorithm makes of the sample, and what a page costs.
 pub fn algorithms(profile: &PageProfile, judged: &Judged) -> Table {
-    let measured = judged.rows.iter().any(|row| row.measured.is_some());
-    let mut columns = vec![
+    let columns = vec![
         Column::wrapped("algorithm"),
         Column::right("ratio"),
         Column::right("in RAM"),
@@ -45,16 +44,12 @@ pub fn algorithms(profile: &PageProfile, judged: &Judged) -> Table {
         Column::right("99 %").spare(),
         Column::right("read back"),
         Column::right("99 %"),
-        Column::right("pool"),
     ];
-    if measured {
-        columns.extend([Column::right("measured"), Column::right("off")]);
-    }
     let mut table = Table::new(columns);
     for (one, row) in profile.algorithms.iter().zip(&judged.rows) {
         let [in_ram, interval] = ranged(row.in_ram);
         let single = one.single();
-        let mut cells = vec![
+        table.row([
             name(one).into(),
             row.by_compression.map(ratio).unwrap_or_default().into(),
             in_ram.into(),
@@ -64,21 +59,37 @@ pub fn algorithms(profile: &PageProfile, judged: &Judged) -> Table {
             p99(one.compress.as_ref()).into(),
             single.map(|read| number::nanos(read.mean.median).to_string()).unwrap_or_default().into(),
             p99(single.map(|read| &read.latency)).into(),
-            row.pool.used.to_string().into(),
-        ];
-        if measured {
-            cells.extend(pool(row).map(Into::into));
-        }
-        table.cells(cells);
+        ]);
     }
     table
 }
 
-fn pool(row: &Row) -> [String; 2] {
-    [
-        row.measured.map(|bytes| bytes.to_string()).unwrap_or_default(),
-        row.off.map(number::percent).unwrap_or_default(),
-    ]
+/// The pool of the sample: predicted, and of a scratch device; and real swap-ins from it. `None` where there was none.
+pub fn pools(profile: &PageProfile, judged: &Judged) -> Option<Table> {
+    let mut table = Table::new(vec![
+        Column::wrapped("algorithm"),
+        Column::right("pool predicted"),
+        Column::right("measured"),
+        Column::right("off"),
+        Column::right("huge pages").spare(),
+        Column::right("measured").spare(),
+        Column::right("swap-in"),
+        Column::right("99 %"),
+    ]);
+    let all = profile.algorithms.iter().zip(&judged.rows);
+    for (one, row, measured) in all.filter_map(|(one, row)| Some((one, row, one.pool?))) {
+        table.row([
+            name(one).into(),
+            row.pool.used.to_string().into(),
+            measured.mem_used.to_string().into(),
+            row.off.map(number::percent).unwrap_or_default().into(),
+            number::count(row.pool.huge).into(),
+            measured.huge_pages.map(number::count).unwrap_or_default().into(),
+            one.swap_in.map(|of| number::nanos(of.mean_ns).to_string()).unwrap_or_else(|| "not measured".to_owned()).into(),
+            p99(one.swap_in.as_ref()).into(),
+        ]);
+    }
+    (!table.rows().is_empty()).then_some(table)
 }
 
 /// Every algorithm at every cluster size.
