@@ -47,6 +47,18 @@ impl MeasuredPages {
 
 impl Screen for MeasuredPages {
     fn sheet(&self) -> Sheet {
+        self.sheet_with(true)
+    }
+}
+
+impl MeasuredPages {
+    /// The screen; `verbose` adds cluster sizes, owners, and how it was measured.
+    #[must_use]
+    pub fn screen(&self, verbose: bool, style: &Style) -> String {
+        self.sheet_with(verbose).text(style, Depth::All)
+    }
+
+    fn sheet_with(&self, verbose: bool) -> Sheet {
         let mut sheet = Sheet::new();
         sheet.answer(Paint::Bold, &self.first_line());
         for warning in &self.warnings {
@@ -74,27 +86,26 @@ impl Screen for MeasuredPages {
             sheet.heading("Not measured");
             self.profile.skipped.iter().for_each(|skipped| sheet.point("  ", skipped));
         }
-        sheet.more("Reading clusters of pages", |more| {
-            more.table(&tables::clusters(&self.profile));
-            more.dim("One reader; each page is compressed alone, so a cluster is as many pages one after the other. 99 %: of single clusters.");
-        });
-        sheet.more("By process and by control group", |more| {
-            more.table(&tables::owners(&self.judged.owners));
-            if !self.judged.groups.is_empty() {
-                more.blank();
-                more.table(&tables::owners(&self.judged.groups));
-            }
-        });
-        sheet.more("How it was measured", |more| self.how(more));
+        if verbose {
+            self.details(&mut sheet);
+        } else {
+            sheet.dim("Every cluster size, processes and groups, and how it was measured: ramline measure pages --verbose");
+        }
         sheet
     }
-}
 
-impl MeasuredPages {
-    /// The screen; `verbose` adds cluster sizes, owners, and how it was measured.
-    #[must_use]
-    pub fn screen(&self, verbose: bool, style: &Style) -> String {
-        self.sheet().text(style, if verbose { Depth::All } else { Depth::Brief })
+    fn details(&self, sheet: &mut Sheet) {
+        sheet.heading("Reading clusters of pages");
+        sheet.table(&tables::clusters(&self.profile));
+        sheet.dim("One reader; each page is compressed alone, so a cluster is as many pages one after the other. 99 %: of single clusters.");
+        sheet.heading("By process and by control group");
+        sheet.table(&tables::owners(&self.judged.owners));
+        if !self.judged.groups.is_empty() {
+            sheet.blank();
+            sheet.table(&tables::owners(&self.judged.groups));
+        }
+        sheet.heading("How it was measured");
+        self.how(sheet);
     }
 
     fn first_line(&self) -> String {

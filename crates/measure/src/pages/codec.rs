@@ -1,10 +1,12 @@
 //! The algorithms of zram in user space, page by page, from and into memory of the caller.
 //!
 //! What it is not: the kernel's code. lz4, lz4hc and zstd are the same libraries in other versions; deflate is another one with the
-//! kernel's settings (level 6, window 2^11). lzo-rle and 842 only the kernel has.
+//! kernel's settings (level 6, window 2^11); lzo and lzo-rle are code of our own ([`super::lzo`]). 842 only the kernel has.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use lz4::block::{CompressionMode, compress_to_buffer, decompress_to_buffer};
+
+use super::lzo::Lzo;
 
 /// Compresses and decompresses single pages.
 pub trait Codec {
@@ -17,7 +19,7 @@ pub trait Codec {
 }
 
 /// What `--algorithms` takes, and what is measured without it.
-pub const DEFAULT: &[&str] = &["lz4", "lz4hc", "zstd:1", "zstd:3", "zstd:9", "deflate"];
+pub const DEFAULT: &[&str] = &["lzo", "lzo-rle", "lz4", "lz4hc", "zstd:1", "zstd:3", "zstd:9", "deflate"];
 /// Without a level, as in the kernel's zram.
 const LZ4HC_LEVEL: i32 = 9;
 const ZSTD_LEVEL: i32 = 3;
@@ -46,8 +48,11 @@ pub fn named(name: &str) -> Result<Box<dyn Codec>, String> {
         "lz4hc" => Box::new(Lz4 { mode: CompressionMode::HIGHCOMPRESSION(within(LZ4HC_LEVEL, 1..=12)?) }),
         "zstd" => Box::new(Zstd::new(within(ZSTD_LEVEL, -7..=22)?).ok_or("zstd could not be set up")?),
         "deflate" => Box::new(Deflate::new(within(DEFLATE_LEVEL, 1..=9)?)),
-        "lzo-rle" | "842" => return Err(format!("{word} is measured only by the kernel: with --prove, as root")),
-        _ => return Err(format!("{word} is none of lz4, lz4hc, zstd, deflate")),
+        "lzo" | "lzo-rle" if level.is_some() => return Err(format!("{word} has no levels")),
+        "lzo" => Box::new(Lzo::new(false)),
+        "lzo-rle" => Box::new(Lzo::new(true)),
+        "842" => return Err("842 is measured only by the kernel: with --prove, as root".to_owned()),
+        _ => return Err(format!("{word} is none of lzo, lzo-rle, lz4, lz4hc, zstd, deflate")),
     })
 }
 
@@ -57,7 +62,9 @@ struct Lz4 {
 
 impl Codec for Lz4 {
     fn code(&self) -> String {
-        format!("lz4 {}", lz4::version())
+        // 10904 is 1.9.4.
+        let version = lz4::version();
+        format!("lz4 {}.{}.{}", version / 10_000, version / 100 % 100, version % 100)
     }
 
     fn compress(&mut self, page: &[u8], out: &mut [u8]) -> Option<usize> {
@@ -159,9 +166,10 @@ mod tests {
     #[test]
     fn what_is_no_algorithm_is_refused_with_the_rule() {
         let refused = |name| named(name).err().unwrap();
-        assert_eq!(refused("lz5"), "lz5 is none of lz4, lz4hc, zstd, deflate");
+        assert_eq!(refused("lz5"), "lz5 is none of lzo, lzo-rle, lz4, lz4hc, zstd, deflate");
         assert_eq!(refused("zstd:23"), "the level of zstd must be from -7 to 22");
         assert_eq!(refused("zstd:x"), "the level of zstd:x is no number");
-        assert!(refused("lzo-rle").contains("--prove"));
+        assert_eq!(refused("lzo-rle:1"), "lzo-rle has no levels");
+        assert!(refused("842").contains("--prove"));
     }
 }

@@ -15,12 +15,15 @@
 mod chain;
 mod choose;
 mod codec;
+mod dictionary;
+mod lzo;
 mod owners;
 mod sample;
 mod scratch;
 mod store;
 mod swapin;
 mod timed;
+mod train;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -186,6 +189,10 @@ pub fn measure(options: &PagesOptions, progress: &mut dyn Progress) -> Result<Pa
         owners.add(&sample, name, |index| store.length(index));
         profile.algorithms.push(measured);
     }
+    if start.elapsed() < options.budget {
+        progress.step("measuring pages: training a dictionary");
+        profile.dictionaries = dictionary::measure(&sample, &options.algorithms, &mut store, &mut profile.skipped)?;
+    }
     if let Some(lock) = &options.scratch_zram {
         let bench = scratch::Bench {
             sample: &sample,
@@ -229,8 +236,8 @@ fn room(options: &PagesOptions, page: usize, skipped: &mut Vec<String>) -> Resul
     let available = ramline_kernel::memory_room(&options.root)?;
     let lockable = arena::most().unwrap_or(available);
     let most = Bytes(lockable.0.min(available.0 / OF_AVAILABLE));
-    // Each page is there twice, and the store needs a little more.
-    let spare = store::size(0, page).0;
+    // Each page is there twice; the store needs a little more, and a dictionary its room.
+    let spare = store::size(0, page).0 + wide(dictionary::SIZE);
     let fit = usize::try_from(most.0.saturating_sub(spare) / wide(2 * page)).unwrap_or(usize::MAX);
     if fit == 0 {
         let numbers = format!("{most} may be, {} are needed", store::size(2, page));

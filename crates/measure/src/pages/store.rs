@@ -62,6 +62,12 @@ impl Store {
         self.scratch.bytes_mut()
     }
 
+    /// The room for all pages, for another use; what was kept is lost.
+    pub fn lend(&mut self) -> &mut [u8] {
+        self.clear(0);
+        self.pages.bytes_mut()
+    }
+
     pub fn put_word(&mut self, index: usize, word: &[u8]) {
         let word = word.try_into().map_or(0, usize::from_ne_bytes);
         if let Some(kept) = self.kept.get_mut(index) {
