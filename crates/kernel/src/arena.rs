@@ -12,11 +12,15 @@
 //! # Ok::<(), ramline_kernel::KernelError>(())
 //! ```
 
+#![expect(unsafe_code, reason = "mallopt")]
+
 use ramline_units::Bytes;
 
+use crate::Root;
 use crate::error::{KernelError, Result};
 use crate::limits::Limited;
 use crate::map::{Advice, Map, Sharing};
+use crate::write::write_knob;
 
 /// Bytes that stay here.
 #[derive(Debug)]
@@ -71,12 +75,14 @@ pub fn most() -> Option<Bytes> {
 }
 
 /// Keeps the whole process out of core dumps and from debuggers of the same user, and its memory, as far as it may be locked, out of swap:
-/// for what libraries keep in buffers of their own.
+/// for what libraries keep in buffers of their own. A dump that root takes from a debugger has no anonymous memory, as coredump_filter says.
 ///
 /// # Errors
-/// When the kernel refuses the first; memory that may not be locked is no error.
-pub fn seclude() -> Result<()> {
+/// When the kernel refuses the first; memory that may not be locked, and a kernel without that filter, is no error.
+pub fn seclude(root: &Root) -> Result<()> {
     use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+    // First: once it is not dumpable the file belongs to root.
+    write_knob(&root.path("/proc/self/coredump_filter"), "0").ok();
     set_dumpable_behavior(DumpableBehavior::NotDumpable)
         .map_err(|error| KernelError::io("keep out of core dumps", "this process", error.into()))?;
     if most().is_none() {
@@ -86,6 +92,15 @@ pub fn seclude() -> Result<()> {
         mlockall(later).ok();
     }
     Ok(())
+}
+
+/// From now on memory that is given back to the C library's allocator is overwritten, all but the smallest pieces (glibc; others do nothing).
+pub fn overwrite_freed() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: mallopt only sets a byte in the allocator's own state.
+    unsafe {
+        libc::mallopt(libc::M_PERTURB, 0x5a);
+    }
 }
 
 #[cfg(test)]

@@ -157,7 +157,7 @@ pub fn measure(options: &PagesOptions, progress: &mut dyn Progress) -> Result<Pa
         let codec = named(name).map_err(|rule| PagesError::Algorithm { name: name.clone(), rule })?;
         codecs.push((name.clone(), codec));
     }
-    arena::seclude()?;
+    arena::seclude(&options.root)?;
     progress.step("sampling pages: looking at the ranges of processes");
     let sampled_by = start + options.budget / 4 * SAMPLING_OF_FOUR;
     let over = || Instant::now() > sampled_by;
@@ -189,6 +189,9 @@ pub fn measure(options: &PagesOptions, progress: &mut dyn Progress) -> Result<Pa
         owners.add(&sample, name, |index| store.length(index));
         profile.algorithms.push(measured);
     }
+    // Nothing is timed below but requests and faults: what libraries have kept of pages may cost time to overwrite.
+    arena::overwrite_freed();
+    drop(codecs);
     if start.elapsed() < options.budget {
         progress.step("measuring pages: training a dictionary");
         profile.dictionaries = dictionary::measure(&sample, &options.algorithms, &mut store, &mut profile.skipped)?;
