@@ -350,11 +350,8 @@ impl PageProfile {
             ("processor", &there.cpu, &here.cpu),
             ("ramline", &there.ramline, &here.ramline),
         ];
-        let mut out: Vec<String> = words
-            .iter()
-            .filter(|(_, a, b)| a != b)
-            .map(|(what, a, b)| format!("{what} {a} there, {b} here"))
-            .collect();
+        let mut out: Vec<String> =
+            words.iter().filter(|(_, a, b)| a != b).map(|(what, a, b)| format!("{what} {a} there, {b} here")).collect();
         if there.page != here.page {
             out.push(format!("pages of {} there, of {} here", Bytes(there.page), Bytes(here.page)));
         }

@@ -7,8 +7,8 @@
 
 mod winners;
 
-use ramline_evidence::pages::{AlgorithmPages, By, DictionaryGain, Lengths, OwnerPages, PageProfile};
 use ramline_evidence::Interval;
+use ramline_evidence::pages::{AlgorithmPages, By, DictionaryGain, Lengths, OwnerPages, PageProfile};
 use ramline_units::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -189,11 +189,7 @@ fn owner(one: &OwnerPages, page: u64, zs: &Zsmalloc) -> Owner {
         pages: Bytes((one.present + one.swapped).saturating_mul(page)),
         sampled: one.sampled,
         same_filled: share(one.same_filled, one.sampled),
-        ratios: one
-            .lengths
-            .iter()
-            .map(|of| (of.algorithm.clone(), in_ram(&of.lengths, one.same_filled, zs)))
-            .collect(),
+        ratios: one.lengths.iter().map(|of| (of.algorithm.clone(), in_ram(&of.lengths, one.same_filled, zs))).collect(),
     }
 }
 

@@ -20,12 +20,12 @@ mod shown;
 mod who;
 
 pub use lab_lists::{Cleaned, ExperimentInfo, ExperimentList, ExperimentOption, PastSeries};
+pub use pages::MeasuredPages;
 pub use ramline_evidence::proof::{self, Outcome, Point, ProofArm, ProofTable, Versus};
 pub use ramline_model::costs::CostRatio;
 pub use ramline_model::ledger::{Drift, Moved};
 pub use ramline_sheet::{sheet, text};
 pub use ramline_units::{escape, is_hostile};
-pub use pages::MeasuredPages;
 pub use report::{CheckupReport, Cost, Mode, SCHEMA_VERSION, Skipped, UnseenSection, Versioned};
 pub use screen::{Comparison, Topic, topics};
 pub use show::{

@@ -89,7 +89,9 @@ impl MeasuredPages {
         if verbose {
             self.details(&mut sheet);
         } else {
-            sheet.dim("Every cluster size, processes and groups, and how it was measured: ramline measure pages --verbose");
+            sheet.dim(
+                "Every cluster size, processes and groups, and how it was measured: ramline measure pages --verbose",
+            );
         }
         sheet
     }
@@ -113,25 +115,39 @@ impl MeasuredPages {
         let Some(best) = self.judged.winner(Contest::Overall, by) else {
             let row = self.judged.rows.first().and_then(|row| Some((&row.algorithm, row.in_ram?)));
             return match row {
-                Some((algorithm, ratio)) => format!("{algorithm} keeps these pages in 1/{} of their size.", tables::ratio(ratio.value)),
+                Some((algorithm, ratio)) => {
+                    format!("{algorithm} keeps these pages in 1/{} of their size.", tables::ratio(ratio.value))
+                }
                 None => "These pages are of one repeated word each: any algorithm keeps them in nothing.".to_owned(),
             };
         };
         if !best.level_with.is_empty() {
-            return format!("No clear winner overall: {} and {} cannot be told apart.", best.algorithm, listed(&best.level_with));
+            return format!(
+                "No clear winner overall: {} and {} cannot be told apart.",
+                best.algorithm,
+                listed(&best.level_with)
+            );
         }
         let row = self.judged.rows.iter().find(|row| row.algorithm == best.algorithm && row.by == by);
         let ratio = row.and_then(|row| row.in_ram).map(|ratio| tables::ratio(ratio.value)).unwrap_or_default();
         let read = self.profile.algorithms.iter().find(|one| one.algorithm == best.algorithm && one.by == by);
         let read = read.and_then(|one| one.single()).map(|read| number::nanos(read.mean.median).to_string());
-        format!("{} is best overall for these pages: {ratio}:1 in RAM, {} to read one back.", best.algorithm, read.unwrap_or_default())
+        format!(
+            "{} is best overall for these pages: {ratio}:1 in RAM, {} to read one back.",
+            best.algorithm,
+            read.unwrap_or_default()
+        )
     }
 
     fn sample(&self) -> String {
         let sampling = &self.profile.sampling;
         let mut parts = vec![format!("{} in swap", number::count(sampling.taken_swapped))];
         match self.judged.cold {
-            Some(cold) => parts.push(format!("{} inactive ({} of those in RAM are)", number::count(sampling.taken_cold), number::percent(cold))),
+            Some(cold) => parts.push(format!(
+                "{} inactive ({} of those in RAM are)",
+                number::count(sampling.taken_cold),
+                number::percent(cold)
+            )),
             None => parts.push("which are inactive is not known".to_owned()),
         }
         format!(
@@ -139,7 +155,10 @@ impl MeasuredPages {
             number::things(sampling.taken, "page"),
             sampling.scope,
             number::things(sampling.processes, "process"),
-            self.judged.sampled.map(|share| format!("{} of their anonymous pages", number::percent(share))).unwrap_or_default(),
+            self.judged
+                .sampled
+                .map(|share| format!("{} of their anonymous pages", number::percent(share)))
+                .unwrap_or_default(),
             parts.join(", "),
             self.judged.same_filled.map(number::percent).unwrap_or_default(),
         )
@@ -170,7 +189,13 @@ impl MeasuredPages {
 
     fn how(&self, sheet: &mut Sheet) {
         let (host, sampling) = (&self.profile.host, &self.profile.sampling);
-        sheet.line(&format!("kernel {}, {} x {}, pages of {}", host.kernel, host.cpus, host.cpu, ramline_units::Bytes(host.page)));
+        sheet.line(&format!(
+            "kernel {}, {} x {}, pages of {}",
+            host.kernel,
+            host.cpus,
+            host.cpu,
+            ramline_units::Bytes(host.page)
+        ));
         sheet.line(&format!(
             "seed {}; {} ended, {} of other users, {} left out, {} locked pages left out, {} pages gone before they were read",
             sampling.seed,

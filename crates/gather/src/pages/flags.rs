@@ -59,7 +59,9 @@ mod tests {
     #[test]
     fn a_page_is_cold_when_it_is_neither_active_nor_referenced() {
         assert_eq!(warmth(1 << 12 | 1 << 5), Warmth::Cold);
-        assert_eq!([warmth(ACTIVE), warmth(REFERENCED), warmth(ACTIVE | UNEVICTABLE), warmth(ZERO_PAGE)],
-            [Warmth::Warm, Warmth::Warm, Warmth::Never, Warmth::Never]);
+        assert_eq!(
+            [warmth(ACTIVE), warmth(REFERENCED), warmth(ACTIVE | UNEVICTABLE), warmth(ZERO_PAGE)],
+            [Warmth::Warm, Warmth::Warm, Warmth::Never, Warmth::Never]
+        );
     }
 }

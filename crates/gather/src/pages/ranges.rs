@@ -91,7 +91,8 @@ fn one(proc: &ProcDir, pid: u32, page: u64, text: &mut Vec<u8>) -> Result<(OfPro
     let dir = proc.process(pid)?;
     let mut now = Process::default();
     now.stat(dir.read("stat", text)?).map_err(|_| NotRead::Unusable)?;
-    let group = dir.read("cgroup", text).ok().and_then(cgroup_path).map(|path| String::from_utf8_lossy(path).into_owned());
+    let group =
+        dir.read("cgroup", text).ok().and_then(cgroup_path).map(|path| String::from_utf8_lossy(path).into_owned());
     let (spans, locked) = spans(dir.read("smaps", text)?, page);
     Ok((OfProcess { pid, started_ticks: now.started_ticks, name: now.name, group, spans }, locked))
 }
@@ -106,7 +107,8 @@ fn spans(smaps: &[u8], page: u64) -> (Vec<Span>, u64) {
     for line in smaps.split(|b| *b == b'\n') {
         let Ok(line) = std::str::from_utf8(line.get(..256).unwrap_or(line)) else { continue };
         let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let pages = || rest.split_whitespace().next().and_then(|kib| kib.parse::<u64>().ok()).map(|kib| kib * 1024 / page);
+        let pages =
+            || rest.split_whitespace().next().and_then(|kib| kib.parse::<u64>().ok()).map(|kib| kib * 1024 / page);
         match first.strip_suffix(':') {
             Some("Anonymous") => span.present = pages().unwrap_or(0),
             Some("Swap") => span.swapped = pages().unwrap_or(0),

@@ -177,7 +177,8 @@ mod tests {
     #[test]
     fn pages_are_found_by_their_rank_and_those_of_files_do_not_count() {
         let mut scan = scan(&[1, 3], &[0]);
-        let entries = [PRESENT | 5, PRESENT | FILE | 6, 0, PRESENT | EXCLUSIVE | 7, SWAPPED | 99, PRESENT | 8, PRESENT | 9];
+        let entries =
+            [PRESENT | 5, PRESENT | FILE | 6, 0, PRESENT | EXCLUSIVE | 7, SWAPPED | 99, PRESENT | 8, PRESENT | 9];
         for (address, entry) in (0..).step_by(4096).zip(entries) {
             scan.entry(entry, address, (4, 1));
         }

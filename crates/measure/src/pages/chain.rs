@@ -8,8 +8,8 @@ use std::os::unix::fs::FileExt;
 
 use ramline_evidence::pages::Lengths;
 use ramline_evidence::rng::SplitMix64;
-use ramline_kernel::direct::Buffer;
 use ramline_kernel::KernelError;
+use ramline_kernel::direct::Buffer;
 use ramline_kernel::zram::Device;
 use ramline_model::zsmalloc::Zsmalloc;
 use ramline_units::Bytes;
@@ -58,7 +58,10 @@ mod tests {
     #[test]
     fn the_longest_length_that_is_kept_compressed_tells_the_chain() {
         // Chain 8 keeps up to 3624 bytes compressed, chain 4 up to 3256.
-        assert_eq!([3624, 3621, 3256, 3254].map(|longest| chain_below(4096, longest)), [Some(8), Some(8), Some(4), Some(4)]);
+        assert_eq!(
+            [3624, 3621, 3256, 3254].map(|longest| chain_below(4096, longest)),
+            [Some(8), Some(8), Some(4), Some(4)]
+        );
         assert_eq!(chain_below(4096, 3000), None);
     }
 }

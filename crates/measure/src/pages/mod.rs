@@ -30,8 +30,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use ramline_act::{ActError, RunLock};
 use ramline_evidence::pages::{Chain, PROFILE_FORMAT, PageProfile, ProfileHost};
-use ramline_gather::pages::{Ranges, of, pids};
 use ramline_gather::hardware;
+use ramline_gather::pages::{Ranges, of, pids};
 use ramline_kernel::arena::{self, Arena};
 use ramline_kernel::{KernelError, Root, cgroup, process};
 use ramline_model::zsmalloc::Zsmalloc;
@@ -111,7 +111,9 @@ const OF_AVAILABLE: u64 = 8;
 #[derive(Debug, thiserror::Error)]
 pub enum PagesError {
     /// SIGINT or SIGTERM; the pages are zeroed.
-    #[error("the measurement was interrupted; the pages are zeroed and nothing was left behind\n  try: ramline measure pages")]
+    #[error(
+        "the measurement was interrupted; the pages are zeroed and nothing was left behind\n  try: ramline measure pages"
+    )]
     Interrupted,
     /// A process, a group or memory that is needed.
     #[error(transparent)]
@@ -120,7 +122,9 @@ pub enum PagesError {
     #[error(transparent)]
     Act(#[from] ActError),
     /// Asked to measure a captured tree.
-    #[error("cannot measure the pages of {0}: it is a captured tree, and holds no contents\n  try: ramline measure pages")]
+    #[error(
+        "cannot measure the pages of {0}: it is a captured tree, and holds no contents\n  try: ramline measure pages"
+    )]
     NotLive(String),
     /// An algorithm that is none.
     #[error("cannot measure {name}: {rule}\n  try: ramline measure pages --algorithms lz4,zstd:3")]
@@ -177,7 +181,8 @@ pub fn measure(options: &PagesOptions, progress: &mut dyn Progress) -> Result<Pa
     let mut store = Store::new(sample.len(), page, usize::try_from(huge_from).unwrap_or(page))?;
     let clock = Clock::calibrate();
     let share = wide(codecs.len() * timed::CLUSTERS.len()).max(1);
-    let slice = Duration::from_millis(u64::try_from(options.budget.as_millis()).unwrap_or(u64::MAX) / 2 / share).min(SLICE);
+    let slice =
+        Duration::from_millis(u64::try_from(options.budget.as_millis()).unwrap_or(u64::MAX) / 2 / share).min(SLICE);
     let mut owners = Owners::of(&sample);
     for (at, (name, codec)) in codecs.iter_mut().enumerate() {
         progress.step(&format!("measuring pages, {} of {}: {name}", at + 1, options.algorithms.len()));
@@ -227,8 +232,8 @@ fn processes(options: &PagesOptions) -> Result<(String, Vec<u32>), PagesError> {
             (format!("process {}", names.join(", ")), ids.clone())
         }
         Whose::Group(path) => {
-            let ids = cgroup::processes_below(&options.root, path)
-                .map_err(|error| error.or_hint("ramline show cgroups"))?;
+            let ids =
+                cgroup::processes_below(&options.root, path).map_err(|error| error.or_hint("ramline show cgroups"))?;
             (format!("control group {}", path.display()), ids)
         }
     })

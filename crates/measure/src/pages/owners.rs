@@ -37,7 +37,9 @@ impl Owners {
         let mut groups: BTreeMap<String, OwnerPages> = BTreeMap::new();
         for (owner, group) in self.0.iter().zip(&sample.groups) {
             let Some(name) = group else { continue };
-            let into = groups.entry(name.clone()).or_insert_with(|| OwnerPages { name: name.clone(), ..OwnerPages::default() });
+            let into = groups
+                .entry(name.clone())
+                .or_insert_with(|| OwnerPages { name: name.clone(), ..OwnerPages::default() });
             into.present += owner.present;
             into.swapped += owner.swapped;
             into.sampled += owner.sampled;

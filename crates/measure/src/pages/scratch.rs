@@ -67,7 +67,9 @@ fn algorithms(
     progress.step("measuring pages: which chains zsmalloc makes");
     match chain::probe(&device, bench.sample.page_bytes()) {
         Ok(Some(pages)) => profile.chain = Chain { pages, probed: true },
-        Ok(None) => profile.skipped.push("the length of zsmalloc's chains: no chain has the watermark found".to_owned()),
+        Ok(None) => {
+            profile.skipped.push("the length of zsmalloc's chains: no chain has the watermark found".to_owned())
+        }
         Err(PagesError::Kernel(error)) => profile.skipped.push(format!("the length of zsmalloc's chains: {error}")),
         Err(other) => return Err(other),
     }
@@ -88,7 +90,12 @@ fn algorithms(
     Ok(())
 }
 
-fn one(bench: &Bench<'_>, run: &mut ramline_act::Run, device: &Device, name: &str) -> Result<AlgorithmPages, PagesError> {
+fn one(
+    bench: &Bench<'_>,
+    run: &mut ramline_act::Run,
+    device: &Device,
+    name: &str,
+) -> Result<AlgorithmPages, PagesError> {
     let page = bench.sample.page_bytes();
     device.set_algorithm(name)?;
     device.set_disksize(Bytes(wide(bench.sample.len() * page)))?;
@@ -183,7 +190,8 @@ fn read(bench: &Bench<'_>, device: &Device, file: &File, pages: u32) -> Result<T
         }
         // A measurement of a device that loses data is worth nothing.
         if back.bytes().get(..page) != Some(bench.sample.page(first)) {
-            let error = std::io::Error::new(std::io::ErrorKind::InvalidData, format!("page {first} is not what was written"));
+            let error =
+                std::io::Error::new(std::io::ErrorKind::InvalidData, format!("page {first} is not what was written"));
             return Err(failed(error).into());
         }
         timed.close_batch();

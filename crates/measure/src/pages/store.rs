@@ -2,8 +2,8 @@
 //!
 //! What it is not: zsmalloc. As zram does, a page that hardly compresses is kept as it is, and one of a repeated word as that word.
 
-use ramline_kernel::arena::Arena;
 use ramline_kernel::Result;
+use ramline_kernel::arena::Arena;
 use ramline_units::Bytes;
 
 use super::codec::Codec;

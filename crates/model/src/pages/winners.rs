@@ -74,7 +74,9 @@ pub fn of(algorithms: &[AlgorithmPages], rows: &[Row]) -> Vec<Winner> {
 }
 
 fn winner(contest: Contest, by: By, mut all: Vec<Candidate<'_>>) -> Option<Winner> {
-    all.sort_by(|a, b| if contest.is_less_better() { a.value.total_cmp(&b.value) } else { b.value.total_cmp(&a.value) });
+    all.sort_by(
+        |a, b| if contest.is_less_better() { a.value.total_cmp(&b.value) } else { b.value.total_cmp(&a.value) },
+    );
     let first = all.first()?;
     let mut level_with: Vec<String> = Vec::new();
     for other in all.iter().filter(|other| other.algorithm != first.algorithm) {
@@ -139,7 +141,8 @@ fn overall<'a>(of: &[(&'a AlgorithmPages, &Row)]) -> Vec<Candidate<'a>> {
     if most <= 0.0 {
         return Vec::new();
     }
-    let score = |read_ns: f64, write_ns: f64, ratio: f64| (read / read_ns * (write / write_ns) * (saved(ratio) / most)).cbrt();
+    let score =
+        |read_ns: f64, write_ns: f64, ratio: f64| (read / read_ns * (write / write_ns) * (saved(ratio) / most)).cbrt();
     parts
         .iter()
         .map(|(one, reads, writes, ratio)| {
@@ -148,7 +151,10 @@ fn overall<'a>(of: &[(&'a AlgorithmPages, &Row)]) -> Vec<Candidate<'a>> {
                 algorithm: &one.algorithm,
                 pages: None,
                 value: score(reads.median, writes.median, ratio.value),
-                interval: Interval { low: score(r.high, w.high, ratio.interval.low), high: score(r.low, w.low, ratio.interval.high) },
+                interval: Interval {
+                    low: score(r.high, w.high, ratio.interval.low),
+                    high: score(r.low, w.low, ratio.interval.high),
+                },
             }
         })
         .collect()
@@ -166,8 +172,12 @@ mod tests {
     fn where_intervals_overlap_nobody_has_won() {
         let won = winner(Contest::Latency, By::Library, vec![candidate("zstd", 9.0, 1.0), candidate("lz4", 2.0, 0.5)]);
         assert_eq!(won.map(|won| (won.algorithm, won.level_with)), Some(("lz4".to_owned(), vec![])));
-        let level = winner(Contest::Ratio, By::Library, vec![candidate("zstd:1", 3.0, 0.2), candidate("zstd:3", 3.1, 0.2)]);
-        assert_eq!(level.map(|won| (won.algorithm, won.level_with)), Some(("zstd:3".to_owned(), vec!["zstd:1".to_owned()])));
+        let level =
+            winner(Contest::Ratio, By::Library, vec![candidate("zstd:1", 3.0, 0.2), candidate("zstd:3", 3.1, 0.2)]);
+        assert_eq!(
+            level.map(|won| (won.algorithm, won.level_with)),
+            Some(("zstd:3".to_owned(), vec!["zstd:1".to_owned()]))
+        );
         assert_eq!(winner(Contest::Ratio, By::Library, vec![]), None);
     }
 

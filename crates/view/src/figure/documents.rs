@@ -18,7 +18,9 @@ use serde_json::{Map, Value, json};
 use super::Figure;
 use super::leaves::{Leaf, leaves};
 use crate::screen::{ReadPaths, TopicList};
-use crate::{CheckupReport, Cleaned, Comparison, ExperimentInfo, ExperimentList, MeasuredPages, ProofTable, Versioned, schema};
+use crate::{
+    CheckupReport, Cleaned, Comparison, ExperimentInfo, ExperimentList, MeasuredPages, ProofTable, Versioned, schema,
+};
 use crate::{ShowCgroups, ShowMaps, ShowMemory, ShowPressure, ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs};
 use crate::{ShowTranslate, ShowZram, SortBy};
 

@@ -85,7 +85,10 @@ pub fn pools(profile: &PageProfile, judged: &Judged) -> Option<Table> {
             row.off.map(number::percent).unwrap_or_default().into(),
             number::count(row.pool.huge).into(),
             measured.huge_pages.map(number::count).unwrap_or_default().into(),
-            one.swap_in.map(|of| number::nanos(of.mean_ns).to_string()).unwrap_or_else(|| "not measured".to_owned()).into(),
+            one.swap_in
+                .map(|of| number::nanos(of.mean_ns).to_string())
+                .unwrap_or_else(|| "not measured".to_owned())
+                .into(),
             p99(one.swap_in.as_ref()).into(),
         ]);
     }
@@ -134,7 +137,8 @@ pub fn winners(winners: &[Winner]) -> Table {
     for of in winners {
         let (value, interval) = worded(of);
         let by = if of.by == By::Kernel { ", by the kernel" } else { "" };
-        let block = of.pages.map(|pages| format!(" ({})", number::things(u64::from(pages), "page"))).unwrap_or_default();
+        let block =
+            of.pages.map(|pages| format!(" ({})", number::things(u64::from(pages), "page"))).unwrap_or_default();
         table.row([
             super::contest(of).into(),
             format!("{}{block}{by}", of.algorithm).into(),
@@ -188,7 +192,8 @@ pub fn dictionaries(judged: &Judged) -> Table {
 
 /// Processes or groups, those with most pages.
 pub fn owners(owners: &[Owner]) -> Table {
-    let algorithms: Vec<&String> = owners.first().into_iter().flat_map(|owner| owner.ratios.iter().map(|(name, _)| name)).collect();
+    let algorithms: Vec<&String> =
+        owners.first().into_iter().flat_map(|owner| owner.ratios.iter().map(|(name, _)| name)).collect();
     let group = owners.first().is_some_and(|owner| owner.pid.is_none());
     let first = if group { Column::path("control group") } else { Column::wrapped("process") };
     let mut columns = vec![first, Column::right("anonymous"), Column::right("sampled"), Column::right("one word")];
@@ -213,7 +218,12 @@ pub fn owners(owners: &[Owner]) -> Table {
 
 /// RAM and the disks, as they were last measured.
 pub fn beside(report: &TierReport) -> Table {
-    let mut table = Table::new(vec![Column::wrapped("tier"), Column::right("mean of 4 KiB"), Column::right("99 %"), Column::right("in sequence")]);
+    let mut table = Table::new(vec![
+        Column::wrapped("tier"),
+        Column::right("mean of 4 KiB"),
+        Column::right("99 %"),
+        Column::right("in sequence"),
+    ]);
     let is_asked = |id: &str| id == RAM || id.starts_with("disk:") || id.starts_with("swap:");
     for tier in report.tiers.iter().filter(|tier| is_asked(&tier.tier)) {
         table.row([

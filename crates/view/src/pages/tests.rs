@@ -7,7 +7,9 @@ fn algorithm(name: &str, length: u64, ns: f64) -> AlgorithmPages {
     let mut lengths = Lengths::new(4096);
     (0..75).for_each(|_| lengths.add(length));
     (0..5).for_each(|_| lengths.add(4096));
-    let batches = |value: f64| Measurement::of(&[0.98, 0.99, 0.995, 1.0, 1.0, 1.005, 1.01, 1.02].map(|f| f * value), "", "", &[]).unwrap();
+    let batches = |value: f64| {
+        Measurement::of(&[0.98, 0.99, 0.995, 1.0, 1.0, 1.005, 1.01, 1.02].map(|f| f * value), "", "", &[]).unwrap()
+    };
     let whole = format!("{ns:.0}").parse().unwrap();
     let latency = LatencyStats::of(&[Nanos(whole); 100]).unwrap();
     let reads = [1, 2, 4, 8].map(|pages: u32| ClusterRead {
@@ -58,7 +60,12 @@ fn the_screen_begins_with_the_winner_and_says_what_was_sampled() {
     let text = measured().screen(false, &Style::default());
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], "lz4 is best overall for these pages: 3.33:1 in RAM, 1.0 us to read one back.", "{text}");
-    assert!(text.contains("Sample: 100 pages of all processes (3 processes), 1.0 % of their anonymous pages; 4 in swap, 60 inactive"), "{text}");
+    assert!(
+        text.contains(
+            "Sample: 100 pages of all processes (3 processes), 1.0 % of their anonymous pages; 4 in swap, 60 inactive"
+        ),
+        "{text}"
+    );
     assert!(text.contains("20.0 %"), "{text}");
     assert!(text.lines().all(|line| ramline_sheet::text::width(line) <= 100), "{text}");
 }

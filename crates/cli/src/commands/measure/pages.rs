@@ -85,7 +85,8 @@ impl Pages {
         // Places are checked before any work.
         let open = |path: &PathBuf, format, hint| place::open(path, format, hint);
         let profile_to = self.profile.as_ref().map(|path| open(path, place::JSON, HINT)).transpose()?;
-        let csv_to = self.csv.as_ref().map(|path| open(path, CSV, "ramline measure pages --csv pages.csv")).transpose()?;
+        let csv_to =
+            self.csv.as_ref().map(|path| open(path, CSV, "ramline measure pages --csv pages.csv")).transpose()?;
         let measured = match &self.from {
             Some(file) => carried(file, source)?,
             None => MeasuredPages::new(self.measure(source)?, remembered::tiers(source), vec![]),
@@ -120,7 +121,12 @@ impl Pages {
             ..PagesOptions::all()
         };
         let able = process::uid() == 0 && zram::has_control(&root);
-        if able && consent::given(self.prove, &["a scratch zram device, which holds the sampled pages (removed again)".to_owned()])? {
+        if able
+            && consent::given(
+                self.prove,
+                &["a scratch zram device, which holds the sampled pages (removed again)".to_owned()],
+            )?
+        {
             options.scratch_zram = Some(state::lock(&root)?);
         }
         // Only now: at the question a Ctrl-C just ends us.
@@ -132,7 +138,9 @@ impl Pages {
 /// A profile from a file, with a warning for each thing that differs here.
 fn carried(file: &Path, source: &Source) -> Result<MeasuredPages> {
     let text = input::read_named_text("read the profile", file, input::DOCUMENT)?;
-    let refused = |why: String| Failure::new(exit::USAGE, format!("cannot read the profile {}: {why}\n  try: {HINT}", file.display()));
+    let refused = |why: String| {
+        Failure::new(exit::USAGE, format!("cannot read the profile {}: {why}\n  try: {HINT}", file.display()))
+    };
     // A document of `--json` holds the profile; a file of `--profile` is one.
     let mut value: serde_json::Value = serde_json::from_str(&text).map_err(|error| refused(error.to_string()))?;
     let inner = value.get_mut("profile").map(serde_json::Value::take).unwrap_or(value);
@@ -142,7 +150,10 @@ fn carried(file: &Path, source: &Source) -> Result<MeasuredPages> {
     }
     let mut warnings = profile.differs_from(&pages::this_host(VERSION));
     if !warnings.is_empty() {
-        warnings = vec![format!("this profile is of another machine or another time ({}): ratios hold where the load is the same, times do not", warnings.join("; "))];
+        warnings = vec![format!(
+            "this profile is of another machine or another time ({}): ratios hold where the load is the same, times do not",
+            warnings.join("; ")
+        )];
     }
     Ok(MeasuredPages::new(profile, remembered::tiers(source), warnings))
 }
