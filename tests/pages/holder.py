@@ -2,7 +2,7 @@
 """A process with known anonymous pages: holder.py KIND PAGES [MARKER]; says "ready" and waits for the end of its input.
 
 Kinds: text (words of English by chance), random, zeros, word (one repeated word), mix (all of them and half-empty pages, as heaps have), marker (each
-page holds the marker and noise beside it)."""
+page holds the marker and noise beside it), sparse (PAGES pages of text in a range of 2 TiB)."""
 
 import ctypes
 import mmap
@@ -50,11 +50,13 @@ def main():
     kind, pages = sys.argv[1], int(sys.argv[2])
     marker = sys.stdin.buffer.readline().strip() if kind == "marker" else b""
     source = random.Random(7)
-    held = mmap.mmap(-1, pages * PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    # Of a sparse range nothing is promised (MAP_NORESERVE).
+    gap = (1 << 41) // pages // PAGE if kind == "sparse" else 1
+    held = mmap.mmap(-1, pages * PAGE * gap, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | (0x4000 if kind == "sparse" else 0))
     # Small pages, and each of its own.
     ctypes.CDLL(None).madvise(ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(held))), ctypes.c_size_t(len(held)), 15)
     for number in range(pages):
-        held[number * PAGE:(number + 1) * PAGE] = one(kind, number, source, marker)
+        held[number * gap * PAGE:(number * gap + 1) * PAGE] = one("text" if kind == "sparse" else kind, number, source, marker)
     print("ready", flush=True)
     sys.stdin.buffer.read()
 

@@ -21,6 +21,7 @@ pub mod meminfo;
 pub mod mount;
 pub mod opened;
 pub mod output;
+pub mod pagemap;
 pub mod pin;
 pub mod place;
 pub mod process;

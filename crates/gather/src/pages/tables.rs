@@ -2,6 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
+use ramline_kernel::pagemap::{Region, Scanner};
 use ramline_kernel::{Root, process};
 use ramline_snapshot::processes::Process;
 
@@ -130,11 +131,79 @@ struct Scan<'a> {
 impl Scan<'_> {
     fn span(&mut self, pagemap: &OwnedFd, span: &Span, page: u64, over: &dyn Fn() -> bool) -> Result<(), NotRead> {
         let ends = (self.present.after(span.present), self.swapped.after(span.swapped));
+        match Scanner::new(pagemap) {
+            // Kernels before 6.7 have no such call, and the first one says so.
+            Ok(scanner) if scanner.regions(span.start, span.start + page).is_ok() => {
+                self.regions(&scanner, pagemap, span, page, ends, over)
+            }
+            _ => self.entries(pagemap, span, page, ends, over),
+        }
+    }
+
+    /// By regions: holes cost nothing.
+    fn regions(
+        &mut self,
+        scanner: &Scanner,
+        pagemap: &OwnedFd,
+        span: &Span,
+        page: u64,
+        ends: (u64, u64),
+        over: &dyn Fn() -> bool,
+    ) -> Result<(), NotRead> {
+        let mut at = span.start;
+        while at < span.end && !over() && self.wants_more(ends) {
+            let (found, walked) = scanner.regions(at, span.end).map_err(|_| NotRead::Unusable)?;
+            for region in &found {
+                self.region(region, page, ends, |address| {
+                    let mut entry = [0; 8];
+                    rustix::io::pread(pagemap, &mut entry, address / page * ENTRY).ok().filter(|read| *read == 8)?;
+                    Some(u64::from_ne_bytes(entry))
+                });
+            }
+            // What does not go on has ended.
+            at = if walked > at { walked } else { span.end };
+        }
+        Ok(())
+    }
+
+    /// The wanted pages of a region; `entry` reads what pagemap has of one.
+    fn region(&mut self, region: &Region, page: u64, ends: (u64, u64), entry: impl Fn(u64) -> Option<u64>) {
+        let (wanted, end) = if region.swapped { (&mut self.swapped, ends.1) } else { (&mut self.present, ends.0) };
+        let first = wanted.rank;
+        let behind = (first + (region.end - region.start) / page).min(end.max(first));
+        while let Some(rank) = wanted.left.first().copied().filter(|rank| *rank < behind) {
+            wanted.left = &wanted.left[1..];
+            if let Some(back) = rank.checked_sub(first) {
+                let address = region.start + back * page;
+                // It may have gone, or come, since.
+                if let Some(entry) = entry(address).filter(|entry| entry & (PRESENT | SWAPPED) != 0) {
+                    let swapped = entry & PRESENT == 0;
+                    let frame = Some(entry & PFN).filter(|frame| *frame > 0 && !swapped);
+                    self.out.push(Located { address, swapped, exclusive: entry & EXCLUSIVE != 0, frame });
+                }
+            }
+        }
+        wanted.rank = behind;
+    }
+
+    fn wants_more(&self, ends: (u64, u64)) -> bool {
+        let more = |wanted: &Wanted<'_>, end| wanted.left.first().is_some_and(|first| *first < end);
+        more(&self.present, ends.0) || more(&self.swapped, ends.1)
+    }
+
+    /// By every entry of the range.
+    fn entries(
+        &mut self,
+        pagemap: &OwnedFd,
+        span: &Span,
+        page: u64,
+        ends: (u64, u64),
+        over: &dyn Fn() -> bool,
+    ) -> Result<(), NotRead> {
         let (mut at, end) = (span.start / page, span.end / page);
         let mut buffer = vec![0u8; usize::try_from(AT_ONCE.min(end - at) * ENTRY).unwrap_or(0)];
         while at < end && !over() {
-            let nothing_left = |wanted: &Wanted<'_>, end| wanted.left.first().is_none_or(|first| *first >= end);
-            if nothing_left(&self.present, ends.0) && nothing_left(&self.swapped, ends.1) {
+            if !self.wants_more(ends) {
                 return Ok(());
             }
             let length = usize::try_from(AT_ONCE.min(end - at) * ENTRY).unwrap_or(0);
@@ -184,6 +253,18 @@ mod tests {
         }
         let found: Vec<_> = scan.out.iter().map(|l| (l.address / 4096, l.swapped, l.exclusive, l.frame)).collect();
         assert_eq!(found, [(3, false, true, Some(7)), (4, true, false, None), (6, false, false, Some(9))]);
+    }
+
+    #[test]
+    fn regions_give_the_same_pages_as_entries() {
+        let mut scan = scan(&[1, 3], &[0]);
+        let region = |start: u64, end: u64, swapped| Region { start: start * 4096, end: end * 4096, swapped };
+        let entry = |address: u64| Some(if address == 4 * 4096 { SWAPPED | 99 } else { PRESENT | address / 4096 + 4 });
+        for region in [region(0, 1, false), region(3, 4, false), region(4, 5, true), region(5, 7, false)] {
+            scan.region(&region, 4096, (4, 1), entry);
+        }
+        let found: Vec<_> = scan.out.iter().map(|l| (l.address / 4096, l.swapped, l.frame)).collect();
+        assert_eq!(found, [(3, false, Some(7)), (4, true, None), (6, false, Some(10))]);
     }
 
     #[test]

@@ -14,9 +14,9 @@ use ramline_kernel::zram::Device;
 use ramline_model::zsmalloc::Zsmalloc;
 use ramline_units::Bytes;
 
-use super::PagesError;
+use super::bench::open;
+use super::error::PagesError;
 use super::sample::{stop_if_interrupted, wide};
-use super::scratch::open;
 
 /// Writes generated pages only, to a device whose size is not yet set; `None` where no chain fits.
 pub fn probe(device: &Device, page: usize) -> Result<Option<u64>, PagesError> {

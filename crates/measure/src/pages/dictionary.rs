@@ -8,7 +8,7 @@ use ramline_kernel::arena::Arena;
 use ramline_units::Bytes;
 use zstd::dict::EncoderDictionary;
 
-use super::PagesError;
+use super::error::PagesError;
 use super::sample::{Sample, repeated, stop_if_interrupted, wide};
 use super::store::Store;
 use super::train::train;

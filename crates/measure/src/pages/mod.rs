@@ -12,10 +12,12 @@
 //! # Ok::<(), pages::PagesError>(())
 //! ```
 
+mod bench;
 mod chain;
 mod choose;
 mod codec;
 mod dictionary;
+mod error;
 mod lzo;
 mod owners;
 mod sample;
@@ -28,7 +30,7 @@ mod train;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use ramline_act::{ActError, RunLock};
+use ramline_act::RunLock;
 use ramline_evidence::pages::{Chain, PROFILE_FORMAT, PageProfile, ProfileHost};
 use ramline_gather::hardware;
 use ramline_gather::pages::{Ranges, of, pids};
@@ -40,6 +42,7 @@ use ramline_units::Bytes;
 
 use crate::tiers::timing::Clock;
 pub use codec::{DEFAULT as ALGORITHMS, named};
+pub use error::PagesError;
 use owners::Owners;
 use sample::{Wish, wide};
 use store::Store;
@@ -107,45 +110,6 @@ const SLICE: Duration = Duration::from_millis(100);
 /// The sample and the store together take at most this part of the memory that is available.
 const OF_AVAILABLE: u64 = 8;
 
-/// Why there is no profile.
-#[derive(Debug, thiserror::Error)]
-pub enum PagesError {
-    /// SIGINT or SIGTERM; the pages are zeroed.
-    #[error(
-        "the measurement was interrupted; the pages are zeroed and nothing was left behind\n  try: ramline measure pages"
-    )]
-    Interrupted,
-    /// A process, a group or memory that is needed.
-    #[error(transparent)]
-    Kernel(#[from] KernelError),
-    /// A scratch device could not be removed; the journal names it.
-    #[error(transparent)]
-    Act(#[from] ActError),
-    /// Asked to measure a captured tree.
-    #[error(
-        "cannot measure the pages of {0}: it is a captured tree, and holds no contents\n  try: ramline measure pages"
-    )]
-    NotLive(String),
-    /// An algorithm that is none.
-    #[error("cannot measure {name}: {rule}\n  try: ramline measure pages --algorithms lz4,zstd:3")]
-    Algorithm {
-        /// As given.
-        name: String,
-        /// What is wrong with it.
-        rule: String,
-    },
-    /// No page could be read.
-    #[error("cannot sample pages of {scope}: {why}\n  try: {hint}")]
-    Nothing {
-        /// Whose.
-        scope: String,
-        /// Why.
-        why: String,
-        /// A command.
-        hint: String,
-    },
-}
-
 /// Samples and measures.
 ///
 /// # Errors
@@ -202,7 +166,7 @@ pub fn measure(options: &PagesOptions, progress: &mut dyn Progress) -> Result<Pa
         profile.dictionaries = dictionary::measure(&sample, &options.algorithms, &mut store, &mut profile.skipped)?;
     }
     if let Some(lock) = &options.scratch_zram {
-        let bench = scratch::Bench {
+        let bench = bench::Bench {
             sample: &sample,
             root: &options.root,
             clock,

@@ -11,8 +11,8 @@ use ramline_gather::pages::{self as gathered, Contents, Flags, Located, OfProces
 use ramline_kernel::arena::Arena;
 use ramline_kernel::{Root, signals};
 
-use super::PagesError;
 use super::choose::{evenly, split, thin};
+use super::error::PagesError;
 
 /// Of the pages in RAM at most so many of a sample are cold, of four.
 const COLD_OF_FOUR: usize = 3;

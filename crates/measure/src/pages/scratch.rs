@@ -5,32 +5,23 @@
 //! kernel's own code gave, and be held against `mem_used_total`.
 
 use std::fs::File;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::time::{Duration, Instant};
+use std::os::unix::fs::FileExt;
+use std::time::Instant;
 
 use ramline_act::{Mark, RunLock};
 use ramline_evidence::pages::{AlgorithmPages, By, Chain, Lengths, MeasuredPool, PageProfile};
 use ramline_evidence::rng::SplitMix64;
 use ramline_kernel::arena::Arena;
 use ramline_kernel::zram::Device;
-use ramline_kernel::{KernelError, Root, zram};
+use ramline_kernel::{KernelError, zram};
 use ramline_sandbox::progress::Progress;
 use ramline_units::Bytes;
 
-use super::sample::{Sample, stop_if_interrupted, wide};
+use super::bench::{Bench, open};
+use super::error::PagesError;
+use super::sample::{stop_if_interrupted, wide};
 use super::timed::{BATCHES, CLUSTERS, Timed};
-use super::{PagesError, chain, swapin};
-use crate::tiers::timing::Clock;
-
-/// What all devices share.
-pub struct Bench<'a> {
-    pub sample: &'a Sample,
-    pub root: &'a Root,
-    pub clock: Clock,
-    pub slice: Duration,
-    pub kernel: String,
-    pub ends: Instant,
-}
+use super::{chain, swapin};
 
 /// Adds every algorithm of the kernel to the profile.
 pub fn measure(
@@ -139,12 +130,6 @@ fn one(
         }),
         notes,
     })
-}
-
-/// Past the page cache.
-pub fn open(device: &Device) -> Result<File, PagesError> {
-    let open = File::options().read(true).write(true).custom_flags(libc::O_DIRECT).open(device.node());
-    Ok(open.map_err(|error| KernelError::io("open past the page cache", device.node(), error))?)
 }
 
 /// Every page once; its compressed length is what `compr_data_size` grows by, none for a page of one word.

@@ -10,9 +10,9 @@ use ramline_kernel::zram::Device;
 use ramline_kernel::{KernelError, swap};
 use ramline_units::Bytes;
 
-use super::PagesError;
+use super::bench::Bench;
+use super::error::PagesError;
 use super::sample::{stop_if_interrupted, wide};
-use super::scratch::Bench;
 use super::timed::{BATCHES, Timed};
 
 /// The highest: what is paged out while the area is on goes there.

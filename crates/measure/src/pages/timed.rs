@@ -11,8 +11,8 @@ use ramline_evidence::rng::SplitMix64;
 use ramline_kernel::KernelError;
 use ramline_kernel::process;
 
-use super::PagesError;
 use super::codec::Codec;
+use super::error::PagesError;
 use super::sample::{Sample, repeated, stop_if_interrupted, wide};
 use super::store::Store;
 use crate::tiers::timing::{Clock, Series, nanos};
