@@ -122,11 +122,8 @@ impl MeasuredPages {
             };
         };
         if !best.level_with.is_empty() {
-            return format!(
-                "No clear winner overall: {} and {} cannot be told apart.",
-                best.algorithm,
-                listed(&best.level_with)
-            );
+            let by = if by == By::Kernel { ", by the kernel," } else { "" };
+            return format!("No clear winner overall: {}{by} cannot be told apart.", listed(best));
         }
         let row = self.judged.rows.iter().find(|row| row.algorithm == best.algorithm && row.by == by);
         let ratio = row.and_then(|row| row.in_ram).map(|ratio| tables::ratio(ratio.value)).unwrap_or_default();
@@ -217,9 +214,13 @@ impl MeasuredPages {
     }
 }
 
-/// Names as a sentence lists them.
-fn listed(names: &[String]) -> String {
-    names.join(", ")
+/// Those that are level, as a sentence lists them.
+fn listed(of: &Winner) -> String {
+    let names: Vec<&str> = std::iter::once(&of.algorithm).chain(&of.level_with).map(String::as_str).collect();
+    match names.split_last() {
+        Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// What a contest is called.

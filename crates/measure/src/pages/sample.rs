@@ -190,7 +190,7 @@ fn read(wish: &Wish<'_>, ranges: &Ranges, places: &[Place], sample: &mut Sample)
         }
         let Some(to) = sample.arena.bytes_mut().get_mut(at..at + sample.page) else { break };
         let contents = open.as_ref().and_then(|(_, contents)| contents.as_ref());
-        if !contents.is_some_and(|contents| contents.read(place.at.address, to).is_ok()) {
+        if contents.is_none_or(|contents| contents.read(place.at.address, to).is_err()) {
             sample.sampling.lost += 1;
             continue;
         }

@@ -173,8 +173,8 @@ pub fn dictionaries(judged: &Judged) -> Table {
         Column::wrapped("algorithm"),
         Column::right("dictionary"),
         Column::right("pages"),
-        Column::right("a page without"),
-        Column::right("with"),
+        Column::right("bytes a page"),
+        Column::right("with it"),
         Column::right("RAM saved"),
     ]);
     for of in &judged.dictionaries {
@@ -182,8 +182,8 @@ pub fn dictionaries(judged: &Judged) -> Table {
             of.algorithm.as_str().into(),
             of.dictionary.to_string().into(),
             number::count(of.pages).into(),
-            number::bytes(of.without).to_string().into(),
-            number::bytes(of.with).to_string().into(),
+            number::figure(of.without).into(),
+            number::figure(of.with).into(),
             of.gain.map(number::percent).unwrap_or_default().into(),
         ]);
     }
