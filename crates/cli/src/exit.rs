@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use ramline_act::ActError;
 use ramline_kernel::{Cause, KernelError};
+use ramline_measure::pages::PagesError;
 use ramline_measure::tiers::TiersError;
 use ramline_sandbox::LabError;
 
@@ -78,6 +79,13 @@ pub fn of(error: &anyhow::Error) -> ExitCode {
         }
         if let Some(TiersError::Interrupted) = cause.downcast_ref::<TiersError>() {
             return Some(ROLLED_BACK);
+        }
+        match cause.downcast_ref::<PagesError>() {
+            Some(PagesError::Act(error)) => return Some(of_act(error)),
+            Some(PagesError::Interrupted) => return Some(ROLLED_BACK),
+            Some(PagesError::Algorithm { .. }) => return Some(USAGE),
+            Some(PagesError::Nothing { .. }) => return Some(PRIVILEGE),
+            Some(PagesError::Kernel(_) | PagesError::NotLive(_)) | None => {}
         }
         if let Some(error) = cause.downcast_ref::<ActError>() {
             return Some(of_act(error));

@@ -22,6 +22,7 @@ pub mod knee;
 mod measurement;
 mod outcome;
 pub mod over_time;
+pub mod pages;
 pub mod path;
 mod placing;
 pub mod proof;

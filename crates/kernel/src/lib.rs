@@ -1,5 +1,6 @@
 //! How the machine is touched.
 
+pub mod arena;
 pub mod cgroup;
 pub mod code;
 pub mod direct;
@@ -19,6 +20,7 @@ pub mod meminfo;
 pub mod mount;
 pub mod opened;
 pub mod output;
+pub mod pagemap;
 pub mod pin;
 pub mod place;
 pub mod process;

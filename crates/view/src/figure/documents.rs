@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use ramline_advice::{Explanation, Finding};
 use ramline_evidence::knee::Knee;
+use ramline_evidence::pages::PageProfile;
 use ramline_evidence::{ChangeList, RunRecord, SeriesTable, SeriesVersus, TierReport};
 use ramline_model::processes::{By, Filter};
 use ramline_snapshot::cache::{
@@ -17,7 +18,10 @@ use serde_json::{Map, Value, json};
 use super::Figure;
 use super::leaves::{Leaf, leaves};
 use crate::screen::{ReadPaths, TopicList};
-use crate::{CheckupComparison, CheckupReport, Cleaned, ExperimentInfo, ExperimentList, ProofTable, Versioned, schema};
+use crate::{
+    CheckupComparison, CheckupReport, Cleaned, ExperimentInfo, ExperimentList, MeasuredPages, ProofTable, Versioned,
+    schema,
+};
 use crate::{ShowCgroups, ShowMaps, ShowMemory, ShowPressure, ShowProcesses, ShowSwap, ShowTiers, ShowTmpfs};
 use crate::{ShowTranslate, ShowZram, SortBy, TunePlan};
 
@@ -91,6 +95,8 @@ documents! {
     "show-maps" ShowMaps, "maps" "ramline show maps" None;
     "show-translate" ShowTranslate, "translate" "ramline show translate"
         Some((|s, _| value(ShowTranslate::new(s, None)), ShowTranslate::WANTED));
+    "measured-pages" MeasuredPages;
+    "page-profile" PageProfile;
     "tier-report" TierReport, "tier-report" "ramline measure tiers" None;
     "checkup" CheckupReport, "checkup" "ramline checkup" None;
     "checkup-comparison" CheckupComparison, "compare" "ramline checkup --compare OLD.json" None;
